@@ -1,0 +1,83 @@
+import { hash as digest, randomUUID } from 'node:crypto';
+import type { Event, Name } from '../domain/core.ts';
+import { type Claim, claimLapsed, sameName } from '../domain/names.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { encode, type Metadata } from '../store/event.ts';
+import { type EventStore, WrongRevision } from '../store/port.ts';
+import { partOf } from './parts.ts';
+import type { Loaded, Streams } from './streams.ts';
+import { turns } from './turns.ts';
+
+type About = Omit<Metadata, 'hash'>;
+
+const attempts = 10;
+
+/**
+ * Unique names on a store that appends to one stream at a time. A name's claims are a stream of their own; a claim holds
+ * while the stream that decides it shows the owner with that name. Taking over one that does not hold first closes that
+ * deciding stream to its slow writer (`claimLapsed` at the revision read), then claims: no clocks, no sweeper.
+ */
+export const nameClaims = (store: EventStore, streams: Streams) => {
+  const inTurn = turns();
+
+  const append = async (stream: string, at: Loaded, source: string, event: Event, { idempotency: _, ...about }: About): Promise<boolean> => {
+    try {
+      await store.append(stream, at.revision, [encode(stream, at.revision + 1, randomUUID(), source, event, about, at.hash)]);
+      return true;
+    } catch (error) {
+      if (error instanceof WrongRevision) return false;
+      throw error;
+    }
+  };
+
+  const shows = (stream: string, { state }: Loaded, name: Name): boolean =>
+    streams.kindOf(stream).aggregate.names?.(state).some((held) => sameName(held, name)) ?? false;
+
+  /** The deciding stream as read, and whether it makes the claim hold. */
+  const check = async ({ owner, decidedBy }: Claim, name: Name): Promise<{ holds: boolean; decided: Loaded }> => {
+    const decided = await streams.refresh(decidedBy);
+    if (owner === decidedBy) return { decided, holds: shows(owner, decided, name) };
+    const promised = streams.kindOf(decidedBy).aggregate.promises?.(decided.state) ?? [];
+    if (!promised.some((p) => p.owner === owner && sameName(p.name, name))) return { decided, holds: false };
+    const own = await streams.refresh(owner);
+    const carriedOut = [...own.keys.keys()].some((key) => key.startsWith(partOf(decidedBy)));
+    return { decided, holds: !carriedOut || shows(owner, own, name) };
+  };
+
+  const claim = async (name: Name, owner: string, decidedBy: string, about: About): Promise<void> => {
+    const stream = `name-${digest('sha256', JSON.stringify([name.kind, name.parent ?? '', name.name]), 'hex')}`;
+    const source = `@platform/${streams.kindOf(owner).aggregate.area}`;
+    for (let tried = 0; tried < attempts; tried++) {
+      const claims = await streams.refresh(stream);
+      const { claim } = claims.state as { claim?: Claim };
+      if (claim?.owner === owner && claim.decidedBy === decidedBy) return;
+      if (claim && claim.owner !== owner) {
+        const { holds, decided } = await check(claim, name);
+        if (holds) throw new Refusal('conflict', `The name ${JSON.stringify(name.name)} is taken`, { path: 'name' });
+        const lapsed = await append(claim.decidedBy, decided, `@platform/${streams.kindOf(claim.decidedBy).aggregate.area}`, claimLapsed(name), about);
+        if (!lapsed) continue;
+      }
+      if (await append(stream, claims, source, { type: 'nameClaimed', data: { ...name, owner, decidedBy } }, about)) return;
+    }
+    throw new Refusal('unavailable', 'Too many writers want this name; nothing was stored', { retryAfterSeconds: 1 });
+  };
+
+  /** Claims the names, one writer of this node at a time per name, then does the work that decides them. */
+  const claiming = <T>(names: readonly { readonly owner: string; readonly name: Name }[], decidedBy: string, about: About, work: () => Promise<T>): Promise<T> => {
+    // One order everywhere, so that two such works cannot wait for each other.
+    const inOrder = names.map((n) => ({ ...n, key: JSON.stringify([n.name.kind, n.name.parent ?? '', n.name.name]) })).sort((a, b) => (a.key < b.key ? -1 : 1));
+    const next = (i: number): Promise<T> => {
+      const wanted = inOrder[i];
+      if (!wanted) return work();
+      return inTurn(wanted.key, async () => {
+        await claim(wanted.name, wanted.owner, decidedBy, about);
+        return next(i + 1);
+      });
+    };
+    return next(0);
+  };
+
+  return { claiming };
+};
+
+export type Claims = ReturnType<typeof nameClaims>;

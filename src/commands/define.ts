@@ -1,0 +1,43 @@
+import type { Static, TSchema } from 'typebox';
+import type { Actor, Aggregate, Context, Event, Gbac } from '../domain/core.ts';
+import type { Where } from '../projections/port.ts';
+
+/** What `prepare` may ask of the world. Answers are at least as new as everything this node has acknowledged. */
+export type Tools = {
+  /** The folded state of another stream (`aggregate.initial` when there is none). */
+  state<S>(aggregate: Aggregate<S>, id: string): Promise<S>;
+  /** The id that an id or a name means in a collection; the id wins. A name that several documents bear: `conflict`. */
+  find(collection: string, idOrName: string): Promise<string | undefined>;
+  /** Parsed documents that match, at most 1,000. */
+  query(collection: string, where?: Where): Promise<readonly any[]>; // the documents' shape is the projection's affair
+  /** scrypt, off the event loop: parameters and hash as one text. */
+  hashPassword(password: string): Promise<string>;
+  verifyPassword(password: string, hashed: string): Promise<boolean>;
+  /** A secret as events and documents may carry it. */
+  seal(secret: string): Sealed;
+  unseal(sealed: Sealed): string;
+  /** The methods that roles may name: operation 1. */
+  methods(): readonly { readonly provenance: string; readonly name: string }[];
+};
+
+/** AES-256-GCM text and keyed digest: equal tags mean equal secrets. */
+export type Sealed = { readonly $sealed: string; readonly tag: string };
+
+/** Something the outside may ask for: what it must say, and which decision answers it. */
+export type Command<State = any, E extends Event = any, Input = any, Refs = any> = {
+  readonly name: string;
+  readonly aggregate: Aggregate<State, E>;
+  readonly input: TSchema;
+  /** Whether the resource must be there (else not_found), or comes into being, or either. */
+  readonly on: 'existing' | 'new' | 'any';
+  /** Gathers what the decision needs beside its own stream. Refuses nothing that the decision could refuse. */
+  readonly prepare?: (request: { readonly id: string; readonly input: Input; readonly state: State; readonly actor: Actor }, tools: Tools) => Promise<Refs>;
+  /** Whose access lists apply, where they are not the aggregate's own. */
+  readonly gbac?: (state: State, refs: Refs) => Gbac;
+  readonly decide: (state: State, input: Input, context: Context<Refs>) => readonly E[];
+};
+
+/** The commands of one aggregate: each schema fixes what its decision receives. */
+export const commandsOf = <State, E extends Event>(aggregate: Aggregate<State, E>) =>
+  <S extends TSchema, Refs = undefined>(command: Omit<Command<State, E, Static<S>, Refs>, 'aggregate' | 'input'> & { readonly input: S }):
+  Command<State, E, Static<S>, Refs> => ({ ...command, aggregate });

@@ -1,0 +1,178 @@
+import { hash as digest, randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { type Actor, fold } from '../domain/core.ts';
+import { sameName } from '../domain/names.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { encode, type Metadata, type Recorded } from '../store/event.ts';
+import { type EventStore, WrongRevision } from '../store/port.ts';
+import { mayRead, mayWrite } from './access.ts';
+import type { Claims } from './claims.ts';
+import type { Command, Tools } from './define.ts';
+import type { Loaded, Streams } from './streams.ts';
+import { turns } from './turns.ts';
+
+/** Who asks for a command on which resource, and how. */
+export type Request = {
+  readonly id: string;
+  readonly input: unknown;
+  readonly actor: Actor;
+  /** Name of the row or reaction, kept in the events. */
+  readonly operation: string;
+  readonly requestId: string;
+  /** Id of the event that this follows from; the request's id where it comes from outside. */
+  readonly causation?: string | undefined;
+  /** Correlation of that event; the request's id where it comes from outside. */
+  readonly correlation?: string | undefined;
+  readonly traceparent?: string | undefined;
+  /** The revision the caller saw; `some`: any, `none`: it must not be there. Else `stale`. */
+  readonly ifRevision?: number | 'some' | 'none' | undefined;
+  /** Same key and digest again: the first answer. Same key, other digest: `unprocessable`. */
+  readonly idempotency?: { readonly key: string; readonly request: string } | undefined;
+};
+
+/** What became of it. `doc` is the document afterwards (undefined: none), `before` the one it was. */
+export type Handled = {
+  readonly id: string;
+  readonly revision: number;
+  /** Of the stream's last event; 0 when there is none. */
+  readonly position: number;
+  readonly before: unknown;
+  readonly doc: unknown;
+  readonly created: boolean;
+  readonly changed: boolean;
+  readonly replayed: boolean;
+};
+
+type Needs = {
+  readonly store: EventStore;
+  readonly streams: Streams;
+  readonly claims: Claims;
+  readonly tools: Tools;
+  /** UTC, ISO 8601 with milliseconds. */
+  readonly now: () => string;
+  /** Carries out what follows from the events (commands/reactions.ts). */
+  readonly follow: (events: readonly Recorded[]) => Promise<void>;
+};
+
+const attempts = 10;
+
+/** The only write path: read, fold, decide, project, append at the expected revision; on conflict all over again. */
+export const handler = ({ store, streams, claims, tools, now, follow }: Needs) => {
+  const inTurn = turns();
+
+  /** The whole way from state to decision, in the order of checks that behaviour.md gives. */
+  const decide = async (command: Command, request: Request, past: Loaded, at: string, newId: (word: string) => string) => {
+    const { id, input, actor, idempotency, ifRevision } = request;
+    const { aggregate } = command;
+    const { state, revision } = past;
+    const refs = await command.prepare?.({ id, input, state, actor }, tools);
+    const lists = (command.gbac ?? aggregate.gbac)?.(state, refs);
+    if (lists && !mayRead(actor, lists)) throw missing(aggregate.category);
+    if (lists && !mayWrite(actor, lists)) throw new Refusal('forbidden', 'Only members of its write groups may change it');
+
+    const used = idempotency && past.keys.get(idempotency.key);
+    if (used) {
+      if (used.request !== idempotency.request) throw new Refusal('unprocessable', 'This Idempotency-Key was used with another request', { path: 'Idempotency-Key' });
+      return { replay: used };
+    }
+    const there = aggregate.exists(state);
+    if (command.on === 'existing' && !there) throw missing(aggregate.category);
+    if (typeof ifRevision === 'number' ? ifRevision !== revision || !there : ifRevision && (ifRevision === 'some') !== there)
+      throw new Refusal('stale', 'It has changed since you looked', { path: 'If-Match' });
+    if (command.on === 'new' && there) throw new Refusal('conflict', `This ${words(aggregate.category)} exists already`);
+    return { events: command.decide(state, input, { id, now: at, actor, newId, refs }) };
+  };
+
+  const attempt = async (command: Command, request: Request, past: Loaded, newId: (word: string) => string): Promise<Handled> => {
+    const { aggregate } = command;
+    const stream = `${aggregate.category}-${request.id}`;
+    const at = now();
+    const { events, replay } = await decide(command, request, past, at, newId);
+    if (replay) {
+      const [before, after] = [await streams.asOf(stream, replay.first - 1), await streams.asOf(stream, replay.last)];
+      return handled(command, request.id, before, after, { replayed: true });
+    }
+    if (events.length === 0) return handled(command, request.id, past, past, {});
+
+    const next = fold(aggregate, events, past.state);
+    const about = aboutOf(request, at);
+    const held = aggregate.names?.(past.state) ?? [];
+    const own = (aggregate.names?.(next) ?? []).filter((name) => !held.some((old) => sameName(old, name)));
+    const wanted = [...own.map((name) => ({ owner: stream, name })), ...(aggregate.promises?.(next) ?? [])];
+    return claims.claiming(wanted, stream, about, async () => {
+      const source = `@platform/${aggregate.area}`;
+      let { hash, revision } = past;
+      const encoded = events.map((event) => {
+        const made = encode(stream, ++revision, randomUUID(), source, event, about, hash);
+        hash = made.hash;
+        return made;
+      });
+      const recorded = (position: number): Recorded[] => encoded.map(({ id, hash }, i) => ({
+        id, stream, revision: past.revision + 1 + i, position, source, topic: events[i]!.type, data: events[i]!.data, metadata: { ...about, hash },
+      }));
+      const grown = streams.extend(stream, past, recorded(0));
+      const { position } = await store.append(stream, past.revision, encoded);
+      const stored = recorded(position);
+      const kept = streams.keep(stream, { ...grown, position }, stored, encoded.reduce((sum, { data }) => sum + data.length, 0));
+      await follow(stored);
+      return handled(command, request.id, past, kept, {});
+    });
+  };
+
+  /** Carries out one command. Throws `Refusal` with nothing stored, or `unavailable` with an unknown outcome. */
+  return (command: Command, request: Request): Promise<Handled> => {
+    const stream = `${command.aggregate.category}-${request.id}`;
+    const seed = `${stream} ${request.idempotency?.key ?? randomUUID()}`;
+    const newId = (word: string) => digest('sha256', `${seed} ${word}`, 'hex').slice(0, 24);
+    return inTurn(stream, async () => {
+      let past = await streams.load(stream);
+      for (let tried = 1; ; tried++) {
+        try {
+          const done = await attempt(command, request, past, newId);
+          if (done.changed || done.replayed) return done;
+          const seen = past.revision;
+          past = await streams.refresh(stream);
+          if (past.revision === seen) return done;
+        } catch (error) {
+          // A refusal may rest on what another node has changed since: look again before it stands.
+          const seen = past.revision;
+          if (error instanceof Refusal && error.code === 'unavailable') streams.forget(stream);
+          else if (!(error instanceof Refusal || error instanceof WrongRevision)) throw error;
+          else past = await streams.refresh(stream);
+          if (error instanceof Refusal && past.revision === seen) throw error;
+        }
+        if (tried === attempts) throw new Refusal('unavailable', 'Too many writers at once; nothing was stored', { retryAfterSeconds: 1 });
+        if (tried > 1) await pause(Math.random() * 2 ** tried);
+      }
+    });
+  };
+};
+
+export type Handle = ReturnType<typeof handler>;
+
+/** `groupMapping` in words: group mapping. */
+const words = (category: string): string => category.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+
+const missing = (category: string): Refusal => new Refusal('not_found', `No such ${words(category)}`);
+
+const handled = ({ aggregate }: Command, id: string, before: Loaded, after: Loaded, { replayed = false }): Handled => ({
+  id, replayed,
+  revision: after.revision,
+  position: after.position,
+  before: before.doc,
+  doc: after.doc,
+  created: !aggregate.exists(before.state) && aggregate.exists(after.state),
+  changed: after.revision > before.revision,
+});
+
+const aboutOf = (request: Request, at: string): Omit<Metadata, 'hash'> => ({
+  $correlationId: request.correlation ?? request.requestId,
+  $causationId: request.causation ?? request.requestId,
+  at,
+  actor: { id: request.actor.id, username: request.actor.username, provenance: request.actor.provenance },
+  operation: request.operation,
+  requestId: request.requestId,
+  ...(request.traceparent !== undefined && { traceparent: request.traceparent }),
+  ...(request.idempotency && { idempotency: request.idempotency }),
+  schemaVersion: 1,
+});

@@ -1,0 +1,121 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Aggregate } from '../domain/core.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { decode, type Recorded } from '../store/event.ts';
+import type { EventStore } from '../store/port.ts';
+import type { Command, Tools } from './define.ts';
+import type { Handle } from './handle.ts';
+import { partOf } from './parts.ts';
+
+/** A command that follows from an event. */
+export type Next = { readonly command: Command; readonly id: string; readonly input: unknown };
+
+/** What follows from events of an aggregate: asked once the event is stored, and again after a crash. */
+export type Reaction = {
+  readonly of: Aggregate;
+  readonly on: { readonly [topic: string]: (event: Recorded<any>, tools: Tools) => Promise<readonly Next[]> }; // data as the topic has it
+};
+
+type Needs = {
+  readonly store: EventStore;
+  readonly tools: Tools;
+  readonly reactions: readonly Reaction[];
+  /** Waits until the read models hold everything up to the position. */
+  readonly reached: (position: number) => Promise<void>;
+  readonly log: (message: string, about: Record<string, unknown>) => void;
+};
+
+const tries = 6;
+const checkpoint = 'reactions';
+
+/**
+ * Carries out what follows from events: at once for the events of this node, and from the log for those that a stopped
+ * process left behind. Every part is a command with an idempotency key of its own, so doing it twice is doing it once.
+ */
+export const reactor = ({ store, tools, reactions, reached, log }: Needs) => {
+  const table = new Map(reactions.flatMap(({ of, on }) => Object.entries(on).map(([topic, next]) => [`@platform/${of.area}:${topic}`, next])));
+  const types = [...table.keys()];
+  const running = new Map<string, Promise<void>>();
+  const parked = new Map<string, string>();
+  const stop = new AbortController();
+  let handle: Handle;
+
+  const parts = async (event: Recorded): Promise<void> => {
+    const next = table.get(`${event.source}:${event.topic}`);
+    if (!next) return;
+    await reached(event.position);
+    const { metadata } = event;
+    for (const { command, id, input } of await next(event, tools)) {
+      await handle(command, {
+        id, input,
+        actor: { ...metadata.actor, groups: [], admin: true },
+        operation: metadata.operation,
+        requestId: metadata.requestId,
+        correlation: metadata.$correlationId,
+        causation: event.id,
+        idempotency: { key: `${partOf(event.stream)}${event.revision}`, request: '' },
+      });
+    }
+  };
+
+  const insist = async (event: Recorded): Promise<void> => {
+    for (let tried = 1; ; tried++) {
+      try {
+        await parts(event);
+        parked.delete(event.id);
+        return;
+      } catch (error) {
+        if (stop.signal.aborted) throw error;
+        log('A reaction failed', { event: event.id, stream: event.stream, tried, error });
+        if (tried === tries || (error instanceof Refusal && error.code !== 'unavailable')) {
+          parked.set(event.id, error instanceof Error ? error.message : String(error));
+          return;
+        }
+        await pause(50 * 2 ** tried, undefined, { signal: stop.signal });
+      }
+    }
+  };
+
+  /** One run per event at a time, shared by the request that caused it and the log reader. */
+  const react = (event: Recorded): Promise<void> => {
+    const under = running.get(event.id);
+    if (under) return under;
+    const run = insist(event).finally(() => running.delete(event.id));
+    running.set(event.id, run);
+    return run;
+  };
+
+  const readLog = async (): Promise<void> => {
+    for await (const { events, position } of store.follow(await store.checkpoint(checkpoint), types, stop.signal)) {
+      for (const event of events) if (types.includes(event.type)) await react(decode(event));
+      if (events.length > 0) await store.setCheckpoint(checkpoint, position);
+    }
+  };
+
+  const reading = { done: Promise.resolve() };
+  return {
+    /** Waits for everything that follows from the events; a part that fails is left to the log reader. */
+    follow: async (events: readonly Recorded[]): Promise<void> => {
+      for (const event of events) if (table.has(`${event.source}:${event.topic}`)) await react(event).catch(() => undefined);
+    },
+    start: (withHandle: Handle): void => {
+      handle = withHandle;
+      if (types.length === 0) return;
+      reading.done = (async () => {
+        while (!stop.signal.aborted) {
+          try { await readLog(); } catch (error) {
+            if (stop.signal.aborted) return;
+            log('The reader of reactions failed', { error });
+            await pause(1000, undefined, { signal: stop.signal }).catch(() => undefined);
+          }
+        }
+      })();
+    },
+    /** Events whose consequences could not be carried out, with the reason. */
+    parked: (): ReadonlyMap<string, string> => parked,
+    stop: (): Promise<void> => { stop.abort(); return reading.done; },
+  };
+};
+
+export type Reactor = ReturnType<typeof reactor>;
+

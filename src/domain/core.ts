@@ -1,0 +1,69 @@
+/** The areas of the API: provenance of methods; `@platform/<area>` is the source of an area's events. */
+export const areas = [
+  'authorization', 'lifecycle-manager', 'operations-manager', 'mop', 'prebuilts', 'group-mappings', 'gateway-manager',
+  'configuration-manager', 'agent-session-manager', 'customization', 'profiles', 'template-builder', 'json-forms',
+  'inventory-manager', 'automation-catalog',
+] as const;
+export type Area = (typeof areas)[number];
+
+/** A fact of one stream: its topic (camelCase, past tense, no colon) and what is known about it (JSON only). */
+export type Event<Topic extends string = string, Data = unknown> = { readonly type: Topic; readonly data: Data };
+
+export type DataOf<E extends Event, T extends E['type']> = Extract<E, { type: T }>['data'];
+
+/** One function per topic: complete by construction, and its keys are the list of topics. */
+export type Evolve<State, E extends Event> = { readonly [T in E['type']]: (state: State, data: DataOf<E, T>) => State };
+
+/** A name that nobody else of its kind (under the same parent) may hold. */
+export type Name = { readonly kind: string; readonly parent?: string; readonly name: string };
+
+/** Who may see and change: names of groups. Both lists empty: everybody. `write` implies read. */
+export type Gbac = { readonly read: readonly string[]; readonly write: readonly string[] };
+
+/** Everything there is to know about one kind of stream (`<category>-<id>`). */
+export type Aggregate<State = any, E extends Event = any> = {
+  readonly area: Area;
+  /** camelCase, no dash: EventStoreDB splits category and id at the first dash. */
+  readonly category: string;
+  readonly initial: State;
+  readonly evolve: Evolve<State, E>;
+  /** Whether the resource is there: neither not yet created nor deleted. */
+  readonly exists: (state: State) => boolean;
+  /** The unique names that the resource holds in this state; none when it does not exist. */
+  readonly names?: (state: State) => readonly Name[];
+  /** For an intent that creates or changes several resources: the names it gives to their streams. */
+  readonly promises?: (state: State) => readonly { readonly owner: string; readonly name: Name }[];
+  /** Its own access lists, kept after a delete. */
+  readonly gbac?: (state: State) => Gbac;
+};
+
+export const aggregate = <State, E extends Event>(a: Aggregate<State, E>): Aggregate<State, E> => a;
+
+/** The state after the events. A topic without a function (a lapsed claim) leaves the state as it is. */
+export const fold = <State, E extends Event>(a: Aggregate<State, E>, events: readonly Event[], from: State = a.initial): State =>
+  events.reduce<State>((state, { type, data }) => {
+    const step = (a.evolve as Record<string, ((s: State, d: unknown) => State) | undefined>)[type];
+    return step ? step(state, data) : state;
+  }, from);
+
+/** The account on whose behalf something happens. `admin` passes every gbac. */
+export type Actor = {
+  readonly id: string;
+  readonly username: string;
+  readonly provenance: string;
+  readonly groups: readonly string[];
+  readonly admin: boolean;
+};
+
+/** What a decision may know besides its state and input: never a clock or a random source of its own. */
+export type Context<Refs = unknown> = {
+  /** Id of the resource that the command is about. */
+  readonly id: string;
+  /** UTC, ISO 8601 with milliseconds. */
+  readonly now: string;
+  readonly actor: Actor;
+  /** A 24-hex id; the same word gives the same id however often the decision is repeated. */
+  readonly newId: (word: string) => string;
+  /** What the command's `prepare` found: states of other streams, hashed passwords, ... */
+  readonly refs: Refs;
+};

@@ -1,0 +1,20 @@
+import { aggregate, type Event, type Name } from './core.ts';
+
+/** Who claims a name, and the stream whose fold shows whether the claim holds. Both are stream names. */
+export type Claim = { readonly owner: string; readonly decidedBy: string };
+
+export type NameEvent = Event<'nameClaimed', Claim & Name>;
+
+/** The claims on one name: the last one counts. Its events carry the source of the owner's area. */
+export const nameClaims = aggregate<{ readonly claim?: Claim }, NameEvent>({
+  area: 'authorization',
+  category: 'name',
+  initial: {},
+  evolve: { nameClaimed: (_, { owner, decidedBy }) => ({ claim: { owner, decidedBy } }) },
+  exists: ({ claim }) => claim !== undefined,
+});
+
+/** Closes the stream that was to decide a claim to a writer who has read it before; changes no state. */
+export const claimLapsed = (name: Name): Event<'claimLapsed', Name> => ({ type: 'claimLapsed', data: name });
+
+export const sameName = (a: Name, b: Name): boolean => a.kind === b.kind && (a.parent ?? '') === (b.parent ?? '') && a.name === b.name;

@@ -1,0 +1,43 @@
+import { Type } from 'typebox';
+import { createGroupMapping, deleteGroupMapping, updateGroupMapping } from '../commands/groupMappings.ts';
+import { groupMappingId, groupMappingSchema } from '../domain/groupMappings.ts';
+import { groupMappings } from '../projections/groupMappings.ts';
+import { plain, results, withStatus } from './envelopes.ts';
+import type { AreaRows, Params } from './route.ts';
+import { changed, listed } from './schemas.ts';
+
+const key = ({ provenance = '', externalGroup = '' }: Params) => groupMappingId(provenance, externalGroup);
+const path = '/:provenance/:externalGroup';
+
+/** Group mappings: api.md, operations 6 and 7, and their neighbours. */
+export const groupMappingRows: AreaRows = {
+  area: 'group-mappings',
+  prefix: '/group-mappings',
+  rows: [
+    {
+      name: 'getGroupMappings', method: 'get', path: '/', reading: true, summary: 'List group mappings',
+      list: groupMappings, query: { expand: Type.Literal('platformGroups', { description: 'Turns group names into group objects' }) },
+      envelope: results, answer: listed(groupMappingSchema),
+    },
+    {
+      name: 'createGroupMapping', method: 'post', path: '/', summary: 'Create a group mapping',
+      command: createGroupMapping, key: (_, body) => key(body), body: groupMappingSchema,
+      envelope: withStatus(() => 'Successfully created group mapping'), answer: changed(groupMappingSchema),
+    },
+    {
+      name: 'getGroupMapping', method: 'get', path, reading: true, summary: 'Get a group mapping',
+      get: groupMappings, key, envelope: plain, answer: groupMappingSchema,
+    },
+    {
+      name: 'updateGroupMapping', method: 'patch', path, summary: 'Update a group mapping, or create it',
+      command: updateGroupMapping, key,
+      input: ({ provenance, externalGroup }, { updates }) => ({ provenance, externalGroup, platformGroups: updates.platformGroups }),
+      body: Type.Object({ updates: Type.Pick(groupMappingSchema, ['platformGroups'], { additionalProperties: false }) }, { additionalProperties: false }),
+      envelope: withStatus(({ created }) => `Successfully ${created ? 'created' : 'updated'} group mapping`), answer: changed(groupMappingSchema),
+    },
+    {
+      name: 'deleteGroupMapping', method: 'delete', path, summary: 'Delete a group mapping',
+      command: deleteGroupMapping, key, input: () => ({}), envelope: withStatus(() => 'Successfully deleted group mapping'), answer: changed(groupMappingSchema),
+    },
+  ],
+};

@@ -1,0 +1,96 @@
+import type { TSchema } from 'typebox';
+import type { Command } from '../commands/define.ts';
+import type { Handled } from '../commands/handle.ts';
+import type { Actor, Area } from '../domain/core.ts';
+import type { Projection } from '../projections/define.ts';
+import type { Where } from '../projections/port.ts';
+import type { Service } from './service.ts';
+
+export type Params = Readonly<Record<string, string>>;
+
+/** A request as rows see it: checked, with the caller known. */
+export type Call = {
+  readonly params: Params;
+  /** Query parameters that the row declares, converted as their schemas say. */
+  readonly query: Readonly<Record<string, unknown>>;
+  /** The body, which fits the row's schema; `{}` when there was none. */
+  readonly body: any; // its shape is the row's schema
+  readonly actor: Actor;
+  readonly requestId: string;
+  /** The caller's address: of the socket, or as TRUST_PROXY allows. */
+  readonly address: string;
+  readonly header: (name: string) => string;
+};
+
+/** What a row that runs by itself answers; `text` is sent as it is, else `body` as JSON. */
+export type Answer = {
+  readonly status?: number;
+  readonly body?: unknown;
+  readonly text?: string | Buffer;
+  readonly type?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+/** Puts the area's members around a document's JSON text. `verb`: Created, Updated, Deleted, Unchanged. */
+export type Envelope = (text: string, done?: Handled) => string;
+
+/** The same around a list of documents' JSON texts. */
+export type ListEnvelope = (texts: readonly string[], page: { readonly skip: number; readonly limit: number; readonly total: number }) => string;
+
+/** Adds what comes from other streams to a document when it is read. */
+export type Join<Doc = any> = (doc: Doc, service: Service, call: Call) => Promise<unknown>; // a document of any collection
+
+type Common = {
+  /** The operation's name: what roles list, what events keep. Contract. */
+  readonly name: string;
+  readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
+  /** Within the area's prefix, parameters as `:id`. Literal segments come before parameters in the table. */
+  readonly path: string;
+  readonly summary: string;
+  readonly description?: string;
+  /** Members of `readers` may call it. */
+  readonly reading?: true;
+  /** `open`: no login; `login`: no role. Else a role must list it. */
+  readonly access?: 'open' | 'login';
+  readonly deprecated?: true;
+  /** The body may have MAX_IMPORT_BYTES. */
+  readonly large?: true;
+  /** Query parameters beside those of lists. */
+  readonly query?: Readonly<Record<string, TSchema>>;
+  readonly body?: TSchema;
+  /** Schema of the 200 answer. */
+  readonly answer: TSchema;
+};
+
+/**
+ * A change. Which resource: `key` (natural keys), else a new id for commands on `new`, else the parameter `id`, which
+ * may be a name. `input` makes the command's input from path and body; without it the body is the input.
+ */
+export type CommandRow = Common & {
+  readonly command: Command;
+  readonly key?: (params: Params, body: any) => string; // the row's body schema
+  readonly input?: (params: Params, body: any) => unknown; // the row's body schema
+  readonly join?: Join;
+  readonly envelope: Envelope;
+};
+
+/** One document: by `key`, else by the parameter `id`, which may be a name. */
+export type GetRow = Common & { readonly get: Projection; readonly key?: (params: Params) => string; readonly join?: Join; readonly envelope: Envelope };
+
+/** A list in the one dialect of all lists. `within` narrows it to what the path names. */
+export type ListRow = Common & {
+  readonly list: Projection;
+  readonly within?: (params: Params) => Where;
+  /** Default direction; 1 unless given. */
+  readonly order?: 1 | -1;
+  readonly join?: Join;
+  readonly envelope: ListEnvelope;
+};
+
+/** Anything else. */
+export type ActionRow = Common & { readonly run: (call: Call, service: Service) => Promise<Answer> };
+
+export type Row = CommandRow | GetRow | ListRow | ActionRow;
+
+/** The rows of one area; `service` rows are in no role and no list of methods. */
+export type AreaRows = { readonly area: Area | 'service'; readonly prefix: string; readonly rows: readonly Row[] };

@@ -1,0 +1,71 @@
+/** What the read models keep of one document. */
+export type Entry = {
+  readonly id: string;
+  /** The document as the JSON text it is served as. */
+  readonly text: string;
+  /** Revision of the document's stream. */
+  readonly revision: number;
+  /** Value per sort field of the collection; every entry has all of them. */
+  readonly sorts: Readonly<Record<string, string>>;
+  /** Values per filter field; a list-valued field has several. */
+  readonly filters: Readonly<Record<string, readonly string[]>>;
+  /** Who may read, as a key that `may` of a query is asked about; undefined: everybody. */
+  readonly guard?: string;
+};
+
+/** A document written (entry) or removed (no entry). */
+export type Change = { readonly collection: string; readonly id: string; readonly entry?: Entry };
+
+/** Up to where the read models are, and the id of the event there ('' at position 0): tells whether a log is the one they came from. */
+export type Checkpoint = { readonly position: number; readonly event: string };
+
+/** equals is exact; startsWith and contains ignore case (both sides lower-cased). A list-valued field matches when one value does. */
+export type Where =
+  | { readonly field: string; readonly op: 'equals' | 'startsWith' | 'contains'; readonly value: string }
+  | { readonly all: readonly Where[] }
+  | { readonly any: readonly Where[] };
+
+export type Query = {
+  readonly where?: Where;
+  /** A sort field of the collection. Order: lower-cased value, then value, then id, each by UTF-8 bytes. */
+  readonly sort: string;
+  readonly order: 1 | -1;
+  readonly skip: number;
+  readonly limit: number;
+  /** Asked once per distinct guard and query; entries whose guard it refuses are neither listed nor counted. */
+  readonly may?: (guard: string) => boolean;
+};
+
+export type Page = { readonly entries: readonly Pick<Entry, 'id' | 'text' | 'revision'>[]; readonly total: number };
+
+/** A collection's fixed properties, known before the first document arrives. */
+export type CollectionSpec = { readonly name: string; readonly sorts: readonly string[]; readonly filters: readonly string[] };
+
+/**
+ * The read models. Every adapter passes `test/readStore.contract.ts`.
+ *
+ * A read never answers from a state older than the last `apply` or `resume` that this object has seen succeed; when the
+ * store cannot do that now (gone, emptied, behind, foreign), it throws `Refusal('unavailable')` and calls `onLost`, and
+ * the runner calls `resume` again. `apply` and `resume` are called by one runner, never at the same time.
+ */
+export type ReadStore = {
+  /** Loads what is there, again if need be. Position 0 means nothing is, and everything before is forgotten. */
+  resume(): Promise<Checkpoint>;
+  /** Writes documents and checkpoint in one atomic step, only if the checkpoint is at `from`; else false and nothing written. */
+  apply(changes: readonly Change[], from: number, to: Checkpoint): Promise<boolean>;
+  /** Removes everything; afterwards the checkpoint is at 0. */
+  clear(): Promise<void>;
+  get(collection: string, id: string): Promise<Entry | undefined>;
+  /** Several documents in one step; undefined where there is none. */
+  getMany(collection: string, ids: readonly string[]): Promise<readonly (Entry | undefined)[]>;
+  /** Ids of the documents whose first sort field (the name) is exactly this, in order. */
+  idsNamed(collection: string, name: string): Promise<readonly string[]>;
+  list(collection: string, query: Query): Promise<Page>;
+  /** The document's guard as of now. `undefined`: no such document; null: everybody may read. */
+  guard(collection: string, id: string): string | null | undefined;
+  /** Grows whenever a document of the collection changes: answers made from one version may be kept for it. */
+  version(collection: string): number;
+  /** What is asked when the store has lost its state while running. */
+  onLost(listener: () => void): void;
+  close(): Promise<void>;
+};

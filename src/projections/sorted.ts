@@ -1,0 +1,148 @@
+/** Some neighbours of a sorted list. */
+export type Block<T, D> = {
+  readonly keys: string[];
+  readonly items: T[];
+  /** Whatever a reader worked out from the items; undefined again once they change. */
+  derived: D | undefined;
+};
+
+/**
+ * Items in the order of their keys (UTF-16 code units, as `<` compares), each key once. Kept in blocks of at most
+ * `blockSize`, so that a change moves few items and only one block's derived data has to be worked out again.
+ */
+export type SortedList<T, D> = {
+  readonly blocks: readonly Block<T, D>[];
+  /** The key must not be in the list. */
+  insert(key: string, item: T): void;
+  /** The key must be in the list. */
+  remove(key: string): void;
+  /** Puts another item in the place of the key's, which must be there; `alike`: what is derived from both is the same. */
+  replace(key: string, item: T, alike: boolean): void;
+  /** Items whose rank (0 is the least key) is at least `from` and less than `to`, both cut to the list. */
+  slice(from: number, to: number): T[];
+  /** Items whose keys begin with the prefix. */
+  startingWith(prefix: string): T[];
+};
+
+export const blockSize = 512;
+// Room for inserts before the first split; and below a quarter a block is joined to its neighbour.
+const filled = 384;
+const sparse = 128;
+
+/** Index of the first key that is not less. */
+const lowerBound = (keys: readonly string[], key: string): number => {
+  let low = 0;
+  let high = keys.length;
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (keys[middle]! < key) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+};
+
+/** A list of these items, in any order; keys are unique. Sorts once, which is far cheaper than that many inserts. */
+export const sortedList = <T, D>(unsorted: readonly (readonly [key: string, item: T])[] = []): SortedList<T, D> => {
+  const sorted = unsorted.toSorted(([a], [b]) => (a < b ? -1 : 1));
+  const blocks: Block<T, D>[] = [];
+  // The least key of each block, side by side for the search.
+  const firsts: string[] = [];
+  for (let at = 0; at < sorted.length; at += filled) {
+    const part = sorted.slice(at, at + filled);
+    blocks.push({ keys: part.map(([key]) => key), items: part.map(([, item]) => item), derived: undefined });
+    firsts.push(part[0]![0]);
+  }
+
+  /** The block that holds the key, or that it belongs into. */
+  const blockOf = (key: string): number => {
+    const at = lowerBound(firsts, key);
+    return firsts[at] === key ? at : Math.max(0, at - 1);
+  };
+
+  const place = (key: string): [blockIndex: number, block: Block<T, D>, at: number] => {
+    const blockIndex = blockOf(key);
+    const block = blocks[blockIndex]!;
+    const at = lowerBound(block.keys, key);
+    if (block.keys[at] !== key) throw new Error('No such key in the sorted list');
+    return [blockIndex, block, at];
+  };
+
+  const split = (blockIndex: number, { keys, items }: Block<T, D>): void => {
+    const half = keys.length >>> 1;
+    const upper = { keys: keys.splice(half), items: items.splice(half), derived: undefined };
+    blocks.splice(blockIndex + 1, 0, upper);
+    firsts.splice(blockIndex + 1, 0, upper.keys[0]!);
+  };
+
+  const joinIfSparse = (blockIndex: number): void => {
+    const upper = blocks[blockIndex + 1];
+    const lower = blocks[blockIndex];
+    if (!lower || !upper || lower.keys.length + upper.keys.length > filled) return;
+    lower.keys.push(...upper.keys);
+    lower.items.push(...upper.items);
+    lower.derived = undefined;
+    blocks.splice(blockIndex + 1, 1);
+    firsts.splice(blockIndex + 1, 1);
+  };
+
+  return {
+    blocks,
+    insert(key, item) {
+      const blockIndex = blockOf(key);
+      const block = blocks[blockIndex];
+      if (!block) {
+        blocks.push({ keys: [key], items: [item], derived: undefined });
+        firsts.push(key);
+        return;
+      }
+      const at = lowerBound(block.keys, key);
+      block.keys.splice(at, 0, key);
+      block.items.splice(at, 0, item);
+      block.derived = undefined;
+      firsts[blockIndex] = block.keys[0]!;
+      if (block.keys.length > blockSize) split(blockIndex, block);
+    },
+    remove(key) {
+      const [blockIndex, block, at] = place(key);
+      block.keys.splice(at, 1);
+      block.items.splice(at, 1);
+      block.derived = undefined;
+      if (block.keys.length === 0) {
+        blocks.splice(blockIndex, 1);
+        firsts.splice(blockIndex, 1);
+        return;
+      }
+      firsts[blockIndex] = block.keys[0]!;
+      if (block.keys.length < sparse) {
+        joinIfSparse(blockIndex);
+        joinIfSparse(blockIndex - 1);
+      }
+    },
+    replace(key, item, alike) {
+      const [, block, at] = place(key);
+      block.items[at] = item;
+      if (!alike) block.derived = undefined;
+    },
+    slice(from, to) {
+      const found: T[] = [];
+      let rank = 0;
+      for (const { items } of blocks) {
+        if (rank >= to) break;
+        for (let at = Math.max(0, from - rank); at < items.length && rank + at < to; at++) found.push(items[at]!);
+        rank += items.length;
+      }
+      return found;
+    },
+    startingWith(prefix) {
+      const found: T[] = [];
+      for (let blockIndex = blockOf(prefix); blockIndex < blocks.length; blockIndex++) {
+        const { keys, items } = blocks[blockIndex]!;
+        for (let at = lowerBound(keys, prefix); at < keys.length; at++) {
+          if (!keys[at]!.startsWith(prefix)) return found;
+          found.push(items[at]!);
+        }
+      }
+      return found;
+    },
+  };
+};

@@ -1,0 +1,67 @@
+import { hash } from 'node:crypto';
+import type { Event } from '../domain/core.ts';
+import type { NewEvent, StoredEvent } from './port.ts';
+
+/** What is known about an event besides the fact; `$correlationId` and `$causationId` are EventStoreDB's own names. */
+export type Metadata = {
+  readonly $correlationId: string;
+  readonly $causationId: string;
+  /** UTC, ISO 8601 with milliseconds: the time that documents, schedules and as-of use. */
+  readonly at: string;
+  readonly actor: { readonly id: string; readonly username: string; readonly provenance: string };
+  /** The operation (row or reaction) that caused it. */
+  readonly operation: string;
+  readonly requestId: string;
+  readonly traceparent?: string;
+  /** `request` is a keyed digest of the request body. */
+  readonly idempotency?: { readonly key: string; readonly request: string };
+  readonly schemaVersion: number;
+  /** Links the event to its predecessor in the stream; see `link`. */
+  readonly hash: string;
+};
+
+/** An event of the platform's own, parsed. */
+export type Recorded<Data = unknown> = Omit<StoredEvent, 'type' | 'data' | 'metadata'> & {
+  readonly source: string;
+  readonly topic: string;
+  readonly data: Data;
+  readonly metadata: Metadata;
+};
+
+const parts = new Map<string, { source: string; topic: string }>();
+
+/** Source and topic of an event type, split at the last colon. */
+export const splitType = (type: string): { readonly source: string; readonly topic: string } => {
+  const known = parts.get(type);
+  if (known) return known;
+  const colon = type.lastIndexOf(':');
+  const split = { source: type.slice(0, colon), topic: type.slice(colon + 1) };
+  if (parts.size < 10_000) parts.set(type, split);
+  return split;
+};
+
+/** The category and id of a stream name, split at the first dash. */
+export const splitStream = (stream: string): { readonly category: string; readonly id: string } => {
+  const dash = stream.indexOf('-');
+  return { category: stream.slice(0, dash), id: stream.slice(dash + 1) };
+};
+
+export const decode = ({ type, data, metadata, id, stream, revision, position }: StoredEvent): Recorded => {
+  const { source, topic } = splitType(type);
+  return { id, stream, revision, position, source, topic, data: JSON.parse(data), metadata: JSON.parse(metadata) as Metadata };
+};
+
+/** base64 SHA-256 over stream, revision, event id, type, the predecessor's hash and the two texts. */
+export const link = (stream: string, revision: number, id: string, type: string, previous: string, data: string, metadata: string): string =>
+  hash('sha256', `${stream}\n${revision}\n${id}\n${type}\n${previous}\n${data}\n${metadata}`, 'base64');
+
+/** The text of an event for the log, linked to its predecessor (`''` for the first event of a stream). */
+export const encode = (
+  stream: string, revision: number, id: string, source: string, event: Event, about: Omit<Metadata, 'hash'>, previous: string,
+): NewEvent & { readonly hash: string } => {
+  const type = `${source}:${event.type}`;
+  const data = JSON.stringify(event.data);
+  const open = JSON.stringify(about);
+  const hashed = link(stream, revision, id, type, previous, data, open);
+  return { id, type, data, metadata: `${open.slice(0, -1)},"hash":"${hashed}"}`, hash: hashed };
+};

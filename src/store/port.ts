@@ -1,0 +1,77 @@
+import { Refusal } from '../domain/refusal.ts';
+
+/** An event as it goes into the log. `data` and `metadata` are `JSON.stringify` texts: the hash is over these texts. */
+export type NewEvent = {
+  /** UUID; a retry of an append sends the same ids. */
+  readonly id: string;
+  /** `<source>:<topic>`, split at the last colon. */
+  readonly type: string;
+  readonly data: string;
+  readonly metadata: string;
+};
+
+/** An event as the log gives it back. Revisions count from 0 in a stream, positions ascend over all (gaps allowed), first > 0. */
+export type StoredEvent = NewEvent & { readonly stream: string; readonly revision: number; readonly position: number };
+
+/** Where an append ended: revision and position of its last event. */
+export type Appended = { readonly revision: number; readonly position: number };
+
+/** Some events in order, and the position up to which everything that passes the filter has now been delivered. */
+export type Batch = { readonly events: readonly StoredEvent[]; readonly position: number };
+
+/** Event-type prefixes, e.g. `@platform/operations-manager:`; an event passes if its type begins with one of them. */
+export type Filter = readonly string[];
+
+/** The stream was not at the expected revision. Nothing was stored. */
+export class WrongRevision extends Error {
+  readonly actual: number;
+  constructor(stream: string, expected: number, actual: number) {
+    super(`Expected ${stream} at revision ${expected}, found ${actual}`);
+    this.name = 'WrongRevision';
+    this.actual = actual;
+  }
+}
+
+/**
+ * The log. Every adapter passes `test/store.contract.ts`.
+ *
+ * Failures: `WrongRevision`, or `Refusal('unavailable')` when the log cannot be reached or has stopped after an I/O
+ * error; an append that failed so may still be stored (unknown outcome), and repeating it with the same ids settles it.
+ */
+export type EventStore = {
+  /** Made once with the log and kept for ever: tells two logs apart. */
+  readonly id: string;
+  /**
+   * Stores all events or none, acknowledged only when durable. `expected` is the revision the stream must be at, -1
+   * when it must not exist. Repeating an append that was stored (same ids at those revisions) succeeds with its result.
+   */
+  append(stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended>;
+  /** A stream's events from a revision on, in order, some at a time. */
+  read(stream: string, from?: number): AsyncIterable<readonly StoredEvent[]>;
+  /** Everything after a position up to what was stored when the call was made, some at a time. */
+  readAll(after: number, filter?: Filter): AsyncIterable<Batch>;
+  /** As readAll, then live until the signal aborts (then it ends, without an error). Delivers only what is durable. */
+  follow(after: number, filter: Filter | undefined, signal: AbortSignal): AsyncIterable<Batch>;
+  /** The event at exactly this position, if there is one. */
+  at(position: number): Promise<StoredEvent | undefined>;
+  /** Position of the newest durable event; 0 when the log is empty. */
+  head(): Promise<number>;
+  /** Set once appends have stopped for good (I/O error, full disk): why. Reads go on. */
+  fault(): string | undefined;
+  /** Finishes appends under way, refuses new ones, ends follows. */
+  close(): Promise<void>;
+};
+
+const maxEvent = 512 * 1024;
+const maxAppend = 900 * 1024;
+
+/** EventStoreDB refuses appends over 1 MiB; every adapter keeps to the same limits, so that logs can be moved. */
+export const checkSize = (events: readonly NewEvent[]): void => {
+  let total = 0;
+  for (const { type, data, metadata } of events) {
+    const size = Buffer.byteLength(type) + Buffer.byteLength(data) + Buffer.byteLength(metadata);
+    if (size > maxEvent) throw new Refusal('too_large', `One event may hold ${maxEvent} bytes, this one has ${size}`);
+    total += size;
+  }
+  if (total > maxAppend) throw new Refusal('too_large', `One change may hold ${maxAppend} bytes, this one has ${total}`);
+};
