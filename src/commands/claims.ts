@@ -51,8 +51,10 @@ export const nameClaims = (store: EventStore, streams: Streams) => {
       const claims = await streams.refresh(stream);
       const { claim } = claims.state as { claim?: Claim };
       if (claim?.owner === owner && claim.decidedBy === decidedBy) return;
-      if (claim && claim.owner !== owner) {
-        const { holds, decided } = await check(claim, name);
+      const { holds, decided } = claim ? await check(claim, name) : { holds: false, decided: undefined };
+      // What an intent has promised to the owner is as good as a claim of its own.
+      if (holds && claim?.owner === owner) return;
+      if (claim && decided && claim.owner !== owner) {
         if (holds) throw new Refusal('conflict', `The name ${JSON.stringify(name.name)} is taken`, { path: 'name' });
         const lapsed = await append(claim.decidedBy, decided, `@platform/${streams.kindOf(claim.decidedBy).aggregate.area}`, claimLapsed(name), about);
         if (!lapsed) continue;

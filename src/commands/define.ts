@@ -1,6 +1,9 @@
 import type { Static, TSchema } from 'typebox';
 import type { Actor, Aggregate, Context, Event, Gbac } from '../domain/core.ts';
+import type { Sealed } from '../domain/sealed.ts';
 import type { Where } from '../projections/port.ts';
+
+export type { Sealed };
 
 /** What `prepare` may ask of the world. Answers are at least as new as everything this node has acknowledged. */
 export type Tools = {
@@ -20,9 +23,6 @@ export type Tools = {
   methods(): readonly { readonly provenance: string; readonly name: string }[];
 };
 
-/** AES-256-GCM text and keyed digest: equal tags mean equal secrets. */
-export type Sealed = { readonly $sealed: string; readonly tag: string };
-
 /** Something the outside may ask for: what it must say, and which decision answers it. */
 export type Command<State = any, E extends Event = any, Input = any, Refs = any> = {
   readonly name: string;
@@ -32,6 +32,8 @@ export type Command<State = any, E extends Event = any, Input = any, Refs = any>
   readonly on: 'existing' | 'new' | 'any';
   /** Gathers what the decision needs beside its own stream. Refuses nothing that the decision could refuse. */
   readonly prepare?: (request: { readonly id: string; readonly input: Input; readonly state: State; readonly actor: Actor }, tools: Tools) => Promise<Refs>;
+  /** Name of the series of decisions that it belongs to in this case, if any (commands/series.ts). */
+  readonly series?: (state: State, input: Input) => string | undefined;
   /** Whose access lists apply, where they are not the aggregate's own. */
   readonly gbac?: (state: State, refs: Refs) => Gbac;
   readonly decide: (state: State, input: Input, context: Context<Refs>) => readonly E[];

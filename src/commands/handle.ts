@@ -8,6 +8,7 @@ import { type EventStore, WrongRevision } from '../store/port.ts';
 import { mayRead, mayWrite } from './access.ts';
 import type { Claims } from './claims.ts';
 import type { Command, Tools } from './define.ts';
+import { seriesOf } from './series.ts';
 import type { Loaded, Streams } from './streams.ts';
 import { turns } from './turns.ts';
 
@@ -59,6 +60,7 @@ const attempts = 10;
 /** The only write path: read, fold, decide, project, append at the expected revision; on conflict all over again. */
 export const handler = ({ store, streams, claims, tools, now, follow }: Needs) => {
   const inTurn = turns();
+  const inSeries = seriesOf(store, streams);
 
   /** The whole way from state to decision, in the order of checks that behaviour.md gives. */
   const decide = async (command: Command, request: Request, past: Loaded, at: string, newId: (word: string) => string) => {
@@ -83,10 +85,19 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
     return { events: command.decide(state, input, { id, now: at, actor, newId, refs }) };
   };
 
-  const attempt = async (command: Command, request: Request, past: Loaded, newId: (word: string) => string): Promise<Handled> => {
-    const { aggregate } = command;
-    const stream = `${aggregate.category}-${request.id}`;
+  const attempt = (command: Command, request: Request, past: Loaded, newId: (word: string) => string): Promise<Handled> => {
+    const stream = `${command.aggregate.category}-${request.id}`;
     const at = now();
+    const about = aboutOf(request, at);
+    const series = command.series?.(past.state, request.input);
+    const work = () => carryOut(command, request, stream, past, at, about, newId);
+    return series === undefined ? work() : inSeries(series, stream, past, about, work);
+  };
+
+  const carryOut = async (
+    command: Command, request: Request, stream: string, past: Loaded, at: string, about: Omit<Metadata, 'hash'>, newId: (word: string) => string,
+  ): Promise<Handled> => {
+    const { aggregate } = command;
     const { events, replay } = await decide(command, request, past, at, newId);
     if (replay) {
       const [before, after] = [await streams.asOf(stream, replay.first - 1), await streams.asOf(stream, replay.last)];
@@ -95,28 +106,26 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
     if (events.length === 0) return handled(command, request.id, past, past, {});
 
     const next = fold(aggregate, events, past.state);
-    const about = aboutOf(request, at);
     const held = aggregate.names?.(past.state) ?? [];
     const own = (aggregate.names?.(next) ?? []).filter((name) => !held.some((old) => sameName(old, name)));
     const wanted = [...own.map((name) => ({ owner: stream, name })), ...(aggregate.promises?.(next) ?? [])];
-    return claims.claiming(wanted, stream, about, async () => {
-      const source = `@platform/${aggregate.area}`;
-      let { hash, revision } = past;
-      const encoded = events.map((event) => {
-        const made = encode(stream, ++revision, randomUUID(), source, event, about, hash);
-        hash = made.hash;
-        return made;
-      });
-      const recorded = (position: number): Recorded[] => encoded.map(({ id, hash }, i) => ({
-        id, stream, revision: past.revision + 1 + i, position, source, topic: events[i]!.type, data: events[i]!.data, metadata: { ...about, hash },
-      }));
-      const grown = streams.extend(stream, past, recorded(0));
-      const { position } = await store.append(stream, past.revision, encoded);
-      const stored = recorded(position);
-      const kept = streams.keep(stream, { ...grown, position }, stored, encoded.reduce((sum, { data }) => sum + data.length, 0));
-      await follow(stored);
-      return handled(command, request.id, past, kept, {});
+    const source = `@platform/${aggregate.area}`;
+    let { hash, revision } = past;
+    const encoded = events.map((event) => {
+      const made = encode(stream, ++revision, randomUUID(), source, event, about, hash);
+      hash = made.hash;
+      return made;
     });
+    const recorded = (position: number): Recorded[] => encoded.map(({ id, hash }, i) => ({
+      id, stream, revision: past.revision + 1 + i, position, source, topic: events[i]!.type, data: events[i]!.data, metadata: { ...about, hash },
+    }));
+    const grown = streams.extend(stream, past, recorded(0));
+
+    const { position } = await claims.claiming(wanted, stream, about, () => store.append(stream, past.revision, encoded));
+    const stored = recorded(position);
+    const kept = streams.keep(stream, { ...grown, position }, stored, encoded.reduce((sum, { data }) => sum + data.length, 0));
+    await follow(stored);
+    return handled(command, request.id, past, kept, {});
   };
 
   /** Carries out one command. Throws `Refusal` with nothing stored, or `unavailable` with an unknown outcome. */

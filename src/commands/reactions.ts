@@ -1,10 +1,12 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Aggregate } from '../domain/core.ts';
 import { Refusal } from '../domain/refusal.ts';
+import type { ParkedReaction } from '../projections/parkedReactions.ts';
 import { decode, type Recorded } from '../store/event.ts';
 import type { EventStore } from '../store/port.ts';
 import type { Command, Tools } from './define.ts';
-import type { Handle } from './handle.ts';
+import type { Handle, Request } from './handle.ts';
+import { completeReaction, parkReaction } from './parkedReactions.ts';
 import { partOf } from './parts.ts';
 
 /** A command that follows from an event. */
@@ -36,43 +38,52 @@ export const reactor = ({ store, tools, reactions, reached, log }: Needs) => {
   const table = new Map(reactions.flatMap(({ of, on }) => Object.entries(on).map(([topic, next]) => [`@platform/${of.area}:${topic}`, next])));
   const types = [...table.keys()];
   const running = new Map<string, Promise<void>>();
-  const parked = new Map<string, string>();
   const stop = new AbortController();
   let handle: Handle;
+
+  const requestFor = ({ id, metadata }: Recorded): Omit<Request, 'id' | 'input'> => ({
+    actor: { ...metadata.actor, groups: [], admin: true },
+    operation: metadata.operation,
+    requestId: metadata.requestId,
+    correlation: metadata.$correlationId,
+    causation: id,
+  });
 
   const parts = async (event: Recorded): Promise<void> => {
     const next = table.get(`${event.source}:${event.topic}`);
     if (!next) return;
     await reached(event.position);
-    const { metadata } = event;
-    for (const { command, id, input } of await next(event, tools)) {
-      await handle(command, {
-        id, input,
-        actor: { ...metadata.actor, groups: [], admin: true },
-        operation: metadata.operation,
-        requestId: metadata.requestId,
-        correlation: metadata.$correlationId,
-        causation: event.id,
-        idempotency: { key: `${partOf(event.stream)}${event.revision}`, request: '' },
-      });
-    }
+    const idempotency = { key: `${partOf(event.stream)}${event.revision}`, request: '' };
+    for (const { command, id, input } of await next(event, tools)) await handle(command, { ...requestFor(event), id, input, idempotency });
   };
 
+  /** Tries until it is done, or has failed for good and is parked. */
   const insist = async (event: Recorded): Promise<void> => {
     for (let tried = 1; ; tried++) {
       try {
-        await parts(event);
-        parked.delete(event.id);
-        return;
+        return await parts(event);
       } catch (error) {
         if (stop.signal.aborted) throw error;
         log('A reaction failed', { event: event.id, stream: event.stream, tried, error });
-        if (tried === tries || (error instanceof Refusal && error.code !== 'unavailable')) {
-          parked.set(event.id, error instanceof Error ? error.message : String(error));
+        const hopeless = error instanceof Refusal && error.code !== 'unavailable';
+        if (hopeless || tried === tries) {
+          const { id, stream, position } = event;
+          await handle(parkReaction, { ...requestFor(event), id, input: { stream, position, reason: error instanceof Error ? error.message : String(error) } });
           return;
         }
         await pause(50 * 2 ** tried, undefined, { signal: stop.signal });
       }
+    }
+  };
+
+  /** What an earlier process could not carry out may work now. */
+  const retryParked = async (): Promise<void> => {
+    for (const { event, position } of (await tools.query('parkedReactions')) as readonly ParkedReaction[]) {
+      const stored = await store.at(position);
+      if (!stored || stored.id !== event) continue;
+      const recorded = decode(stored);
+      const done = await parts(recorded).then(() => true, (error: unknown) => { log('A parked reaction failed again', { event, error }); return false; });
+      if (done) await handle(completeReaction, { ...requestFor(recorded), id: event, input: {} });
     }
   };
 
@@ -102,6 +113,7 @@ export const reactor = ({ store, tools, reactions, reached, log }: Needs) => {
       handle = withHandle;
       if (types.length === 0) return;
       reading.done = (async () => {
+        await retryParked().catch((error: unknown) => log('Parked reactions could not be read', { error }));
         while (!stop.signal.aborted) {
           try { await readLog(); } catch (error) {
             if (stop.signal.aborted) return;
@@ -111,8 +123,6 @@ export const reactor = ({ store, tools, reactions, reached, log }: Needs) => {
         }
       })();
     },
-    /** Events whose consequences could not be carried out, with the reason. */
-    parked: (): ReadonlyMap<string, string> => parked,
     stop: (): Promise<void> => { stop.abort(); return reading.done; },
   };
 };

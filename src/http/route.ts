@@ -4,6 +4,7 @@ import type { Handled } from '../commands/handle.ts';
 import type { Actor, Area } from '../domain/core.ts';
 import type { Projection } from '../projections/define.ts';
 import type { Where } from '../projections/port.ts';
+import type { Principal } from './authenticate.ts';
 import type { Service } from './service.ts';
 
 export type Params = Readonly<Record<string, string>>;
@@ -16,10 +17,18 @@ export type Call = {
   /** The body, which fits the row's schema; `{}` when there was none. */
   readonly body: any; // its shape is the row's schema
   readonly actor: Actor;
+  /** Undefined on open rows. */
+  readonly principal: Principal | undefined;
   readonly requestId: string;
   /** The caller's address: of the socket, or as TRUST_PROXY allows. */
   readonly address: string;
   readonly header: (name: string) => string;
+  readonly method: string;
+  /** As it was sent, without the query. */
+  readonly path: string;
+  readonly querystring: string;
+  /** The body as it was sent; '' when there was none. */
+  readonly bodyText: string;
 };
 
 /** What a row that runs by itself answers; `text` is sent as it is, else `body` as JSON. */
@@ -29,6 +38,9 @@ export type Answer = {
   readonly text?: string | Buffer;
   readonly type?: string;
   readonly headers?: Readonly<Record<string, string>>;
+  /** Of the last event stored by it. */
+  readonly position?: number;
+  readonly replayed?: boolean;
 };
 
 /** Puts the area's members around a document's JSON text. `verb`: Created, Updated, Deleted, Unchanged. */

@@ -1,17 +1,25 @@
-import type { Command, Tools } from '../commands/define.ts';
-import type { Handle, Handled } from '../commands/handle.ts';
-import type { Actor } from '../domain/core.ts';
+import type { Tools } from '../commands/define.ts';
+import type { Handle } from '../commands/handle.ts';
+import type { Actor, Aggregate } from '../domain/core.ts';
 import type { Projection } from '../projections/define.ts';
 import type { Entry, ReadStore } from '../projections/port.ts';
-import type { Call } from './route.ts';
 
-/** What rows may use of the running service. */
+/** What rows may use of the running service. Reads wait for what this node has acknowledged. */
 export type Service = {
   readonly handle: Handle;
   readonly model: ReadStore;
   readonly tools: Tools;
-  /** The entry that an id or a name means, if the actor may read it; else `not_found`. Waits for this node's own writes. */
+  /** The entry that an id or a name means, if the actor may read it; else `not_found`. */
   readonly entry: (projection: Projection, idOrName: string, actor: Actor) => Promise<Entry>;
-  /** Carries out a command for a call, as a command row does; for rows that run several. */
-  readonly command: (command: Command, id: string, input: unknown, call: Call) => Promise<Handled>;
+  /** The same by id alone. */
+  readonly entryById: (projection: Projection, id: string, actor: Actor) => Promise<Entry>;
+  /** The collection whose documents show an aggregate, if there is one. */
+  readonly collectionOf: (aggregate: Aggregate) => string | undefined;
+  /** Keyed digest of a text. */
+  readonly digest: (text: string) => string;
+  /** What monitoring asks. */
+  readonly status: () => Promise<Record<string, unknown>>;
+  readonly metrics: () => Promise<{ readonly text: string; readonly type: string }>;
+  /** Whether requests can be answered: the read models have caught up, nothing has stopped. */
+  readonly ready: () => boolean;
 };

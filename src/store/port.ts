@@ -44,6 +44,7 @@ export type EventStore = {
   /**
    * Stores all events or none, acknowledged only when durable. `expected` is the revision the stream must be at, -1
    * when it must not exist. Repeating an append that was stored (same ids at those revisions) succeeds with its result.
+   * There is at least one event.
    */
   append(stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended>;
   /** A stream's events from a revision on, in order, some at a time. */
@@ -56,6 +57,10 @@ export type EventStore = {
   at(position: number): Promise<StoredEvent | undefined>;
   /** Position of the newest durable event; 0 when the log is empty. */
   head(): Promise<number>;
+  /** How far the reader of this name has come, as it last set it; 0 when it never did. */
+  checkpoint(name: string): Promise<number>;
+  /** Resolves when the position is durable. */
+  setCheckpoint(name: string, position: number): Promise<void>;
   /** Set once appends have stopped for good (I/O error, full disk): why. Reads go on. */
   fault(): string | undefined;
   /** Finishes appends under way, refuses new ones, ends follows. */
@@ -67,6 +72,7 @@ const maxAppend = 900 * 1024;
 
 /** EventStoreDB refuses appends over 1 MiB; every adapter keeps to the same limits, so that logs can be moved. */
 export const checkSize = (events: readonly NewEvent[]): void => {
+  if (events.length === 0) throw new RangeError('An append stores at least one event');
   let total = 0;
   for (const { type, data, metadata } of events) {
     const size = Buffer.byteLength(type) + Buffer.byteLength(data) + Buffer.byteLength(metadata);

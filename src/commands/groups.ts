@@ -1,0 +1,48 @@
+import { Type } from 'typebox';
+import { create, group, groupPatchSchema, newGroupSchema, provide, remove, requested, update } from '../domain/groups.ts';
+import { adminRemains, membership } from './admins.ts';
+import { commandsOf } from './define.ts';
+import { referrersOfGroup, unknownNames } from './references.ts';
+
+const command = commandsOf(group);
+const none = group.initial.content;
+
+export const createGroup = command({
+  name: 'createGroup', input: newGroupSchema, on: 'new',
+  series: (_, { memberOf, assignedRoles }) => (memberOf || assignedRoles ? membership : undefined),
+  prepare: async ({ input }, tools) => {
+    const { memberOf, assignedRoles } = requested(none, input);
+    return { unknown: { groups: await unknownNames(tools, 'groups', memberOf), roles: await unknownNames(tools, 'roles', assignedRoles) }, referrers: [], adminRemains: true };
+  },
+  decide: create,
+});
+
+export const updateGroup = command({
+  name: 'updateGroup', input: groupPatchSchema, on: 'existing',
+  series: ({ exists }, { name, memberOf, assignedRoles }) => (exists && (name || memberOf || assignedRoles) ? membership : undefined),
+  prepare: async ({ id, input, state: { content } }, tools) => {
+    const { name, memberOf, assignedRoles } = requested(content, input);
+    const added = (now: readonly string[], before: readonly string[]) => now.filter((item) => !before.includes(item));
+    return {
+      unknown: {
+        groups: await unknownNames(tools, 'groups', added(memberOf, content.memberOf)),
+        roles: await unknownNames(tools, 'roles', added(assignedRoles, content.assignedRoles)),
+      },
+      referrers: name === content.name ? [] : await referrersOfGroup(tools, content.name, id),
+      adminRemains: added(content.memberOf, memberOf).length === 0 || await adminRemains(tools, { group: content.name, memberOf }),
+    };
+  },
+  decide: update,
+});
+
+export const deleteGroup = command({
+  name: 'deleteGroup', input: Type.Object({}), on: 'existing',
+  series: ({ exists }) => (exists ? membership : undefined),
+  prepare: async ({ id, state }, tools) => ({ unknown: { groups: [], roles: [] }, referrers: await referrersOfGroup(tools, state.content.name, id), adminRemains: true }),
+  decide: remove,
+});
+
+/** For the first start. */
+export const provideGroup = command({
+  name: 'provideGroup', input: Type.Object({ name: Type.Union([Type.Literal('admins'), Type.Literal('operators'), Type.Literal('readers')]) }), on: 'any', decide: provide,
+});

@@ -1,0 +1,37 @@
+import type { Referrer } from '../domain/references.ts';
+import { projections } from '../projections/all.ts';
+import type { Tools } from './define.ts';
+
+/** Who may name a group or role: the filter field of a collection that lists the names, and how its documents are called. */
+type Field = { readonly collection: string; readonly field: string; readonly kind: string; readonly named: string };
+
+const toGroups: readonly Field[] = [
+  { collection: 'accounts', field: 'memberOf', kind: 'account', named: 'username' },
+  { collection: 'groups', field: 'memberOf', kind: 'group', named: 'name' },
+  { collection: 'automations', field: 'groups', kind: 'automation', named: 'name' },
+  { collection: 'compliancePlans', field: 'groups', kind: 'compliance plan', named: 'name' },
+];
+
+const toRoles: readonly Field[] = [
+  { collection: 'accounts', field: 'assignedRoles', kind: 'account', named: 'username' },
+  { collection: 'groups', field: 'assignedRoles', kind: 'group', named: 'name' },
+];
+
+const kept = (fields: readonly Field[]): readonly Field[] =>
+  fields.filter(({ collection, field }) => projections.some((p) => p.collection === collection && field in p.filters));
+
+/** Who names the group or role, but for the document with the id `self`. */
+const referrers = (fields: readonly Field[]) => async ({ query }: Tools, name: string, self: string): Promise<readonly Referrer[]> =>
+  (await Promise.all(kept(fields).map(async ({ collection, field, kind, named }) =>
+    (await query(collection, { field, op: 'equals', value: name })).filter(({ _id }) => _id !== self).map((doc) => ({ kind, name: doc[named] as string })),
+  ))).flat();
+
+export const referrersOfGroup = referrers(toGroups);
+export const referrersOfRole = referrers(toRoles);
+
+/** Those of the names that no document of the collection has. */
+export const unknownNames = async ({ query }: Tools, collection: string, names: readonly string[]): Promise<readonly string[]> => {
+  if (names.length === 0) return [];
+  const found = await query(collection, { any: names.map((value) => ({ field: 'name', op: 'equals', value })) });
+  return names.filter((name) => !found.some((doc) => doc.name === name));
+};

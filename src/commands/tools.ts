@@ -1,0 +1,31 @@
+import { Refusal } from '../domain/refusal.ts';
+import type { ReadStore } from '../projections/port.ts';
+import type { Tools } from './define.ts';
+import type { Streams } from './streams.ts';
+
+type Needs = {
+  readonly model: ReadStore;
+  readonly streams: Streams;
+  /** Resolves once the read models show all that this node has acknowledged. */
+  readonly settled: () => Promise<void> | undefined;
+  readonly nameSort: (collection: string) => string;
+  readonly rest: Omit<Tools, 'state' | 'find' | 'query'>;
+};
+
+/** What commands may ask while they prepare a decision. */
+export const commandTools = ({ model, streams, settled, nameSort, rest }: Needs): Tools => ({
+  ...rest,
+  state: async (aggregate, id) => (await streams.refresh(`${aggregate.category}-${id}`)).state,
+  find: async (collection, idOrName) => {
+    await settled();
+    if (await model.get(collection, idOrName)) return idOrName;
+    const [id, ...others] = await model.idsNamed(collection, idOrName);
+    if (others.length > 0) throw new Refusal('conflict', `Several ${collection} are named ${JSON.stringify(idOrName)}; use the id`, { faults: [{ message: 'The name is not unique', ids: [id, ...others] }] });
+    return id;
+  },
+  query: async (collection, where) => {
+    await settled();
+    const { entries } = await model.list(collection, { ...(where && { where }), sort: nameSort(collection), order: 1, skip: 0, limit: 1000 });
+    return entries.map(({ text }) => JSON.parse(text));
+  },
+});

@@ -1,0 +1,100 @@
+import { existsSync } from 'node:fs';
+import { BlockList, isIP } from 'node:net';
+import { join, resolve } from 'node:path';
+
+/** One setting of the environment: what it means, what it is without being set, how its text is read (throws a sentence). */
+type Setting<T> = { readonly about: string; readonly shown: string; readonly read: (text: string | undefined, env: NodeJS.ProcessEnv) => T };
+
+const setting = <T>(about: string, shown: string, read: Setting<T>['read']): Setting<T> => ({ about, shown, read });
+
+const text = (about: string, preset: string) => setting(about, preset, (given) => given ?? preset);
+
+const integer = (about: string, preset: number, least: number, most: number) => setting(about, String(preset), (given) => {
+  const value = given === undefined ? preset : /^\d+$/.test(given) ? Number(given) : NaN;
+  if (!(value >= least && value <= most)) throw new Error(`must be an integer from ${least} to ${most}`);
+  return value;
+});
+
+const oneOf = <const T extends string>(about: string, preset: T, values: readonly T[]) => setting(about, preset, (given) => {
+  const value = values.find((v) => v === (given ?? preset));
+  if (value === undefined) throw new Error(`must be one of ${values.join(', ')}`);
+  return value;
+});
+
+const file = (about: string) => setting(about, '', (given) => {
+  if (given !== undefined && !existsSync(given)) throw new Error(`names a file that does not exist: ${given}`);
+  return given;
+});
+
+const dataDir = (env: NodeJS.ProcessEnv): string => resolve(env.DATA_DIR || 'data');
+
+const settings = {
+  HOST: text('Address to listen on', '127.0.0.1'),
+  PORT: integer('Port to listen on; 0 takes a free one', 3000, 0, 65_535),
+  DATA_DIR: setting('Folder of the event log, snapshots and the key file', './data', (_, env) => dataDir(env)),
+  ADMIN_PASSWORD: setting('Password of the account admin, used at the very first start only; 8 to 1024 bytes', 'made up and printed once', (given) => {
+    if (given !== undefined && (Buffer.byteLength(given) < 8 || Buffer.byteLength(given) > 1024)) throw new Error('must have 8 to 1024 bytes');
+    return given;
+  }),
+  EVENTSTORE_URL: setting('Event log: sqlite:<file>', 'sqlite:<DATA_DIR>/events.db', (given, env) => {
+    if (given === undefined) return { file: join(dataDir(env), 'events.db') };
+    if (given.startsWith('esdb:') || given.startsWith('esdb+discover:')) throw new Error('EventStoreDB is not supported yet; use sqlite:<file>');
+    if (!/^sqlite:.+/.test(given)) throw new Error('must be sqlite:<file>');
+    return { file: resolve(given.slice('sqlite:'.length)) };
+  }),
+  READSTORE_URL: setting('Read models: memory: or redis://[user:password@]host:port[/db] (rediss:// for TLS)', 'memory:', (given = 'memory:') => {
+    if (given === 'memory:') return undefined;
+    if (!/^rediss?:\/\//.test(given) || !URL.canParse(given)) throw new Error('must be memory: or redis://host:port');
+    return given;
+  }),
+  LOG_LEVEL: oneOf('Least level that is logged', 'info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+  MAX_BODY_BYTES: integer('Largest request body', 1024 ** 2, 1024, 1024 ** 3),
+  MAX_IMPORT_BYTES: integer('Largest body of an import', 32 * 1024 ** 2, 1024, 1024 ** 3),
+  READ_WAIT_MS: integer('How long a read waits for what was written before, in milliseconds', 2000, 0, 600_000),
+  SECRET_KEY: setting('Key that seals secrets; at least 16 characters', 'made up, kept in <DATA_DIR>/secret.key', (given) => {
+    if (given !== undefined && given.length < 16) throw new Error('must have at least 16 characters');
+    return given;
+  }),
+  TLS_CERT_FILE: file('PEM certificate chain; with TLS_KEY_FILE, HTTPS is served'),
+  TLS_KEY_FILE: file('PEM private key of the certificate'),
+  TRUST_PROXY: setting('Addresses or CIDR blocks of proxies whose X-Forwarded-For counts, comma-separated', 'none', (given) => {
+    const trusted = new BlockList();
+    for (const item of given?.split(',').map((part) => part.trim()) ?? []) {
+      const [address = '', prefix] = item.split('/');
+      const version = isIP(address);
+      const bits = prefix === undefined ? (version === 4 ? 32 : 128) : Number(prefix);
+      if (!version || !Number.isInteger(bits) || bits < 0 || bits > (version === 4 ? 32 : 128)) throw new Error(`is not an address or CIDR block: ${item}`);
+      trusted.addSubnet(address, bits, version === 4 ? 'ipv4' : 'ipv6');
+    }
+    return trusted;
+  }),
+} satisfies Record<string, Setting<unknown>>;
+
+type Settings = typeof settings;
+export type Config = { readonly [K in keyof Settings]: ReturnType<Settings[K]['read']> };
+
+/** All faults of the settings at once, each a line that begins with its name. */
+export class ConfigFaults extends Error {
+  readonly faults: readonly string[];
+  constructor(faults: readonly string[]) {
+    super(`Wrong settings:\n${faults.map((fault) => `  ${fault}`).join('\n')}`);
+    this.name = 'ConfigFaults';
+    this.faults = faults;
+  }
+}
+
+/** The settings of an environment, or `ConfigFaults`. Empty counts as not set. */
+export const readConfig = (env: NodeJS.ProcessEnv): Config => {
+  const faults: string[] = [];
+  const config: Record<string, unknown> = {};
+  for (const [name, { read }] of Object.entries(settings)) {
+    try { config[name] = read(env[name] || undefined, env); } catch (error) { faults.push(`${name} ${(error as Error).message}`); }
+  }
+  if (!env.TLS_CERT_FILE !== !env.TLS_KEY_FILE) faults.push(`${env.TLS_CERT_FILE ? 'TLS_KEY_FILE' : 'TLS_CERT_FILE'} is missing: TLS needs certificate and key`);
+  if (faults.length > 0) throw new ConfigFaults(faults);
+  return Object.freeze(config) as Config;
+};
+
+/** The list of settings, as `--help` prints it. */
+export const settingsHelp = (): string =>
+  Object.entries(settings).map(([name, { about, shown }]) => `  ${name.padEnd(17)} ${about}${shown ? ` (default: ${shown})` : ''}`).join('\n');

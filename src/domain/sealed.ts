@@ -1,0 +1,6 @@
+/** A secret as events and documents carry it: AES-256-GCM text and keyed digest. Equal tags mean equal secrets. */
+export type Sealed = { readonly $sealed: string; readonly tag: string };
+
+/** Whether a JSON value is a sealed secret. */
+export const isSealed = (value: unknown): value is Sealed =>
+  typeof value === 'object' && value !== null && typeof (value as Sealed).$sealed === 'string' && typeof (value as Sealed).tag === 'string';

@@ -1,0 +1,128 @@
+import { type Static, type TObject } from 'typebox';
+import { type Authored, authorsOf } from './authors.ts';
+import { changesBetween, same } from './changes.ts';
+import { aggregate, type Context, type Event } from './core.ts';
+import { Refusal } from './refusal.ts';
+import { checkRepetition, unitLength } from './repetition.ts';
+import { type NewTrigger, type TriggerDocument, triggerMembers, type TriggerPatch } from './triggerMembers.ts';
+
+type Variants = { readonly [T in keyof typeof triggerMembers]: Static<TObject<(typeof triggerMembers)[T]>> };
+
+/** What a trigger says, defaults filled in, but for id, times, authors and bookkeeping. */
+export type TriggerContent = Variants[keyof Variants];
+
+export type TriggerEvent =
+  | Event<'triggerCreated', TriggerContent>
+  | Event<'triggerChanged', TriggerPatch>
+  /** Brought to what a document says, with its times and authors. */
+  | Event<'triggerRestored', TriggerContent & Authored>
+  | Event<'triggerDeleted', Record<string, never>>;
+
+export type TriggerState = { readonly exists: boolean; readonly content?: TriggerContent };
+
+/** The content among other members of the same object. */
+export const contentIn = (trigger: TriggerContent): TriggerContent =>
+  Object.fromEntries(Object.keys(triggerMembers[trigger.type]).flatMap((key) => {
+    const value = (trigger as Record<string, unknown>)[key];
+    return value === undefined ? [] : [[key, value]];
+  })) as TriggerContent;
+
+/** The content after changes; null takes `description` or `options` away. */
+export const patched = (content: TriggerContent, { description = content.description ?? null, options = content.options ?? null, ...rest }: TriggerPatch): TriggerContent =>
+  contentIn({ ...content, ...rest, description: description ?? undefined, options: options ?? undefined } as TriggerContent);
+
+export const trigger = aggregate<TriggerState, TriggerEvent>({
+  area: 'operations-manager',
+  category: 'trigger',
+  initial: { exists: false },
+  evolve: {
+    triggerCreated: (_, content) => ({ exists: true, content }),
+    triggerChanged: (state, changed) => (state.content ? { ...state, content: patched(state.content, changed) } : state),
+    triggerRestored: (_, data) => ({ exists: true, content: contentIn(data) }),
+    triggerDeleted: (state) => ({ ...state, exists: false }),
+  },
+  exists: (state) => state.exists,
+  names: ({ exists, content }) => (exists && content ? triggerNames(content) : []),
+});
+
+/** The unique names that a trigger bears. */
+export const triggerNames = (content: TriggerContent) => [
+  { kind: 'trigger', parent: content.actionId, name: content.name },
+  ...(content.type === 'endpoint' ? [{ kind: 'triggerRoute', name: content.routeName }] : []),
+];
+
+/** What the world says of a trigger's content. */
+export type TriggerRefs = {
+  /** The automation that it belongs to afterwards, as far as the actor may see. */
+  readonly target?: { readonly exists: boolean; readonly writable: boolean };
+  /** Why `schema` cannot be compiled. */
+  readonly schemaFault?: string;
+};
+
+const defaults = { migrationVersion: 3, legacyWrapper: true, formSchemaHash: null };
+
+/** The content that a document gives, checked; `path` points to the document. */
+export const checkedContent = (given: NewTrigger, { target, schemaFault }: TriggerRefs, path = ''): TriggerContent => {
+  const content = settled(contentIn({ ...defaults, ...given } as TriggerContent), path);
+  if (schemaFault !== undefined) throw new Refusal('invalid', `The filter cannot be used: ${schemaFault}`, { path: `${path}/schema` });
+  if (content.type === 'eventSystem' && content.topic.includes(':')) throw new Refusal('invalid', 'A topic holds no colon', { path: `${path}/topic` });
+  if (target && !target.exists) throw new Refusal('not_found', 'No such automation', { path: `${path}/actionId` });
+  if (target && !target.writable) throw new Refusal('forbidden', 'Only members of its write groups may change the automation', { path: `${path}/actionId` });
+  return content;
+};
+
+/** A schedule with its interval derived; anything else as it is. */
+const settled = (content: TriggerContent, path: string): TriggerContent => {
+  if (content.type !== 'schedule') return content;
+  const repeatInterval = intervalOf(content, path);
+  if (content.repeat && repeatInterval !== null) throw new Refusal('invalid', 'Either a repetition tree or an interval', { path: `${path}/repeat` });
+  if (content.repeat) checkRepetition(content.repeat, `${path}/repeat`);
+  return { ...content, repeatInterval };
+};
+
+const intervalOf = ({ repeatUnit: unit = null, repeatFrequency: frequency = null, repeatInterval: given = null }: Variants['schedule'], path: string): number | null => {
+  if (unit === null && frequency === null) return given;
+  if (unit === null) throw new Refusal('invalid', 'A frequency needs a unit', { path: `${path}/repeatUnit` });
+  if (frequency === null) throw new Refusal('invalid', 'A unit needs a frequency', { path: `${path}/repeatFrequency` });
+  const derived = unitLength[unit] * frequency;
+  if (!Number.isSafeInteger(derived)) throw new Refusal('invalid', 'The interval is too long', { path: `${path}/repeatFrequency` });
+  if (given !== null && given !== derived) throw new Refusal('invalid', `${frequency} times ${unit} is ${derived} ms, not ${given}`, { path: `${path}/repeatInterval` });
+  return derived;
+};
+
+export const create = (_: TriggerState, input: NewTrigger, { refs }: Context<TriggerRefs>): readonly TriggerEvent[] =>
+  [{ type: 'triggerCreated', data: checkedContent(input, refs) }];
+
+/** A new unit or frequency brings its own interval; moving to another automation is a change like any other. */
+export const change = ({ content }: TriggerState, patch: TriggerPatch, { refs }: Context<TriggerRefs>): readonly TriggerEvent[] => {
+  const before = content!; // commands on existing triggers only
+  if (patch.type !== undefined && patch.type !== before.type) throw new Refusal('invalid', 'The type of a trigger cannot change; make a new one', { path: '/type' });
+  const foreign = Object.keys(patch).find((key) => !Object.hasOwn(triggerMembers[before.type], key));
+  if (foreign !== undefined) throw new Refusal('invalid', `A trigger of type ${before.type} has no ${foreign}`, { path: `/${foreign}` });
+  const derives = ('repeatUnit' in patch || 'repeatFrequency' in patch) && !('repeatInterval' in patch);
+  const after = checkedContent(patched(before, derives ? { ...patch, repeatInterval: null } : patch), refs);
+  const changes = changesBetween(before, after);
+  if (!changes) return [];
+  return [{ type: 'triggerChanged', data: { ...changes.changed, ...Object.fromEntries((changes.removed ?? []).map((member) => [member, null])) } as TriggerPatch }];
+};
+
+export const remove = (): readonly TriggerEvent[] => [{ type: 'triggerDeleted', data: {} }];
+
+/** Goes with its automation, unless it belongs to another one by now. */
+export const removeFrom = ({ exists, content }: TriggerState, { actionId }: { readonly actionId: string }): readonly TriggerEvent[] =>
+  (exists && content?.actionId === actionId ? remove() : []);
+
+/** Unasked: what an import has decided. Always an event, which shows that the import has been carried out here. */
+export const restore = (_: TriggerState, document: TriggerContent & Authored): readonly TriggerEvent[] =>
+  [{ type: 'triggerRestored', data: document }];
+
+/** Takes a document in, with its times and authors (`accounts`: ids by username). */
+export const importOne = (
+  { exists, content }: TriggerState, { trigger, overwrite = false }: { readonly trigger: TriggerDocument; readonly overwrite?: boolean },
+  context: Context<TriggerRefs & { readonly accounts: Readonly<Record<string, string>> }>,
+): readonly TriggerEvent[] => {
+  const wanted = checkedContent(trigger, context.refs);
+  if (exists && same(wanted, content)) return [];
+  if (exists && !overwrite) throw new Refusal('conflict', 'A trigger with this id exists with other content', { path: '/_id' });
+  return [{ type: 'triggerRestored', data: { ...wanted, ...authorsOf(trigger, context.refs.accounts, context) } }];
+};

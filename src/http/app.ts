@@ -1,0 +1,182 @@
+import { randomUUID } from 'node:crypto';
+import Koa, { type Context } from 'koa';
+import { Type } from 'typebox';
+import type { Actor } from '../domain/core.ts';
+import { Refusal } from '../domain/refusal.ts';
+import type { Authenticator, Principal } from './authenticate.ts';
+import { bodyReader } from './body.ts';
+import { minPositionOf, unchanged } from './conditions.ts';
+import { failureBody, internal, statusOf } from './errors.ts';
+import type { AreaRows, Call, Row } from './route.ts';
+import { type Placed, rowRouter } from './router.ts';
+import { type Outgoing, queryOf, serveRow } from './serve.ts';
+import type { Service } from './service.ts';
+import { validator } from './validate.ts';
+
+/** What access log and metrics are told of a request. */
+export type Seen = {
+  readonly requestId: string;
+  readonly address: string;
+  readonly method: string;
+  readonly path: string;
+  /** Name of the row, '' when none was found. */
+  readonly operation: string;
+  readonly user: string | undefined;
+  readonly status: number;
+  readonly milliseconds: number;
+};
+
+export type AppNeeds = {
+  readonly areas: readonly AreaRows[];
+  readonly service: Service;
+  readonly authenticator: Authenticator;
+  /** Resolves once reads show all that this node has acknowledged, and the position; undefined: they do already. */
+  readonly settled: (minPosition: number) => Promise<void> | undefined;
+  readonly limits: { readonly maxBytes: number; readonly maxImportBytes: number };
+  readonly settings: () => { readonly allowOrigin: string | undefined; readonly cacheControl: boolean; readonly cookieName: string };
+  readonly addressOf: (ctx: Context) => string;
+  /** Called once per answered request. */
+  readonly observe: (seen: Seen) => void;
+  readonly logBug: (error: unknown, requestId: string) => void;
+  /** True while the service goes down: new requests are refused. */
+  readonly stopping: () => boolean;
+};
+
+const nobody: Actor = { id: '', username: '', provenance: '', groups: [], admin: false };
+const changing = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
+const json = 'application/json; charset=utf-8';
+const noBody = Type.Object({}, { additionalProperties: false });
+
+/** The whole of HTTP: from rows to answers, in the order of checks that behaviour.md gives. */
+export const app = (needs: AppNeeds): Koa => {
+  const { areas, service, authenticator, settled, settings } = needs;
+  const find = rowRouter(areas);
+  const readBody = bodyReader(needs.limits);
+  const rows = new Map<Row, ReturnType<typeof prepare>>();
+
+  const prepare = ({ row, area }: Placed) => ({
+    row, area,
+    serve: serveRow(row, service),
+    query: 'list' in row ? undefined : queryOf(row),
+    checkBody: validator(row.body ?? noBody),
+  });
+  const prepared = (placed: Placed) => {
+    const known = rows.get(placed.row) ?? prepare(placed);
+    rows.set(placed.row, known);
+    return known;
+  };
+
+  const principalOf = async (ctx: Context, address: string): Promise<Principal> =>
+    authenticator.authenticate({ authorization: ctx.get('authorization'), cookie: cookieOf(ctx, settings().cookieName), address });
+
+  const answer = async (ctx: Context, seen: { operation: string; user: string | undefined }, requestId: string, address: string): Promise<void> => {
+    const { method, path, querystring } = ctx;
+    if (needs.stopping()) throw new Refusal('unavailable', 'The service is shutting down', { retryAfterSeconds: 2 });
+    const match = path.includes('%') && malformed(path) ? undefined : find(method, path);
+    if (method === 'OPTIONS' && match) return preflight(ctx, match);
+
+    const open = match && 'placed' in match && match.placed.row.access === 'open';
+    const principal = open ? undefined : await principalOf(ctx, address);
+    seen.user = principal?.actor.username;
+    if (path.includes('%') && malformed(path)) throw new Refusal('invalid', 'The path has a malformed percent-encoding', { path: 'path' });
+    if (!match) throw new Refusal('not_found', 'No such path');
+    if ('allow' in match) {
+      ctx.set('Allow', match.allow.join(', '));
+      throw new Refusal('method_not_allowed', `This path does not know ${method}`);
+    }
+    const { row, area, serve, query, checkBody } = prepared(match.placed);
+    seen.operation = row.name;
+    if (principal && row.access === undefined && !principal.may(area, row.name, row.reading === true))
+      throw new Refusal('forbidden', `No role of yours allows ${row.name} of ${area}`);
+
+    const body = changing.has(method) ? await readBody(ctx, row.large === true) : undefined;
+    const call: Call = {
+      method, path, querystring, requestId, address,
+      params: match.params,
+      query: query ? query(querystring).values : {},
+      body: body?.value ?? {},
+      bodyText: body?.text ?? '',
+      actor: principal?.actor ?? nobody,
+      principal,
+      header: (name) => ctx.get(name),
+    };
+    if (body) checkBody(call.body);
+    const wait = open ? undefined : settled(minPositionOf(ctx.get('x-min-position')));
+    if (wait) await wait;
+    const outgoing = serve(call);
+    send(ctx, outgoing instanceof Promise ? await outgoing : outgoing);
+  };
+
+  const preflight = (ctx: Context, match: NonNullable<ReturnType<typeof find>>): void => {
+    const allow = 'allow' in match ? match.allow.join(', ') : 'OPTIONS';
+    ctx.status = 204;
+    ctx.set({
+      Allow: allow,
+      'Access-Control-Allow-Methods': allow,
+      'Access-Control-Allow-Headers': 'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Min-Position, X-Request-Id, traceparent',
+      'Access-Control-Max-Age': '600',
+    });
+  };
+
+  const refuse = (ctx: Context, error: unknown, requestId: string): void => {
+    if (!(error instanceof Refusal)) needs.logBug(error, requestId);
+    const refusal = error instanceof Refusal ? error : internal(requestId);
+    ctx.status = statusOf[refusal.code];
+    ctx.type = json;
+    if (refusal.code === 'unauthenticated') ctx.set('WWW-Authenticate', 'Basic realm="automation-platform", charset="UTF-8"');
+    const retryAfter = refusal.retryAfterSeconds ?? (refusal.code === 'unavailable' ? 1 : undefined);
+    if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter));
+    ctx.body = failureBody(refusal);
+  };
+
+  return new Koa().use(async (ctx) => {
+    const start = performance.now();
+    const given = ctx.get('x-request-id');
+    const requestId = /^[\x21-\x7e]{1,128}$/.test(given) ? given : randomUUID();
+    const address = needs.addressOf(ctx);
+    const seen = { operation: '', user: undefined as string | undefined };
+    const { allowOrigin, cacheControl } = settings();
+    ctx.set('X-Request-Id', requestId);
+    ctx.set('Vary', 'Authorization, Cookie');
+    ctx.set('X-Content-Type-Options', 'nosniff');
+    if (cacheControl) ctx.set('Cache-Control', 'no-cache');
+    if (allowOrigin !== undefined) {
+      ctx.set('Access-Control-Allow-Origin', allowOrigin);
+      ctx.set('Access-Control-Expose-Headers', 'ETag, X-Event-Position, X-Request-Id, Idempotency-Replayed, Retry-After');
+    }
+    try {
+      await answer(ctx, seen, requestId, address);
+    } catch (error) {
+      refuse(ctx, error, requestId);
+    }
+    needs.observe({ ...seen, requestId, address, method: ctx.method, path: ctx.path, status: ctx.status, milliseconds: performance.now() - start });
+  });
+};
+
+const send = (ctx: Context, { status, body, type, etag, headers, position, replayed }: Outgoing): void => {
+  if (etag !== undefined) {
+    ctx.set('ETag', etag);
+    if ((ctx.method === 'GET' || ctx.method === 'HEAD') && unchanged(ctx.get('if-none-match'), etag)) {
+      ctx.status = 304;
+      return;
+    }
+  }
+  if (position) ctx.set('X-Event-Position', String(position));
+  if (replayed) ctx.set('Idempotency-Replayed', 'true');
+  ctx.status = status ?? 200;
+  ctx.set('Content-Type', type ?? json);
+  if (headers) ctx.set({ ...headers });
+  ctx.body = body ?? '';
+};
+
+const cookieOf = (ctx: Context, name: string): string | undefined => (ctx.headers.cookie === undefined ? undefined : ctx.cookies.get(name));
+
+/** Escapes that are no escapes, or that are no UTF-8. */
+const malformed = (path: string): boolean => {
+  try {
+    decodeURIComponent(path);
+    return false;
+  } catch {
+    return true;
+  }
+};

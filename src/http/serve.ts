@@ -1,0 +1,134 @@
+import { hash as digest, randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Request } from '../commands/handle.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { mayReadGuard } from '../projections/guards.ts';
+import type { Where } from '../projections/port.ts';
+import { idempotencyOf, ifRevisionOf } from './conditions.ts';
+import { queryParser } from './query.ts';
+import type { ActionRow, Call, CommandRow, GetRow, Join, ListRow, Row } from './route.ts';
+import type { Service } from './service.ts';
+
+/** What is sent: body and its tag; `position` and `replayed` for changes. */
+export type Outgoing = {
+  readonly status?: number;
+  readonly body: string | Buffer | undefined;
+  readonly type?: string;
+  readonly etag?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly position?: number;
+  readonly replayed?: boolean;
+};
+
+type Serve = (call: Call) => Promise<Outgoing> | Outgoing;
+
+/** How each kind of row is answered. */
+export const serveRow = (row: Row, service: Service): Serve => {
+  if ('command' in row) return serveCommand(row, service);
+  if ('get' in row) return serveGet(row, service);
+  if ('list' in row) return serveList(row, service);
+  return serveAction(row, service);
+};
+
+/** The reader of a row's query parameters. */
+export const queryOf = (row: Row) =>
+  queryParser({
+    parameters: row.query ?? {},
+    ...('list' in row && { list: { sorts: Object.keys(row.list.sorts), filters: Object.keys(row.list.filters), ...(row.order && { order: row.order }) } }),
+  });
+
+const tagged = (text: string | Buffer): string => digest('sha256', text, 'base64url').slice(0, 22);
+
+/** `"<revision>"` where the body comes from one stream alone, else `"<revision>-<hash8 of the body>"`. */
+const etagOf = (revision: number, joined: string | undefined): string => (joined === undefined ? `"${revision}"` : `"${revision}-${digest('sha256', joined, 'hex').slice(0, 8)}"`);
+
+const joining = async (join: Join | undefined, text: string, service: Service, call: Call): Promise<string> =>
+  (join ? JSON.stringify(await join(JSON.parse(text), service, call)) : text);
+
+const serveCommand = (row: CommandRow, service: Service): Serve => {
+  const { command, key, input, join, envelope } = row;
+  const collection = service.collectionOf(command.aggregate);
+  return async (call) => {
+    const { params, body } = call;
+    const about = requestOf(row.name, call, service);
+    const id = key ? key(params, body)
+      : command.on === 'new' ? newId(about.idempotency?.key)
+      : await service.tools.find(collection ?? '', params.id ?? '');
+    if (id === undefined) throw new Refusal('not_found', 'No such resource', { path: 'id' });
+    const done = await service.handle(command, { ...about, id, input: input ? input(params, body) : body });
+    const text = await joining(join, JSON.stringify(done.doc ?? done.before ?? null), service, call);
+    return { body: envelope(text, done), etag: etagOf(done.revision, join && text), position: done.position, replayed: done.replayed };
+  };
+};
+
+/** What of a call goes into a command's request. */
+export const requestOf = (operation: string, call: Call, service: Service): Omit<Request, 'id' | 'input'> => ({
+  operation,
+  actor: call.actor,
+  requestId: call.requestId,
+  traceparent: call.header('traceparent') || undefined,
+  ifRevision: ifRevisionOf(call),
+  idempotency: idempotencyOf(call, service),
+});
+
+/** 24 hex digits; from the Idempotency-Key if there is one, so that a retry finds the stream again. */
+export const newId = (key: string | undefined): string => (key === undefined ? randomBytes(12).toString('hex') : digest('sha256', key, 'hex').slice(0, 24));
+
+const serveGet = (row: GetRow, service: Service): Serve => {
+  const { get, key, join, envelope } = row;
+  return async (call) => {
+    const { revision, text } = key ? await service.entryById(get, key(call.params), call.actor) : await service.entry(get, call.params.id ?? '', call.actor);
+    const whole = await joining(join, text, service, call);
+    return { body: envelope(whole), etag: etagOf(revision, join && whole) };
+  };
+};
+
+/** Lists answered before are kept for as long as nothing in their collection changes. */
+const serveList = (row: ListRow, service: Service): Serve => {
+  const { list, within, join, envelope } = row;
+  const { model } = service;
+  const parse = queryOf(row);
+  const plans = new LRUCache<string, ReturnType<typeof parse>>({ max: 1000 });
+  const answers = new LRUCache<string, { version: number; body: Buffer; etag: string }>({ maxSize: 32 * 1024 * 1024, sizeCalculation: ({ body }) => body.length + 200 });
+
+  const planOf = (querystring: string) => {
+    const known = plans.get(querystring);
+    if (known) return known;
+    const plan = parse(querystring);
+    plans.set(querystring, plan);
+    return plan;
+  };
+
+  return async (call) => {
+    const { querystring, actor, params } = call;
+    const restricted = list.guard !== undefined && !actor.admin;
+    const kept = !restricted && !join && !within;
+    const version = model.version(list.collection);
+    const known = kept ? answers.get(querystring) : undefined;
+    if (known?.version === version) return known;
+
+    const { page, values } = planOf(querystring);
+    const where = both(within?.(params), page!.where);
+    const { entries, total } = await model.list(list.collection, {
+      ...page!, ...(where && { where }), ...(restricted && { may: mayReadGuard(actor, model.guard) }),
+    });
+    const texts = join ? await Promise.all(entries.map(({ text }) => joining(join, text, service, { ...call, query: values }))) : entries.map(({ text }) => text);
+    const body = Buffer.from(envelope(texts, { ...page!, total }));
+    const answer = { version, body, etag: `"${tagged(body)}"` };
+    if (kept && model.version(list.collection) === version) answers.set(querystring, answer);
+    return answer;
+  };
+};
+
+const both = (a: Where | undefined, b: Where | undefined): Where | undefined => (a && b ? { all: [a, b] } : a ?? b);
+
+const serveAction = (row: ActionRow, service: Service): Serve => async (call) => {
+  const { status, body, text, type, headers, position, replayed } = await row.run(call, service);
+  const sent = text ?? (body === undefined ? undefined : JSON.stringify(body));
+  const ok = status === undefined || status === 200;
+  return {
+    body: sent,
+    ...(status !== undefined && { status }), ...(type !== undefined && { type }), ...(headers && { headers }), ...(position !== undefined && { position }), ...(replayed && { replayed }),
+    ...(ok && row.method === 'get' && sent !== undefined && { etag: `"${tagged(sent)}"` }),
+  };
+};

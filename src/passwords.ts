@@ -1,0 +1,72 @@
+import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
+import { Refusal } from './domain/refusal.ts';
+
+/** Parameters of scrypt: cost (2^ln), block size, parallelism. */
+type Cost = { readonly ln: number; readonly r: number; readonly p: number };
+
+const cost: Cost = { ln: 14, r: 8, p: 5 };
+const saltBytes = 16;
+const hashBytes = 32;
+const atOnce = 2;
+const mostWaiting = 50;
+
+const mostBytes = 1024;
+
+/** Passwords that look the same are the same, however they were typed. */
+const plain = (password: string): string => password.normalize('NFC');
+
+const derive = (password: string, salt: Buffer, { ln, r, p }: Cost, length: number): Promise<Buffer> =>
+  new Promise((resolve, reject) => {
+    scrypt(plain(password), salt, length, { N: 2 ** ln, r, p, maxmem: 256 * 2 ** ln * r }, (error, hash) => (error ? reject(error) : resolve(hash)));
+  });
+
+const written = ({ ln, r, p }: Cost, salt: Buffer, hash: Buffer): string =>
+  `$scrypt$ln=${ln},r=${r},p=${p}$${salt.toString('base64')}$${hash.toString('base64')}`;
+
+const form = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/=]+)\$([A-Za-z0-9+/=]+)$/;
+
+/**
+ * Hashes passwords with scrypt (N=2^14, r=8, p=5), off the event loop, two at a time; when too many wait: `limited`.
+ * A hash is one text with its parameters and salt.
+ */
+export const passwords = () => {
+  const waiting: (() => void)[] = [];
+  let running = 0;
+
+  const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (running === atOnce) {
+      if (waiting.length === mostWaiting) throw new Refusal('limited', 'Too many passwords to check at once; try again', { retryAfterSeconds: 5 });
+      await new Promise<void>((resolve) => { waiting.push(resolve); });
+    } else running++;
+    try {
+      return await work();
+    } finally {
+      // Who waits takes over the place as it is.
+      const next = waiting.shift();
+      if (next) next();
+      else running--;
+    }
+  };
+
+  // Whoever asks for an account that is not there waits as long as for one that is.
+  const nobody = written(cost, randomBytes(saltBytes), randomBytes(hashBytes));
+
+  return {
+    /** `invalid` above 1,024 bytes. */
+    hashPassword: async (password: string): Promise<string> => {
+      if (Buffer.byteLength(password) > mostBytes) throw new Refusal('invalid', `A password has at most ${mostBytes} bytes`, { path: '/password' });
+      const salt = randomBytes(saltBytes);
+      return written(cost, salt, await inTurn(() => derive(password, salt, cost, hashBytes)));
+    },
+    /** Whether it is the password of the hash. Without a hash: false, after the same time. */
+    verifyPassword: async (password: string, hashed: string | undefined): Promise<boolean> => {
+      const [, ln, r, p, salt, hash] = form.exec(hashed ?? nobody) ?? [];
+      if (salt === undefined || hash === undefined) throw new Error('Not a password hash');
+      const known = Buffer.from(hash, 'base64');
+      const found = await inTurn(() => derive(password, Buffer.from(salt, 'base64'), { ln: Number(ln), r: Number(r), p: Number(p) }, known.length));
+      return timingSafeEqual(found, known) && hashed !== undefined;
+    },
+  };
+};
+
+export type Passwords = ReturnType<typeof passwords>;

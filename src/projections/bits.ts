@@ -1,0 +1,46 @@
+import { blockSize } from './sorted.ts';
+
+/** One bit for each item of a block. With 64 bytes V8 still keeps it in its own heap, where it is cheap to make and drop. */
+export type Bits = Int32Array;
+
+const words = blockSize / 32;
+
+export const noBits = (): Bits => new Int32Array(words);
+
+/** The first so many set. */
+export const firstBits = (count: number): Bits => {
+  const bits = noBits().fill(-1, 0, count >>> 5);
+  if (count % 32 > 0) bits[count >>> 5] = (1 << count % 32) - 1;
+  return bits;
+};
+
+export const setBit = (bits: Bits, at: number): void => { bits[at >>> 5]! |= 1 << (at & 31); };
+export const hasBit = (bits: Bits, at: number): boolean => (bits[at >>> 5]! >>> (at & 31) & 1) === 1;
+
+/** Sets in `bits` what is set in `more`. */
+export const addBits = (bits: Bits, more: Bits): Bits => {
+  for (let word = 0; word < words; word++) bits[word]! |= more[word]!;
+  return bits;
+};
+/** Clears in `bits` what is not set in `kept`. */
+export const keepBits = (bits: Bits, kept: Bits): Bits => {
+  for (let word = 0; word < words; word++) bits[word]! &= kept[word]!;
+  return bits;
+};
+/** Clears in `bits` what is set in `dropped`. */
+export const dropBits = (bits: Bits, dropped: Bits): Bits => {
+  for (let word = 0; word < words; word++) bits[word]! &= ~dropped[word]!;
+  return bits;
+};
+
+/** How many are set. */
+export const countBits = (bits: Bits): number => {
+  let count = 0;
+  for (let word = 0; word < words; word++) {
+    let left = bits[word]!;
+    left -= (left >>> 1) & 0x55555555;
+    left = (left & 0x33333333) + ((left >>> 2) & 0x33333333);
+    count += Math.imul((left + (left >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;
+  }
+  return count;
+};

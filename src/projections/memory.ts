@@ -1,0 +1,62 @@
+import { collections } from './collections.ts';
+import type { Change, Checkpoint, CollectionSpec, Entry, ReadStore } from './port.ts';
+
+const nothing: Checkpoint = { position: 0, event: '' };
+
+type Options = {
+  readonly collections: readonly CollectionSpec[];
+  /**
+   * What was kept from an earlier run, asked for once, at the first resume. When it throws, however late, nothing of it
+   * is used: the log has it all.
+   */
+  readonly load?: () => Promise<{ readonly checkpoint: Checkpoint; readonly changes: AsyncIterable<readonly Change[]> } | undefined>;
+};
+
+/** Read models in this process's memory: the embedded default. Gone with the process, never lost before. */
+export const memoryReadStore = ({ collections: specs, load }: Options): ReadStore => {
+  const kept = collections<Entry>(specs);
+  let checkpoint = nothing;
+  let toLoad = load;
+
+  const loadOnce = async (): Promise<void> => {
+    const ask = toLoad;
+    toLoad = undefined;
+    const snapshot = await ask?.();
+    if (!snapshot) return;
+    const changes: Change[] = [];
+    for await (const some of snapshot.changes) for (const change of some) changes.push(change);
+    kept.reset(changes);
+    checkpoint = snapshot.checkpoint;
+  };
+
+  return {
+    async resume() {
+      await loadOnce().catch(() => undefined);
+      return checkpoint;
+    },
+    async apply(changes, from, to) {
+      if (checkpoint.position !== from) return false;
+      kept.apply(changes);
+      checkpoint = to;
+      return true;
+    },
+    async clear() {
+      kept.reset([]);
+      checkpoint = nothing;
+    },
+    get: async (collection, id) => kept.of(collection).get(id),
+    async getMany(collection, ids) {
+      const index = kept.of(collection);
+      return ids.map((id) => index.get(id));
+    },
+    idsNamed: async (collection, name) => kept.of(collection).named(name).map(({ id }) => id),
+    list: async (collection, query) => kept.of(collection).page(query),
+    guard(collection, id) {
+      const entry = kept.of(collection).get(id);
+      return entry && (entry.guard ?? null);
+    },
+    version: (collection) => kept.of(collection).version(),
+    onLost: () => undefined,
+    close: async () => undefined,
+  };
+};

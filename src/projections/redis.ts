@@ -1,0 +1,159 @@
+import { randomUUID } from 'node:crypto';
+import { Refusal } from '../domain/refusal.ts';
+import type { Indexed } from './collectionIndex.ts';
+import { type Following, nearCopy, type State } from './nearCopy.ts';
+import type { CollectionSpec, Entry, ReadStore } from './port.ts';
+import { redisConnection } from './redisConnection.ts';
+import * as scripts from './redisScripts.ts';
+
+type Options = {
+  /** `redis[s]://[[user]:password@]host[:port][/database]` */
+  readonly url: string;
+  /** Tells these read models from others in the same Redis. */
+  readonly prefix: string;
+  readonly collections: readonly CollectionSpec[];
+  /** Longest that a read waits for Redis, and for the near copy to come to the same position. */
+  readonly readWaitMs?: number;
+  /** How many changes are remembered for others who follow; who is farther behind loads everything. */
+  readonly notices?: number;
+};
+
+/** Longest that a step which writes or loads may take. */
+const stepMs = 10_000;
+const loadTries = 5;
+
+const fieldOf = (collection: string, id: string): string => `${collection}/${id}`;
+const restOf = ({ text: _, ...rest }: Entry): Indexed => rest;
+
+/**
+ * Read models in Redis: the documents there, and what finds them as a near copy in this process. A list is looked up in
+ * the near copy; the round trip that fetches the texts proves that Redis is at the very same position.
+ */
+export const redisReadStore = ({ url, prefix, collections, readWaitMs = 2000, notices = 10_000 }: Options): ReadStore => {
+  const redis = redisConnection(url);
+  // What is in braces decides the slot: all keys share one, so that scripts may use them together on a Redis Cluster.
+  const keys = ['meta', 'texts', 'index', 'notices'].map((key) => `{${prefix}}:${key}`);
+  const listeners: (() => void)[] = [];
+  let applying: Promise<void> | undefined;
+  let lost = false;
+
+  const refuse = (message: string, cause?: unknown): Refusal => {
+    if (!lost) {
+      lost = true;
+      for (const listener of listeners) listener();
+    }
+    return new Refusal('unavailable', message, { retryAfterSeconds: 1, cause });
+  };
+
+  const reached = <T>(asked: Promise<unknown>): Promise<T> =>
+    asked.catch((error: unknown) => { throw refuse('The read models cannot be reached', error); }) as Promise<T>;
+  const step = <T>(script: scripts.Script, args: readonly string[], ms = stepMs): Promise<T> =>
+    reached(redis.run(script, keys, args, ms));
+
+  const copy = nearCopy(collections, {
+    follow: (epoch, from) => step<Following | null>(scripts.follow, [epoch, String(from)]),
+    scan: (cursor) => reached(redis.send(['HSCAN', keys[2]!, cursor, 'COUNT', '1000'], stepMs)),
+  });
+
+  const stateOf = ([epoch, position, event]: readonly [string, string, string]): State => ({ epoch, position: Number(position), event });
+
+  type Read = readonly [epoch: string, position: string, texts: readonly (string | null)[], rests: readonly (string | null)[]];
+  const read = async (epoch: string, what: 'texts' | 'whole', fields: readonly string[]) => {
+    const found = await step<Read | null>(scripts.read, [what, ...fields], readWaitMs);
+    if (found?.[0] !== epoch) throw refuse('The read models are not there');
+    const [, position, texts, rests] = found;
+    return { position: Number(position), texts, rests };
+  };
+
+  /** What `look` finds in the near copy, and the texts of its fields in Redis, both as of one position. */
+  const agreed = async <T>(look: () => { readonly found: T; readonly fields: readonly string[] }): Promise<{ found: T; texts: readonly string[] }> => {
+    const until = Date.now() + readWaitMs;
+    const least = copy.at()?.position ?? 0;
+    for (;;) {
+      while (applying) await applying;
+      const state = copy.at();
+      if (!state || state.position < least) throw refuse('The read models are not loaded');
+      const { found, fields } = look();
+      const { position, texts } = await read(state.epoch, 'texts', fields);
+      if (position === state.position) {
+        if (texts.includes(null)) throw refuse('The read models are incomplete');
+        return { found, texts: texts as readonly string[] };
+      }
+      if (position < state.position || Date.now() > until) throw refuse('The read models are behind');
+      if (!applying && copy.at() === state && !(await copy.follow())) throw refuse('The read models have moved on');
+    }
+  };
+
+  const getMany = async (collection: string, ids: readonly string[]): Promise<readonly (Entry | undefined)[]> => {
+    copy.collections.of(collection);
+    const state = copy.at();
+    if (!state) throw refuse('The read models are not loaded');
+    const { position, texts, rests } = await read(state.epoch, 'whole', ids.map((id) => fieldOf(collection, id)));
+    if (position < state.position) throw refuse('The read models are behind');
+    return texts.map((text, n) => (text === null ? undefined : { ...(JSON.parse(rests[n]!) as Indexed), text }));
+  };
+
+  return {
+    async resume() {
+      await reached(redis.ready());
+      for (let tries = 0; tries < loadTries; tries++) {
+        const found = stateOf(await step(scripts.begin, [randomUUID()]));
+        const known = copy.at();
+        if (known?.epoch !== found.epoch || known.position > found.position) await copy.load(found);
+        if (await copy.follow()) {
+          lost = false;
+          const { position, event } = copy.at()!;
+          return { position, event };
+        }
+        copy.empty(undefined);
+      }
+      throw refuse('The read models change faster than they can be loaded');
+    },
+    async apply(changes, from, to) {
+      const latest = new Map(changes.map((change) => [fieldOf(change.collection, change.id), change]));
+      const written = [...latest].flatMap(([field, { entry }]) => (entry ? [field, entry.text, JSON.stringify(restOf(entry))] : []));
+      const removed = [...latest].flatMap(([field, { entry }]) => (entry ? [] : [field]));
+      const bare = changes.map(({ collection, id, entry }) => ({ collection, id, ...(entry && { entry: restOf(entry) }) }));
+      copy.collections.check(bare);
+      const state = copy.at();
+      if (!state) return false;
+      let applied = (): void => undefined;
+      applying = new Promise((resolve) => { applied = resolve; });
+      try {
+        const numbers = [from, to.position].map(String);
+        const done = await step(scripts.apply, [state.epoch, ...numbers, to.event, String(notices), String(written.length / 3), ...written, ...removed]);
+        if (done !== 1) return false;
+        if (state.position === from) copy.advance(state, bare, to);
+        return true;
+      } finally {
+        // Reads that waited go first: they find Redis at this position before the next step moves it.
+        applying = undefined;
+        applied();
+      }
+    },
+    async clear() {
+      copy.empty(stateOf(await step(scripts.clear, [randomUUID()])));
+    },
+    get: async (collection, id) => (await getMany(collection, [id]))[0],
+    getMany,
+    async idsNamed(collection, name) {
+      const { found } = await agreed(() => ({ found: copy.collections.of(collection).named(name), fields: [] }));
+      return found.map(({ id }) => id);
+    },
+    async list(collection, query) {
+      const { found, texts } = await agreed(() => {
+        const page = copy.collections.of(collection).page(query);
+        return { found: page, fields: page.entries.map(({ id }) => fieldOf(collection, id)) };
+      });
+      return { total: found.total, entries: found.entries.map(({ id, revision }, n) => ({ id, revision, text: texts[n]! })) };
+    },
+    guard(collection, id) {
+      if (!copy.at()) throw refuse('The read models are not loaded');
+      const entry = copy.collections.of(collection).get(id);
+      return entry && (entry.guard ?? null);
+    },
+    version: (collection) => copy.collections.of(collection).version(),
+    onLost: (listener) => void listeners.push(listener),
+    close: async () => redis.close(),
+  };
+};

@@ -1,0 +1,77 @@
+import { once } from 'node:events';
+import { createClient } from 'redis';
+import type { Script } from './redisScripts.ts';
+
+/** One connection to a Redis. What it cannot do now, or not in `ms`, it rejects; it reconnects by itself. */
+export type RedisConnection = {
+  /** Waits until connected; rejects as soon as an attempt fails. */
+  ready(): Promise<void>;
+  send(args: readonly string[], ms: number): Promise<unknown>;
+  run(script: Script, keys: readonly string[], args: readonly string[], ms: number): Promise<unknown>;
+  close(): void;
+};
+
+const connectMs = 5000;
+const longestPauseMs = 1000;
+
+const open = (url: string) => {
+  const client = createClient({
+    url,
+    disableOfflineQueue: true,
+    maintNotifications: 'disabled',
+    // The client's own limit ends when a command is sent, and costs an AbortSignal for each.
+    commandOptions: { timeout: 0 },
+    socket: { connectTimeout: connectMs, reconnectStrategy: (tries) => Math.min(25 * 2 ** tries, longestPauseMs) },
+  });
+  // Whoever sends a command learns why it failed.
+  client.on('error', () => undefined);
+  client.connect().catch(() => undefined);
+  return client;
+};
+
+/** The promise's outcome, or `late` and a rejection. A reply that waits unread behind a busy event loop is in time. */
+const within = <T>(ms: number, promise: Promise<T>, late: () => void): Promise<T> =>
+  new Promise((resolve, reject) => {
+    let open = true;
+    const expire = () => {
+      if (!open) return;
+      reject(new Error(`No answer from Redis within ${ms} ms`));
+      late();
+    };
+    const timer = setTimeout(() => setImmediate(expire), ms);
+    promise.then(resolve, reject).finally(() => {
+      open = false;
+      clearTimeout(timer);
+    });
+  });
+
+export const redisConnection = (url: string): RedisConnection => {
+  let client = open(url);
+
+  const send = (args: readonly string[], ms: number): Promise<unknown> => {
+    const asked = client;
+    return within(ms, asked.sendCommand(args), () => {
+      // A peer that vanished without a word would keep the connection for minutes.
+      if (client !== asked) return;
+      asked.destroy();
+      client = open(url);
+    });
+  };
+
+  return {
+    send,
+    async ready() {
+      if (!client.isReady) await within(connectMs, once(client, 'ready'), () => undefined);
+    },
+    async run({ text, sha }, keys, args, ms) {
+      const rest = [String(keys.length), ...keys, ...args];
+      try {
+        return await send(['EVALSHA', sha, ...rest], ms);
+      } catch (error) {
+        if (!(error instanceof Error && error.message.startsWith('NOSCRIPT'))) throw error;
+        return send(['EVAL', text, ...rest], ms);
+      }
+    },
+    close: () => client.destroy(),
+  };
+};

@@ -1,0 +1,95 @@
+import { createHash } from 'node:crypto';
+
+/** A Lua script: the text, and the digest by which Redis knows it. */
+export type Script = { readonly text: string; readonly sha: string };
+
+const script = (text: string): Script => {
+  const whole = common + text;
+  return { text: whole, sha: createHash('sha1').update(whole).digest('hex') };
+};
+
+/**
+ * All scripts get the same four keys: `meta` (hash: epoch, position, event, documents), `texts` and `index` (hashes by
+ * `<collection>/<id>`: the document's text, and as JSON the rest of its entry) and `notices` (stream of what changed).
+ * `state()` is epoch, position and event, or false if anything is missing: keys evicted or deleted by hand count as lost.
+ * Positions stay text, since Lua prints large numbers rounded.
+ */
+const common = `
+local meta, texts, index, notices = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local function state()
+  local found = redis.call('HMGET', meta, 'epoch', 'position', 'event', 'documents')
+  local documents = tonumber(found[4])
+  if found[1] and redis.call('HLEN', texts) == documents and redis.call('HLEN', index) == documents then
+    return {found[1], found[2], found[3]}
+  end
+  return false
+end
+local function start(epoch)
+  redis.call('UNLINK', meta, texts, index, notices)
+  redis.call('HSET', meta, 'epoch', epoch, 'position', '0', 'event', '', 'documents', '0')
+  return {epoch, '0', ''}
+end
+local function values(key, first)
+  local found = {}
+  for at = first, #ARGV, 1000 do
+    for _, value in ipairs(redis.call('HMGET', key, unpack(ARGV, at, math.min(at + 999, #ARGV)))) do
+      found[#found + 1] = value
+    end
+  end
+  return found
+end
+`;
+
+/** Epoch for an empty store. Gives the state, after starting afresh if there is none. */
+export const begin = script(`return state() or start(ARGV[1])`);
+
+/** New epoch. Removes everything. */
+export const clear = script(`return start(ARGV[1])`);
+
+/** 'texts' or 'whole', then fields. Gives epoch, position, texts and, for 'whole', the rest of the entries; null when lost. */
+export const read = script(`
+local at = state()
+if not at then return false end
+return {at[1], at[2], values(texts, 2), ARGV[1] == 'whole' and values(index, 2) or {}}
+`);
+
+/** Epoch and the least position of interest. Gives position, event and the notices from there on; null when lost or foreign. */
+export const follow = script(`
+local at = state()
+if not at or at[1] ~= ARGV[1] then return false end
+return {at[2], at[3], redis.call('XRANGE', notices, ARGV[2], '+')}
+`);
+
+/**
+ * Epoch, from, to, event, how many notices to keep, how many documents to write; for each of these its field, text and
+ * rest; then the fields to remove. Gives 1, or 0 when the state is another.
+ *
+ * A step has the notice `<to>-0` (from, event), then one for each change: its field, and the rest or '' when removed.
+ * Redis does not roll back: while the script writes there is no epoch, so that one that fails midway leaves a lost state.
+ */
+export const apply = script(`
+local epoch, from, to, event, keep = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local at = state()
+if not at or at[1] ~= epoch or at[2] ~= from then return 0 end
+redis.call('XADD', notices, to .. '-0', 'from', from)
+redis.call('HDEL', meta, 'epoch')
+local removed = 7 + 3 * tonumber(ARGV[6])
+local step = 0
+local function notice(field, rest)
+  step = step + 1
+  redis.call('XADD', notices, to .. '-' .. step, field, rest)
+end
+for at = 7, removed - 1, 3 do
+  redis.call('HSET', texts, ARGV[at], ARGV[at + 1])
+  redis.call('HSET', index, ARGV[at], ARGV[at + 2])
+  notice(ARGV[at], ARGV[at + 2])
+end
+for at = removed, #ARGV do
+  redis.call('HDEL', texts, ARGV[at])
+  redis.call('HDEL', index, ARGV[at])
+  notice(ARGV[at], '')
+end
+redis.call('XTRIM', notices, 'MAXLEN', '~', keep)
+redis.call('HSET', meta, 'epoch', epoch, 'position', to, 'event', event, 'documents', redis.call('HLEN', texts))
+return 1
+`);

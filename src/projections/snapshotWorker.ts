@@ -1,0 +1,29 @@
+import { workerData } from 'node:worker_threads';
+import { openSqliteReader } from '../store/sqlite.ts';
+import { projections } from './all.ts';
+import { memoryReadStore } from './memory.ts';
+import { collectionsOf, projector } from './projector.ts';
+import { resume } from './resume.ts';
+import { type Origin, readSnapshot, writeSnapshot } from './snapshot.ts';
+
+export type SnapshotWork = { readonly log: string; readonly file: string; readonly origin: Origin };
+
+// From the last snapshot and the log alone, never from live memory: what went wrong there is not handed on.
+const make = async ({ log, file, origin }: SnapshotWork): Promise<void> => {
+  const store = await openSqliteReader(log);
+  const model = memoryReadStore({ collections: collectionsOf(projections), load: () => readSnapshot(file, origin) });
+  const documents = projector(projections, (collection, id) => model.get(collection, id), () => undefined);
+  const from = await resume(store, model, documents, () => undefined);
+  let to = from;
+  for await (const { events, position } of store.readAll(from.position)) {
+    await documents.take(events);
+    to = { position, event: events.at(-1)?.id ?? to.event };
+  }
+  if (to.position > from.position) {
+    await model.apply(documents.drain(), from.position, to);
+    await writeSnapshot(file, origin, to, model.entries());
+  }
+  await store.close();
+};
+
+void make(workerData as SnapshotWork);

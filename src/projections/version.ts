@@ -1,0 +1,17 @@
+import { createHash } from 'node:crypto';
+import { readdirSync, readFileSync } from 'node:fs';
+import { extname } from 'node:path';
+
+/**
+ * Digest of the code that makes documents: read models kept by other code are discarded. Rather once too often than
+ * once too seldom, so no number has to be raised by hand.
+ */
+export const projectionVersion = (): string => {
+  const digest = createHash('sha256');
+  const suffix = extname(import.meta.url);
+  for (const folder of ['./', '../domain/']) {
+    const base = new URL(folder, import.meta.url);
+    for (const name of readdirSync(base).filter((file) => file.endsWith(suffix)).sort()) digest.update(name).update(readFileSync(new URL(name, base)));
+  }
+  return digest.digest('base64url').slice(0, 16);
+};

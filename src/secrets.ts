@@ -1,0 +1,93 @@
+import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
+import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Sealed } from './domain/sealed.ts';
+
+const algorithm = 'aes-256-gcm';
+const ivBytes = 12;
+const tagBytes = 16;
+const leastCharacters = 16;
+
+const derived = (key: Uint8Array, use: string): KeyObject => createSecretKey(new Uint8Array(hkdfSync('sha256', key, '', `automation-platform ${use}`, 32)));
+
+const hmac = (key: KeyObject, text: string): string => createHmac('sha256', key).update(text).digest('base64url');
+
+/** Sealing and keyed digests, each with a key of its own derived from the one given (32 bytes). */
+export const secrets = ({ key }: { readonly key: Uint8Array }) => {
+  const [sealing, tagging, digesting] = [derived(key, 'seal'), derived(key, 'tag'), derived(key, 'digest')];
+  return {
+    /** The secret as events and documents may carry it: never twice the same text, but always the same tag. */
+    seal: (secret: string): Sealed => {
+      const iv = randomBytes(ivBytes);
+      const cipher = createCipheriv(algorithm, sealing, iv);
+      const text = Buffer.concat([iv, cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()]);
+      return { $sealed: text.toString('base64url'), tag: hmac(tagging, secret) };
+    },
+    /** The secret; an Error if it was sealed with another key or tampered with. */
+    unseal: ({ $sealed }: Sealed): string => {
+      const text = Buffer.from($sealed, 'base64url');
+      const decipher = createDecipheriv(algorithm, sealing, text.subarray(0, ivBytes), { authTagLength: tagBytes });
+      decipher.setAuthTag(text.subarray(-tagBytes));
+      try {
+        return decipher.update(text.subarray(ivBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
+      } catch (cause) {
+        throw new Error('A sealed secret cannot be opened: SECRET_KEY or the key file is not the one that it was sealed with', { cause });
+      }
+    },
+    /** Keyed digest, base64url: equal texts have equal digests, and nobody without the key can try guesses. */
+    digest: (text: string): string => hmac(digesting, text),
+  };
+};
+
+export type Secrets = ReturnType<typeof secrets>;
+
+/**
+ * The key of `secrets`: stretched from the setting (at least 16 characters, else an Error), else read from the file,
+ * which is made with a random key and mode 0600 if it is not there.
+ */
+export const secretKey = ({ fromSetting, file }: { readonly fromSetting: string | undefined; readonly file: string }): Uint8Array => {
+  if (fromSetting !== undefined) {
+    if ([...fromSetting].length < leastCharacters) throw new Error(`SECRET_KEY must have at least ${leastCharacters} characters`);
+    return new Uint8Array(hkdfSync('sha256', fromSetting, '', 'automation-platform key', 32));
+  }
+  const key = Buffer.from(read(file) ?? make(file), 'base64');
+  if (key.length !== 32) throw new Error(`${file} is not a key file of this service`);
+  return key;
+};
+
+const read = (file: string): string | undefined => {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined;
+    throw error;
+  }
+};
+
+/** Makes the file whole or not at all. When two processes do so at once, the first one's key is everybody's. */
+const make = (file: string): string => {
+  const folder = dirname(file);
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const draft = `${file}.${randomBytes(6).toString('hex')}`;
+  const key = randomBytes(32).toString('base64');
+  durably(openSync(draft, 'wx', 0o600), (fd) => writeSync(fd, `${key}\n`));
+  try {
+    linkSync(draft, file);
+    return key;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return readFileSync(file, 'utf8');
+    throw error;
+  } finally {
+    unlinkSync(draft);
+    durably(openSync(folder, 'r'), () => undefined);
+  }
+};
+
+const durably = (fd: number, write: (fd: number) => void): void => {
+  try {
+    write(fd);
+    fsyncSync(fd);
+  } finally {
+    closeSync(fd);
+  }
+};

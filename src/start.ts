@@ -1,0 +1,154 @@
+import { mkdirSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import type { Logger } from 'pino';
+import { bootstrap } from './bootstrap.ts';
+import { aggregates, reactions } from './commands/all.ts';
+import { nameClaims } from './commands/claims.ts';
+import { handler } from './commands/handle.ts';
+import { reactor } from './commands/reactions.ts';
+import { streams as streamsOf } from './commands/streams.ts';
+import { commandTools } from './commands/tools.ts';
+import type { Config } from './config.ts';
+import { addressReader } from './http/address.ts';
+import { app, type Seen } from './http/app.ts';
+import { areas } from './http/areas.ts';
+import { authenticator } from './http/authenticate.ts';
+import { methodsOf } from './http/methods.ts';
+import { metrics } from './http/monitoring.ts';
+import { reader } from './http/reader.ts';
+import { listen } from './http/server.ts';
+import type { Service } from './http/service.ts';
+import { settings } from './http/settings.ts';
+import { passwords } from './passwords.ts';
+import { projections } from './projections/all.ts';
+import { memoryReadStore } from './projections/memory.ts';
+import { collectionsOf } from './projections/projector.ts';
+import { redisReadStore } from './projections/redis.ts';
+import { runProjections } from './projections/run.ts';
+import { readSnapshot } from './projections/snapshot.ts';
+import { snapshots } from './projections/snapshots.ts';
+import { projectionVersion } from './projections/version.ts';
+import { secretKey, secrets } from './secrets.ts';
+import type { EventStore } from './store/port.ts';
+import { openSqliteStore } from './store/sqlite.ts';
+import { version } from './version.ts';
+
+const snapshotEvery = 20_000;
+const stopMs = 10_000;
+
+/** A running service. `stop` ends it in order: no new requests, answers under way, reactions, projections, stores. */
+export type Running = { readonly url: string; readonly stop: () => Promise<void> };
+
+/** Builds everything and listens. `tell` shows the first start's admin password to whoever started it. */
+export const startService = async (config: Config, logger: Logger, tell: (line: string) => void): Promise<Running> => {
+  const warn = (message: string, about: Record<string, unknown>) => logger.warn(about, message);
+  const { file: logFile } = config.EVENTSTORE_URL;
+  mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 });
+  const log = await openSqliteStore({ file: logFile });
+  const sealing = secrets({ key: secretKey({ fromSetting: config.SECRET_KEY, file: join(dirname(logFile), 'secret.key') }) });
+
+  // Reads wait for everything that was acknowledged: by this process, or by an earlier one on this log.
+  let acknowledged = await log.head();
+  const store: EventStore = {
+    ...log,
+    append: async (...args) => {
+      const appended = await log.append(...args);
+      acknowledged = Math.max(acknowledged, appended.position);
+      return appended;
+    },
+  };
+  const settled = (least = 0): Promise<void> | undefined => {
+    const target = Math.max(acknowledged, least);
+    return run.position() >= target ? undefined : run.reached(target, config.READ_WAIT_MS);
+  };
+
+  const origin = { log: log.id, version: projectionVersion() };
+  const snapshotFile = join(config.DATA_DIR, 'read-models.snapshot');
+  const inMemory = config.READSTORE_URL === undefined;
+  const model = inMemory
+    ? memoryReadStore({ collections: collectionsOf(projections), load: () => readSnapshot(snapshotFile, origin) })
+    : redisReadStore({ url: config.READSTORE_URL, prefix: `ap:${origin.log}:${origin.version}`, collections: collectionsOf(projections) });
+  const run = runProjections({
+    store, model, projections,
+    catchUp: inMemory ? 100_000 : 5_000,
+    onEvent: (event) => auth.onEvent(event),
+    log: warn,
+  });
+  const keeping = snapshots({ work: { log: logFile, file: snapshotFile, origin }, every: snapshotEvery, log: warn });
+  const snapshotTimer = setInterval(() => { if (inMemory && run.ready()) keeping.moved(run.position()); }, 1000).unref();
+
+  const streams = streamsOf(store, aggregates, projections);
+  const hashing = passwords();
+  const tools = commandTools({
+    model, streams, settled,
+    nameSort: (collection) => Object.keys(projections.find((p) => p.collection === collection)!.sorts)[0]!,
+    rest: { ...hashing, seal: sealing.seal, unseal: sealing.unseal, methods: () => methodsOf(areas) },
+  });
+  const now = () => new Date().toISOString();
+  const reactions_ = reactor({ store, tools, reactions, reached: (position) => settled(position) ?? Promise.resolve(), log: warn });
+  const handle = handler({ store, streams, claims: nameClaims(store, streams), tools, now, follow: reactions_.follow });
+  const auth = authenticator({ model, settled, settings, hashing, unseal: sealing.unseal, digest: sealing.digest });
+
+  await bootstrap({ handle, tools, adminPassword: config.ADMIN_PASSWORD, tell });
+  reactions_.start(handle);
+
+  const parkedReactionsNow = () => model.list('parkedReactions', { sort: 'at', order: 1, skip: 0, limit: 100 });
+  const started = Date.now();
+  const behind = async () => (await log.head()) - run.position();
+  const measured = metrics({
+    projection_position: { help: 'Position of the read models in the log', value: run.position },
+    projection_lag: { help: 'Acknowledged positions that the read models do not show yet', value: () => Math.max(0, acknowledged - run.position()) },
+    projections_parked: { help: 'Documents whose projection threw', value: () => run.parked().size },
+    reactions_parked: { help: 'Events whose consequences failed', value: async () => (await parkedReactionsNow()).total },
+    store_stopped: { help: '1 once the log has stopped taking appends', value: () => (log.fault() === undefined ? 0 : 1) },
+    store_commits_total: { help: 'Transactions committed, each one fsync', value: () => log.stats().commits },
+    store_events_total: { help: 'Events appended by this process', value: () => log.stats().events },
+  });
+  let stopping = false;
+  const ready = () => !stopping && run.ready() && run.fault() === undefined && log.fault() === undefined;
+  const service: Service = {
+    handle, model, tools, ready,
+    ...reader(model),
+    collectionOf: (aggregate) => projections.find(({ of }) => of === aggregate)?.collection,
+    digest: sealing.digest,
+    metrics: measured.text,
+    status: async () => {
+      const { entries: parked, total } = await parkedReactionsNow();
+      return {
+      status: ready() && run.parked().size + total === 0 ? 'up' : 'degraded',
+      version,
+      uptimeSeconds: Math.round((Date.now() - started) / 1000),
+      eventStore: { kind: 'sqlite', position: await log.head(), fault: log.fault() ?? null },
+      readStore: { kind: inMemory ? 'memory' : 'redis', position: run.position(), lag: await behind(), fault: run.fault() ?? null, snapshot: inMemory ? keeping.position() : null },
+      parked: { documents: Object.fromEntries(run.parked()), reactions: parked.map(({ text }) => JSON.parse(text)) },
+      };
+    },
+  };
+
+  const koa = app({
+    areas, service, settled, settings,
+    authenticator: auth,
+    limits: { maxBytes: config.MAX_BODY_BYTES, maxImportBytes: config.MAX_IMPORT_BYTES },
+    addressOf: addressReader(config.TRUST_PROXY),
+    observe: (seen: Seen) => { measured.observe(seen); logger.info(seen, 'request'); },
+    logBug: (error, requestId) => logger.error({ err: error, requestId }, 'bug'),
+    stopping: () => stopping,
+  });
+  const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = config;
+  const server = await listen({ host: config.HOST, port: config.PORT, ...(certFile && keyFile && { tls: { certFile, keyFile } }) }, koa.callback());
+
+  return {
+    url: server.url,
+    stop: async () => {
+      stopping = true;
+      clearInterval(snapshotTimer);
+      await server.stop(stopMs);
+      auth.stop();
+      await reactions_.stop();
+      await run.stop();
+      await keeping.stop();
+      await model.close();
+      await log.close();
+    },
+  };
+};

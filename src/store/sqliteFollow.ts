@@ -1,0 +1,81 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Batch, Filter, StoredEvent } from './port.ts';
+import type { Reads } from './sqliteReads.ts';
+
+/** How a follower learns of new events. */
+export type News = {
+  /** Position of the newest durable event. */
+  head(): number;
+  /** Resolves when there may be something new, or the signal has aborted, or the store is closed. */
+  next(signal: AbortSignal): Promise<void>;
+  /** Events after a position if they are still in memory, else undefined. */
+  recent?(after: number): readonly StoredEvent[] | undefined;
+};
+
+const keptEvents = 2048;
+const keptLength = 8192;
+const batchSize = 512;
+
+/**
+ * The newest events, kept in memory for those who follow the log at its end. The memory is bounded: old and long events
+ * are left to the file.
+ */
+export const newest = (position: number) => {
+  const ring: StoredEvent[] = [];
+  const waiting = new Set<() => void>();
+  let head = position;
+  return {
+    /** To be called with every event that became durable, in order; then wakes the followers. */
+    add(events: readonly StoredEvent[]): void {
+      for (const event of events) {
+        head = event.position;
+        if (event.data.length + event.metadata.length <= keptLength) ring[event.position % keptEvents] = event;
+      }
+    },
+    head: () => head,
+    wake(): void {
+      for (const done of waiting) done();
+    },
+    next: (signal: AbortSignal) => new Promise<void>(resolve => {
+      const done = (): void => {
+        waiting.delete(done);
+        signal.removeEventListener('abort', done);
+        resolve();
+      };
+      waiting.add(done);
+      signal.addEventListener('abort', done);
+    }),
+    recent(after: number): readonly StoredEvent[] | undefined {
+      const events: StoredEvent[] = [];
+      for (let position = after + 1; position <= head && events.length < batchSize; position++) {
+        const event = ring[position % keptEvents];
+        if (event?.position !== position) break;
+        events.push(event);
+      }
+      return events.length > 0 ? events : undefined;
+    },
+  };
+};
+
+export type Newest = ReturnType<typeof newest>;
+
+/** Everything after a position, then live until the signal aborts or the store is closed. */
+export async function* follow(reads: Reads, news: News, after: number, filter: Filter | undefined, signal: AbortSignal): AsyncGenerator<Batch> {
+  const chunk = reads.chunks(filter);
+  const passes = (event: StoredEvent): boolean => !filter || filter.some(prefix => event.type.startsWith(prefix));
+  const live = (position: number): Batch | undefined => {
+    const events = news.recent?.(position);
+    return events && { events: events.filter(passes), position: events.at(-1)!.position };
+  };
+  for (let position = after; !signal.aborted && !reads.closed(); ) {
+    const head = news.head();
+    if (position >= head) {
+      await news.next(signal);
+      continue;
+    }
+    const batch = live(position) ?? chunk(position, head);
+    yield batch;
+    position = batch.position;
+    if (position < head) await nextTurn();
+  }
+}

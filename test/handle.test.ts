@@ -1,0 +1,226 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Refusal } from '../src/domain/refusal.ts';
+import { decode, encode, link, type Metadata } from '../src/store/event.ts';
+import type { EventStore, StoredEvent } from '../src/store/port.ts';
+import { openSqliteStore } from '../src/store/sqlite.ts';
+import { outcome, writer } from './writer.ts';
+
+describe('handle', () => {
+  let folder: string;
+  let store: Awaited<ReturnType<typeof openSqliteStore>>;
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'handle-'));
+    store = await openSqliteStore({ file: join(folder, 'events.db') });
+  });
+  afterEach(async () => {
+    await store.close();
+    rmSync(folder, { recursive: true, force: true });
+  });
+
+  const plain = () => writer(store, { reacting: false });
+  const stored = async (stream: string): Promise<StoredEvent[]> => {
+    const events: StoredEvent[] = [];
+    for await (const some of store.read(stream)) events.push(...some);
+    return events;
+  };
+
+  it('answers with the document that the events give, and where they are', async () => {
+    const done = await plain().make('a', 'x');
+    assert.deepEqual([done.doc, done.before, done.revision, done.created, done.changed], [{ name: 'x' }, undefined, 0, true, true]);
+    assert.equal(done.position, await store.head());
+  });
+
+  it('stores nothing when the decision changes nothing', async () => {
+    const node = plain();
+    await node.make('a', 'x');
+    const before = await store.head();
+    const done = await node.rename('a', 'x');
+    assert.deepEqual([done.changed, done.revision, done.doc], [false, 0, { name: 'x' }]);
+    assert.equal(await store.head(), before);
+  });
+
+  it('refuses what is not there, and what is there already', async () => {
+    const node = plain();
+    assert.equal(await outcome(node.rename('a', 'x')), 'not_found');
+    await node.make('a', 'x');
+    assert.equal(await outcome(node.make('a', 'y')), 'conflict');
+  });
+
+  it('goes on with the stream after a delete', async () => {
+    const node = plain();
+    await node.make('a', 'x');
+    const gone = await node.remove('a');
+    assert.deepEqual([gone.doc, gone.before, gone.revision], [undefined, { name: 'x' }, 1]);
+    assert.equal((await node.make('a', 'x')).revision, 2);
+  });
+
+  it('stores nothing when the projection throws', async () => {
+    const before = await store.head();
+    await assert.rejects(plain().make('a', 'unprojectable'), /cannot be shown/);
+    assert.deepEqual(await stored('thing-a'), []);
+    assert.ok(await store.head() >= before);
+    assert.equal(typeof (await outcome(plain().make('b', 'unprojectable'.slice(2)))), 'object');
+  });
+
+  describe('If-Match', () => {
+    it('passes at the revision named, and is stale at any other', async () => {
+      const node = plain();
+      await node.make('a', 'x');
+      assert.equal(await outcome(node.rename('a', 'y', { ifRevision: 5 })), 'stale');
+      assert.equal((await node.rename('a', 'y', { ifRevision: 0 })).revision, 1);
+      assert.equal(await outcome(node.rename('a', 'z', { ifRevision: 0 })), 'stale');
+      assert.equal((await node.rename('a', 'z', { ifRevision: 'some' })).revision, 2);
+    });
+    it('is stale when another node has changed it since', async () => {
+      const [one, two] = [plain(), plain()];
+      await one.make('a', 'x');
+      await two.rename('a', 'y');
+      assert.equal(await outcome(one.rename('a', 'z', { ifRevision: 0 })), 'stale');
+    });
+    it('asks for absence with none', async () => {
+      const node = plain();
+      assert.equal(typeof (await outcome(node.make('a', 'x', { ifRevision: 'none' }))), 'object');
+    });
+  });
+
+  describe('on several nodes', () => {
+    it('starts over from what another node has stored', async () => {
+      const [one, two] = [plain(), plain()];
+      await one.make('a', 'x');
+      await two.rename('a', 'y');
+      const done = await one.rename('a', 'z');
+      assert.deepEqual([done.revision, done.before], [2, { name: 'y' }]);
+    });
+    it('does not take a stale cache for "nothing to do"', async () => {
+      const [one, two] = [plain(), plain()];
+      await one.make('a', 'x');
+      await two.rename('a', 'y');
+      assert.deepEqual((await one.rename('a', 'x')).doc, { name: 'x' });
+    });
+    it('does not take a stale cache for a refusal', async () => {
+      const [one, two] = [plain(), plain()];
+      await one.make('a', 'x');
+      await one.remove('a');
+      await two.make('a', 'again');
+      assert.equal((await one.rename('a', 'z')).revision, 3);
+    });
+    it('loses no change when many nodes write one stream', async () => {
+      const nodes = [plain(), plain(), plain()];
+      await nodes[0]!.make('a', 'x');
+      await Promise.all(nodes.flatMap((node, n) => Array.from({ length: 5 }, (_, i) => node.rename('a', `${n}.${i}`))));
+      assert.equal((await stored('thing-a')).length, 16);
+    });
+  });
+
+  describe('Idempotency-Key', () => {
+    const idempotency = { key: 'k', request: 'digest' };
+    it('gives the first answer again, though things went on', async () => {
+      const node = plain();
+      await node.make('a', 'x', { idempotency });
+      await node.rename('a', 'y');
+      for (const who of [node, plain()]) {
+        const again = await who.make('a', 'x', { idempotency });
+        assert.deepEqual([again.replayed, again.doc, again.revision, again.created], [true, { name: 'x' }, 0, true]);
+      }
+      assert.equal((await stored('thing-a')).length, 2);
+    });
+    it('is looked up before If-Match, names and existence', async () => {
+      const node = plain();
+      await node.make('a', 'x');
+      await node.remove('a', { idempotency, ifRevision: 0 });
+      assert.equal((await node.remove('a', { idempotency, ifRevision: 0 })).replayed, true);
+    });
+    it('refuses another request under the same key', async () => {
+      const node = plain();
+      await node.make('a', 'x', { idempotency });
+      assert.equal(await outcome(node.make('a', 'x', { idempotency: { key: 'k', request: 'other' } })), 'unprocessable');
+    });
+    it('is not left behind by a request that stored nothing', async () => {
+      const node = plain();
+      assert.equal(await outcome(node.rename('a', 'x', { idempotency })), 'not_found');
+      await node.make('a', 'x');
+      assert.equal((await node.rename('a', 'y', { idempotency })).replayed, false);
+    });
+    it('is kept for a day, and for good when it created the resource', async () => {
+      let now = Date.parse('2026-01-01T00:00:00.000Z');
+      const node = writer(store, { reacting: false, now: () => new Date(now).toISOString() });
+      await node.make('a', 'x', { idempotency });
+      await node.rename('a', 'y', { idempotency: { key: 'early', request: '' } });
+      now += 23 * 3_600_000;
+      assert.equal((await node.rename('a', 'y', { idempotency: { key: 'early', request: '' } })).replayed, true);
+      await node.rename('a', 'z', { idempotency: { key: 'late', request: '' } });
+      now += 2 * 3_600_000;
+      await node.rename('a', 'w', { idempotency: { key: 'later', request: '' } });
+      assert.equal((await node.rename('a', 'y', { idempotency: { key: 'early', request: '' } })).replayed, false);
+      assert.equal((await node.make('a', 'x', { idempotency })).replayed, true);
+    });
+  });
+
+  it('links every event to its predecessor by hash', async () => {
+    const node = plain();
+    await node.make('a', 'x');
+    await node.rename('a', 'y');
+    await node.remove('a');
+    let previous = '';
+    for (const event of await stored('thing-a')) {
+      const { hash, ...about } = JSON.parse(event.metadata) as Metadata;
+      assert.equal(hash, link(event.stream, event.revision, event.id, event.type, previous, event.data, JSON.stringify(about)));
+      previous = hash;
+    }
+  });
+
+  it('has texts that parsing and stringifying leaves as they are', () => {
+    const about = { ...decodeSample(), at: '2026-01-01T00:00:00.000Z' };
+    const { data, metadata } = encode('thing-a', 0, 'id', '@platform/x', { type: 't', data: { z: 1, a: [0.1, 'ü\u2028', null], nested: { '1': true, b: {} } } }, about, '');
+    for (const text of [data, metadata]) assert.equal(JSON.stringify(JSON.parse(text)), text);
+  });
+
+  it('answers unavailable, and stores once, when the outcome of an append is unknown and the caller tries again', async () => {
+    let broken = true;
+    const flaky: EventStore = {
+      ...store,
+      append: async (...args) => {
+        const appended = await store.append(...args);
+        if (broken && args[0] === 'thing-a') throw new Refusal('unavailable', 'The connection broke');
+        return appended;
+      },
+    };
+    const node = writer(flaky, { reacting: false });
+    const idempotency = { key: 'k', request: 'd' };
+    assert.equal(await outcome(node.make('a', 'x', { idempotency })), 'unavailable');
+    broken = false;
+    assert.equal((await node.make('a', 'x', { idempotency })).replayed, true);
+    assert.equal((await stored('thing-a')).length, 1);
+  });
+
+  it('costs about the same on a stream of 20,000 events as on one of 10', async function () {
+    this.timeout(60_000);
+    const node = plain();
+    await node.make('long', 'x');
+    await node.make('short', 'y');
+    const template = decode((await stored('thing-long'))[0]!).metadata;
+    for (let revision = 0; revision < 20_000;) {
+      const events = Array.from({ length: 500 }, () => {
+        const { hash: _, ...made } = encode('thing-long', ++revision, crypto.randomUUID(), '@platform/operations-manager', { type: 'thingNamed', data: { name: `n${revision}` } }, template, '');
+        return made;
+      });
+      await store.append('thing-long', revision - 500, events);
+    }
+    await node.rename('long', 'warm');
+    const time = async (id: string, tag: string) => {
+      const start = performance.now();
+      for (let i = 0; i < 50; i++) await node.rename(id, `${tag}${i}`);
+      return performance.now() - start;
+    };
+    const ratios: number[] = [];
+    for (let round = 0; round < 7; round++) ratios.push((await time('long', `l${round}.`)) / (await time('short', `s${round}.`)));
+    assert.ok(ratios.sort((a, b) => a - b)[3]! < 2, `ratios ${ratios.map((r) => r.toFixed(2)).join(' ')}`);
+  });
+});
+
+const decodeSample = (): Omit<Metadata, 'hash'> => ({
+  $correlationId: 'c', $causationId: 'c', at: '', actor: { id: 'a', username: 'ü "quoted"', provenance: 'local' }, operation: 'o', requestId: 'r', schemaVersion: 1,
+});

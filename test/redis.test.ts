@@ -1,0 +1,264 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { setTimeout as pause } from 'node:timers/promises';
+import { Refusal } from '../src/domain/refusal.ts';
+import type { Change, ReadStore } from '../src/projections/port.ts';
+import { redisReadStore } from '../src/projections/redis.ts';
+import { contractCollections, listed, put, readStoreContract, removed, thing } from './readStore.contract.ts';
+import { describeOwnRedis, describeRedis, type OwnRedis } from './redisServer.ts';
+
+type More = { readonly prefix?: string; readonly readWaitMs?: number; readonly notices?: number };
+const openAt = (url: string, more: More = {}): ReadStore => redisReadStore({ url, prefix: randomUUID(), collections: contractCollections, ...more });
+
+const unavailable = (error: unknown): boolean => error instanceof Refusal && error.code === 'unavailable';
+
+/** The first outcome that is not a refusal for unavailability. */
+const eventually = async <T>(attempt: () => Promise<T>): Promise<T> => {
+  for (;;) {
+    try {
+      return await attempt();
+    } catch (error) {
+      if (!unavailable(error)) throw error;
+      await pause(5);
+    }
+  }
+};
+
+describeRedis('redis', (redis) => readStoreContract('redis', () => openAt(redis().url)));
+describeOwnRedis('redis, a node of a cluster', (redis) => {
+  before(async () => {
+    await redis().command('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+    while (!String(await redis().command('CLUSTER', 'INFO')).includes('cluster_state:ok')) await pause(20);
+  });
+  readStoreContract('redis cluster', () => openAt(redis().url));
+}, ['--cluster-enabled', 'yes']);
+
+describeRedis('redis read stores of one prefix', (redis) => {
+  let stores: ReadStore[];
+  let prefix: string;
+  beforeEach(() => { stores = []; prefix = randomUUID(); });
+  afterEach(() => Promise.all(stores.map((store) => store.close())));
+  const open = async (more: More = {}): Promise<ReadStore> => {
+    const store = openAt(redis().url, { prefix, ...more });
+    stores.push(store);
+    await store.resume();
+    return store;
+  };
+  const hundreds = (text: string): Change[] => Array.from({ length: 300 }, (_, n) => put(thing(String(n).padStart(3, '0'), { text })));
+
+  it('share what one of them writes', async () => {
+    const [one, two] = [await open(), await open()];
+    await one.apply([put(thing('1')), put(thing('2'))], 0, { position: 5, event: 'e5' });
+    assert.deepEqual(await listed(two), { ids: ['1', '2'], total: 2 });
+    await one.apply([removed('1'), put(thing('3'))], 5, { position: 9, event: 'e9' });
+    assert.equal(await two.get('things', '1'), undefined);
+    assert.deepEqual(await two.idsNamed('things', '3'), ['3']);
+    assert.deepEqual(await two.resume(), { position: 9, event: 'e9' });
+    assert.deepEqual(await listed(await open()), { ids: ['2', '3'], total: 2 });
+  });
+  it('let only one of two writers take a step', async () => {
+    const [one, two] = [await open(), await open()];
+    const both = await Promise.all([one, two].map((store, n) => store.apply([put(thing(String(n)))], 0, { position: 1, event: 'e1' })));
+    assert.deepEqual(both.toSorted(), [false, true]);
+    assert.equal((await listed(one)).total, 1);
+    assert.deepEqual(await listed(one), await listed(two));
+  });
+  it('load everything when they have fallen too far behind', async () => {
+    const [one, two] = [await open({ notices: 100 }), await open()];
+    let lost = 0;
+    two.onLost(() => lost++);
+    await one.apply(hundreds('"a"'), 0, { position: 1, event: 'e1' });
+    await one.apply(hundreds('"b"'), 1, { position: 2, event: 'e2' });
+    await assert.rejects(listed(two), unavailable);
+    await assert.rejects(listed(two), unavailable);
+    assert.equal(lost, 1);
+    assert.deepEqual(await two.resume(), { position: 2, event: 'e2' });
+    assert.equal((await listed(two)).total, 300);
+  });
+  it('load a state that is written to meanwhile as it is in the end', async () => {
+    const [one, two] = [await open(), openAt(redis().url, { prefix })];
+    stores.push(two);
+    await one.apply([...hundreds('"a"'), ...Array.from({ length: 5000 }, (_, n) => put(thing(`x${n}`)))], 0, { position: 1, event: 'e1' });
+    let done = false;
+    const loading = two.resume().finally(() => { done = true; });
+    let position = 1;
+    while (!done) {
+      await one.apply([removed(`x${position}`), put(thing(`y${position}`))], position, { position: position + 1, event: '' });
+      position++;
+    }
+    const resumed = await loading;
+    assert.ok(resumed.position <= position);
+    assert.deepEqual(await listed(two), await listed(one));
+    assert.equal((await listed(two)).total, 5300);
+  });
+  it('leave other prefixes alone', async () => {
+    const [mine, other] = [await open(), openAt(redis().url)];
+    stores.push(other);
+    await other.resume();
+    await other.apply([put(thing('1'))], 0, { position: 1, event: 'e1' });
+    await mine.clear();
+    assert.deepEqual(await listed(other), { ids: ['1'], total: 1 });
+    await other.clear();
+  });
+  it('keep all keys in one slot', async () => {
+    await (await open()).apply([put(thing('1'))], 0, { position: 1, event: 'e1' });
+    const keys = await redis().command('KEYS', `*${prefix}*`) as string[];
+    assert.equal(keys.length, 4);
+    assert.deepEqual([...new Set(keys.map((key) => key.slice(0, key.indexOf(':'))))], [`{${prefix}}`]);
+  });
+});
+
+describeOwnRedis('a redis read store in trouble', (redis) => {
+  let store: ReadStore;
+  let lost: number;
+  const prefix = 'p';
+  const write = (changes: readonly Change[], from: number) => store.apply(changes, from, { position: from + 1, event: `e${from + 1}` });
+  beforeEach(async () => {
+    await redis().command('FLUSHALL');
+    lost = 0;
+    store = openAt(redis().url, { prefix, readWaitMs: 300 });
+    store.onLost(() => lost++);
+    await store.resume();
+    await write([put(thing('1')), put(thing('2', { guard: 'g' }))], 0);
+  });
+  afterEach(() => store.close());
+
+  const readsAreRefused = async (): Promise<void> => {
+    for (const read of [() => listed(store), () => listed(store, { where: { field: 'name', op: 'contains', value: '?' } }), () => store.get('things', '1'), () => store.getMany('things', ['9']), () => store.idsNamed('things', '1')]) {
+      await assert.rejects(read(), unavailable);
+    }
+    assert.equal(lost, 1);
+  };
+  const healsFromTheLog = async (): Promise<void> => {
+    assert.deepEqual(await store.resume(), { position: 0, event: '' });
+    assert.equal(await write([put(thing('1')), put(thing('3'))], 0), true);
+    assert.deepEqual(await listed(store), { ids: ['1', '3'], total: 2 });
+    assert.equal(store.guard('things', '2'), undefined);
+  };
+
+  it('refuses to answer from an emptied Redis until it is filled again', async () => {
+    await redis().command('FLUSHALL');
+    await readsAreRefused();
+    assert.equal(await write([], 1), false);
+    await healsFromTheLog();
+  });
+  it('says again that the state is lost when it is lost again', async () => {
+    for (let times = 1; times <= 2; times++) {
+      await redis().command('FLUSHALL');
+      await assert.rejects(listed(store), unavailable);
+      assert.equal(lost, times);
+      await store.resume();
+    }
+  });
+  for (const key of ['meta', 'texts', 'index']) {
+    it(`counts as lost when Redis has evicted its ${key}`, async () => {
+      await redis().command('DEL', `{${prefix}}:${key}`);
+      await readsAreRefused();
+      await healsFromTheLog();
+    });
+  }
+  it('counts as lost when a step broke off midway', async () => {
+    await redis().command('HDEL', `{${prefix}}:meta`, 'epoch');
+    await readsAreRefused();
+    await healsFromTheLog();
+  });
+  it('refuses to answer for another epoch', async () => {
+    const other = openAt(redis().url, { prefix });
+    await other.resume();
+    await other.clear();
+    await other.apply([put(thing('9'))], 0, { position: 1, event: 'e1' });
+    await other.close();
+    await readsAreRefused();
+    assert.deepEqual(await store.resume(), { position: 1, event: 'e1' });
+    assert.deepEqual(await listed(store), { ids: ['9'], total: 1 });
+    assert.equal(store.guard('things', '2'), undefined);
+  });
+  it('goes back to where a restored backup is', async () => {
+    await redis().command('SAVE');
+    await write([removed('1'), put(thing('3'))], 1);
+    assert.deepEqual(await listed(store), { ids: ['2', '3'], total: 2 });
+    await redis().kill();
+    await redis().start();
+    await eventually(async () => store.resume().then(({ position }) => assert.equal(position, 1)));
+    assert.deepEqual(await listed(store), { ids: ['1', '2'], total: 2 });
+    assert.equal(await write([removed('1'), put(thing('3'))], 1), true);
+    assert.deepEqual(await listed(store), { ids: ['2', '3'], total: 2 });
+  });
+  it('refuses to answer from an older backup than it has seen', async () => {
+    await redis().command('SAVE');
+    await write([removed('1')], 1);
+    await redis().kill();
+    await redis().start();
+    const connected = redisIsBack(redis());
+    await connected;
+    await eventuallyRefusedAs('behind');
+    await readsAreRefused();
+  });
+  const redisIsBack = (server: OwnRedis) => server.command('PING');
+  const eventuallyRefusedAs = async (word: string): Promise<void> => {
+    for (;;) {
+      const refusal = await listed(store).then(() => assert.fail('answered'), (error: Error) => error);
+      if (refusal.message.includes(word)) return;
+      await pause(5);
+    }
+  };
+  it('survives killed connections without a wrong answer', async () => {
+    const answers = new Set<string>();
+    let refused = 0;
+    for (let kills = 0; kills < 5; kills++) {
+      const reads = Array.from({ length: 50 }, () => listed(store).then(({ ids }) => answers.add(ids.join()), (error) => { assert.ok(unavailable(error)); refused++; }));
+      await redis().command('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
+      await Promise.all(reads);
+      await eventually(() => listed(store));
+    }
+    assert.deepEqual([...answers].filter((ids) => ids !== '1,2'), []);
+    assert.ok(refused <= 250);
+    assert.equal(await eventually(() => write([put(thing('3'))], 1)), true);
+    assert.deepEqual(await listed(store), { ids: ['1', '2', '3'], total: 3 });
+  });
+  it('does not care that Redis forgot its scripts', async () => {
+    await redis().command('SCRIPT', 'FLUSH');
+    assert.deepEqual(await listed(store), { ids: ['1', '2'], total: 2 });
+    await redis().command('SCRIPT', 'FLUSH');
+    assert.equal(await write([put(thing('3'))], 1), true);
+    assert.equal((await store.get('things', '3'))?.id, '3');
+  });
+  it('refuses in time when Redis hangs, and goes on when it goes on', async () => {
+    redis().process().kill('SIGSTOP');
+    try {
+      const begun = Date.now();
+      await assert.rejects(listed(store), unavailable);
+      assert.ok(Date.now() - begun < 2000);
+      assert.equal(lost, 1);
+    } finally {
+      redis().process().kill('SIGCONT');
+    }
+    assert.deepEqual(await eventually(() => listed(store)), { ids: ['1', '2'], total: 2 });
+  });
+  it('refuses at once when Redis is down, and comes back with it', async () => {
+    await redis().command('SAVE');
+    await redis().kill();
+    await readsAreRefused();
+    await assert.rejects(store.resume(), unavailable);
+    await assert.rejects(write([], 1), unavailable);
+    await redis().start();
+    assert.deepEqual(await eventually(() => store.resume()), { position: 1, event: 'e1' });
+    assert.deepEqual(await listed(store), { ids: ['1', '2'], total: 2 });
+  });
+  it('writes nothing when Redis has no memory left', async () => {
+    await redis().command('CONFIG', 'SET', 'maxmemory', '1');
+    await assert.rejects(write([put(thing('3'))], 1), unavailable);
+    await redis().command('CONFIG', 'SET', 'maxmemory', '0');
+    assert.deepEqual(await listed(store), { ids: ['1', '2'], total: 2 });
+    assert.equal(await write([put(thing('3'))], 1), true);
+  });
+  it('does not answer before it has resumed', async () => {
+    const fresh = openAt(redis().url, { prefix });
+    await assert.rejects(listed(fresh), unavailable);
+    assert.throws(() => fresh.guard('things', '1'), unavailable);
+    assert.equal(await fresh.apply([], 1, { position: 2, event: '' }), false);
+    await fresh.resume();
+    assert.deepEqual(await listed(fresh), { ids: ['1', '2'], total: 2 });
+    await fresh.close();
+  });
+});

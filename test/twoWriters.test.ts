@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { EventStore } from '../src/store/port.ts';
+import { openSqliteStore } from '../src/store/sqlite.ts';
+import { outcome, writer } from './writer.ts';
+
+type Moment = 'before' | 'after';
+
+/** The store as a writer sees it that is stopped at its n-th append, just before or just after it is stored. */
+const stopping = (store: EventStore, n: number, moment: Moment) => {
+  let seen = 0;
+  let reached = () => undefined as void;
+  let resume = () => undefined as void;
+  const atStop = new Promise<void>((resolve) => { reached = resolve; });
+  const go = new Promise<void>((resolve) => { resume = resolve; });
+  return {
+    atStop, resume,
+    store: {
+      ...store,
+      append: async (...args: Parameters<EventStore['append']>) => {
+        const mine = ++seen === n;
+        if (mine && moment === 'before') { reached(); await go; }
+        const appended = await store.append(...args);
+        if (mine && moment === 'after') { reached(); await go; }
+        return appended;
+      },
+    } satisfies EventStore,
+  };
+};
+
+/** Two writers with caches of their own over one store; `open` gives the store. Runs unchanged on every store. */
+export const twoWriters = (title: string, open: () => Promise<{ store: EventStore; close: () => Promise<void> }>) => describe(`two writers: ${title}`, () => {
+  let store: EventStore;
+  let close: () => Promise<void>;
+  beforeEach(async () => { ({ store, close } = await open()); });
+  afterEach(() => close());
+
+  const bearers = async (name: string, ids: readonly string[]): Promise<string[]> => {
+    const reader = writer(store, { reacting: false });
+    const states = await Promise.all(ids.map(async (id) => ({ id, state: await reader.state(id) })));
+    return states.filter(({ state }) => state.name === name).map(({ id }) => id);
+  };
+
+  const cases: Record<string, { steps: number; first: (w: ReturnType<typeof writer>) => Promise<unknown>; second: (w: ReturnType<typeof writer>) => Promise<unknown>; before?: (w: ReturnType<typeof writer>) => Promise<unknown> }> = {
+    'create and create': { steps: 2, first: (w) => w.make('a', 'x'), second: (w) => w.make('b', 'x') },
+    'rename and create': { steps: 2, before: (w) => w.make('a', 'old'), first: (w) => w.rename('a', 'x'), second: (w) => w.make('b', 'x') },
+    'create and rename': { steps: 2, before: (w) => w.make('b', 'old'), first: (w) => w.make('a', 'x'), second: (w) => w.rename('b', 'x') },
+    'an intent and create': { steps: 4, first: (w) => w.fill('i', [{ id: 'a', name: 'x' }, { id: 'c', name: 'y' }]), second: (w) => w.make('b', 'x') },
+    'create and an intent': { steps: 2, first: (w) => w.make('a', 'x'), second: (w) => w.fill('i', [{ id: 'b', name: 'x' }, { id: 'c', name: 'y' }]) },
+    'rename back and create': { steps: 1, before: async (w) => { await w.make('a', 'x'); await w.rename('a', 'other'); }, first: (w) => w.rename('a', 'x'), second: (w) => w.make('b', 'x') },
+  };
+
+  for (const [what, { steps, before, first, second }] of Object.entries(cases)) {
+    for (let step = 1; step <= steps; step++) {
+      for (const moment of ['before', 'after'] as const) {
+        it(`${what}: the first stops ${moment} append ${step}, the second goes through, one bears the name`, async () => {
+          if (before) await before(writer(store, { reacting: false }));
+          const held = stopping(store, step, moment);
+          const [one, two] = [writer(held.store), writer(store)];
+          const slow = outcome(first(one));
+          await held.atStop;
+          const quick = await outcome(second(two));
+          held.resume();
+          const late = await slow;
+          const names = await bearers('x', ['a', 'b']);
+          assert.deepEqual(names.length, 1, `bearers: ${names.join()}; first: ${JSON.stringify(late)}, second: ${JSON.stringify(quick)}`);
+          const won = (result: unknown) => typeof result === 'object';
+          assert.equal(won(late), names[0] === 'a', 'the first is told the truth');
+          assert.equal(won(quick), names[0] === 'b', 'the second is told the truth');
+          await Promise.all([one.stop(), two.stop()]);
+        });
+
+        it(`${what}: the first dies ${moment} append ${step}, and the name is not lost`, async () => {
+          if (before) await before(writer(store, { reacting: false }));
+          const held = stopping(store, step, moment);
+          const [one, two] = [writer(held.store), writer(store)];
+          const dead = outcome(first(one));
+          await held.atStop;
+          await outcome(second(two));
+          const third = await outcome(two.make('d', 'x'));
+          const names = await bearers('x', ['a', 'b', 'd']);
+          assert.ok(names.length === 1 || (what.startsWith('an intent') && names.length === 0), `bearers: ${names.join()}`);
+          assert.equal(third, 'conflict', 'the name is taken now');
+          held.resume();
+          await Promise.all([dead, one.stop(), two.stop()]);
+        });
+      }
+    }
+  }
+
+  it('many writers on several nodes create one thing of a name, and every loser is told', async () => {
+    const nodes = [writer(store), writer(store), writer(store)];
+    const tries = Array.from({ length: 12 }, (_, i) => outcome(nodes[i % 3]!.make(`t${i}`, 'wanted')));
+    const results = await Promise.all(tries);
+    const names = await bearers('wanted', results.map((_, i) => `t${i}`));
+    assert.equal(names.length, 1);
+    assert.equal(results.filter((result) => typeof result === 'object').length, 1);
+    await Promise.all(nodes.map((node) => node.stop()));
+  });
+
+  it('an intent left behind after any append is completed by whoever reads the log next', async () => {
+    for (let step = 3; step <= 5; step++) {
+      const held = stopping(store, step, 'after');
+      const [one, two] = [writer(held.store), writer(store)];
+      const ids = [`p${step}`, `q${step}`];
+      const dead = outcome(one.fill(`box${step}`, ids.map((id) => ({ id, name: `name of ${id}` }))));
+      await held.atStop;
+      await two.fill('last' + step, [{ id: `r${step}`, name: `r${step}` }]);
+      const deadline = Date.now() + 5000;
+      while ((await Promise.all(ids.map((id) => two.state(id)))).some(({ name }) => name === undefined)) {
+        assert.ok(Date.now() < deadline, `parts of the intent are missing after append ${step}`);
+        await new Promise(setImmediate);
+      }
+      held.resume();
+      await Promise.all([dead, one.stop(), two.stop()]);
+    }
+  });
+});
+
+twoWriters('SQLite', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'two-writers-'));
+  const store = await openSqliteStore({ file: join(folder, 'events.db') });
+  return { store, close: async () => { await store.close(); rmSync(folder, { recursive: true, force: true }); } };
+});

@@ -1,0 +1,90 @@
+import { Type } from 'typebox';
+import { nameClaims } from '../src/commands/claims.ts';
+import { commandsOf, type Tools } from '../src/commands/define.ts';
+import { handler, type Request } from '../src/commands/handle.ts';
+import { type Reaction, reactor } from '../src/commands/reactions.ts';
+import { streams as streamsOf } from '../src/commands/streams.ts';
+import { aggregate, type Event } from '../src/domain/core.ts';
+import { nameClaims as claimsAggregate } from '../src/domain/names.ts';
+import { parkedReaction } from '../src/domain/parkedReactions.ts';
+import { Refusal } from '../src/domain/refusal.ts';
+import { projection } from '../src/projections/define.ts';
+import type { EventStore } from '../src/store/port.ts';
+import { context } from './given.ts';
+
+type ThingEvent = Event<'thingMade', { name: string }> | Event<'thingNamed', { name: string }> | Event<'thingDeleted', Record<string, never>>;
+
+/** The smallest resource with a unique name: what the write path does with names can be seen without anything else. */
+export const thing = aggregate<{ name?: string }, ThingEvent>({
+  area: 'operations-manager', category: 'thing', initial: {},
+  evolve: { thingMade: (_, { name }) => ({ name }), thingNamed: (_, { name }) => ({ name }), thingDeleted: () => ({}) },
+  exists: ({ name }) => name !== undefined,
+  names: ({ name }) => (name === undefined ? [] : [{ kind: 'thing', name }]),
+});
+
+type BoxEvent = Event<'boxFilled', { things: { id: string; name: string }[] }>;
+
+/** An intent: one event that makes several things. */
+export const box = aggregate<{ things: { id: string; name: string }[] }, BoxEvent>({
+  area: 'operations-manager', category: 'box', initial: { things: [] },
+  evolve: { boxFilled: (_, { things }) => ({ things }) },
+  exists: ({ things }) => things.length > 0,
+  promises: ({ things }) => things.map(({ id, name }) => ({ owner: `thing-${id}`, name: { kind: 'thing', name } })),
+});
+
+export const things = projection<{ name: string }, ThingEvent>(thing, {
+  collection: 'things',
+  on: {
+    thingMade: (_, { data: { name } }) => {
+      if (name === 'unprojectable') throw new Error('cannot be shown');
+      return { name };
+    },
+    thingNamed: (doc, { data: { name } }) => doc && { name },
+    thingDeleted: () => undefined,
+  },
+  sorts: { name: ({ name }) => name }, filters: { name: ({ name }) => name },
+});
+
+const name = Type.Object({ name: Type.String() });
+const command = commandsOf(thing);
+export const makeThing = command({ name: 'makeThing', input: name, on: 'new', decide: (_, { name }) => [{ type: 'thingMade', data: { name } }] });
+export const nameThing = command({ name: 'nameThing', input: name, on: 'existing', decide: (state, { name }) => (state.name === name ? [] : [{ type: 'thingNamed', data: { name } }]) });
+export const deleteThing = command({ name: 'deleteThing', input: Type.Object({}), on: 'existing', decide: () => [{ type: 'thingDeleted', data: {} }] });
+export const makePart = command({ name: 'makePart', input: name, on: 'any', decide: (state, { name }) => (state.name === name ? [] : [{ type: 'thingMade', data: { name } }]) });
+export const fillBox = commandsOf(box)({
+  name: 'fillBox', input: Type.Any(), on: 'new', decide: (_, things) => [{ type: 'boxFilled', data: { things } }],
+});
+
+const reaction: Reaction = {
+  of: box,
+  on: { boxFilled: async ({ data }) => data.things.map(({ id, name }: { id: string; name: string }) => ({ command: makePart, id, input: { name } })) },
+};
+
+const noTools = { query: async () => [] } as unknown as Tools; // things ask nothing of the world
+
+/** A write path with caches of its own over a store: one node. */
+export const writer = (store: EventStore, { reacting = true, now = () => new Date().toISOString() } = {}) => {
+  const streams = streamsOf(store, [thing, box, claimsAggregate, parkedReaction], [things]);
+  const reactions = reactor({ store, tools: noTools, reactions: [reaction], reached: async () => undefined, log: () => undefined });
+  const handle = handler({ store, streams, claims: nameClaims(store, streams), tools: noTools, now, follow: reacting ? reactions.follow : async () => undefined });
+  if (reacting) reactions.start(handle);
+  const request = (id: string, input: unknown, more: Partial<Request> = {}): Request =>
+    ({ id, input, actor: context.actor, operation: 'test', requestId: 'r', ...more });
+  return {
+    streams, reactions,
+    make: (id: string, name: string, more?: Partial<Request>) => handle(makeThing, request(id, { name }, more)),
+    rename: (id: string, name: string, more?: Partial<Request>) => handle(nameThing, request(id, { name }, more)),
+    remove: (id: string, more?: Partial<Request>) => handle(deleteThing, request(id, {}, more)),
+    fill: (id: string, things: { id: string; name: string }[], more?: Partial<Request>) => handle(fillBox, request(id, things, more)),
+    state: async (id: string) => (await streams.refresh(`thing-${id}`)).state as { name?: string },
+    stop: () => reactions.stop(),
+  };
+};
+
+/** What became of a promise: its value, or the code it was refused with. */
+export const outcome = async <T>(work: Promise<T>): Promise<T | string> => {
+  try { return await work; } catch (error) {
+    if (error instanceof Refusal) return error.code;
+    throw error;
+  }
+};
