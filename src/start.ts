@@ -86,10 +86,10 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   });
   const now = () => new Date().toISOString();
   const reactions_ = reactor({ store, tools, reactions, reached: (position) => settled(position) ?? Promise.resolve(), log: warn });
-  const handle = handler({ store, streams, claims: nameClaims(store, streams), tools, now, follow: reactions_.follow });
-  const auth = authenticator({ model, settled, settings, hashing, unseal: sealing.unseal, digest: sealing.digest });
+  const handle = handler({ store, streams, claims: nameClaims(store, streams), tools, now, follow: (events) => { auth.onStored(events); return reactions_.follow(events); } });
+  const auth = authenticator({ model, settled, handle, settings, hashing, unseal: sealing.unseal, digest: sealing.digest, secure: config.TLS_CERT_FILE !== undefined });
 
-  await bootstrap({ handle, tools, adminPassword: config.ADMIN_PASSWORD, tell });
+  await bootstrap({ handle, adminPassword: config.ADMIN_PASSWORD, tell });
   reactions_.start(handle);
 
   const parkedReactionsNow = () => model.list('parkedReactions', { sort: 'at', order: 1, skip: 0, limit: 100 });
@@ -107,7 +107,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   let stopping = false;
   const ready = () => !stopping && run.ready() && run.fault() === undefined && log.fault() === undefined;
   const service: Service = {
-    handle, model, tools, ready,
+    handle, model, tools, auth, ready,
     ...reader(model),
     collectionOf: (aggregate) => projections.find(({ of }) => of === aggregate)?.collection,
     digest: sealing.digest,

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { account, accountPatchSchema, type AccountContent, type AccountInput, create, newAccountSchema, passwordSchema, provide, remove, requested, setPassword as set, update } from '../domain/accounts.ts';
 import { adminRemains, membership } from './admins.ts';
-import { commandsOf, type Tools } from './define.ts';
+import { commandsOf, type Sealed, type Tools } from './define.ts';
 import { unknownNames } from './references.ts';
 
 const command = commandsOf(account);
@@ -12,7 +12,7 @@ const sealed = async (password: string | undefined, { hashPassword, seal }: Tool
 
 const without = (names: readonly string[], others: readonly string[]): readonly string[] => names.filter((name) => !others.includes(name));
 
-const refsOf = async (id: string, before: AccountContent, input: AccountInput, tools: Tools) => {
+const refsOf = async (id: string, before: AccountContent, input: AccountInput, password: Sealed | undefined, tools: Tools) => {
   const { inactive, memberOf, assignedRoles } = requested(before, input);
   const loses = without(before.memberOf, memberOf).length > 0 || (inactive && !before.inactive);
   return {
@@ -21,7 +21,7 @@ const refsOf = async (id: string, before: AccountContent, input: AccountInput, t
       roles: await unknownNames(tools, 'roles', without(assignedRoles, before.assignedRoles)),
     },
     adminRemains: !loses || await adminRemains(tools, { account: id, inactive, memberOf }),
-    password: await sealed(input.password, tools),
+    password,
   };
 };
 
@@ -30,15 +30,17 @@ const seriesOf = ({ memberOf, assignedRoles, inactive }: AccountInput): string |
 
 export const createAccount = command({
   name: 'createAccount', input: newAccountSchema, on: 'new',
-  series: (_, input) => seriesOf(input),
-  prepare: ({ id, input }, tools) => refsOf(id, none, input, tools),
+  series: ({ exists }, input) => (exists ? undefined : seriesOf(input)),
+  early: ({ password }, tools) => sealed(password, tools),
+  prepare: ({ id, input, early }, tools) => refsOf(id, none, input, early, tools),
   decide: create,
 });
 
 export const updateAccount = command({
   name: 'updateAccount', input: accountPatchSchema, on: 'existing',
   series: ({ exists }, input) => (exists ? seriesOf(input) : undefined),
-  prepare: ({ id, input, state }, tools) => refsOf(id, state.content, input, tools),
+  early: ({ password }, tools) => sealed(password, tools),
+  prepare: ({ id, input, state, early }, tools) => refsOf(id, state.content, input, early, tools),
   decide: update,
 });
 
@@ -52,7 +54,8 @@ export const deleteAccount = command({
 /** For the account's owner, and offline. */
 export const setPassword = command({
   name: 'setPassword', input: Type.Object({ password: passwordSchema }), on: 'existing',
-  prepare: async ({ input }, tools) => ({ password: await sealed(input.password, tools) }),
+  early: ({ password }, tools) => sealed(password, tools),
+  prepare: async ({ early }) => ({ password: early }),
   decide: set,
 });
 

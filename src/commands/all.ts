@@ -1,23 +1,42 @@
 import { account } from '../domain/accounts.ts';
+import { automationImport } from '../domain/automationImports.ts';
+import { automation } from '../domain/automations.ts';
 import type { Aggregate } from '../domain/core.ts';
 import { groupMapping } from '../domain/groupMappings.ts';
 import { group } from '../domain/groups.ts';
 import { login } from '../domain/logins.ts';
 import { nameClaims } from '../domain/names.ts';
+import { planDeletion } from '../domain/planDeletions.ts';
+import { parkedReaction } from '../domain/parkedReactions.ts';
+import { plan } from '../domain/plans.ts';
 import { role } from '../domain/roles.ts';
 import { series } from '../domain/series.ts';
+import { tree } from '../domain/trees.ts';
+import { trigger } from '../domain/triggers.ts';
+import { automationReactions } from './automationReactions.ts';
+import { planReactions } from './plans.ts';
 import type { Reaction } from './reactions.ts';
 
 /** All kinds of streams. */
 export const aggregates: readonly Aggregate[] = [
   account,
+  automation,
+  automationImport,
   group,
   groupMapping,
   login,
   nameClaims,
+  parkedReaction,
+  plan,
+  planDeletion,
   role,
   series,
+  tree,
+  trigger,
 ];
 
 /** All that follows from events. */
-export const reactions: readonly Reaction[] = [];
+export const reactions: readonly Reaction[] = [
+  ...automationReactions,
+  ...planReactions,
+];

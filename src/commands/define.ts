@@ -11,8 +11,8 @@ export type Tools = {
   state<S>(aggregate: Aggregate<S>, id: string): Promise<S>;
   /** The id that an id or a name means in a collection; the id wins. A name that several documents bear: `conflict`. */
   find(collection: string, idOrName: string): Promise<string | undefined>;
-  /** Parsed documents that match, at most 1,000. */
-  query(collection: string, where?: Where): Promise<readonly any[]>; // the documents' shape is the projection's affair
+  /** Parsed documents that match, by name, at most 1,000 from `skip` on. */
+  query(collection: string, where?: Where, skip?: number): Promise<readonly any[]>; // the documents' shape is the projection's affair
   /** scrypt, off the event loop: parameters and hash as one text. */
   hashPassword(password: string): Promise<string>;
   verifyPassword(password: string, hashed: string): Promise<boolean>;
@@ -30,8 +30,10 @@ export type Command<State = any, E extends Event = any, Input = any, Refs = any>
   readonly input: TSchema;
   /** Whether the resource must be there (else not_found), or comes into being, or either. */
   readonly on: 'existing' | 'new' | 'any';
+  /** Slow work on the input alone: done once, before anything is looked at or anybody kept waiting. */
+  readonly early?: (input: Input, tools: Tools) => Promise<any>; // a matter between it and prepare
   /** Gathers what the decision needs beside its own stream. Refuses nothing that the decision could refuse. */
-  readonly prepare?: (request: { readonly id: string; readonly input: Input; readonly state: State; readonly actor: Actor }, tools: Tools) => Promise<Refs>;
+  readonly prepare?: (request: { readonly id: string; readonly input: Input; readonly state: State; readonly actor: Actor; readonly early: any }, tools: Tools) => Promise<Refs>;
   /** Name of the series of decisions that it belongs to in this case, if any (commands/series.ts). */
   readonly series?: (state: State, input: Input) => string | undefined;
   /** Whose access lists apply, where they are not the aggregate's own. */

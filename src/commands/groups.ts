@@ -9,7 +9,7 @@ const none = group.initial.content;
 
 export const createGroup = command({
   name: 'createGroup', input: newGroupSchema, on: 'new',
-  series: (_, { memberOf, assignedRoles }) => (memberOf || assignedRoles ? membership : undefined),
+  series: ({ exists }, { memberOf, assignedRoles }) => (!exists && (memberOf || assignedRoles) ? membership : undefined),
   prepare: async ({ input }, tools) => {
     const { memberOf, assignedRoles } = requested(none, input);
     return { unknown: { groups: await unknownNames(tools, 'groups', memberOf), roles: await unknownNames(tools, 'roles', assignedRoles) }, referrers: [], adminRemains: true };

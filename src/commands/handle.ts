@@ -55,6 +55,11 @@ type Needs = {
   readonly follow: (events: readonly Recorded[]) => Promise<void>;
 };
 
+/** A request with what the command has done early. */
+type Begun = Request & { readonly early: unknown };
+
+type Outcome = { readonly done: Handled; readonly stored: readonly Recorded[] };
+
 const attempts = 10;
 
 /** The only write path: read, fold, decide, project, append at the expected revision; on conflict all over again. */
@@ -63,11 +68,11 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
   const inSeries = seriesOf(store, streams);
 
   /** The whole way from state to decision, in the order of checks that behaviour.md gives. */
-  const decide = async (command: Command, request: Request, past: Loaded, at: string, newId: (word: string) => string) => {
-    const { id, input, actor, idempotency, ifRevision } = request;
+  const decide = async (command: Command, request: Begun, past: Loaded, at: string, newId: (word: string) => string) => {
+    const { id, input, actor, early, idempotency, ifRevision } = request;
     const { aggregate } = command;
     const { state, revision } = past;
-    const refs = await command.prepare?.({ id, input, state, actor }, tools);
+    const refs = await command.prepare?.({ id, input, state, actor, early }, tools);
     const lists = (command.gbac ?? aggregate.gbac)?.(state, refs);
     if (lists && !mayRead(actor, lists)) throw missing(aggregate.category);
     if (lists && !mayWrite(actor, lists)) throw new Refusal('forbidden', 'Only members of its write groups may change it');
@@ -85,7 +90,7 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
     return { events: command.decide(state, input, { id, now: at, actor, newId, refs }) };
   };
 
-  const attempt = (command: Command, request: Request, past: Loaded, newId: (word: string) => string): Promise<Handled> => {
+  const attempt = (command: Command, request: Begun, past: Loaded, newId: (word: string) => string): Promise<Outcome> => {
     const stream = `${command.aggregate.category}-${request.id}`;
     const at = now();
     const about = aboutOf(request, at);
@@ -95,15 +100,15 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
   };
 
   const carryOut = async (
-    command: Command, request: Request, stream: string, past: Loaded, at: string, about: Omit<Metadata, 'hash'>, newId: (word: string) => string,
-  ): Promise<Handled> => {
+    command: Command, request: Begun, stream: string, past: Loaded, at: string, about: Omit<Metadata, 'hash'>, newId: (word: string) => string,
+  ): Promise<Outcome> => {
     const { aggregate } = command;
     const { events, replay } = await decide(command, request, past, at, newId);
     if (replay) {
       const [before, after] = [await streams.asOf(stream, replay.first - 1), await streams.asOf(stream, replay.last)];
-      return handled(command, request.id, before, after, { replayed: true });
+      return { done: handled(command, request.id, before, after, { replayed: true }), stored: [] };
     }
-    if (events.length === 0) return handled(command, request.id, past, past, {});
+    if (events.length === 0) return { done: handled(command, request.id, past, past, {}), stored: [] };
 
     const next = fold(aggregate, events, past.state);
     const held = aggregate.names?.(past.state) ?? [];
@@ -124,24 +129,24 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
     const { position } = await claims.claiming(wanted, stream, about, () => store.append(stream, past.revision, encoded));
     const stored = recorded(position);
     const kept = streams.keep(stream, { ...grown, position }, stored, encoded.reduce((sum, { data }) => sum + data.length, 0));
-    await follow(stored);
-    return handled(command, request.id, past, kept, {});
+    return { done: handled(command, request.id, past, kept, {}), stored };
   };
 
   /** Carries out one command. Throws `Refusal` with nothing stored, or `unavailable` with an unknown outcome. */
-  return (command: Command, request: Request): Promise<Handled> => {
+  return async (command: Command, given: Request): Promise<Handled> => {
+    const request = { ...given, early: await command.early?.(given.input, tools) };
     const stream = `${command.aggregate.category}-${request.id}`;
     const seed = `${stream} ${request.idempotency?.key ?? randomUUID()}`;
     const newId = (word: string) => digest('sha256', `${seed} ${word}`, 'hex').slice(0, 24);
-    return inTurn(stream, async () => {
+    const { done, stored } = await inTurn(stream, async () => {
       let past = await streams.load(stream);
       for (let tried = 1; ; tried++) {
         try {
-          const done = await attempt(command, request, past, newId);
-          if (done.changed || done.replayed) return done;
+          const outcome = await attempt(command, request, past, newId);
+          if (outcome.done.changed || outcome.done.replayed) return outcome;
           const seen = past.revision;
           past = await streams.refresh(stream);
-          if (past.revision === seen) return done;
+          if (past.revision === seen) return outcome;
         } catch (error) {
           // A refusal may rest on what another node has changed since: look again before it stands.
           const seen = past.revision;
@@ -154,6 +159,9 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
         if (tried > 1) await pause(Math.random() * 2 ** tried);
       }
     });
+    // Outside the turn: what follows may be about this very stream.
+    await follow(stored);
+    return done;
   };
 };
 

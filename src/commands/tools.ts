@@ -23,9 +23,9 @@ export const commandTools = ({ model, streams, settled, nameSort, rest }: Needs)
     if (others.length > 0) throw new Refusal('conflict', `Several ${collection} are named ${JSON.stringify(idOrName)}; use the id`, { faults: [{ message: 'The name is not unique', ids: [id, ...others] }] });
     return id;
   },
-  query: async (collection, where) => {
+  query: async (collection, where, skip = 0) => {
     await settled();
-    const { entries } = await model.list(collection, { ...(where && { where }), sort: nameSort(collection), order: 1, skip: 0, limit: 1000 });
+    const { entries } = await model.list(collection, { ...(where && { where }), sort: nameSort(collection), order: 1, skip, limit: 1000 });
     return entries.map(({ text }) => JSON.parse(text));
   },
 });

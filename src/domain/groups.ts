@@ -99,7 +99,7 @@ export const update = ({ content }: GroupState, input: GroupInput, { actor, refs
     if (isBuiltIn(content.name)) throw new Refusal('conflict', `The built-in group ${content.name} cannot be renamed`);
     refuseReferred(refs.referrers, 'renamed');
   }
-  if (!refs.adminRemains) throw new Refusal('conflict', 'No active account would be left in the group admins');
+  if (!refs.adminRemains) throw new Refusal('conflict', 'The last admin stays one: no active account would be left in the group admins');
   const changes = changesBetween(content, after);
   return changes ? [{ type: 'groupUpdated', data: changes.changed }] : [];
 };

@@ -1,5 +1,5 @@
 import { type Static, Type } from 'typebox';
-import { Errors } from 'typebox/value';
+import { Compile } from 'typebox/compile';
 import { Refusal } from './refusal.ts';
 
 const units = ['minute', 'hour', 'day', 'week'] as const;
@@ -26,6 +26,7 @@ export type Repetition = Omit<Static<typeof repetitionLevel>, 'components'> & { 
 /** JSON Schema says what a node is, for the root; `checkRepetition` says it for the whole tree. */
 export const repetitionSchema = Type.Unsafe<Repetition>(repetitionLevel);
 
+const level = Compile(repetitionLevel);
 const maxDepth = 16;
 const maxNodes = 1000;
 
@@ -35,7 +36,7 @@ export const checkRepetition = (tree: Repetition, path: string): void => {
   const check = (node: Repetition, path: string, depth: number): void => {
     if (depth > maxDepth) throw new Refusal('invalid', `A repetition tree may be ${maxDepth} levels deep`, { path });
     if (++nodes > maxNodes) throw new Refusal('invalid', `A repetition tree may have ${maxNodes} nodes`, { path });
-    const [fault] = Errors(repetitionLevel, node);
+    const [fault] = level.Check(node) ? [] : level.Errors(node);
     if (fault) throw new Refusal('invalid', `A node of the repetition tree ${fault.message}`, { path: path + fault.instancePath });
     const { duration, start, end, components } = node;
     if (duration && units.includes(duration.unit) && !Number.isInteger(duration.quantity))

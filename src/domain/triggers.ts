@@ -1,7 +1,7 @@
 import { type Static, type TObject } from 'typebox';
 import { type Authored, authorsOf } from './authors.ts';
 import { changesBetween, same } from './changes.ts';
-import { aggregate, type Context, type Event } from './core.ts';
+import { aggregate, type Context, type Event, type Gbac } from './core.ts';
 import { Refusal } from './refusal.ts';
 import { checkRepetition, unitLength } from './repetition.ts';
 import { type NewTrigger, type TriggerDocument, triggerMembers, type TriggerPatch } from './triggerMembers.ts';
@@ -51,9 +51,11 @@ export const triggerNames = (content: TriggerContent) => [
   ...(content.type === 'endpoint' ? [{ kind: 'triggerRoute', name: content.routeName }] : []),
 ];
 
-/** What the world says of a trigger's content. */
+/** What the world says of a trigger. */
 export type TriggerRefs = {
-  /** The automation that it belongs to afterwards, as far as the actor may see. */
+  /** Access lists of the automation that it belongs to now. */
+  readonly gbac: Gbac;
+  /** The automation that it comes to, as far as the actor may see. */
   readonly target?: { readonly exists: boolean; readonly writable: boolean };
   /** Why `schema` cannot be compiled. */
   readonly schemaFault?: string;
@@ -62,7 +64,7 @@ export type TriggerRefs = {
 const defaults = { migrationVersion: 3, legacyWrapper: true, formSchemaHash: null };
 
 /** The content that a document gives, checked; `path` points to the document. */
-export const checkedContent = (given: NewTrigger, { target, schemaFault }: TriggerRefs, path = ''): TriggerContent => {
+export const checkedContent = (given: NewTrigger, { target, schemaFault }: Pick<TriggerRefs, 'target' | 'schemaFault'>, path = ''): TriggerContent => {
   const content = settled(contentIn({ ...defaults, ...given } as TriggerContent), path);
   if (schemaFault !== undefined) throw new Refusal('invalid', `The filter cannot be used: ${schemaFault}`, { path: `${path}/schema` });
   if (content.type === 'eventSystem' && content.topic.includes(':')) throw new Refusal('invalid', 'A topic holds no colon', { path: `${path}/topic` });

@@ -19,3 +19,6 @@ export const results: ListEnvelope = (texts, { total }) => `{"results":[${texts.
 /** `{message, data: [...], metadata: {skip, limit, total}}`: lists of the operations manager and lifecycle manager. */
 export const resultsWithMessage = (message: string): ListEnvelope => (texts, { skip, limit, total }) =>
   `{"message":${JSON.stringify(message)},"data":[${texts.join(',')}],"metadata":{"skip":${skip},"limit":${limit},"total":${total}}}`;
+
+/** `{status: "success", message}`: documented changes of the configuration manager. */
+export const succeeded = (message: string): Envelope => () => `{"status":"success","message":${JSON.stringify(message)}}`;

@@ -99,8 +99,8 @@ export type ListRow = Common & {
   readonly envelope: ListEnvelope;
 };
 
-/** Anything else. */
-export type ActionRow = Common & { readonly run: (call: Call, service: Service) => Promise<Answer> };
+/** Anything else. `list`: what it answers is a list as well, and `run` reads the query string by `queryOf`. */
+export type ActionRow = Common & { readonly list?: Pick<Projection, 'sorts' | 'filters'>; readonly run: (call: Call, service: Service) => Promise<Answer> };
 
 export type Row = CommandRow | GetRow | ListRow | ActionRow;
 

@@ -12,3 +12,16 @@ export const changed = (doc: TSchema) => Type.Object({
 
 /** `{message, data, metadata}` around anything. */
 export const enveloped = (data: TSchema) => Type.Object({ message: Type.String(), data, metadata: Type.Record(Type.String(), Type.Any()) });
+
+/** The document itself, or `{<word>: document}`. */
+export const orWrapped = (word: string, doc: TSchema): TSchema => ({
+  if: { type: 'object', required: [word], properties: { [word]: {} } },
+  then: Type.Object({ [word]: doc }, { additionalProperties: false }),
+  else: doc,
+});
+
+/** The document of such a body. */
+export const unwrapped = (word: string) => (_: unknown, body: Readonly<Record<string, unknown>>): unknown => (Object.hasOwn(body, word) ? body[word] : body);
+
+/** `{status: "success", message}`. */
+export const success = Type.Object({ status: Type.Literal('success'), message: Type.String() });

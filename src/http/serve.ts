@@ -24,17 +24,17 @@ type Serve = (call: Call) => Promise<Outgoing> | Outgoing;
 
 /** How each kind of row is answered. */
 export const serveRow = (row: Row, service: Service): Serve => {
+  if ('run' in row) return serveAction(row, service);
   if ('command' in row) return serveCommand(row, service);
   if ('get' in row) return serveGet(row, service);
-  if ('list' in row) return serveList(row, service);
-  return serveAction(row, service);
+  return serveList(row, service);
 };
 
 /** The reader of a row's query parameters. */
 export const queryOf = (row: Row) =>
   queryParser({
     parameters: row.query ?? {},
-    ...('list' in row && { list: { sorts: Object.keys(row.list.sorts), filters: Object.keys(row.list.filters), ...(row.order && { order: row.order }) } }),
+    ...('list' in row && row.list && { list: { sorts: Object.keys(row.list.sorts), filters: Object.keys(row.list.filters), ...('order' in row && row.order && { order: row.order }) } }),
   });
 
 const tagged = (text: string | Buffer): string => digest('sha256', text, 'base64url').slice(0, 22);

@@ -1,17 +1,27 @@
 import { accounts } from './accounts.ts';
+import { automations } from './automations.ts';
 import { credentials } from './credentials.ts';
 import type { Projection } from './define.ts';
 import { groupMappings } from './groupMappings.ts';
 import { groups } from './groups.ts';
 import { logins } from './logins.ts';
+import { parkedReactions } from './parkedReactions.ts';
+import { plans } from './plans.ts';
 import { roles } from './roles.ts';
+import { trees } from './trees.ts';
+import { triggers } from './triggers.ts';
 
 /** All collections. The first of an aggregate is the document that its commands answer with. */
 export const projections: readonly Projection[] = [
   accounts,
+  automations,
   credentials,
   groupMappings,
   groups,
   logins,
+  parkedReactions,
+  plans,
   roles,
+  trees,
+  triggers,
 ];

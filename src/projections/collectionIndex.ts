@@ -13,6 +13,8 @@ export type CollectionIndex<E extends Indexed> = {
   put(entry: E): void;
   remove(id: string): void;
   clear(): void;
+  /** All entries, in no particular order. */
+  all(): Iterable<E>;
   /** Entries whose first sort field is exactly this, in order. */
   named(name: string): readonly E[];
   /** Costs microseconds without a filter wherever the page is; with one it looks at every block of entries. */
@@ -52,6 +54,7 @@ export const collectionIndex = <E extends Indexed>({ name, sorts, filters }: Col
 
   return {
     get: (id) => entries.get(id),
+    all: () => entries.values(),
     put(entry) {
       const before = entries.get(entry.id);
       entries.set(entry.id, entry);

@@ -12,6 +12,8 @@ export type Collections<E extends Indexed> = {
   apply(changes: readonly IndexChange<E>[]): void;
   /** Throws an Error if `apply` could not make these changes. */
   check(changes: readonly IndexChange<E>[]): void;
+  /** All entries, each with its collection's name. */
+  all(): Iterable<readonly [string, E]>;
   /** As if these changes were the first. Versions grow all the same. */
   reset(changes: readonly IndexChange<E>[]): void;
 };
@@ -50,6 +52,9 @@ export const collections = <E extends Indexed>(specs: readonly CollectionSpec[])
   return {
     of: (name) => known(name).index,
     check,
+    *all() {
+      for (const [name, { index }] of indexes) for (const entry of index.all()) yield [name, entry];
+    },
     apply(changes) {
       check(changes);
       make(changes);

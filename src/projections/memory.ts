@@ -12,8 +12,11 @@ type Options = {
   readonly load?: () => Promise<{ readonly checkpoint: Checkpoint; readonly changes: AsyncIterable<readonly Change[]> } | undefined>;
 };
 
+/** `entries`: all documents, each with its collection. */
+export type MemoryReadStore = ReadStore & { readonly entries: () => Iterable<readonly [string, Entry]> };
+
 /** Read models in this process's memory: the embedded default. Gone with the process, never lost before. */
-export const memoryReadStore = ({ collections: specs, load }: Options): ReadStore => {
+export const memoryReadStore = ({ collections: specs, load }: Options): MemoryReadStore => {
   const kept = collections<Entry>(specs);
   let checkpoint = nothing;
   let toLoad = load;
@@ -56,6 +59,7 @@ export const memoryReadStore = ({ collections: specs, load }: Options): ReadStor
       return entry && (entry.guard ?? null);
     },
     version: (collection) => kept.of(collection).version(),
+    entries: kept.all,
     onLost: () => undefined,
     close: async () => undefined,
   };

@@ -16,14 +16,12 @@ export type Following = readonly [position: string, event: string, notices: read
 export type NearCopy = {
   readonly collections: Collections<Indexed>;
   at(): State | undefined;
-  /** Takes over everything there is. The outcome may be ahead of `state` here and there until `follow` says it is not. */
+  /** Takes over everything there is. What was written meanwhile may be in it or not, until `follow` has seen to it. */
   load(state: State): Promise<void>;
   /** Takes over what was written since; false if that cannot be told from the notices, or another epoch began. */
   follow(): Promise<boolean>;
   /** Makes the changes if it is still at `state`. */
   advance(state: State, changes: readonly IndexChange<Indexed>[], to: Checkpoint): void;
-  /** Forgets everything. */
-  empty(state: State | undefined): void;
 };
 
 /** The change that a field of the index means; '' when the document was removed. */
@@ -78,9 +76,5 @@ export const nearCopy = (specs: readonly CollectionSpec[], source: Source): Near
     },
     follow: () => (following ??= catchUp().finally(() => { following = undefined; })),
     advance,
-    empty(state) {
-      indexes.reset([]);
-      at = state;
-    },
   };
 };

@@ -68,11 +68,10 @@ export const redisReadStore = ({ url, prefix, collections, readWaitMs = 2000, no
   /** What `look` finds in the near copy, and the texts of its fields in Redis, both as of one position. */
   const agreed = async <T>(look: () => { readonly found: T; readonly fields: readonly string[] }): Promise<{ found: T; texts: readonly string[] }> => {
     const until = Date.now() + readWaitMs;
-    const least = copy.at()?.position ?? 0;
     for (;;) {
       while (applying) await applying;
       const state = copy.at();
-      if (!state || state.position < least) throw refuse('The read models are not loaded');
+      if (!state) throw refuse('The read models are not loaded');
       const { found, fields } = look();
       const { position, texts } = await read(state.epoch, 'texts', fields);
       if (position === state.position) {
@@ -90,22 +89,24 @@ export const redisReadStore = ({ url, prefix, collections, readWaitMs = 2000, no
     if (!state) throw refuse('The read models are not loaded');
     const { position, texts, rests } = await read(state.epoch, 'whole', ids.map((id) => fieldOf(collection, id)));
     if (position < state.position) throw refuse('The read models are behind');
-    return texts.map((text, n) => (text === null ? undefined : { ...(JSON.parse(rests[n]!) as Indexed), text }));
+    return texts.map((text, n) => {
+      const rest = rests[n]!;
+      if ((text === null) !== (rest === null)) throw refuse('The read models are incomplete');
+      return text === null || rest === null ? undefined : { ...(JSON.parse(rest) as Indexed), text };
+    });
   };
 
   return {
     async resume() {
       await reached(redis.ready());
       for (let tries = 0; tries < loadTries; tries++) {
-        const found = stateOf(await step(scripts.begin, [randomUUID()]));
-        const known = copy.at();
-        if (known?.epoch !== found.epoch || known.position > found.position) await copy.load(found);
+        const there = stateOf(await step(scripts.begin, [randomUUID()]));
         if (await copy.follow()) {
           lost = false;
           const { position, event } = copy.at()!;
           return { position, event };
         }
-        copy.empty(undefined);
+        await copy.load(there);
       }
       throw refuse('The read models change faster than they can be loaded');
     },
@@ -132,7 +133,7 @@ export const redisReadStore = ({ url, prefix, collections, readWaitMs = 2000, no
       }
     },
     async clear() {
-      copy.empty(stateOf(await step(scripts.clear, [randomUUID()])));
+      await copy.load(stateOf(await step(scripts.clear, [randomUUID()])));
     },
     get: async (collection, id) => (await getMany(collection, [id]))[0],
     getMany,

@@ -1,57 +1,82 @@
 import { once } from 'node:events';
+import { existsSync } from 'node:fs';
 import { resolve as absolute } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { Refusal } from '../domain/refusal.ts';
 import { startWorker } from '../startWorker.ts';
 import type { EventStore } from './port.ts';
 import { sqliteAppends, type Stats } from './sqliteAppends.ts';
-import { follow, newest } from './sqliteFollow.ts';
+import { follow, newest, type News } from './sqliteFollow.ts';
 import { lockFolder } from './sqliteLock.ts';
-import { checkVersion, connect, createTables, privateFile } from './sqliteLog.ts';
-import { sqliteReads } from './sqliteReads.ts';
+import { checkVersion, connect, connectToRead, createTables, privateFile } from './sqliteLog.ts';
+import { sqliteReads, type Reads } from './sqliteReads.ts';
+import type { WriterOptions } from './sqliteWriter.ts';
 
-/** The event store embedded in the process, and counts of what it has committed since it was opened. */
+/** The event store embedded in the process. */
 export type SqliteStore = EventStore & { stats(): Stats };
 
+const reading = (reads: Reads, news: News) => ({
+  id: reads.id,
+  read: reads.read,
+  readAll: reads.readAll,
+  follow: ((after, filter, signal) => follow(reads, news, after, filter, signal)) satisfies EventStore['follow'],
+  at: async (position: number) => reads.at(position),
+  head: async () => reads.head(),
+  checkpoint: async (name: string) => reads.checkpoint(name),
+});
+
 /**
- * Opens the log in a file, making file and folder when they are missing. Throws `Refusal('unavailable')` when another
- * process has it open for writing, and an error when the file is something else or cannot be written durably.
+ * Opens the log in a file, which is made when it is missing. Throws `Refusal('unavailable')` when another process is
+ * writing in the same folder, an error when the file is no log or cannot be written durably.
  */
-export const openSqliteStore = async ({ file: path }: { readonly file: string }): Promise<SqliteStore> => {
-  const file = absolute(path);
+export const openSqliteStore = async (options: WriterOptions): Promise<SqliteStore> => {
+  const file = absolute(options.file);
   const unlock = lockFolder(file);
   try {
     privateFile(file);
     const db = connect(file);
     createTables(db);
     checkVersion(db, file);
-    db.exec('PRAGMA query_only = 1');
-    const worker = startWorker('sqliteWriter', import.meta.url, { file });
+    const worker = startWorker('sqliteWriter', import.meta.url, { ...options, file } satisfies WriterOptions);
     await once(worker, 'message');
     const reads = sqliteReads(db);
     const news = newest(reads.head());
-    const appends = sqliteAppends(worker, news);
-    let closed: Promise<void> | undefined;
+    const { close: finishAppends, ...appends } = sqliteAppends(worker, news);
     const close = async (): Promise<void> => {
-      await appends.close();
+      await finishAppends();
       reads.close();
       news.wake();
       unlock();
     };
-    return {
-      id: reads.id,
-      append: appends.append,
-      read: reads.read,
-      readAll: reads.readAll,
-      follow: (after, filter, signal) => follow(reads, news, after, filter, signal),
-      at: async position => reads.at(position),
-      head: async () => reads.head(),
-      checkpoint: async name => reads.checkpoint(name),
-      setCheckpoint: appends.setCheckpoint,
-      fault: appends.fault,
-      stats: appends.stats,
-      close: () => (closed ??= close()),
-    };
+    let closed: Promise<void> | undefined;
+    return { ...reading(reads, news), ...appends, close: () => (closed ??= close()) };
   } catch (error) {
     unlock();
     throw error;
   }
+};
+
+const pollMs = 200;
+
+const refuse = async (): Promise<never> => {
+  throw new Refusal('unavailable', 'The log is open for reading only');
+};
+
+/**
+ * Opens the log in a file for reading, also while another process or thread writes to it; what is new is found by
+ * polling. Throws `Refusal('not_found')` when there is no such file, an error when it is no log.
+ */
+export const openSqliteReader = async (file: string): Promise<EventStore> => {
+  if (!existsSync(file)) throw new Refusal('not_found', `There is no log at ${file}`);
+  const db = connectToRead(file);
+  checkVersion(db, file);
+  const reads = sqliteReads(db);
+  const next = (signal: AbortSignal): Promise<void> => delay(pollMs, undefined, { signal }).catch(() => undefined);
+  return {
+    ...reading(reads, { head: reads.head, next }),
+    append: refuse,
+    setCheckpoint: refuse,
+    fault: () => undefined,
+    close: async () => reads.close(),
+  };
 };

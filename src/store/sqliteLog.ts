@@ -15,7 +15,6 @@ const schema = `
   ) STRICT;
   CREATE UNIQUE INDEX IF NOT EXISTS events_by_stream ON events (stream, revision);
   CREATE TABLE IF NOT EXISTS checkpoints (name TEXT PRIMARY KEY, position INTEGER NOT NULL) STRICT, WITHOUT ROWID;
-  INSERT INTO log SELECT '${randomUUID()}', ${version} WHERE NOT EXISTS (SELECT 1 FROM log);
 `;
 
 /** First column of the first row, undefined when there is none. */
@@ -31,9 +30,12 @@ export const privateFile = (file: string): void => {
   chmodSync(file, 0o600);
 };
 
-/** Opens a file for durable writes: WAL, and an fsync in every commit. Throws when it does not get them. */
-export const connect = (file: string): Connection => {
-  const db = new Database(file, { timeout: 5000 });
+/**
+ * Opens a file for durable writes: WAL, and an fsync in every commit; throws when it does not get them. A statement
+ * fails as busy when another program holds the write lock for longer than `patienceMs`.
+ */
+export const connect = (file: string, patienceMs = 5000): Connection => {
+  const db = new Database(file, { timeout: patienceMs });
   db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
   const journal = value(db, 'PRAGMA journal_mode');
   const synchronous = value(db, 'PRAGMA synchronous');
@@ -43,13 +45,21 @@ export const connect = (file: string): Connection => {
   return db;
 };
 
+/** Opens a file so that nothing can be written to it. */
+export const connectToRead = (file: string): Connection => {
+  const db = new Database(file, { timeout: 5000 });
+  db.exec('PRAGMA query_only = 1');
+  return db;
+};
+
 /** Throws when the file is not a log of the version that this program writes. */
 export const checkVersion = (db: Connection, file: string): void => {
   const found = value(db, "SELECT 1 FROM sqlite_schema WHERE name = 'log'") && value(db, 'SELECT version FROM log');
   if (found !== version) throw new Error(`${file} is ${found ? `a log of version ${found}` : 'no log'}; this program needs version ${version}`);
 };
 
-/** Makes the tables that are not yet there. */
+/** Makes the tables, and the id, unless they are there. */
 export const createTables = (db: Connection): void => {
-  db.transaction(() => db.exec(schema)).immediate();
+  const id = `INSERT INTO log SELECT '${randomUUID()}', ${version} WHERE NOT EXISTS (SELECT 1 FROM log)`;
+  db.transaction(() => db.exec(schema + id)).immediate();
 };

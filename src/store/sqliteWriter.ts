@@ -26,8 +26,12 @@ const pageSize = 4096;
 const maxTransaction = 4 * 1024 * 1024;
 const maxWal = 16 * 1024 * 1024;
 
+/** `patienceMs`: how long an append waits while another program writes to the file. */
+export type WriterOptions = { readonly file: string; readonly patienceMs?: number };
+
 const port = parentPort as MessagePort;
-const db = connect((workerData as { readonly file: string }).file);
+const { file, patienceMs } = workerData as WriterOptions;
+const db = connect(file, patienceMs);
 const insert = inserter(db);
 const lastRevision = db.prepare('SELECT max(revision) FROM events WHERE stream = ?').raw();
 const stored = db.prepare('SELECT position FROM events WHERE stream = ? AND revision = ? AND id = ?').raw();
@@ -93,7 +97,7 @@ const checkpoint = (): void => {
   walSize = 0;
 };
 
-/** One transaction with the first request and all that have come in meanwhile. Whatever it throws ends this thread. */
+/** One transaction with the first request and all that have come in meanwhile. What it throws ends this thread. */
 const commit = (first: Request): void => {
   if (!begin()) return port.postMessage(first.streams.flatMap(() => [0, -1]));
   const reply: number[] = [];
@@ -116,7 +120,18 @@ const finish = (): void => {
   port.close();
 };
 
-db.exec('PRAGMA wal_autocheckpoint = 0');
 // Null is sent when all is answered.
-port.on('message', (request: Request | null) => (request ? commit(request) : finish()));
+const take = (request: Request | null): void => {
+  try {
+    if (request) commit(request);
+    else finish();
+  } catch (error) {
+    // The driver's own errors lose their message between threads.
+    const { message, code } = error as { message: string; code?: string };
+    throw new Error(code ? `${message} (${code})` : message);
+  }
+};
+
+db.exec('PRAGMA wal_autocheckpoint = 0');
+port.on('message', take);
 port.postMessage('ready');

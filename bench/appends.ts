@@ -1,0 +1,66 @@
+import { randomUUID } from 'node:crypto';
+import { encode } from '../src/store/event.ts';
+import type { NewEvent } from '../src/store/port.ts';
+import { openSqliteStore } from '../src/store/sqlite.ts';
+import { connect, createTables } from '../src/store/sqliteLog.ts';
+import { hexId, mappings } from './kinds.ts';
+
+// Durable appends, by the store or by the bare driver: a process of its own for each measurement.
+
+export type Appending = { readonly by: 'store' | 'driver'; readonly file: string; readonly count: number; readonly inFlight: number };
+
+type Append = { readonly stream: string; readonly event: NewEvent };
+
+const about = { $correlationId: hexId(1), $causationId: hexId(1), at: '2026-01-01T00:00:00.000Z', actor: { id: hexId(0), username: 'bench', provenance: 'local' }, operation: 'bench', requestId: hexId(1), schemaVersion: 1 };
+
+const appendsOf = (count: number): Append[] => Array.from({ length: count }, (_, n) => {
+  const stream = `groupMapping-${mappings.id(n)}`;
+  const { hash: _hash, ...event } = encode(stream, 0, randomUUID(), '@platform/group-mappings', mappings.created(n), about, '');
+  return { stream, event };
+});
+
+/** So many at the same time, each waiting for its own to be durable. */
+const byStore = async (file: string, inFlight: number) => {
+  const store = await openSqliteStore({ file });
+  return {
+    run: async (appends: readonly Append[]): Promise<void> => {
+      let next = 0;
+      const one = async (): Promise<void> => {
+        for (let at = next++; at < appends.length; at = next++) await store.append(appends[at]!.stream, -1, [appends[at]!.event]);
+      };
+      await Promise.all(Array.from({ length: inFlight }, one));
+    },
+    head: () => store.head(),
+    close: () => store.close(),
+  };
+};
+
+/** So many with each transaction. */
+const byDriver = async (file: string, inFlight: number) => {
+  const db = connect(file);
+  createTables(db);
+  const insert = db.prepare('INSERT INTO events (stream, revision, id, type, data, metadata) VALUES (?, ?, ?, ?, ?, ?)');
+  return {
+    run: async (appends: readonly Append[]): Promise<void> => {
+      for (let at = 0; at < appends.length; at += inFlight) {
+        db.exec('BEGIN IMMEDIATE');
+        for (const { stream, event: { id, type, data, metadata } } of appends.slice(at, at + inFlight)) insert.run(stream, 0, id, type, data, metadata);
+        db.exec('COMMIT');
+      }
+    },
+    head: async () => (db.prepare('SELECT max(position) FROM events').raw().get() as number[])[0]!,
+    close: async () => { db.close(); },
+  };
+};
+
+process.on('message', async ({ by, file, count, inFlight }: Appending) => {
+  const appends = appendsOf(count * 1.25);
+  const writer = await (by === 'store' ? byStore : byDriver)(file, inFlight);
+  await writer.run(appends.slice(count));
+  const start = performance.now();
+  await writer.run(appends.slice(0, count));
+  const rate = count / (performance.now() - start) * 1000;
+  if (await writer.head() !== appends.length) throw new Error('Not everything was stored');
+  await writer.close();
+  process.send!(rate);
+});

@@ -1,0 +1,38 @@
+import { randomUUID } from 'node:crypto';
+import { encode } from '../src/store/event.ts';
+import { inserter } from '../src/store/sqliteInsert.ts';
+import { connect, createTables } from '../src/store/sqliteLog.ts';
+import { hexId, type Kind } from './kinds.ts';
+
+/** So many documents, shared out among kinds, with so many events each. */
+export type Contents = { readonly kinds: readonly Kind[]; readonly documents: number; readonly eventsEach: number };
+
+/** Writes a log as the service would have, in one transaction: everything is created first, then all change in turn. */
+export const writeLog = (file: string, { kinds, documents, eventsEach }: Contents): void => {
+  const db = connect(file);
+  createTables(db);
+  db.exec('PRAGMA synchronous = OFF');
+  const { add, flush } = inserter(db);
+  const whole = kinds.reduce((sum, { share }) => sum + share, 0);
+  const streams = kinds.flatMap((kind) => Array.from({ length: Math.round(documents * kind.share / whole) }, (_, n) => ({ kind, n, hash: '' })));
+  const actor = { id: hexId(0), username: 'bench', provenance: 'local' };
+  let position = 0;
+
+  db.exec('BEGIN');
+  for (let revision = 0; revision < eventsEach; revision++) {
+    for (const one of streams) {
+      const { kind: { aggregate: { category, area }, id, created, changed }, n, hash } = one;
+      const stream = `${category}-${id(n)}`;
+      const requestId = randomUUID();
+      const at = new Date(1_767_225_600_000 + ++position).toISOString();
+      const about = { $correlationId: requestId, $causationId: requestId, at, actor, operation: 'bench', requestId, schemaVersion: 1 };
+      const event = encode(stream, revision, randomUUID(), `@platform/${area}`, revision === 0 ? created(n) : changed(n, revision), about, hash);
+      add(position, stream, revision, event.id, event.type, event.data, event.metadata);
+      one.hash = event.hash;
+    }
+  }
+  flush();
+  db.exec('COMMIT; PRAGMA wal_checkpoint(TRUNCATE)');
+  db.close();
+};
+

@@ -1,0 +1,39 @@
+import { execFileSync } from 'node:child_process';
+import { cpus, totalmem } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { appending } from './appending.ts';
+import type { Comparison, Findings } from './compare.ts';
+import { cleanUp } from './processes.ts';
+import { replaying } from './replaying.ts';
+import { table } from './table.ts';
+
+// npm run bench [-- a c ...]: measures all parts or those named, and prints one table.
+
+const parts: Readonly<Record<string, () => Promise<Findings>>> = { c: appending, d: replaying };
+
+const wanted = process.argv.slice(2);
+const unknown = wanted.filter((name) => !Object.hasOwn(parts, name));
+if (unknown.length > 0) throw new Error(`No such part: ${unknown.join(', ')}; there are ${Object.keys(parts).join(', ')}`);
+
+// The programs of this folder run compiled like the service: what tsx adds to functions would be measured, too.
+const root = fileURLToPath(new URL('..', import.meta.url));
+execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'bench/tsconfig.json'], { cwd: root, stdio: 'inherit' });
+
+process.once('exit', cleanUp);
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
+
+const comparisons: Comparison[] = [];
+const notes: string[] = [];
+for (const [name, measure] of Object.entries(parts)) {
+  if (wanted.length > 0 && !wanted.includes(name)) continue;
+  const findings = await measure();
+  comparisons.push(...findings.comparisons);
+  notes.push(...findings.notes ?? []);
+}
+
+const { model } = cpus()[0]!;
+process.stdout.write(`${table(comparisons)}\n\n${[
+  `Node ${process.version}, ${cpus().length} x ${model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB.`,
+  ...notes,
+].map((note) => `- ${note}`).join('\n')}\n`);
+process.exit();

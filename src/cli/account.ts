@@ -1,0 +1,60 @@
+import { randomUUID } from 'node:crypto';
+import { existsSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setPassword as set } from '../commands/accounts.ts';
+import { aggregates } from '../commands/all.ts';
+import { nameClaims } from '../commands/claims.ts';
+import { handler } from '../commands/handle.ts';
+import { streams as streamsOf } from '../commands/streams.ts';
+import { commandTools } from '../commands/tools.ts';
+import type { Config } from '../config.ts';
+import { platform } from '../domain/accounts.ts';
+import { passwords } from '../passwords.ts';
+import { accounts } from '../projections/accounts.ts';
+import { project } from '../projections/define.ts';
+import { memoryReadStore } from '../projections/memory.ts';
+import { secretKey, secrets } from '../secrets.ts';
+import { decode, splitStream } from '../store/event.ts';
+import type { EventStore } from '../store/port.ts';
+import { openSqliteStore } from '../store/sqlite.ts';
+import { type Input, readPassword } from './password.ts';
+
+/**
+ * Sets the password of an account without the service, which must not run on the same data: an Error says so. The
+ * password is typed on a terminal, or is the first line of what is piped in.
+ */
+export const setPassword = async ({ EVENTSTORE_URL: { file }, SECRET_KEY }: Config, username: string, input: Input = process.stdin): Promise<void> => {
+  if (!existsSync(file)) throw new Error(`There is no event log at ${file}; set DATA_DIR or EVENTSTORE_URL as for the service`);
+  const store = await openSqliteStore({ file }).catch((error: Error) => {
+    throw new Error(`${error.message}; stop the service first`, { cause: error });
+  });
+  try {
+    const id = await accountNamed(store, username);
+    if (id === undefined) throw new Error(`There is no account ${JSON.stringify(username)}`);
+    const password = await readPassword(input, process.stderr);
+    if ([...password].length < 8) throw new Error('A password has at least 8 characters');
+    const { seal, unseal } = secrets({ key: secretKey({ fromSetting: SECRET_KEY, file: join(dirname(file), 'secret.key') }) });
+    const streams = streamsOf(store, aggregates, []);
+    const tools = commandTools({
+      streams, model: memoryReadStore({ collections: [] }), settled: () => undefined, nameSort: () => 'name',
+      rest: { ...passwords(), seal, unseal, methods: () => [] },
+    });
+    const handle = handler({ store, streams, tools, claims: nameClaims(store, streams), now: () => new Date().toISOString(), follow: async () => undefined });
+    await handle(set, { id, input: { password }, actor: platform, operation: 'account passwd', requestId: randomUUID() });
+    process.stderr.write(`The password of ${username} is set\n`);
+  } finally {
+    await store.close();
+  }
+};
+
+/** The id of the account of that name, from the log: there are no read models without the service. */
+const accountNamed = async (store: EventStore, username: string): Promise<string | undefined> => {
+  const found = new Map<string, ReturnType<typeof accounts.on.accountCreated>>();
+  for await (const { events } of store.readAll(0, ['@platform/authorization:account'])) {
+    for (const event of events) {
+      const { id } = splitStream(event.stream);
+      found.set(id, project(accounts, found.get(id), decode(event)));
+    }
+  }
+  return [...found].find(([, doc]) => doc?.username === username)?.[0];
+};

@@ -1,0 +1,31 @@
+import { createInterface } from 'node:readline';
+import { Writable } from 'node:stream';
+
+/** Where a password comes from: standard input, a terminal or not. */
+export type Input = NodeJS.ReadableStream & { readonly isTTY?: boolean };
+
+/** Asks on the terminal, twice and without showing what is typed; of anything else than a terminal, reads one line. */
+export const readPassword = async (input: Input, output: NodeJS.WritableStream): Promise<string> => {
+  if (!input.isTTY) return line(input);
+  const password = await typed('New password: ', input, output);
+  if (await typed('Once more: ', input, output) !== password) throw new Error('The two are not the same');
+  return password;
+};
+
+const line = async (input: Input): Promise<string> => {
+  for await (const first of createInterface({ input, crlfDelay: Infinity })) return first;
+  return '';
+};
+
+const typed = (prompt: string, input: Input, output: NodeJS.WritableStream): Promise<string> => {
+  const nowhere = new Writable({ write: (_, __, done) => done() });
+  const reading = createInterface({ input, output: nowhere, terminal: true, historySize: 0 });
+  output.write(prompt);
+  return new Promise<string>((resolve, reject) => {
+    reading.once('line', resolve);
+    reading.once('close', () => reject(new Error('No password was given')));
+  }).finally(() => {
+    reading.close();
+    output.write('\n');
+  });
+};

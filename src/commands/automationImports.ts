@@ -1,0 +1,46 @@
+import { type Static, Type } from 'typebox';
+import { automationDocumentSchema, automationImport, decideImport, type ImportRefs } from '../domain/automationImports.ts';
+import { automation } from '../domain/automations.ts';
+import type { Actor } from '../domain/core.ts';
+import { groupsIn } from '../domain/gbac.ts';
+import { trigger } from '../domain/triggers.ts';
+import { mayRead, mayWrite } from './access.ts';
+import { accountIds } from './authors.ts';
+import { commandsOf, type Tools } from './define.ts';
+import { unknownNames } from './references.ts';
+import { schemaFaultOf, triggersOf } from './triggers.ts';
+
+const input = Type.Object({ automation: automationDocumentSchema, overwrite: Type.Optional(Type.Boolean()) });
+type Document = Static<typeof input>['automation'];
+
+/** The automation that a document means: the one with its id, else the one with its name that the actor may see. */
+const meant = async ({ _id, name }: Document, actor: Actor, tools: Tools) => {
+  const own = await tools.state(automation, _id);
+  if (own.exists) return { id: _id, state: own };
+  const [namesake] = await tools.query('automations', { field: 'name', op: 'equals', value: name });
+  const state = namesake && await tools.state(automation, namesake._id);
+  return state?.exists && mayRead(actor, state.content.gbac) ? { id: namesake._id as string, state } : { id: _id, state: own };
+};
+
+const prepare = async ({ input: { automation: document }, actor }: { readonly input: Static<typeof input>; readonly actor: Actor }, tools: Tools): Promise<ImportRefs> => {
+  const { id, state: { exists, content } } = await meant(document, actor, tools);
+  const given = document.triggers ?? [];
+  const elsewhere: Record<string, { writable: boolean }> = {};
+  for (const { _id } of given) {
+    const other = await tools.state(trigger, _id);
+    if (!other.exists || !other.content || other.content.actionId === id) continue;
+    elsewhere[_id] = { writable: mayWrite(actor, (await tools.state(automation, other.content.actionId)).content.gbac) };
+  }
+  return {
+    id, elsewhere,
+    access: !exists || mayWrite(actor, content.gbac) ? 'write' : mayRead(actor, content.gbac) ? 'read' : 'none',
+    ...(exists && { existing: content }),
+    triggers: await triggersOf(id, tools),
+    unknownGroups: await unknownNames(tools, 'groups', groupsIn(document.gbac)),
+    accounts: await accountIds([document, ...given], tools),
+    schemaFaults: given.map((one) => schemaFaultOf(one as { schema?: object | null })),
+  };
+};
+
+/** Decides to take an automation in; what follows is in automationReactions.ts. */
+export const importAutomation = commandsOf(automationImport)({ name: 'importAutomation', input, on: 'new', prepare, decide: decideImport });

@@ -1,0 +1,77 @@
+import { _, type Ajv, type CodeKeywordDefinition } from 'ajv';
+import { canonical } from '../domain/canonical.ts';
+
+/** Bounds how long a check may take, in steps of about a tenth of a microsecond. */
+export type Budget = {
+  /** Does the work with so many steps; undefined: they, or the stack, did not suffice. */
+  readonly within: <T>(steps: number, work: () => T) => T | undefined;
+  /** Pays; throws once the steps are used up. */
+  readonly spend: (steps: number) => void;
+};
+
+const spent = new Error('No steps left');
+
+export const budgetOf = (): Budget => {
+  let left = 0;
+  return {
+    within: (steps, work) => {
+      left = steps;
+      try {
+        return work();
+      } catch (error) {
+        if (error === spent || error instanceof RangeError) return undefined;
+        throw error;
+      }
+    },
+    spend: (steps) => {
+      if ((left -= steps) < 0) throw spent;
+    },
+  };
+};
+
+/** Put into a schema, it is paid for each time a value is checked by that schema. */
+export const costMark = { $cost: true };
+
+/** Teaches a validator to pay for what it does, and to compare items of lists in linear time. */
+export const payFrom = (spend: Budget['spend'], ajv: Ajv): void => {
+  const cost: CodeKeywordDefinition = {
+    keyword: '$cost',
+    before: '$ref',
+    code: ({ gen, data, parentSchema }) => {
+      const pay = gen.scopeValue('func', { ref: spend });
+      const size = gen.scopeValue('func', { ref: sizeOf });
+      const fixed = weightOf(parentSchema);
+      gen.code(dependsOnSize.some((keyword) => keyword in parentSchema) ? _`${pay}(${fixed} + ${size}(${data}))` : _`${pay}(${fixed})`);
+    },
+  };
+  ajv.addKeyword(cost);
+  ajv.removeKeyword('uniqueItems');
+  ajv.addKeyword({
+    keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', error: { message: 'must not have the same item twice' },
+    validate: (unique: boolean, items: readonly unknown[]) => {
+      if (!unique) return true;
+      const texts = new Set<string>();
+      for (const item of items) {
+        const text = canonical(item);
+        spend(1 + (text.length >> 4));
+        if (texts.size === texts.add(text).size) return false;
+      }
+      return true;
+    },
+  });
+};
+
+/** What one check by the schema costs whatever the value, without the schemas within. */
+const weightOf = (schema: object): number => {
+  let weight = 1;
+  for (const [keyword, value] of Object.entries(schema)) {
+    if (keyword === 'const' || keyword === 'enum') weight += JSON.stringify(value).length >> 4;
+    else if (typeof value === 'object' && value !== null) weight += Object.keys(value).length;
+  }
+  return weight;
+};
+
+const dependsOnSize = ['minLength', 'maxLength', 'format', 'const', 'enum', 'minProperties', 'maxProperties', 'additionalProperties', 'patternProperties', 'propertyNames', 'unevaluatedProperties', 'unevaluatedItems'];
+
+const sizeOf = (value: unknown): number =>
+  typeof value === 'string' ? value.length >> 5 : typeof value === 'object' && value !== null ? Object.keys(value).length : 0;

@@ -1,0 +1,70 @@
+import { Type } from 'typebox';
+import type { Authored } from '../domain/authors.ts';
+import { automation } from '../domain/automations.ts';
+import type { Actor, Gbac } from '../domain/core.ts';
+import { everybody } from '../domain/gbac.ts';
+import { newTriggerSchema, triggerPatchSchema, triggerSchema } from '../domain/triggerMembers.ts';
+import { change, contentIn, create, importOne, remove, removeFrom, restore, trigger, type TriggerContent, type TriggerRefs, type TriggerState } from '../domain/triggers.ts';
+import { mayRead, mayWrite } from './access.ts';
+import { accountIds } from './authors.ts';
+import { commandsOf, type Tools } from './define.ts';
+import { compileUserSchema } from './userSchema.ts';
+
+const command = commandsOf(trigger);
+
+/** An automation that a request names, as far as the actor may see. */
+const targetOf = async (id: string, actor: Actor, tools: Tools) => {
+  const { exists, content: { gbac } } = await tools.state(automation, id);
+  return mayRead(actor, gbac) ? { exists, writable: mayWrite(actor, gbac) } : { exists: false, writable: false };
+};
+
+/** Why the filter of a trigger cannot be compiled, if so. */
+export const schemaFaultOf = ({ schema }: { readonly schema?: object | null | undefined }): string | undefined => {
+  const compiled = schema ? compileUserSchema(schema) : undefined;
+  return compiled && !compiled.ok ? compiled.reason : undefined;
+};
+
+/** The triggers of an automation. */
+export const triggersOf = async (actionId: string, { query }: Tools) => {
+  const found: { readonly id: string; readonly content: TriggerContent }[] = [];
+  for (;;) {
+    const page = await query('triggers', { field: 'actionId', op: 'equals', value: actionId }, found.length);
+    if (page.length === 0) return found;
+    found.push(...page.map((doc) => ({ id: doc._id as string, content: contentIn(doc) })));
+  }
+};
+
+const refsOf = async (given: { readonly actionId?: string; readonly schema?: object | null }, { content }: TriggerState, actor: Actor, tools: Tools): Promise<TriggerRefs> => {
+  const schemaFault = schemaFaultOf(given);
+  return {
+    gbac: content ? (await tools.state(automation, content.actionId)).content.gbac : everybody,
+    ...(given.actionId !== undefined && given.actionId !== content?.actionId && { target: await targetOf(given.actionId, actor, tools) }),
+    ...(schemaFault !== undefined && { schemaFault }),
+  };
+};
+
+const gbac = (_: TriggerState, refs: TriggerRefs): Gbac => refs.gbac;
+
+export const createTrigger = command({
+  name: 'createTrigger', input: newTriggerSchema, on: 'new', gbac, decide: create,
+  prepare: ({ input, state, actor }, tools) => refsOf(input as { schema?: object | null }, state, actor, tools),
+});
+export const updateTrigger = command({
+  name: 'updateTrigger', input: triggerPatchSchema, on: 'existing', gbac, decide: change,
+  prepare: ({ input, state, actor }, tools) => refsOf(input, state, actor, tools),
+});
+export const deleteTrigger = command({
+  name: 'deleteTrigger', input: Type.Object({}), on: 'existing', gbac, decide: remove,
+  prepare: ({ state, actor }, tools) => refsOf({}, state, actor, tools),
+});
+export const importTrigger = command({
+  name: 'importTrigger', input: Type.Object({ trigger: triggerSchema, overwrite: Type.Optional(Type.Boolean()) }), on: 'any', gbac, decide: importOne,
+  prepare: async ({ input: { trigger }, state, actor }, tools) => ({
+    ...await refsOf(trigger as { actionId: string; schema?: object | null }, state, actor, tools),
+    accounts: await accountIds([trigger], tools),
+  }),
+});
+
+/** Parts of what happens to automations. */
+export const restoreTrigger = command({ name: 'restoreTrigger', input: Type.Unsafe<TriggerContent & Authored>({}), on: 'any', decide: restore });
+export const removeTrigger = command({ name: 'removeTrigger', input: Type.Object({ actionId: Type.String() }), on: 'any', decide: removeFrom });

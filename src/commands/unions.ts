@@ -1,0 +1,66 @@
+type Schema = { [keyword: string]: any }; // any JSON Schema, also one that a user wrote
+
+const data = new Set(['const', 'enum', 'default', 'examples']);
+
+/**
+ * The same schema, but its unions first look which variant is meant (by JSON type, then by a member that is constant in
+ * each), so that a validator finds fault with that one and not with all. For messages only: a union that is told apart
+ * neither way stays as it is, and `oneOf` is taken for `anyOf`.
+ */
+export const toldApart = (schema: any): any => { // JSON in, JSON out
+  if (Array.isArray(schema)) return schema.map(toldApart);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const told: Schema = {};
+  for (const [keyword, value] of Object.entries(schema)) told[keyword] = data.has(keyword) ? value : toldApart(value);
+  for (const keyword of ['anyOf', 'oneOf']) {
+    const variants: unknown = told[keyword];
+    if (!Array.isArray(variants)) continue;
+    delete told[keyword];
+    const choice = chosen(variants) ?? { [keyword]: variants };
+    if (Object.keys(choice).some((other) => other in told)) told.allOf = [...(told.allOf ?? []), choice];
+    else Object.assign(told, choice);
+  }
+  return told;
+};
+
+const chosen = (variants: readonly Schema[]): Schema | undefined =>
+  variants.length === 0 ? undefined : variants.length === 1 ? variants[0] : byValue(variants) ?? byType(variants) ?? byTag(variants);
+
+const constants = (schema: Schema | undefined): readonly unknown[] | undefined =>
+  (schema && 'const' in schema ? [schema.const] : Array.isArray(schema?.enum) ? schema.enum : undefined);
+
+const byValue = (variants: readonly Schema[]): Schema | undefined => {
+  const values = variants.map(constants);
+  return values.every((some) => some !== undefined) ? { enum: [...new Set(values.flat())] } : undefined;
+};
+
+const byType = (variants: readonly Schema[]): Schema | undefined => {
+  const types = variants.map(typesOf);
+  const all = new Set(types.flat());
+  if (all.size < 2 || all.has(undefined)) return undefined;
+  const choices = [...all].map((type) => {
+    const possible = variants.filter((_, i) => types[i]!.includes(type));
+    return { if: { type }, then: chosen(possible) ?? { anyOf: possible } };
+  });
+  return { type: [...all], allOf: choices };
+};
+
+/** JSON types that fit; integers count as numbers. [undefined]: cannot be said. */
+const typesOf = (schema: Schema): readonly (string | undefined)[] => {
+  const types: readonly unknown[] = [schema.type ?? constants(schema)?.map(typeOf)].flat();
+  return types.map((type) => (type === 'integer' ? 'number' : typeof type === 'string' ? type : undefined));
+};
+
+const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
+
+const byTag = (variants: readonly Schema[]): Schema | undefined => {
+  const names = ['type', ...Object.keys(variants[0]?.properties ?? {})];
+  for (const name of names) {
+    const tags = variants.map(({ properties }) => constants(properties?.[name]));
+    const all = tags.flat();
+    if (tags.includes(undefined) || new Set(all).size < all.length) continue;
+    const only = (values: unknown) => ({ type: 'object', required: [name], properties: { [name]: { enum: values } } });
+    return { ...only(all), allOf: variants.map((variant, i) => ({ if: only(tags[i]), then: variant })) };
+  }
+  return undefined;
+};

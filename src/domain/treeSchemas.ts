@@ -1,0 +1,47 @@
+import { type Static, Type } from 'typebox';
+import { objectId } from './authors.ts';
+import { name } from './schemas.ts';
+
+/** A node of a golden configuration tree. */
+export type TreeNode = { readonly name: string; readonly configId: string; readonly children: readonly TreeNode[] };
+export type TreeVersion = { readonly name: string; readonly root: TreeNode; readonly variables: Readonly<Record<string, unknown>> };
+
+const nodeSchema = {
+  name: name('Name, unique among its siblings'),
+  configId: objectId('Id of the node, the same in all versions that it was copied to'),
+  children: Type.Array(Type.Any(), { description: 'Nodes below it, of the same form' }),
+};
+const variables = Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}, { additionalProperties: true, description: 'Variables by name' }));
+
+/** A node as answers show it. */
+export const treeNodeSchema = Type.Object(nodeSchema, { description: 'Node of a golden configuration tree' });
+
+/** A tree as answers show it. */
+export const treeSchema = Type.Object({
+  _id: objectId('Id'),
+  name: name('Name, unique among trees'),
+  deviceType: Type.Union([Type.String(), Type.Null()], { description: 'Type of the devices that it is for' }),
+  versions: Type.Array(Type.Object({
+    name: name('Name of the version'),
+    root: treeNodeSchema,
+    variables,
+  }), { description: 'Versions, the oldest first' }),
+}, { description: 'Golden configuration tree' });
+export type Tree = Omit<Static<typeof treeSchema>, 'versions'> & { readonly versions: readonly TreeVersion[] };
+
+export const newTreeSchema = Type.Object(
+  { name: name('Name, unique among trees'), deviceType: Type.Optional(Type.Union([name('Type of device'), Type.Null()], { description: 'Type of the devices that it is for' })) },
+  { additionalProperties: false, description: 'New golden configuration tree' },
+);
+export const newVersionSchema = Type.Object(
+  { name: name('Name, unique among the versions of the tree'), base: Type.Optional(name('Version that it begins as a copy of; initial unless given')) },
+  { additionalProperties: false, description: 'New version' },
+);
+export const newNodeSchema = Type.Object(
+  { name: nodeSchema.name, parent: Type.Optional(name('configId of the node above it; the root unless given')) },
+  { additionalProperties: false, description: 'New node' },
+);
+export const variablesSchema = Type.Object(
+  { variables },
+  { additionalProperties: false, description: 'Variables of a version' },
+);

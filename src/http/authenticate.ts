@@ -1,0 +1,196 @@
+import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import type { Handle } from '../commands/handle.ts';
+import { Refusal } from '../domain/refusal.ts';
+import type { Sealed } from '../domain/sealed.ts';
+import type { Passwords } from '../passwords.ts';
+import type { Credential } from '../projections/credentials.ts';
+import type { ReadStore } from '../projections/port.ts';
+import { type Recorded, splitStream } from '../store/event.ts';
+import { basicOf, userPasswordIn, type UserPassword } from './basic.ts';
+import { limiter as limiterOf } from './limiter.ts';
+import { type Admins, type Known, type Principal, principals } from './principals.ts';
+import { cookieText, cookieValue, tokens as tokensOf } from './tokens.ts';
+
+export type { Principal };
+
+/** What the active profile says about logging in (api.md, authenticationProps). */
+export type LoginSettings = {
+  /** Members of these groups are admins; empty: of `admins`. The same list as long as it has not changed. */
+  readonly admins: Admins;
+  /** Minutes without use after which a login ends; 30 unless set. */
+  readonly logoutTime: number;
+  /** Minutes that a caller is kept; 1 unless set. */
+  readonly principalTimeout: number;
+  /** Name of the cookie that holds the token; `token` unless set. */
+  readonly cookieName: string;
+  /** Whether a new login ends the account's others; false unless set. */
+  readonly uniqueSession: boolean;
+};
+
+type Needs = {
+  readonly model: ReadStore;
+  /** Resolves once the read models show all that this node has acknowledged, and the position. */
+  readonly settled: (least?: number) => Promise<void> | undefined;
+  readonly handle: Handle;
+  /** Asked several times per request. */
+  readonly settings: () => LoginSettings;
+  readonly hashing: Passwords;
+  readonly unseal: (sealed: Sealed) => string;
+  readonly digest: (text: string) => string;
+  /** Whether cookies travel over TLS only. */
+  readonly secure: boolean;
+  readonly limiter?: ReturnType<typeof limiterOf>;
+  readonly now?: () => number;
+};
+
+/** Who calls, as HTTP says it: `authorization` may be '', `cookie` is the value of the cookie `cookieName`. */
+export type Credentials = { readonly authorization: string; readonly cookie: string | undefined; readonly address: string };
+
+const sweepMs = 10 * 60_000;
+const concerning = new Set(['account', 'group', 'role', 'groupMapping']);
+const bearer = /^bearer +/i;
+
+const unauthenticated = (message: string): Refusal => new Refusal('unauthenticated', message);
+
+const tokenOf = ({ authorization, cookie }: Omit<Credentials, 'address'>): string | undefined =>
+  (authorization === '' ? cookie : bearer.test(authorization) ? authorization.replace(bearer, '') : undefined);
+
+/** Work under way by key, shared by all who ask for the same. */
+const sharing = <T>() => {
+  const under = new Map<string, Promise<T>>();
+  return (key: string, work: () => Promise<T>): Promise<T> => {
+    const known = under.get(key);
+    if (known) return known;
+    const mine = work().finally(() => under.delete(key));
+    under.set(key, mine);
+    return mine;
+  };
+};
+
+/**
+ * Who calls: HTTP Basic, or the token of a login. A credential that was verified is kept, as a keyed HMAC whose key ends
+ * with the process, until `principalTimeout` after its last use: no password is hashed again as long as the account's
+ * stays the same. Order of work: kept credential, limiter, hashing.
+ */
+export const authenticator = ({ model, settled, handle, settings, hashing, unseal, digest, secure, limiter = limiterOf(), now = Date.now }: Needs) => {
+  const accounts = principals({ model, settings, now });
+  const tokens = tokensOf({ model, settled, handle, digest, settings, now });
+  const verified = new LRUCache<string, { readonly account: string; readonly credential: string; until: number }>({ max: 20_000 });
+  const attempts = sharing<Known | undefined>();
+  const checks = sharing<Known | undefined>();
+  const key = createSecretKey(randomBytes(32));
+  const keyed = (authorization: string): string => createHmac('sha256', key).update(authorization).digest('base64url');
+  const timeoutMs = (): number => settings().principalTimeout * 60_000;
+  // Up to where changes of accounts and what belongs to them are stored, and up to where `accounts` was told of them.
+  let stored = 0;
+  let shown = 0;
+
+  const sweeping = setInterval(() => { tokens.sweep().catch(() => undefined); }, sweepMs).unref();
+
+  const kept = (credentials: Credentials): Principal | undefined => {
+    if (stored > shown) return undefined;
+    const token = tokenOf(credentials);
+    if (token !== undefined) {
+      const login = tokens.kept(token);
+      const known = login && accounts.kept(login.account);
+      return known && known.credential === login.credential ? known.principal : undefined;
+    }
+    if (credentials.authorization === '') return undefined;
+    const entry = verified.get(keyed(credentials.authorization));
+    const left = entry ? entry.until - now() : 0;
+    if (!entry || left <= 0) return undefined;
+    const known = accounts.kept(entry.account);
+    if (!known || known.credential !== entry.credential) return undefined;
+    if (left < timeoutMs() / 2) entry.until = now() + timeoutMs();
+    return known.principal;
+  };
+
+  /** Waits until what this node has stored about accounts is readable. */
+  const upToDate = async (): Promise<void> => {
+    const target = stored;
+    if (target <= shown) return;
+    await settled(target);
+    if (target <= shown) return;
+    // The read models got there without telling of each event.
+    accounts.clear();
+    shown = target;
+  };
+
+  const byToken = async (token: string): Promise<Principal> => {
+    const login = await tokens.load(token);
+    const known = login && await accounts.load(login.account);
+    if (!known || known.credential !== login.credential) throw unauthenticated('The login has ended; log in again');
+    return known.principal;
+  };
+
+  /** The account whose password this is; hashes. */
+  const check = async (hmac: string, { username, password }: UserPassword): Promise<Known | undefined> => {
+    const [account] = await model.idsNamed('credentials', username);
+    const entry = account === undefined ? undefined : await model.get('credentials', account);
+    const sealed = entry && (JSON.parse(entry.text) as Credential).password;
+    const right = await hashing.verifyPassword(password, sealed && unseal(sealed));
+    const known = right ? await accounts.load(account!) : undefined;
+    if (!known || known.credential !== sealed?.tag) return undefined;
+    verified.set(hmac, { account: account!, credential: known.credential, until: now() + timeoutMs() });
+    return known;
+  };
+
+  const verify = async (authorization: string, address: string): Promise<Known> => {
+    await upToDate();
+    const hmac = keyed(authorization);
+    const entry = verified.get(hmac);
+    if (entry && entry.until > now()) {
+      const known = await accounts.load(entry.account);
+      if (known?.credential === entry.credential) return known;
+      verified.delete(hmac);
+    }
+    const given = userPasswordIn(authorization);
+    if (!given || given.username.length > 256) throw unauthenticated('The credentials cannot be read');
+    const known = await attempts(`${hmac} ${address}`, () => limiter.attempt(given.username, address, () => checks(hmac, () => check(hmac, given))));
+    if (!known) throw unauthenticated('Wrong user name or password');
+    return known;
+  };
+
+  const slowly = async (credentials: Credentials): Promise<Principal> => {
+    const token = tokenOf(credentials);
+    if (token === undefined && credentials.authorization === '') throw unauthenticated('Log in: HTTP Basic, or the token of POST /login');
+    if (token === undefined) return (await verify(credentials.authorization, credentials.address)).principal;
+    await upToDate();
+    return byToken(token);
+  };
+
+  return {
+    /** The caller; `unauthenticated`, or `limited` after too many failures. Not a promise when nothing has to be waited for. */
+    authenticate: (credentials: Credentials): Principal | Promise<Principal> => kept(credentials) ?? slowly(credentials),
+    /** The account whose user name and password these are, limited like every login. */
+    verify: async (given: UserPassword, address: string): Promise<Known> => {
+      if (given.username.includes(':')) throw unauthenticated('Wrong user name or password');
+      return verify(basicOf(given), address);
+    },
+    /** A new login's token. */
+    logIn: ({ principal, credential }: Known, requestId: string): Promise<string> => tokens.start(principal.actor, credential, requestId),
+    /** Ends the login of a token, if there is one. */
+    logOut: (token: string, requestId: string): Promise<void> => tokens.end(token, requestId),
+    /** The token that a request's headers carry. */
+    tokenIn: (authorization: string, cookies: string): string | undefined => tokenOf({ authorization, cookie: cookieValue(cookies, settings().cookieName) }),
+    /** `Set-Cookie` for a token; undefined: for none. */
+    cookie: (token: string | undefined): string => cookieText(settings().cookieName, token, secure),
+    /** To be told of this node's events as soon as they are stored: from then on what they change is not passed. */
+    onStored: (events: readonly Recorded[]): void => {
+      for (const event of events) {
+        if (concerning.has(splitStream(event.stream).category)) stored = Math.max(stored, event.position);
+        tokens.onEvent(event);
+      }
+    },
+    /** To be told of every event, from whatever node, once its documents are readable. */
+    onEvent: (event: Recorded): void => {
+      accounts.onEvent(event);
+      tokens.onEvent(event);
+      shown = event.position;
+    },
+    stop: (): void => clearInterval(sweeping),
+  };
+};
+
+export type Authenticator = ReturnType<typeof authenticator>;

@@ -1,0 +1,5 @@
+import { planRows } from './plans.ts';
+import type { AreaRows } from './route.ts';
+import { treeRows } from './trees.ts';
+
+export const configurationManagerRows: AreaRows = { area: 'configuration-manager', prefix: '/configuration_manager', rows: [...treeRows, ...planRows] };

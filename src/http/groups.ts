@@ -1,0 +1,46 @@
+import { Type } from 'typebox';
+import { createGroup, deleteGroup, updateGroup } from '../commands/groups.ts';
+import { authored, objectId } from '../domain/authors.ts';
+import { groupPatchSchema, newGroupSchema } from '../domain/groups.ts';
+import { name } from '../domain/schemas.ts';
+import { groups } from '../projections/groups.ts';
+import { plain, results, withStatus } from './envelopes.ts';
+import type { Row } from './route.ts';
+import { changed, listed, orWrapped, unwrapped } from './schemas.ts';
+
+const groupSchema = Type.Object({
+  _id: objectId('Id of the group'),
+  ...Type.Required(Type.Object(newGroupSchema.properties)).properties,
+  memberOf: Type.Array(name('Name of a group'), { description: 'Groups that members belong to as well' }),
+  created: authored.created,
+  lastUpdated: authored.lastUpdated,
+}, { description: 'Group' });
+const path = '/groups/:id';
+const input = unwrapped('group');
+
+export const groupRows: readonly Row[] = [
+  {
+    name: 'getGroups', method: 'get', path: '/groups', reading: true, summary: 'List groups',
+    list: groups, envelope: results, answer: listed(groupSchema),
+  },
+  {
+    name: 'createGroup', method: 'post', path: '/groups', summary: 'Create a group',
+    description: 'Only admins may say which roles and groups it gives.',
+    command: createGroup, body: orWrapped('group', newGroupSchema), input,
+    envelope: withStatus(() => 'Successfully created group'), answer: changed(groupSchema),
+  },
+  {
+    name: 'getGroup', method: 'get', path, reading: true, summary: 'Get a group',
+    get: groups, envelope: plain, answer: groupSchema,
+  },
+  {
+    name: 'updateGroup', method: 'patch', path, summary: 'Change a group',
+    description: 'Only admins may say which roles and groups it gives. A group that is referred to cannot be renamed, nor a built-in one: 409.',
+    command: updateGroup, body: orWrapped('group', groupPatchSchema), input,
+    envelope: withStatus(() => 'Successfully updated group'), answer: changed(groupSchema),
+  },
+  {
+    name: 'deleteGroup', method: 'delete', path, summary: 'Delete a group that nothing refers to',
+    command: deleteGroup, input: () => ({}), envelope: withStatus(() => 'Successfully deleted group'), answer: changed(groupSchema),
+  },
+];

@@ -1,0 +1,5 @@
+import { automationRows } from './automations.ts';
+import type { AreaRows } from './route.ts';
+import { triggerRows } from './triggers.ts';
+
+export const operationsManagerRows: AreaRows = { area: 'operations-manager', prefix: '/operations-manager', rows: [...automationRows, ...triggerRows] };

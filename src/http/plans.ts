@@ -1,0 +1,55 @@
+import { Type } from 'typebox';
+import { createCompliancePlan, deleteCompliancePlans, updateCompliancePlan } from '../commands/plans.ts';
+import { planDeletionSchema } from '../domain/planDeletions.ts';
+import { newPlanSchema, planOptionsSchema, planSchema } from '../domain/planSchemas.ts';
+import { name } from '../domain/schemas.ts';
+import { mayReadGuard } from '../projections/guards.ts';
+import { plans } from '../projections/plans.ts';
+import { plain, succeeded } from './envelopes.ts';
+import type { ActionRow, Row } from './route.ts';
+import { success } from './schemas.ts';
+
+const path = '/compliance_plans';
+
+const search: ActionRow = {
+  name: 'searchCompliancePlans', method: 'post', path: '/search/compliance_plans', reading: true, summary: 'Search compliance plans', description: 'Sorted by name.',
+  body: Type.Object({
+    name: Type.Optional(Type.String({ description: 'Part of the name, in any case' })),
+    options: Type.Optional(Type.Object({
+      start: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'How many to leave out' })),
+      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 25, description: 'How many to give' })),
+    }, { additionalProperties: false })),
+  }, { additionalProperties: false }),
+  answer: Type.Object({ totalCount: Type.Integer(), plans: Type.Array(planSchema) }),
+  run: async ({ body: { name = '', options: { start = 0, limit = 25 } = {} }, actor }, { model }) => {
+    const { entries, total } = await model.list(plans.collection, {
+      sort: 'name', order: 1, skip: start, limit,
+      ...(name !== '' && { where: { field: 'name', op: 'contains', value: name } }),
+      ...(!actor.admin && { may: mayReadGuard(actor, model.guard) }),
+    });
+    return { text: `{"totalCount":${total},"plans":[${entries.map(({ text }) => text).join(',')}]}` };
+  },
+};
+
+/** Compliance plans: api.md, operation 9, and its neighbours. */
+export const planRows: readonly Row[] = [
+  search,
+  {
+    name: 'createCompliancePlan', method: 'post', path, summary: 'Create a compliance plan', description: 'A draft.',
+    command: createCompliancePlan, body: newPlanSchema, envelope: plain, answer: planSchema,
+  },
+  {
+    name: 'updateCompliancePlan', method: 'put', path, summary: 'Update a compliance plan', description: 'Each part of the options changes only when present.',
+    command: updateCompliancePlan, key: (_, { planId }) => planId, input: (_, { options }) => options,
+    body: Type.Object({ planId: name('Id of the plan'), options: planOptionsSchema }, { additionalProperties: false }),
+    envelope: succeeded('Successfully updated compliance plan'), answer: success,
+  },
+  {
+    name: 'deleteCompliancePlans', method: 'delete', path, summary: 'Delete compliance plans, all or none',
+    command: deleteCompliancePlans, body: planDeletionSchema, envelope: succeeded('Successfully deleted compliance plans'), answer: success,
+  },
+  {
+    name: 'getCompliancePlan', method: 'get', path: `${path}/:id`, reading: true, summary: 'Get a compliance plan',
+    get: plans, envelope: plain, answer: planSchema,
+  },
+];

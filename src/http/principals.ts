@@ -1,0 +1,165 @@
+import { LRUCache } from 'lru-cache';
+import type { Actor } from '../domain/core.ts';
+import { groupMappingId, type GroupMapping } from '../domain/groupMappings.ts';
+import type { Account } from '../projections/accounts.ts';
+import type { Credential } from '../projections/credentials.ts';
+import type { Group } from '../projections/groups.ts';
+import type { ReadStore } from '../projections/port.ts';
+import type { Role } from '../projections/roles.ts';
+import { type Recorded, splitStream } from '../store/event.ts';
+import { accountRows } from './accounts.ts';
+import { roleRows } from './roles.ts';
+
+/** The caller: who, and what they may do. */
+export type Principal = {
+  readonly actor: Actor;
+  readonly firstname: string;
+  readonly email: string;
+  /** Names of roles, by whatever way the account has them. */
+  readonly roles: readonly string[];
+  readonly groups: readonly { readonly name: string; readonly provenance: string }[];
+  /** Whether the operation of an area may be called; `reading`: it is marked as such. */
+  readonly may: (area: string, operation: string, reading: boolean) => boolean;
+};
+
+/** Members of which groups are admins: names, or names with their provenance. Empty: the group `admins`. */
+export type Admins = readonly (string | { readonly group: string; readonly provenance?: string | undefined })[];
+
+type Needs = {
+  readonly model: ReadStore;
+  /** `admins` is the same list as long as it has not changed; `principalTimeout` in minutes. */
+  readonly settings: () => { readonly admins: Admins; readonly principalTimeout: number };
+  readonly now: () => number;
+};
+
+/** An account that may log in; `credential` changes with its password. */
+export type Known = { readonly principal: Principal; readonly credential: string };
+
+type Held = {
+  readonly known: Known | undefined;
+  readonly admins: Admins;
+  readonly epoch: number;
+  /** Of the group mappings; undefined: they do not concern the account. */
+  readonly mappings: number | undefined;
+  readonly until: number;
+};
+
+const reservedAreas = new Set(['profiles', 'group-mappings']);
+const reservedRows = new Set([...accountRows, ...roleRows].map(({ name }) => name));
+
+/** What the built-in group `operators` gives: all but accounts, roles, profiles and group mappings. */
+const isReserved = (area: string, operation: string): boolean => reservedAreas.has(area) || (area === 'authorization' && reservedRows.has(operation));
+
+/**
+ * Accounts with all that follows from their groups, roles and mappings, as the read models show them. Kept for
+ * `principalTimeout` and until an event changes them, and renewed ahead of time while in use.
+ */
+export const principals = ({ model, settings, now }: Needs) => {
+  const held = new LRUCache<string, Held>({ max: 20_000 });
+  const loading = new Map<string, Promise<Known | undefined>>();
+  // What was read while one of these moved may be from before.
+  let epoch = 0;
+  let mappings = 0;
+  let accounts = 0;
+
+  const timeoutMs = (): number => settings().principalTimeout * 60_000;
+
+  const named = async <T>(collection: string, names: readonly string[]): Promise<T[]> => {
+    const ids = await Promise.all(names.map((name) => model.idsNamed(collection, name)));
+    const entries = await model.getMany(collection, ids.flat());
+    return entries.flatMap((entry) => (entry ? [JSON.parse(entry.text) as T] : []));
+  };
+
+  /** The groups, and those that they are members of, however far up. */
+  const withAllAbove = async (names: readonly string[]): Promise<Group[]> => {
+    const found = new Map<string, Group>();
+    const asked = new Set(names);
+    for (let next = [...asked]; next.length > 0;) {
+      const level = await named<Group>('groups', next);
+      for (const group of level) found.set(group.name, group);
+      next = level.flatMap(({ memberOf }) => memberOf).filter((name) => !asked.has(name) && asked.add(name));
+    }
+    return [...found.values()];
+  };
+
+  const mapped = async ({ provenance, externalGroups }: Account): Promise<string[]> => {
+    const found = await model.getMany('groupMappings', externalGroups.map((name) => groupMappingId(provenance, name)));
+    return found.flatMap((entry) => (entry ? (JSON.parse(entry.text) as GroupMapping).platformGroups : []));
+  };
+
+  const read = async (id: string): Promise<{ account: Account; known: Known } | undefined> => {
+    const [entry, credential] = await Promise.all([model.get('accounts', id), model.get('credentials', id)]);
+    if (!entry || !credential) return undefined;
+    const account = JSON.parse(entry.text) as Account;
+    const groups = await withAllAbove([...account.memberOf, ...await mapped(account)]);
+    const roles = await named<Role>('roles', [...new Set([...account.assignedRoles, ...groups.flatMap(({ assignedRoles }) => assignedRoles)])]);
+    return { account, known: { principal: principalOf(account, groups, roles, settings().admins), credential: (JSON.parse(credential.text) as Credential).password.tag } };
+  };
+
+  const load = (id: string): Promise<Known | undefined> => {
+    const under = loading.get(id);
+    if (under) return under;
+    const before = { epoch, mappings, accounts, admins: settings().admins };
+    const work = (async () => {
+      const found = await read(id);
+      const known = found && !found.account.inactive ? found.known : undefined;
+      const moved = before.epoch !== epoch || before.mappings !== mappings || before.accounts !== accounts;
+      if (!moved) held.set(id, { known, admins: before.admins, epoch, mappings: found?.account.externalGroups.length ? mappings : undefined, until: now() + timeoutMs() });
+      return known;
+    })().finally(() => { if (loading.get(id) === work) loading.delete(id); });
+    loading.set(id, work);
+    return work;
+  };
+
+  return {
+    /** What is known without waiting, if it is still so. */
+    kept: (id: string): Known | undefined => {
+      const known = held.get(id);
+      if (!known || known.epoch !== epoch || (known.mappings !== undefined && known.mappings !== mappings) || known.admins !== settings().admins) return undefined;
+      const left = known.until - now();
+      if (left <= 0) return undefined;
+      if (left < timeoutMs() / 2) load(id).catch(() => undefined);
+      return known.known;
+    },
+    /** From the read models as they are; undefined: no such account, or an inactive one. */
+    load,
+    /** Drops everything. */
+    clear: (): void => {
+      epoch++;
+      loading.clear();
+    },
+    /** Drops what an event that is readable now changes. */
+    onEvent: ({ stream }: Pick<Recorded, 'stream'>): void => {
+      const { category, id } = splitStream(stream);
+      if (category === 'group' || category === 'role') epoch++;
+      else if (category === 'groupMapping') mappings++;
+      else if (category === 'account') {
+        accounts++;
+        held.delete(id);
+      } else return;
+      // Whoever asks from now on must not be given what is being read.
+      loading.clear();
+    },
+  };
+};
+
+export type Principals = ReturnType<typeof principals>;
+
+const principalOf = (account: Account, groups: readonly Group[], roles: readonly Role[], admins: Admins): Principal => {
+  const names = groups.map(({ name }) => name);
+  const admin = groups.some((group) => (admins.length > 0 ? admins : ['admins']).some((item) =>
+    (typeof item === 'string' ? item === group.name : item.group === group.name && (item.provenance === undefined || item.provenance === group.provenance))));
+  const everything = admin || names.includes('admins');
+  const [operator, reader] = [names.includes('operators'), names.includes('readers')];
+  const allowed = new Map<string, Set<string>>();
+  for (const { provenance, name } of roles.flatMap(({ allowedMethods }) => allowedMethods)) allowed.set(provenance, (allowed.get(provenance) ?? new Set()).add(name));
+  return {
+    actor: { id: account._id, username: account.username, provenance: account.provenance, groups: names, admin },
+    firstname: account.firstname,
+    email: account.email,
+    roles: roles.map(({ name }) => name),
+    groups: groups.map(({ name, provenance }) => ({ name, provenance })),
+    may: (area, operation, reading) =>
+      everything || (reader && reading) || (operator && !isReserved(area, operation)) || allowed.get(area)?.has(operation) === true,
+  };
+};

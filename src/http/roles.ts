@@ -1,0 +1,43 @@
+import { Type } from 'typebox';
+import { createRole, deleteRole, updateRole } from '../commands/roles.ts';
+import { authored, objectId } from '../domain/authors.ts';
+import { newRoleSchema, rolePatchSchema } from '../domain/roles.ts';
+import { roles } from '../projections/roles.ts';
+import { plain, results, withStatus } from './envelopes.ts';
+import type { Row } from './route.ts';
+import { changed, listed, orWrapped, unwrapped } from './schemas.ts';
+
+const roleSchema = Type.Object({
+  _id: objectId('Id of the role'),
+  ...Type.Required(Type.Object(newRoleSchema.properties)).properties,
+  created: authored.created,
+  lastUpdated: authored.lastUpdated,
+}, { description: 'Role' });
+const path = '/roles/:id';
+const input = unwrapped('role');
+
+export const roleRows: readonly Row[] = [
+  {
+    name: 'getRoles', method: 'get', path: '/roles', reading: true, summary: 'List roles',
+    list: roles, envelope: results, answer: listed(roleSchema),
+  },
+  {
+    name: 'createRole', method: 'post', path: '/roles', summary: 'Create a role',
+    command: createRole, body: orWrapped('role', newRoleSchema), input,
+    envelope: withStatus(() => 'Successfully created role'), answer: changed(roleSchema),
+  },
+  {
+    name: 'getRole', method: 'get', path, reading: true, summary: 'Get a role',
+    get: roles, envelope: plain, answer: roleSchema,
+  },
+  {
+    name: 'updateRole', method: 'patch', path, summary: 'Change a role',
+    description: 'A role that is referred to cannot be renamed: 409.',
+    command: updateRole, body: orWrapped('role', rolePatchSchema), input,
+    envelope: withStatus(() => 'Successfully updated role'), answer: changed(roleSchema),
+  },
+  {
+    name: 'deleteRole', method: 'delete', path, summary: 'Delete a role that nothing refers to',
+    command: deleteRole, input: () => ({}), envelope: withStatus(() => 'Successfully deleted role'), answer: changed(roleSchema),
+  },
+];

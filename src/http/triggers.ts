@@ -1,0 +1,53 @@
+import { Type } from 'typebox';
+import { createTrigger, deleteTrigger, importTrigger, updateTrigger } from '../commands/triggers.ts';
+import { newTriggerSchema, triggerPatchSchema, triggerSchema } from '../domain/triggerMembers.ts';
+import { triggers } from '../projections/triggers.ts';
+import { resultsWithMessage, withMessage } from './envelopes.ts';
+import { importAnswer, importBody, importEach } from './imports.ts';
+import type { ActionRow, Row } from './route.ts';
+import { enveloped } from './schemas.ts';
+import { requestOf } from './serve.ts';
+
+const path = '/triggers/:id';
+
+const importTriggers: ActionRow = {
+  name: 'importTriggers', method: 'put', path: '/triggers', large: true, summary: 'Import triggers',
+  description: 'Ids, times and authors are kept. The same document again is no change; other content under a used id is 409 unless overwrite is true.',
+  body: importBody('triggers', triggerSchema), answer: importAnswer,
+  run: async (call, service) => {
+    const about = { ...requestOf('importTriggers', call, service), ifRevision: undefined };
+    return importEach(call.body, 'triggers', async (trigger, overwrite) => {
+      const { doc, position, replayed } = await service.handle(importTrigger, { ...about, id: trigger._id, input: { trigger, overwrite } });
+      return { data: doc, position, replayed };
+    });
+  },
+};
+
+/** Triggers of all four types. */
+export const triggerRows: readonly Row[] = [
+  {
+    name: 'getTriggers', method: 'get', path: '/triggers', reading: true, summary: 'List triggers',
+    list: triggers, envelope: resultsWithMessage('Successfully retrieved triggers'), answer: enveloped(Type.Array(triggerSchema)),
+  },
+  {
+    name: 'createTrigger', method: 'post', path: '/triggers', summary: 'Create a trigger',
+    command: createTrigger, body: newTriggerSchema,
+    envelope: withMessage('Successfully created trigger'), answer: enveloped(triggerSchema),
+  },
+  importTriggers,
+  {
+    name: 'getTrigger', method: 'get', path, reading: true, summary: 'Get a trigger',
+    get: triggers, envelope: withMessage('Successfully retrieved trigger'), answer: enveloped(triggerSchema),
+  },
+  {
+    name: 'updateTrigger', method: 'patch', path, summary: 'Change a trigger',
+    description: 'The type cannot change; another actionId moves it to another automation.',
+    command: updateTrigger, body: triggerPatchSchema,
+    envelope: withMessage('Successfully updated trigger'), answer: enveloped(triggerSchema),
+  },
+  {
+    name: 'deleteTrigger', method: 'delete', path, summary: 'Delete a trigger',
+    command: deleteTrigger, input: () => ({}),
+    envelope: withMessage('Successfully deleted trigger'), answer: enveloped(triggerSchema),
+  },
+];

@@ -1,0 +1,32 @@
+import type { Authored } from '../domain/authors.ts';
+import { plan, type PlanContent, type PlanEvent, withNodes } from '../domain/plans.ts';
+import type { Recorded } from '../store/event.ts';
+import { projection } from './define.ts';
+import { groupsGuard } from './guards.ts';
+import { idOf, made, touched } from './stamps.ts';
+
+export type Plan = { readonly _id: string } & PlanContent & Authored;
+
+const set = (doc: Plan | undefined, event: Recorded<Partial<PlanContent>>): Plan | undefined => doc && { ...doc, ...event.data, ...touched(event) };
+
+/** Compliance plans; authors are ids of accounts, groups are names. */
+export const plans = projection<Plan, PlanEvent>(plan, {
+  collection: 'compliancePlans',
+  on: {
+    planCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...made(event) }),
+    planNamed: set,
+    planDescribed: set,
+    planNodesAdded: (doc, event) => doc && { ...doc, nodes: withNodes(doc.nodes, event.data.nodes), ...touched(event) },
+    planStatusSet: set,
+    planGbacSet: set,
+    planDeleted: () => undefined,
+  },
+  sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },
+  filters: {
+    name: (doc) => doc.name,
+    status: (doc) => doc.status,
+    treeId: (doc) => doc.nodes.map(({ treeId }) => treeId),
+    groups: ({ gbac }) => [...gbac.read, ...gbac.write],
+  },
+  guard: ({ gbac }) => groupsGuard(gbac),
+});

@@ -1,0 +1,95 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { bootstrap } from '../src/bootstrap.ts';
+import { createAccount } from '../src/commands/accounts.ts';
+import { aggregates } from '../src/commands/all.ts';
+import { nameClaims } from '../src/commands/claims.ts';
+import type { Command } from '../src/commands/define.ts';
+import { createGroup } from '../src/commands/groups.ts';
+import { handler, type Request } from '../src/commands/handle.ts';
+import { streams as streamsOf } from '../src/commands/streams.ts';
+import { commandTools } from '../src/commands/tools.ts';
+import { authenticator, type LoginSettings } from '../src/http/authenticate.ts';
+import { projections } from '../src/projections/all.ts';
+import { memoryReadStore } from '../src/projections/memory.ts';
+import { collectionsOf } from '../src/projections/projector.ts';
+import { runProjections } from '../src/projections/run.ts';
+import { secrets } from '../src/secrets.ts';
+import type { EventStore } from '../src/store/port.ts';
+import { openSqliteStore } from '../src/store/sqlite.ts';
+import { context } from './given.ts';
+
+export const defaults: LoginSettings = { admins: [], logoutTime: 30, principalTimeout: 1, cookieName: 'token', uniqueSession: false };
+
+/** An embedded log in a folder of its own. */
+export const openLog = async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'automation-platform-'));
+  const store = await openSqliteStore({ file: join(folder, 'events.db') });
+  return { store, close: async () => { await store.close(); rmSync(folder, { recursive: true, force: true }); } };
+};
+
+/** Milliseconds that only pass when told to. */
+export const fixedClock = (start = Date.parse('2026-01-01T00:00:00.000Z')) => {
+  let now = start;
+  return { now: () => now, pass: (ms: number) => { now += ms; } };
+};
+
+/** Passwords that cost nothing; `checked` counts. */
+export const cheapHashing = () => {
+  const hashing = {
+    checked: 0,
+    hashPassword: async (password: string) => `hash of ${password}`,
+    verifyPassword: async (password: string, hashed: string | undefined) => {
+      hashing.checked++;
+      await new Promise((resolve) => { setImmediate(resolve); });
+      return hashed === `hash of ${password}`;
+    },
+  };
+  return hashing;
+};
+
+type Options = { readonly settings?: () => LoginSettings; readonly now?: () => number };
+
+/** What one node consists of below HTTP, over a log that others may use as well. `command` acts as an admin. */
+export const startNode = async (log: EventStore, { settings = () => defaults, now = Date.now }: Options = {}) => {
+  let acknowledged = await log.head();
+  const store: EventStore = {
+    ...log,
+    append: async (...args) => {
+      const appended = await log.append(...args);
+      acknowledged = Math.max(acknowledged, appended.position);
+      return appended;
+    },
+  };
+  const model = memoryReadStore({ collections: collectionsOf(projections) });
+  const run = runProjections({ store, model, projections, catchUp: 1000, onEvent: (event) => auth.onEvent(event), log: () => undefined });
+  const settled = (least = 0) => (run.position() >= Math.max(acknowledged, least) ? undefined : run.reached(Math.max(acknowledged, least), 5000));
+  const sealing = secrets({ key: new Uint8Array(32) });
+  const hashing = cheapHashing();
+  const streams = streamsOf(store, aggregates, projections);
+  const tools = commandTools({
+    model, streams, settled, nameSort: () => 'name',
+    rest: { ...hashing, seal: sealing.seal, unseal: sealing.unseal, methods: () => [{ provenance: 'mop', name: 'exportTemplate' }] },
+  });
+  const handle = handler({
+    store, streams, tools, claims: nameClaims(store, streams), now: () => new Date(now()).toISOString(),
+    follow: async (events) => auth.onStored(events),
+  });
+  const auth = authenticator({ model, settled, handle, settings, hashing, unseal: sealing.unseal, digest: sealing.digest, secure: false, now });
+
+  const command = (what: Command, id: string, input: unknown = {}, more: Partial<Request> = {}) =>
+    handle(what, { id, input, actor: context.actor, operation: 'test', requestId: 'r', ...more });
+  return {
+    handle, tools, model, auth, hashing, settled, command,
+    bootstrap: () => bootstrap({ handle, adminPassword: 'password of admin', tell: () => undefined }),
+    /** A new account whose id is its name. */
+    account: (username: string, more: object = {}) => command(createAccount, username, { username, password: `password of ${username}`, ...more }),
+    group: (name: string, more: object = {}) => command(createGroup, name, { name, ...more }),
+    /** Waits until this node's read models show all that is in the log. */
+    catchUp: async () => run.reached(await log.head(), 5000),
+    stop: async () => { auth.stop(); await run.stop(); await model.close(); },
+  };
+};
+
+export type TestNode = Awaited<ReturnType<typeof startNode>>;

@@ -1,0 +1,276 @@
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { statSync } from 'node:fs';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import Database from 'libsql';
+import { openSqliteReader, openSqliteStore, type SqliteStore } from '../src/store/sqlite.ts';
+import { connect } from '../src/store/sqliteLog.ts';
+import type { EventStore, StoredEvent } from '../src/store/port.ts';
+import { gather, newEvent, newEvents, newStream, refused, storeContract } from './store.contract.ts';
+
+storeContract('sqlite', folder => openSqliteStore({ file: join(folder, 'events.db') }));
+
+const child = (file: string, shell = ''): ChildProcess => {
+  const program = fileURLToPath(new URL('./crash/appendUntilRefused.ts', import.meta.url));
+  return spawn('bash', ['-c', `${shell} exec "$0" --import tsx "$1" "$2"`, process.execPath, program, file], { stdio: ['ignore', 'pipe', 'pipe'] });
+};
+
+/** What a child has been told is stored, by stream and revision, and its last words. */
+const listen = async (running: ChildProcess, heard: (count: number) => void = () => undefined) => {
+  const stored = new Map<string, string>();
+  let ended: string | undefined;
+  let errors = '';
+  running.stderr!.on('data', (text: Buffer) => (errors += text));
+  const closed = once(running, 'close');
+  for await (const line of createInterface({ input: running.stdout! })) {
+    const [word, stream, revision, id] = line.split(' ') as [string, string, string, string];
+    if (word === 'stored') stored.set(`${stream} ${revision}`, id);
+    else ended = line.slice(word.length + 1);
+    heard(stored.size);
+  }
+  await closed;
+  return { stored, ended, errors };
+};
+
+const eventsOf = async (store: EventStore): Promise<StoredEvent[]> => {
+  const events: StoredEvent[] = [];
+  for await (const batch of store.readAll(0)) events.push(...batch.events);
+  return events;
+};
+
+/** That the log has everything that was acknowledged, positions and revisions without gaps. */
+const assertKept = (events: readonly StoredEvent[], stored: ReadonlyMap<string, string>): void => {
+  const ids = new Map(events.map(({ stream, revision, id }) => [`${stream} ${revision}`, id]));
+  for (const [key, id] of stored) assert.equal(ids.get(key), id, key);
+  assert.deepEqual(events.map(({ position }) => position), events.map((_, n) => n + 1));
+  const next = new Map<string, number>();
+  for (const { stream, revision } of events) {
+    assert.equal(revision, next.get(stream) ?? 0, stream);
+    next.set(stream, revision + 1);
+  }
+};
+
+describe('the log in a SQLite file', () => {
+  let folder: string;
+  let file: string;
+  let opened: EventStore[];
+  const open = async (more: { readonly patienceMs?: number } = {}): Promise<SqliteStore> => {
+    const store = await openSqliteStore({ file, ...more });
+    opened.push(store);
+    return store;
+  };
+  const openReader = async (): Promise<EventStore> => {
+    const store = await openSqliteReader(file);
+    opened.push(store);
+    return store;
+  };
+  beforeEach(async () => {
+    folder = join(await mkdtemp(join(tmpdir(), 'sqlite-')), 'data');
+    file = join(folder, 'events.db');
+    opened = [];
+  });
+  afterEach(async () => {
+    await Promise.all(opened.map(store => store.close()));
+    await rm(join(folder, '..'), { recursive: true });
+  });
+
+  describe('when it is opened', () => {
+    it('is made empty, with an id of its own, in a folder and files for the owner only', async () => {
+      const store = await open();
+      assert.equal(await store.head(), 0);
+      assert.deepEqual(await store.append('a-1', -1, [newEvent()]), { revision: 0, position: 1 });
+      assert.equal(statSync(folder).mode & 0o777, 0o700);
+      for (const name of await readdir(folder)) assert.equal(statSync(join(folder, name)).mode & 0o777, 0o600, name);
+      const { id } = store;
+      file = join(folder, 'other', 'events.db');
+      assert.notEqual((await open()).id, id);
+    });
+    it('is in WAL mode with an fsync per commit, or refused', async () => {
+      await open();
+      const db = new Database(file);
+      assert.deepEqual(db.prepare('PRAGMA journal_mode').raw().get(), ['wal']);
+      db.close();
+      assert.throws(() => connect(':memory:'), /cannot be written durably: journal_mode is memory/);
+    });
+    it('is refused when the file is something else, or of a later version', async () => {
+      await mkdir(folder, { recursive: true });
+      await writeFile(file, 'no database at all, but long enough to look into'.repeat(100));
+      await assert.rejects(open(), /not a database/);
+      await rm(file);
+      await assert.rejects(openReader(), refused('not_found'));
+      await (await open()).close();
+      const db = new Database(file);
+      db.exec('UPDATE log SET version = 2');
+      await assert.rejects(open(), /log of version 2; this program needs version 1/);
+      await assert.rejects(openReader(), /log of version 2/);
+      db.exec('DROP TABLE log');
+      await assert.rejects(openReader(), /is no log/);
+      db.close();
+    });
+    it('is refused while it is open in this process', async () => {
+      const store = await open();
+      await assert.rejects(open(), (error: Error) => refused('unavailable')(error) && error.message.includes(folder));
+      await store.append('a-1', -1, [newEvent()]);
+      await store.close();
+      assert.equal(await (await open()).head(), 1);
+    });
+    it('is refused to a second process, which names the folder', async () => {
+      const store = await open();
+      for (let time = 0; time < 2; time++) {
+        const { errors, stored } = await listen(child(file));
+        assert.match(errors, new RegExp(`Another process is writing to the log in ${folder}`));
+        assert.equal(stored.size, 0);
+        await assert.rejects(open(), refused('unavailable'));
+      }
+      await store.append('a-1', -1, [newEvent()]);
+    });
+    it('is refused until the process that has it is gone, even if that is killed', async () => {
+      const other = child(file);
+      let check: Promise<void> | undefined;
+      await listen(other, () => {
+        check ??= assert.rejects(open(), refused('unavailable')).finally(() => other.kill('SIGKILL'));
+      });
+      await check;
+      assert.ok(await (await open()).head() > 0);
+    });
+  });
+
+  describe('while it is written', () => {
+    it('shares one transaction and one fsync among the appends that wait', async () => {
+      const store = await open();
+      await Promise.all(Array.from({ length: 500 }, () => store.append(newStream(), -1, newEvents(2))));
+      const { commits, appends, events } = store.stats();
+      assert.deepEqual({ appends, events }, { appends: 500, events: 1000 });
+      assert.ok(commits < 100, `${commits} commits`);
+    });
+    it('can be read through another connection, and changed by nobody else', async () => {
+      const store = await open();
+      const reader = await openReader();
+      assert.equal(reader.id, store.id);
+      let stop = false;
+      const writing = Promise.all(Array.from({ length: 8 }, async () => {
+        const stream = newStream();
+        for (let revision = -1; !stop; revision += 2) await store.append(stream, revision, newEvents(2));
+      }));
+      for (let seen = 0; seen < 500; ) {
+        const events = await eventsOf(reader);
+        assertKept(events, new Map());
+        assert.equal(events.length % 2, 0);
+        seen = events.length;
+        await new Promise(setImmediate);
+      }
+      stop = true;
+      await writing;
+      await assert.rejects(reader.append('a-1', -1, [newEvent()]), refused('unavailable'));
+      await assert.rejects(reader.setCheckpoint('a', 1), refused('unavailable'));
+    });
+    it('can be followed through another connection', async () => {
+      const store = await open();
+      await store.append('a-1', -1, [newEvent()]);
+      const enough = new AbortController();
+      const seen: number[] = [];
+      for await (const { events } of (await openReader()).follow(0, undefined, enough.signal)) {
+        seen.push(...events.map(({ revision }) => revision));
+        if (seen.length < 3) await store.append('a-1', seen.length - 1, [newEvent()]);
+        else enough.abort();
+      }
+      assert.deepEqual(seen, [0, 1, 2]);
+    });
+    it('keeps the WAL short', async () => {
+      const store = await open();
+      await Promise.all(Array.from({ length: 256 }, async () => {
+        const stream = newStream();
+        for (let revision = -1; revision < 47; revision++) await store.append(stream, revision, [newEvent('x'.repeat(2000))]);
+      }));
+      const size = statSync(`${file}-wal`).size;
+      assert.ok(size < 32 * 1024 * 1024, `the WAL has ${size} bytes`);
+      assert.ok(statSync(file).size > 12_000 * 2000 * 0.5);
+    });
+    it('refuses an append that another program holds up, and takes the next', async () => {
+      const store = await open({ patienceMs: 20 });
+      const db = new Database(file);
+      db.exec('BEGIN IMMEDIATE');
+      await assert.rejects(store.append('a-1', -1, [newEvent()]), refused('unavailable'));
+      db.exec('ROLLBACK');
+      db.close();
+      assert.equal(store.fault(), undefined);
+      assert.deepEqual(await store.append('a-1', -1, [newEvent()]), { revision: 0, position: 1 });
+    });
+    it('stops for good when another program has changed it', async () => {
+      const store = await open();
+      await store.append('a-1', -1, [newEvent()]);
+      const db = new Database(file);
+      db.exec("INSERT INTO events VALUES (2, 'a-1', 1, 'x', 'x', '{}', '{}')");
+      db.close();
+      await assert.rejects(store.append('a-1', 0, [newEvent()]), refused('unavailable'));
+      await assert.rejects(store.append('a-2', -1, [newEvent()]), refused('unavailable'));
+      assert.match(store.fault() ?? '', /UNIQUE/);
+      assert.equal((await gather(store.read('a-1'))).length, 2);
+    });
+  });
+
+  describe('when it is read', () => {
+    it('gives long events in small parts', async () => {
+      const store = await open();
+      for (let n = 0; n < 12; n++) await store.append('a-1', n * 11 - 1, [newEvent('x'.repeat(400_000)), ...newEvents(10)]);
+      const lengths: number[] = [];
+      for await (const { events } of store.readAll(0)) lengths.push(events.reduce((sum, { data }) => sum + data.length, 0));
+      assert.ok(Math.max(...lengths) <= 2 * 1024 * 1024);
+      assert.ok(lengths.length < 10);
+      assert.equal((await gather(store.read('a-1'))).length, 132);
+    });
+    it('catches a follower up from the file that has fallen behind further than memory reaches', async () => {
+      const store = await open();
+      await store.append('a-1', -1, [newEvent()]);
+      const enough = new AbortController();
+      const seen: StoredEvent[] = [];
+      for await (const { events } of store.follow(0, undefined, enough.signal)) {
+        if (seen.length === 0) for (let n = 0; n < 30; n++) await store.append('a-2', n * 100 - 1, newEvents(100));
+        seen.push(...events);
+        if (seen.length >= 3001) enough.abort();
+      }
+      assert.equal(seen.length, 3001);
+      assertKept(seen, new Map());
+    });
+  });
+
+  describe('after a crash', () => {
+    const rounds = Number(process.env.SOAK_ROUNDS ?? 5);
+
+    it(`has everything that was acknowledged, killed ${rounds} times`, async function () {
+      this.timeout(10_000 + rounds * 10_000);
+      const stored = new Map<string, string>();
+      for (let round = 0; round < rounds; round++) {
+        const moment = 1 + Math.floor(Math.random() ** 2 * 20_000);
+        const running = child(file);
+        const heard = await listen(running, count => { if (count >= moment) running.kill('SIGKILL'); });
+        assert.equal(heard.errors, '');
+        for (const [key, id] of heard.stored) stored.set(key, id);
+        const store = await open();
+        assertKept(await eventsOf(store), stored);
+        await store.append(newStream(), -1, [newEvent()]);
+        await store.close();
+      }
+    });
+    for (const kilobytes of [200, 3000, 40_000]) {
+      it(`has everything that was acknowledged before files could not grow beyond ${kilobytes} KB`, async () => {
+        const { stored, ended, errors } = await listen(child(file, `ulimit -f ${kilobytes};`));
+        assert.equal(errors, '');
+        const { reasons, again, readable, fault } = JSON.parse(ended!);
+        assert.equal(reasons.length, 1);
+        assert.match(reasons[0], /^unavailable The log has stopped: /);
+        assert.equal(again, 'unavailable');
+        assert.ok(fault.length > 0);
+        assert.ok(stored.size > 0 && readable >= stored.size);
+        const store = await open();
+        assertKept(await eventsOf(store), stored);
+        await store.append(newStream(), -1, [newEvent()]);
+      });
+    }
+  });
+});
