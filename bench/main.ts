@@ -4,12 +4,13 @@ import { fileURLToPath } from 'node:url';
 import { appending } from './appending.ts';
 import type { Comparison, Findings } from './compare.ts';
 import { cleanUp } from './processes.ts';
+import { reading } from './reading.ts';
 import { replaying } from './replaying.ts';
 import { table } from './table.ts';
 
 // npm run bench [-- a c ...]: measures all parts or those named, and prints one table.
 
-const parts: Readonly<Record<string, () => Promise<Findings>>> = { c: appending, d: replaying };
+const parts: Readonly<Record<string, () => Promise<Findings>>> = { a: reading, c: appending, d: replaying };
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !Object.hasOwn(parts, name));

@@ -26,9 +26,9 @@ export const secrets = ({ key }: { readonly key: Uint8Array }) => {
     /** The secret; an Error if it was sealed with another key or tampered with. */
     unseal: ({ $sealed }: Sealed): string => {
       const text = Buffer.from($sealed, 'base64url');
-      const decipher = createDecipheriv(algorithm, sealing, text.subarray(0, ivBytes), { authTagLength: tagBytes });
-      decipher.setAuthTag(text.subarray(-tagBytes));
       try {
+        const decipher = createDecipheriv(algorithm, sealing, text.subarray(0, ivBytes), { authTagLength: tagBytes });
+        decipher.setAuthTag(text.subarray(-tagBytes));
         return decipher.update(text.subarray(ivBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
       } catch (cause) {
         throw new Error('A sealed secret cannot be opened: SECRET_KEY or the key file is not the one that it was sealed with', { cause });

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import type { TSchema } from 'typebox';
+import { aggregates, reactions } from '../src/commands/all.ts';
+import { areas as areaNames } from '../src/domain/core.ts';
+import { areas } from '../src/http/areas.ts';
+import type { AreaRows, Row } from '../src/http/route.ts';
+import { fullPathOf } from '../src/http/router.ts';
+import { projections } from '../src/projections/all.ts';
+
+const placed = areas.flatMap((area) => area.rows.map((row) => ({ area, row, path: fullPathOf(area, row) })));
+
+/** Topics that no document shows. This list may only shrink. */
+const unprojected = new Set(['nameClaimed', 'turnTaken', 'automationImported', 'plansDeleted']);
+
+/** What a path matches, with every parameter a wildcard. */
+const shape = (path: string): string => path.replace(/:[A-Za-z]+/g, '*');
+
+const shadows = (earlier: string, later: string): boolean => {
+  const [a, b] = [shape(earlier).split('/'), shape(later).split('/')];
+  return a.length === b.length && a.every((part, i) => part === '*' || part === b[i]);
+};
+
+const described = (schema: TSchema & Record<string, any>, where: string): void => { // a schema is any JSON
+  for (const [name, member] of Object.entries<any>(schema.properties ?? {})) {
+    assert.ok(member.description ?? member.$ref ?? member.anyOf ?? member.const ?? member.properties ?? member.items, `${where}.${name} has no description`);
+    described(member, `${where}.${name}`);
+  }
+  if (schema.type === 'object' && schema.properties) assert.notEqual(schema.additionalProperties, undefined, `${where} takes any member without saying so`);
+};
+
+describe('conventions', () => {
+  for (const { area, row, path } of placed) {
+    describe(`${row.method.toUpperCase()} ${path}`, () => {
+      it('says what it does', () => assert.match(row.summary, /^[A-Z].*[^.]$/));
+      it('is alone under its method, path and name', () => {
+        assert.equal(placed.filter((other) => other.path === path && other.row.method === row.method).length, 1);
+        assert.equal(placed.filter((other) => other.area.area === area.area && other.row.name === row.name && other.row.path !== row.path).length, 0, `${row.name} names two paths`);
+      });
+      it('is not hidden by an earlier row', () => {
+        const rows = area.rows as readonly Row[];
+        for (const earlier of rows.slice(0, rows.indexOf(row))) {
+          if (earlier.method === row.method) assert.ok(!shadows(fullPathOf(area, earlier), path), `${earlier.path} comes first`);
+        }
+      });
+      if (row.body) it('describes its body, which takes nothing unknown', () => described(row.body!, 'body'));
+      if (row.method === 'get' && row.access === undefined) it('counts as reading', () => assert.equal(row.reading, true));
+      if ('command' in row) it('runs a command of its own area', () => assert.equal(row.command.aggregate.area, area.area as AreaRows['area']));
+    });
+  }
+
+  it('every area has the prefix and provenance of the contract', () => {
+    for (const { area } of areas) assert.ok(area === 'service' || areaNames.includes(area), area);
+    const named = areas.filter(({ area }) => area !== 'service');
+    assert.equal(new Set(named.map(({ prefix }) => prefix)).size, named.length);
+  });
+
+  for (const aggregate of aggregates) {
+    it(`${aggregate.category} has a category and topics that can be streams and types`, () => {
+      assert.match(aggregate.category, /^[a-z][A-Za-z]*$/);
+      assert.equal(aggregates.filter(({ category }) => category === aggregate.category).length, 1);
+      for (const topic of Object.keys(aggregate.evolve)) assert.match(topic, /^[a-z][A-Za-z]*[a-z]$/);
+    });
+    for (const topic of Object.keys(aggregate.evolve)) {
+      it(`${aggregate.category}: ${topic} is shown by a document, or is on the list of those that are not`, () => {
+        const shown = projections.some(({ of, on }) => of === aggregate && topic in on);
+        assert.notEqual(shown, unprojected.has(topic), shown ? `${topic} is shown now: take it off the list` : `${topic} is in no projection`);
+      });
+    }
+  }
+
+  it('one area has a topic once', () => {
+    const seen = new Set<string>();
+    for (const { area, evolve } of aggregates) {
+      for (const topic of Object.keys(evolve)) {
+        assert.ok(!seen.has(`${area}:${topic}`), `${area}:${topic}`);
+        seen.add(`${area}:${topic}`);
+      }
+    }
+  });
+
+  it('collections are filled by one projection each', () => assert.equal(new Set(projections.map(({ collection }) => collection)).size, projections.length));
+
+  it('reactions react to topics that exist', () => {
+    for (const { of, on } of reactions) for (const topic of Object.keys(on)) assert.ok(topic in of.evolve, topic);
+  });
+});

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { readdirSync, readFileSync } from 'node:fs';
+
+/** Who may import whom. Arrows point inwards: the domain knows nobody. */
+const allowed: Record<string, readonly string[]> = {
+  domain: ['domain'],
+  store: ['store', 'domain', 'startWorker.ts'],
+  projections: ['projections', 'domain', 'store', 'startWorker.ts'],
+  commands: ['commands', 'domain', 'projections', 'store'],
+  http: ['http', 'commands', 'projections', 'domain', 'store', 'passwords.ts', 'secrets.ts'],
+};
+
+/** Packages that a layer may use beside Node's own modules; in the domain not even those. */
+const packages: Record<string, readonly string[]> = {
+  domain: ['typebox', 'typebox/compile'],
+  store: ['libsql', 'lru-cache'],
+  projections: ['lru-cache', 'redis'],
+  commands: ['typebox', 'lru-cache', 'ajv', 'ajv/dist/2020.js', 'ajv-formats', 'ajv-formats/dist/formats.js', 're2js'],
+};
+
+/** The only files that know Koa: area files are data. */
+const koaFiles = ['address.ts', 'app.ts', 'body.ts', 'router.ts'];
+
+describe('layers', () => {
+  for (const [layer, may] of Object.entries(allowed)) {
+    for (const file of readdirSync(new URL(`../src/${layer}`, import.meta.url))) {
+      const text = readFileSync(new URL(`../src/${layer}/${file}`, import.meta.url), 'utf8');
+      const imports = [...text.matchAll(/from '([^']+)'/g)].map(([, from]) => from!);
+      it(`${layer}/${file} imports only what its layer may`, () => {
+        for (const from of imports) {
+          if (from.startsWith('.')) {
+            const target = new URL(from, `file:///${layer}/${file}`).pathname.split('/')[1]!;
+            assert.ok(may.includes(target), `${from} is beyond ${may.join(', ')}`);
+          } else if (layer === 'domain' || (packages[layer] && !from.startsWith('node:'))) {
+            assert.ok(packages[layer]!.includes(from), `${from} is not among the packages of ${layer}`);
+          }
+          if (/koa/.test(from)) assert.ok(layer === 'http' && koaFiles.includes(file), 'only the pipeline knows Koa');
+        }
+        assert.ok(layer !== 'domain' || !/\bDate\.now\(|new Date\(\)|Math\.random|\basync\b|\bawait\b/.test(text), 'the domain has no clock, randomness or waiting');
+        assert.ok(!/process\.exit/.test(text), 'only main.ts ends the process');
+      });
+    }
+  }
+});
