@@ -6,6 +6,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const dist = fileURLToPath(new URL('../dist/', import.meta.url));
+/** With BENCH_PROFILE=<name>, programs of that name (or `service`) leave CPU profiles in dist/profiles. */
+const profiled = (name: string): string[] => (process.env.BENCH_PROFILE === name ? ['--cpu-prof', `--cpu-prof-dir=${join(dist, 'profiles')}`] : []);
+
 const running = new Set<ChildProcess>();
 const folders = new Set<string>();
 
@@ -29,16 +32,18 @@ const kept = (child: ChildProcess): ChildProcess => {
 
 /** A program of this folder, compiled like the service: `tell` sends it a message, `ask` also waits for its answer. */
 export const startProgram = (name: string) => {
-  const child = kept(fork(join(dist, 'bench/bench', `${name}.js`), { serialization: 'advanced', execArgv: process.env.BENCH_PROFILE === name ? ['--cpu-prof'] : [] }));
+  const child = kept(fork(join(dist, 'bench/bench', `${name}.js`), { serialization: 'advanced', execArgv: profiled(name) }));
+  let answered: { resolve: (message: unknown) => void; reject: (error: Error) => void } | undefined;
+  child.on('message', (message) => answered?.resolve(message)).once('exit', (code) => answered?.reject(new Error(`${name} ended with ${code}`)));
   const tell = (order: unknown): void => { child.send(order as object); };
   return {
     pid: child.pid!,
     tell,
+    /** One order at a time. */
     ask: async <Answer>(order: unknown): Promise<Answer> => {
-      const answer = Promise.race([once(child, 'message'), once(child, 'exit').then(([code]) => { throw new Error(`${name} ended with ${code}`); })]);
       tell(order);
-      const [message] = await answer as [Answer | { readonly error: string }];
-      if (typeof message === 'object' && message !== null && 'error' in message) throw new Error(message.error);
+      const message = await new Promise((resolve, reject) => { answered = { resolve, reject }; });
+      if (typeof message === 'object' && message !== null && 'error' in message) throw new Error(String(message.error));
       return message as Answer;
     },
     /** Ends once it has nothing left to do. */
@@ -57,7 +62,7 @@ export const adminPassword = 'correct horse battery';
 /** Starts the service as shipped on a folder, its access log going to a file there; resolves once it listens. */
 export const startService = async (folder: string, settings: Record<string, string> = {}) => {
   const log = openSync(join(folder, 'access.log'), 'a');
-  const child = kept(spawn(process.execPath, [...(process.env.BENCH_PROFILE === 'service' ? ['--cpu-prof'] : []), join(dist, 'main.js')], {
+  const child = kept(spawn(process.execPath, [...profiled('service'), join(dist, 'main.js')], {
     env: { ...process.env, PORT: '0', DATA_DIR: folder, ADMIN_PASSWORD: adminPassword, ...settings },
     stdio: ['ignore', log, 'pipe'],
   }));

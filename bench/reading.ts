@@ -33,7 +33,7 @@ const compare = async (what: string, load: Loader, { ours, bare, status, recorde
   readonly ours: Server; readonly bare: Server; readonly status: number; readonly recorded: readonly Answer[];
 }): Promise<Comparison> => {
   const measure = (name: string, server: Server) => async (): Promise<number> => {
-    const { rate, first, body } = await load.run(`${what}, ${name}`, server, { connections, status, milliseconds: scale.milliseconds });
+    const { rate, first, body } = await load.run(name, server, { connections, status, milliseconds: scale.milliseconds });
     if (!recorded[first % recorded.length]!.body.equals(body)) throw new Error(`${name} answered something else to ${paths[first % paths.length]}`);
     return rate;
   };
@@ -45,7 +45,10 @@ const compare = async (what: string, load: Loader, { ours, bare, status, recorde
 export const reading = async (): Promise<Findings> => {
   const service = await startWithMappings(documents);
   progress('a: making accounts');
-  for (const { user, password } of users) await ask(service.url, 'POST', '/authorization/accounts', { body: { username: user, password, memberOf: ['readers'] } });
+  for (const login of users) {
+    await ask(service.url, 'POST', '/authorization/accounts', { body: { username: login.user, password: login.password, memberOf: ['readers'] } });
+    await ask(service.url, 'GET', paths[0]!, { login });
+  }
 
   const comparisons: Comparison[] = [];
   const notes: string[] = [];
@@ -70,7 +73,7 @@ export const reading = async (): Promise<Findings> => {
     }));
     const bare = await startBare({ kind: 'recorded', answers: new Map(paths.map((path, n) => [path, recorded[n]!])) });
     comparisons.push(await compare(what, load, { ours: service, bare, status, recorded }));
-    notes.push(`Cores in use, ${load.shares()}.`);
+    notes.push(`(a) ${title}, cores in use: ${load.shares()}.`);
     await bare.stop();
     await load.stop();
   }

@@ -2,12 +2,12 @@
 import { Command } from 'commander';
 import { pino } from 'pino';
 import { setPassword } from './cli/account.ts';
-import { ConfigFaults, readConfig, settingsHelp } from './config.ts';
+import { readConfig, settingsHelp } from './config.ts';
 import { startService } from './start.ts';
 import { version } from './version.ts';
 
 const fail = (error: unknown): never => {
-  process.stderr.write(`${error instanceof ConfigFaults || !(error instanceof Error) ? String(error instanceof Error ? error.message : error) : error.message}\n`);
+  process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exit(1);
 };
 
@@ -15,21 +15,22 @@ const serve = async (): Promise<void> => {
   const config = readConfig(process.env);
   const destination = pino.destination({ sync: false, minLength: 4096 });
   const logger = pino({ level: config.LOG_LEVEL, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
-  const flushing = setInterval(() => destination.flush(), 500).unref();
-  const running = await startService(config, logger, (line) => process.stderr.write(`${line}\n`));
-  process.stderr.write(`automation-platform ${version} listens on ${running.url}\n`);
-  if (!config.TLS_CERT_FILE && !['127.0.0.1', '::1', 'localhost'].includes(config.HOST))
-    logger.warn('Passwords cross the network in clear: HOST is not loopback and TLS_CERT_FILE is not set');
+  setInterval(() => destination.flush(), 500).unref();
+  const starting = startService(config, logger, (line) => process.stderr.write(`${line}\n`));
 
   let signals = 0;
   const stop = async (): Promise<void> => {
     if (++signals > 1) process.exit(1);
-    await running.stop();
-    clearInterval(flushing);
+    await (await starting).stop();
     destination.flushSync();
     process.exit(0);
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop().catch(fail));
+
+  const { url } = await starting;
+  if (!config.TLS_CERT_FILE && !['127.0.0.1', '::1', 'localhost'].includes(config.HOST))
+    logger.warn('Passwords cross the network in clear: HOST is not loopback and TLS_CERT_FILE is not set');
+  process.stderr.write(`automation-platform ${version} listens on ${url}\n`);
 };
 
 const program = new Command('automation-platform')

@@ -8,7 +8,7 @@ const cost: Cost = { ln: 14, r: 8, p: 5 };
 const saltBytes = 16;
 const hashBytes = 32;
 const atOnce = 2;
-const mostWaiting = 50;
+const mostWaiting = 100;
 
 const mostBytes = 1024;
 

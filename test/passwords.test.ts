@@ -44,7 +44,7 @@ describe('passwords', () => {
   it('are refused when too many wait, and taken again afterwards', async () => {
     const busy = passwords();
     const cheap = (await hashPassword('x')).replace('ln=14,r=8,p=5', 'ln=10,r=1,p=1');
-    const outcomes = await Promise.allSettled(Array.from({ length: 60 }, () => busy.verifyPassword('y', cheap)));
+    const outcomes = await Promise.allSettled(Array.from({ length: 110 }, () => busy.verifyPassword('y', cheap)));
     const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
     assert.equal(refused.length, 8);
     for (const { reason } of refused) assert.ok(reason instanceof Refusal && reason.code === 'limited' && reason.retryAfterSeconds! > 0);

@@ -49,12 +49,24 @@ const silencing = async (target: string) => {
 };
 
 describeRedis('redis', (redis) => readStoreContract('redis', () => openAt(redis().url)));
-describeOwnRedis('redis, a node of a cluster', (redis) => {
-  before(async () => {
+describeOwnRedis('a redis read store on a node of a cluster', (redis) => {
+  it('uses keys of one slot only, and declares them', async () => {
     await redis().command('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
     while (!String(await redis().command('CLUSTER', 'INFO')).includes('cluster_state:ok')) await pause(20);
+    const store = openAt(redis().url);
+    try {
+      await store.resume();
+      assert.equal(await store.apply([put(thing('1')), put(thing('2'))], 0, { position: 1, event: 'e1' }), true);
+      assert.equal(await store.apply([removed('1')], 1, { position: 2, event: 'e2' }), true);
+      assert.deepEqual(await listed(store), { ids: ['2'], total: 1 });
+      assert.deepEqual([await store.get('things', '1'), await store.get('things', '2')], [undefined, thing('2')]);
+      assert.deepEqual(await store.resume(), { position: 2, event: 'e2' });
+      await store.clear();
+      assert.deepEqual(await listed(store), { ids: [], total: 0 });
+    } finally {
+      await store.close();
+    }
   });
-  readStoreContract('redis cluster', () => openAt(redis().url));
 }, ['--cluster-enabled', 'yes']);
 
 describeRedis('redis read stores of one prefix', (redis) => {

@@ -4,11 +4,12 @@ import { sortKey, valueKey } from '../src/projections/order.ts';
 import { blockSize, type SortedList, sortedList } from '../src/projections/sorted.ts';
 
 describe('a sorted list', () => {
-  /** Everything that must hold of the list for these keys; each item is its key's upper-case. */
-  const holds = (list: SortedList<string, number>, keys: ReadonlySet<string>): void => {
+  /** Everything that must hold of the list for these keys; each item is its key's upper-case, and derived are a block's items. */
+  const holds = (list: SortedList<string, string>, keys: ReadonlySet<string>): void => {
     const sorted = [...keys].sort();
     assert.deepEqual(list.blocks.flatMap(({ keys }) => keys), sorted);
     assert.ok(list.blocks.every(({ keys, items }) => keys.length > 0 && keys.length <= blockSize && keys.length === items.length));
+    for (const block of list.blocks) assert.equal(block.derived ??= block.items.join(), block.items.join());
     for (const [from, to] of [[0, 25], [sorted.length - 25, sorted.length + 5], [-5, 5], [700, 1300], [sorted.length, sorted.length + 1]] as const) {
       assert.deepEqual(list.slice(from, to), sorted.slice(Math.max(0, from), Math.max(0, to)).map((key) => key.toUpperCase()));
     }
@@ -18,7 +19,7 @@ describe('a sorted list', () => {
     const step = fc.tuple(fc.nat(2), fc.nat(40), fc.integer({ min: 1, max: 900 }));
     fc.assert(fc.property(fc.nat(3000), fc.array(step, { maxLength: 8 }), (size, steps) => {
       const keys = new Set(Array.from({ length: size }, (_, n) => `k${(n * 7919) % 3001}`));
-      const list = sortedList<string, number>([...keys].map((key) => [key, key.toUpperCase()]));
+      const list = sortedList<string, string>([...keys].map((key) => [key, key.toUpperCase()]));
       holds(list, keys);
       for (const [kind, start, count] of steps) {
         for (let n = 0; n < count; n++) {

@@ -246,7 +246,7 @@ describe('the log in a SQLite file', () => {
       this.timeout(10_000 + rounds * 10_000);
       const stored = new Map<string, string>();
       for (let round = 0; round < rounds; round++) {
-        const moment = 1 + Math.floor(Math.random() ** 2 * 20_000);
+        const moment = 1 + Math.floor(Math.random() ** 2 * 8000);
         const running = child(file);
         const heard = await listen(running, count => { if (count >= moment) running.kill('SIGKILL'); });
         assert.equal(heard.errors, '');

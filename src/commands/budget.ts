@@ -53,7 +53,7 @@ export const payFrom = (spend: Budget['spend'], ajv: Ajv): void => {
       const texts = new Set<string>();
       for (const item of items) {
         const text = canonical(item);
-        spend(1 + (text.length >> 4));
+        spend(4 + (text.length >> 3));
         if (texts.size === texts.add(text).size) return false;
       }
       return true;
@@ -74,4 +74,4 @@ const weightOf = (schema: object): number => {
 const dependsOnSize = ['minLength', 'maxLength', 'format', 'const', 'enum', 'minProperties', 'maxProperties', 'additionalProperties', 'patternProperties', 'propertyNames', 'unevaluatedProperties', 'unevaluatedItems'];
 
 const sizeOf = (value: unknown): number =>
-  typeof value === 'string' ? value.length >> 5 : typeof value === 'object' && value !== null ? Object.keys(value).length : 0;
+  typeof value === 'string' ? value.length >> 2 : Array.isArray(value) ? value.length : typeof value === 'object' && value !== null ? 8 * Object.keys(value).length : 0;

@@ -12,6 +12,10 @@ const foreign = words('$dynamicRef $recursiveRef');
 // Subschemas that look at the same value as the schema around them.
 const sameValue = ['$ref', 'not', 'if', 'then', 'else', 'allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'dependencies'];
 
+// Compiling takes a time that grows with both, faster than in proportion.
+const mostSchemas = 1000;
+const mostVariants = 200;
+
 /**
  * A user's schema with nothing in it but keywords that check values, its references followed: throws `invalid` for those
  * that leave the document, lead nowhere, or come back to themselves without going into the value. `mark` is put into
@@ -22,10 +26,13 @@ export const schemaCopy = (schema: unknown, mark: Node, pattern: (text: string) 
   const anchors = new Map<string, Node>();
 
   const copy = (of: any, path: string): any => {
-    if (Array.isArray(of)) return of.map((item, i) => copy(item, path + step(i)));
+    if (Array.isArray(of)) {
+      if (of.length > mostVariants) throw new Refusal('invalid', `${path} may list ${mostVariants} schemas; many constants belong into one enum`);
+      return of.map((item, i) => copy(item, path + step(i)));
+    }
     if (typeof of !== 'object' || of === null) return of;
     const node: Node = {};
-    nodes.add(node);
+    if (nodes.add(node).size > mostSchemas) throw new Refusal('invalid', `A schema may have ${mostSchemas} schemas within`);
     for (const [keyword, value] of Object.entries(of as Node)) {
       const here = path + step(keyword);
       if (foreign.has(keyword) || (keyword === '$id' && path !== '')) throw new Refusal('invalid', `${here} is not supported`);

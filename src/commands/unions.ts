@@ -1,6 +1,7 @@
 type Schema = { [keyword: string]: any }; // any JSON Schema, also one that a user wrote
 
-const data = new Set(['const', 'enum', 'default', 'examples']);
+// Data, and schemas that no message comes from.
+const untouched = new Set(['const', 'enum', 'default', 'examples', 'not', 'if']);
 
 /**
  * The same schema, but its unions first look which variant is meant (by JSON type, then by a member that is constant in
@@ -11,12 +12,12 @@ export const toldApart = (schema: any): any => { // JSON in, JSON out
   if (Array.isArray(schema)) return schema.map(toldApart);
   if (typeof schema !== 'object' || schema === null) return schema;
   const told: Schema = {};
-  for (const [keyword, value] of Object.entries(schema)) told[keyword] = data.has(keyword) ? value : toldApart(value);
+  for (const [keyword, value] of Object.entries(schema)) told[keyword] = untouched.has(keyword) ? value : toldApart(value);
   for (const keyword of ['anyOf', 'oneOf']) {
     const variants: unknown = told[keyword];
-    if (!Array.isArray(variants)) continue;
+    const choice = Array.isArray(variants) && variants.every((variant) => typeof variant === 'object') ? chosen(variants) : undefined;
+    if (!choice) continue;
     delete told[keyword];
-    const choice = chosen(variants) ?? { [keyword]: variants };
     if (Object.keys(choice).some((other) => other in told)) told.allOf = [...(told.allOf ?? []), choice];
     else Object.assign(told, choice);
   }

@@ -17,7 +17,7 @@ export type UserSchema = { readonly ok: true; readonly matches: (value: unknown)
 
 const mostBytes = 64 * 1024;
 const mostLevels = 32;
-const mostSteps = 2_000_000;
+const mostSteps = 1_000_000;
 const pattern = { mostCharacters: 1000, mostInAll: 8192, mostInstructions: 2000 };
 
 const drafts = [
@@ -26,7 +26,7 @@ const drafts = [
 ] as const;
 type Draft = (typeof drafts)[number];
 
-const compiled = new LRUCache<string, UserSchema>({ max: 200 });
+const compiled = new LRUCache<string, UserSchema>({ max: 500 });
 
 /**
  * Compiles a JSON Schema (draft-07, or 2020-12 if `$schema` says so) that somebody else wrote. At most 64 KiB and 32
@@ -63,46 +63,52 @@ const compile = (schema: object | boolean): ((value: unknown) => Match) => {
   }
   const patterns = patternsOf();
   const copy = schemaCopy(schema, costMark, patterns.add);
-  const quick = checked(draft, copy, patterns.get, {});
+  const quick = checked(draft, copy, patterns.get, mostSteps);
   let detailed: typeof quick | undefined;
+  const explained = (value: unknown): readonly SchemaFault[] | undefined => {
+    try {
+      detailed ??= checked(draft, toldApart(copy), patterns.get, mostSteps / 4, { allErrors: true });
+    } catch {
+      // A reference into a union that was told apart.
+      detailed = quick;
+    }
+    return detailed(value);
+  };
 
   return (value) => {
-    const errors = quick(value) ?? tooMuch;
-    if (errors.length === 0) return { valid: true, errors };
+    const first = quick(value);
+    if (first?.length === 0) return { valid: true, errors: first };
     return {
       valid: false,
       get errors() {
-        if (errors === tooMuch) return errors;
-        detailed ??= checked(draft, toldApart(copy), patterns.get, { allErrors: true });
-        const all = detailed(value);
-        return all?.[0] ? all : errors;
+        const all = first && explained(value);
+        return all?.[0] ? all : first ?? [{ path: '', message: 'is too large for this schema' }];
       },
     };
   };
 };
 
-const tooMuch: readonly SchemaFault[] = [{ path: '', message: 'is too large for this schema' }];
-
 /** A check that finds the faults of a value within bounds; undefined: the bounds did not suffice. */
-const checked = ({ Validator }: Draft, schema: any, regExp: (text: string) => Counted, options: Options): ((value: unknown) => readonly SchemaFault[] | undefined) => { // a schema of ours or a user's
+const checked = ({ Validator }: Draft, schema: any, regExp: (text: string) => Counted, steps: number, options: Options = {}): ((value: unknown) => readonly SchemaFault[] | undefined) => { // a schema of ours or a user's
   const { spend, within } = budgetOf();
   const engine = Object.assign((text: string) => {
     const { expression, instructions } = regExp(text);
-    return { test: (tested: string) => { spend(1 + ((tested.length * instructions) >>> 3)); return expression.test(tested); }, toString: () => text };
+    return { test: (tested: string) => { spend(1 + ((tested.length * instructions) >>> 2)); return expression.test(tested); }, toString: () => text };
   }, { code: 'RE2' });
   const ajv = new Validator({
-    strict: false, validateSchema: false, meta: false, logger: false, inlineRefs: false, ownProperties: true, formats, code: { regExp: engine }, ...options,
+    strict: false, validateSchema: false, meta: false, logger: false, inlineRefs: false, ownProperties: true, formats,
+    code: { regExp: engine, optimize: false }, ...options,
   });
   payFrom(spend, ajv);
   const validate = compiledBy(ajv, schema);
-  return (value) => within(mostSteps, () => (validate(value) ? [] : faultsOf(validate.errors ?? [])));
+  return (value) => within(steps, () => (validate(value) ? [] : faultsOf(validate.errors ?? [])));
 };
 
 const compiledBy = (ajv: Ajv, schema: any): ValidateFunction => { // as above
   try {
     return ajv.compile(schema);
   } catch (error) {
-    throw new Refusal('invalid', `The schema cannot be compiled: ${(error as Error).message}`);
+    throw new Refusal('invalid', error instanceof RangeError ? 'The schema is nested too deeply' : `The schema cannot be compiled: ${(error as Error).message}`);
   }
 };
 

@@ -74,9 +74,10 @@ export const decideImport = (_: unknown, { automation: document, overwrite = fal
   const current = new Map(refs.triggers.map(({ id, content }) => [id, content]));
   const changed = wanted.filter(({ id, content }) => !same(content, current.get(id)));
   const removed = document.triggers ? [...current.keys()].filter((id) => !wanted.some((trigger) => trigger.id === id)) : [];
-  if (refs.existing && same(content, refs.existing) && changed.length + removed.length === 0) return [];
+  const own = refs.id === document._id;
+  if (refs.existing && (own || overwrite) && same(content, refs.existing) && changed.length + removed.length === 0) return [];
 
-  if (refs.existing && !overwrite) throw new Refusal('conflict', 'An automation with this id or name exists with other content', { path: refs.id === document._id ? '/_id' : '/name' });
+  if (refs.existing && !overwrite) throw new Refusal('conflict', own ? 'An automation with this id exists with other content' : 'Another automation has this name', { path: own ? '/_id' : '/name' });
   const taken = changed.find(({ id }) => Object.hasOwn(refs.elsewhere, id));
   if (taken && !overwrite) throw new Refusal('conflict', 'A trigger with this id belongs to another automation', { path: `/triggers/${taken.index}/_id` });
   if (taken && !refs.elsewhere[taken.id]!.writable) throw new Refusal('forbidden', 'A trigger with this id belongs to an automation that you may not change', { path: `/triggers/${taken.index}/_id` });

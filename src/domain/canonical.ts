@@ -1,7 +1,11 @@
-/** JSON text that is the same for equal values (RFC 8785): members sorted by name, no white space. JSON values only. */
+/** JSON text that is the same for equal values (RFC 8785): members sorted by name, no white space. For JSON values. */
 export const canonical = (value: unknown): string => {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
-  const members = Object.entries(value).filter(([, member]) => member !== undefined);
-  return `{${members.sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, member]) => `${JSON.stringify(name)}:${canonical(member)}`).join(',')}}`;
+  let members = '';
+  for (const name of Object.keys(value).sort()) {
+    const member: unknown = value[name as keyof typeof value];
+    if (member !== undefined) members += `${members && ','}${JSON.stringify(name)}:${canonical(member)}`;
+  }
+  return `{${members}}`;
 };

@@ -3,6 +3,7 @@ import { createGroupMapping, deleteGroupMapping, updateGroupMapping } from '../c
 import { groupMappingId, groupMappingSchema } from '../domain/groupMappings.ts';
 import { groupMappings } from '../projections/groupMappings.ts';
 import { plain, results, withStatus } from './envelopes.ts';
+import { withPlatformGroups } from './people.ts';
 import type { AreaRows, Params } from './route.ts';
 import { changed, listed } from './schemas.ts';
 
@@ -17,6 +18,7 @@ export const groupMappingRows: AreaRows = {
     {
       name: 'getGroupMappings', method: 'get', path: '/', reading: true, summary: 'List group mappings',
       list: groupMappings, query: { expand: Type.Literal('platformGroups', { description: 'Turns group names into group objects' }) },
+      join: (mapping, { model }) => withPlatformGroups(model, mapping), joinOn: 'expand',
       envelope: results, answer: listed(groupMappingSchema),
     },
     {

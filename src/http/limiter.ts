@@ -6,7 +6,7 @@ import { Refusal } from '../domain/refusal.ts';
 type Allowance = { readonly burst: number; readonly everyMs: number };
 
 const perPair: Allowance = { burst: 10, everyMs: 30_000 };
-const perAddress: Allowance = { burst: 50, everyMs: 6_000 };
+const perAddress: Allowance = { burst: 100, everyMs: 3_000 };
 const perAccount: Allowance = { burst: 20, everyMs: 10_000 };
 const remembered = 20_000;
 const laneMs = 500;

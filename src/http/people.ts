@@ -1,5 +1,6 @@
 import type { Authored } from '../domain/authors.ts';
 import type { Gbac } from '../domain/core.ts';
+import type { GroupMapping } from '../domain/groupMappings.ts';
 import type { ReadStore } from '../projections/port.ts';
 
 /** Puts usernames in the place of the authors' account ids; what is no account's id stays as it is. */
@@ -13,16 +14,27 @@ export const signing = async (model: ReadStore, documents: readonly Authored[]) 
 
 type GroupObject = { readonly provenance: string; readonly name: string; readonly description: string };
 
+/** Finds group objects by name; for a name that no group has, one that has nothing but the name. */
+const groupObjects = async (model: ReadStore, names: readonly string[]) => {
+  const distinct = [...new Set(names)];
+  const ids = await Promise.all(distinct.map((name) => model.idsNamed('groups', name)));
+  const entries = await model.getMany('groups', ids.flat());
+  const found = new Map(entries.flatMap((entry) => {
+    if (!entry) return [];
+    const { provenance, name, description } = JSON.parse(entry.text) as GroupObject;
+    return [[name, { provenance, name, description }] as const];
+  }));
+  return (list: readonly string[]): readonly GroupObject[] => list.map((name) => found.get(name) ?? { provenance: '', name, description: '' });
+};
+
 /** Access lists with group objects in the place of names. */
 export const withGroups = async (model: ReadStore, { read, write }: Gbac) => {
-  const names = [...new Set([...read, ...write])];
-  const { entries } = names.length === 0 ? { entries: [] } : await model.list('groups', {
-    where: { any: names.map((value) => ({ field: 'name', op: 'equals', value })) }, sort: 'name', order: 1, skip: 0, limit: names.length,
-  });
-  const found = new Map(entries.map(({ text }) => {
-    const { provenance, name, description } = JSON.parse(text) as GroupObject;
-    return [name, { provenance, name, description }] as const;
-  }));
-  const objects = (list: readonly string[]) => list.map((name): GroupObject => found.get(name) ?? { provenance: '', name, description: '' });
+  const objects = await groupObjects(model, [...read, ...write]);
   return { read: objects(read), write: objects(write) };
+};
+
+/** A group mapping with group objects in the place of names. */
+export const withPlatformGroups = async (model: ReadStore, mapping: GroupMapping) => {
+  const objects = await groupObjects(model, mapping.platformGroups);
+  return { ...mapping, platformGroups: objects(mapping.platformGroups) };
 };

@@ -96,6 +96,8 @@ export type ListRow = Common & {
   /** Default direction; 1 unless given. */
   readonly order?: 1 | -1;
   readonly join?: Join;
+  /** The query parameter that asks for the join; without it every answer is joined. */
+  readonly joinOn?: string;
   readonly envelope: ListEnvelope;
 };
 

@@ -85,7 +85,7 @@ const serveGet = (row: GetRow, service: Service): Serve => {
 
 /** Lists answered before are kept for as long as nothing in their collection changes. */
 const serveList = (row: ListRow, service: Service): Serve => {
-  const { list, within, join, envelope } = row;
+  const { list, within, join, joinOn, envelope } = row;
   const { model } = service;
   const parse = queryOf(row);
   const plans = new LRUCache<string, ReturnType<typeof parse>>({ max: 1000 });
@@ -101,21 +101,22 @@ const serveList = (row: ListRow, service: Service): Serve => {
 
   return async (call) => {
     const { querystring, actor, params } = call;
+    const { page, values } = planOf(querystring);
     const restricted = list.guard !== undefined && !actor.admin;
-    const kept = !restricted && !join && !within;
+    const joined = join && (joinOn === undefined || values[joinOn] !== undefined) ? join : undefined;
+    const alone = !restricted && !joined && !within;
     const version = model.version(list.collection);
-    const known = kept ? answers.get(querystring) : undefined;
+    const known = alone ? answers.get(querystring) : undefined;
     if (known?.version === version) return known;
 
-    const { page, values } = planOf(querystring);
     const where = both(within?.(params), page!.where);
     const { entries, total } = await model.list(list.collection, {
       ...page!, ...(where && { where }), ...(restricted && { may: mayReadGuard(actor, model.guard) }),
     });
-    const texts = join ? await Promise.all(entries.map(({ text }) => joining(join, text, service, { ...call, query: values }))) : entries.map(({ text }) => text);
+    const texts = joined ? await Promise.all(entries.map(({ text }) => joining(joined, text, service, { ...call, query: values }))) : entries.map(({ text }) => text);
     const body = Buffer.from(envelope(texts, { ...page!, total }));
     const answer = { version, body, etag: `"${tagged(body)}"` };
-    if (kept && model.version(list.collection) === version) answers.set(querystring, answer);
+    if (alone && model.version(list.collection) === version) answers.set(querystring, answer);
     return answer;
   };
 };

@@ -50,10 +50,9 @@ export const nearCopy = (specs: readonly CollectionSpec[], source: Source): Near
     let reached = state.position;
     const changes: IndexChange<Indexed>[] = [];
     for (const [id, [field, rest]] of notices) {
-      const [step, number] = id.split('-');
-      if (number === '0' && Number(rest) === reached) reached = Number(step);
-      else if (number === '0' || Number(step) !== reached) return false;
-      else changes.push(changeOf(field, rest));
+      if (!id.endsWith('-0')) changes.push(changeOf(field, rest));
+      else if (Number(rest) === reached) reached = Number(id.slice(0, -2));
+      else return false;
     }
     if (reached !== Number(position)) return false;
     if (reached !== state.position) advance(state, changes, { position: reached, event });

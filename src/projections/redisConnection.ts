@@ -51,8 +51,7 @@ export const redisConnection = (url: string): RedisConnection => {
   const send = (args: readonly string[], ms: number): Promise<unknown> => {
     const asked = client;
     return within(ms, asked.sendCommand(args), () => {
-      // A peer that vanished without a word would keep the connection for minutes.
-      if (client !== asked) return;
+      // A peer that vanished without a word would keep the connection for minutes. All that wait for it fail with this.
       asked.destroy();
       client = open(url);
     });

@@ -45,18 +45,18 @@ const lowerBound = (keys: readonly string[], key: string): number => {
 export const sortedList = <T, D>(unsorted: readonly (readonly [key: string, item: T])[] = []): SortedList<T, D> => {
   const sorted = unsorted.toSorted(([a], [b]) => (a < b ? -1 : 1));
   const blocks: Block<T, D>[] = [];
-  // The least key of each block, side by side for the search.
-  const firsts: string[] = [];
+  // No key is less than its block's bound, except in the first block; and none reaches the next block's.
+  const bounds: string[] = [];
   for (let at = 0; at < sorted.length; at += filled) {
     const part = sorted.slice(at, at + filled);
     blocks.push({ keys: part.map(([key]) => key), items: part.map(([, item]) => item), derived: undefined });
-    firsts.push(part[0]![0]);
+    bounds.push(part[0]![0]);
   }
 
   /** The block that holds the key, or that it belongs into. */
   const blockOf = (key: string): number => {
-    const at = lowerBound(firsts, key);
-    return firsts[at] === key ? at : Math.max(0, at - 1);
+    const at = lowerBound(bounds, key);
+    return bounds[at] === key ? at : Math.max(0, at - 1);
   };
 
   const place = (key: string): [blockIndex: number, block: Block<T, D>, at: number] => {
@@ -71,7 +71,7 @@ export const sortedList = <T, D>(unsorted: readonly (readonly [key: string, item
     const half = keys.length >>> 1;
     const upper = { keys: keys.splice(half), items: items.splice(half), derived: undefined };
     blocks.splice(blockIndex + 1, 0, upper);
-    firsts.splice(blockIndex + 1, 0, upper.keys[0]!);
+    bounds.splice(blockIndex + 1, 0, upper.keys[0]!);
   };
 
   const joinIfSparse = (blockIndex: number): void => {
@@ -82,7 +82,7 @@ export const sortedList = <T, D>(unsorted: readonly (readonly [key: string, item
     lower.items.push(...upper.items);
     lower.derived = undefined;
     blocks.splice(blockIndex + 1, 1);
-    firsts.splice(blockIndex + 1, 1);
+    bounds.splice(blockIndex + 1, 1);
   };
 
   return {
@@ -92,14 +92,13 @@ export const sortedList = <T, D>(unsorted: readonly (readonly [key: string, item
       const block = blocks[blockIndex];
       if (!block) {
         blocks.push({ keys: [key], items: [item], derived: undefined });
-        firsts.push(key);
+        bounds.push(key);
         return;
       }
       const at = lowerBound(block.keys, key);
       block.keys.splice(at, 0, key);
       block.items.splice(at, 0, item);
       block.derived = undefined;
-      firsts[blockIndex] = block.keys[0]!;
       if (block.keys.length > blockSize) split(blockIndex, block);
     },
     remove(key) {
@@ -109,10 +108,9 @@ export const sortedList = <T, D>(unsorted: readonly (readonly [key: string, item
       block.derived = undefined;
       if (block.keys.length === 0) {
         blocks.splice(blockIndex, 1);
-        firsts.splice(blockIndex, 1);
+        bounds.splice(blockIndex, 1);
         return;
       }
-      firsts[blockIndex] = block.keys[0]!;
       if (block.keys.length < sparse) {
         joinIfSparse(blockIndex);
         joinIfSparse(blockIndex - 1);

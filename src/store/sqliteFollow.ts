@@ -16,16 +16,13 @@ const keptEvents = 2048;
 const keptLength = 8192;
 const batchSize = 512;
 
-/**
- * The newest events, kept in memory for those who follow the log at its end. The memory is bounded: old and long events
- * are left to the file.
- */
-export const newest = (position: number) => {
+/** The newest events, kept for those who follow the log at its end: so many, and none that is long. */
+export const newest = (headAtStart: number) => {
   const ring: StoredEvent[] = [];
   const waiting = new Set<() => void>();
-  let head = position;
+  let head = headAtStart;
   return {
-    /** To be called with every event that became durable, in order; then wakes the followers. */
+    /** Takes every event once, in order, when it has become durable. */
     add(events: readonly StoredEvent[]): void {
       for (const event of events) {
         head = event.position;
@@ -59,11 +56,14 @@ export const newest = (position: number) => {
 
 export type Newest = ReturnType<typeof newest>;
 
-/** Everything after a position, then live until the signal aborts or the store is closed. */
+/**
+ * Everything after a position, then live until the signal aborts or the store is closed. A follower is nothing but a
+ * position: when what comes after it is no longer in memory, it reads the file.
+ */
 export async function* follow(reads: Reads, news: News, after: number, filter: Filter | undefined, signal: AbortSignal): AsyncGenerator<Batch> {
-  const chunk = reads.chunks(filter);
+  let fromFile: ReturnType<Reads['chunks']> | undefined;
   const passes = (event: StoredEvent): boolean => !filter || filter.some(prefix => event.type.startsWith(prefix));
-  const live = (position: number): Batch | undefined => {
+  const fromMemory = (position: number): Batch | undefined => {
     const events = news.recent?.(position);
     return events && { events: events.filter(passes), position: events.at(-1)!.position };
   };
@@ -73,7 +73,7 @@ export async function* follow(reads: Reads, news: News, after: number, filter: F
       await news.next(signal);
       continue;
     }
-    const batch = live(position) ?? chunk(position, head);
+    const batch = fromMemory(position) ?? (fromFile ??= reads.chunks(filter))(position, head);
     yield batch;
     position = batch.position;
     if (position < head) await nextTurn();

@@ -15,6 +15,7 @@ export const lockFolder = (file: string): (() => void) => {
     db.exec('BEGIN EXCLUSIVE');
   } catch (cause) {
     db.close();
+    if (!(cause as { code?: string }).code?.startsWith('SQLITE_BUSY')) throw cause;
     throw new Refusal('unavailable', `Another process is writing to the log in ${dirname(file)}`, { cause });
   }
   return () => {

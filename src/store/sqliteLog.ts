@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import Database from 'libsql';
 
@@ -20,14 +20,16 @@ const schema = `
 /** First column of the first row, undefined when there is none. */
 export const value = (db: Connection, sql: string): unknown => (db.prepare(sql).raw().get() as unknown[] | undefined)?.[0];
 
-/**
- * Sees to it that the file exists (its folder too, 0700) and that only its owner may open it. A file that exists is not
- * opened for this: closing it again would drop the locks that SQLite holds on it in this process.
- */
+/** Sees to it that the file exists, and its folder (0700), and that only its owner may open it. */
 export const privateFile = (file: string): void => {
   mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
-  if (!existsSync(file)) closeSync(openSync(file, 'ax', 0o600));
-  chmodSync(file, 0o600);
+  try {
+    // A file that exists must not be opened: closing it would drop the locks that SQLite holds on it in this process.
+    closeSync(openSync(file, 'wx', 0o600));
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    chmodSync(file, 0o600);
+  }
 };
 
 /**

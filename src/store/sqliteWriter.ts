@@ -23,7 +23,7 @@ export type Request = {
 export type Reply = readonly number[];
 
 const pageSize = 4096;
-const maxTransaction = 4 * 1024 * 1024;
+const maxTransaction = 8 * 1024 * 1024;
 const maxWal = 16 * 1024 * 1024;
 
 /** `patienceMs`: how long an append waits while another program writes to the file. */
@@ -85,13 +85,13 @@ const begin = (): boolean => {
     db.exec('BEGIN IMMEDIATE');
     return true;
   } catch (error) {
-    if ((error as { code?: string }).code === 'SQLITE_BUSY') return false;
+    if ((error as { code?: string }).code?.startsWith('SQLITE_BUSY')) return false;
     throw error;
   }
 };
 
-// Not left to SQLite's automatic checkpoint, which passes over I/O errors: pages that never reached the disk must not
-// be dropped from the WAL. And in larger steps than its own, a page that changes often is written once for many commits.
+// Not left to SQLite's automatic checkpoint: that passes over I/O errors, and it comes so often that a page which
+// changes again and again is copied again and again.
 const checkpoint = (): void => {
   db.exec('PRAGMA wal_checkpoint(PASSIVE)');
   walSize = 0;
