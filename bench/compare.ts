@@ -6,8 +6,8 @@ export type Comparison = {
   readonly theirs: readonly number[];
   /** A figure in words. */
   readonly shown: (figure: number) => string;
-  /** What the ratio is to be. */
-  readonly goal: { readonly least: number } | { readonly most: number };
+  /** What the ratio is to be, if that is set. */
+  readonly goal?: { readonly least: number } | { readonly most: number };
 };
 
 /** What a part of the benchmark found, and what should be known about it. */

@@ -2,15 +2,18 @@ import { execFileSync } from 'node:child_process';
 import { cpus, totalmem } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { appending } from './appending.ts';
+import { changing } from './changing.ts';
 import type { Comparison, Findings } from './compare.ts';
+import { listing } from './listing.ts';
 import { cleanUp } from './processes.ts';
 import { reading } from './reading.ts';
 import { replaying } from './replaying.ts';
+import { startingUp } from './startUps.ts';
 import { table } from './table.ts';
 
 // npm run bench [-- a c ...]: measures all parts or those named, and prints one table.
 
-const parts: Readonly<Record<string, () => Promise<Findings>>> = { a: reading, c: appending, d: replaying };
+const parts: Readonly<Record<string, () => Promise<Findings>>> = { a: reading, b: changing, c: appending, d: replaying, e: startingUp, f: listing };
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !Object.hasOwn(parts, name));

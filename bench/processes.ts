@@ -25,7 +25,8 @@ export const cleanUp = (): void => {
   for (const folder of folders) rmSync(folder, { recursive: true, force: true });
 };
 
-const kept = (child: ChildProcess): ChildProcess => {
+/** The process; it ends with the benchmark at the latest. */
+export const kept = (child: ChildProcess): ChildProcess => {
   running.add(child);
   return child.once('exit', () => running.delete(child));
 };

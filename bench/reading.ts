@@ -1,8 +1,7 @@
-import type { Kind } from './bareKoa.ts';
+import { startBare } from './bare.ts';
 import { type Comparison, type Findings, inTurn, perSecond, progress, scale } from './compare.ts';
 import { mappingOf } from './kinds.ts';
 import { type Loader, loader, type Server } from './loader.ts';
-import { startProgram } from './processes.ts';
 import { type Answer, ask, basic, type Login, request } from './requests.ts';
 import { startWithMappings } from './service.ts';
 
@@ -23,11 +22,6 @@ const paths: readonly string[] = [
 ].map((query) => `/group-mappings?${query}`);
 
 const users: readonly Login[] = range(50, (n) => ({ user: `reader-${n}`, password: `password of reader ${n}` }));
-
-const startBare = async (order: Kind): Promise<Server & { readonly stop: () => Promise<void> }> => {
-  const program = startProgram('bareKoa');
-  return { pid: program.pid, port: await program.ask<number>(order), stop: program.stop };
-};
 
 const compare = async (what: string, load: Loader, { ours, bare, status, recorded }: {
   readonly ours: Server; readonly bare: Server; readonly status: number; readonly recorded: readonly Answer[];

@@ -2,16 +2,17 @@ import { type Comparison, median } from './compare.ts';
 
 const columns = ['what', 'ours', 'compared with', 'their figure', 'ratio (median, min..max)', 'goal', 'met'];
 
+const said = (met: boolean): string => (met ? 'yes' : '**no**');
+
 const cells = ({ what, comparedWith, ours, theirs, shown, goal }: Comparison): string[] => {
   const ratios = ours.map((figure, round) => figure / theirs[round]!);
   const ratio = median(ratios);
-  const met = 'least' in goal ? ratio >= goal.least : ratio <= goal.most;
+  const goals = goal === undefined ? ['', ''] : 'least' in goal ? [`>= ${goal.least}`, said(ratio >= goal.least)] : [`<= ${goal.most}`, said(ratio <= goal.most)];
   const digits = ratio < 0.1 ? 3 : 2;
   return [
     what, shown(median(ours)), comparedWith, shown(median(theirs)),
     `${ratio.toFixed(digits)} (${Math.min(...ratios).toFixed(digits)}..${Math.max(...ratios).toFixed(digits)})`,
-    'least' in goal ? `>= ${goal.least}` : `<= ${goal.most}`,
-    met ? 'yes' : '**no**',
+    ...goals,
   ];
 };
 

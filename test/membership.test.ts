@@ -104,7 +104,7 @@ describe('who belongs where', () => {
 
   for (const moment of ['before', 'after'] as const) {
     for (const append of [1, 2]) {
-      for (const [first, second] of [[ofA[0]!, ofB[0]!], [ofB[2]!, ofA[2]!], [ofA[1]!, ofB[3]!]]) {
+      for (const [first, second] of [[ofA[0]!, ofB[3]!], [ofB[2]!, ofA[2]!]]) {
         it(`two nodes at once, ${first![0]} and ${second![0]}: the first stops ${moment} append ${append}, one admin remains`, async () => {
           const held = stopping(log.store, append, moment);
           const one = await node(held.store);

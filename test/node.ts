@@ -3,11 +3,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bootstrap } from '../src/bootstrap.ts';
 import { createAccount } from '../src/commands/accounts.ts';
-import { aggregates } from '../src/commands/all.ts';
+import { aggregates, reactions } from '../src/commands/all.ts';
 import { nameClaims } from '../src/commands/claims.ts';
 import type { Command } from '../src/commands/define.ts';
 import { createGroup } from '../src/commands/groups.ts';
 import { handler, type Request } from '../src/commands/handle.ts';
+import { reactor } from '../src/commands/reactions.ts';
 import { streams as streamsOf } from '../src/commands/streams.ts';
 import { commandTools } from '../src/commands/tools.ts';
 import { authenticator, type LoginSettings } from '../src/http/authenticate.ts';
@@ -49,10 +50,10 @@ export const cheapHashing = () => {
   return hashing;
 };
 
-type Options = { readonly settings?: () => LoginSettings; readonly now?: () => number };
+type Options = { readonly settings?: () => LoginSettings; readonly now?: () => number; readonly reacting?: boolean };
 
-/** What one node consists of below HTTP, over a log that others may use as well. `command` acts as an admin. */
-export const startNode = async (log: EventStore, { settings = () => defaults, now = Date.now }: Options = {}) => {
+/** What one node consists of below HTTP, over a log that others may use as well; `reacting`: with what follows from events. `command` acts as an admin. */
+export const startNode = async (log: EventStore, { settings = () => defaults, now = Date.now, reacting = false }: Options = {}) => {
   let acknowledged = await log.head();
   const store: EventStore = {
     ...log,
@@ -72,11 +73,14 @@ export const startNode = async (log: EventStore, { settings = () => defaults, no
     model, streams, settled, nameSort: () => 'name',
     rest: { ...hashing, seal: sealing.seal, unseal: sealing.unseal, methods: () => [{ provenance: 'mop', name: 'exportTemplate' }] },
   });
+  const following = reactor({ store, tools, reactions, reached: (position) => run.reached(position, 5000), log: () => undefined });
   const handle = handler({
     store, streams, tools, claims: nameClaims(store, streams), now: () => new Date(now()).toISOString(),
-    follow: async (events) => auth.onStored(events),
+    follow: async (events) => { auth.onStored(events); if (reacting) await following.follow(events); },
   });
   const auth = authenticator({ model, settled, handle, settings, hashing, unseal: sealing.unseal, digest: sealing.digest, secure: false, now });
+
+  if (reacting) following.start(handle);
 
   const command = (what: Command, id: string, input: unknown = {}, more: Partial<Request> = {}) =>
     handle(what, { id, input, actor: context.actor, operation: 'test', requestId: 'r', ...more });
@@ -88,7 +92,7 @@ export const startNode = async (log: EventStore, { settings = () => defaults, no
     group: (name: string, more: object = {}) => command(createGroup, name, { name, ...more }),
     /** Waits until this node's read models show all that is in the log. */
     catchUp: async () => run.reached(await log.head(), 5000),
-    stop: async () => { auth.stop(); await run.stop(); await model.close(); },
+    stop: async () => { auth.stop(); if (reacting) await following.stop(); await run.stop(); await model.close(); },
   };
 };
 

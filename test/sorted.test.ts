@@ -8,7 +8,7 @@ describe('a sorted list', () => {
   const holds = (list: SortedList<string, string>, keys: ReadonlySet<string>): void => {
     const sorted = [...keys].sort();
     assert.deepEqual(list.blocks.flatMap(({ keys }) => keys), sorted);
-    assert.ok(list.blocks.every(({ keys, items }) => keys.length > 0 && keys.length <= blockSize && keys.length === items.length));
+    assert.ok(list.blocks.every(({ keys, items }) => (keys.length > 0 || list.blocks.length === 1) && keys.length <= blockSize && keys.length === items.length));
     for (const block of list.blocks) assert.equal(block.derived ??= block.items.join(), block.items.join());
     for (const [from, to] of [[0, 25], [sorted.length - 25, sorted.length + 5], [-5, 5], [700, 1300], [sorted.length, sorted.length + 1]] as const) {
       assert.deepEqual(list.slice(from, to), sorted.slice(Math.max(0, from), Math.max(0, to)).map((key) => key.toUpperCase()));
@@ -29,9 +29,10 @@ describe('a sorted list', () => {
         }
         holds(list, keys);
       }
-      const emptied = new Set(keys);
-      for (const key of [...keys].reverse()) { list.remove(key); emptied.delete(key); }
-      holds(list, emptied);
+      for (const key of [...keys].reverse()) list.remove(key);
+      holds(list, new Set());
+      for (const key of keys) list.insert(key, key.toUpperCase());
+      holds(list, keys);
     }), { numRuns: 30 });
   });
   it('joins blocks that have become sparse', () => {

@@ -254,6 +254,17 @@ describe('Triggers over HTTP', () => {
     assert.deepEqual([both.data[0].data.enabled, both.data[1].success, both.data[1].data.errors[0].path], [false, false, '/triggers/1/actionId']);
   });
 
+  it('are not imported into an automation that is not there, nor with impossible times', async () => {
+    const gone = await automation({ name: 'Gone' });
+    const document = await make({ name: 'Orphan', actionId: gone });
+    ok(await service.ask('DELETE', '/operations-manager/automations/Gone'));
+    refused(await service.ask('PUT', path, { triggers: [document] }), 404, /"\/triggers\/0\/actionId"/);
+    for (const created of ['2020-02-30T00:00:00Z', '2016-12-31T23:59:60Z', '2020-01-01 00:00:00Z', 'yesterday'])
+      refused(await service.ask('PUT', path, { triggers: [{ ...document, actionId, created }] }), 400, /"\/triggers\/0\/created"/);
+    const [{ data }] = ok(await service.ask('PUT', path, { triggers: [{ ...document, actionId, created: '2020-01-01T02:00:00+02:00' }] })).data;
+    assert.equal(data.created, '2020-01-01T00:00:00.000Z');
+  });
+
   it('follow the access lists of their automation', async () => {
     const closed = await automation({ name: 'Closed', gbac: { write: ['ops'] } });
     const readable = await automation({ name: 'Readable', gbac: { read: ['operators'], write: ['ops'] } });

@@ -38,7 +38,7 @@ const prepare = async ({ input: { automation: document }, actor }: { readonly in
     triggers: await triggersOf(id, tools),
     unknownGroups: await unknownNames(tools, 'groups', groupsIn(document.gbac)),
     accounts: await accountIds([document, ...given], tools),
-    schemaFaults: given.map((one) => schemaFaultOf(one as { schema?: object | null })),
+    schemaFaults: given.map(schemaFaultOf),
   };
 };
 

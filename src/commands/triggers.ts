@@ -19,8 +19,8 @@ const targetOf = async (id: string, actor: Actor, tools: Tools) => {
 };
 
 /** Why the filter of a trigger cannot be compiled, if so. */
-export const schemaFaultOf = ({ schema }: { readonly schema?: object | null | undefined }): string | undefined => {
-  const compiled = schema ? compileUserSchema(schema) : undefined;
+export const schemaFaultOf = (given: object): string | undefined => {
+  const compiled = 'schema' in given && given.schema !== null ? compileUserSchema(given.schema) : undefined;
   return compiled && !compiled.ok ? compiled.reason : undefined;
 };
 
@@ -34,11 +34,12 @@ export const triggersOf = async (actionId: string, { query }: Tools) => {
   }
 };
 
-const refsOf = async (given: { readonly actionId?: string; readonly schema?: object | null }, { content }: TriggerState, actor: Actor, tools: Tools): Promise<TriggerRefs> => {
+const refsOf = async (given: { readonly actionId?: string }, { exists, content }: TriggerState, actor: Actor, tools: Tools): Promise<TriggerRefs> => {
   const schemaFault = schemaFaultOf(given);
+  const now = exists ? content?.actionId : undefined;
   return {
-    gbac: content ? (await tools.state(automation, content.actionId)).content.gbac : everybody,
-    ...(given.actionId !== undefined && given.actionId !== content?.actionId && { target: await targetOf(given.actionId, actor, tools) }),
+    gbac: now === undefined ? everybody : (await tools.state(automation, now)).content.gbac,
+    ...(given.actionId !== undefined && given.actionId !== now && { target: await targetOf(given.actionId, actor, tools) }),
     ...(schemaFault !== undefined && { schemaFault }),
   };
 };
@@ -47,7 +48,7 @@ const gbac = (_: TriggerState, refs: TriggerRefs): Gbac => refs.gbac;
 
 export const createTrigger = command({
   name: 'createTrigger', input: newTriggerSchema, on: 'new', gbac, decide: create,
-  prepare: ({ input, state, actor }, tools) => refsOf(input as { schema?: object | null }, state, actor, tools),
+  prepare: ({ input, state, actor }, tools) => refsOf(input, state, actor, tools),
 });
 export const updateTrigger = command({
   name: 'updateTrigger', input: triggerPatchSchema, on: 'existing', gbac, decide: change,
@@ -60,7 +61,7 @@ export const deleteTrigger = command({
 export const importTrigger = command({
   name: 'importTrigger', input: Type.Object({ trigger: triggerSchema, overwrite: Type.Optional(Type.Boolean()) }), on: 'any', gbac, decide: importOne,
   prepare: async ({ input: { trigger }, state, actor }, tools) => ({
-    ...await refsOf(trigger as { actionId: string; schema?: object | null }, state, actor, tools),
+    ...await refsOf(trigger, state, actor, tools),
     accounts: await accountIds([trigger], tools),
   }),
 });

@@ -1,7 +1,9 @@
 import { type Static, Type } from 'typebox';
 import type { Context } from './core.ts';
 
-const time = (description: string) => Type.String({ format: 'date-time', description });
+/** ISO 8601 as every reader takes it: capital T and Z, no leap seconds. */
+export const time = (description: string) =>
+  Type.String({ format: 'date-time', pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:[0-5]\\d(\\.\\d{1,9})?(Z|[+-]\\d{2}:\\d{2})$', description });
 const author = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
 /** Who made and last changed a document, and when. Optional in what is taken in. */

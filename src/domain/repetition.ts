@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
+import { time } from './authors.ts';
 import { Refusal } from './refusal.ts';
 
 const units = ['minute', 'hour', 'day', 'week'] as const;
@@ -15,8 +16,8 @@ const repetitionLevel = Type.Object({
   action: Type.Optional(Type.Enum(['execute', 'wait'], { description: 'A leaf: execute fires and lasts its duration, wait only lasts' })),
   duration: Type.Optional(Type.Object({ unit: Type.Any(), quantity: Type.Number({ minimum: 0 }) }, { additionalProperties: false, description: 'How long it lasts; a whole number where unit is minute, hour, day or week' })),
   count: Type.Optional(Type.Integer({ minimum: 0, description: 'How often a terminating node runs its components' })),
-  start: Type.Optional(Type.String({ format: 'date-time', description: 'Not before; only together with components, without duration, count and action' })),
-  end: Type.Optional(Type.String({ format: 'date-time', description: 'Not after; as start' })),
+  start: Type.Optional(time('Not before; only together with components, without duration, count and action')),
+  end: Type.Optional(time('Not after; as start')),
   components: Type.Optional(Type.Array(Type.Any(), { description: 'Nodes of the same form, at most 16 levels deep and 1,000 in all' })),
 }, { additionalProperties: false, description: 'Node of a repetition tree' });
 

@@ -1,5 +1,7 @@
+import { version } from '../version.ts';
 import { authorizationRows } from './authorization.ts';
 import { configurationManagerRows } from './configurationManager.ts';
+import { docsRows, openapiRows } from './docs.ts';
 import { groupMappingRows } from './groupMappings.ts';
 import { rootLoginRows } from './login.ts';
 import { monitoringRows } from './monitoring.ts';
@@ -10,8 +12,10 @@ import type { AreaRows } from './route.ts';
 export const areas: readonly AreaRows[] = [
   authorizationRows(() => areas),
   configurationManagerRows,
+  docsRows,
   groupMappingRows,
   monitoringRows,
+  openapiRows(() => areas, { version }),
   operationsManagerRows,
   rootLoginRows,
 ];

@@ -106,10 +106,9 @@ export const authenticator = ({ model, settled, handle, settings, hashing, unsea
     return known.principal;
   };
 
-  /** Waits until what this node has stored about accounts is readable. */
+  /** Waits until the read models know all accounts: those of the log at the start, and what this node has stored since. */
   const upToDate = async (): Promise<void> => {
     const target = stored;
-    if (target <= shown) return;
     await settled(target);
     if (target <= shown) return;
     // The read models got there without telling of each event.
@@ -189,6 +188,8 @@ export const authenticator = ({ model, settled, handle, settings, hashing, unsea
       tokens.onEvent(event);
       shown = event.position;
     },
+    /** Ends logins that have lasted as long as any may; done every ten minutes. */
+    sweep: tokens.sweep,
     stop: (): void => clearInterval(sweeping),
   };
 };

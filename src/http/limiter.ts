@@ -63,7 +63,7 @@ export const limiter = ({ now = Date.now, pause = sleep }: Options = {}) => {
       const known = trusted.has(pair);
       const crowded = !known && accounts.wait(account) > 0;
       // Taken beforehand: else a thousand attempts at once would all be let through.
-      const taken = [pairs.take(pair), addresses.take(from), ...(known || crowded ? [] : [accounts.take(account)])];
+      const giveBack = pairs.take(pair);
       let failed = false;
       try {
         if (crowded) await slowly(account);
@@ -72,7 +72,10 @@ export const limiter = ({ now = Date.now, pause = sleep }: Options = {}) => {
         if (!failed) trusted.set(pair, true);
         return result;
       } finally {
-        if (!failed) for (const giveBack of taken) giveBack();
+        if (failed) {
+          addresses.take(from);
+          if (!known && !crowded) accounts.take(account);
+        } else giveBack();
       }
     },
   };

@@ -25,7 +25,7 @@ export type SortedList<T, D> = {
 };
 
 export const blockSize = 512;
-// Room for inserts before the first split; and below a quarter a block is joined to its neighbour.
+// Leaves room for inserts before the first split; and with fewer items than `sparse` a block joins a neighbour with room.
 const filled = 384;
 const sparse = 128;
 
@@ -44,19 +44,19 @@ const lowerBound = (keys: readonly string[], key: string): number => {
 /** A list of these items, in any order; keys are unique. Sorts once, which is far cheaper than that many inserts. */
 export const sortedList = <T, D>(unsorted: readonly (readonly [key: string, item: T])[] = []): SortedList<T, D> => {
   const sorted = unsorted.toSorted(([a], [b]) => (a < b ? -1 : 1));
-  const blocks: Block<T, D>[] = [];
-  // No key is less than its block's bound, except in the first block; and none reaches the next block's.
-  const bounds: string[] = [];
+  // There is always a block, if an empty one.
+  const blocks: Block<T, D>[] = [{ keys: [], items: [], derived: undefined }];
   for (let at = 0; at < sorted.length; at += filled) {
     const part = sorted.slice(at, at + filled);
-    blocks.push({ keys: part.map(([key]) => key), items: part.map(([, item]) => item), derived: undefined });
-    bounds.push(part[0]![0]);
+    blocks[at / filled] = { keys: part.map(([key]) => key), items: part.map(([, item]) => item), derived: undefined };
   }
+  // No key is less than its block's bound, and all are less than the next block's; the first is below all keys.
+  const bounds = blocks.map(({ keys }, at) => (at === 0 ? '' : keys[0]!));
 
   /** The block that holds the key, or that it belongs into. */
   const blockOf = (key: string): number => {
     const at = lowerBound(bounds, key);
-    return bounds[at] === key ? at : Math.max(0, at - 1);
+    return bounds[at] === key ? at : at - 1;
   };
 
   const place = (key: string): [blockIndex: number, block: Block<T, D>, at: number] => {
@@ -74,10 +74,10 @@ export const sortedList = <T, D>(unsorted: readonly (readonly [key: string, item
     bounds.splice(blockIndex + 1, 0, upper.keys[0]!);
   };
 
-  const joinIfSparse = (blockIndex: number): void => {
-    const upper = blocks[blockIndex + 1];
+  const joinNext = (blockIndex: number): void => {
     const lower = blocks[blockIndex];
-    if (!lower || !upper || lower.keys.length + upper.keys.length > filled) return;
+    const upper = blocks[blockIndex + 1];
+    if (!lower || !upper || lower.keys.length + upper.keys.length > blockSize) return;
     lower.keys.push(...upper.keys);
     lower.items.push(...upper.items);
     lower.derived = undefined;
@@ -89,12 +89,7 @@ export const sortedList = <T, D>(unsorted: readonly (readonly [key: string, item
     blocks,
     insert(key, item) {
       const blockIndex = blockOf(key);
-      const block = blocks[blockIndex];
-      if (!block) {
-        blocks.push({ keys: [key], items: [item], derived: undefined });
-        bounds.push(key);
-        return;
-      }
+      const block = blocks[blockIndex]!;
       const at = lowerBound(block.keys, key);
       block.keys.splice(at, 0, key);
       block.items.splice(at, 0, item);
@@ -106,14 +101,9 @@ export const sortedList = <T, D>(unsorted: readonly (readonly [key: string, item
       block.keys.splice(at, 1);
       block.items.splice(at, 1);
       block.derived = undefined;
-      if (block.keys.length === 0) {
-        blocks.splice(blockIndex, 1);
-        bounds.splice(blockIndex, 1);
-        return;
-      }
       if (block.keys.length < sparse) {
-        joinIfSparse(blockIndex);
-        joinIfSparse(blockIndex - 1);
+        joinNext(blockIndex);
+        joinNext(blockIndex - 1);
       }
     },
     replace(key, item, alike) {

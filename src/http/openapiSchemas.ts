@@ -1,0 +1,41 @@
+type Json = { [keyword: string]: any }; // a JSON Schema
+
+const data = new Set(['const', 'default', 'enum', 'examples']);
+const maps = new Set(['properties', 'patternProperties']);
+
+/**
+ * Writes our schemas as OpenAPI 3.1 has them (JSON Schema 2020-12): those with a title, and those that contain
+ * themselves, once in `components` and as references elsewhere. Two different schemas must not share a title.
+ */
+export const schemaWriter = (components: Record<string, Json>): ((schema: object) => Json) => {
+  const refTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
+
+  const keep = (name: string, written: Json): Json => {
+    const known = components[name] ??= written;
+    if (JSON.stringify(known) !== JSON.stringify(written)) throw new Error(`Two different schemas are called ${name}: give one of them another title`);
+    return refTo(name);
+  };
+
+  const write = (schema: any): any => {
+    if (Array.isArray(schema)) return schema.map(write);
+    if (typeof schema !== 'object' || schema === null) return schema;
+    const { $defs, $id: _, $ref, ...rest } = schema as Json;
+    for (const [name, defined] of Object.entries($defs ?? {})) keep(name, write(defined));
+    if ($ref !== undefined) return refTo(String($ref).split('/').at(-1)!);
+    const written: Json = {};
+    for (const [keyword, value] of Object.entries(rest)) {
+      written[keyword] = data.has(keyword) ? value : maps.has(keyword) ? Object.fromEntries(Object.entries(value as Json).map(([name, member]) => [name, write(member)])) : write(value);
+    }
+    const plain = modern(written);
+    return typeof plain.title === 'string' ? keep(plain.title, plain) : plain;
+  };
+  return write;
+};
+
+/** Tuples and records as draft 2020-12 says them. */
+const modern = ({ additionalItems, patternProperties, ...schema }: Json): Json => {
+  if (Array.isArray(schema.items)) return { ...schema, prefixItems: schema.items, items: additionalItems ?? true };
+  const [every, ...more] = Object.entries(patternProperties ?? {});
+  if (every?.[0] === '^.*$' && more.length === 0) return { ...schema, additionalProperties: every[1] };
+  return { ...schema, ...(patternProperties && { patternProperties }) };
+};

@@ -1,0 +1,140 @@
+import assert from 'node:assert/strict';
+import { importAutomation } from '../src/commands/automationImports.ts';
+import { createAutomation, deleteAutomation } from '../src/commands/automations.ts';
+import { createCompliancePlan, updateCompliancePlan } from '../src/commands/plans.ts';
+import { createTree, deleteTree } from '../src/commands/trees.ts';
+import { createTrigger, updateTrigger } from '../src/commands/triggers.ts';
+import { automation } from '../src/domain/automations.ts';
+import { plan } from '../src/domain/plans.ts';
+import { tree } from '../src/domain/trees.ts';
+import { trigger } from '../src/domain/triggers.ts';
+import type { EventStore } from '../src/store/port.ts';
+import { openLog, startNode, type TestNode } from './node.ts';
+import { outcome } from './writer.ts';
+
+/** The store as a node sees it that is stopped just before its n-th append from `arm` on. */
+const stopping = (store: EventStore, n: number) => {
+  let seen = -Infinity;
+  let reached = () => undefined as void;
+  let resume = () => undefined as void;
+  const atStop = new Promise<void>((resolve) => { reached = resolve; });
+  const go = new Promise<void>((resolve) => { resume = resolve; });
+  return {
+    atStop, arm: () => { seen = 0; }, resume: () => resume(),
+    store: { ...store, append: async (...args: Parameters<EventStore['append']>) => {
+      if (++seen === n) { reached(); await go; }
+      return store.append(...args);
+    } } satisfies EventStore,
+  };
+};
+
+describe('Two nodes', () => {
+  let log: Awaited<ReturnType<typeof openLog>>;
+  const nodes: TestNode[] = [];
+  const node = async (store: EventStore = log.store, reacting = true): Promise<TestNode> => {
+    const started = await startNode(store, { reacting });
+    nodes.push(started);
+    await started.catchUp();
+    return started;
+  };
+  const [a, b, t] = ['a', 'b', 'c'].map((letter) => letter.repeat(24)) as [string, string, string];
+  const manual = { name: 'By hand', enabled: true, actionType: 'automations', actionId: a, type: 'manual', formData: null, formId: null };
+  const there = async ({ tools }: TestNode) => ({ automation: (await tools.state(automation, a)).exists, trigger: (await tools.state(trigger, t)).exists });
+  /** Waits until it is so: what a stopped node left behind, others carry out in their own time. */
+  const until = async (so: () => Promise<boolean>): Promise<void> => { while (!(await so())) await new Promise((resolve) => { setImmediate(resolve); }); };
+  beforeEach(async () => { log = await openLog(); });
+  afterEach(async () => {
+    await Promise.all(nodes.splice(0).map((each) => each.stop()));
+    await log.close();
+  });
+
+  it('cannot leave a trigger behind that comes while its automation is deleted', async () => {
+    const held = stopping(log.store, 2);
+    const [slow, quick] = [await node(held.store), await node()];
+    await quick.command(createAutomation, a, { name: 'Backup' });
+    held.arm();
+    const creating = slow.command(createTrigger, t, manual);
+    await held.atStop;
+    await quick.command(deleteAutomation, a);
+    held.resume();
+    await creating;
+    assert.deepEqual(await there(quick), { automation: false, trigger: false });
+    await quick.command(createAutomation, b, { name: 'Backup' });
+    await slow.command(createTrigger, 'again', { ...manual, actionId: b });
+  });
+
+  it('cannot leave a trigger behind that was made before its automation is deleted', async () => {
+    const held = stopping(log.store, 1);
+    const [slow, quick] = [await node(held.store), await node()];
+    await quick.command(createAutomation, a, { name: 'Backup' });
+    held.arm();
+    const deleting = slow.command(deleteAutomation, a);
+    await held.atStop;
+    await quick.command(createTrigger, t, manual);
+    held.resume();
+    await deleting;
+    assert.deepEqual(await there(quick), { automation: false, trigger: false });
+  });
+
+  it('cannot leave a trigger behind that moves to an automation while that is deleted', async () => {
+    const held = stopping(log.store, 2);
+    const [slow, quick] = [await node(held.store), await node()];
+    await quick.command(createAutomation, a, { name: 'Backup' });
+    await quick.command(createAutomation, b, { name: 'Other' });
+    await quick.command(createTrigger, t, { ...manual, actionId: b });
+    held.arm();
+    const moving = slow.command(updateTrigger, t, { actionId: a });
+    await held.atStop;
+    await quick.command(deleteAutomation, a);
+    held.resume();
+    await moving;
+    assert.deepEqual(await there(quick), { automation: false, trigger: false });
+  });
+
+  it('finish the import that a node decided and left behind', async () => {
+    const dying = await node(log.store, false);
+    const document = { _id: a, name: 'Backup', description: '', componentType: null, componentName: null, gbac: {}, triggers: [{ ...manual, _id: t }] };
+    await dying.command(importAutomation, 'i', { automation: document });
+    const other = await node(log.store, false);
+    assert.equal(await outcome(other.command(createAutomation, b, { name: 'Backup' })), 'conflict', 'the name is promised');
+    assert.deepEqual(await there(other), { automation: false, trigger: false });
+    const finishing = await node();
+    await until(async () => (await there(finishing)).trigger);
+    assert.deepEqual(await there(finishing), { automation: true, trigger: true });
+  });
+
+  it('give up a deleted automation\'s triggers that a node left behind', async () => {
+    const dying = await node(log.store, false);
+    await dying.command(createAutomation, a, { name: 'Backup' });
+    await dying.command(createTrigger, t, manual);
+    await dying.command(deleteAutomation, a);
+    const finishing = await node();
+    await until(async () => !(await there(finishing)).trigger);
+  });
+
+  it('make it once when both import the same, and the names are free after a delete', async () => {
+    const [one, two] = [await node(), await node()];
+    const document = { _id: a, name: 'Backup', description: '', componentType: null, componentName: null, gbac: {}, triggers: [{ ...manual, _id: t }] };
+    await Promise.all([one.command(importAutomation, 'i', { automation: document }), two.command(importAutomation, 'j', { automation: document })]);
+    assert.deepEqual(await there(one), { automation: true, trigger: true });
+    await one.catchUp();
+    await one.command(deleteAutomation, a);
+    assert.deepEqual(await there(two), { automation: false, trigger: false });
+    assert.equal(typeof await outcome(two.command(createAutomation, b, { name: 'Backup' })), 'object');
+  });
+
+  it('never let a plan refer to a tree that is deleted', async () => {
+    const [one, two] = [await node(), await node()];
+    for (let round = 0; round < 10; round++) {
+      const [treeId, planId] = [`tree${round}`, `plan${round}`];
+      const made = await one.command(createTree, treeId, { name: treeId });
+      const nodeId = (made.doc as { versions: [{ root: { configId: string } }] }).versions[0].root.configId;
+      await one.command(createCompliancePlan, planId, { name: planId });
+      const nodes = [{ treeId, version: 'initial', nodeId }];
+      await Promise.all([one.command(updateCompliancePlan, planId, { nodes }), two.command(deleteTree, treeId)].map(outcome));
+      const [tree_, plan_] = [await one.tools.state(tree, treeId), await two.tools.state(plan, planId)];
+      assert.equal(plan_.content.nodes.length === 0 || tree_.exists, true, `round ${round}: the tree is gone, the plan refers to it`);
+      assert.equal(plan_.content.nodes.length > 0 || !tree_.exists, true, `round ${round}: one of the two went through`);
+    }
+  });
+});
