@@ -32,17 +32,20 @@ export type Loaded = {
 export type Order = { readonly requests: readonly Uint8Array[] } | { readonly load: Load };
 
 const headEnd = Buffer.from('\r\n\r\n');
-const lengthName = Buffer.from('\r\nContent-Length: ');
+const lengthNames = ['\r\nContent-Length: ', '\r\ncontent-length: '].map((name) => Buffer.from(name));
 const bufferSize = 256 * 1024;
 
-/** Bytes of the body that follows a head. */
-const lengthIn = (bytes: Buffer, status: number): number => {
+/** Bytes of the body that follows a head, which ends at `end`. */
+const lengthIn = (bytes: Buffer, end: number, status: number): number => {
   if (status === 304 || status === 204) return 0;
-  const at = bytes.indexOf(lengthName);
-  if (at < 0) throw new Error(`An answer without Content-Length:\n${bytes.toString()}`);
-  let length = 0;
-  for (let digit = at + lengthName.length; bytes[digit]! >= 48; digit++) length = length * 10 + bytes[digit]! - 48;
-  return length;
+  for (const name of lengthNames) {
+    const at = bytes.indexOf(name);
+    if (at < 0 || at > end) continue;
+    let length = 0;
+    for (let digit = at + name.length; bytes[digit]! >= 48; digit++) length = length * 10 + bytes[digit]! - 48;
+    return length;
+  }
+  throw new Error(`An answer without Content-Length:\n${bytes.toString('latin1', 0, end)}`);
 };
 
 type Exchange = { readonly send: (request: Uint8Array) => void; readonly end: () => void };
@@ -65,7 +68,7 @@ const open = (port: number, wanted: () => boolean, answered: (status: number, bo
       if (end < 0) return;
       status = (whole[9]! - 48) * 100 + (whole[10]! - 48) * 10 + whole[11]! - 48;
       const start = end + headEnd.length;
-      left = start + lengthIn(whole, status) - whole.length;
+      left = start + lengthIn(whole, end, status) - whole.length;
       body = wanted() ? [Buffer.from(whole.subarray(start))] : undefined;
     }
     if (left < 0) throw new Error('More was answered than was asked for');

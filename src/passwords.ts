@@ -9,7 +9,6 @@ const saltBytes = 16;
 const hashBytes = 32;
 const atOnce = 2;
 const mostWaiting = 100;
-
 const mostBytes = 1024;
 
 /** Passwords that look the same are the same, however they were typed. */

@@ -85,7 +85,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     rest: { ...hashing, seal: sealing.seal, unseal: sealing.unseal, methods: () => methodsOf(areas) },
   });
   const now = () => new Date().toISOString();
-  const reactions_ = reactor({ store, tools, reactions, reached: (position) => settled(position) ?? Promise.resolve(), log: warn });
+  const reactions_ = reactor({ store, tools, events: streams.events, reactions, reached: (position) => settled(position) ?? Promise.resolve(), log: warn });
   const handle = handler({ store, streams, claims: nameClaims(store, streams), tools, now, follow: (events) => { auth.onStored(events); return reactions_.follow(events); } });
   const auth = authenticator({ model, settled, handle, settings, hashing, unseal: sealing.unseal, digest: sealing.digest, secure: config.TLS_CERT_FILE !== undefined });
 

@@ -4,9 +4,9 @@ import { createGroupMapping, updateGroupMapping } from '../src/commands/groupMap
 import { deleteGroup, updateGroup } from '../src/commands/groups.ts';
 import { createRole, updateRole } from '../src/commands/roles.ts';
 import { groupMappingId } from '../src/domain/groupMappings.ts';
-import type { Code } from '../src/domain/refusal.ts';
-import { Refusal } from '../src/domain/refusal.ts';
+import { type Code, Refusal } from '../src/domain/refusal.ts';
 import type { Principal } from '../src/http/authenticate.ts';
+import { cookieText, cookieValue } from '../src/http/tokens.ts';
 import { defaults, fixedClock, openLog, startNode, type TestNode } from './node.ts';
 
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
@@ -38,8 +38,8 @@ describe('authentication', () => {
 
   const call = (authorization: string, { on = one, cookie = undefined as string | undefined, address = '10.0.0.1' } = {}) => on.auth.authenticate({ authorization, cookie, address });
   const bob = basic('bob:password of bob');
-  const refused = async (work: Promise<unknown> | unknown, code: Code = 'unauthenticated') =>
-    assert.rejects(async () => work, (error) => error instanceof Refusal && error.code === code);
+  const refused = async (work: Promise<unknown> | unknown, code: Code = 'unauthenticated', what?: string) =>
+    assert.rejects(async () => work, (error) => error instanceof Refusal && error.code === code, what);
   const tokenOf = async (on = one, username = 'bob') => on.auth.logIn(await on.auth.verify({ username, password: `password of ${username}` }, '10.0.0.1'), 'r');
   /** Called again, nothing has to be waited for and no password is hashed. */
   const atOnce = (authorization: string, on = one): Principal => {
@@ -67,15 +67,13 @@ describe('authentication', () => {
       await one.account('jörg', { password: 'ключ:🔑:ok' });
       assert.equal((await call(basic('jörg:ключ:🔑:ok'))).actor.username, 'jörg');
     });
-    for (const [what, header] of Object.entries({
-      'nothing': '', 'no colon': basic('bob'), 'no password': basic('bob:'), 'no user name': basic(':password'), 'no base64': 'Basic b%b', 'no UTF-8': `Basic ${Buffer.from([0x62, 0x3a, 0xff, 0xfe]).toString('base64')}`,
-      'another scheme': 'Digest username="bob"', 'a wrong password': basic('bob:password of eve'), 'an unknown user': basic('eve:password of eve'), 'a password cut short': basic('bob:password of bo'),
-    })) {
-      it(`refuses ${what}`, async () => {
-        await one.account('bob');
-        await refused(call(header));
-      });
-    }
+    it('refuses all else', async () => {
+      await one.account('bob');
+      for (const [what, header] of Object.entries({
+        'nothing': '', 'no colon': basic('bob'), 'no password': basic('bob:'), 'no user name': basic(':password'), 'no base64': 'Basic b%b', 'no UTF-8': `Basic ${Buffer.from([0x62, 0x3a, 0xff, 0xfe]).toString('base64')}`,
+        'another scheme': 'Digest username="bob"', 'a wrong password': basic('bob:password of eve'), 'an unknown user': basic('eve:password of eve'), 'a password cut short': basic('bob:password of bo'),
+      })) await refused(call(header), 'unauthenticated', what);
+    });
     it('hashes for an unknown user as for a known one', async () => {
       await refused(call(basic('eve:password')));
       assert.equal(one.hashing.checked, 1);
@@ -290,6 +288,22 @@ describe('authentication', () => {
       clock.pass(31 * minute);
       await refused(call(`Bearer ${token}`, { on: again }));
     });
+    it('takes uses of another node for uses', async () => {
+      await one.account('bob');
+      const token = await tokenOf();
+      await call(`Bearer ${token}`);
+      const two = await node();
+      clock.pass(20 * minute);
+      await call(`Bearer ${token}`, { on: two });
+      await written(1);
+      await one.catchUp();
+      clock.pass(25 * minute);
+      await call(`Bearer ${token}`);
+      await written(2);
+      await two.catchUp();
+      clock.pass(20 * minute);
+      await call(`Bearer ${token}`, { on: two });
+    });
     it('writes its use down once in a tenth of logoutTime at most', async () => {
       await one.account('bob');
       const token = await tokenOf();
@@ -327,6 +341,11 @@ describe('authentication', () => {
       await refused(call(`Bearer ${second}`));
       await call(`Bearer ${third}`);
       await call(`Bearer ${eve}`);
+    });
+    it('hides its cookie from scripts and other sites, and from networks where there is TLS', () => {
+      assert.equal(cookieText('token', 'x', true), 'token=x; Path=/; HttpOnly; SameSite=Strict; Secure');
+      assert.equal(cookieText('sid', undefined, false), 'sid=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0');
+      assert.deepEqual(['token=x', 'a=1; token=x=;b', 'mytoken=x', ''].map((header) => cookieValue(header, 'token')), ['x', 'x=', undefined, undefined]);
     });
     it('prefers the header to the cookie', async () => {
       await one.account('bob');

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ok, refused } from './people.ts';
 import { adminPassword, basic, startService, type TestService } from './service.ts';
@@ -8,13 +9,21 @@ const password = 'a long enough password';
 const method = (name: string, provenance = 'authorization') => ({ provenance, name });
 
 describe('authorization over HTTP', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'automation-platform-'));
   let service: TestService;
-  beforeEach(async () => { service = await startService(); });
-  afterEach(() => service.stop());
+  let tests = 0;
+  before(async () => { service = await startService({}, folder); });
+  after(async () => {
+    await service.stop();
+    rmSync(folder, { recursive: true });
+  });
+  beforeEach(() => { tests++; });
+
+  /** A name that only this test uses: most of them share one service, as each password costs time. */
+  const own = (name: string) => `${name}${tests}`;
 
   const post = async (path: string, body: unknown) => ok(await service.ask('POST', `/authorization/${path}`, body)).data;
-  const bob = { user: 'bob', password };
-  const asBob = (path: string, verb = 'GET', body?: unknown, headers?: Record<string, string>) => service.as(bob)(verb, path, body, headers);
+  const asBob = (path: string, verb = 'GET', body?: unknown, headers?: Record<string, string>) => service.as({ user: own('bob'), password })(verb, path, body, headers);
 
   describe('methods', () => {
     const list = async (query = '') => ok(await service.ask('GET', `/authorization/methods${query}`));
@@ -42,68 +51,70 @@ describe('authorization over HTTP', () => {
 
   describe('accounts', () => {
     it('are created from the document, plain or wrapped, and shown without the password', async () => {
-      await post('groups', { name: 'noc' });
-      const data = await post('accounts', { account: { username: 'bob', password, firstname: 'Bob', memberOf: ['readers', { provenance: 'local', name: 'noc', description: '' }] } });
+      await post('groups', { name: own('noc') });
+      const data = await post('accounts', { account: { username: own('bob'), password, firstname: 'Bob', memberOf: ['readers', { provenance: 'local', name: own('noc'), description: '' }] } });
       assert.match(data._id, /^[0-9a-f]{24}$/);
       const { created, lastUpdated, _id, ...rest } = data;
-      assert.deepEqual(rest, { username: 'bob', provenance: 'local', firstname: 'Bob', email: '', inactive: false, memberOf: ['readers', 'noc'], assignedRoles: [], externalGroups: [] });
-      assert.deepEqual(ok(await service.ask('GET', '/authorization/accounts/bob')), data);
+      assert.deepEqual(rest, { username: own('bob'), provenance: 'local', firstname: 'Bob', email: '', inactive: false, memberOf: ['readers', own('noc')], assignedRoles: [], externalGroups: [] });
+      assert.deepEqual(ok(await service.ask('GET', `/authorization/accounts/${own('bob')}`)), data);
       assert.deepEqual(ok(await service.ask('GET', `/authorization/accounts/${_id}`)), data);
-      await post('accounts', { username: 'eve', password });
-      assert.deepEqual(ok(await service.ask('GET', '/authorization/accounts?multiEquals[memberOf]=noc')), { results: [data], total: 1 });
-      assert.equal(ok(await service.ask('GET', '/authorization/accounts?multiEquals[inactive]=false&multiContains[username]=E')).total, 1);
+      await post('accounts', { username: own('eve'), password });
+      assert.deepEqual(ok(await service.ask('GET', `/authorization/accounts?multiEquals[memberOf]=${own('noc')}`)), { results: [data], total: 1 });
+      assert.equal(ok(await service.ask('GET', `/authorization/accounts?multiEquals[inactive]=false&multiContains[username]=${own('EVE')}`)).total, 1);
     });
     it('are refused with the field that is wrong', async () => {
       for (const [body, field] of [
-        [{ password }, /username/], [{ username: 'bob' }, /password/], [{ username: 'bob', password: 'seven77' }, /password/], [{ username: 'bob', password: 'ä'.repeat(600) }, /password/],
-        [{ username: 'b:b', password }, /username/], [{ username: 'bob', password, memberOf: 'readers' }, /memberOf/], [{ username: 'bob', password, admin: true }, /admin/],
-        [{ account: { username: 'bob', password }, username: 'bob' }, /username/], [{ account: { username: 'bob' } }, /password/],
+        [{ password }, /username/], [{ username: own('bob') }, /password/], [{ username: own('bob'), password: 'seven77' }, /password/], [{ username: own('bob'), password: 'ä'.repeat(600) }, /password/],
+        [{ username: 'b:b', password }, /username/], [{ username: own('bob'), password, memberOf: 'readers' }, /memberOf/], [{ username: own('bob'), password, admin: true }, /admin/],
+        [{ account: { username: own('bob'), password }, username: own('bob') }, /username/], [{ account: { username: own('bob') } }, /password/],
       ] as const) refused(await service.ask('POST', '/authorization/accounts', body), 400, field);
-      refused(await service.ask('POST', '/authorization/accounts', { username: 'bob', password, memberOf: ['x', 'readers', 'y'], assignedRoles: ['z'] }), 404, /"x.*"y.*"z/s);
-      refused(await service.ask('GET', '/authorization/accounts/bob'), 404);
+      refused(await service.ask('POST', '/authorization/accounts', { username: own('bob'), password, memberOf: ['x', 'readers', 'y'], assignedRoles: ['z'] }), 404, /"x.*"y.*"z/s);
+      refused(await service.ask('GET', `/authorization/accounts/${own('bob')}`), 404);
     });
     it('have names of their own, however many ask at once', async () => {
-      const answers = await Promise.all(Array.from({ length: 5 }, () => service.ask('POST', '/authorization/accounts', { username: 'bob', password })));
+      const answers = await Promise.all(Array.from({ length: 5 }, () => service.ask('POST', '/authorization/accounts', { username: own('bob'), password })));
       assert.deepEqual(answers.map(({ status }) => status).sort(), [200, 409, 409, 409, 409]);
     });
     it('are changed by what is sent, and not when somebody else was faster', async () => {
-      const { _id } = await post('accounts', { username: 'bob', password, memberOf: ['readers'] });
+      const { _id } = await post('accounts', { username: own('bob'), password, memberOf: ['readers'] });
       const { headers } = await service.ask('GET', `/authorization/accounts/${_id}`);
-      const { data } = ok(await service.ask('PATCH', '/authorization/accounts/bob', { email: 'bob@example.com' }, { 'If-Match': headers.get('etag')! }));
+      const { data } = ok(await service.ask('PATCH', `/authorization/accounts/${own('bob')}`, { email: 'bob@example.com' }, { 'If-Match': headers.get('etag')! }));
       assert.deepEqual([data.email, data.memberOf], ['bob@example.com', ['readers']]);
-      refused(await service.ask('PATCH', '/authorization/accounts/bob', { email: '' }, { 'If-Match': headers.get('etag')! }), 412);
-      refused(await service.ask('PATCH', '/authorization/accounts/nobody', { email: '' }), 404);
+      refused(await service.ask('PATCH', `/authorization/accounts/${own('bob')}`, { email: '' }, { 'If-Match': headers.get('etag')! }), 412);
+      refused(await service.ask('PATCH', `/authorization/accounts/${own('nobody')}`, { email: '' }), 404);
     });
     it('that are deactivated, or get another password, are so at the next request', async () => {
-      await post('accounts', { username: 'bob', password });
+      await post('accounts', { username: own('bob'), password });
       ok(await asBob('/authorization/whoami'));
-      ok(await service.ask('PATCH', '/authorization/accounts/bob', { account: { password: 'quite another one' } }));
+      ok(await service.ask('PATCH', `/authorization/accounts/${own('bob')}`, { account: { password: 'quite another one' } }));
       refused(await asBob('/authorization/whoami'), 401);
-      const changed = service.as({ user: 'bob', password: 'quite another one' });
+      const changed = service.as({ user: own('bob'), password: 'quite another one' });
       ok(await changed('GET', '/authorization/whoami'));
-      ok(await service.ask('PATCH', '/authorization/accounts/bob', { inactive: true }));
+      ok(await service.ask('PATCH', `/authorization/accounts/${own('bob')}`, { inactive: true }));
       refused(await changed('GET', '/authorization/whoami'), 401);
     });
     it('are deleted, and their name is free again', async () => {
-      const { _id } = await post('accounts', { username: 'bob', password });
-      assert.equal(ok(await service.ask('DELETE', '/authorization/accounts/bob')).data._id, _id);
+      const { _id } = await post('accounts', { username: own('bob'), password });
+      assert.equal(ok(await service.ask('DELETE', `/authorization/accounts/${own('bob')}`)).data._id, _id);
       refused(await service.ask('GET', `/authorization/accounts/${_id}`), 404);
       refused(await asBob('/authorization/whoami'), 401);
-      assert.notEqual((await post('accounts', { username: 'bob', password }))._id, _id);
+      assert.notEqual((await post('accounts', { username: own('bob'), password }))._id, _id);
     });
     it('keep one admin', async () => {
       for (const [verb, body] of [['DELETE'], ['PATCH', { inactive: true }], ['PATCH', { memberOf: [] }]] as const) refused(await service.ask(verb, '/authorization/accounts/admin', body), 409, /last admin/);
-      await post('accounts', { username: 'bob', password, memberOf: ['admins'] });
-      ok(await service.ask('DELETE', '/authorization/accounts/admin'));
-      refused(await asBob('/authorization/accounts/bob', 'DELETE'), 409, /last admin/);
+      await post('accounts', { username: own('bob'), password, memberOf: ['admins'] });
+      ok(await asBob('/authorization/accounts/admin', 'PATCH', { inactive: true }));
+      refused(await asBob(`/authorization/accounts/${own('bob')}`, 'DELETE'), 409, /last admin/);
+      ok(await asBob('/authorization/accounts/admin', 'PATCH', { inactive: false }));
+      ok(await service.ask('DELETE', `/authorization/accounts/${own('bob')}`));
     });
     it('leave no password in clear anywhere', async () => {
-      await post('accounts', { username: 'bob', password });
+      await post('accounts', { username: own('bob'), password });
       ok(await asBob('/authorization/whoami'));
-      refused(await service.as({ user: 'bob', password: 'a mistyped password' })('GET', '/authorization/whoami'), 401);
+      refused(await service.as({ user: own('bob'), password: 'a mistyped password' })('GET', '/authorization/whoami'), 401);
       ok(await asBob('/authorization/whoami/password', 'POST', { old: password, new: 'the newest password' }));
-      const answers = await Promise.all(['/authorization/accounts', '/authorization/accounts/bob', '/health/status', '/metrics'].map(async (path) => (await service.ask('GET', path)).text));
-      await service.restart().then((again) => { service = again; });
+      const answers = await Promise.all(['/authorization/accounts', `/authorization/accounts/${own('bob')}`, '/health/status', '/metrics'].map(async (path) => (await service.ask('GET', path)).text));
+      service = await service.restart();
       const files = readdirSync(service.folder).map((file) => readFileSync(join(service.folder, file), 'latin1'));
       for (const text of [...answers, ...service.lines, ...files])
         for (const word of [password, 'a mistyped password', 'the newest password', adminPassword, '$scrypt$']) assert.ok(!text.includes(word), word);
@@ -113,28 +124,28 @@ describe('authorization over HTTP', () => {
 
   describe('groups', () => {
     it('are created, changed, renamed and deleted', async () => {
-      const data = await post('groups', { group: { name: 'noc', description: 'At night' } });
-      assert.deepEqual([data.name, data.provenance, data.description, data.assignedRoles, data.memberOf], ['noc', 'local', 'At night', [], []]);
-      assert.equal(ok(await service.ask('PATCH', '/authorization/groups/noc', { name: 'soc' })).data.description, 'At night');
-      assert.equal(ok(await service.ask('GET', `/authorization/groups/${data._id}`)).name, 'soc');
-      refused(await service.ask('POST', '/authorization/groups', { name: 'soc' }), 409, /soc/);
-      await post('groups', { name: 'noc' });
-      ok(await service.ask('DELETE', '/authorization/groups/soc'));
-      refused(await service.ask('DELETE', '/authorization/groups/soc'), 404);
+      const data = await post('groups', { group: { name: own('noc'), description: 'At night' } });
+      assert.deepEqual([data.name, data.provenance, data.description, data.assignedRoles, data.memberOf], [own('noc'), 'local', 'At night', [], []]);
+      assert.equal(ok(await service.ask('PATCH', `/authorization/groups/${own('noc')}`, { name: own('soc') })).data.description, 'At night');
+      assert.equal(ok(await service.ask('GET', `/authorization/groups/${data._id}`)).name, own('soc'));
+      refused(await service.ask('POST', '/authorization/groups', { name: own('soc') }), 409, /soc/);
+      await post('groups', { name: own('noc') });
+      ok(await service.ask('DELETE', `/authorization/groups/${own('soc')}`));
+      refused(await service.ask('DELETE', `/authorization/groups/${own('soc')}`), 404);
     });
     it('that are referred to stay, and the answer says by whom', async () => {
-      await post('groups', { name: 'noc' });
-      await post('groups', { name: 'night', memberOf: ['noc'] });
-      await post('accounts', { username: 'bob', password, memberOf: ['noc'] });
-      const answer = await service.ask('DELETE', '/authorization/groups/noc');
+      await post('groups', { name: own('noc') });
+      await post('groups', { name: own('night'), memberOf: [own('noc')] });
+      await post('accounts', { username: own('bob'), password, memberOf: [own('noc')] });
+      const answer = await service.ask('DELETE', `/authorization/groups/${own('noc')}`);
       refused(answer, 409, /bob.*night/s);
       assert.equal(answer.body.metadata.errors.length, 2);
-      refused(await service.ask('PATCH', '/authorization/groups/noc', { name: 'x' }), 409, /bob/);
+      refused(await service.ask('PATCH', `/authorization/groups/${own('noc')}`, { name: 'x' }), 409, /bob/);
     });
     it('that automations give access to stay', async () => {
-      await post('groups', { name: 'noc' });
-      ok(await service.ask('POST', '/operations-manager/automations', { name: 'night run', gbac: { write: ['noc'] } }));
-      refused(await service.ask('DELETE', '/authorization/groups/noc'), 409, /night run/);
+      await post('groups', { name: own('noc') });
+      ok(await service.ask('POST', '/operations-manager/automations', { name: own('night run'), gbac: { write: [own('noc')] } }));
+      refused(await service.ask('DELETE', `/authorization/groups/${own('noc')}`), 409, /night run/);
     });
     it('built in stay as they are named', async () => {
       for (const name of ['admins', 'operators', 'readers']) {
@@ -143,20 +154,20 @@ describe('authorization over HTTP', () => {
       }
     });
     it('cannot be made powerful by operators', async () => {
-      await post('accounts', { username: 'bob', password, memberOf: ['operators'] });
-      ok(await asBob('/authorization/groups', 'POST', { name: 'mine' }));
+      await post('accounts', { username: own('bob'), password, memberOf: ['operators'] });
+      ok(await asBob('/authorization/groups', 'POST', { name: own('mine') }));
       refused(await asBob('/authorization/groups/operators', 'PATCH', { memberOf: ['admins'] }), 403, /admins/);
-      refused(await asBob('/authorization/groups', 'POST', { name: 'other', memberOf: ['admins'] }), 403);
+      refused(await asBob('/authorization/groups', 'POST', { name: own('other'), memberOf: ['admins'] }), 403);
     });
   });
 
   describe('roles', () => {
     it('allow what they list, from the next request on', async () => {
-      await post('roles', { role: { name: 'lister', allowedMethods: [method('getMethods')] } });
-      await post('accounts', { username: 'bob', password, assignedRoles: ['lister'] });
+      await post('roles', { role: { name: own('lister'), allowedMethods: [method('getMethods')] } });
+      await post('accounts', { username: own('bob'), password, assignedRoles: [own('lister')] });
       ok(await asBob('/authorization/methods'));
       refused(await asBob('/authorization/accounts'), 403, /getAccounts/);
-      ok(await service.ask('PATCH', '/authorization/roles/lister', { allowedMethods: [method('getAccounts')] }));
+      ok(await service.ask('PATCH', `/authorization/roles/${own('lister')}`, { allowedMethods: [method('getAccounts')] }));
       ok(await asBob('/authorization/accounts'));
       refused(await asBob('/authorization/methods'), 403, /getMethods/);
     });
@@ -165,34 +176,34 @@ describe('authorization over HTTP', () => {
       refused(await service.ask('POST', '/authorization/roles', { name: 'x' }), 400, /allowedMethods/);
     });
     it('that are referred to stay', async () => {
-      await post('roles', { name: 'r', allowedMethods: [] });
-      await post('groups', { name: 'noc', assignedRoles: ['r'] });
-      refused(await service.ask('DELETE', '/authorization/roles/r'), 409, /noc/);
-      ok(await service.ask('DELETE', '/authorization/groups/noc'));
-      ok(await service.ask('DELETE', '/authorization/roles/r'));
-      refused(await service.ask('GET', '/authorization/roles/r'), 404);
+      await post('roles', { name: own('r'), allowedMethods: [] });
+      await post('groups', { name: own('noc'), assignedRoles: [own('r')] });
+      refused(await service.ask('DELETE', `/authorization/roles/${own('r')}`), 409, /noc/);
+      ok(await service.ask('DELETE', `/authorization/groups/${own('noc')}`));
+      ok(await service.ask('DELETE', `/authorization/roles/${own('r')}`));
+      refused(await service.ask('GET', `/authorization/roles/${own('r')}`), 404);
     });
   });
 
   describe('whoami', () => {
     it('says who calls and what they may call', async () => {
-      await post('roles', { name: 'lister', allowedMethods: [method('getAccounts')] });
-      await post('groups', { name: 'noc', assignedRoles: ['lister'], provenance: 'LDAP' });
-      const { _id } = await post('accounts', { username: 'bob', password, firstname: 'Bob', memberOf: ['noc'] });
+      await post('roles', { name: own('lister'), allowedMethods: [method('getAccounts')] });
+      await post('groups', { name: own('noc'), assignedRoles: [own('lister')], provenance: 'LDAP' });
+      const { _id } = await post('accounts', { username: own('bob'), password, firstname: 'Bob', memberOf: [own('noc')] });
       assert.deepEqual(ok(await asBob('/authorization/whoami')), {
-        id: _id, username: 'bob', provenance: 'local', firstname: 'Bob', groups: [{ name: 'noc', provenance: 'LDAP' }], roles: ['lister'],
+        id: _id, username: own('bob'), provenance: 'local', firstname: 'Bob', groups: [{ name: own('noc'), provenance: 'LDAP' }], roles: [own('lister')],
         methods: { authorization: ['whoami', 'changePassword', 'login', 'logout', 'getAccounts'] },
       });
     });
     it('changes the own password, and every login of the account ends', async () => {
-      await post('accounts', { username: 'bob', password });
-      const { text: token } = await service.ask('POST', '/login', { username: 'bob', password }, {}, null);
+      await post('accounts', { username: own('bob'), password });
+      const { text: token } = await service.ask('POST', '/login', { username: own('bob'), password }, {}, null);
       refused(await asBob('/authorization/whoami/password', 'POST', { old: 'not this one', new: 'the newest password' }), 403, /old/);
       refused(await asBob('/authorization/whoami/password', 'POST', { old: password, new: 'short' }), 400, /new/);
       ok(await asBob('/authorization/whoami/password', 'POST', { old: password, new: 'the newest password' }));
       refused(await asBob('/authorization/whoami'), 401);
       refused(await service.ask('GET', '/authorization/whoami', undefined, { Authorization: `Bearer ${token}` }, null), 401);
-      ok(await service.as({ user: 'bob', password: 'the newest password' })('GET', '/authorization/whoami'));
+      ok(await service.as({ user: own('bob'), password: 'the newest password' })('GET', '/authorization/whoami'));
     });
   });
 
@@ -232,8 +243,8 @@ describe('authorization over HTTP', () => {
       refused(await login({ user: { username: 'admin', password: adminPassword, more: 1 } }), 400, /more/);
     });
     it('are limited, and the answer says for how long', async () => {
-      for (let i = 0; i < 10; i++) refused(await login({ username: 'bob', password: `wrong ${i}` }), 401);
-      const answer = await login({ username: 'bob', password: 'wrong' });
+      for (let i = 0; i < 10; i++) refused(await login({ username: own('bob'), password: `wrong ${i}` }), 401);
+      const answer = await login({ username: own('bob'), password: 'wrong' });
       refused(answer, 429);
       assert.ok(Number(answer.headers.get('retry-after')) > 0);
       refused(await asBob('/authorization/whoami'), 429);

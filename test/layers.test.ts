@@ -7,7 +7,7 @@ const allowed: Record<string, readonly string[]> = {
   store: ['store', 'domain', 'startWorker.ts'],
   projections: ['projections', 'domain', 'store', 'startWorker.ts'],
   commands: ['commands', 'domain', 'projections', 'store'],
-  http: ['http', 'commands', 'projections', 'domain', 'store', 'passwords.ts', 'secrets.ts'],
+  http: ['http', 'commands', 'projections', 'domain', 'store', 'passwords.ts', 'secrets.ts', 'version.ts'],
 };
 
 /** Packages that a layer may use beside Node's own modules; in the domain not even those. */

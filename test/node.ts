@@ -73,10 +73,10 @@ export const startNode = async (log: EventStore, { settings = () => defaults, no
     model, streams, settled, nameSort: () => 'name',
     rest: { ...hashing, seal: sealing.seal, unseal: sealing.unseal, methods: () => [{ provenance: 'mop', name: 'exportTemplate' }] },
   });
-  const following = reactor({ store, tools, reactions, reached: (position) => run.reached(position, 5000), log: () => undefined });
+  const following = reactor({ store, tools, events: streams.events, reactions, reached: (position) => run.reached(position, 5000), log: () => undefined });
   const handle = handler({
     store, streams, tools, claims: nameClaims(store, streams), now: () => new Date(now()).toISOString(),
-    follow: async (events) => { auth.onStored(events); if (reacting) await following.follow(events); },
+    follow: async (events) => { auth.onStored(events); return reacting ? following.follow(events) : 0; },
   });
   const auth = authenticator({ model, settled, handle, settings, hashing, unseal: sealing.unseal, digest: sealing.digest, secure: false, now });
 

@@ -130,7 +130,7 @@ describe('the dialect of lists', () => {
     assert.deepEqual(where('multiEquals[deprecated]=true'), equals('deprecated', 'true'));
     assert.deepEqual(where('multiEquals={"deprecated":false}'), equals('deprecated', 'false'));
     for (const wrong of ['multiEquals[deprecated]=1', 'multiEquals[deprecated]=', 'multiContains[deprecated]=true']) refused(wrong, wrong.replace(/=.*/, ''), /deprecated/);
-    refused('multiStartsWith={"deprecated":true}', 'multiStartsWith[deprecated]', /deprecated/);
+    for (const wrong of ['multiStartsWith={"deprecated":true}', 'multiEquals={"deprecated":["true"]}', 'multiEquals={"deprecated":null}']) refused(wrong, wrong.replace(/=.*/, '[deprecated]'), /deprecated/);
   });
 
   it('refuses brackets and JSON of one parameter together', () => refused('multiEquals[name]=x&multiEquals={"name":"x"}', 'multiEquals', /not both/));

@@ -97,6 +97,14 @@ export const readStoreContract = (name: string, open: () => ReadStore | Promise<
       await write([]);
       assert.deepEqual(await store.resume(), { position: 10, event: 'e10' });
     });
+    it('never goes back, and stays where it is only without changes', async () => {
+      await write([put(thing('1'))]);
+      assert.equal(await store.apply([], 10, { position: 10, event: 'e10' }), true);
+      await assert.rejects(async () => store.apply([removed('1')], 10, { position: 10, event: 'e10' }), /from 10 to 10/);
+      await assert.rejects(async () => store.apply([], 10, { position: 9, event: 'e9' }), /from 10 to 9/);
+      assert.deepEqual(await listed(store), { ids: ['1'], total: 1 });
+      await write([removed('1')]);
+    });
     it('keeps what was there when the store resumes', async () => {
       await write([put(thing('1')), put(thing('2', { guard: 'g' }))]);
       await store.resume();

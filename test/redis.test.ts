@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -7,10 +6,10 @@ import { Refusal } from '../src/domain/refusal.ts';
 import type { Change, ReadStore } from '../src/projections/port.ts';
 import { redisReadStore } from '../src/projections/redis.ts';
 import { contractCollections, listed, put, readStoreContract, removed, thing } from './readStore.contract.ts';
-import { describeOwnRedis, describeRedis } from './redisServer.ts';
+import { describeOwnRedis, describeRedis, freshPrefix } from './redisServer.ts';
 
 type More = { readonly prefix?: string; readonly readWaitMs?: number; readonly notices?: number };
-const openAt = (url: string, more: More = {}): ReadStore => redisReadStore({ url, prefix: randomUUID(), collections: contractCollections, ...more });
+const openAt = (url: string, more: More = {}): ReadStore => redisReadStore({ url, prefix: freshPrefix(), collections: contractCollections, ...more });
 
 const unavailable = (error: unknown): boolean => error instanceof Refusal && error.code === 'unavailable';
 
@@ -72,7 +71,7 @@ describeOwnRedis('a redis read store on a node of a cluster', (redis) => {
 describeRedis('redis read stores of one prefix', (redis) => {
   let stores: ReadStore[];
   let prefix: string;
-  beforeEach(() => { stores = []; prefix = randomUUID(); });
+  beforeEach(() => { stores = []; prefix = freshPrefix(); });
   afterEach(() => Promise.all(stores.map((store) => store.close())));
   const open = async (more: More = {}): Promise<ReadStore> => {
     const store = openAt(redis().url, { prefix, ...more });
@@ -228,6 +227,12 @@ describeOwnRedis('a redis read store in trouble', (redis) => {
     assert.deepEqual(await store.resume(), { position: 1, event: 'e1' });
     assert.deepEqual(await listed(store), { ids: ['9'], total: 1 });
     assert.equal(store.guard('things', '2'), undefined);
+  });
+  it('starts afresh when the collections have other fields than before', async () => {
+    await store.close();
+    store = redisReadStore({ url: redis().url, prefix, collections: contractCollections.map((spec) => ({ ...spec, filters: ['colour'] })) });
+    assert.deepEqual(await store.resume(), { position: 0, event: '' });
+    assert.deepEqual(await listed(store), { ids: [], total: 0 });
   });
   it('goes back to where a restored backup is', async () => {
     await redis().command('SAVE');

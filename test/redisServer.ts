@@ -1,4 +1,5 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -93,9 +94,21 @@ export const describeOwnRedis = (title: string, suite: (redis: () => OwnRedis) =
   });
 };
 
-/** A suite that only adds keys to a Redis: the one of TEST_REDIS_URL, or its own. */
+const run = randomUUID();
+
+/** A prefix that nobody else uses; its keys are removed after the suite of `describeRedis`. */
+export const freshPrefix = (): string => `test-${run}-${randomUUID()}`;
+
+/** A suite that only adds keys, with a fresh prefix, to a Redis: the one of TEST_REDIS_URL, or its own. */
 export const describeRedis = (title: string, suite: (redis: () => Redis) => void): void => {
   const url = process.env['TEST_REDIS_URL'];
-  if (url === undefined) describeOwnRedis(title, suite);
-  else describe(title, () => suite(() => redisAt(url)));
+  if (url === undefined) return describeOwnRedis(title, suite);
+  describe(title, () => {
+    const redis = redisAt(url);
+    after(async () => {
+      const keys = await redis.command('KEYS', `{test-${run}-*`) as string[];
+      if (keys.length > 0) await redis.command('UNLINK', ...keys);
+    });
+    suite(() => redis);
+  });
 };

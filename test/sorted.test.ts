@@ -41,6 +41,16 @@ describe('a sorted list', () => {
     for (const key of keys) if (Number(key) % 20 > 0) list.remove(key);
     assert.ok(list.blocks.length <= 3, `${list.blocks.length} blocks for 200 items`);
   });
+  for (const [which, from, to] of [['first', 0, 300], ['last', 384, 385]] as const) {
+    it(`joins the ${which} block to its neighbour when it has become sparse`, () => {
+      const keys = Array.from({ length: 500 }, (_, n) => String(n).padStart(3, '0'));
+      const list = sortedList<string, string>(keys.map((key) => [key, key]));
+      holds(list, new Set(keys));
+      for (const key of keys.slice(from, to)) list.remove(key);
+      assert.equal(list.blocks.length, 1);
+      holds(list, new Set([...keys.slice(0, from), ...keys.slice(to)]));
+    });
+  }
   it('finds all keys that begin with something', () => {
     const keys = Array.from({ length: 2000 }, (_, n) => `${n % 3}-${n}`);
     const list = sortedList<string, number>(keys.map((key) => [key, key]));

@@ -15,9 +15,13 @@ import { gather, newEvent, newEvents, newStream, refused, storeContract } from '
 
 storeContract('sqlite', folder => openSqliteStore({ file: join(folder, 'events.db') }));
 
+const children: ChildProcess[] = [];
+
 const child = (file: string, shell = ''): ChildProcess => {
   const program = fileURLToPath(new URL('./crash/appendUntilRefused.ts', import.meta.url));
-  return spawn('bash', ['-c', `${shell} exec "$0" --import tsx "$1" "$2"`, process.execPath, program, file], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const running = spawn('bash', ['-c', `${shell} exec "$0" --import tsx "$1" "$2"`, process.execPath, program, file], { stdio: ['ignore', 'pipe', 'pipe'] });
+  children.push(running);
+  return running;
 };
 
 /** What a child has been told is stored, by stream and revision, and its last words. */
@@ -75,6 +79,7 @@ describe('the log in a SQLite file', () => {
     opened = [];
   });
   afterEach(async () => {
+    for (const running of children.splice(0)) running.kill('SIGKILL');
     await Promise.all(opened.map(store => store.close()));
     await rm(join(folder, '..'), { recursive: true });
   });

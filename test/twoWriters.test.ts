@@ -90,6 +90,36 @@ export const twoWriters = (title: string, open: () => Promise<{ store: EventStor
     }
   }
 
+  it('a rename that sleeps through an intent for its name does not get it back from a third', async () => {
+    await writer(store, { reacting: false }).make('a', 'old');
+    const [sleepingRename, sleepingIntent] = [stopping(store, 2, 'before'), stopping(store, 2, 'before')];
+    const [one, two, three] = [writer(sleepingRename.store, { reacting: false }), writer(sleepingIntent.store, { reacting: false }), writer(store, { reacting: false })];
+    const renamed = outcome(one.rename('a', 'x'));
+    await sleepingRename.atStop;
+    const filled = outcome(two.fill('i', [{ id: 'a', name: 'x' }]));
+    await sleepingIntent.atStop;
+    assert.equal(typeof (await outcome(three.make('b', 'x'))), 'object');
+    sleepingRename.resume();
+    sleepingIntent.resume();
+    assert.deepEqual([await renamed, await filled], ['conflict', 'conflict']);
+    assert.deepEqual(await bearers('x', ['a', 'b']), ['b']);
+  });
+
+  it('an intent that keeps a name for its bearer keeps it when the bearer gives it up meanwhile', async () => {
+    const [one, two] = [writer(store, { reacting: false }), writer(store)];
+    await one.make('a', 'x');
+    await one.fill('i', [{ id: 'a', name: 'x' }]);
+    await one.rename('a', 'other');
+    assert.equal(await outcome(one.make('b', 'x')), 'conflict');
+    await two.fill('j', [{ id: 'z', name: 'z' }]);
+    const deadline = Date.now() + 5000;
+    while ((await bearers('x', ['a'])).length === 0) {
+      assert.ok(Date.now() < deadline, 'the part was not carried out');
+      await new Promise(setImmediate);
+    }
+    await two.stop();
+  });
+
   it('many writers on several nodes create one thing of a name, and every loser is told', async () => {
     const nodes = [writer(store), writer(store), writer(store)];
     const tries = Array.from({ length: 12 }, (_, i) => outcome(nodes[i % 3]!.make(`t${i}`, 'wanted')));

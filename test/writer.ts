@@ -65,8 +65,8 @@ const noTools = { query: async () => [] } as unknown as Tools; // things ask not
 /** A write path with caches of its own over a store: one node. */
 export const writer = (store: EventStore, { reacting = true, now = () => new Date().toISOString() } = {}) => {
   const streams = streamsOf(store, [thing, box, claimsAggregate, parkedReaction], [things]);
-  const reactions = reactor({ store, tools: noTools, reactions: [reaction], reached: async () => undefined, log: () => undefined });
-  const handle = handler({ store, streams, claims: nameClaims(store, streams), tools: noTools, now, follow: reacting ? reactions.follow : async () => undefined });
+  const reactions = reactor({ store, tools: noTools, events: streams.events, reactions: [reaction], reached: async () => undefined, log: () => undefined });
+  const handle = handler({ store, streams, claims: nameClaims(store, streams), tools: noTools, now, follow: reacting ? reactions.follow : async () => 0 });
   if (reacting) reactions.start(handle);
   const request = (id: string, input: unknown, more: Partial<Request> = {}): Request =>
     ({ id, input, actor: context.actor, operation: 'test', requestId: 'r', ...more });

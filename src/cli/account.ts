@@ -23,7 +23,7 @@ import { type Input, readPassword } from './password.ts';
  * Sets the password of an account without the service, which must not run on the same data: an Error says so. The
  * password is typed on a terminal, or is the first line of what is piped in.
  */
-export const setPassword = async ({ EVENTSTORE_URL: { file }, SECRET_KEY }: Config, username: string, input: Input = process.stdin): Promise<void> => {
+export const setPassword = async ({ EVENTSTORE_URL: { file }, SECRET_KEY }: Config, username: string, input: Input = process.stdin, output: NodeJS.WritableStream = process.stderr): Promise<void> => {
   if (!existsSync(file)) throw new Error(`There is no event log at ${file}; set DATA_DIR or EVENTSTORE_URL as for the service`);
   const store = await openSqliteStore({ file }).catch((error: Error) => {
     throw new Error(`${error.message}; stop the service first`, { cause: error });
@@ -31,7 +31,7 @@ export const setPassword = async ({ EVENTSTORE_URL: { file }, SECRET_KEY }: Conf
   try {
     const id = await accountNamed(store, username);
     if (id === undefined) throw new Error(`There is no account ${JSON.stringify(username)}`);
-    const password = await readPassword(input, process.stderr);
+    const password = await readPassword(input, output);
     if ([...password].length < 8) throw new Error('A password has at least 8 characters');
     const { seal, unseal } = secrets({ key: secretKey({ fromSetting: SECRET_KEY, file: join(dirname(file), 'secret.key') }) });
     const streams = streamsOf(store, aggregates, []);
@@ -39,9 +39,9 @@ export const setPassword = async ({ EVENTSTORE_URL: { file }, SECRET_KEY }: Conf
       streams, model: memoryReadStore({ collections: [] }), settled: () => undefined, nameSort: () => 'name',
       rest: { ...passwords(), seal, unseal, methods: () => [] },
     });
-    const handle = handler({ store, streams, tools, claims: nameClaims(store, streams), now: () => new Date().toISOString(), follow: async () => undefined });
+    const handle = handler({ store, streams, tools, claims: nameClaims(store, streams), now: () => new Date().toISOString(), follow: async () => 0 });
     await handle(set, { id, input: { password }, actor: platform, operation: 'account passwd', requestId: randomUUID() });
-    process.stderr.write(`The password of ${username} is set\n`);
+    output.write(`The password of ${username} is set\n`);
   } finally {
     await store.close();
   }

@@ -37,9 +37,9 @@ export const nameClaims = (store: EventStore, streams: Streams) => {
   const check = async ({ owner, decidedBy }: Claim, name: Name): Promise<{ holds: boolean; decided: Loaded }> => {
     const decided = await streams.refresh(decidedBy);
     if (owner === decidedBy) return { decided, holds: shows(owner, decided, name) };
-    const promised = streams.kindOf(decidedBy).aggregate.promises?.(decided.state) ?? [];
-    if (!promised.some((p) => p.owner === owner && sameName(p.name, name))) return { decided, holds: false };
     const own = await streams.refresh(owner);
+    const promised = streams.kindOf(decidedBy).aggregate.promises?.(decided.state) ?? [];
+    if (!promised.some((p) => p.owner === owner && sameName(p.name, name))) return { decided, holds: shows(owner, own, name) };
     const carriedOut = [...own.keys.keys()].some((key) => key.startsWith(partOf(decidedBy)));
     return { decided, holds: !carriedOut || shows(owner, own, name) };
   };
@@ -52,9 +52,10 @@ export const nameClaims = (store: EventStore, streams: Streams) => {
       const { claim } = claims.state as { claim?: Claim };
       if (claim?.owner === owner && claim.decidedBy === decidedBy) return;
       const { holds, decided } = claim ? await check(claim, name) : { holds: false, decided: undefined };
-      // What an intent has promised to the owner is as good as a claim of its own.
-      if (holds && claim?.owner === owner) return;
-      if (claim && decided && claim.owner !== owner) {
+      const mine = claim?.owner === owner;
+      // What an intent has promised to the owner is as good as a claim of its own; the owner's own name it may still give up.
+      if (holds && mine && claim.decidedBy !== owner) return;
+      if (claim && decided && !(holds && mine)) {
         if (holds) throw new Refusal('conflict', `The name ${JSON.stringify(name.name)} is taken`, { path: 'name' });
         const lapsed = await append(claim.decidedBy, decided, `@platform/${streams.kindOf(claim.decidedBy).aggregate.area}`, claimLapsed(name), about);
         if (!lapsed) continue;

@@ -35,7 +35,7 @@ export type Request = {
 export type Handled = {
   readonly id: string;
   readonly revision: number;
-  /** Of the stream's last event; 0 when there is none. */
+  /** Of the last event that it stored, in this stream or in those that follow from it; else of the stream's last event. */
   readonly position: number;
   readonly before: unknown;
   readonly doc: unknown;
@@ -51,8 +51,8 @@ type Needs = {
   readonly tools: Tools;
   /** UTC, ISO 8601 with milliseconds. */
   readonly now: () => string;
-  /** Carries out what follows from the events (commands/reactions.ts). */
-  readonly follow: (events: readonly Recorded[]) => Promise<void>;
+  /** Carries out what follows from the events (commands/reactions.ts); the position of the last event that this stored. */
+  readonly follow: (events: readonly Recorded[]) => Promise<number>;
 };
 
 /** A request with what the command has done early. */
@@ -106,7 +106,7 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
     const { events, replay } = await decide(command, request, past, at, newId);
     if (replay) {
       const [before, after] = [await streams.asOf(stream, replay.first - 1), await streams.asOf(stream, replay.last)];
-      return { done: handled(command, request.id, before, after, { replayed: true }), stored: [] };
+      return { done: handled(command, request.id, before, after, { replayed: true }), stored: await streams.events(stream, replay.first, replay.last) };
     }
     if (events.length === 0) return { done: handled(command, request.id, past, past, {}), stored: [] };
 
@@ -159,9 +159,9 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
         if (tried > 1) await pause(Math.random() * 2 ** tried);
       }
     });
-    // Outside the turn: what follows may be about this very stream.
-    await follow(stored);
-    return done;
+    // Outside the turn: what follows may be about this very stream. Also of a replay: the first try may not be through.
+    const position = await follow(stored);
+    return { ...done, position: Math.max(done.position, position) };
   };
 };
 

@@ -8,6 +8,7 @@ import type { Command, Tools } from './define.ts';
 import type { Handle, Request } from './handle.ts';
 import { completeReaction, parkReaction } from './parkedReactions.ts';
 import { partOf } from './parts.ts';
+import type { Streams } from './streams.ts';
 
 /** A command that follows from an event. */
 export type Next = { readonly command: Command; readonly id: string; readonly input: unknown };
@@ -21,6 +22,8 @@ export type Reaction = {
 type Needs = {
   readonly store: EventStore;
   readonly tools: Tools;
+  /** Events of a stream by revision. */
+  readonly events: Streams['events'];
   readonly reactions: readonly Reaction[];
   /** Waits until the read models hold everything up to the position. */
   readonly reached: (position: number) => Promise<void>;
@@ -34,10 +37,10 @@ const checkpoint = 'reactions';
  * Carries out what follows from events: at once for the events of this node, and from the log for those that a stopped
  * process left behind. Every part is a command with an idempotency key of its own, so doing it twice is doing it once.
  */
-export const reactor = ({ store, tools, reactions, reached, log }: Needs) => {
+export const reactor = ({ store, events, tools, reactions, reached, log }: Needs) => {
   const table = new Map(reactions.flatMap(({ of, on }) => Object.entries(on).map(([topic, next]) => [`@platform/${of.area}:${topic}`, next])));
   const types = [...table.keys()];
-  const running = new Map<string, Promise<void>>();
+  const running = new Map<string, Promise<number>>();
   const stop = new AbortController();
   let handle: Handle;
 
@@ -49,16 +52,27 @@ export const reactor = ({ store, tools, reactions, reached, log }: Needs) => {
     causation: id,
   });
 
-  const parts = async (event: Recorded): Promise<void> => {
+  /** Tools that see at least what was there at the position; streams always are as they are now. */
+  const since = (position: number): Tools => ({
+    ...tools,
+    find: async (...args) => { await reached(position); return tools.find(...args); },
+    query: async (...args) => { await reached(position); return tools.query(...args); },
+  });
+
+  /** All parts, in order; the highest position that they reached. */
+  const parts = async (event: Recorded): Promise<number> => {
     const next = table.get(`${event.source}:${event.topic}`);
-    if (!next) return;
-    await reached(event.position);
     const idempotency = { key: `${partOf(event.stream)}${event.revision}`, request: '' };
-    for (const { command, id, input } of await next(event, tools)) await handle(command, { ...requestFor(event), id, input, idempotency });
+    let reached = 0;
+    for (const { command, id, input } of (await next?.(event, since(event.position))) ?? []) {
+      const { position } = await handle(command, { ...requestFor(event), id, input, idempotency });
+      reached = Math.max(reached, position);
+    }
+    return reached;
   };
 
   /** Tries until it is done, or has failed for good and is parked. */
-  const insist = async (event: Recorded): Promise<void> => {
+  const insist = async (event: Recorded): Promise<number> => {
     for (let tried = 1; ; tried++) {
       try {
         return await parts(event);
@@ -67,9 +81,9 @@ export const reactor = ({ store, tools, reactions, reached, log }: Needs) => {
         log('A reaction failed', { event: event.id, stream: event.stream, tried, error });
         const hopeless = error instanceof Refusal && error.code !== 'unavailable';
         if (hopeless || tried === tries) {
-          const { id, stream, position } = event;
-          await handle(parkReaction, { ...requestFor(event), id, input: { stream, position, reason: error instanceof Error ? error.message : String(error) } });
-          return;
+          const { id, stream, revision } = event;
+          const { position } = await handle(parkReaction, { ...requestFor(event), id, input: { stream, revision, reason: error instanceof Error ? error.message : String(error) } });
+          return position;
         }
         await pause(50 * 2 ** tried, undefined, { signal: stop.signal });
       }
@@ -78,17 +92,16 @@ export const reactor = ({ store, tools, reactions, reached, log }: Needs) => {
 
   /** What an earlier process could not carry out may work now. */
   const retryParked = async (): Promise<void> => {
-    for (const { event, position } of (await tools.query('parkedReactions')) as readonly ParkedReaction[]) {
-      const stored = await store.at(position);
-      if (!stored || stored.id !== event) continue;
-      const recorded = decode(stored);
+    for (const { event, stream, revision } of (await tools.query('parkedReactions')) as readonly ParkedReaction[]) {
+      const [recorded] = await events(stream, revision, revision);
+      if (!recorded) continue;
       const done = await parts(recorded).then(() => true, (error: unknown) => { log('A parked reaction failed again', { event, error }); return false; });
       if (done) await handle(completeReaction, { ...requestFor(recorded), id: event, input: {} });
     }
   };
 
   /** One run per event at a time, shared by the request that caused it and the log reader. */
-  const react = (event: Recorded): Promise<void> => {
+  const react = (event: Recorded): Promise<number> => {
     const under = running.get(event.id);
     if (under) return under;
     const run = insist(event).finally(() => running.delete(event.id));
@@ -105,9 +118,11 @@ export const reactor = ({ store, tools, reactions, reached, log }: Needs) => {
 
   const reading = { done: Promise.resolve() };
   return {
-    /** Waits for everything that follows from the events; a part that fails is left to the log reader. */
-    follow: async (events: readonly Recorded[]): Promise<void> => {
-      for (const event of events) if (table.has(`${event.source}:${event.topic}`)) await react(event).catch(() => undefined);
+    /** Waits for everything that follows from the events, and tells the highest position that was reached; a part that fails is left to the log reader. */
+    follow: async (events: readonly Recorded[]): Promise<number> => {
+      let reached = 0;
+      for (const event of events) if (table.has(`${event.source}:${event.topic}`)) reached = Math.max(reached, await react(event).catch(() => 0));
+      return reached;
     },
     start: (withHandle: Handle): void => {
       handle = withHandle;

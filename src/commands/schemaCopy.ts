@@ -25,7 +25,7 @@ export const schemaCopy = (schema: unknown, mark: Node, pattern: (text: string) 
   const nodes = new Set<unknown>([true, false]);
   const anchors = new Map<string, Node>();
 
-  const copy = (of: any, path: string): any => {
+  const copy = (of: any, path: string): any => { // a user's JSON, and ours of the same form
     if (Array.isArray(of)) {
       if (of.length > mostVariants) throw new Refusal('invalid', `${path} may list ${mostVariants} schemas; many constants belong into one enum`);
       return of.map((item, i) => copy(item, path + step(i)));
@@ -49,11 +49,8 @@ export const schemaCopy = (schema: unknown, mark: Node, pattern: (text: string) 
 
   const target = (ref: string): unknown => {
     if (!ref.startsWith('#')) throw new Refusal('invalid', `$ref ${JSON.stringify(ref)} leaves the schema; only references within it are followed`);
-    const pointer = decoded(ref.slice(1));
-    const found = anchors.get(pointer) ?? pointer.split('/').slice(1).reduce<any>((at, key) => {
-      const name = key.replaceAll('~1', '/').replaceAll('~0', '~');
-      return typeof at === 'object' && at !== null && Object.hasOwn(at, name) ? at[name] : undefined;
-    }, pointer === '' || pointer.startsWith('/') ? root : undefined);
+    const fragment = decoded(ref.slice(1));
+    const found = anchors.get(fragment) ?? (/^(?:\/|$)/.test(fragment) ? at(root, fragment) : undefined);
     if (!nodes.has(found)) throw new Refusal('invalid', `$ref ${JSON.stringify(ref)} names no schema; definitions belong into $defs or definitions`);
     return found;
   };
@@ -77,10 +74,16 @@ export const schemaCopy = (schema: unknown, mark: Node, pattern: (text: string) 
 /** Of `dependencies`: names of other members instead of a schema. */
 const isNames = (value: unknown): boolean => Array.isArray(value);
 
+const at = (value: unknown, pointer: string): unknown =>
+  pointer.split('/').slice(1).reduce<any>((within, key) => { // any place in a schema
+    const name = key.replaceAll('~1', '/').replaceAll('~0', '~');
+    return typeof within === 'object' && within !== null && Object.hasOwn(within, name) ? within[name] : undefined;
+  }, value);
+
 const decoded = (fragment: string): string => {
   try {
     return decodeURIComponent(fragment);
   } catch {
-    return '/ is malformed';
+    return fragment;
   }
 };

@@ -78,6 +78,15 @@ export const streams = (store: EventStore, aggregates: readonly Aggregate[], pro
     refresh: (stream: string): Promise<Loaded> => readOn(stream, kept.get(stream) ?? nothing(stream)),
     /** As it was just after a revision (-1: before the first). */
     asOf: (stream: string, revision: number): Promise<Loaded> => (revision < 0 ? Promise.resolve(nothing(stream)) : readOn(stream, nothing(stream), revision)),
+    /** The events of some revisions, both included. */
+    events: async (stream: string, first: number, last: number): Promise<readonly Recorded[]> => {
+      const found: Recorded[] = [];
+      for await (const events of store.read(stream, first)) {
+        for (const event of events) if (event.revision <= last) found.push(decode(event));
+        if (events.at(-1)!.revision >= last) break;
+      }
+      return found;
+    },
     forget: (stream: string): void => void kept.delete(stream),
     kindOf,
   };

@@ -1,11 +1,11 @@
 import { Ajv, type Options, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { LRUCache } from 'lru-cache';
-import { RE2JS } from 're2js';
 import { Refusal } from '../domain/refusal.ts';
 import { budgetOf, costMark, payFrom } from './budget.ts';
 import { faultsOf, type SchemaFault } from './faults.ts';
 import { formats } from './formats.ts';
+import { linearPatterns, type Pattern } from './patterns.ts';
 import { schemaCopy } from './schemaCopy.ts';
 import { toldApart } from './unions.ts';
 
@@ -18,7 +18,6 @@ export type UserSchema = { readonly ok: true; readonly matches: (value: unknown)
 const mostBytes = 64 * 1024;
 const mostLevels = 32;
 const mostSteps = 1_000_000;
-const pattern = { mostCharacters: 1000, mostInAll: 8192, mostInstructions: 2000 };
 
 const drafts = [
   { uri: /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/, Validator: Ajv, meta: new Ajv({ formats }).getSchema('http://json-schema.org/draft-07/schema')! },
@@ -61,7 +60,7 @@ const compile = (schema: object | boolean): ((value: unknown) => Match) => {
     const [fault] = faultsOf(draft.meta.errors ?? []);
     throw new Refusal('invalid', `The schema is not valid: ${fault?.path || 'it'} ${fault?.message}`);
   }
-  const patterns = patternsOf();
+  const patterns = linearPatterns();
   const copy = schemaCopy(schema, costMark, patterns.add);
   const quick = checked(draft, copy, patterns.get, mostSteps);
   let detailed: typeof quick | undefined;
@@ -89,11 +88,11 @@ const compile = (schema: object | boolean): ((value: unknown) => Match) => {
 };
 
 /** A check that finds the faults of a value within bounds; undefined: the bounds did not suffice. */
-const checked = ({ Validator }: Draft, schema: any, regExp: (text: string) => Counted, steps: number, options: Options = {}): ((value: unknown) => readonly SchemaFault[] | undefined) => { // a schema of ours or a user's
+const checked = ({ Validator }: Draft, schema: any, regExp: (text: string) => Pattern, steps: number, options: Options = {}): ((value: unknown) => readonly SchemaFault[] | undefined) => { // a schema of ours or a user's
   const { spend, within } = budgetOf();
   const engine = Object.assign((text: string) => {
     const { expression, instructions } = regExp(text);
-    return { test: (tested: string) => { spend(1 + ((tested.length * instructions) >>> 2)); return expression.test(tested); }, toString: () => text };
+    return { test: (tested: string) => { spend(1 + (tested.length * instructions) / 4); return expression.test(tested); }, toString: () => text };
   }, { code: 'RE2' });
   const ajv = new Validator({
     strict: false, validateSchema: false, meta: false, logger: false, inlineRefs: false, ownProperties: true, formats,
@@ -109,34 +108,6 @@ const compiledBy = (ajv: Ajv, schema: any): ValidateFunction => { // as above
     return ajv.compile(schema);
   } catch (error) {
     throw new Refusal('invalid', error instanceof RangeError ? 'The schema is nested too deeply' : `The schema cannot be compiled: ${(error as Error).message}`);
-  }
-};
-
-type Counted = { readonly expression: RE2JS; readonly instructions: number };
-
-/** The regular expressions of one schema. */
-const patternsOf = () => {
-  const known = new Map<string, Counted>();
-  let characters = 0;
-  return {
-    add: (text: string): void => {
-      if (known.has(text)) return;
-      characters += text.length;
-      if (text.length > pattern.mostCharacters || characters > pattern.mostInAll) throw new Refusal('invalid', `A pattern may have ${pattern.mostCharacters} characters, all of them ${pattern.mostInAll}`);
-      const expression = expressionOf(text);
-      const instructions = expression.programSize();
-      if (instructions > pattern.mostInstructions) throw new Refusal('invalid', `The pattern ${JSON.stringify(text)} is too large`);
-      known.set(text, { expression, instructions });
-    },
-    get: (text: string): Counted => known.get(text)!,
-  };
-};
-
-const expressionOf = (text: string): RE2JS => {
-  try {
-    return RE2JS.compile(RE2JS.translateRegExp(text));
-  } catch (error) {
-    throw new Refusal('invalid', `The pattern ${JSON.stringify(text)} cannot be matched in linear time, or is none: ${(error as Error).message}`);
   }
 };
 

@@ -2,7 +2,7 @@ import { aggregate, type Event } from './core.ts';
 
 /** What followed from an event could not be carried out, and why; or it was after all. */
 export type ParkedReactionEvent =
-  | Event<'reactionParked', { readonly stream: string; readonly position: number; readonly reason: string }>
+  | Event<'reactionParked', { readonly stream: string; readonly revision: number; readonly reason: string }>
   | Event<'reactionCompleted', Record<string, never>>;
 
 type State = { readonly parked: boolean };
@@ -16,7 +16,7 @@ export const parkedReaction = aggregate<State, ParkedReactionEvent>({
   exists: ({ parked }) => parked,
 });
 
-export const park = ({ parked }: State, { stream, position, reason }: { stream: string; position: number; reason: string }): readonly ParkedReactionEvent[] =>
-  (parked ? [] : [{ type: 'reactionParked', data: { stream, position, reason } }]);
+export const park = ({ parked }: State, { stream, revision, reason }: { stream: string; revision: number; reason: string }): readonly ParkedReactionEvent[] =>
+  (parked ? [] : [{ type: 'reactionParked', data: { stream, revision, reason } }]);
 
 export const complete = (): readonly ParkedReactionEvent[] => [{ type: 'reactionCompleted', data: {} }];

@@ -13,6 +13,7 @@ export type Sent = { readonly filter: Name; readonly field: string | undefined; 
 // Each costs a pass over the names.
 const mostConditions = 100;
 const longestValue = 1000;
+const flags: readonly unknown[] = [true, false, 'true', 'false'];
 
 /** Which filter a query parameter belongs to, if any. */
 export const filterOf = (parameter: string): Pick<Sent, 'filter' | 'field'> | undefined => {
@@ -29,7 +30,7 @@ export const whereOf = (sent: readonly Sent[], fields: readonly string[], faults
   const condition = (filter: Name, field: string, value: unknown): Where[] => {
     const path = `${filter}[${field.slice(0, 256)}]`;
     const fault = !fields.includes(field) ? `${path} is no filter here; fields are ${fields.join(', ')}`
-      : field === 'deprecated' ? (filter === 'multiEquals' && /^(true|false)$/.test(String(value)) ? undefined : 'deprecated goes with multiEquals only, and is true or false')
+      : field === 'deprecated' ? (filter === 'multiEquals' && flags.includes(value) ? undefined : 'deprecated goes with multiEquals only, and is true or false')
       : typeof value !== 'string' ? `${path} must be a text`
       : value.length > longestValue ? `${path} may have ${longestValue} characters at most`
       : ++conditions > mostConditions ? `There may be ${mostConditions} conditions at most` : undefined;

@@ -16,7 +16,7 @@ export const schemaWriter = (components: Record<string, Json>): ((schema: object
     return refTo(name);
   };
 
-  const write = (schema: any): any => {
+  const write = (schema: any): any => { // JSON in, JSON out
     if (Array.isArray(schema)) return schema.map(write);
     if (typeof schema !== 'object' || schema === null) return schema;
     const { $defs, $id: _, $ref, ...rest } = schema as Json;

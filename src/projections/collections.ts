@@ -10,12 +10,17 @@ export type Collections<E extends Indexed> = {
   of(name: string): CollectionIndex<E>;
   /** All changes or, when it throws, none: they are checked before the first is made. */
   apply(changes: readonly IndexChange<E>[]): void;
-  /** Throws an Error if `apply` could not make these changes. */
+  /** Throws an Error if `apply` would. */
   check(changes: readonly IndexChange<E>[]): void;
   /** All entries, each with its collection's name. */
   all(): Iterable<readonly [string, E]>;
   /** As if these changes were the first. Versions grow all the same. */
   reset(changes: readonly IndexChange<E>[]): void;
+};
+
+/** Throws an Error unless positions go on: one position is one state. */
+export const checkStep = (changes: readonly unknown[], from: number, to: number): void => {
+  if (to < from || (to === from && changes.length > 0)) throw new Error(`A step of the read models leads from ${from} to ${to}`);
 };
 
 export const collections = <E extends Indexed>(specs: readonly CollectionSpec[]): Collections<E> => {

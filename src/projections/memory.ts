@@ -1,4 +1,4 @@
-import { collections } from './collections.ts';
+import { checkStep, collections } from './collections.ts';
 import type { Change, Checkpoint, CollectionSpec, Entry, ReadStore } from './port.ts';
 
 const nothing: Checkpoint = { position: 0, event: '' };
@@ -38,6 +38,7 @@ export const memoryReadStore = ({ collections: specs, load }: Options): MemoryRe
       return checkpoint;
     },
     async apply(changes, from, to) {
+      checkStep(changes, from, to.position);
       if (checkpoint.position !== from) return false;
       kept.apply(changes);
       checkpoint = to;

@@ -1,7 +1,7 @@
 import { parkedReaction, type ParkedReactionEvent } from '../domain/parkedReactions.ts';
 import { projection } from './define.ts';
 
-export type ParkedReaction = { readonly event: string; readonly stream: string; readonly position: number; readonly reason: string; readonly at: string };
+export type ParkedReaction = { readonly event: string; readonly stream: string; readonly revision: number; readonly reason: string; readonly at: string };
 
 /** Events whose consequences could not be carried out: shown by health, tried again at the next start. */
 export const parkedReactions = projection<ParkedReaction, ParkedReactionEvent>(parkedReaction, {

@@ -1,6 +1,7 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { Refusal } from '../domain/refusal.ts';
 import type { Indexed } from './collectionIndex.ts';
+import { checkStep } from './collections.ts';
 import { type Following, nearCopy, type State } from './nearCopy.ts';
 import type { CollectionSpec, Entry, ReadStore } from './port.ts';
 import { redisConnection } from './redisConnection.ts';
@@ -9,7 +10,7 @@ import * as scripts from './redisScripts.ts';
 type Options = {
   /** `redis[s]://[[user]:password@]host[:port][/database]` */
   readonly url: string;
-  /** Tells these read models from others in the same Redis. */
+  /** Tells these read models from others in the same Redis: other logs', and those of other versions of the projections. */
   readonly prefix: string;
   readonly collections: readonly CollectionSpec[];
   /** Longest that a read waits for Redis, and for the near copy to come to the same position. */
@@ -33,6 +34,9 @@ export const redisReadStore = ({ url, prefix, collections, readWaitMs = 2000, no
   const redis = redisConnection(url);
   // What is in braces decides the slot: all keys share one, so that scripts may use them together on a Redis Cluster.
   const keys = ['meta', 'texts', 'index', 'notices'].map((key) => `{${prefix}}:${key}`);
+  // Entries of other fields are of no use here, so their epochs begin otherwise.
+  const shape = createHash('sha1').update(JSON.stringify(collections)).digest('hex').slice(0, 8);
+  const newEpoch = (): string => `${shape}-${randomUUID()}`;
   const listeners: (() => void)[] = [];
   let applying: Promise<void> | undefined;
   let lost = false;
@@ -100,7 +104,7 @@ export const redisReadStore = ({ url, prefix, collections, readWaitMs = 2000, no
     async resume() {
       await reached(redis.ready());
       for (let tries = 0; tries < loadTries; tries++) {
-        const there = stateOf(await step(scripts.begin, [randomUUID()]));
+        const there = stateOf(await step(scripts.begin, [newEpoch(), shape]));
         if (await copy.follow()) {
           lost = false;
           const { position, event } = copy.at()!;
@@ -115,6 +119,7 @@ export const redisReadStore = ({ url, prefix, collections, readWaitMs = 2000, no
       const written = [...latest].flatMap(([field, { entry }]) => (entry ? [field, entry.text, JSON.stringify(restOf(entry))] : []));
       const removed = [...latest].flatMap(([field, { entry }]) => (entry ? [] : [field]));
       const bare = changes.map(({ collection, id, entry }) => ({ collection, id, ...(entry && { entry: restOf(entry) }) }));
+      checkStep(changes, from, to.position);
       copy.collections.check(bare);
       const state = copy.at();
       if (!state) return false;
@@ -133,7 +138,7 @@ export const redisReadStore = ({ url, prefix, collections, readWaitMs = 2000, no
       }
     },
     async clear() {
-      await copy.load(stateOf(await step(scripts.clear, [randomUUID()])));
+      await copy.load(stateOf(await step(scripts.clear, [newEpoch()])));
     },
     get: async (collection, id) => (await getMany(collection, [id]))[0],
     getMany,

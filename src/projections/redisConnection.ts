@@ -32,15 +32,15 @@ const open = (url: string) => {
 /** The promise's outcome, or `late` and a rejection. A reply that waits unread behind a busy event loop is in time. */
 const within = <T>(ms: number, promise: Promise<T>, late: () => void): Promise<T> =>
   new Promise((resolve, reject) => {
-    let open = true;
+    let waiting = true;
     const expire = () => {
-      if (!open) return;
+      if (!waiting) return;
       reject(new Error(`No answer from Redis within ${ms} ms`));
       late();
     };
     const timer = setTimeout(() => setImmediate(expire), ms);
     promise.then(resolve, reject).finally(() => {
-      open = false;
+      waiting = false;
       clearTimeout(timer);
     });
   });

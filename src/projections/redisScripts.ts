@@ -40,10 +40,14 @@ local function values(key, first)
 end
 `;
 
-/** Epoch for an empty store. Gives the state, after starting afresh if there is none. */
-export const begin = script(`return state() or start(ARGV[1])`);
+/** A new epoch, and what epochs must begin with. Gives the state, after starting afresh if there is none of that kind. */
+export const begin = script(`
+local at = state()
+if at and string.sub(at[1], 1, #ARGV[2]) == ARGV[2] then return at end
+return start(ARGV[1])
+`);
 
-/** New epoch. Removes everything. */
+/** A new epoch. Removes everything. */
 export const clear = script(`return start(ARGV[1])`);
 
 /** 'texts' or 'whole', then fields. Gives epoch, position, texts and, for 'whole', the rest of the entries; null when lost. */
@@ -64,14 +68,14 @@ return {at[2], at[3], redis.call('XRANGE', notices, ARGV[2], '+')}
  * Epoch, from, to, event, how many notices to keep, how many documents to write; for each of these its field, text and
  * rest; then the fields to remove. Gives 1, or 0 when the state is another.
  *
- * A step has the notice `<to>-0` (from, event), then one for each change: its field, and the rest or '' when removed.
+ * A step has the notice `<to>-0` (from), then one for each change (its field, and the rest or '' when removed).
  * Redis does not roll back: while the script writes there is no epoch, so that one that fails midway leaves a lost state.
  */
 export const apply = script(`
 local epoch, from, to, event, keep = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
 local at = state()
 if not at or at[1] ~= epoch or at[2] ~= from then return 0 end
-redis.call('XADD', notices, to .. '-0', 'from', from)
+if to ~= from then redis.call('XADD', notices, to .. '-0', 'from', from) end
 redis.call('HDEL', meta, 'epoch')
 local removed = 7 + 3 * tonumber(ARGV[6])
 local step = 0

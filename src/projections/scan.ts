@@ -5,9 +5,11 @@ import type { Block } from './sorted.ts';
 
 type Scan = Pick<Query, 'skip' | 'limit' | 'order'> & {
   /** Finds a block's matches; without it everything matches. */
-  readonly match: ((block: FilteredBlock) => Bits) | undefined;
+  readonly match?: (block: FilteredBlock) => Bits;
   /** Items with these guards are neither listed nor counted. */
   readonly refused: ReadonlySet<string>;
+  /** How many there are, if that is known: then it looks no further than the page. */
+  readonly known?: number;
 };
 
 const refusedOf = (block: FilteredBlock, refused: ReadonlySet<string>): Bits => {
@@ -18,14 +20,15 @@ const refusedOf = (block: FilteredBlock, refused: ReadonlySet<string>): Bits => 
   return found;
 };
 
-/** A page of the items that match and are not refused, and how many there are in all. Looks at every block. */
+/** A page of the items that match and are not refused, and how many there are in all. */
 export const scan = <E extends Filtered>(
   blocks: readonly Block<E, Derived>[],
-  { skip, limit, order, match, refused }: Scan,
+  { skip, limit, order, match, refused, known }: Scan,
 ): { readonly entries: readonly E[]; readonly total: number } => {
   const entries: E[] = [];
   let total = 0;
   for (const block of order === 1 ? blocks : blocks.toReversed()) {
+    if (known !== undefined && entries.length === limit) break;
     let bits = match ? match(block) : firstBits(block.items.length);
     if (refused.size > 0) bits = dropBits(addBits(noBits(), bits), refusedOf(block, refused));
     const count = countBits(bits);
@@ -37,5 +40,5 @@ export const scan = <E extends Filtered>(
     }
     total += count;
   }
-  return { entries, total };
+  return { entries, total: known ?? total };
 };

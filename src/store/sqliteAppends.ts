@@ -17,7 +17,7 @@ type Entry = {
 
 // With each append the page of the index that it changes goes into the WAL.
 const pageSize = 4096;
-const maxRequest = 32 * 1024;
+const maxRequest = 256 * 1024;
 
 const emptyRequest = (): Request => ({ streams: [], expected: [], counts: [], texts: [], size: 0 });
 

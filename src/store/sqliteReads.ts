@@ -11,7 +11,7 @@ type Row = [position: number, stream: string, revision: number, id: string, type
 // with a filter out of so many positions.
 const maxRows = 512;
 const maxBytes = 2 * 1024 * 1024;
-const maxScanned = 4096;
+const maxScanned = 2048;
 
 const select = (where: string, order: string): string => {
   const size = 'octet_length(data) + octet_length(metadata)';

@@ -1,0 +1,92 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { PassThrough, Readable } from 'node:stream';
+import { setPassword } from '../src/cli/account.ts';
+import { readPassword } from '../src/cli/password.ts';
+import { readConfig } from '../src/config.ts';
+import { ok, refused } from './people.ts';
+import { startService, type TestService } from './service.ts';
+
+describe('account passwd', () => {
+  let folder: string;
+  let service: TestService;
+  beforeEach(async () => {
+    folder = mkdtempSync(join(tmpdir(), 'automation-platform-'));
+    service = await startService({}, folder);
+  });
+  afterEach(async () => {
+    await service.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  const passwd = (name: string, typed: string) => setPassword(readConfig({ DATA_DIR: folder }), name, Readable.from([typed]), new PassThrough());
+  /** Stops the service for a while. */
+  const offline = async (work: () => Promise<unknown>): Promise<void> => {
+    await service.stop();
+    try { await work(); } finally { service = await startService({}, folder); }
+  };
+
+  it('sets the password that is piped in, which ends the logins of the account', async () => {
+    const { text: token } = await service.ask('POST', '/login', { username: 'admin', password: 'correct horse battery' }, {}, null);
+    await offline(() => passwd('admin', 'a new password\nand more\n'));
+    refused(await service.ask('GET', '/authorization/whoami'), 401);
+    refused(await service.ask('GET', '/authorization/whoami', undefined, { Authorization: `Bearer ${token}` }, null), 401);
+    ok(await service.as({ user: 'admin', password: 'a new password' })('GET', '/authorization/whoami'));
+  });
+  it('refuses while the service runs, and says so', () => assert.rejects(passwd('admin', 'a new password\n'), /stop the service first/));
+  it('refuses unknown accounts and short passwords, and changes nothing', async () => {
+    await assert.rejects(offline(() => passwd('nobody', 'a new password\n')), /no account "nobody"/);
+    await assert.rejects(offline(() => passwd('admin', 'short\n')), /at least 8/);
+    await assert.rejects(offline(() => passwd('admin', '')), /at least 8/);
+    ok(await service.ask('GET', '/authorization/whoami'));
+  });
+});
+
+describe('account passwd without a log', () => {
+  it('says so and makes none', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'automation-platform-'));
+    await assert.rejects(setPassword(readConfig({ DATA_DIR: folder }), 'admin', Readable.from(['a new password\n'])), /no event log/);
+    assert.deepEqual(readdirSync(folder), []);
+    rmSync(folder, { recursive: true });
+  });
+});
+
+describe('a password typed on a terminal', () => {
+  const terminal = () => {
+    const input = Object.assign(new PassThrough(), { isTTY: true, raw: [] as boolean[], setRawMode: (mode: boolean) => { input.raw.push(mode); } });
+    const output = new PassThrough();
+    let shown = '';
+    output.on('data', (chunk: Buffer) => { shown += chunk; });
+    /** Types once it is asked. */
+    const type = async (prompt: RegExp, text: string) => {
+      while (!prompt.test(shown)) await new Promise((resolve) => { setImmediate(resolve); });
+      input.write(text);
+    };
+    return { input, output, type, shown: () => shown };
+  };
+
+  it('is asked for twice and never shown', async () => {
+    const { input, output, type, shown } = terminal();
+    const password = readPassword(input, output);
+    await type(/New password: $/, 'pass wörd\r');
+    await type(/Once more: $/, 'pass wörd\r');
+    assert.equal(await password, 'pass wörd');
+    assert.equal(shown(), 'New password: \nOnce more: \n');
+    assert.deepEqual(input.raw, [true, false, true, false]);
+  });
+  it('must be the same twice', async () => {
+    const { input, output, type } = terminal();
+    const password = readPassword(input, output);
+    await Promise.all([
+      assert.rejects(password, /not the same/),
+      type(/New password: $/, 'one\r').then(() => type(/Once more: $/, 'other\r')),
+    ]);
+  });
+  it('may be left with Ctrl-C', async () => {
+    const { input, output, type } = terminal();
+    const password = readPassword(input, output);
+    await Promise.all([assert.rejects(password, /No password/), type(/New password: $/, 'secret\x03')]);
+  });
+});

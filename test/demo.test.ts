@@ -1,0 +1,25 @@
+import assert from 'node:assert/strict';
+import { loadSample } from '../src/demo/load.ts';
+import { adminPassword, startService, type TestService } from './service.ts';
+
+describe('the sample', () => {
+  let service: TestService;
+  before(async () => { service = await startService(); });
+  after(() => service.stop());
+
+  it('is created through the HTTP API, and once however often it is loaded', async () => {
+    const kept = await loadSample(service.url, 'admin', adminPassword);
+    const position = (await service.ask('GET', '/health/status')).body.eventStore.position;
+    assert.deepEqual(await loadSample(service.url, 'admin', adminPassword), kept);
+    assert.equal((await service.ask('GET', '/health/status')).body.eventStore.position, position);
+  });
+
+  it('has an automation with all four kinds of trigger, group mappings, trees and plans', async () => {
+    const exported = await service.ask('GET', '/operations-manager/automations/Software%20upgrade/export');
+    assert.deepEqual(exported.body.data.triggers.map(({ type }: { type: string }) => type).sort(), ['endpoint', 'eventSystem', 'manual', 'schedule']);
+    assert.ok((await service.ask('GET', '/group-mappings')).body.total >= 6);
+    assert.equal((await service.ask('GET', '/configuration_manager/configs')).body.total, 2);
+    const { body } = await service.ask('POST', '/configuration_manager/search/compliance_plans', {});
+    assert.deepEqual(body.plans.map(({ name, status }: { name: string; status: string }) => `${name}: ${status}`), ['Before the freeze: draft', 'Weekly edge audit: active']);
+  });
+});
