@@ -50,7 +50,7 @@ const command = commandsOf(thing);
 export const makeThing = command({ name: 'makeThing', input: name, on: 'new', decide: (_, { name }) => [{ type: 'thingMade', data: { name } }] });
 export const nameThing = command({ name: 'nameThing', input: name, on: 'existing', decide: (state, { name }) => (state.name === name ? [] : [{ type: 'thingNamed', data: { name } }]) });
 export const deleteThing = command({ name: 'deleteThing', input: Type.Object({}), on: 'existing', decide: () => [{ type: 'thingDeleted', data: {} }] });
-export const makePart = command({ name: 'makePart', input: name, on: 'any', decide: (state, { name }) => (state.name === name ? [] : [{ type: 'thingMade', data: { name } }]) });
+export const makePart = command({ name: 'makePart', input: name, on: 'any', decide: (_, { name }) => [{ type: 'thingMade', data: { name } }] });
 export const fillBox = commandsOf(box)({
   name: 'fillBox', input: Type.Any(), on: 'new', decide: (_, things) => [{ type: 'boxFilled', data: { things } }],
 });

@@ -31,7 +31,10 @@ export type Aggregate<State = any, E extends Event = any> = {
   readonly exists: (state: State) => boolean;
   /** The unique names that the resource holds in this state; none when it does not exist. */
   readonly names?: (state: State) => readonly Name[];
-  /** For an intent that creates or changes several resources: the names it gives to their streams. */
+  /**
+   * For an intent that creates or changes several resources: the names it gives to their streams. Each of these streams
+   * gets an event as a part of it, also when nothing changes there: that event ends the promise.
+   */
   readonly promises?: (state: State) => readonly { readonly owner: string; readonly name: Name }[];
   /** Its own access lists, kept after a delete. */
   readonly gbac?: (state: State) => Gbac;
