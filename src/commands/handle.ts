@@ -94,7 +94,8 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
     const stream = `${command.aggregate.category}-${request.id}`;
     const at = now();
     const about = aboutOf(request, at);
-    const series = command.series?.(past.state, request.input);
+    const replay = request.idempotency && past.keys.has(request.idempotency.key);
+    const series = replay ? undefined : command.series?.(past.state, request.input);
     const work = () => carryOut(command, request, stream, past, at, about, newId);
     return series === undefined ? work() : inSeries(series, stream, past, about, work);
   };

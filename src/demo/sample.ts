@@ -85,7 +85,7 @@ export const sample: readonly ((kept: Kept) => Step)[] = [
   ({ edge }) => ({ method: 'PUT', path: `/configuration_manager/configs/variables/${edge}/initial`, body: { variables: { ntp_servers: ['192.0.2.10', '192.0.2.11'], syslog: { host: '192.0.2.20', port: 514 }, snmp_location: 'POP' } } }),
   () => ({ method: 'POST', path: '/configuration_manager/configs', body: { name: 'Data centre leaves', deviceType: 'arista-eos' } }),
   ({ edge, edgeRoot }) => ({
-    method: 'POST', path: '/configuration_manager/compliance_plans', keep: ({ data }) => ({ weekly: data._id }), body: {
+    method: 'POST', path: '/configuration_manager/compliance_plans', keep: ({ _id }) => ({ weekly: _id }), body: {
       name: 'Weekly edge audit', description: 'All edge routers against the golden configuration',
       nodes: [{ treeId: edge, version: 'initial', nodeId: edgeRoot, variables: { snmp_location: 'POP' }, devices: ['edge-01', 'edge-02'], deviceGroups: ['Edge'], tasks: [] }],
     },
