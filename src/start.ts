@@ -19,6 +19,7 @@ import { reader } from './http/reader.ts';
 import { listen } from './http/server.ts';
 import type { Service } from './http/service.ts';
 import { settings } from './http/settings.ts';
+import { monitor } from './monitor.ts';
 import { passwords } from './passwords.ts';
 import { projections } from './projections/all.ts';
 import { memoryReadStore } from './projections/memory.ts';
@@ -31,7 +32,6 @@ import { projectionVersion } from './projections/version.ts';
 import { secretKey, secrets } from './secrets.ts';
 import type { EventStore } from './store/port.ts';
 import { openSqliteStore } from './store/sqlite.ts';
-import { version } from './version.ts';
 
 const snapshotEvery = 20_000;
 const stopMs = 10_000;
@@ -85,44 +85,24 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     rest: { ...hashing, seal: sealing.seal, unseal: sealing.unseal, methods: () => methodsOf(areas) },
   });
   const now = () => new Date().toISOString();
-  const reactions_ = reactor({ store, tools, events: streams.events, reactions, reached: (position) => settled(position) ?? Promise.resolve(), log: warn });
-  const handle = handler({ store, streams, claims: nameClaims(store, streams), tools, now, follow: (events) => { auth.onStored(events); return reactions_.follow(events); } });
+  const consequences = reactor({ store, tools, events: streams.events, reactions, reached: (position) => settled(position) ?? Promise.resolve(), log: warn });
+  const handle = handler({ store, streams, claims: nameClaims(store, streams), tools, now, follow: (events) => { auth.onStored(events); return consequences.follow(events); } });
   const auth = authenticator({ model, settled, handle, settings, hashing, unseal: sealing.unseal, digest: sealing.digest, secure: config.TLS_CERT_FILE !== undefined });
 
   await bootstrap({ handle, adminPassword: config.ADMIN_PASSWORD, tell });
-  reactions_.start(handle);
+  consequences.start(handle);
 
-  const parkedReactionsNow = () => model.list('parkedReactions', { sort: 'at', order: 1, skip: 0, limit: 100 });
-  const started = Date.now();
-  const behind = async () => (await log.head()) - run.position();
-  const measured = metrics({
-    projection_position: { help: 'Position of the read models in the log', value: run.position },
-    projection_lag: { help: 'Acknowledged positions that the read models do not show yet', value: () => Math.max(0, acknowledged - run.position()) },
-    projections_parked: { help: 'Documents whose projection threw', value: () => run.parked().size },
-    reactions_parked: { help: 'Events whose consequences failed', value: async () => (await parkedReactionsNow()).total },
-    store_stopped: { help: '1 once the log has stopped taking appends', value: () => (log.fault() === undefined ? 0 : 1) },
-    store_commits_total: { help: 'Transactions committed, each one fsync', value: () => log.stats().commits },
-    store_events_total: { help: 'Events appended by this process', value: () => log.stats().events },
-  });
+  const health = monitor({ log, run, model, kind: inMemory ? 'memory' : 'redis', acknowledged: () => acknowledged, snapshot: keeping.position });
+  const measured = metrics(health.gauges);
   let stopping = false;
-  const ready = () => !stopping && run.ready() && run.fault() === undefined && log.fault() === undefined;
   const service: Service = {
-    handle, model, tools, auth, ready,
+    handle, model, tools, auth,
     ...reader(model),
     collectionOf: (aggregate) => projections.find(({ of }) => of === aggregate)?.collection,
     digest: sealing.digest,
     metrics: measured.text,
-    status: async () => {
-      const { entries: parked, total } = await parkedReactionsNow();
-      return {
-      status: ready() && run.parked().size + total === 0 ? 'up' : 'degraded',
-      version,
-      uptimeSeconds: Math.round((Date.now() - started) / 1000),
-      eventStore: { kind: 'sqlite', position: await log.head(), fault: log.fault() ?? null },
-      readStore: { kind: inMemory ? 'memory' : 'redis', position: run.position(), lag: await behind(), fault: run.fault() ?? null, snapshot: inMemory ? keeping.position() : null },
-      parked: { documents: Object.fromEntries(run.parked()), reactions: parked.map(({ text }) => JSON.parse(text)) },
-      };
-    },
+    status: health.status,
+    ready: () => !stopping && health.ready(),
   };
 
   const koa = app({
@@ -144,7 +124,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
       clearInterval(snapshotTimer);
       await server.stop(stopMs);
       auth.stop();
-      await reactions_.stop();
+      await consequences.stop();
       await run.stop();
       await keeping.stop();
       await model.close();

@@ -27,7 +27,7 @@ export const startService = async (settings: Record<string, string> = {}, keepIn
   const folder = keepIn ?? mkdtempSync(join(tmpdir(), 'automation-platform-'));
   const lines: string[] = [];
   const config = readConfig({ PORT: '0', DATA_DIR: folder, ADMIN_PASSWORD: adminPassword, ...settings });
-  const service = await start(config, pino({ level: process.env.TEST_LOG ?? 'warn' }, { write: (line: string) => { lines.push(line); if (process.env.TEST_LOG) process.stderr.write(line); } }), () => undefined);
+  const service = await start(config, pino({ level: process.env.TEST_LOG ?? settings.LOG_LEVEL ?? 'warn' }, { write: (line: string) => { lines.push(line); if (process.env.TEST_LOG) process.stderr.write(line); } }), () => undefined);
   running.add(folder);
 
   const ask = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}, login: Login | null = { user: 'admin', password: adminPassword }): Promise<Answer> => {
@@ -50,7 +50,7 @@ export const startService = async (settings: Record<string, string> = {}, keepIn
   return {
     url: service.url,
     folder,
-    /** What the service has logged at `warn` and above. */
+    /** What the service has logged at `warn` and above, or at the LOG_LEVEL of the settings. */
     lines,
     ask,
     /** The same for another login; null: none. */

@@ -26,9 +26,9 @@ const members = {
 
 export const newAccountSchema = Type.Object(
   { username, password: passwordSchema, ...Type.Partial(Type.Object(members)).properties },
-  { additionalProperties: false, description: 'New account' },
+  { additionalProperties: false, title: 'NewAccount', description: 'New account' },
 );
-export const accountPatchSchema = Type.Partial(Type.Object({ username, password: passwordSchema, ...members }), { additionalProperties: false, description: 'What changes of an account' });
+export const accountPatchSchema = Type.Partial(Type.Object({ username, password: passwordSchema, ...members }), { additionalProperties: false, title: 'AccountPatch', description: 'What changes of an account' });
 export type AccountInput = Static<typeof accountPatchSchema>;
 
 export type AccountContent = {

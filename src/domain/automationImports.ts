@@ -11,12 +11,12 @@ import { checkedContent, type TriggerContent, triggerNames } from './triggers.ts
 const triggers = Type.Optional(Type.Array(triggerSchema, { description: 'Its triggers, sorted by name' }));
 
 /** An automation as operation 3 exports it. */
-export const automationExportSchema = Type.Object({ _id: objectId('Id'), ...automationMembers, gbac: gbacExport, ...authored, triggers }, { description: 'Exported automation' });
+export const automationExportSchema = Type.Object({ _id: objectId('Id'), ...automationMembers, gbac: gbacExport, ...authored, triggers }, { title: 'AutomationExport', description: 'Exported automation' });
 
 /** The same as imports take it: groups by name, too. Without `triggers` those that it has stay. */
 export const automationDocumentSchema = Type.Object(
   { _id: objectId('Id'), ...automationMembers, gbac: gbacInput, ...authored, triggers },
-  { additionalProperties: false, description: 'Exported automation' },
+  { additionalProperties: false, title: 'AutomationDocument', description: 'Exported automation, groups by name or as objects' },
 );
 
 type Stored<Content> = Content & Authored & { readonly _id: string };

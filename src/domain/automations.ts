@@ -16,8 +16,8 @@ const { name: nameMember, ...optional } = automationMembers;
 const members = { ...optional, gbac: gbacInput };
 
 /** What a new automation may say. */
-export const newAutomationSchema = Type.Object({ name: nameMember, ...Type.Partial(Type.Object(members)).properties }, { additionalProperties: false, description: 'New automation' });
-export const automationPatchSchema = Type.Partial(Type.Object({ name: nameMember, ...members }), { additionalProperties: false, description: 'What changes of an automation' });
+export const newAutomationSchema = Type.Object({ name: nameMember, ...Type.Partial(Type.Object(members)).properties }, { additionalProperties: false, title: 'NewAutomation', description: 'New automation' });
+export const automationPatchSchema = Type.Partial(Type.Object({ name: nameMember, ...members }), { additionalProperties: false, title: 'AutomationPatch', description: 'What changes of an automation' });
 
 /** What an automation says, but for times and authors. */
 export type AutomationContent = {

@@ -9,24 +9,25 @@ const lists = { read: 'Groups that may see and run it', write: 'Groups that may 
 /** Access lists as requests give them; a list that is absent stays as it is. */
 export const gbacInput = Type.Object(
   { read: Type.Optional(groupRefs(lists.read)), write: Type.Optional(groupRefs(lists.write)) },
-  { additionalProperties: false, description: 'Access by groups; both lists empty: everybody' },
+  { additionalProperties: false, title: 'GbacInput', description: 'Access by groups; both lists empty: everybody' },
 );
 export type GbacInput = Static<typeof gbacInput>;
 
 const names = (description: string) => Type.Array(name('Name of a group'), { description });
 
 /** Access lists as documents show them: names. */
-export const gbacSchema = Type.Object({ read: names(lists.read), write: names(lists.write) }, { description: 'Access by groups; both lists empty: everybody' });
+export const gbacSchema = Type.Object({ read: names(lists.read), write: names(lists.write) }, { title: 'Gbac', description: 'Access by groups; both lists empty: everybody' });
 
-const group = Type.Object({
+/** A group as other documents show it. */
+export const groupObjectSchema = Type.Object({
   provenance: Type.String({ description: 'Authentication provider that the group comes from' }),
   name: name('Name of the group'),
   description: Type.String({ description: 'What the group is for' }),
-}, { description: 'Group' });
-const groups = (description: string) => Type.Array(group, { description });
+}, { title: 'GroupObject', description: 'Group' });
+const groups = (description: string) => Type.Array(groupObjectSchema, { description });
 
 /** Access lists as exports show them: group objects. */
-export const gbacExport = Type.Object({ read: groups(lists.read), write: groups(lists.write) }, { description: 'Access by groups; both lists empty: everybody' });
+export const gbacExport = Type.Object({ read: groups(lists.read), write: groups(lists.write) }, { title: 'GbacExport', description: 'Access by groups; both lists empty: everybody' });
 
 export const everybody: Gbac = { read: [], write: [] };
 

@@ -7,7 +7,7 @@ export const groupMappingSchema = Type.Object({
   externalGroup: name('Name of the external group'),
   provenance: name('Authentication provider of the external group'),
   platformGroups: Type.Array(name('Name of a group of the platform; it may come into being later'), { description: 'Groups that members of the external group belong to' }),
-}, { additionalProperties: false, description: 'Mapping of an external group to groups of the platform' });
+}, { additionalProperties: false, title: 'GroupMapping', description: 'Mapping of an external group to groups of the platform' });
 
 export type GroupMapping = Static<typeof groupMappingSchema>;
 

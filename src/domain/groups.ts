@@ -16,7 +16,7 @@ const isBuiltIn = (name: string): boolean => Object.hasOwn(builtInGroups, name);
 
 /** Groups in a request: names or group objects. */
 export const groupRefs = (description: string) => Type.Array(
-  Type.Union([name('Name of a group'), Type.Object({ name: name('Name of a group') }, { additionalProperties: true, description: 'Group' })]),
+  Type.Union([name('Name of a group'), Type.Object({ name: name('Name of a group') }, { additionalProperties: true, description: 'Group' })], { title: 'GroupRef', description: 'A group by its name, or a group object' }),
   { description, maxItems: 500 },
 );
 
@@ -34,8 +34,8 @@ const members = {
 };
 const groupName = name('Name, unique among groups');
 
-export const newGroupSchema = Type.Object({ name: groupName, ...Type.Partial(Type.Object(members)).properties }, { additionalProperties: false, description: 'New group' });
-export const groupPatchSchema = Type.Partial(Type.Object({ name: groupName, ...members }), { additionalProperties: false, description: 'What changes of a group' });
+export const newGroupSchema = Type.Object({ name: groupName, ...Type.Partial(Type.Object(members)).properties }, { additionalProperties: false, title: 'NewGroup', description: 'New group' });
+export const groupPatchSchema = Type.Partial(Type.Object({ name: groupName, ...members }), { additionalProperties: false, title: 'GroupPatch', description: 'What changes of a group' });
 export type GroupInput = Static<typeof groupPatchSchema>;
 
 export type GroupContent = {

@@ -5,7 +5,7 @@ import { name } from './schemas.ts';
 
 export const planDeletionSchema = Type.Object(
   { planIds: Type.Array(name('Id of a plan'), { description: 'Plans to delete: all or none', maxItems: 1000 }) },
-  { additionalProperties: false, description: 'Plans to delete' },
+  { additionalProperties: false, title: 'PlanDeletion', description: 'Plans to delete' },
 );
 
 export type PlanDeletionEvent = Event<'plansDeleted', { readonly planIds: readonly string[] }>;

@@ -14,7 +14,7 @@ export const planNodeSchema = Type.Object({
   devices: texts('Devices to check'),
   deviceGroups: texts('Groups of devices to check'),
   tasks: texts('Tasks'),
-}, { additionalProperties: false, description: 'Node of a compliance plan' });
+}, { additionalProperties: false, title: 'PlanNode', description: 'Node of a compliance plan' });
 export type PlanNode = Static<typeof planNodeSchema>;
 
 const status = Type.Enum(['draft', 'active'], { description: 'Whether the plan is in force' });
@@ -28,17 +28,17 @@ const members = {
 
 export const newPlanSchema = Type.Object(
   { name: name('Name, unique among plans'), ...Type.Partial(Type.Object(members)).properties },
-  { additionalProperties: false, description: 'New compliance plan' },
+  { additionalProperties: false, title: 'NewPlan', description: 'New compliance plan' },
 );
 
 /** The options of operation 9: each part changes only when present. */
 export const planOptionsSchema = Type.Partial(
   Type.Object({ name: name('New name, unique among plans'), status, ...members }),
-  { additionalProperties: false, description: 'What changes of a compliance plan' },
+  { additionalProperties: false, title: 'PlanOptions', description: 'What changes of a compliance plan' },
 );
 
 /** A plan as answers show it; authors are ids of accounts. */
 export const planSchema = Type.Object(
   { _id: objectId('Id'), name: name('Name'), description: members.description, status, nodes: Type.Array(planNodeSchema, { description: 'Nodes' }), gbac: gbacSchema, ...authored },
-  { description: 'Compliance plan' },
+  { title: 'Plan', description: 'Compliance plan' },
 );

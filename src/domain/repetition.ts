@@ -19,7 +19,7 @@ const repetitionLevel = Type.Object({
   start: Type.Optional(time('Not before; only together with components, without duration, count and action')),
   end: Type.Optional(time('Not after; as start')),
   components: Type.Optional(Type.Array(Type.Any(), { description: 'Nodes of the same form, at most 16 levels deep and 1,000 in all' })),
-}, { additionalProperties: false, description: 'Node of a repetition tree' });
+}, { additionalProperties: false, title: 'Repetition', description: 'Node of a repetition tree' });
 
 /** A node of a repetition tree (api.md, three forms). */
 export type Repetition = Omit<Static<typeof repetitionLevel>, 'components'> & { readonly components?: readonly Repetition[] };

@@ -8,7 +8,7 @@ import { name } from './schemas.ts';
 const method = Type.Object({
   provenance: name('Area of the method'),
   name: name('Name of the method'),
-}, { additionalProperties: false, description: 'A method, as GET /authorization/methods lists it' });
+}, { additionalProperties: false, title: 'MethodRef', description: 'A method, as GET /authorization/methods lists it' });
 
 const members = {
   description: Type.String({ description: 'What the role is for', maxLength: 10_000 }),
@@ -18,9 +18,9 @@ const roleName = name('Name, unique among roles');
 
 export const newRoleSchema = Type.Object(
   { name: roleName, description: Type.Optional(members.description), allowedMethods: members.allowedMethods },
-  { additionalProperties: false, description: 'New role' },
+  { additionalProperties: false, title: 'NewRole', description: 'New role' },
 );
-export const rolePatchSchema = Type.Partial(Type.Object({ name: roleName, ...members }), { additionalProperties: false, description: 'What changes of a role' });
+export const rolePatchSchema = Type.Partial(Type.Object({ name: roleName, ...members }), { additionalProperties: false, title: 'RolePatch', description: 'What changes of a role' });
 export type RoleInput = Static<typeof rolePatchSchema>;
 
 export type Method = { readonly provenance: string; readonly name: string };

@@ -14,7 +14,7 @@ const nodeSchema = {
 const variables = Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}, { additionalProperties: true, description: 'Variables by name' }));
 
 /** A node as answers show it. */
-export const treeNodeSchema = Type.Object(nodeSchema, { description: 'Node of a golden configuration tree' });
+export const treeNodeSchema = Type.Object(nodeSchema, { title: 'TreeNode', description: 'Node of a golden configuration tree' });
 
 /** A tree as answers show it. */
 export const treeSchema = Type.Object({
@@ -25,23 +25,23 @@ export const treeSchema = Type.Object({
     name: name('Name of the version'),
     root: treeNodeSchema,
     variables,
-  }), { description: 'Versions, the oldest first' }),
-}, { description: 'Golden configuration tree' });
+  }, { title: 'TreeVersion', description: 'Version of a golden configuration tree' }), { description: 'Versions, the oldest first' }),
+}, { title: 'Tree', description: 'Golden configuration tree' });
 export type Tree = Omit<Static<typeof treeSchema>, 'versions'> & { readonly versions: readonly TreeVersion[] };
 
 export const newTreeSchema = Type.Object(
   { name: name('Name, unique among trees'), deviceType: Type.Optional(Type.Union([name('Type of device'), Type.Null()], { description: 'Type of the devices that it is for' })) },
-  { additionalProperties: false, description: 'New golden configuration tree' },
+  { additionalProperties: false, title: 'NewTree', description: 'New golden configuration tree' },
 );
 export const newVersionSchema = Type.Object(
   { name: name('Name, unique among the versions of the tree'), base: Type.Optional(name('Version that it begins as a copy of; initial unless given')) },
-  { additionalProperties: false, description: 'New version' },
+  { additionalProperties: false, title: 'NewTreeVersion', description: 'New version' },
 );
 export const newNodeSchema = Type.Object(
   { name: nodeSchema.name, parent: Type.Optional(name('configId of the node above it; the root unless given')) },
-  { additionalProperties: false, description: 'New node' },
+  { additionalProperties: false, title: 'NewTreeNode', description: 'New node' },
 );
 export const variablesSchema = Type.Object(
   { variables },
-  { additionalProperties: false, description: 'Variables of a version' },
+  { additionalProperties: false, title: 'TreeVariables', description: 'Variables of a version' },
 );

@@ -12,7 +12,7 @@ const options = Type.Object({
   targetIdentifier: Type.Optional(nullable(Type.String(), 'Which instance or group')),
   chooseTargetAtRuntime: Type.Optional(Type.Boolean({ description: 'Whether the target is chosen at every run' })),
   actionId: Type.Optional(Type.String({ pattern: '^[0-9a-fA-F]{4}$', description: 'Action of a resource model: four hexadecimal digits' })),
-}, { additionalProperties: true, description: 'Target of a lifecycle action' });
+}, { additionalProperties: true, title: 'TriggerTarget', description: 'Target of a lifecycle action' });
 
 const common = {
   name: name('Name, unique within its automation'),
@@ -70,22 +70,22 @@ const runs = {
   lastIntervalStart: Type.Optional(nullable(Type.Integer(), 'Start of the last interval, epoch milliseconds; kept by the service, ignored in requests')),
 };
 
-const variants = <Extra extends TProperties>(extra: Extra) => {
+const variants = <Extra extends TProperties>(prefix: string, extra: Extra) => {
   const strict = { additionalProperties: false } as const;
   return Type.Union([
-    Type.Object({ ...triggerMembers.endpoint, ...bookkeeping, ...authored, ...extra }, { ...strict, description: 'Endpoint trigger' }),
-    Type.Object({ ...triggerMembers.eventSystem, ...bookkeeping, ...authored, ...extra }, { ...strict, description: 'Event trigger' }),
-    Type.Object({ ...triggerMembers.manual, ...bookkeeping, ...authored, ...extra }, { ...strict, description: 'Manual trigger' }),
-    Type.Object({ ...triggerMembers.schedule, ...runs, ...bookkeeping, ...authored, ...extra }, { ...strict, description: 'Schedule trigger' }),
-  ], { description: 'Trigger, one of four variants by its type' });
+    Type.Object({ ...triggerMembers.endpoint, ...bookkeeping, ...authored, ...extra }, { ...strict, title: `${prefix}EndpointTrigger`, description: 'Endpoint trigger' }),
+    Type.Object({ ...triggerMembers.eventSystem, ...bookkeeping, ...authored, ...extra }, { ...strict, title: `${prefix}EventTrigger`, description: 'Event trigger' }),
+    Type.Object({ ...triggerMembers.manual, ...bookkeeping, ...authored, ...extra }, { ...strict, title: `${prefix}ManualTrigger`, description: 'Manual trigger' }),
+    Type.Object({ ...triggerMembers.schedule, ...runs, ...bookkeeping, ...authored, ...extra }, { ...strict, title: `${prefix}ScheduleTrigger`, description: 'Schedule trigger' }),
+  ], { title: `${prefix}Trigger`, description: 'Trigger, one of four variants by its type' });
 };
 
 /** A trigger as create takes it. Times, authors and bookkeeping are accepted and ignored, so that a copy can be sent. */
-export const newTriggerSchema = variants({});
+export const newTriggerSchema = variants('New', {});
 export type NewTrigger = Static<typeof newTriggerSchema>;
 
 /** A trigger as reads and exports show it, and as imports take it. */
-export const triggerSchema = variants({ _id: objectId('Id') });
+export const triggerSchema = variants('', { _id: objectId('Id') });
 export type TriggerDocument = Static<typeof triggerSchema>;
 
 const { endpoint, eventSystem, manual, schedule } = triggerMembers;
@@ -95,5 +95,5 @@ export const triggerPatchSchema = Type.Partial(Type.Object({
   type: Type.Enum(['endpoint', 'eventSystem', 'manual', 'schedule'], { description: 'Cannot change' }),
   description: nullable(description, 'What it is for; null takes it away'),
   options: nullable(options, 'Target of a lifecycle action; null takes it away'),
-}), { additionalProperties: false, description: 'What changes of a trigger' });
+}), { additionalProperties: false, title: 'TriggerPatch', description: 'What changes of a trigger' });
 export type TriggerPatch = Static<typeof triggerPatchSchema>;

@@ -13,7 +13,7 @@ const { password: _, ...shown } = newAccountSchema.properties;
 const names = (description: string) => Type.Array(name('Name'), { description });
 const accountSchema = Type.Object(
   { _id: objectId('Id of the account'), ...Type.Required(Type.Object(shown)).properties, memberOf: names('Groups that the account belongs to'), created: authored.created, lastUpdated: authored.lastUpdated },
-  { description: 'Account; its password is never shown' },
+  { title: 'Account', description: 'Account; its password is never shown' },
 );
 const path = '/accounts/:id';
 const input = unwrapped('account');

@@ -20,7 +20,7 @@ const methodSchema = Type.Object({
     verb: Type.String(),
     fullPath: Type.String(),
   }),
-}, { description: 'Authorization method' });
+}, { title: 'Method', description: 'Authorization method' });
 
 /** Operation 1: the route table itself. `areas` gives all rows once the table is complete. */
 const getMethods = (areas: () => readonly AreaRows[]): ActionRow => {

@@ -13,7 +13,7 @@ import type { ActionRow, Row } from './route.ts';
 import { enveloped } from './schemas.ts';
 import { newId, requestOf } from './serve.ts';
 
-const automationSchema = Type.Object({ _id: objectId('Id'), ...automationMembers, gbac: gbacSchema, ...authored }, { description: 'Automation; authors are ids of accounts' });
+const automationSchema = Type.Object({ _id: objectId('Id'), ...automationMembers, gbac: gbacSchema, ...authored }, { title: 'Automation', description: 'Automation; authors are ids of accounts' });
 const path = '/automations/:id';
 
 const importAutomations: ActionRow = {

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { createGroupMapping, deleteGroupMapping, updateGroupMapping } from '../commands/groupMappings.ts';
+import { groupObjectSchema } from '../domain/gbac.ts';
 import { groupMappingId, groupMappingSchema } from '../domain/groupMappings.ts';
 import { groupMappings } from '../projections/groupMappings.ts';
 import { plain, results, withStatus } from './envelopes.ts';
@@ -10,6 +11,12 @@ import { changed, listed } from './schemas.ts';
 const key = ({ provenance = '', externalGroup = '' }: Params) => groupMappingId(provenance, externalGroup);
 const path = '/:provenance/:externalGroup';
 
+const { platformGroups, ...others } = groupMappingSchema.properties;
+const listedSchema = Type.Object(
+  { ...others, platformGroups: Type.Union([platformGroups, Type.Array(groupObjectSchema)], { description: 'Names, or with expand group objects' }) },
+  { title: 'ListedGroupMapping', description: 'Group mapping, its groups as names or objects' },
+);
+
 /** Group mappings: api.md, operations 6 and 7, and their neighbours. */
 export const groupMappingRows: AreaRows = {
   area: 'group-mappings',
@@ -19,7 +26,7 @@ export const groupMappingRows: AreaRows = {
       name: 'getGroupMappings', method: 'get', path: '/', reading: true, summary: 'List group mappings',
       list: groupMappings, query: { expand: Type.Literal('platformGroups', { description: 'Turns group names into group objects' }) },
       join: (mapping, { model }) => withPlatformGroups(model, mapping), joinOn: 'expand',
-      envelope: results, answer: listed(groupMappingSchema),
+      envelope: results, answer: listed(listedSchema),
     },
     {
       name: 'createGroupMapping', method: 'post', path: '/', summary: 'Create a group mapping',

@@ -14,7 +14,7 @@ const groupSchema = Type.Object({
   memberOf: Type.Array(name('Name of a group'), { description: 'Groups that members belong to as well' }),
   created: authored.created,
   lastUpdated: authored.lastUpdated,
-}, { description: 'Group' });
+}, { title: 'Group', description: 'Group' });
 const path = '/groups/:id';
 const input = unwrapped('group');
 

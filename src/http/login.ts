@@ -5,13 +5,13 @@ import { orWrapped } from './schemas.ts';
 const userSchema = Type.Object({
   username: Type.String({ minLength: 1, maxLength: 256 }),
   password: Type.String({ minLength: 1, maxLength: 1024 }),
-}, { additionalProperties: false, description: 'Who logs in' });
+}, { additionalProperties: false, title: 'User', description: 'Who logs in' });
 
 const login: ActionRow = {
   name: 'login', method: 'post', path: '/login', access: 'open', summary: 'Log in for a token',
   description: 'The answer is the token, which is also set as a cookie. It is accepted as that cookie or as Authorization: Bearer.',
   body: orWrapped('user', userSchema),
-  answer: Type.String({ description: 'The token, as plain text' }),
+  answer: Type.String({ contentMediaType: 'text/plain', description: 'The token' }),
   run: async ({ body, address, requestId }, { auth }) => {
     const token = await auth.logIn(await auth.verify(body.user ?? body, address), requestId);
     return { text: token, type: 'text/plain; charset=utf-8', headers: { 'Set-Cookie': auth.cookie(token), 'Cache-Control': 'no-store' } };

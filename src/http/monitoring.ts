@@ -37,7 +37,7 @@ export const metrics = (gauges: Gauges) => {
   };
 };
 
-const upOrDown = Type.Object({ status: Type.Union([Type.Literal('up'), Type.Literal('down')]) }, { description: 'up, or down with status 503' });
+const upOrDown = Type.Object({ status: Type.Union([Type.Literal('up'), Type.Literal('down')]) }, { title: 'UpOrDown', description: 'up, or down with status 503' });
 
 const health = (name: string, path: string, summary: string, up: (service: Parameters<ActionRow['run']>[1]) => boolean): ActionRow => ({
   name, method: 'get', path, access: 'open', summary, answer: upOrDown,
@@ -57,7 +57,7 @@ export const monitoringRows: AreaRows = {
     },
     {
       name: 'metrics', method: 'get', path: '/metrics', access: 'login', summary: 'Metrics in the Prometheus text format',
-      answer: Type.String(), run: async (_, service) => service.metrics(),
+      answer: Type.String({ contentMediaType: 'text/plain' }), run: async (_, service) => service.metrics(),
     },
   ],
 };

@@ -12,7 +12,7 @@ const roleSchema = Type.Object({
   ...Type.Required(Type.Object(newRoleSchema.properties)).properties,
   created: authored.created,
   lastUpdated: authored.lastUpdated,
-}, { description: 'Role' });
+}, { title: 'Role', description: 'Role' });
 const path = '/roles/:id';
 const input = unwrapped('role');
 
