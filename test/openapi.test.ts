@@ -80,6 +80,16 @@ describe('the OpenAPI document', () => {
     for (const [name, named] of Object.entries(document.components.schemas)) assert.ok(ajv.validateSchema(named as Json), `${name}: ${ajv.errorsText()}`);
   });
 
+  it('says no large schema twice', () => {
+    const said = new Set<string>();
+    for (const [path, object] of within(document)) {
+      const text = JSON.stringify(object);
+      if (object.type !== 'object' || text.length < 500) continue;
+      assert.ok(!said.has(text), `${path} stands elsewhere, too: give the schema a title`);
+      said.add(text);
+    }
+  });
+
   it('refers to nothing that is not there, and has nothing that is not referred to', () => {
     const used = new Set<string>();
     for (const [path, { $ref }] of within(document)) {

@@ -8,7 +8,7 @@ import { bodyReader } from './body.ts';
 import { minPositionOf, unchanged } from './conditions.ts';
 import { failureBody, internal, statusOf } from './errors.ts';
 import type { AreaRows, Call, Row } from './route.ts';
-import { type Placed, rowRouter } from './router.ts';
+import { checkParams, type Placed, rowRouter } from './router.ts';
 import { type Outgoing, queryOf, serveRow } from './serve.ts';
 import type { Service } from './service.ts';
 import { validator } from './validate.ts';
@@ -69,16 +69,17 @@ export const app = (needs: AppNeeds): Koa => {
   const principalOf = async (ctx: Context, address: string): Promise<Principal> =>
     authenticator.authenticate({ authorization: ctx.get('authorization'), cookie: cookieOf(ctx, settings().cookieName), address });
 
-  const answer = async (ctx: Context, seen: { operation: string; user: string | undefined }, requestId: string, address: string): Promise<void> => {
-    const { method, path, querystring } = ctx;
+  const answer = async (ctx: Context, path: string, seen: { operation: string; user: string | undefined }, requestId: string, address: string): Promise<void> => {
+    const { method } = ctx;
     if (needs.stopping()) throw new Refusal('unavailable', 'The service is shutting down', { retryAfterSeconds: 2 });
-    const match = path.includes('%') && malformed(path) ? undefined : find(method, path);
+    const readable = path !== '' && !(path.includes('%') && malformed(path));
+    const match = readable ? find(method, path) : undefined;
     if (method === 'OPTIONS' && match) return preflight(ctx, match);
 
     const open = match && 'placed' in match && match.placed.row.access === 'open';
     const principal = open ? undefined : await principalOf(ctx, address);
     seen.user = principal?.actor.username;
-    if (path.includes('%') && malformed(path)) throw new Refusal('invalid', 'The path has a malformed percent-encoding', { path: 'path' });
+    if (!readable) throw new Refusal('invalid', path === '' ? 'The request target is no URL' : 'The path has a malformed percent-encoding', { path: 'path' });
     if (!match) throw new Refusal('not_found', 'No such path');
     if ('allow' in match) {
       ctx.set('Allow', match.allow.join(', '));
@@ -90,11 +91,13 @@ export const app = (needs: AppNeeds): Koa => {
       throw new Refusal('forbidden', `No role of yours allows ${row.name} of ${area}`);
 
     const body = changing.has(method) ? await readBody(ctx, row.large === true) : undefined;
+    checkParams(match.params);
+    const { querystring } = ctx;
     const call: Call = {
       method, path, querystring, requestId, address,
       params: match.params,
       query: query ? query(querystring).values : {},
-      body: body?.value ?? {},
+      body: body ? body.value : {},
       bodyText: body?.text ?? '',
       actor: principal?.actor ?? nobody,
       principal,
@@ -134,6 +137,7 @@ export const app = (needs: AppNeeds): Koa => {
     const given = ctx.get('x-request-id');
     const requestId = /^[\x21-\x7e]{1,128}$/.test(given) ? given : randomUUID();
     const address = needs.addressOf(ctx);
+    const path = pathOf(ctx);
     const seen = { operation: '', user: undefined as string | undefined };
     const { allowOrigin, cacheControl } = settings();
     ctx.set('X-Request-Id', requestId);
@@ -145,11 +149,11 @@ export const app = (needs: AppNeeds): Koa => {
       ctx.set('Access-Control-Expose-Headers', 'ETag, X-Event-Position, X-Request-Id, Idempotency-Replayed, Retry-After');
     }
     try {
-      await answer(ctx, seen, requestId, address);
+      await answer(ctx, path, seen, requestId, address);
     } catch (error) {
       refuse(ctx, error, requestId);
     }
-    needs.observe({ ...seen, requestId, address, method: ctx.method, path: ctx.path, status: ctx.status, milliseconds: performance.now() - start });
+    needs.observe({ ...seen, requestId, address, method: ctx.method, path, status: ctx.status, milliseconds: performance.now() - start });
   });
 };
 
@@ -170,6 +174,20 @@ const send = (ctx: Context, { status, body, type, etag, headers, position, repla
 };
 
 const cookieOf = (ctx: Context, name: string): string | undefined => (ctx.headers.cookie === undefined ? undefined : ctx.cookies.get(name));
+
+/**
+ * The path that is asked for; '' when the target is no URL. One in full is cut down to its path and query: Koa's parser
+ * throws at some of them.
+ */
+const pathOf = (ctx: Context): string => {
+  if (!ctx.url.startsWith('/')) {
+    if (!URL.canParse(ctx.url)) return '';
+    const { pathname, search } = new URL(ctx.url);
+    if (!pathname.startsWith('/')) return '';
+    ctx.url = pathname + search;
+  }
+  return ctx.path;
+};
 
 /** Escapes that are no escapes, or that are no UTF-8. */
 const malformed = (path: string): boolean => {

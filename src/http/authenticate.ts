@@ -48,7 +48,7 @@ type Needs = {
 export type Credentials = { readonly authorization: string; readonly cookie: string | undefined; readonly address: string };
 
 const sweepMs = 10 * 60_000;
-const concerning = new Set(['account', 'group', 'role', 'groupMapping']);
+const concerning = new Set(['account', 'group', 'role']);
 const bearer = /^bearer +/i;
 
 const unauthenticated = (message: string): Refusal => new Refusal('unauthenticated', message);
@@ -84,6 +84,7 @@ export const authenticator = ({ model, settled, handle, settings, hashing, unsea
   const timeoutMs = (): number => settings().principalTimeout * 60_000;
   // Up to where changes of accounts and what belongs to them are stored, and up to where `accounts` was told of them.
   let stored = 0;
+  let storedMappings = 0;
   let shown = 0;
 
   const sweeping = setInterval(() => { tokens.sweep().catch(() => undefined); }, sweepMs).unref();
@@ -94,21 +95,21 @@ export const authenticator = ({ model, settled, handle, settings, hashing, unsea
     if (token !== undefined) {
       const login = tokens.kept(token);
       const known = login && accounts.kept(login.account);
-      return known && known.credential === login.credential ? known.principal : undefined;
+      return known && known.credential === login.credential && !(known.mapped && storedMappings > shown) ? known.principal : undefined;
     }
     if (credentials.authorization === '') return undefined;
     const entry = verified.get(keyed(credentials.authorization));
     const left = entry ? entry.until - now() : 0;
     if (!entry || left <= 0) return undefined;
     const known = accounts.kept(entry.account);
-    if (!known || known.credential !== entry.credential) return undefined;
+    if (!known || known.credential !== entry.credential || (known.mapped && storedMappings > shown)) return undefined;
     if (left < timeoutMs() / 2) entry.until = now() + timeoutMs();
     return known.principal;
   };
 
   /** Waits until the read models know all accounts: those of the log at the start, and what this node has stored since. */
   const upToDate = async (): Promise<void> => {
-    const target = stored;
+    const target = Math.max(stored, storedMappings);
     await settled(target);
     if (target <= shown) return;
     // The read models got there without telling of each event.
@@ -178,7 +179,9 @@ export const authenticator = ({ model, settled, handle, settings, hashing, unsea
     /** To be told of this node's events as soon as they are stored: from then on what they change is not passed. */
     onStored: (events: readonly Recorded[]): void => {
       for (const event of events) {
-        if (concerning.has(splitStream(event.stream).category)) stored = Math.max(stored, event.position);
+        const { category } = splitStream(event.stream);
+        if (concerning.has(category)) stored = Math.max(stored, event.position);
+        if (category === 'groupMapping') storedMappings = Math.max(storedMappings, event.position);
         tokens.onEvent(event);
       }
     },

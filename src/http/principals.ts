@@ -32,8 +32,8 @@ type Needs = {
   readonly now: () => number;
 };
 
-/** An account that may log in; `credential` changes with its password. */
-export type Known = { readonly principal: Principal; readonly credential: string };
+/** An account that may log in; `credential` changes with its password, `mapped`: group mappings concern it. */
+export type Known = { readonly principal: Principal; readonly credential: string; readonly mapped: boolean };
 
 type Held = {
   readonly known: Known | undefined;
@@ -93,7 +93,7 @@ export const principals = ({ model, settings, now }: Needs) => {
     const account = JSON.parse(entry.text) as Account;
     const groups = await withAllAbove([...account.memberOf, ...await mapped(account)]);
     const roles = await named<Role>('roles', [...new Set([...account.assignedRoles, ...groups.flatMap(({ assignedRoles }) => assignedRoles)])]);
-    return { account, known: { principal: principalOf(account, groups, roles, settings().admins), credential: (JSON.parse(credential.text) as Credential).password.tag } };
+    return { account, known: { principal: principalOf(account, groups, roles, settings().admins), credential: (JSON.parse(credential.text) as Credential).password.tag, mapped: account.externalGroups.length > 0 } };
   };
 
   const load = (id: string): Promise<Known | undefined> => {
@@ -103,8 +103,8 @@ export const principals = ({ model, settings, now }: Needs) => {
     const work = (async () => {
       const found = await read(id);
       const known = found && !found.account.inactive ? found.known : undefined;
-      const moved = before.epoch !== epoch || before.mappings !== mappings || before.accounts !== accounts;
-      if (!moved) held.set(id, { known, admins: before.admins, epoch, mappings: found?.account.externalGroups.length ? mappings : undefined, until: now() + timeoutMs() });
+      const moved = before.epoch !== epoch || (found?.known.mapped && before.mappings !== mappings) || before.accounts !== accounts;
+      if (!moved) held.set(id, { known, admins: before.admins, epoch, mappings: found?.known.mapped ? mappings : undefined, until: now() + timeoutMs() });
       return known;
     })().finally(() => { if (loading.get(id) === work) loading.delete(id); });
     loading.set(id, work);

@@ -34,7 +34,7 @@ export const rowRouter = (areas: readonly AreaRows[]) => {
       if (!path.startsWith(prefix)) continue;
       const { path: layers, pathAndMethod } = router.match(path, method);
       const layer = pathAndMethod[0];
-      if (layer) return { placed: placed.get(layer)!, params: checked(layer.params(path, layer.captures(path))) };
+      if (layer) return { placed: placed.get(layer)!, params: layer.params(path, layer.captures(path)) };
       for (const other of layers) for (const name of other.methods) allow.add(name);
     }
     return allow.size > 0 ? { allow: [...allow, 'OPTIONS'] } : undefined;
@@ -52,10 +52,9 @@ export const rowRouter = (areas: readonly AreaRows[]) => {
 
 const control = /[\u0000-\u001f\u007f]/;
 
-/** Identifiers: 1..256 characters, no control characters. */
-const checked = (params: Params): Params => {
+/** Throws `invalid` for parameters that can be no name or id: 1..256 characters, no control characters. */
+export const checkParams = (params: Params): void => {
   for (const [name, value] of Object.entries(params)) {
-    if (value === '' || [...value].length > 256 || control.test(value)) throw new Refusal('invalid', `${name} must have 1 to 256 characters, none of them control characters`, { path: name });
+    if (value === '' || (value.length > 256 && [...value].length > 256) || control.test(value)) throw new Refusal('invalid', `${name} must have 1 to 256 characters, none of them control characters`, { path: name });
   }
-  return params;
 };

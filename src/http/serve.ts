@@ -61,12 +61,15 @@ const serveCommand = (row: CommandRow, service: Service): Serve => {
   };
 };
 
+// As W3C Trace Context writes it; anything else is not kept.
+const traceparent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
+
 /** What of a call goes into a command's request. */
 export const requestOf = (operation: string, call: Call, service: Service): Omit<Request, 'id' | 'input'> => ({
   operation,
   actor: call.actor,
   requestId: call.requestId,
-  traceparent: call.header('traceparent') || undefined,
+  traceparent: traceparent.exec(call.header('traceparent'))?.[0],
   ifRevision: ifRevisionOf(call),
   idempotency: idempotencyOf(call, service),
 });

@@ -1,0 +1,133 @@
+import assert from 'node:assert/strict';
+import { Ajv } from 'ajv';
+import { formats } from '../src/commands/formats.ts';
+import { loadSample } from '../src/demo/load.ts';
+import type { Kept } from '../src/demo/sample.ts';
+import { areas } from '../src/http/areas.ts';
+import type { Row } from '../src/http/route.ts';
+import { fullPathOf } from '../src/http/router.ts';
+import type { Projection } from '../src/projections/define.ts';
+import { adminPassword, type Answer, startService, type TestService } from './service.ts';
+
+type Json = { readonly [keyword: string]: any }; // any JSON
+
+const rows: ReadonlyMap<string, Row> = new Map(areas.flatMap((area) => area.rows.map((row) => [`${row.method.toUpperCase()} ${fullPathOf(area, row)}`, row])));
+
+/** Rows to read that nothing says what to fill their paths with. */
+const reads = ({ weekly = '' }: Kept): Readonly<Record<string, Json>> => ({
+  'GET /configuration_manager/compliance_plans/:id': { id: weekly },
+});
+
+const user = { username: 'admin', password: adminPassword };
+const group = { name: 'temporary', description: 'Comes and goes' };
+const mapping = { provenance: 'ldap', externalGroup: 'CN=Temporary' };
+const imported = { _id: '0123456789abcdef01234567', name: 'Imported', description: '', componentType: null, componentName: null, gbac: { read: [], write: [] } };
+const manual = { name: 'By hand', enabled: true, actionType: 'automations', type: 'manual', formData: null, formId: null };
+const options = { name: 'Yearly audit', description: 'All', status: 'active' };
+
+/** A request for each row that is not read, in the order in which they are sent. */
+const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgrade = '' }: Kept): Readonly<Record<string, { readonly params?: Json; readonly body?: Json }>> => ({
+  'POST /login': { body: user },
+  'POST /logout': {},
+  'POST /authorization/login': { body: { user } },
+  'POST /authorization/logout': {},
+  'POST /authorization/whoami/password': { body: { old: adminPassword, new: adminPassword } },
+  'POST /authorization/accounts': { body: { username: 'temp', password: 'temporary password', memberOf: ['readers'], externalGroups: ['x'] } },
+  'PATCH /authorization/accounts/:id': { params: { id: 'temp' }, body: { account: { firstname: 'Temp', password: 'another password' } } },
+  'DELETE /authorization/accounts/:id': { params: { id: 'temp' } },
+  'POST /authorization/groups': { body: { group } },
+  'PATCH /authorization/groups/:id': { params: { id: group.name }, body: { memberOf: [{ name: 'readers' }], assignedRoles: ['plan-keeper'] } },
+  'DELETE /authorization/groups/:id': { params: { id: group.name } },
+  'POST /authorization/roles': { body: { name: 'temporary', allowedMethods: [] } },
+  'PATCH /authorization/roles/:id': { params: { id: 'temporary' }, body: { allowedMethods: [{ provenance: 'authorization', name: 'whoami' }] } },
+  'DELETE /authorization/roles/:id': { params: { id: 'temporary' } },
+  'POST /group-mappings': { body: { ...mapping, platformGroups: ['readers'] } },
+  'PATCH /group-mappings/:provenance/:externalGroup': { params: mapping, body: { updates: { platformGroups: [] } } },
+  'DELETE /group-mappings/:provenance/:externalGroup': { params: mapping },
+  'POST /operations-manager/automations': { body: { name: 'Temporary', gbac: { write: ['operators'] } } },
+  'PUT /operations-manager/automations': { body: { automations: [{ ...imported, triggers: [{ ...manual, _id: '0123456789abcdef01234568', actionId: imported._id }] }] } },
+  'PATCH /operations-manager/automations/:id': { params: { id: 'Temporary' }, body: { description: 'Other' } },
+  'DELETE /operations-manager/automations/:id': { params: { id: 'Temporary' } },
+  'POST /operations-manager/triggers': { body: { ...manual, name: 'Temporary', actionId: upgrade, description: 'Of little use', options: { targetType: 'group', targetIdentifier: null } } },
+  'PUT /operations-manager/triggers': { body: { triggers: [{ ...manual, name: 'Other', _id: '0123456789abcdef01234569', actionId: upgrade }] } },
+  'PATCH /operations-manager/triggers/:id': { params: { id: 'Temporary' }, body: { enabled: false } },
+  'DELETE /operations-manager/triggers/:id': { params: { id: 'Temporary' } },
+  'POST /configuration_manager/configs': { body: { name: 'Temporary', deviceType: null } },
+  'DELETE /configuration_manager/configs/:id': { params: { id: 'Temporary' } },
+  'PUT /configuration_manager/configs/variables/:treeId/:version': { params: { treeId: edge, version: 'initial' }, body: { variables: { mtu: 1500, nested: { a: [null] } } } },
+  'DELETE /configuration_manager/configs/variables/:treeId/:version': { params: { treeId: edge, version: 'initial' }, body: { variables: { mtu: null } } },
+  'POST /configuration_manager/configs/:id/versions': { params: { id: edge }, body: { name: '2027-Q2', base: '2027-Q1' } },
+  'POST /configuration_manager/configs/:id/:version/nodes': { params: { id: edge, version: '2027-Q2' }, body: { name: 'Below', parent: hardening } },
+  'POST /configuration_manager/compliance_plans': { body: { name: 'Temporary', nodes: [{ treeId: edge, version: 'initial', nodeId: edgeRoot }] } },
+  'PUT /configuration_manager/compliance_plans': { body: { planId: weekly, options } },
+  'POST /configuration_manager/search/compliance_plans': { body: { options: { limit: 10 } } },
+  'DELETE /configuration_manager/compliance_plans': { body: { planIds: [weekly] } },
+});
+
+/** The path with its parameters filled in. */
+const filled = (path: string, values: Json): string =>
+  path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(String(values[name] ?? (name === 'id' ? values._id : undefined) ?? assert.fail(`${path} lacks ${name}`))));
+
+/** The list that shows the documents of a projection. */
+const listOf = (projection: Projection): string | undefined => [...rows].find(([, row]) => 'list' in row && row.list === projection)?.[0].slice('GET '.length);
+
+/** The schema that allows no member beside those that it names. */
+const closed = (schema: any): any => { // any part of a JSON Schema
+  if (Array.isArray(schema)) return schema.map(closed);
+  if (typeof schema !== 'object' || schema === null) return schema;
+  const members = Object.fromEntries(Object.entries(schema).map(([keyword, value]) => [keyword, keyword === 'const' || keyword === 'enum' ? value : closed(value)]));
+  return members.type === 'object' && members.properties && members.additionalProperties === undefined ? { ...members, additionalProperties: false } : members;
+};
+
+const ajv = new Ajv({ strict: true, allowUnionTypes: true, allErrors: true, formats });
+
+describe('every operation answers what it says it answers:', () => {
+  let service: TestService;
+  let kept: Kept;
+  before(async () => {
+    service = await startService();
+    kept = await loadSample(service.url, 'admin', adminPassword);
+  });
+  after(() => service.stop());
+
+  const check = (row: Row, { status, headers, body, text }: Answer): void => {
+    assert.equal(status, 200, text);
+    const { contentMediaType = 'application/json', ...schema } = closed(row.answer);
+    assert.equal(headers.get('content-type')?.split(';')[0], contentMediaType);
+    const validate = ajv.compile(schema);
+    assert.ok(validate(contentMediaType === 'application/json' ? body : text), `${ajv.errorsText(validate.errors)} in ${text.slice(0, 1000)}`);
+  };
+
+  const read = async (name: string, row: Row): Promise<void> => {
+    const path = name.slice('GET '.length);
+    const list = 'get' in row ? listOf(row.get) : undefined;
+    if (!path.includes(':') || !list) return check(row, await service.ask('GET', filled(path, reads(kept)[name] ?? {})));
+    const { body } = await service.ask('GET', `${list}?limit=1000`);
+    const documents: readonly Json[] = body.results ?? body.data;
+    assert.ok(documents.length > 0, `The sample has nothing for ${name}`);
+    for (const document of documents) check(row, await service.ask('GET', filled(path, document)));
+  };
+
+  for (const [name, row] of rows) {
+    if (row.method === 'get') it(name, () => read(name, row));
+  }
+
+  it('GET /group-mappings with group objects', async () => {
+    const answer = await service.ask('GET', '/group-mappings?expand=platformGroups');
+    check(rows.get('GET /group-mappings')!, answer);
+    assert.equal(typeof answer.body.results[0].platformGroups[0], 'object');
+  });
+
+  for (const name of Object.keys(requests({}))) {
+    it(name, async () => {
+      const row = rows.get(name) ?? assert.fail(`There is no ${name}`);
+      const { params = {}, body } = requests(kept)[name]!;
+      check(row, await service.ask(row.method.toUpperCase(), filled(name.slice(name.indexOf(' ') + 1), params), body));
+    });
+  }
+
+  it('and none has been left out', () => {
+    const asked = new Set(Object.keys(requests({})));
+    assert.deepEqual([...rows].filter(([name, { method }]) => method !== 'get' && !asked.has(name)).map(([name]) => name), [], 'Put a request of each into the table above');
+  });
+});
