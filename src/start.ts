@@ -65,8 +65,14 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const origin = { log: log.id, version: projectionVersion() };
   const snapshotFile = join(config.DATA_DIR, 'read-models.snapshot');
   const inMemory = config.READSTORE_URL === undefined;
+  const keeping = snapshots({ work: { log: logFile, file: snapshotFile, origin }, every: snapshotEvery, log: warn });
+  const snapshotFound = async () => {
+    const snapshot = await readSnapshot(snapshotFile, origin);
+    if (snapshot) keeping.found(snapshot.checkpoint.position);
+    return snapshot;
+  };
   const model = inMemory
-    ? memoryReadStore({ collections: collectionsOf(projections), load: () => readSnapshot(snapshotFile, origin) })
+    ? memoryReadStore({ collections: collectionsOf(projections), load: snapshotFound })
     : redisReadStore({ url: config.READSTORE_URL, prefix: `ap:${origin.log}:${origin.version}`, collections: collectionsOf(projections) });
   const run = runProjections({
     store, model, projections,
@@ -74,7 +80,6 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     onEvent: (event) => auth.onEvent(event),
     log: warn,
   });
-  const keeping = snapshots({ work: { log: logFile, file: snapshotFile, origin }, every: snapshotEvery, log: warn });
   const snapshotTimer = setInterval(() => { if (inMemory && run.ready()) keeping.moved(run.position()); }, 1000).unref();
 
   const streams = streamsOf(store, aggregates, projections);

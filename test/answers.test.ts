@@ -126,6 +126,13 @@ describe('every operation answers what it says it answers:', () => {
     });
   }
 
+  it('PUT /operations-manager/automations where one of two is refused', async () => {
+    const twice = { ...imported, name: 'Other' };
+    const answer = await service.ask('PUT', '/operations-manager/automations', { automations: [{ ...twice, _id: 'f'.repeat(24), name: 'New' }, twice] });
+    check(rows.get('PUT /operations-manager/automations')!, answer);
+    assert.deepEqual(answer.body.data.map(({ success }: { success: boolean }) => success), [true, false]);
+  });
+
   it('and none has been left out', () => {
     const asked = new Set(Object.keys(requests({})));
     assert.deepEqual([...rows].filter(([name, { method }]) => method !== 'get' && !asked.has(name)).map(([name]) => name), [], 'Put a request of each into the table above');

@@ -91,7 +91,7 @@ describe('passwords and tokens', function () {
     assert.ok(await readSnapshot(file, origin));
 
     const files = readdirSync(service.folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-    assert.deepEqual(files.map(({ name }) => name).filter((name) => !name.startsWith('events.db-')).sort(), ['events.db', 'read-models.snapshot', 'secret.key']);
+    for (const name of ['events.db', 'read-models.snapshot', 'secret.key']) assert.ok(files.some((entry) => entry.name === name), name);
     const contents = files.map((entry) => readFileSync(join(entry.path, entry.name)));
     assert.ok(contents.some((bytes) => bytes.includes('keeper')), 'the account is there');
     for (const [i, bytes] of contents.entries()) holds(bytes, files[i]!.name);

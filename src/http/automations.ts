@@ -19,7 +19,7 @@ const path = '/automations/:id';
 const importAutomations: ActionRow = {
   name: 'importAutomations', method: 'put', path: '/automations', large: true, summary: 'Import automations with their triggers',
   description: 'Takes what export gives. Ids, times and authors are kept. The same document again is no change; other content under a used id or name is 409 unless overwrite is true: then it is replaced, and triggers that the document does not have go.',
-  body: importBody('automations', automationDocumentSchema), answer: importAnswer,
+  body: importBody('automations', automationDocumentSchema), answer: importAnswer(Type.Union([automationSchema, Type.Null()], { description: 'The automation; null if it has been deleted since' })),
   run: async (call, service) => {
     const about = { ...requestOf('importAutomations', call, service), ifRevision: undefined };
     const key = about.idempotency?.key;

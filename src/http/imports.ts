@@ -1,6 +1,6 @@
 import { type TSchema, Type } from 'typebox';
 import { type Fault, Refusal } from '../domain/refusal.ts';
-import { enveloped } from './schemas.ts';
+import { enveloped, faultSchema } from './schemas.ts';
 import type { Answer } from './route.ts';
 
 /** What became of one document. */
@@ -13,7 +13,11 @@ export const importBody = (member: string, document: TSchema) => Type.Object({
   options: Type.Optional(Type.Object({ overwrite: Type.Optional(Type.Boolean({ description: 'The same' })) }, { additionalProperties: false })),
 }, { additionalProperties: false });
 
-export const importAnswer = enveloped(Type.Array(Type.Object({ success: Type.Boolean(), data: Type.Any() })));
+/** What became of each document, in their order. */
+export const importAnswer = (document: TSchema) => enveloped(Type.Array(Type.Union([
+  Type.Object({ success: Type.Literal(true), data: document }),
+  Type.Object({ success: Type.Literal(false), data: Type.Object({ message: Type.String(), errors: Type.Array(faultSchema) }) }),
+])));
 
 /**
  * Takes documents in one after the other and tells of each. A refused one stops no other; where all are refused, nothing

@@ -2,6 +2,7 @@ import { Type } from 'typebox';
 import type { Code } from '../domain/refusal.ts';
 import type { schemaWriter } from './openapiSchemas.ts';
 import type { AreaRows } from './route.ts';
+import { faultSchema } from './schemas.ts';
 
 /** What each area is about. */
 export const tags: Readonly<Record<AreaRows['area'], string>> = {
@@ -44,11 +45,7 @@ const failureSchema = Type.Object({
   message: Type.String({ description: 'What is wrong, in a sentence' }),
   data: Type.Null(),
   metadata: Type.Object({
-    errors: Type.Array(Type.Object({
-      code: Type.Enum(Object.keys(failures)),
-      message: Type.String(),
-      path: Type.Optional(Type.String({ description: 'JSON pointer into the body, or the name of the parameter' })),
-    })),
+    errors: Type.Array(faultSchema),
   }),
 }, { title: 'Failure', description: 'Every failure, whatever the operation' });
 

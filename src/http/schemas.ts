@@ -1,4 +1,5 @@
 import { type TSchema, Type } from 'typebox';
+import { statusOf } from './errors.ts';
 
 /** `{results, total}` of a document. */
 export const listed = (doc: TSchema) => Type.Object({
@@ -22,6 +23,13 @@ export const orWrapped = (word: string, doc: TSchema): TSchema => ({
 
 /** The document of such a body. */
 export const unwrapped = (word: string) => (_: unknown, body: Readonly<Record<string, unknown>>): unknown => (Object.hasOwn(body, word) ? body[word] : body);
+
+/** One fault of a failure; some say more. */
+export const faultSchema = Type.Object({
+  code: Type.Enum(Object.keys(statusOf)),
+  message: Type.String(),
+  path: Type.Optional(Type.String({ description: 'JSON pointer into the body, or the name of the parameter' })),
+}, { title: 'Fault', additionalProperties: true, description: 'What is wrong, and where' });
 
 /** `{status: "success", message}`. */
 export const success = Type.Object({ status: Type.Literal('success'), message: Type.String() });

@@ -13,7 +13,7 @@ const path = '/triggers/:id';
 const importTriggers: ActionRow = {
   name: 'importTriggers', method: 'put', path: '/triggers', large: true, summary: 'Import triggers',
   description: 'Ids, times and authors are kept. The same document again is no change; other content under a used id is 409 unless overwrite is true.',
-  body: importBody('triggers', triggerSchema), answer: importAnswer,
+  body: importBody('triggers', triggerSchema), answer: importAnswer(triggerSchema),
   run: async (call, service) => {
     const about = { ...requestOf('importTriggers', call, service), ifRevision: undefined };
     return importEach(call.body, 'triggers', async (trigger, overwrite) => {

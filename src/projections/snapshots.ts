@@ -1,4 +1,5 @@
 import { once } from 'node:events';
+import type { Worker } from 'node:worker_threads';
 import { startWorker } from '../startWorker.ts';
 import type { SnapshotWork } from './snapshotWorker.ts';
 
@@ -16,27 +17,30 @@ const restMs = 30_000;
 export const snapshots = ({ work, every, log }: Needs) => {
   let done = 0;
   let notBefore = 0;
-  let running: Promise<void> | undefined;
+  let worker: Worker | undefined;
 
   const make = async (position: number): Promise<void> => {
-    const worker = startWorker('snapshotWorker', import.meta.url, work);
+    worker = startWorker('snapshotWorker', import.meta.url, work);
     try {
-      await once(worker, 'exit');
-      done = position;
+      const [code] = await once(worker, 'exit');
+      if (code === 0) done = position;
     } catch (error) {
       log('A snapshot failed; the last one stays', { error });
     }
     notBefore = performance.now() + restMs;
-    running = undefined;
+    worker = undefined;
   };
 
   return {
     /** Told the position of the read models now and then. */
     moved: (position: number): void => {
-      if (position - done >= every && !running && performance.now() >= notBefore) running = make(position);
+      if (position - done >= every && !worker && performance.now() >= notBefore) void make(position);
     },
     /** Position that the last snapshot has at least. */
     position: (): number => done,
-    stop: async (): Promise<void> => { await running; },
+    /** Told the position of a snapshot that is there. */
+    found: (position: number): void => { done = Math.max(done, position); },
+    /** Gives up the one under way: its file appears complete or not at all. */
+    stop: async (): Promise<void> => { await worker?.terminate(); },
   };
 };
