@@ -94,7 +94,9 @@ describe('The import of an automation', () => {
 });
 
 const text = fc.string({ minLength: 1, maxLength: 20 }).map((some) => `n${some.replace(/[^ -~]/g, '')}`);
-const json = fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.parse(JSON.stringify(value).replaceAll('"__proto__"', '"proto"')));
+/** JSON that the service takes: it refuses `__proto__` and integers that lose digits. */
+const json = fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.parse(
+  JSON.stringify(value).replaceAll('"__proto__"', '"proto"'), (_, member) => (Number.isInteger(member) && !Number.isSafeInteger(member) ? 0 : member)));
 const object = fc.dictionary(text, json, { maxKeys: 3 });
 const instant = fc.integer({ min: 0, max: 4_000_000_000_000 });
 const when = instant.map((ms) => new Date(ms).toISOString());

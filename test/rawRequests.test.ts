@@ -58,6 +58,12 @@ describe('bytes on a socket', function () {
     assert.equal(answer.text, '{"status":"up"}');
   });
 
+  it('with methods that reach further than this service get nowhere', async () => {
+    failure(await sent(`TRACE /health/live HTTP/1.1\r\n${host}${login}${close}`), 'method_not_allowed', 'TRACE');
+    assert.equal(await rawly(service.url, `CONNECT elsewhere.example:80 HTTP/1.1\r\n${host}${login}${close}`), '');
+    assert.match(await rawly(service.url, `GET /health/live HTTP/1.1\r\n${login}${close}`), /^HTTP\/1\.1 400 /, 'without Host');
+  });
+
   it('cannot put headers into answers', async () => {
     const answer = await get('/authorization/accounts/x%0d%0aX-Injected:%20b', `${login}X-Request-Id: one\r\nX-Injected: b\r\n`);
     failure(answer, 'invalid', 'line breaks', 'id');

@@ -153,6 +153,7 @@ export const app = (needs: AppNeeds): Koa => {
     } catch (error) {
       refuse(ctx, error, requestId);
     }
+    if (needs.stopping()) ctx.set('Connection', 'close');
     needs.observe({ ...seen, requestId, address, method: ctx.method, path, status: ctx.status, milliseconds: performance.now() - start });
   });
 };

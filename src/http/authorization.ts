@@ -61,10 +61,11 @@ const changePassword: ActionRow = {
   answer: Type.Object({ status: Type.Literal('OK'), message: Type.String(), data: Type.Null() }),
   run: async (call, service) => {
     const { actor, address, body } = call;
+    const about = requestOf('changePassword', call, service);
     await service.auth.verify({ username: actor.username, password: body.old }, address).catch((error) => {
       throw error instanceof Refusal && error.code === 'unauthenticated' ? new Refusal('forbidden', 'The old password is wrong', { path: '/old' }) : error;
     });
-    const { position, replayed } = await service.handle(setPassword, { ...requestOf('changePassword', call, service), id: actor.id, input: { password: body.new } });
+    const { position, replayed } = await service.handle(setPassword, { ...about, id: actor.id, input: { password: body.new } });
     return { body: { status: 'OK', message: 'Successfully changed password', data: null }, position, replayed };
   },
 };
