@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import type { Appending } from './appends.ts';
+import type { Appending } from './programs/appends.ts';
 import { type Findings, inTurn, perSecond } from './compare.ts';
 import { startProgram, temporary } from './processes.ts';
 

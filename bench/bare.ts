@@ -1,4 +1,4 @@
-import type { Kind } from './bareKoa.ts';
+import type { Kind } from './programs/bareKoa.ts';
 import type { Server } from './loader.ts';
 import { startProgram } from './processes.ts';
 

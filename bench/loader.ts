@@ -1,5 +1,5 @@
 import { median } from './compare.ts';
-import type { Load, Loaded, Order } from './load.ts';
+import type { Load, Loaded, Order } from './programs/load.ts';
 import { cpuSeconds, startProgram } from './processes.ts';
 
 /** Something that answers HTTP here. */

@@ -1,8 +1,12 @@
 import { randomUUID } from 'node:crypto';
+import { mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { encode } from '../src/store/event.ts';
 import { inserter } from '../src/store/sqliteInsert.ts';
 import { connect, createTables } from '../src/store/sqliteLog.ts';
-import { hexId, type Kind } from './kinds.ts';
+import { progress, scale } from './compare.ts';
+import { hexId, type Kind, kinds } from './kinds.ts';
+import { temporary } from './processes.ts';
 
 /** So many documents, shared out among kinds, with so many events each. */
 export type Contents = { readonly kinds: readonly Kind[]; readonly documents: number; readonly eventsEach: number };
@@ -36,3 +40,13 @@ export const writeLog = (file: string, { kinds, documents, eventsEach }: Content
   db.close();
 };
 
+let written: Promise<string> | undefined;
+
+/** The folder of the long log, written once: documents of all kinds with ten events each. */
+export const longLog = (): Promise<string> => (written ??= (async () => {
+  progress('writing the long log');
+  const folder = join(await temporary(), 'long');
+  mkdirSync(folder);
+  writeLog(join(folder, 'events.db'), { kinds, documents: scale.events / 10, eventsEach: 10 });
+  return folder;
+})());

@@ -8,7 +8,7 @@ import { listing } from './listing.ts';
 import { cleanUp } from './processes.ts';
 import { reading } from './reading.ts';
 import { replaying } from './replaying.ts';
-import { startingUp } from './startUps.ts';
+import { startingUp } from './startingUp.ts';
 import { table } from './table.ts';
 
 // npm run bench [-- a c ...]: measures all parts or those named, and prints one table.

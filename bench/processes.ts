@@ -31,9 +31,9 @@ export const kept = (child: ChildProcess): ChildProcess => {
   return child.once('exit', () => running.delete(child));
 };
 
-/** A program of this folder, compiled like the service: `tell` sends it a message, `ask` also waits for its answer. */
+/** A program of the folder `programs`, compiled like the service: `tell` sends it a message, `ask` also waits for its answer. */
 export const startProgram = (name: string) => {
-  const child = kept(fork(join(dist, 'bench/bench', `${name}.js`), { serialization: 'advanced', execArgv: profiled(name) }));
+  const child = kept(fork(join(dist, 'bench/bench/programs', `${name}.js`), { serialization: 'advanced', execArgv: profiled(name) }));
   let answered: { resolve: (message: unknown) => void; reject: (error: Error) => void } | undefined;
   child.on('message', (message) => answered?.resolve(message)).once('exit', (code) => answered?.reject(new Error(`${name} ended with ${code}`)));
   const tell = (order: unknown): void => { child.send(order as object); };

@@ -1,21 +1,8 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { type Findings, inTurn, perSecond, progress, scale } from './compare.ts';
-import { kinds } from './kinds.ts';
-import { writeLog } from './logs.ts';
-import { startProgram, temporary } from './processes.ts';
-import type { Replaying } from './replays.ts';
-
-let written: Promise<string> | undefined;
-
-/** The folder of the long log, written once: documents of all kinds with ten events each. */
-export const longLog = (): Promise<string> => (written ??= (async () => {
-  progress('writing the long log');
-  const folder = join(await temporary(), 'long');
-  mkdirSync(folder);
-  writeLog(join(folder, 'events.db'), { kinds, documents: scale.events / 10, eventsEach: 10 });
-  return folder;
-})());
+import { type Findings, inTurn, perSecond, scale } from './compare.ts';
+import { longLog } from './logs.ts';
+import { startProgram } from './processes.ts';
+import type { Replaying } from './programs/replays.ts';
 
 /** (d) A replay of the long log into read models in memory, compared with reading and parsing it. */
 export const replaying = async (): Promise<Findings> => {

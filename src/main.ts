@@ -13,8 +13,8 @@ const fail = (error: unknown): never => {
 
 const serve = async (): Promise<void> => {
   const config = readConfig(process.env);
-  const destination = pino.destination({ sync: false, minLength: 4096 });
-  const logger = pino({ level: config.LOG_LEVEL, base: null, timestamp: pino.stdTimeFunctions.isoTime }, destination);
+  const destination = pino.destination({ sync: false, minLength: 8192 });
+  const logger = pino({ level: config.LOG_LEVEL, base: null }, destination);
   setInterval(() => destination.flush(), 500).unref();
   const starting = startService(config, logger, (line) => process.stderr.write(`${line}\n`));
 

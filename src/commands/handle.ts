@@ -123,7 +123,7 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
       return made;
     });
     const recorded = (position: number): Recorded[] => encoded.map(({ id, hash }, i) => ({
-      id, stream, revision: past.revision + 1 + i, position, source, topic: events[i]!.type, data: events[i]!.data, metadata: { ...about, hash },
+      id, stream, revision: past.revision + 1 + i, position, source, topic: events[i]!.type, data: events[i]!.data, metadata: { hash, ...about },
     }));
     const grown = streams.extend(stream, past, recorded(0));
 

@@ -55,7 +55,7 @@ const serveCommand = (row: CommandRow, service: Service): Serve => {
       : command.on === 'new' ? newId(about.idempotency?.key)
       : await service.tools.find(collection ?? '', params.id ?? '');
     if (id === undefined) throw new Refusal('not_found', 'No such resource', { path: 'id' });
-    const done = await service.handle(command, { ...about, id, input: input ? input(params, body) : body });
+    const done = await service.handle(command, { id, input: input ? input(params, body) : body, ...about });
     const text = await joining(join, JSON.stringify(done.doc ?? done.before ?? null), service, call);
     return { body: envelope(text, done), etag: etagOf(done.revision, join && text), position: done.position, replayed: done.replayed };
   };
@@ -92,7 +92,7 @@ const serveList = (row: ListRow, service: Service): Serve => {
   const { model } = service;
   const parse = queryOf(row);
   const plans = new LRUCache<string, ReturnType<typeof parse>>({ max: 1000 });
-  const answers = new LRUCache<string, { version: number; body: Buffer; etag: string }>({ maxSize: 32 * 1024 * 1024, sizeCalculation: ({ body }) => body.length + 200 });
+  const answers = new LRUCache<string, { version: number; body: string; etag: string }>({ maxSize: 32 * 1024 * 1024, sizeCalculation: ({ body }) => 2 * body.length + 200 });
 
   const planOf = (querystring: string) => {
     const known = plans.get(querystring);
@@ -102,25 +102,26 @@ const serveList = (row: ListRow, service: Service): Serve => {
     return plan;
   };
 
-  return async (call) => {
-    const { querystring, actor, params } = call;
-    const { page, values } = planOf(querystring);
-    const restricted = list.guard !== undefined && !actor.admin;
-    const joined = join && (joinOn === undefined || values[joinOn] !== undefined) ? join : undefined;
-    const alone = !restricted && !joined && !within;
-    const version = model.version(list.collection);
-    const known = alone ? answers.get(querystring) : undefined;
-    if (known?.version === version) return known;
-
-    const where = both(within?.(params), page!.where);
+  const answer = async (call: Call, { page, values }: ReturnType<typeof parse>, version: number, restricted: boolean, joined: Join | undefined, alone: boolean): Promise<Outgoing> => {
+    const where = both(within?.(call.params), page!.where);
     const { entries, total } = await model.list(list.collection, {
-      ...page!, ...(where && { where }), ...(restricted && { may: mayReadGuard(actor, model.guard) }),
+      ...page!, ...(where && { where }), ...(restricted && { may: mayReadGuard(call.actor, model.guard) }),
     });
     const texts = joined ? await Promise.all(entries.map(({ text }) => joining(joined, text, service, { ...call, query: values }))) : entries.map(({ text }) => text);
-    const body = Buffer.from(envelope(texts, { ...page!, total }));
-    const answer = { version, body, etag: `"${tagged(body)}"` };
-    if (alone && model.version(list.collection) === version) answers.set(querystring, answer);
-    return answer;
+    const body = envelope(texts, { ...page!, total });
+    const made = { version, body, etag: `"${tagged(body)}"` };
+    if (alone && model.version(list.collection) === version) answers.set(call.querystring, made);
+    return made;
+  };
+
+  return (call) => {
+    const plan = planOf(call.querystring);
+    const restricted = list.guard !== undefined && !call.actor.admin;
+    const joined = join && (joinOn === undefined || plan.values[joinOn] !== undefined) ? join : undefined;
+    const alone = !restricted && !joined && !within;
+    const version = model.version(list.collection);
+    const known = alone ? answers.get(call.querystring) : undefined;
+    return known?.version === version ? known : answer(call, plan, version, restricted, joined, alone);
   };
 };
 

@@ -4,8 +4,8 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import Koa, { type Context, type Middleware } from 'koa';
 import { koaBody } from 'koa-body';
-import { connect, createTables } from '../src/store/sqliteLog.ts';
-import type { Answer } from './requests.ts';
+import { connect, createTables } from '../../src/store/sqliteLog.ts';
+import type { Answer } from '../requests.ts';
 
 // What the service is compared with: Koa and nothing that is not needed to send the same bytes.
 

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
-import { encode } from '../src/store/event.ts';
-import type { NewEvent } from '../src/store/port.ts';
-import { openSqliteStore } from '../src/store/sqlite.ts';
-import { connect, createTables } from '../src/store/sqliteLog.ts';
-import { hexId, mappings } from './kinds.ts';
+import { encode } from '../../src/store/event.ts';
+import type { NewEvent } from '../../src/store/port.ts';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { connect, createTables } from '../../src/store/sqliteLog.ts';
+import { hexId, mappings } from '../kinds.ts';
 
 // Durable appends, by the store or by the bare driver: a process of its own for each measurement.
 

@@ -3,9 +3,8 @@ import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type Findings, inTurn, progress, scale, seconds } from './compare.ts';
 import { kinds } from './kinds.ts';
-import { writeLog } from './logs.ts';
+import { longLog, writeLog } from './logs.ts';
 import { startService, temporary } from './processes.ts';
-import { longLog } from './replaying.ts';
 import { ask } from './requests.ts';
 import { ready } from './service.ts';
 

@@ -1,9 +1,9 @@
-import { projections } from '../src/projections/all.ts';
-import { memoryReadStore } from '../src/projections/memory.ts';
-import { collectionsOf } from '../src/projections/projector.ts';
-import { runProjections } from '../src/projections/run.ts';
-import { openSqliteStore } from '../src/store/sqlite.ts';
-import { connect } from '../src/store/sqliteLog.ts';
+import { projections } from '../../src/projections/all.ts';
+import { memoryReadStore } from '../../src/projections/memory.ts';
+import { collectionsOf } from '../../src/projections/projector.ts';
+import { runProjections } from '../../src/projections/run.ts';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
+import { connect } from '../../src/store/sqliteLog.ts';
 
 // A whole log read from the beginning: a process of its own for each measurement, which takes one order.
 
