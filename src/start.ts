@@ -76,7 +76,8 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     : redisReadStore({ url: config.READSTORE_URL, prefix: `ap:${origin.log}:${origin.version}`, collections: collectionsOf(projections) });
   const run = runProjections({
     store, model, projections,
-    catchUp: inMemory ? 100_000 : 5_000,
+    // A replay into memory puts each document into words once; one step of Redis must not block it for long.
+    catchUp: inMemory ? Infinity : 5_000,
     onEvent: (event) => auth.onEvent(event),
     log: warn,
   });

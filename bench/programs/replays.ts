@@ -15,7 +15,7 @@ const byProjections = async (file: string): Promise<number> => {
   const head = await store.head();
   const model = memoryReadStore({ collections: collectionsOf(projections) });
   const start = performance.now();
-  const run = runProjections({ store, model, projections, catchUp: 100_000, log: (message, about) => process.stderr.write(`${message} ${JSON.stringify(about)}\n`) });
+  const run = runProjections({ store, model, projections, catchUp: Infinity, log: (message, about) => process.stderr.write(`${message} ${JSON.stringify(about)}\n`) });
   await run.reached(head, 600_000);
   const rate = head / (performance.now() - start) * 1000;
   if (!run.ready() || run.parked().size > 0) throw new Error('Not everything could be projected');

@@ -33,9 +33,8 @@ export const projector = (projections: readonly Projection[], read: (collection:
   const step = (key: string, held: Held, event: Recorded): void => {
     if (parked.has(key)) return;
     try {
-      const next = { ...held, doc: project(held.projection, held.doc, event), revision: event.revision };
-      docs.set(key, next);
-      touched.set(key, next);
+      const { projection, id } = held;
+      touched.set(key, { projection, id, doc: project(projection, held.doc, event), revision: event.revision });
     } catch (error) {
       log('A projection threw; its document is parked', { document: key, position: event.position, error });
       parked.set(key, `${event.source}:${event.topic} at position ${event.position}: ${String(error)}`);
@@ -69,8 +68,11 @@ export const projector = (projections: readonly Projection[], read: (collection:
     },
     drain: (): Change[] => {
       const changes: Change[] = [];
-      for (const { projection, id, doc, revision } of touched.values())
-        changes.push({ collection: projection.collection, id, ...(doc !== undefined && { entry: entryOf(projection, id, doc, revision) }) });
+      for (const [key, held] of touched) {
+        const { projection, id, doc, revision } = held;
+        docs.set(key, held);
+        changes.push(doc === undefined ? { collection: projection.collection, id } : { collection: projection.collection, id, entry: entryOf(projection, id, doc, revision) });
+      }
       for (const key of newlyParked)
         changes.push({ collection: parkedSpec.name, id: key, entry: { id: key, text: JSON.stringify({ document: key, reason: parked.get(key) }), revision: 0, sorts: { name: key }, filters: {} } });
       touched.clear();
