@@ -1,0 +1,55 @@
+import { Refusal } from './refusal.ts';
+import { isSealed, type Sealed } from './sealed.ts';
+
+/** What answers show in place of a secret; in a request it stands for the secret as it is. */
+export const mask = '********';
+
+const names = new Set(['auth', 'authorization', 'community', 'credential', 'credentials', 'key', 'passphrase', 'passwd', 'password', 'privatekey', 'secret', 'token']);
+
+/** Whether a member of this name is a secret, wherever it stands in an opaque document: case, `-` and `_` say nothing. */
+export const isSecretName = (name: string): boolean => names.has(name.toLowerCase().replace(/[-_]/g, ''));
+
+type Json = unknown;
+type Members = Readonly<Record<string, Json>>;
+
+const isObject = (value: Json): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/**
+ * The value with every secret in it sealed; `before` is the same place as it was stored. A secret that has not changed
+ * (the mask, or one with an equal tag) stays the very one stored, so that `same` finds no change. Secrets that are no
+ * text are sealed as JSON. `null` removes and stays. The mask where nothing was stored is `invalid`, at its path.
+ */
+export const sealSecrets = (
+  value: Json, before: Json, seal: (secret: string) => Sealed, path = '', isSecret: (name: string) => boolean = isSecretName,
+): Json => {
+  if (Array.isArray(value)) return value.map((item, i) => sealSecrets(item, Array.isArray(before) ? before[i] : undefined, seal, `${path}/${i}`, isSecret));
+  if (!isObject(value)) return value;
+  const old: Members = isObject(before) ? before : {};
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => {
+    const [stored, at] = [Object.hasOwn(old, name) ? old[name] : undefined, `${path}/${name.replace(/~/g, '~0').replace(/\//g, '~1')}`];
+    return [name, isSecret(name) ? sealed(member, stored, seal, at) : sealSecrets(member, stored, seal, at, isSecret)];
+  }));
+};
+
+const sealed = (secret: Json, stored: Json, seal: (secret: string) => Sealed, path: string): Json => {
+  if (secret === null || secret === undefined) return secret;
+  if (secret === mask) {
+    if (isSealed(stored)) return stored;
+    throw new Refusal('invalid', `${mask} keeps a secret, but none is stored here`, { path });
+  }
+  const made = seal(typeof secret === 'string' ? secret : JSON.stringify(secret));
+  return isSealed(stored) && stored.tag === made.tag ? stored : made;
+};
+
+/** The value as answers show it: every sealed secret as the mask. */
+export const maskSecrets = (value: Json): Json => replaceSealed(value, () => mask);
+
+/** The value in clear, for the ways out alone: they must neither log nor store it. */
+export const openSecrets = (value: Json, unseal: (sealed: Sealed) => string): Json => replaceSealed(value, unseal);
+
+const replaceSealed = (value: Json, by: (sealed: Sealed) => string): Json => {
+  if (isSealed(value)) return by(value);
+  if (Array.isArray(value)) return value.map((item) => replaceSealed(item, by));
+  if (!isObject(value)) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, replaceSealed(member, by)]));
+};

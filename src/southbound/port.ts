@@ -1,0 +1,40 @@
+/** A device as its adapter lists it. */
+export type Device = { readonly name: string; readonly host?: string; readonly port?: number; readonly ostype?: string };
+
+/** What the southbound system answered: its status (of HTTP, or the nearest to it) and its body, unchanged. */
+export type AdapterAnswer = { readonly status: number; readonly body: unknown };
+
+/**
+ * The way to some devices. Every adapter passes the same contract suite. Throws `Refusal('adapter_failed')` when the
+ * system refuses the connection, does not answer in time or breaks off; texts of configurations and secrets are in no
+ * error. `signal` ends the call.
+ */
+export type DeviceAdapter = {
+  /** Applies a configuration text. An answer that is no success is an answer, not an error. */
+  apply(device: Device, config: string, options: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<AdapterAnswer>;
+  /** The running configuration. */
+  configuration(device: Device, signal: AbortSignal): Promise<string>;
+  /** What the device prints for a command. */
+  run(device: Device, command: string, signal: AbortSignal): Promise<string>;
+  close(): Promise<void>;
+};
+
+/** The devices of all adapters, by name: the first adapter of the active profile's strategy that knows it is taken. */
+export type Devices = {
+  /** Which adapter and device a name means; `not_found` when no adapter knows it. */
+  find(device: string): Promise<{ readonly adapter: string; readonly device: Device }>;
+  apply(adapter: string, device: Device, config: string, options: Readonly<Record<string, unknown>>): Promise<AdapterAnswer>;
+  configuration(device: string): Promise<string>;
+  /** What the device prints for a command; `adapter_failed` with `metadata.adapter` when it cannot be had. */
+  run(device: string, command: string): Promise<string>;
+  close(): Promise<void>;
+};
+
+/**
+ * The template engine: Jinja2. Runs outside the event loop, bounded in time, memory, steps and output. A template that
+ * does not parse or render: `Refusal('unprocessable')` whose fault has `line` and the reason.
+ */
+export type Renderer = {
+  render(template: string, variables: Readonly<Record<string, unknown>>): Promise<string>;
+  close(): Promise<void>;
+};

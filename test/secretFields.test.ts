@@ -1,0 +1,28 @@
+import assert from 'node:assert/strict';
+import { same } from '../src/domain/changes.ts';
+import { Refusal } from '../src/domain/refusal.ts';
+import { mask, maskSecrets, openSecrets, sealSecrets } from '../src/domain/secretFields.ts';
+import { secrets } from '../src/secrets.ts';
+
+describe('secrets within documents', () => {
+  const { seal, unseal } = secrets({ key: Buffer.alloc(32, 'k') });
+  const given = { host: 'a', password: 'hunter2', 'Private-Key': 'PEM', list: [{ community: 'public' }], auth: { user: 'x' }, token: null };
+
+  it('are sealed by the names of their members, however deep', () => {
+    const stored = sealSecrets(given, undefined, seal);
+    assert.doesNotMatch(JSON.stringify(stored), /hunter2|PEM|public|"user"/);
+    assert.deepEqual(maskSecrets(stored), { host: 'a', password: mask, 'Private-Key': mask, list: [{ community: mask }], auth: mask, token: null });
+    assert.deepEqual(openSecrets(stored, unseal), { ...given, auth: '{"user":"x"}' });
+  });
+
+  it('stay the very ones stored when they are sent again, in clear or as the mask', () => {
+    const stored = sealSecrets(given, undefined, seal);
+    assert.ok(same(sealSecrets(given, stored, seal), stored));
+    assert.ok(same(sealSecrets({ ...given, password: mask, list: [{ community: mask }] }, stored, seal), stored));
+    assert.ok(!same(sealSecrets({ ...given, password: 'other' }, stored, seal), stored));
+  });
+
+  it('cannot be kept where none is stored', () => {
+    assert.throws(() => sealSecrets({ list: [{ 'key': mask }] }, {}, seal, '/properties'), (error) => error instanceof Refusal && error.code === 'invalid' && error.faults[0]?.path === '/properties/list/0/key');
+  });
+});
