@@ -2,6 +2,8 @@ import { account } from '../domain/accounts.ts';
 import { automationImport } from '../domain/automationImports.ts';
 import { automation } from '../domain/automations.ts';
 import type { Aggregate } from '../domain/core.ts';
+import { formDeletion } from '../domain/formDeletions.ts';
+import { form } from '../domain/forms.ts';
 import { groupMapping } from '../domain/groupMappings.ts';
 import { group } from '../domain/groups.ts';
 import { login } from '../domain/logins.ts';
@@ -11,9 +13,11 @@ import { parkedReaction } from '../domain/parkedReactions.ts';
 import { plan } from '../domain/plans.ts';
 import { role } from '../domain/roles.ts';
 import { series } from '../domain/series.ts';
+import { template } from '../domain/templates.ts';
 import { tree } from '../domain/trees.ts';
 import { trigger } from '../domain/triggers.ts';
 import { automationReactions } from './automationReactions.ts';
+import { formReactions } from './forms.ts';
 import { planReactions } from './plans.ts';
 import type { Reaction } from './reactions.ts';
 
@@ -22,6 +26,8 @@ export const aggregates: readonly Aggregate[] = [
   account,
   automation,
   automationImport,
+  form,
+  formDeletion,
   group,
   groupMapping,
   login,
@@ -31,6 +37,7 @@ export const aggregates: readonly Aggregate[] = [
   planDeletion,
   role,
   series,
+  template,
   tree,
   trigger,
 ];
@@ -38,5 +45,6 @@ export const aggregates: readonly Aggregate[] = [
 /** All that follows from events. */
 export const reactions: readonly Reaction[] = [
   ...automationReactions,
+  ...formReactions,
   ...planReactions,
 ];

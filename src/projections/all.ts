@@ -2,12 +2,15 @@ import { accounts } from './accounts.ts';
 import { automations } from './automations.ts';
 import { credentials } from './credentials.ts';
 import type { Projection } from './define.ts';
+import { formDeletions } from './formDeletions.ts';
+import { forms } from './forms.ts';
 import { groupMappings } from './groupMappings.ts';
 import { groups } from './groups.ts';
 import { logins } from './logins.ts';
 import { parkedReactions } from './parkedReactions.ts';
 import { plans } from './plans.ts';
 import { roles } from './roles.ts';
+import { templates } from './templates.ts';
 import { trees } from './trees.ts';
 import { triggers } from './triggers.ts';
 
@@ -16,12 +19,15 @@ export const projections: readonly Projection[] = [
   accounts,
   automations,
   credentials,
+  formDeletions,
+  forms,
   groupMappings,
   groups,
   logins,
   parkedReactions,
   plans,
   roles,
+  templates,
   trees,
   triggers,
 ];
