@@ -100,7 +100,7 @@ export const decideImport = (_: unknown, { automation: document, overwrite = fal
 /** The document's triggers, each with the id it gets: its own, else that of the automation's trigger with its name. */
 const triggersOf = ({ _id, triggers = [] }: Input['automation'], refs: ImportRefs) => {
   checkDistinct(triggers);
-  refuseForms(triggers.map((_, i) => ({ form: refs.forms[i], path: `/triggers/${i}` })));
+  refuseForms(triggers.map((trigger, i) => ({ formId: 'formId' in trigger ? trigger.formId : null, form: refs.forms[i], path: `/triggers/${i}` })));
   return triggers.map((document, index) => {
     const path = `/triggers/${index}`;
     if (document.actionId !== _id) throw new Refusal('invalid', 'The trigger is of another automation', { path: `${path}/actionId` });

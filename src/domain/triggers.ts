@@ -72,7 +72,7 @@ export const checkedContent = (given: NewTrigger, { target, schemaFault, form }:
   if (content.type === 'eventSystem' && content.topic.includes(':')) throw new Refusal('invalid', 'A topic holds no colon', { path: `${path}/topic` });
   if (target && !target.exists) throw new Refusal('not_found', 'No such automation', { path: `${path}/actionId` });
   if (target && !target.writable) throw new Refusal('forbidden', 'Only members of its write groups may change the automation', { path: `${path}/actionId` });
-  refuseForms([{ form, path }]);
+  refuseForms([{ formId: 'formId' in content ? content.formId : null, form, path }]);
   return content;
 };
 
