@@ -25,7 +25,10 @@ const renderJinja: ActionRow = {
   name: 'renderJinja', method: 'post', path: `${path}/renderJinja`, reading: true, summary: 'Render a template',
   body: Type.Object({ context: variables('Variables by name') }, { additionalProperties: false }),
   answer: Type.String({ description: 'The rendered text' }),
-  run: async (call, service) => ({ body: await service.renderer.render(await stored(call, service), call.body.context ?? {}) }),
+  run: async (call, service) => {
+    const template = await stored(call, service);
+    return { body: await service.renderer.render(template, call.body.context ?? {}) };
+  },
 };
 
 const renderWithCast: ActionRow = {
@@ -38,9 +41,9 @@ const renderWithCast: ActionRow = {
   }, { additionalProperties: false }),
   answer: Type.Object({ renderedTemplate: Type.Any({ description: 'The rendered text, or the value of the type of castDataType that it stands for' }) }),
   run: async (call, service) => {
-    const { template, variables = {}, castDataType = 'string' }: { template?: string; variables?: Record<string, unknown>; castDataType?: Cast } = call.body;
-    const rendered = await service.renderer.render(template ?? await stored(call, service), variables);
-    return { text: `{"renderedTemplate":${cast(rendered, castDataType)}}` };
+    const { variables = {}, castDataType = 'string', ...given }: { template?: string; variables?: Record<string, unknown>; castDataType?: Cast } = call.body;
+    const template = given.template ?? await stored(call, service);
+    return { text: `{"renderedTemplate":${cast(await service.renderer.render(template, variables), castDataType)}}` };
   },
 };
 
