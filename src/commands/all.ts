@@ -4,6 +4,7 @@ import { automation } from '../domain/automations.ts';
 import type { Aggregate } from '../domain/core.ts';
 import { groupMapping } from '../domain/groupMappings.ts';
 import { group } from '../domain/groups.ts';
+import { jobMoveDecision } from '../domain/jobMoves.ts';
 import { job } from '../domain/jobs.ts';
 import { login } from '../domain/logins.ts';
 import { nameClaims } from '../domain/names.ts';
@@ -14,7 +15,9 @@ import { role } from '../domain/roles.ts';
 import { series } from '../domain/series.ts';
 import { tree } from '../domain/trees.ts';
 import { trigger } from '../domain/triggers.ts';
+import { watching } from '../domain/watchings.ts';
 import { automationReactions } from './automationReactions.ts';
+import { jobReactions } from './jobMoves.ts';
 import { planReactions } from './plans.ts';
 import type { Reaction } from './reactions.ts';
 
@@ -26,6 +29,7 @@ export const aggregates: readonly Aggregate[] = [
   group,
   groupMapping,
   job,
+  jobMoveDecision,
   login,
   nameClaims,
   parkedReaction,
@@ -35,10 +39,12 @@ export const aggregates: readonly Aggregate[] = [
   series,
   tree,
   trigger,
+  watching,
 ];
 
 /** All that follows from events. */
 export const reactions: readonly Reaction[] = [
   ...automationReactions,
+  ...jobReactions,
   ...planReactions,
 ];

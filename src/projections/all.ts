@@ -11,6 +11,7 @@ import { plans } from './plans.ts';
 import { roles } from './roles.ts';
 import { trees } from './trees.ts';
 import { triggers } from './triggers.ts';
+import { watchings } from './watchings.ts';
 
 /** All collections. The first of an aggregate is the document that its commands answer with. */
 export const projections: readonly Projection[] = [
@@ -26,4 +27,5 @@ export const projections: readonly Projection[] = [
   roles,
   trees,
   triggers,
+  watchings,
 ];
