@@ -1,44 +1,46 @@
-import type { ReadStore } from '../projections/port.ts';
+import type { Page, ReadStore } from '../projections/port.ts';
 import type { Watching } from '../projections/watchings.ts';
 
-/** By job: accounts that watch it besides, and those that have left. */
-type Differences = ReadonlyMap<string, { readonly more: readonly string[]; readonly less: readonly string[] }>;
+/** One account's part, as of a revision of its stream. */
+type Part = { readonly account: string; readonly revision: number; readonly watched: ReadonlySet<string>; readonly left: ReadonlySet<string> };
 
 const pageSize = 1000;
 
-const differencesIn = async (model: ReadStore): Promise<Differences> => {
-  const found = new Map<string, { more: string[]; less: string[] }>();
-  const of = (job: string) => {
-    const known = found.get(job) ?? { more: [], less: [] };
-    found.set(job, known);
-    return known;
-  };
-  for (let skip = 0; ; skip += pageSize) {
-    const { entries, total } = await model.list('watchings', { sort: 'account', order: 1, skip, limit: pageSize });
-    for (const { text } of entries) {
-      const { account, watched, left } = JSON.parse(text) as Watching;
-      for (const job of watched) of(job).more.push(account);
-      for (const job of left) of(job).less.push(account);
-    }
-    if (skip + pageSize >= total) return found;
+const partOf = ({ id, revision, text }: Page['entries'][number]): Part => {
+  const { watched, left } = JSON.parse(text) as Watching;
+  return { account: id, revision, watched: new Set(watched), left: new Set(left) };
+};
+
+/** Everybody's part, those that have not changed taken over. */
+const partsIn = async (model: ReadStore, before: Promise<readonly Part[]> | undefined): Promise<readonly Part[]> => {
+  const known = new Map((await before?.catch(() => []))?.map((part) => [part.account, part]));
+  const parts: Part[] = [];
+  for (;;) {
+    const { entries, total } = await model.list('watchings', { sort: 'account', order: 1, skip: parts.length, limit: pageSize });
+    parts.push(...entries.map((entry) => {
+      const old = known.get(entry.id);
+      return old?.revision === entry.revision ? old : partOf(entry);
+    }));
+    if (entries.length === 0 || parts.length >= total) return parts;
   }
 };
 
-const kept = new WeakMap<ReadStore, { readonly version: number; readonly differences: Promise<Differences> }>();
+const kept = new WeakMap<ReadStore, { readonly version: number; readonly parts: Promise<readonly Part[]> }>();
 
-/** Put together once after each change of who watches what, so that a page of jobs costs a look-up each. */
-const differences = (model: ReadStore): Promise<Differences> => {
+/** Put together once after each change of who watches what, so that a page of jobs costs look-ups only. */
+const partsOf = (model: ReadStore): Promise<readonly Part[]> => {
   const version = model.version('watchings');
   const known = kept.get(model);
-  if (known?.version === version) return known.differences;
-  const made = differencesIn(model);
-  kept.set(model, { version, differences: made });
-  made.catch(() => kept.delete(model));
-  return made;
+  if (known?.version === version) return known.parts;
+  const parts = partsIn(model, known?.parts);
+  kept.set(model, { version, parts });
+  parts.catch(() => kept.delete(model));
+  return parts;
 };
 
 /** Ids of the accounts that watch a job now; `began` are those from its start. */
 export const watchersOf = async (model: ReadStore, job: string, began: readonly string[]): Promise<readonly string[]> => {
-  const { more, less } = (await differences(model)).get(job) ?? { more: [], less: [] };
-  return [...began.filter((id) => !less.includes(id)), ...more];
+  const parts = await partsOf(model);
+  const gone = new Set(parts.filter(({ left }) => left.has(job)).map(({ account }) => account));
+  return [...began.filter((id) => !gone.has(id)), ...parts.filter(({ watched }) => watched.has(job)).map(({ account }) => account)];
 };
