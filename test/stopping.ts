@@ -3,7 +3,7 @@ import type { EventStore } from '../src/store/port.ts';
 type Moment = 'before' | 'after';
 
 /** The store as a node sees it that is stopped at its n-th append from `arm` on, just before or just after it is stored. */
-export const stopping = (store: EventStore, n: number, moment: Moment) => {
+export const stopping = (store: EventStore, n: number, moment: Moment = 'before') => {
   let seen = -Infinity;
   let reached = () => undefined as void;
   let resume = () => undefined as void;

@@ -6,6 +6,8 @@ import { formDeletion } from '../domain/formDeletions.ts';
 import { form } from '../domain/forms.ts';
 import { groupMapping } from '../domain/groupMappings.ts';
 import { group } from '../domain/groups.ts';
+import { jobMoveDecision } from '../domain/jobMoves.ts';
+import { job } from '../domain/jobs.ts';
 import { login } from '../domain/logins.ts';
 import { nameClaims } from '../domain/names.ts';
 import { planDeletion } from '../domain/planDeletions.ts';
@@ -16,8 +18,10 @@ import { series } from '../domain/series.ts';
 import { template } from '../domain/templates.ts';
 import { tree } from '../domain/trees.ts';
 import { trigger } from '../domain/triggers.ts';
+import { watching } from '../domain/watchings.ts';
 import { automationReactions } from './automationReactions.ts';
 import { formReactions } from './forms.ts';
+import { jobReactions } from './jobMoves.ts';
 import { planReactions } from './plans.ts';
 import type { Reaction } from './reactions.ts';
 
@@ -30,6 +34,8 @@ export const aggregates: readonly Aggregate[] = [
   formDeletion,
   group,
   groupMapping,
+  job,
+  jobMoveDecision,
   login,
   nameClaims,
   parkedReaction,
@@ -40,11 +46,13 @@ export const aggregates: readonly Aggregate[] = [
   template,
   tree,
   trigger,
+  watching,
 ];
 
 /** All that follows from events. */
 export const reactions: readonly Reaction[] = [
   ...automationReactions,
   ...formReactions,
+  ...jobReactions,
   ...planReactions,
 ];
