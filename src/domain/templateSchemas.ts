@@ -10,7 +10,7 @@ const members = {
   template: Type.String({ description: 'Text of the template; whether it parses shows when it is rendered' }),
   description: Type.String({ description: 'What it is for' }),
   command: Type.String({ description: 'Command whose output it is about' }),
-  data: Type.Any({ description: 'Sample data to try it with, kept as given' }),
+  data: Type.Union([Type.Null(), Type.String(), Type.Object({}, { additionalProperties: true }), Type.Array(Type.Any())], { description: 'Sample data to try it with, kept as given' }),
   group: Type.String({ description: 'Group that it is shown in' }),
   tags: Type.Array(Type.Any(), { maxItems: 1000, description: 'Tags' }),
 };

@@ -21,6 +21,7 @@ export type Service = {
   readonly auth: Authenticator;
   /** Keyed digest of a text. */
   readonly digest: (text: string) => string;
+  /** The template engine. */
   readonly renderer: Renderer;
   /** What monitoring asks. */
   readonly status: () => Promise<Record<string, unknown>>;
