@@ -10,6 +10,8 @@ const toGroups: readonly Field[] = [
   { collection: 'groups', field: 'memberOf', kind: 'group', named: 'name' },
   { collection: 'automations', field: 'groups', kind: 'automation', named: 'name' },
   { collection: 'compliancePlans', field: 'groups', kind: 'compliance plan', named: 'name' },
+  { collection: 'inventories', field: 'groups', kind: 'inventory', named: 'name' },
+  { collection: 'serviceGroups', field: 'groups', kind: 'service group', named: 'name' },
 ];
 
 const toRoles: readonly Field[] = [
