@@ -1,9 +1,11 @@
 import { account } from '../domain/accounts.ts';
 import { automationImport } from '../domain/automationImports.ts';
 import { automation } from '../domain/automations.ts';
+import { certificate } from '../domain/certificates.ts';
 import type { Aggregate } from '../domain/core.ts';
 import { groupMapping } from '../domain/groupMappings.ts';
 import { group } from '../domain/groups.ts';
+import { inventory } from '../domain/inventories.ts';
 import { login } from '../domain/logins.ts';
 import { nameClaims } from '../domain/names.ts';
 import { planDeletion } from '../domain/planDeletions.ts';
@@ -11,6 +13,7 @@ import { parkedReaction } from '../domain/parkedReactions.ts';
 import { plan } from '../domain/plans.ts';
 import { role } from '../domain/roles.ts';
 import { series } from '../domain/series.ts';
+import { serviceGroup } from '../domain/serviceGroups.ts';
 import { tree } from '../domain/trees.ts';
 import { trigger } from '../domain/triggers.ts';
 import { automationReactions } from './automationReactions.ts';
@@ -22,8 +25,10 @@ export const aggregates: readonly Aggregate[] = [
   account,
   automation,
   automationImport,
+  certificate,
   group,
   groupMapping,
+  inventory,
   login,
   nameClaims,
   parkedReaction,
@@ -31,6 +36,7 @@ export const aggregates: readonly Aggregate[] = [
   planDeletion,
   role,
   series,
+  serviceGroup,
   tree,
   trigger,
 ];

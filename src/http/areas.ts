@@ -2,7 +2,9 @@ import { version } from '../version.ts';
 import { authorizationRows } from './authorization.ts';
 import { configurationManagerRows } from './configurationManager.ts';
 import { docsRows, openapiRows } from './docs.ts';
+import { gatewayManagerRows } from './gatewayManager.ts';
 import { groupMappingRows } from './groupMappings.ts';
+import { inventoryManagerRows } from './inventories.ts';
 import { rootLoginRows } from './login.ts';
 import { monitoringRows } from './monitoring.ts';
 import { operationsManagerRows } from './operationsManager.ts';
@@ -13,7 +15,9 @@ export const areas: readonly AreaRows[] = [
   authorizationRows(() => areas),
   configurationManagerRows,
   docsRows,
+  gatewayManagerRows,
   groupMappingRows,
+  inventoryManagerRows,
   monitoringRows,
   openapiRows(() => areas, { version }),
   operationsManagerRows,

@@ -1,13 +1,16 @@
 import { accounts } from './accounts.ts';
 import { automations } from './automations.ts';
+import { certificates } from './certificates.ts';
 import { credentials } from './credentials.ts';
 import type { Projection } from './define.ts';
 import { groupMappings } from './groupMappings.ts';
 import { groups } from './groups.ts';
+import { inventories } from './inventories.ts';
 import { logins } from './logins.ts';
 import { parkedReactions } from './parkedReactions.ts';
 import { plans } from './plans.ts';
 import { roles } from './roles.ts';
+import { serviceGroups } from './serviceGroups.ts';
 import { trees } from './trees.ts';
 import { triggers } from './triggers.ts';
 
@@ -15,13 +18,16 @@ import { triggers } from './triggers.ts';
 export const projections: readonly Projection[] = [
   accounts,
   automations,
+  certificates,
   credentials,
   groupMappings,
   groups,
+  inventories,
   logins,
   parkedReactions,
   plans,
   roles,
+  serviceGroups,
   trees,
   triggers,
 ];
