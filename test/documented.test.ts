@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { Ajv } from 'ajv';
 import { loadSample } from '../src/demo/load.ts';
 import type { Kept } from '../src/demo/sample.ts';
+import { gateway, issuing, root } from './certificates.ts';
 import { adminPassword, type Answer, startService, type TestService } from './service.ts';
 
 // What the API document says of the answers, field by field; written from it and not from the code.
@@ -63,6 +64,11 @@ const automation = object(
 const mapping = object({ externalGroup: text, provenance: text, platformGroups: list(text) });
 const envelope = (data: Schema): Schema => object({ message: text, data, metadata: anyObject });
 const failure = object({ message: text, data: { type: 'null' }, metadata: { type: 'object', required: ['errors'], properties: { errors: { type: 'array' } } } });
+const serviceGroup = object({
+  _id: id, name: text, cluster_id: text, description: text, created: text, created_by: text, last_updated: text, last_updated_by: text,
+  is_default: yesOrNo, groups: list(text), services: list(object({ id: text, name: text })),
+});
+const cleared = object({ status: text, message: text, result: object({ inventory: object({ id, name: text }), statistics: object({ nodesDeleted: { type: 'number' } }) }) });
 const success = object({ status: { const: 'success' }, message: text });
 
 const ajv = new Ajv({ strict: true, allErrors: true });
@@ -140,6 +146,12 @@ describe('the documented operations, called from outside:', () => {
     fits(await service.ask('GET', '/group-mappings'), answered);
   });
 
+  it('8. gets a service group', async () => {
+    const { result } = fits(await service.ask('GET', `/gateway_manager/v1/service-groups/${kept.configServices}`), object({ state: text, result: serviceGroup }));
+    assert.deepEqual([result.name, result.created_by, result.is_default, result.services.length], ['Configuration services', 'admin', true, 3]);
+    fits(await service.ask('GET', '/gateway_manager/v1/service-groups/no-such'), failure, 404);
+  });
+
   it('9. updates a compliance plan', async () => {
     const treeNode = { treeId: kept.edge, version: 'initial', nodeId: kept.hardening, variables: { strict: true }, devices: ['edge-03'], deviceGroups: ['Edge'], tasks: ['audit'] };
     const options = { name: 'Daily edge audit', description: 'Every morning', status: 'draft', nodes: [treeNode], gbac: { read: ['network-operations'], write: ['compliance'] } };
@@ -155,5 +167,25 @@ describe('the documented operations, called from outside:', () => {
     fits(await service.ask('DELETE', path, { variables: { ntp_servers: null, syslog: {} } }), success);
     const { body } = await service.ask('GET', `/configuration_manager/configs/${kept.edge}`);
     assert.deepEqual(body.versions.find(({ name }: { name: string }) => name === 'initial').variables, { snmp_location: 'POP' });
+  });
+
+  it('16. adds a certificate', async () => {
+    const answered = object({ state: text, results: anyObject });
+    const { results } = fits(await service.ask('POST', '/gateway_manager/v1/certificates', { raw_certificate: `${gateway}${issuing}${root}`, contract_id: 'contract-0001', alias: 'gateway-1' }), answered);
+    const { serialNumber, fingerprint256, ...said } = results;
+    assert.deepEqual(said, {
+      alias: 'gateway-1', contractId: 'contract-0001', subject: 'O=Example Networks, CN=gateway-1.example.net', issuer: 'O=Example Networks, CN=Gateway Issuing CA 1',
+      validFrom: '2020-01-01T00:00:00.000Z', validTo: '2120-01-01T00:00:00.000Z',
+    });
+    assert.match(`${serialNumber} ${fingerprint256}`, /^[0-9A-F]+ [0-9A-F]{2}(:[0-9A-F]{2}){31}$/);
+    fits(await service.ask('POST', '/gateway_manager/v1/certificates', { raw_certificate: gateway }), answered);
+    fits(await service.ask('POST', '/gateway_manager/v1/certificates', { raw_certificate: 'none' }), failure, 400);
+  });
+
+  it('21. clears the nodes of an inventory', async () => {
+    const { result, status, message } = fits(await service.ask('DELETE', '/inventory_manager/v1/nodes/clear/Branches'), cleared);
+    assert.deepEqual({ status, message, result }, { status: 'Success', message: 'Deleted 24 nodes', result: { inventory: { id: kept.branches, name: 'Branches' }, statistics: { nodesDeleted: 24 } } });
+    assert.equal(fits(await service.ask('DELETE', `/inventory_manager/v1/nodes/clear/${kept.branches}`), cleared).result.statistics.nodesDeleted, 0);
+    fits(await service.ask('DELETE', '/inventory_manager/v1/nodes/clear/no-such'), failure, 404);
   });
 });

@@ -80,11 +80,13 @@ export const addNodes = (state: InventoryState, { nodes }: { readonly nodes: rea
   return added.length > 0 ? [{ type: 'nodesAdded', data: { nodes: added } }] : [];
 };
 
-const mostFaults = 100;
+const mostFaults = 20;
 
 const refuse = (code: 'invalid' | 'conflict', what: string, nodes: readonly Node[], isWrong: (node: Node) => boolean): void => {
   const faults = nodes.flatMap((node, i) => (isWrong(node) ? [{ message: `A node named ${JSON.stringify(node.name)} ${what}`, path: `/nodes/${i}/name`, name: node.name }] : []));
-  if (faults.length > 0) throw new Refusal(code, faults.length === 1 ? faults[0]!.message : `${faults.length} nodes: each ${what}`, { faults: faults.slice(0, mostFaults) });
+  const named = faults.slice(0, mostFaults);
+  const all = `${faults.length} nodes (${named.map(({ name }) => name).join(', ')}${faults.length > mostFaults ? ', ...' : ''}): each ${what}`;
+  if (faults.length > 0) throw new Refusal(code, faults.length === 1 ? faults[0]!.message : all, { faults: named });
 };
 
 /** Operation 21: all nodes, as one fact. */
