@@ -6,6 +6,8 @@ import type { Aggregate } from '../domain/core.ts';
 import { groupMapping } from '../domain/groupMappings.ts';
 import { group } from '../domain/groups.ts';
 import { inventory } from '../domain/inventories.ts';
+import { jobMoveDecision } from '../domain/jobMoves.ts';
+import { job } from '../domain/jobs.ts';
 import { login } from '../domain/logins.ts';
 import { nameClaims } from '../domain/names.ts';
 import { planDeletion } from '../domain/planDeletions.ts';
@@ -16,7 +18,9 @@ import { series } from '../domain/series.ts';
 import { serviceGroup } from '../domain/serviceGroups.ts';
 import { tree } from '../domain/trees.ts';
 import { trigger } from '../domain/triggers.ts';
+import { watching } from '../domain/watchings.ts';
 import { automationReactions } from './automationReactions.ts';
+import { jobReactions } from './jobMoves.ts';
 import { planReactions } from './plans.ts';
 import type { Reaction } from './reactions.ts';
 
@@ -29,6 +33,8 @@ export const aggregates: readonly Aggregate[] = [
   group,
   groupMapping,
   inventory,
+  job,
+  jobMoveDecision,
   login,
   nameClaims,
   parkedReaction,
@@ -39,10 +45,12 @@ export const aggregates: readonly Aggregate[] = [
   serviceGroup,
   tree,
   trigger,
+  watching,
 ];
 
 /** All that follows from events. */
 export const reactions: readonly Reaction[] = [
   ...automationReactions,
+  ...jobReactions,
   ...planReactions,
 ];

@@ -6,6 +6,7 @@ import type { Projection } from './define.ts';
 import { groupMappings } from './groupMappings.ts';
 import { groups } from './groups.ts';
 import { inventories } from './inventories.ts';
+import { jobs } from './jobs.ts';
 import { logins } from './logins.ts';
 import { parkedReactions } from './parkedReactions.ts';
 import { plans } from './plans.ts';
@@ -13,6 +14,7 @@ import { roles } from './roles.ts';
 import { serviceGroups } from './serviceGroups.ts';
 import { trees } from './trees.ts';
 import { triggers } from './triggers.ts';
+import { watchings } from './watchings.ts';
 
 /** All collections. The first of an aggregate is the document that its commands answer with. */
 export const projections: readonly Projection[] = [
@@ -23,6 +25,7 @@ export const projections: readonly Projection[] = [
   groupMappings,
   groups,
   inventories,
+  jobs,
   logins,
   parkedReactions,
   plans,
@@ -30,4 +33,5 @@ export const projections: readonly Projection[] = [
   serviceGroups,
   trees,
   triggers,
+  watchings,
 ];
