@@ -118,6 +118,8 @@ export const redisReadStore = ({ url, prefix, collections, readWaitMs = 2000, no
       copy.collections.check(bare);
       const state = copy.at();
       if (!state) return false;
+      // What goes with a part is known from the near copy alone.
+      if (state.position !== from && changes.some(({ wholePart }) => wholePart)) return false;
       let applied = (): void => undefined;
       applying = new Promise((resolve) => { applied = resolve; });
       try {
