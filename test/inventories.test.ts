@@ -99,6 +99,7 @@ describe('inventories over HTTP', () => {
     assert.equal(ok(await service.ask('GET', `${base}/inventories/${id}`)).nodeCount, 4);
     refused(await service.ask('GET', `${base}/inventories/${id}/nodes?multiEquals[colour]=red`), 400, /colour/);
     refused(await service.ask('GET', `${base}/inventories/none/nodes`), 404);
+    assert.deepEqual(await nodesOf(id, '?skip=999999999999999&limit=1000'), { results: [], total: 4 });
   });
 
   it('are cleared by id or name, and clearing an empty one stores nothing', async () => {
