@@ -1,6 +1,7 @@
 import { account } from '../domain/accounts.ts';
 import { automationImport } from '../domain/automationImports.ts';
 import { automation } from '../domain/automations.ts';
+import { banner } from '../domain/banner.ts';
 import type { Aggregate } from '../domain/core.ts';
 import { groupMapping } from '../domain/groupMappings.ts';
 import { group } from '../domain/groups.ts';
@@ -9,6 +10,7 @@ import { nameClaims } from '../domain/names.ts';
 import { planDeletion } from '../domain/planDeletions.ts';
 import { parkedReaction } from '../domain/parkedReactions.ts';
 import { plan } from '../domain/plans.ts';
+import { activeProfile, profile } from '../domain/profiles.ts';
 import { role } from '../domain/roles.ts';
 import { series } from '../domain/series.ts';
 import { tree } from '../domain/trees.ts';
@@ -20,8 +22,10 @@ import type { Reaction } from './reactions.ts';
 /** All kinds of streams. */
 export const aggregates: readonly Aggregate[] = [
   account,
+  activeProfile,
   automation,
   automationImport,
+  banner,
   group,
   groupMapping,
   login,
@@ -29,6 +33,7 @@ export const aggregates: readonly Aggregate[] = [
   parkedReaction,
   plan,
   planDeletion,
+  profile,
   role,
   series,
   tree,

@@ -10,6 +10,7 @@ const toGroups: readonly Field[] = [
   { collection: 'groups', field: 'memberOf', kind: 'group', named: 'name' },
   { collection: 'automations', field: 'groups', kind: 'automation', named: 'name' },
   { collection: 'compliancePlans', field: 'groups', kind: 'compliance plan', named: 'name' },
+  { collection: 'profiles', field: 'admins', kind: 'profile', named: 'id' },
 ];
 
 const toRoles: readonly Field[] = [

@@ -11,6 +11,7 @@ import type { AreaRows, Call, Row } from './route.ts';
 import { checkParams, type Placed, rowRouter } from './router.ts';
 import { type Outgoing, queryOf, serveRow } from './serve.ts';
 import type { Service } from './service.ts';
+import type { Settings } from './settings.ts';
 import { validator } from './validate.ts';
 
 /** What access log and metrics are told of a request. */
@@ -33,7 +34,7 @@ export type AppNeeds = {
   /** Resolves once reads show all that this node has acknowledged, and the position; undefined: they do already. */
   readonly settled: (minPosition: number) => Promise<void> | undefined;
   readonly limits: { readonly maxBytes: number; readonly maxImportBytes: number };
-  readonly settings: () => { readonly allowOrigin: string | undefined; readonly cacheControl: boolean; readonly cookieName: string };
+  readonly settings: () => Pick<Settings, 'allowOrigin' | 'cacheControl' | 'cookieName' | 'timeout'>;
   readonly addressOf: (ctx: Context) => string;
   /** Called once per answered request. */
   readonly observe: (seen: Seen) => void;
@@ -41,6 +42,9 @@ export type AppNeeds = {
   /** True while the service goes down: new requests are refused. */
   readonly stopping: () => boolean;
 };
+
+/** What is noted of a request on its way. */
+type Noted = { operation: string; user: string | undefined; untimed: boolean };
 
 const nobody: Actor = { id: '', username: '', provenance: '', groups: [], admin: false };
 const changing = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
@@ -70,12 +74,17 @@ export const app = (needs: AppNeeds): Koa => {
   const principalOf = (ctx: Context, address: string): Principal | Promise<Principal> =>
     authenticator.authenticate({ authorization: ctx.headers.authorization ?? '', cookie: cookieOf(ctx, settings().cookieName), address });
 
-  const answer = async (ctx: Context, path: string, seen: { operation: string; user: string | undefined }, requestId: string, address: string): Promise<void> => {
+  /** What is sent; undefined: the context says it all. Until it first waits it says in `seen` whether it may take its time. */
+  const answer = async (ctx: Context, path: string, seen: Noted, requestId: string, address: string): Promise<Outgoing | undefined> => {
     const { method } = ctx;
     if (needs.stopping()) throw new Refusal('unavailable', 'The service is shutting down', { retryAfterSeconds: 2 });
     const readable = path !== '' && !(path.includes('%') && malformed(path));
     const match = readable ? find(method, path) : undefined;
-    if (method === 'OPTIONS' && match) return preflight(ctx, match);
+    if (method === 'OPTIONS' && match) {
+      preflight(ctx, match);
+      return undefined;
+    }
+    seen.untimed = match !== undefined && 'placed' in match && match.placed.row.untimed === true;
 
     const open = match && 'placed' in match && match.placed.row.access === 'open';
     const caller = open ? undefined : principalOf(ctx, address);
@@ -108,8 +117,7 @@ export const app = (needs: AppNeeds): Koa => {
     if (body) checkBody(call.body);
     const wait = open ? undefined : settled(minPositionOf(ctx.get('x-min-position')));
     if (wait) await wait;
-    const outgoing = serve(call);
-    send(ctx, outgoing instanceof Promise ? await outgoing : outgoing);
+    return serve(call);
   };
 
   const preflight = (ctx: Context, match: NonNullable<ReturnType<typeof find>>): void => {
@@ -121,6 +129,24 @@ export const app = (needs: AppNeeds): Koa => {
       'Access-Control-Allow-Headers': 'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Min-Position, X-Request-Id, traceparent',
       'Access-Control-Max-Age': '600',
     });
+  };
+
+  /** The work's outcome, or `unavailable` if it takes longer; it goes on all the same, and its end is nobody's answer. */
+  const within = async <T>(ms: number, ctx: Context, work: Promise<T>, requestId: string): Promise<T> => {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<never>((_, reject) => {
+      timer = setTimeout(() => {
+        work.catch((error: unknown) => { if (!(error instanceof Refusal)) needs.logBug(error, requestId); });
+        // What is left of the body is not read.
+        ctx.set('Connection', 'close');
+        reject(new Refusal('unavailable', `No answer within ${ms} ms. A change may be carried out all the same: send it again with the same Idempotency-Key to be sure`));
+      }, ms);
+    });
+    try {
+      return await Promise.race([work, late]);
+    } finally {
+      clearTimeout(timer);
+    }
   };
 
   const refuse = (ctx: Context, error: unknown, requestId: string): void => {
@@ -140,8 +166,8 @@ export const app = (needs: AppNeeds): Koa => {
     const requestId = /^[\x21-\x7e]{1,128}$/.test(given) ? given : randomUUID();
     const address = needs.addressOf(ctx);
     const path = pathOf(ctx);
-    const seen = { operation: '', user: undefined as string | undefined };
-    const { allowOrigin, cacheControl } = settings();
+    const seen: Noted = { operation: '', user: undefined, untimed: false };
+    const { allowOrigin, cacheControl, timeout } = settings();
     // Straight to Node: Koa's own `set` looks twice at each.
     const { res } = ctx;
     res.setHeader('X-Request-Id', requestId);
@@ -153,7 +179,9 @@ export const app = (needs: AppNeeds): Koa => {
       ctx.set('Access-Control-Expose-Headers', 'ETag, X-Event-Position, X-Request-Id, Idempotency-Replayed, Retry-After');
     }
     try {
-      await answer(ctx, path, seen, requestId, address);
+      const work = answer(ctx, path, seen, requestId, address);
+      const outgoing = await (timeout > 0 && !seen.untimed ? within(timeout, ctx, work, requestId) : work);
+      if (outgoing) send(ctx, outgoing);
     } catch (error) {
       refuse(ctx, error, requestId);
     }

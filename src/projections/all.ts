@@ -1,5 +1,6 @@
 import { accounts } from './accounts.ts';
 import { automations } from './automations.ts';
+import { banners } from './banner.ts';
 import { credentials } from './credentials.ts';
 import type { Projection } from './define.ts';
 import { groupMappings } from './groupMappings.ts';
@@ -7,6 +8,7 @@ import { groups } from './groups.ts';
 import { logins } from './logins.ts';
 import { parkedReactions } from './parkedReactions.ts';
 import { plans } from './plans.ts';
+import { activeProfiles, profiles } from './profiles.ts';
 import { roles } from './roles.ts';
 import { trees } from './trees.ts';
 import { triggers } from './triggers.ts';
@@ -14,13 +16,16 @@ import { triggers } from './triggers.ts';
 /** All collections. The first of an aggregate is the document that its commands answer with. */
 export const projections: readonly Projection[] = [
   accounts,
+  activeProfiles,
   automations,
+  banners,
   credentials,
   groupMappings,
   groups,
   logins,
   parkedReactions,
   plans,
+  profiles,
   roles,
   trees,
   triggers,
