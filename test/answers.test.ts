@@ -62,6 +62,11 @@ const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgra
   'PUT /configuration_manager/compliance_plans': { body: { planId: weekly, options } },
   'POST /configuration_manager/search/compliance_plans': { body: { options: { limit: 10 } } },
   'DELETE /configuration_manager/compliance_plans': { body: { planIds: [weekly] } },
+  'POST /profiles': { body: { id: 'temporary', redisProps: { password: 'secret' }, alarmProps: [{ community: 'public' }] } },
+  'PUT /profiles/:id': { params: { id: 'temporary' }, body: { properties: { uiProps: { home: 'start' }, redisProps: null } } },
+  'PUT /profiles/:id/active': { params: { id: 'lab' } },
+  'DELETE /profiles/:id': { params: { id: 'temporary' } },
+  'PUT /customization/banner': { body: { active: true, text: 'x', dismissible: false, startTime: '2026-01-01T00:00:00Z', allPages: false } },
 });
 
 /** The path with its parameters filled in. */

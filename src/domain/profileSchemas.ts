@@ -8,7 +8,7 @@ const whole = (description: string, maximum: number, preset?: number, minimum = 
 const oneOf = <const T extends string>(description: string, values: readonly T[]) => Type.Unsafe<T>(Type.String({ description, enum: values }));
 /** An object whose members are a matter of who reads them. */
 const open = (description: string) => Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}, { description, additionalProperties: true }));
-const group = <T extends TProperties>(description: string, members: T) => Type.Partial(Type.Object(members), { additionalProperties: false, description });
+const group = <T extends TProperties>(title: string, description: string, members: T) => Type.Partial(Type.Object(members), { additionalProperties: false, title, description });
 
 const [year, week, day] = [31_536_000, 604_800_000, 86_400_000];
 const seconds = (description: string, preset?: number, minimum?: number) => whole(`${description}, in seconds`, year, preset, minimum);
@@ -29,7 +29,7 @@ const receiver = {
   type: oneOf('Kind of notification', ['trap', 'inform']),
 };
 /** An alarm receiver; `properties` is another one, down to a depth. */
-const alarm = (depth: number): TObject => group('Alarm receiver', depth > 1 ? { ...receiver, properties: alarm(depth - 1) } : receiver);
+const alarm = (depth: number): TObject => group(`AlarmReceiver${depth}`, 'Alarm receiver', depth > 1 ? { ...receiver, properties: alarm(depth - 1) } : receiver);
 
 const admin = Type.Union([
   name('Name of a group'),
@@ -41,8 +41,8 @@ const members = {
   description: about,
   services: names('Services of the profile'),
   serviceDirectory: text('Directory of additional services'),
-  uiProps: group('User interface', { description: about, layout: text('Layout'), home: text('Home page'), login: text('Login page'), profile: text('Profile page'), fav_icon: text('Icon') }),
-  authenticationProps: group('Logging in', {
+  uiProps: group('UiProps', 'User interface', { description: about, layout: text('Layout'), home: text('Home page'), login: text('Login page'), profile: text('Profile page'), fav_icon: text('Icon') }),
+  authenticationProps: group('AuthenticationProps', 'Logging in', {
     description: about,
     logoutTime: whole('Minutes of inactivity before logout', 525_600, undefined, 1),
     principalTimeout: whole('Minutes that a user principal is cached', 525_600),
@@ -53,7 +53,7 @@ const members = {
     cookieName: Type.String({ description: 'Name of the session cookie', minLength: 1, maxLength: 64, pattern: '^[!#$%&\'*+.^_`|~0-9A-Za-z-]*$' }),
     brokerPrincipal: yesOrNo('The authentication adapter creates the principal when true'),
   }),
-  expressProps: group('HTTP', {
+  expressProps: group('ExpressProps', 'HTTP', {
     description: about,
     cacheControl: yesOrNo('Whether a Cache-Control header is sent'),
     timeout: milliseconds('How long an answer may take before it is 503; 0: as long as it takes'),
@@ -62,7 +62,7 @@ const members = {
     express_https: open('HTTPS listener'),
     allowedHttpOptionalVerbs: Type.Array(oneOf('Verb', verbs), { description: 'Optional HTTP verbs that are allowed', maxItems: 100 }),
   }),
-  loggerProps: group('Logs', {
+  loggerProps: group('LoggerProps', 'Logs', {
     description: about,
     log_directory: text('Folder of log files'),
     log_filename: text('Name of the log file'),
@@ -76,13 +76,13 @@ const members = {
     syslog: open('Syslog daemon to send to'),
   }),
   redisProps: open('Redis'),
-  auditProps: group('Audit', { description: about, audit: yesOrNo('Whether audit is on'), brokerValidation: yesOrNo('Whether brokers validate') }),
-  pathProps: group('Paths', { description: about, encrypted: yesOrNo('Whether core is encrypted') }),
+  auditProps: group('AuditProps', 'Audit', { description: about, audit: yesOrNo('Whether audit is on'), brokerValidation: yesOrNo('Whether brokers validate') }),
+  pathProps: group('PathProps', 'Paths', { description: about, encrypted: yesOrNo('Whether core is encrypted') }),
   alarmProps: Type.Array(alarm(5), { description: 'Alarm receivers', maxItems: 100 }),
-  adapterStrategy: group('Southbound systems', {
+  adapterStrategy: group('AdapterStrategy', 'Southbound systems', {
     device: Type.Unsafe<{ readonly order?: readonly string[] }>(Type.Object({ order: Type.Optional(names('Adapters, the first to be asked first; others follow by name')) }, { additionalProperties: true, description: 'Order in which southbound systems are called' })),
   }),
-  systemProps: group('Processes', {
+  systemProps: group('SystemProps', 'Processes', {
     shutdownTimeout: seconds('How long a service waits before it shuts down'),
     servicesBlacklist: names('Services whose CRUD access is blocked'),
     launchDelay: seconds('Delay between launches'),
@@ -101,8 +101,8 @@ const members = {
     taskWorkerRateLimit: whole('Tasks per period; 0: no limit', 1_000_000, 0),
     taskWorkerRateLimitPeriod: seconds('Period of that limit', 1),
   }),
-  integrationProps: group('Integrations', { threadCount: count('Threads for API requests'), timeout: milliseconds('How long an integration request may take') }),
-  retryStrategy: group('Restarts', { maxRetries: count('Restarts after a crash before stopping'), retryResetTimer: whole('Milliseconds before the retry count resets', week) }),
+  integrationProps: group('IntegrationProps', 'Integrations', { threadCount: count('Threads for API requests'), timeout: milliseconds('How long an integration request may take') }),
+  retryStrategy: group('RetryStrategy', 'Restarts', { maxRetries: count('Restarts after a crash before stopping'), retryResetTimer: whole('Milliseconds before the retry count resets', week) }),
 };
 
 const content = Type.Partial(Type.Object(members));
@@ -120,8 +120,8 @@ export const profileSchema = Type.Object(
 /** The schema of a merge patch: in objects whose members are known each may be `null`, which removes it. */
 const patchOf = (schema: TSchema & { readonly properties?: Readonly<Record<string, TSchema & { description?: string }>> }): TSchema => {
   if (!schema.properties || (schema as { additionalProperties?: boolean }).additionalProperties !== false) return schema;
-  const { required: _, ...rest } = schema as TSchema & { required?: readonly string[] };
-  return { ...rest, properties: Object.fromEntries(Object.entries(schema.properties).map(([member, value]) =>
+  const { required: _, title, ...rest } = schema as TSchema & { readonly required?: readonly string[]; readonly title?: string };
+  return { ...rest, ...(title !== undefined && { title: `${title}Patch` }), properties: Object.fromEntries(Object.entries(schema.properties).map(([member, value]) =>
     [member, Type.Union([patchOf(value), Type.Null()], { description: value.description ?? member })])) } as TSchema;
 };
 
