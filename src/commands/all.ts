@@ -5,6 +5,8 @@ import { banner } from '../domain/banner.ts';
 import type { Aggregate } from '../domain/core.ts';
 import { groupMapping } from '../domain/groupMappings.ts';
 import { group } from '../domain/groups.ts';
+import { jobMoveDecision } from '../domain/jobMoves.ts';
+import { job } from '../domain/jobs.ts';
 import { login } from '../domain/logins.ts';
 import { nameClaims } from '../domain/names.ts';
 import { planDeletion } from '../domain/planDeletions.ts';
@@ -15,7 +17,9 @@ import { role } from '../domain/roles.ts';
 import { series } from '../domain/series.ts';
 import { tree } from '../domain/trees.ts';
 import { trigger } from '../domain/triggers.ts';
+import { watching } from '../domain/watchings.ts';
 import { automationReactions } from './automationReactions.ts';
+import { jobReactions } from './jobMoves.ts';
 import { planReactions } from './plans.ts';
 import type { Reaction } from './reactions.ts';
 
@@ -28,6 +32,8 @@ export const aggregates: readonly Aggregate[] = [
   banner,
   group,
   groupMapping,
+  job,
+  jobMoveDecision,
   login,
   nameClaims,
   parkedReaction,
@@ -38,10 +44,12 @@ export const aggregates: readonly Aggregate[] = [
   series,
   tree,
   trigger,
+  watching,
 ];
 
 /** All that follows from events. */
 export const reactions: readonly Reaction[] = [
   ...automationReactions,
+  ...jobReactions,
   ...planReactions,
 ];

@@ -5,6 +5,7 @@ import { credentials } from './credentials.ts';
 import type { Projection } from './define.ts';
 import { groupMappings } from './groupMappings.ts';
 import { groups } from './groups.ts';
+import { jobs } from './jobs.ts';
 import { logins } from './logins.ts';
 import { parkedReactions } from './parkedReactions.ts';
 import { plans } from './plans.ts';
@@ -12,6 +13,7 @@ import { activeProfiles, profiles } from './profiles.ts';
 import { roles } from './roles.ts';
 import { trees } from './trees.ts';
 import { triggers } from './triggers.ts';
+import { watchings } from './watchings.ts';
 
 /** All collections. The first of an aggregate is the document that its commands answer with. */
 export const projections: readonly Projection[] = [
@@ -22,6 +24,7 @@ export const projections: readonly Projection[] = [
   credentials,
   groupMappings,
   groups,
+  jobs,
   logins,
   parkedReactions,
   plans,
@@ -29,4 +32,5 @@ export const projections: readonly Projection[] = [
   roles,
   trees,
   triggers,
+  watchings,
 ];
