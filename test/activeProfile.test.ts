@@ -10,8 +10,6 @@ import { ok, people, refused } from './people.ts';
 import { adminPassword, startService, type TestService } from './service.ts';
 import { outcome } from './writer.ts';
 
-const settingsBefore = settingsOf({});
-
 describe('the active profile over HTTP', function () {
   this.timeout(30_000);
   let service: TestService;
@@ -165,7 +163,7 @@ describe('the active profile over HTTP', function () {
 
 describe('settings', () => {
   it('are those of the profile, or the defaults', () => {
-    assert.deepEqual(settingsBefore, {
+    assert.deepEqual(settingsOf({}), {
       admins: [], logoutTime: 30, principalTimeout: 1, cookieName: 'token', uniqueSession: false, allowOrigin: undefined, cacheControl: false, timeout: 0, logLevel: undefined, shutdownMs: 10_000, adapterOrder: [],
     });
     assert.deepEqual(settingsOf({

@@ -11,7 +11,7 @@ const open = (description: string) => Type.Unsafe<Readonly<Record<string, unknow
 const group = <T extends TProperties>(title: string, description: string, members: T) => Type.Partial(Type.Object(members), { additionalProperties: false, title, description });
 
 const [year, week, day] = [31_536_000, 604_800_000, 86_400_000];
-const seconds = (description: string, preset?: number, minimum?: number) => whole(`${description}, in seconds`, year, preset, minimum);
+const seconds = (description: string, preset?: number) => whole(`${description}, in seconds`, year, preset);
 const milliseconds = (description: string) => whole(`${description}, in milliseconds`, day);
 const count = (description: string, preset?: number) => whole(description, 1000, preset);
 
@@ -83,7 +83,7 @@ const members = {
     device: Type.Unsafe<{ readonly order?: readonly string[] }>(Type.Object({ order: Type.Optional(names('Adapters, the first to be asked first; others follow by name')) }, { additionalProperties: true, description: 'Order in which southbound systems are called' })),
   }),
   systemProps: group('SystemProps', 'Processes', {
-    shutdownTimeout: seconds('How long a service waits before it shuts down'),
+    shutdownTimeout: whole('How long a service waits before it shuts down, in seconds', 3600),
     servicesBlacklist: names('Services whose CRUD access is blocked'),
     launchDelay: seconds('Delay between launches'),
     launchTimeout: seconds('How long a launch may take'),

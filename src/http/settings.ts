@@ -1,5 +1,4 @@
 import type { Tools } from '../commands/define.ts';
-import type { Admins } from '../domain/admins.ts';
 import { same } from '../domain/changes.ts';
 import { activeProfile, activeProfileId, adminsOf, profile } from '../domain/profiles.ts';
 import type { ProfileContent } from '../domain/profileSchemas.ts';
@@ -21,8 +20,6 @@ export type Settings = LoginSettings & {
   /** Names of adapters in the order in which they are asked for a device; others follow by name. */
   readonly adapterOrder: readonly string[];
 };
-
-const noAdmins: Admins = [];
 
 /** The settings that a profile makes; what it does not say is as without a profile. */
 export const settingsOf = (properties: ProfileContent): Settings => {
@@ -53,7 +50,7 @@ const retryMs = 1000;
  * the same until they change, and so does its list of admins.
  */
 export const activeSettings = ({ state, onChange, log }: Needs) => {
-  let current: Settings = { ...settingsOf({}), admins: noAdmins };
+  let current = settingsOf({});
   let latest = Promise.resolve();
   let retry: NodeJS.Timeout | undefined;
 
