@@ -80,6 +80,11 @@ const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgra
   'POST /inventory_manager/v1/inventories/:id/nodes': { params: { id: 'Temporary' }, body: { nodes: [{ name: 'one', attributes: { a: [1] } }, { name: 'two', tags: ['x'] }] } },
   'DELETE /inventory_manager/v1/nodes/clear/:identifier': { params: { identifier: 'Temporary' } },
   'DELETE /inventory_manager/v1/inventories/:id': { params: { id: 'Temporary' } },
+  'POST /profiles': { body: { id: 'temporary', redisProps: { password: 'secret' }, alarmProps: [{ community: 'public' }] } },
+  'PUT /profiles/:id': { params: { id: 'temporary' }, body: { properties: { uiProps: { home: 'start' }, redisProps: null } } },
+  'PUT /profiles/:id/active': { params: { id: 'lab' } },
+  'DELETE /profiles/:id': { params: { id: 'temporary' } },
+  'PUT /customization/banner': { body: { active: true, text: 'x', dismissible: false, startTime: '2026-01-01T00:00:00Z', allPages: false } },
 });
 
 /** The path with its parameters filled in. */

@@ -62,6 +62,31 @@ const automation = object(
   { ...authored, triggers: list({ anyOf: Object.values(triggers) }) },
 );
 const mapping = object({ externalGroup: text, provenance: text, platformGroups: list(text) });
+const banner = object({ active: yesOrNo, text, dismissible: yesOrNo, startTime: time, allPages: yesOrNo }, { _id: text, backgroundColor: text, endTime: time, image: text, messageLastUpdated: time });
+const verbs = ['ACL', 'BIND', 'CHECKOUT', 'CONNECT', 'COPY', 'LINK', 'LOCK', 'MERGE', 'MKACTIVITY', 'MKCALENDAR', 'MKCOL', 'MOVE', 'M-SEARCH', 'NOTIFY', 'PROPFIND', 'PROPPATCH',
+  'PURGE', 'REBIND', 'REPORT', 'SEARCH', 'SUBSCRIBE', 'TRACE', 'UNBIND', 'UNLINK', 'UNLOCK', 'UNSUBSCRIBE'];
+const each = (names: string, schema: Schema): Record<string, Schema> => Object.fromEntries(names.split(' ').map((name) => [name, schema]));
+const levels = one('error', 'warn', 'info', 'debug', 'trace', 'spam');
+const receiver = { description: text, ip: text, community: text, type: one('trap', 'inform') };
+const profile = object({}, {
+  ...each('id description serviceDirectory', text), services: list(text), redisProps: anyObject, prebuiltProps: anyObject,
+  uiProps: object({}, each('description layout home login profile fav_icon', text)),
+  authenticationProps: object({}, { ...each('description cookieName', text), ...each('logoutTime principalTimeout relayStateTimeout', whole), ...each('uniqueSession brokerPrincipal', yesOrNo), admins: list(anything) }),
+  expressProps: object({}, { ...each('description access_control_allow_origin', text), cacheControl: yesOrNo, timeout: whole, ...each('express_http express_https', anyObject), allowedHttpOptionalVerbs: list(one(...verbs)) }),
+  loggerProps: object({ log_format_json: yesOrNo, console_format_json: yesOrNo }, {
+    ...each('description log_directory log_filename', text), ...each('log_max_file_size log_max_files', whole), log_level: levels, console_level: levels, ...each('webserver syslog', anyObject),
+  }),
+  auditProps: object({}, { description: text, audit: yesOrNo, brokerValidation: yesOrNo }),
+  pathProps: object({}, { description: text, encrypted: yesOrNo }),
+  alarmProps: list(object({}, { ...receiver, properties: object({}, { ...receiver, properties: anyObject }) })),
+  adapterStrategy: object({}, { device: anyObject }),
+  systemProps: object({ ...each('eventWorkerCount transformationWorkerCount taskWorkerRateLimit taskWorkerRateLimitPeriod', whole), taskWorkerThreadCount: { type: 'integer', maximum: 4 } }, {
+    ...each('shutdownTimeout launchDelay launchTimeout serviceHealthCheckInterval serviceHealthCheckUnhealthyThreshold deadProcessCheckInterval deadProcessMaxPeriod externalRequestTimeout deviceCountPollingInterval', whole),
+    servicesBlacklist: list(text), deadProcessCheck: yesOrNo, serverIdStrategy: one('mac:port', 'random'),
+  }),
+  integrationProps: object({}, each('threadCount timeout', whole)),
+  retryStrategy: object({}, each('maxRetries retryResetTimer', whole)),
+});
 const envelope = (data: Schema): Schema => object({ message: text, data, metadata: anyObject });
 const failure = object({ message: text, data: { type: 'null' }, metadata: { type: 'object', required: ['errors'], properties: { errors: { type: 'array' } } } });
 const serviceGroup = object({
@@ -160,6 +185,24 @@ describe('the documented operations, called from outside:', () => {
     assert.deepEqual({ name: body.name, description: body.description, status: body.status, added: body.nodes.at(-1), gbac: body.gbac }, {
       name: options.name, description: options.description, status: options.status, added: treeNode, gbac: options.gbac,
     });
+  });
+
+  it('12. gets the banner', async () => {
+    const { result } = fits(await service.ask('GET', '/customization/banner'), object({ result: banner }));
+    assert.deepEqual([result.active, result.text, result.backgroundColor], [true, 'Change freeze from 18 December: only approved changes', '#ffcc00']);
+  });
+
+  it('13. updates a profile, or creates it', async () => {
+    const answered = object({ status: one('OK', 'Created'), message: text, data: profile });
+    const { data } = fits(await service.ask('GET', '/profiles/production').then((answer) => ({ ...answer, body: { status: 'OK', message: '', data: answer.body } })), answered);
+    assert.deepEqual(Object.keys(data).sort(), Object.keys(profile.properties as object).sort(), 'the sample has every group');
+    const created = fits(await service.ask('PUT', '/profiles/staging', { properties: { uiProps: { home: 'dashboard' }, systemProps: { taskWorkerThreadCount: 4 } } }), answered);
+    assert.deepEqual([created.status, created.data.id, created.data.uiProps], ['Created', 'staging', { home: 'dashboard' }]);
+    assert.deepEqual(created.data.systemProps, { eventWorkerCount: 3, transformationWorkerCount: 3, taskWorkerThreadCount: 4, taskWorkerRateLimit: 0, taskWorkerRateLimitPeriod: 1 });
+    const updated = fits(await service.ask('PUT', '/profiles/staging', { properties: { uiProps: { layout: 'wide' }, alarmProps: [{ ip: '192.0.2.9', type: 'inform' }] } }), answered);
+    assert.deepEqual([updated.status, updated.data.uiProps, updated.data.alarmProps], ['OK', { home: 'dashboard', layout: 'wide' }, [{ ip: '192.0.2.9', type: 'inform' }]]);
+    fits(await service.ask('PUT', '/profiles/staging', { properties: { systemProps: { taskWorkerThreadCount: 5 } } }), failure, 400);
+    fits(await service.ask('PUT', '/profiles/staging', { properties: { prebuiltProps: {} } }), failure, 400);
   });
 
   it('14. unwatches jobs', async () => {

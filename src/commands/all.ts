@@ -2,6 +2,7 @@ import { account } from '../domain/accounts.ts';
 import { automationImport } from '../domain/automationImports.ts';
 import { automation } from '../domain/automations.ts';
 import { certificate } from '../domain/certificates.ts';
+import { banner } from '../domain/banner.ts';
 import type { Aggregate } from '../domain/core.ts';
 import { groupMapping } from '../domain/groupMappings.ts';
 import { group } from '../domain/groups.ts';
@@ -13,6 +14,7 @@ import { nameClaims } from '../domain/names.ts';
 import { planDeletion } from '../domain/planDeletions.ts';
 import { parkedReaction } from '../domain/parkedReactions.ts';
 import { plan } from '../domain/plans.ts';
+import { activeProfile, profile } from '../domain/profiles.ts';
 import { role } from '../domain/roles.ts';
 import { series } from '../domain/series.ts';
 import { serviceGroup } from '../domain/serviceGroups.ts';
@@ -27,9 +29,11 @@ import type { Reaction } from './reactions.ts';
 /** All kinds of streams. */
 export const aggregates: readonly Aggregate[] = [
   account,
+  activeProfile,
   automation,
   automationImport,
   certificate,
+  banner,
   group,
   groupMapping,
   inventory,
@@ -40,6 +44,7 @@ export const aggregates: readonly Aggregate[] = [
   parkedReaction,
   plan,
   planDeletion,
+  profile,
   role,
   series,
   serviceGroup,

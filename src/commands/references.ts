@@ -13,6 +13,7 @@ const toGroups: readonly Field[] = [
   { collection: 'compliancePlans', field: 'groups', kind: 'compliance plan', named: 'name' },
   { collection: 'inventories', field: 'groups', kind: 'inventory', named: 'name' },
   { collection: 'serviceGroups', field: 'groups', kind: 'service group', named: 'name' },
+  { collection: 'profiles', field: 'admins', kind: 'profile', named: 'id' },
   { collection: 'jobs', field: 'groups', only: { any: [{ field: 'status', op: 'equals', value: 'running' }, { field: 'status', op: 'equals', value: 'paused' }] }, kind: 'job', named: 'name' },
 ];
 

@@ -1,5 +1,6 @@
 import { version } from '../version.ts';
 import { authorizationRows } from './authorization.ts';
+import { bannerRows } from './banner.ts';
 import { configurationManagerRows } from './configurationManager.ts';
 import { docsRows, openapiRows } from './docs.ts';
 import { gatewayManagerRows } from './gatewayManager.ts';
@@ -8,11 +9,13 @@ import { inventoryManagerRows } from './inventories.ts';
 import { rootLoginRows } from './login.ts';
 import { monitoringRows } from './monitoring.ts';
 import { operationsManagerRows } from './operationsManager.ts';
+import { profileRows } from './profiles.ts';
 import type { AreaRows } from './route.ts';
 
 /** All rows of the API. */
 export const areas: readonly AreaRows[] = [
   authorizationRows(() => areas),
+  bannerRows,
   configurationManagerRows,
   docsRows,
   gatewayManagerRows,
@@ -21,5 +24,6 @@ export const areas: readonly AreaRows[] = [
   monitoringRows,
   openapiRows(() => areas, { version }),
   operationsManagerRows,
+  profileRows,
   rootLoginRows,
 ];

@@ -65,6 +65,8 @@ type Common = {
   /** `open`: no login; `login`: no role. Else a role must list it. */
   readonly access?: 'open' | 'login';
   readonly deprecated?: true;
+  /** expressProps.timeout does not end it: streams, and what a timeout too short is mended by. */
+  readonly untimed?: true;
   /** The body may have MAX_IMPORT_BYTES. */
   readonly large?: true;
   /** Query parameters beside those of lists. */
@@ -88,7 +90,14 @@ export type CommandRow = Common & {
 };
 
 /** One document: by `key`, else by the parameter `id`, which may be a name. */
-export type GetRow = Common & { readonly get: Projection; readonly key?: (params: Params) => string; readonly join?: Join; readonly envelope: Envelope };
+export type GetRow = Common & {
+  readonly get: Projection;
+  readonly key?: (params: Params) => string;
+  /** The document as long as there is none. */
+  readonly otherwise?: unknown;
+  readonly join?: Join;
+  readonly envelope: Envelope;
+};
 
 /**
  * A list in the one dialect of all lists. `within` narrows it to what the path names; `childrenOf`: it is the children of

@@ -78,8 +78,10 @@ export const requestOf = (operation: string, call: Call, service: Service): Omit
 export const newId = (key: string | undefined): string => (key === undefined ? randomBytes(12).toString('hex') : digest('sha256', key, 'hex').slice(0, 24));
 
 const serveGet = (row: GetRow, service: Service): Serve => {
-  const { get, key, join, envelope } = row;
+  const { get, key, otherwise, join, envelope } = row;
+  const preset = otherwise === undefined ? undefined : JSON.stringify(otherwise);
   return async (call) => {
+    if (preset !== undefined && !(await service.model.get(get.collection, key?.(call.params) ?? ''))) return { body: envelope(preset), etag: `"${tagged(preset)}"` };
     const { revision, text } = key ? await service.entryById(get, key(call.params), call.actor) : await service.entry(get, call.params.id ?? '', call.actor);
     const whole = await joining(join, text, service, call);
     return { body: envelope(whole), etag: etagOf(revision, join && whole) };

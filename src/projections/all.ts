@@ -1,6 +1,7 @@
 import { accounts } from './accounts.ts';
 import { automations } from './automations.ts';
 import { certificates } from './certificates.ts';
+import { banners } from './banner.ts';
 import { credentials } from './credentials.ts';
 import type { Projection } from './define.ts';
 import { groupMappings } from './groupMappings.ts';
@@ -10,6 +11,7 @@ import { jobs } from './jobs.ts';
 import { logins } from './logins.ts';
 import { parkedReactions } from './parkedReactions.ts';
 import { plans } from './plans.ts';
+import { activeProfiles, profiles } from './profiles.ts';
 import { roles } from './roles.ts';
 import { serviceGroups } from './serviceGroups.ts';
 import { trees } from './trees.ts';
@@ -19,8 +21,10 @@ import { watchings } from './watchings.ts';
 /** All collections. The first of an aggregate is the document that its commands answer with. */
 export const projections: readonly Projection[] = [
   accounts,
+  activeProfiles,
   automations,
   certificates,
+  banners,
   credentials,
   groupMappings,
   groups,
@@ -29,6 +33,7 @@ export const projections: readonly Projection[] = [
   logins,
   parkedReactions,
   plans,
+  profiles,
   roles,
   serviceGroups,
   trees,
