@@ -1,11 +1,14 @@
 import { account } from '../domain/accounts.ts';
 import { automationImport } from '../domain/automationImports.ts';
 import { automation } from '../domain/automations.ts';
+import { certificate } from '../domain/certificates.ts';
+import { banner } from '../domain/banner.ts';
 import type { Aggregate } from '../domain/core.ts';
 import { formDeletion } from '../domain/formDeletions.ts';
 import { form } from '../domain/forms.ts';
 import { groupMapping } from '../domain/groupMappings.ts';
 import { group } from '../domain/groups.ts';
+import { inventory } from '../domain/inventories.ts';
 import { jobMoveDecision } from '../domain/jobMoves.ts';
 import { job } from '../domain/jobs.ts';
 import { login } from '../domain/logins.ts';
@@ -13,9 +16,11 @@ import { nameClaims } from '../domain/names.ts';
 import { planDeletion } from '../domain/planDeletions.ts';
 import { parkedReaction } from '../domain/parkedReactions.ts';
 import { plan } from '../domain/plans.ts';
+import { activeProfile, profile } from '../domain/profiles.ts';
 import { role } from '../domain/roles.ts';
 import { series } from '../domain/series.ts';
 import { template } from '../domain/templates.ts';
+import { serviceGroup } from '../domain/serviceGroups.ts';
 import { tree } from '../domain/trees.ts';
 import { trigger } from '../domain/triggers.ts';
 import { watching } from '../domain/watchings.ts';
@@ -28,12 +33,16 @@ import type { Reaction } from './reactions.ts';
 /** All kinds of streams. */
 export const aggregates: readonly Aggregate[] = [
   account,
+  activeProfile,
   automation,
   automationImport,
   form,
   formDeletion,
+  certificate,
+  banner,
   group,
   groupMapping,
+  inventory,
   job,
   jobMoveDecision,
   login,
@@ -41,9 +50,11 @@ export const aggregates: readonly Aggregate[] = [
   parkedReaction,
   plan,
   planDeletion,
+  profile,
   role,
   series,
   template,
+  serviceGroup,
   tree,
   trigger,
   watching,

@@ -1,17 +1,22 @@
 import { accounts } from './accounts.ts';
 import { automations } from './automations.ts';
+import { certificates } from './certificates.ts';
+import { banners } from './banner.ts';
 import { credentials } from './credentials.ts';
 import type { Projection } from './define.ts';
 import { formDeletions } from './formDeletions.ts';
 import { forms } from './forms.ts';
 import { groupMappings } from './groupMappings.ts';
 import { groups } from './groups.ts';
+import { inventories } from './inventories.ts';
 import { jobs } from './jobs.ts';
 import { logins } from './logins.ts';
 import { parkedReactions } from './parkedReactions.ts';
 import { plans } from './plans.ts';
+import { activeProfiles, profiles } from './profiles.ts';
 import { roles } from './roles.ts';
 import { templates } from './templates.ts';
+import { serviceGroups } from './serviceGroups.ts';
 import { trees } from './trees.ts';
 import { triggers } from './triggers.ts';
 import { watchings } from './watchings.ts';
@@ -19,18 +24,24 @@ import { watchings } from './watchings.ts';
 /** All collections. The first of an aggregate is the document that its commands answer with. */
 export const projections: readonly Projection[] = [
   accounts,
+  activeProfiles,
   automations,
+  certificates,
+  banners,
   credentials,
   formDeletions,
   forms,
   groupMappings,
   groups,
+  inventories,
   jobs,
   logins,
   parkedReactions,
   plans,
+  profiles,
   roles,
   templates,
+  serviceGroups,
   trees,
   triggers,
   watchings,
