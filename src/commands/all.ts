@@ -4,6 +4,7 @@ import { automation } from '../domain/automations.ts';
 import type { Aggregate } from '../domain/core.ts';
 import { groupMapping } from '../domain/groupMappings.ts';
 import { group } from '../domain/groups.ts';
+import { job } from '../domain/jobs.ts';
 import { login } from '../domain/logins.ts';
 import { nameClaims } from '../domain/names.ts';
 import { planDeletion } from '../domain/planDeletions.ts';
@@ -24,6 +25,7 @@ export const aggregates: readonly Aggregate[] = [
   automationImport,
   group,
   groupMapping,
+  job,
   login,
   nameClaims,
   parkedReaction,

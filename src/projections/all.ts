@@ -4,6 +4,7 @@ import { credentials } from './credentials.ts';
 import type { Projection } from './define.ts';
 import { groupMappings } from './groupMappings.ts';
 import { groups } from './groups.ts';
+import { jobs } from './jobs.ts';
 import { logins } from './logins.ts';
 import { parkedReactions } from './parkedReactions.ts';
 import { plans } from './plans.ts';
@@ -18,6 +19,7 @@ export const projections: readonly Projection[] = [
   credentials,
   groupMappings,
   groups,
+  jobs,
   logins,
   parkedReactions,
   plans,
