@@ -10,6 +10,9 @@ import { nameClaims } from '../domain/names.ts';
 import { planDeletion } from '../domain/planDeletions.ts';
 import { parkedReaction } from '../domain/parkedReactions.ts';
 import { plan } from '../domain/plans.ts';
+import { resourceGroup } from '../domain/resourceGroups.ts';
+import { resourceInstance } from '../domain/resourceInstances.ts';
+import { resourceModel } from '../domain/resourceModels.ts';
 import { role } from '../domain/roles.ts';
 import { series } from '../domain/series.ts';
 import { tree } from '../domain/trees.ts';
@@ -17,6 +20,8 @@ import { trigger } from '../domain/triggers.ts';
 import { automationReactions } from './automationReactions.ts';
 import { planReactions } from './plans.ts';
 import type { Reaction } from './reactions.ts';
+import { groupReactions } from './resourceGroups.ts';
+import { modelReactions } from './resourceModels.ts';
 
 /** All kinds of streams. */
 export const aggregates: readonly Aggregate[] = [
@@ -31,6 +36,9 @@ export const aggregates: readonly Aggregate[] = [
   parkedReaction,
   plan,
   planDeletion,
+  resourceGroup,
+  resourceInstance,
+  resourceModel,
   role,
   series,
   tree,
@@ -40,5 +48,7 @@ export const aggregates: readonly Aggregate[] = [
 /** All that follows from events. */
 export const reactions: readonly Reaction[] = [
   ...automationReactions,
+  ...groupReactions,
+  ...modelReactions,
   ...planReactions,
 ];

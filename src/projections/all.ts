@@ -8,6 +8,9 @@ import { jobs } from './jobs.ts';
 import { logins } from './logins.ts';
 import { parkedReactions } from './parkedReactions.ts';
 import { plans } from './plans.ts';
+import { resourceGroups } from './resourceGroups.ts';
+import { resourceInstances } from './resourceInstances.ts';
+import { resourceModels } from './resourceModels.ts';
 import { roles } from './roles.ts';
 import { trees } from './trees.ts';
 import { triggers } from './triggers.ts';
@@ -23,6 +26,9 @@ export const projections: readonly Projection[] = [
   logins,
   parkedReactions,
   plans,
+  resourceGroups,
+  resourceInstances,
+  resourceModels,
   roles,
   trees,
   triggers,
