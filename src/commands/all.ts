@@ -1,10 +1,12 @@
 import { account } from '../domain/accounts.ts';
+import { actionExecution } from '../domain/actionExecutions.ts';
 import { automationImport } from '../domain/automationImports.ts';
 import { automation } from '../domain/automations.ts';
 import type { Aggregate } from '../domain/core.ts';
 import { groupMapping } from '../domain/groupMappings.ts';
 import { group } from '../domain/groups.ts';
 import { job } from '../domain/jobs.ts';
+import { lastAction } from '../domain/lastActions.ts';
 import { login } from '../domain/logins.ts';
 import { nameClaims } from '../domain/names.ts';
 import { planDeletion } from '../domain/planDeletions.ts';
@@ -17,6 +19,7 @@ import { role } from '../domain/roles.ts';
 import { series } from '../domain/series.ts';
 import { tree } from '../domain/trees.ts';
 import { trigger } from '../domain/triggers.ts';
+import { actionReactions } from './actionReactions.ts';
 import { automationReactions } from './automationReactions.ts';
 import { planReactions } from './plans.ts';
 import type { Reaction } from './reactions.ts';
@@ -26,11 +29,13 @@ import { modelReactions } from './resourceModels.ts';
 /** All kinds of streams. */
 export const aggregates: readonly Aggregate[] = [
   account,
+  actionExecution,
   automation,
   automationImport,
   group,
   groupMapping,
   job,
+  lastAction,
   login,
   nameClaims,
   parkedReaction,
@@ -47,6 +52,7 @@ export const aggregates: readonly Aggregate[] = [
 
 /** All that follows from events. */
 export const reactions: readonly Reaction[] = [
+  ...actionReactions,
   ...automationReactions,
   ...groupReactions,
   ...modelReactions,

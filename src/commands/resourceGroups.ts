@@ -5,6 +5,7 @@ import { resourceInstance } from '../domain/resourceInstances.ts';
 import { resourceModel } from '../domain/resourceModels.ts';
 import { type Recorded, splitStream } from '../store/event.ts';
 import { commandsOf, type Tools } from './define.ts';
+import { clearLastAction } from './lastActions.ts';
 import type { Next, Reaction } from './reactions.ts';
 import { partsOfModel } from './resourceInstances.ts';
 
@@ -34,12 +35,12 @@ export const deleteResourceGroup = command({ name: 'deleteResourceGroup', input:
 export const dropFromGroup = command({ name: 'dropFromGroup', input: Type.Object({ instance: Type.String() }), on: 'any', decide: drop });
 export const removeResourceGroup = command({ name: 'removeResourceGroup', input: Type.Object({}), on: 'any', decide: removeIfThere });
 
-/** An instance leaves its groups when it goes; with its model they all go. */
+/** The groups that an instance leaves when it goes; with its model they all go. */
 const leaveGroups = async ({ stream }: Recorded, tools: Tools): Promise<readonly Next[]> => {
   const { id: instance } = splitStream(stream);
+  const left: Next[] = [{ command: clearLastAction, id: instance, input: {} }];
   const { content: { modelId } } = await tools.state(resourceInstance, instance);
-  if (!(await tools.state(resourceModel, modelId)).exists) return [];
-  const left: Next[] = [];
+  if (!(await tools.state(resourceModel, modelId)).exists) return left;
   for (let skip = 0; ; skip += 1000) {
     const groups = await tools.query('resourceGroups', { field: 'modelId', op: 'equals', value: modelId }, skip);
     for (const { _id: id } of groups) if (hasId((await tools.state(resourceGroup, id)).members, instance)) left.push({ command: dropFromGroup, id, input: { instance } });
@@ -47,4 +48,9 @@ const leaveGroups = async ({ stream }: Recorded, tools: Tools): Promise<readonly
   }
 };
 
-export const groupReactions: readonly Reaction[] = [{ of: resourceInstance, on: { resourceInstanceDeleted: leaveGroups } }];
+const forget = async ({ stream }: Recorded): Promise<readonly Next[]> => [{ command: clearLastAction, id: splitStream(stream).id, input: {} }];
+
+export const groupReactions: readonly Reaction[] = [
+  { of: resourceInstance, on: { resourceInstanceDeleted: leaveGroups } },
+  { of: resourceGroup, on: { resourceGroupDeleted: forget } },
+];

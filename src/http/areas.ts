@@ -4,6 +4,7 @@ import { configurationManagerRows } from './configurationManager.ts';
 import { docsRows, openapiRows } from './docs.ts';
 import { groupMappingRows } from './groupMappings.ts';
 import { rootLoginRows } from './login.ts';
+import { lifecycleManagerRows } from './lifecycleManager.ts';
 import { monitoringRows } from './monitoring.ts';
 import { operationsManagerRows } from './operationsManager.ts';
 import type { AreaRows } from './route.ts';
@@ -14,6 +15,7 @@ export const areas: readonly AreaRows[] = [
   configurationManagerRows,
   docsRows,
   groupMappingRows,
+  lifecycleManagerRows,
   monitoringRows,
   openapiRows(() => areas, { version }),
   operationsManagerRows,

@@ -1,10 +1,12 @@
 import { accounts } from './accounts.ts';
+import { actionExecutions } from './actionExecutions.ts';
 import { automations } from './automations.ts';
 import { credentials } from './credentials.ts';
 import type { Projection } from './define.ts';
 import { groupMappings } from './groupMappings.ts';
 import { groups } from './groups.ts';
 import { jobs } from './jobs.ts';
+import { lastActions } from './lastActions.ts';
 import { logins } from './logins.ts';
 import { parkedReactions } from './parkedReactions.ts';
 import { plans } from './plans.ts';
@@ -18,11 +20,13 @@ import { triggers } from './triggers.ts';
 /** All collections. The first of an aggregate is the document that its commands answer with. */
 export const projections: readonly Projection[] = [
   accounts,
+  actionExecutions,
   automations,
   credentials,
   groupMappings,
   groups,
   jobs,
+  lastActions,
   logins,
   parkedReactions,
   plans,
