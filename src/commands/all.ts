@@ -5,6 +5,7 @@ import { automation } from '../domain/automations.ts';
 import type { Aggregate } from '../domain/core.ts';
 import { groupMapping } from '../domain/groupMappings.ts';
 import { group } from '../domain/groups.ts';
+import { jobMoveDecision } from '../domain/jobMoves.ts';
 import { job } from '../domain/jobs.ts';
 import { lastAction } from '../domain/lastActions.ts';
 import { login } from '../domain/logins.ts';
@@ -19,8 +20,10 @@ import { role } from '../domain/roles.ts';
 import { series } from '../domain/series.ts';
 import { tree } from '../domain/trees.ts';
 import { trigger } from '../domain/triggers.ts';
+import { watching } from '../domain/watchings.ts';
 import { actionReactions } from './actionReactions.ts';
 import { automationReactions } from './automationReactions.ts';
+import { jobReactions } from './jobMoves.ts';
 import { planReactions } from './plans.ts';
 import type { Reaction } from './reactions.ts';
 import { groupReactions } from './resourceGroups.ts';
@@ -35,6 +38,7 @@ export const aggregates: readonly Aggregate[] = [
   group,
   groupMapping,
   job,
+  jobMoveDecision,
   lastAction,
   login,
   nameClaims,
@@ -48,6 +52,7 @@ export const aggregates: readonly Aggregate[] = [
   series,
   tree,
   trigger,
+  watching,
 ];
 
 /** All that follows from events. */
@@ -55,6 +60,7 @@ export const reactions: readonly Reaction[] = [
   ...actionReactions,
   ...automationReactions,
   ...groupReactions,
+  ...jobReactions,
   ...modelReactions,
   ...planReactions,
 ];

@@ -22,37 +22,32 @@ const meant = async ({ workflow, automation: given }: JobStart, actor: Actor, to
 
 /**
  * Starts a job; whoever may see an automation may run it. Reactions give a derived id and say where the job comes from
- * (`automation`, `trigger`, `execution`); secrets that are sealed already stay so for them alone.
+ * (`automation`, `trigger`, `execution`). Secrets that are sealed already stay so in jobs of executions alone: all others
+ * may have variables that somebody sent.
  */
 export const startJob = command({
   name: 'startJob', input: jobStartSchema, on: 'new', decide: start,
   prepare: async ({ input, actor }, tools) => {
-    const { variables = {}, groups = [], trigger, execution } = input;
+    const { variables = {}, groups = [], execution } = input;
     const found = await meant(input, actor, tools);
-    const inside = trigger !== undefined || execution !== undefined;
     return {
       ...(found && { automation: found }),
       unknownGroups: await unknownNames(tools, 'groups', namesOf(groups)),
-      variables: sealSecrets(variables, inside ? variables : {}, tools.seal, '/options/variables') as Variables,
+      variables: sealSecrets(variables, execution === undefined ? {} : variables, tools.seal, '/options/variables') as Variables,
     };
   },
 });
 
-/** Access lists of a job: all of them must let in who is to see it. Whoever may see it may also change it. */
-const listsOf = async ({ started }: JobState, tools: Tools): Promise<readonly Gbac[]> => {
-  const groups = started?.groups ?? [];
-  const of = started?.automation;
-  const { read, write } = of == null ? everybody : (await tools.state(automation, of)).content.gbac;
-  return [{ read: [], write: groups }, { read: [], write: [...read, ...write] }];
+/** The access list that keeps the actor out of a job: its own, or that of its automation. Whoever may see it may change it. */
+const barring = async (actor: Actor, { started }: JobState, tools: Tools): Promise<Gbac> => {
+  const { groups = [], automation: id = null } = started ?? {};
+  const { read, write } = id === null ? everybody : (await tools.state(automation, id)).content.gbac;
+  const lists = [{ read: [], write: groups }, { read: [], write: [...read, ...write] }];
+  return lists.find((list) => !mayRead(actor, list)) ?? everybody;
 };
 
 /** Whether an actor may see a job. */
-export const maySee = async (actor: Actor, state: JobState, tools: Tools): Promise<boolean> =>
-  (await listsOf(state, tools)).every((list) => mayRead(actor, list));
-
-/** The access list that keeps the actor out, if one does. */
-const barring = async (actor: Actor, state: JobState, tools: Tools): Promise<Gbac> =>
-  (await listsOf(state, tools)).find((list) => !mayRead(actor, list)) ?? everybody;
+export const maySee = async (actor: Actor, state: JobState, tools: Tools): Promise<boolean> => mayRead(actor, await barring(actor, state, tools));
 
 /** Reported by a worker. The variables join those that the job has. */
 export const completeJob = command({

@@ -10,6 +10,9 @@ export const plain: Envelope = (text) => text;
 export const withMessage = (message: string, metadata?: (done: Handled) => object): Envelope => (text, done) =>
   `{"message":${JSON.stringify(message)},"data":${text},"metadata":${JSON.stringify(done && metadata ? metadata(done) : {})}}`;
 
+/** `{message, data: null, metadata}`. */
+export const acknowledged = (message: string): Envelope => () => `{"message":${JSON.stringify(message)},"data":null,"metadata":{}}`;
+
 /** `{status: "Created"|"OK", message, data}`: the other areas' changes. */
 export const withStatus = (message: (done: Handled) => string): Envelope => (text, done) =>
   `{"status":"${done?.created ? 'Created' : 'OK'}","message":${JSON.stringify(done ? message(done) : '')},"data":${text}}`;

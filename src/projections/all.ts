@@ -16,6 +16,7 @@ import { resourceModels } from './resourceModels.ts';
 import { roles } from './roles.ts';
 import { trees } from './trees.ts';
 import { triggers } from './triggers.ts';
+import { watchings } from './watchings.ts';
 
 /** All collections. The first of an aggregate is the document that its commands answer with. */
 export const projections: readonly Projection[] = [
@@ -36,4 +37,5 @@ export const projections: readonly Projection[] = [
   roles,
   trees,
   triggers,
+  watchings,
 ];
