@@ -146,7 +146,7 @@ describe('every route, with bad input', function () {
       })) for (const value of values) failure(await send(route, `${at(route)}?${name}=${value}`), 'invalid', `${route.title} ${name}=${value}`, name);
       for (const name of ['skip', 'limit', 'order']) failure(await send(route, `${at(route)}?${name}=1&${name}=1`), 'invalid', `${route.title} ${name} twice`, name);
     });
-    each('with huge pages are empty', lists, async (route) => {
+    each('with huge pages are empty', lists.filter(({ row }) => !row.parent), async (route) => {
       const answer = await send(route, `${at(route)}?skip=999999999999999&limit=1000`);
       assert.equal(answer.status, 200, answer.text);
       assert.deepEqual(answer.body.results ?? answer.body.data, []);

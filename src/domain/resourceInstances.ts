@@ -62,7 +62,8 @@ export const create = (_: InstanceState, { modelId, name, description = '' }: Ne
 
 export const replace = ({ content }: InstanceState, { name, description = '' }: NewInstance, { refs }: Context<DataRefs>): readonly InstanceEvent[] => {
   refuseUnfit(refs);
-  return changed(content, { ...content, name, description, instanceData: refs.instanceData });
+  const changes = changesBetween(content, { ...content, name, description, instanceData: refs.instanceData });
+  return changes ? [{ type: 'resourceInstanceChanged', data: changes.changed }] : [];
 };
 
 export const remove = (): readonly InstanceEvent[] => [{ type: 'resourceInstanceDeleted', data: {} }];
@@ -71,14 +72,12 @@ export const remove = (): readonly InstanceEvent[] => [{ type: 'resourceInstance
 export const admit = ({ exists }: InstanceState, content: InstanceContent, { refs }: Context<{ readonly modelExists: boolean }>): readonly InstanceEvent[] =>
   (refs.modelExists && !exists ? [{ type: 'resourceInstanceCreated', data: content }] : []);
 
-/** Part of an action: new data in the place of the old, or members (`merge`) in the place of those of the same name. */
+/**
+ * Part of an action: new data in the place of the old, or members (`merge`) in the place of those of the same name. Always
+ * an event, which shows that it has been carried out: else it could be again, over what somebody has edited since.
+ */
 export const amend = ({ exists, content }: InstanceState, { instanceData, merge }: { readonly instanceData?: InstanceData; readonly merge?: InstanceData }): readonly InstanceEvent[] =>
-  (exists ? changed(content, { ...content, instanceData: { ...(instanceData ?? content.instanceData), ...merge } }) : []);
+  (exists ? [{ type: 'resourceInstanceChanged', data: { instanceData: { ...(instanceData ?? content.instanceData), ...merge } } }] : []);
 
 /** Part of an action, or of the deletion of the model. */
 export const removeIfThere = ({ exists }: InstanceState): readonly InstanceEvent[] => (exists ? remove() : []);
-
-const changed = (before: InstanceContent, after: InstanceContent): readonly InstanceEvent[] => {
-  const changes = changesBetween(before, after);
-  return changes ? [{ type: 'resourceInstanceChanged', data: changes.changed }] : [];
-};

@@ -50,8 +50,8 @@ const serveCommand = (row: CommandRow, service: Service): Serve => {
   const collection = service.collectionOf(command.aggregate);
   return async (call) => {
     const { body } = call;
-    const params = await resolved(row, call, service, command.on === 'new' ? undefined : collection);
     const about = requestOf(row.name, call, service);
+    const params = await resolved(row, call, service, command.on === 'new' ? undefined : collection);
     const id = key ? key(params, body, call.actor)
       : command.on === 'new' ? newId(about.idempotency?.key)
       : await service.tools.find(collection ?? '', params.id ?? '');
