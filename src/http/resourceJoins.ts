@@ -36,7 +36,7 @@ export const shownExecution: Join<ExecutionDoc> = async (doc, { model }) =>
 
 /** The same as it is once everything that follows from the request is through: jobs may have ended by then. */
 export const executionNow: Join<ExecutionDoc> = async (doc, service, call) => {
-  const there = await service.tools.find(actionExecutions.collection, doc._id);
-  const entry = there === undefined ? undefined : await service.model.get(actionExecutions.collection, there);
+  // What is stored is answered, also when the read models are behind.
+  const entry = await service.tools.find(actionExecutions.collection, doc._id).then((id) => (id === undefined ? undefined : service.model.get(actionExecutions.collection, id))).catch(() => undefined);
   return shownExecution(entry ? JSON.parse(entry.text) : doc, service, call);
 };
