@@ -2,9 +2,12 @@ import { account } from '../domain/accounts.ts';
 import { actionExecution } from '../domain/actionExecutions.ts';
 import { automationImport } from '../domain/automationImports.ts';
 import { automation } from '../domain/automations.ts';
+import { certificate } from '../domain/certificates.ts';
+import { banner } from '../domain/banner.ts';
 import type { Aggregate } from '../domain/core.ts';
 import { groupMapping } from '../domain/groupMappings.ts';
 import { group } from '../domain/groups.ts';
+import { inventory } from '../domain/inventories.ts';
 import { jobMoveDecision } from '../domain/jobMoves.ts';
 import { job } from '../domain/jobs.ts';
 import { lastAction } from '../domain/lastActions.ts';
@@ -16,8 +19,10 @@ import { plan } from '../domain/plans.ts';
 import { resourceGroup } from '../domain/resourceGroups.ts';
 import { resourceInstance } from '../domain/resourceInstances.ts';
 import { resourceModel } from '../domain/resourceModels.ts';
+import { activeProfile, profile } from '../domain/profiles.ts';
 import { role } from '../domain/roles.ts';
 import { series } from '../domain/series.ts';
+import { serviceGroup } from '../domain/serviceGroups.ts';
 import { tree } from '../domain/trees.ts';
 import { trigger } from '../domain/triggers.ts';
 import { watching } from '../domain/watchings.ts';
@@ -33,10 +38,14 @@ import { modelReactions } from './resourceModels.ts';
 export const aggregates: readonly Aggregate[] = [
   account,
   actionExecution,
+  activeProfile,
   automation,
   automationImport,
+  certificate,
+  banner,
   group,
   groupMapping,
+  inventory,
   job,
   jobMoveDecision,
   lastAction,
@@ -48,8 +57,10 @@ export const aggregates: readonly Aggregate[] = [
   resourceGroup,
   resourceInstance,
   resourceModel,
+  profile,
   role,
   series,
+  serviceGroup,
   tree,
   trigger,
   watching,

@@ -1,10 +1,13 @@
 import { accounts } from './accounts.ts';
 import { actionExecutions } from './actionExecutions.ts';
 import { automations } from './automations.ts';
+import { certificates } from './certificates.ts';
+import { banners } from './banner.ts';
 import { credentials } from './credentials.ts';
 import type { Projection } from './define.ts';
 import { groupMappings } from './groupMappings.ts';
 import { groups } from './groups.ts';
+import { inventories } from './inventories.ts';
 import { jobs } from './jobs.ts';
 import { lastActions } from './lastActions.ts';
 import { logins } from './logins.ts';
@@ -13,7 +16,9 @@ import { plans } from './plans.ts';
 import { resourceGroups } from './resourceGroups.ts';
 import { resourceInstances } from './resourceInstances.ts';
 import { resourceModels } from './resourceModels.ts';
+import { activeProfiles, profiles } from './profiles.ts';
 import { roles } from './roles.ts';
+import { serviceGroups } from './serviceGroups.ts';
 import { trees } from './trees.ts';
 import { triggers } from './triggers.ts';
 import { watchings } from './watchings.ts';
@@ -22,10 +27,14 @@ import { watchings } from './watchings.ts';
 export const projections: readonly Projection[] = [
   accounts,
   actionExecutions,
+  activeProfiles,
   automations,
+  certificates,
+  banners,
   credentials,
   groupMappings,
   groups,
+  inventories,
   jobs,
   lastActions,
   logins,
@@ -34,7 +43,9 @@ export const projections: readonly Projection[] = [
   resourceGroups,
   resourceInstances,
   resourceModels,
+  profiles,
   roles,
+  serviceGroups,
   trees,
   triggers,
   watchings,
