@@ -1,6 +1,7 @@
 import { formSteps } from './forms.ts';
 import { gateways } from './gateways.ts';
 import { jobSteps } from './jobs.ts';
+import { lifecycleSteps } from './lifecycle.ts';
 import { profileSteps } from './profiles.ts';
 import { templateSteps } from './templates.ts';
 
@@ -99,6 +100,7 @@ export const sample: readonly ((kept: Kept) => Step)[] = [
   ({ weekly }) => ({ method: 'PUT', path: '/configuration_manager/compliance_plans', body: { planId: weekly, options: { status: 'active' } } }),
   () => ({ method: 'POST', path: '/configuration_manager/compliance_plans', body: { name: 'Before the freeze', description: 'Still being put together', gbac: { write: ['compliance'], read: [] } } }),
   ...jobSteps,
+  ...lifecycleSteps,
   ...gateways,
   ...profileSteps,
   ...formSteps,

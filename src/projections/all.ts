@@ -1,4 +1,5 @@
 import { accounts } from './accounts.ts';
+import { actionExecutions } from './actionExecutions.ts';
 import { automations } from './automations.ts';
 import { certificates } from './certificates.ts';
 import { banners } from './banner.ts';
@@ -10,9 +11,13 @@ import { groupMappings } from './groupMappings.ts';
 import { groups } from './groups.ts';
 import { inventories } from './inventories.ts';
 import { jobs } from './jobs.ts';
+import { lastActions } from './lastActions.ts';
 import { logins } from './logins.ts';
 import { parkedReactions } from './parkedReactions.ts';
 import { plans } from './plans.ts';
+import { resourceGroups } from './resourceGroups.ts';
+import { resourceInstances } from './resourceInstances.ts';
+import { resourceModels } from './resourceModels.ts';
 import { activeProfiles, profiles } from './profiles.ts';
 import { roles } from './roles.ts';
 import { templates } from './templates.ts';
@@ -24,6 +29,7 @@ import { watchings } from './watchings.ts';
 /** All collections. The first of an aggregate is the document that its commands answer with. */
 export const projections: readonly Projection[] = [
   accounts,
+  actionExecutions,
   activeProfiles,
   automations,
   certificates,
@@ -35,9 +41,13 @@ export const projections: readonly Projection[] = [
   groups,
   inventories,
   jobs,
+  lastActions,
   logins,
   parkedReactions,
   plans,
+  resourceGroups,
+  resourceInstances,
+  resourceModels,
   profiles,
   roles,
   templates,
