@@ -1,4 +1,4 @@
-import { limitError, typeError } from '../errors.ts';
+import { limitError, typeError, valueError } from '../errors.ts';
 import { needInt } from '../values/arguments.ts';
 import { sorted } from '../values/compare.ts';
 import { floatRepr } from '../values/floats.ts';
@@ -24,7 +24,7 @@ export const toJson = (run: Run, given: Value, indentGiven: Value): string => {
   const unit = indentGiven === null ? undefined : textOf(indentGiven) ?? repeat(run, ' ', needInt(indentGiven));
   const around: Value[] = [];
   const block = (open: string, parts: readonly (() => string)[], close: string, container: Value): string => {
-    if (around.includes(container)) throw typeError('Circular reference detected');
+    if (around.includes(container)) throw valueError('Circular reference detected');
     if (around.length >= deepest) throw limitError(`A value nested deeper than ${deepest} levels cannot be JSON here`);
     if (parts.length === 0) return open + close;
     around.push(container);
