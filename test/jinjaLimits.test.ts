@@ -83,15 +83,15 @@ describe('the limits of templates', () => {
 
   it('a render that takes too long ends after a second, those that wait get their own, and everybody else goes on', async () => {
     await renderer.render('', {});
-    const slow = '{% for i in range(300) %}{% set y = (3 ** 600000) // (3 ** 300000 + i) %}{% endfor %}';
+    const slow = '{% for i in range(300) %}{% set y = (3 ** 500000) // (3 ** 250000 + i) %}{% endfor %}';
     let longest = 0;
     let last = performance.now();
     const ticks = setInterval(() => {
       longest = Math.max(longest, performance.now() - last);
       last = performance.now();
     }, 5);
-    const outcomes = await Promise.all([refused(slow, /longer than 1000 ms/), renderer.render('{{ a }}', { a: 1 }), refused(slow, /longer than 1000 ms/), renderer.render('{{ a }}', { a: 2 })]);
-    clearInterval(ticks);
+    const all = [refused(slow, /longer than 1000 ms/), renderer.render('{{ a }}', { a: 1 }), refused(slow, /longer than 1000 ms/), renderer.render('{{ a }}', { a: 2 })];
+    const outcomes = await Promise.all(all).finally(() => { clearInterval(ticks); });
     assert.deepEqual(outcomes, [undefined, '1', undefined, '2']);
     assert.ok(longest < 500, `the event loop stood still for ${longest} ms`);
   }).timeout(30_000);
