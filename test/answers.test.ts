@@ -7,6 +7,7 @@ import { areas } from '../src/http/areas.ts';
 import type { Row } from '../src/http/route.ts';
 import { fullPathOf } from '../src/http/router.ts';
 import type { Projection } from '../src/projections/define.ts';
+import { gateway } from './certificates.ts';
 import { adminPassword, type Answer, startService, type TestService } from './service.ts';
 
 type Json = { readonly [keyword: string]: any }; // any JSON
@@ -14,8 +15,9 @@ type Json = { readonly [keyword: string]: any }; // any JSON
 const rows: ReadonlyMap<string, Row> = new Map(areas.flatMap((area) => area.rows.map((row) => [`${row.method.toUpperCase()} ${fullPathOf(area, row)}`, row])));
 
 /** Rows to read that nothing says what to fill their paths with. */
-const reads = ({ weekly = '' }: Kept): Readonly<Record<string, Json>> => ({
+const reads = ({ weekly = '', branches = '' }: Kept): Readonly<Record<string, Json>> => ({
   'GET /configuration_manager/compliance_plans/:id': { id: weekly },
+  'GET /inventory_manager/v1/inventories/:id/nodes': { id: branches },
 });
 
 const user = { username: 'admin', password: adminPassword };
@@ -26,7 +28,7 @@ const manual = { name: 'By hand', enabled: true, actionType: 'automations', type
 const options = { name: 'Yearly audit', description: 'All', status: 'active' };
 
 /** A request for each row that is not read, in the order in which they are sent. */
-const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgrade = '' }: Kept): Readonly<Record<string, { readonly params?: Json; readonly body?: Json }>> => ({
+const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgrade = '', upgradeJob = '', portJob = '', backupJob = '', model = '', upgradeExecution = '' }: Kept): Readonly<Record<string, { readonly params?: Json; readonly body?: Json }>> => ({
   'POST /login': { body: user },
   'POST /logout': {},
   'POST /authorization/login': { body: { user } },
@@ -52,6 +54,14 @@ const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgra
   'PUT /operations-manager/triggers': { body: { triggers: [{ ...manual, name: 'Other', _id: '0123456789abcdef01234569', actionId: upgrade }] } },
   'PATCH /operations-manager/triggers/:id': { params: { id: 'Temporary' }, body: { enabled: false } },
   'DELETE /operations-manager/triggers/:id': { params: { id: 'Temporary' } },
+  'POST /operations-manager/jobs/start': { body: { workflow: upgrade, options: { description: 'Once more', type: 'change', variables: { token: 't' }, groups: ['operators'] } } },
+  'POST /operations-manager/jobs/watch': { body: { jobIds: [backupJob] } },
+  'POST /operations-manager/jobs/unwatch': { body: { jobIds: [backupJob, portJob] } },
+  'POST /operations-manager/jobs/pause': { body: { jobIds: [upgradeJob, portJob] } },
+  'POST /operations-manager/jobs/resume': { body: { jobIds: [upgradeJob, portJob] } },
+  'POST /operations-manager/jobs/:id/complete': { params: { id: upgradeJob }, body: { variables: { rebooted: true } } },
+  'POST /operations-manager/jobs/:id/error': { params: { id: portJob }, body: { error: 'The port is gone' } },
+  'POST /operations-manager/jobs/cancel': { body: { jobIds: [] } },
   'POST /configuration_manager/configs': { body: { name: 'Temporary', deviceType: null } },
   'DELETE /configuration_manager/configs/:id': { params: { id: 'Temporary' } },
   'PUT /configuration_manager/configs/variables/:treeId/:version': { params: { treeId: edge, version: 'initial' }, body: { variables: { mtu: 1500, nested: { a: [null] } } } },
@@ -62,6 +72,30 @@ const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgra
   'PUT /configuration_manager/compliance_plans': { body: { planId: weekly, options } },
   'POST /configuration_manager/search/compliance_plans': { body: { options: { limit: 10 } } },
   'DELETE /configuration_manager/compliance_plans': { body: { planIds: [weekly] } },
+  'POST /lifecycle-manager/resources': { body: { name: 'Temporary', schema: {}, actions: [{ name: 'Set', type: 'update' }] } },
+  'PUT /lifecycle-manager/resources/:id': { params: { id: 'Temporary' }, body: { name: 'Temporary', description: 'Other', schema: { type: 'object' } } },
+  'POST /lifecycle-manager/resources/:model/instances': { params: { model: 'Temporary' }, body: { name: 'one', instanceData: { token: 't' } } },
+  'PUT /lifecycle-manager/resources/:model/instances/:id': { params: { model: 'Temporary', id: 'one' }, body: { name: 'one', instanceData: { vlan: 5 } } },
+  'POST /lifecycle-manager/resources/:model/groups': { params: { model: 'Temporary' }, body: { name: 'all', instances: ['one'] } },
+  'PATCH /lifecycle-manager/resources/:model/groups/:id': { params: { model: 'Temporary', id: 'all' }, body: { instancesToRemove: ['one'] } },
+  'DELETE /lifecycle-manager/resources/:model/groups/:id': { params: { model: 'Temporary', id: 'all' } },
+  'DELETE /lifecycle-manager/resources/:model/instances/:id': { params: { model: 'Temporary', id: 'one' } },
+  'DELETE /lifecycle-manager/resources/:id': { params: { id: 'Temporary' } },
+  'POST /lifecycle-manager/resources/:model/run-action': { params: { model }, body: { actionId: '0c05', group: 'Headquarters', inputs: { bandwidth: 3000 } } },
+  'POST /lifecycle-manager/action-executions/:id/cancel': { params: { id: upgradeExecution } },
+  'POST /gateway_manager/v1/service-groups': { body: { serviceGroup: { name: 'Temporary', services: [{ id: 'a', name: 'b' }] } } },
+  'DELETE /gateway_manager/v1/service-groups/:id': { params: { id: 'Temporary' } },
+  'POST /gateway_manager/v1/certificates': { body: { raw_certificate: gateway, alias: 'temporary' } },
+  'DELETE /gateway_manager/v1/certificates/:alias': { params: { alias: 'temporary' } },
+  'POST /inventory_manager/v1/inventories': { body: { name: 'Temporary' } },
+  'POST /inventory_manager/v1/inventories/:id/nodes': { params: { id: 'Temporary' }, body: { nodes: [{ name: 'one', attributes: { a: [1] } }, { name: 'two', tags: ['x'] }] } },
+  'DELETE /inventory_manager/v1/nodes/clear/:identifier': { params: { identifier: 'Temporary' } },
+  'DELETE /inventory_manager/v1/inventories/:id': { params: { id: 'Temporary' } },
+  'POST /profiles': { body: { id: 'temporary', redisProps: { password: 'secret' }, alarmProps: [{ community: 'public' }] } },
+  'PUT /profiles/:id': { params: { id: 'temporary' }, body: { properties: { uiProps: { home: 'start' }, redisProps: null } } },
+  'PUT /profiles/:id/active': { params: { id: 'lab' } },
+  'DELETE /profiles/:id': { params: { id: 'temporary' } },
+  'PUT /customization/banner': { body: { active: true, text: 'x', dismissible: false, startTime: '2026-01-01T00:00:00Z', allPages: false } },
 });
 
 /** The path with its parameters filled in. */
@@ -101,11 +135,11 @@ describe('every operation answers what it says it answers:', () => {
   const read = async (name: string, row: Row): Promise<void> => {
     const path = name.slice('GET '.length);
     const list = 'get' in row ? listOf(row.get) : undefined;
-    if (!path.includes(':') || !list) return check(row, await service.ask('GET', filled(path, reads(kept)[name] ?? {})));
-    const { body } = await service.ask('GET', `${list}?limit=1000`);
+    if (!path.includes(':') || !list) return check(row, await service.ask('GET', filled(path, { ...kept, ...reads(kept)[name] })));
+    const { body } = await service.ask('GET', `${filled(list, kept)}?limit=1000`);
     const documents: readonly Json[] = body.results ?? body.data;
     assert.ok(documents.length > 0, `The sample has nothing for ${name}`);
-    for (const document of documents) check(row, await service.ask('GET', filled(path, document)));
+    for (const document of documents) check(row, await service.ask('GET', filled(path, { ...kept, ...document })));
   };
 
   for (const [name, row] of rows) {

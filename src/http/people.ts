@@ -3,13 +3,30 @@ import type { Gbac } from '../domain/core.ts';
 import type { GroupMapping } from '../domain/groupMappings.ts';
 import type { ReadStore } from '../projections/port.ts';
 
+/** Usernames of accounts by id; what is no account's id is not in it. */
+export const usernames = async (model: ReadStore, ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
+  const entries = await model.getMany('accounts', [...new Set(ids)]);
+  return new Map(entries.flatMap((entry) => (entry ? [[entry.id, (JSON.parse(entry.text) as { username: string }).username] as const] : [])));
+};
+
 /** Puts usernames in the place of the authors' account ids; what is no account's id stays as it is. */
 export const signing = async (model: ReadStore, documents: readonly Authored[]) => {
-  const ids = [...new Set(documents.flatMap(({ createdBy, lastUpdatedBy }) => [createdBy, lastUpdatedBy].filter((id) => id !== null)))];
-  const entries = await model.getMany('accounts', ids);
-  const names = new Map(entries.flatMap((entry) => (entry ? [[entry.id, (JSON.parse(entry.text) as { username: string }).username]] : [])));
+  const names = await usernames(model, documents.flatMap(({ createdBy, lastUpdatedBy }) => [createdBy, lastUpdatedBy].filter((id) => id !== null)));
   const who = (id: string | null) => (id === null ? null : names.get(id) ?? id);
   return <D extends Authored>(document: D): D => ({ ...document, createdBy: who(document.createdBy), lastUpdatedBy: who(document.lastUpdatedBy) });
+};
+
+export type Author = { readonly _id: string; readonly username: string; readonly firstname: string; readonly provenance: string };
+
+/** Finds authors as objects by the ids of their accounts; null for none, and for an account that has gone. */
+export const authorObjects = async (model: ReadStore, ids: readonly (string | null)[]) => {
+  const entries = await model.getMany('accounts', [...new Set(ids.filter((id) => id !== null))]);
+  const authors = new Map(entries.flatMap((entry) => {
+    if (!entry) return [];
+    const { _id, username, firstname, provenance } = JSON.parse(entry.text) as Author;
+    return [[_id, { _id, username, firstname, provenance }] as const];
+  }));
+  return (id: string | null): Author | null => (id === null ? null : authors.get(id) ?? null);
 };
 
 type GroupObject = { readonly provenance: string; readonly name: string; readonly description: string };

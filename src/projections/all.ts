@@ -1,27 +1,52 @@
 import { accounts } from './accounts.ts';
+import { actionExecutions } from './actionExecutions.ts';
 import { automations } from './automations.ts';
+import { certificates } from './certificates.ts';
+import { banners } from './banner.ts';
 import { credentials } from './credentials.ts';
 import type { Projection } from './define.ts';
 import { groupMappings } from './groupMappings.ts';
 import { groups } from './groups.ts';
+import { inventories } from './inventories.ts';
+import { jobs } from './jobs.ts';
+import { lastActions } from './lastActions.ts';
 import { logins } from './logins.ts';
 import { parkedReactions } from './parkedReactions.ts';
 import { plans } from './plans.ts';
+import { resourceGroups } from './resourceGroups.ts';
+import { resourceInstances } from './resourceInstances.ts';
+import { resourceModels } from './resourceModels.ts';
+import { activeProfiles, profiles } from './profiles.ts';
 import { roles } from './roles.ts';
+import { serviceGroups } from './serviceGroups.ts';
 import { trees } from './trees.ts';
 import { triggers } from './triggers.ts';
+import { watchings } from './watchings.ts';
 
 /** All collections. The first of an aggregate is the document that its commands answer with. */
 export const projections: readonly Projection[] = [
   accounts,
+  actionExecutions,
+  activeProfiles,
   automations,
+  certificates,
+  banners,
   credentials,
   groupMappings,
   groups,
+  inventories,
+  jobs,
+  lastActions,
   logins,
   parkedReactions,
   plans,
+  resourceGroups,
+  resourceInstances,
+  resourceModels,
+  profiles,
   roles,
+  serviceGroups,
   trees,
   triggers,
+  watchings,
 ];
