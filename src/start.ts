@@ -30,6 +30,7 @@ import { readSnapshot } from './projections/snapshot.ts';
 import { snapshots } from './projections/snapshots.ts';
 import { projectionVersion } from './projections/version.ts';
 import { secretKey, secrets } from './secrets.ts';
+import { noDevices } from './southbound/noDevices.ts';
 import type { EventStore } from './store/port.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 
@@ -103,6 +104,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   let stopping = false;
   const service: Service = {
     handle, model, tools, auth,
+    devices: noDevices(),
     ...reader(model),
     collectionOf: (aggregate) => projections.find(({ of }) => of === aggregate)?.collection,
     digest: sealing.digest,

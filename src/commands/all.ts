@@ -1,6 +1,8 @@
 import { account } from '../domain/accounts.ts';
+import { analyticTemplate } from '../domain/analyticTemplates.ts';
 import { automationImport } from '../domain/automationImports.ts';
 import { automation } from '../domain/automations.ts';
+import { commandTemplate } from '../domain/commandTemplates.ts';
 import type { Aggregate } from '../domain/core.ts';
 import { groupMapping } from '../domain/groupMappings.ts';
 import { group } from '../domain/groups.ts';
@@ -20,8 +22,10 @@ import type { Reaction } from './reactions.ts';
 /** All kinds of streams. */
 export const aggregates: readonly Aggregate[] = [
   account,
+  analyticTemplate,
   automation,
   automationImport,
+  commandTemplate,
   group,
   groupMapping,
   login,

@@ -1,5 +1,7 @@
+import type { Actor } from '../domain/core.ts';
 import type { Referrer } from '../domain/references.ts';
 import { projections } from '../projections/all.ts';
+import { mayRead } from './access.ts';
 import type { Tools } from './define.ts';
 
 /** Who may name a group or role: the filter field of a collection that lists the names, and how its documents are called. */
@@ -28,6 +30,12 @@ const referrers = (fields: readonly Field[]) => async ({ query }: Tools, name: s
 
 export const referrersOfGroup = referrers(toGroups);
 export const referrersOfRole = referrers(toRoles);
+
+/** Automations that run the component of this type and name; the names of those that the actor may not read are hidden. */
+export const referrersOfComponent = async (type: string, name: string, actor: Actor, { query }: Tools): Promise<readonly Referrer[]> => {
+  const found = await query('automations', { all: [{ field: 'componentType', op: 'equals', value: type }, { field: 'componentName', op: 'equals', value: name }] });
+  return found.map((doc) => ({ kind: 'automation', name: mayRead(actor, doc.gbac) ? doc.name as string : '(hidden)' }));
+};
 
 /** Those of the names that no document of the collection has. */
 export const unknownNames = async ({ query }: Tools, collection: string, names: readonly string[]): Promise<readonly string[]> => {

@@ -5,6 +5,7 @@ import { docsRows, openapiRows } from './docs.ts';
 import { groupMappingRows } from './groupMappings.ts';
 import { rootLoginRows } from './login.ts';
 import { monitoringRows } from './monitoring.ts';
+import { mopRows } from './mop.ts';
 import { operationsManagerRows } from './operationsManager.ts';
 import type { AreaRows } from './route.ts';
 
@@ -15,6 +16,7 @@ export const areas: readonly AreaRows[] = [
   docsRows,
   groupMappingRows,
   monitoringRows,
+  mopRows,
   openapiRows(() => areas, { version }),
   operationsManagerRows,
   rootLoginRows,

@@ -3,13 +3,15 @@ import type { Gbac } from '../domain/core.ts';
 import type { GroupMapping } from '../domain/groupMappings.ts';
 import type { ReadStore } from '../projections/port.ts';
 
+type Signed = Pick<Authored, 'createdBy' | 'lastUpdatedBy'>;
+
 /** Puts usernames in the place of the authors' account ids; what is no account's id stays as it is. */
-export const signing = async (model: ReadStore, documents: readonly Authored[]) => {
+export const signing = async (model: ReadStore, documents: readonly Signed[]) => {
   const ids = [...new Set(documents.flatMap(({ createdBy, lastUpdatedBy }) => [createdBy, lastUpdatedBy].filter((id) => id !== null)))];
   const entries = await model.getMany('accounts', ids);
   const names = new Map(entries.flatMap((entry) => (entry ? [[entry.id, (JSON.parse(entry.text) as { username: string }).username]] : [])));
   const who = (id: string | null) => (id === null ? null : names.get(id) ?? id);
-  return <D extends Authored>(document: D): D => ({ ...document, createdBy: who(document.createdBy), lastUpdatedBy: who(document.lastUpdatedBy) });
+  return <D extends Signed>(document: D): D => ({ ...document, createdBy: who(document.createdBy), lastUpdatedBy: who(document.lastUpdatedBy) });
 };
 
 type GroupObject = { readonly provenance: string; readonly name: string; readonly description: string };

@@ -3,6 +3,7 @@ import type { Handle } from '../commands/handle.ts';
 import type { Actor, Aggregate } from '../domain/core.ts';
 import type { Projection } from '../projections/define.ts';
 import type { Entry, ReadStore } from '../projections/port.ts';
+import type { Devices } from '../southbound/port.ts';
 import type { Authenticator } from './authenticate.ts';
 
 /** What rows may use of the running service. Reads wait for what this node has acknowledged. */
@@ -16,6 +17,8 @@ export type Service = {
   readonly entryById: (projection: Projection, id: string, actor: Actor) => Promise<Entry>;
   /** The collection whose documents show an aggregate, if there is one. */
   readonly collectionOf: (aggregate: Aggregate) => string | undefined;
+  /** The way to the devices of all adapters. */
+  readonly devices: Devices;
   /** Who calls, and logging in and out. */
   readonly auth: Authenticator;
   /** Keyed digest of a text. */

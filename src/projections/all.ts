@@ -1,5 +1,7 @@
 import { accounts } from './accounts.ts';
+import { analyticTemplates } from './analyticTemplates.ts';
 import { automations } from './automations.ts';
+import { commandTemplates } from './commandTemplates.ts';
 import { credentials } from './credentials.ts';
 import type { Projection } from './define.ts';
 import { groupMappings } from './groupMappings.ts';
@@ -14,7 +16,9 @@ import { triggers } from './triggers.ts';
 /** All collections. The first of an aggregate is the document that its commands answer with. */
 export const projections: readonly Projection[] = [
   accounts,
+  analyticTemplates,
   automations,
+  commandTemplates,
   credentials,
   groupMappings,
   groups,
