@@ -47,8 +47,6 @@ const rows = (text: string, search: (line: string) => readonly (string | undefin
 const compareValues = (pre: string, evaluation: Evaluation, post: string): boolean => {
   if (evaluation === 'contains') return post.includes(pre);
   if (evaluation === '!contains') return !post.includes(pre);
-  // Equality of whole answers has no bound on their length.
-  if (pre === post && !/[<>!]/.test(evaluation)) return true;
   return compare(pre, evaluation, post);
 };
 

@@ -16,6 +16,7 @@ const grouped = /^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$/;
 const plain = (text: string): string => (grouped.test(text) ? text.replaceAll(',', '') : text);
 
 const order = (left: string, right: string): number => {
+  if (left.length > longest || right.length > longest) throw new Refusal('unprocessable', `Values of more than ${longest} characters are not put in order`);
   if (integer.test(left) && integer.test(right)) return Number(BigInt(left) > BigInt(right)) - Number(BigInt(left) < BigInt(right));
   const numbers = [left, right].filter((text) => decimal.test(text)).length;
   if (numbers === 2) return Number(left) - Number(right);
@@ -29,7 +30,6 @@ const order = (left: string, right: string): number => {
  */
 export const compare = (a: string, comparator: Comparator, b: string): boolean => {
   const [left, right] = [plain(a), plain(b)];
-  if (left.length > longest || right.length > longest) throw new Refusal('unprocessable', `Values of more than ${longest} characters are not compared`);
   const equal = left === right || (integer.test(left) && integer.test(right) && order(left, right) === 0);
   switch (comparator) {
     case '=': case '==': return equal;
