@@ -32,6 +32,7 @@ import { projectionVersion } from './projections/version.ts';
 import { secretKey, secrets } from './secrets.ts';
 import { noDevices } from './southbound/noDevices.ts';
 import type { EventStore } from './store/port.ts';
+import { withPayloads } from './store/payloads.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 
 const snapshotEvery = 20_000;
@@ -45,7 +46,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const warn = (message: string, about: Record<string, unknown>) => logger.warn(about, message);
   const { file: logFile } = config.EVENTSTORE_URL;
   mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 });
-  const log = await openSqliteStore({ file: logFile });
+  const log = withPayloads(await openSqliteStore({ file: logFile }));
   const sealing = secrets({ key: secretKey({ fromSetting: config.SECRET_KEY, file: join(dirname(logFile), 'secret.key') }) });
 
   // Reads wait for everything that was acknowledged: by this process, or by an earlier one on this log.

@@ -4,6 +4,7 @@ import { type Actor, fold } from '../domain/core.ts';
 import { sameName } from '../domain/names.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { encode, type Metadata, type Recorded } from '../store/event.ts';
+import { isTooLarge, slimmed } from '../store/payloads.ts';
 import { type EventStore, WrongRevision } from '../store/port.ts';
 import { mayRead, mayWrite } from './access.ts';
 import type { Claims } from './claims.ts';
@@ -116,12 +117,17 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
     const own = (aggregate.names?.(next) ?? []).filter((name) => !held.some((old) => sameName(old, name)));
     const wanted = [...own.map((name) => ({ owner: stream, name })), ...(aggregate.promises?.(next) ?? [])];
     const source = `@platform/${aggregate.area}`;
-    let { hash, revision } = past;
-    const encoded = events.map((event) => {
-      const made = encode(stream, ++revision, randomUUID(), source, event, about, hash);
-      hash = made.hash;
-      return made;
-    });
+    const inWords = (facts: readonly unknown[]) => {
+      let { hash, revision } = past;
+      return events.map(({ type }, i) => {
+        const made = encode(stream, ++revision, randomUUID(), source, { type, data: facts[i] }, about, hash);
+        hash = made.hash;
+        return made;
+      });
+    };
+    const facts = events.map(({ data }) => data);
+    const whole = inWords(facts);
+    const encoded = isTooLarge(whole) ? inWords(await slimmed(store, source, facts)) : whole;
     const recorded = (position: number): Recorded[] => encoded.map(({ id, hash }, i) => ({
       id, stream, revision: past.revision + 1 + i, position, source, topic: events[i]!.type, data: events[i]!.data, metadata: { hash, ...about },
     }));
@@ -129,7 +135,7 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
 
     const { position } = await claims.claiming(wanted, stream, about, () => store.append(stream, past.revision, encoded));
     const stored = recorded(position);
-    const kept = streams.keep(stream, { ...grown, position }, stored, encoded.reduce((sum, { data }) => sum + data.length, 0));
+    const kept = streams.keep(stream, { ...grown, position }, stored, whole.reduce((sum, { data }) => sum + data.length, 0));
     return { done: handled(command, request.id, past, kept, {}), stored };
   };
 

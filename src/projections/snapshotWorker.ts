@@ -1,4 +1,5 @@
 import { workerData } from 'node:worker_threads';
+import { withPayloads } from '../store/payloads.ts';
 import { openSqliteReader } from '../store/sqlite.ts';
 import { projections } from './all.ts';
 import { memoryReadStore } from './memory.ts';
@@ -10,7 +11,7 @@ export type SnapshotWork = { readonly log: string; readonly file: string; readon
 
 // From the last snapshot and the log alone, never from live memory: what went wrong there is not handed on.
 const make = async ({ log, file, origin }: SnapshotWork): Promise<void> => {
-  const store = await openSqliteReader(log);
+  const store = withPayloads(await openSqliteReader(log));
   const model = memoryReadStore({ collections: collectionsOf(projections), load: () => readSnapshot(file, origin) });
   const documents = projector(projections, (collection, id) => model.get(collection, id), () => undefined);
   const from = await resume(store, model, documents, () => undefined);

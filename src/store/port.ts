@@ -67,8 +67,9 @@ export type EventStore = {
   close(): Promise<void>;
 };
 
-const maxEvent = 512 * 1024;
-const maxAppend = 900 * 1024;
+/** Bytes that one event and one append may hold. Larger facts are stored in parts (payloads.ts). */
+export const maxEvent = 512 * 1024;
+export const maxAppend = 900 * 1024;
 
 /** EventStoreDB refuses appends over 1 MiB; every adapter keeps to the same limits, so that logs can be moved. */
 export const checkSize = (events: readonly NewEvent[]): void => {

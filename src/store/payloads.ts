@@ -1,0 +1,101 @@
+import { hash } from 'node:crypto';
+import { type Batch, type EventStore, maxAppend, maxEvent, type NewEvent, type StoredEvent, WrongRevision } from './port.ts';
+
+/** What an event's data is in the log when the fact itself lies in parts in `payload-<sha256>`. */
+type Reference = { readonly $payload: { readonly sha256: string; readonly parts: number } };
+
+const begin = '{"$payload":{"sha256":"';
+// A quarter of what an append may hold is left to metadata and types.
+const mostEvent = maxEvent * 0.75;
+const mostAppend = maxAppend * 0.75;
+// At most three bytes per UTF-16 unit: quotes double, but are one byte each.
+const partUnits = 128 * 1024;
+
+/** The text in pieces that cut no character in two. */
+const piecesOf = (text: string): readonly string[] => {
+  const pieces: string[] = [];
+  for (let from = 0; from < text.length; ) {
+    let to = Math.min(from + partUnits, text.length);
+    if (to < text.length && /[\uD800-\uDBFF]/.test(text[to - 1]!)) to--;
+    pieces.push(text.slice(from, to));
+    from = to;
+  }
+  return pieces;
+};
+
+/** The same id for the same part of the same content, so that storing it twice is storing it once. */
+const idOf = (sha256: string, part: number): string => {
+  const digest = hash('sha256', `${sha256} ${part}`, 'hex');
+  return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-5${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20, 32)}`;
+};
+
+/** Stores a text in parts, content-addressed. Parts that no event names are harmless. */
+const keep = async (store: EventStore, source: string, text: string): Promise<Reference> => {
+  const sha256 = hash('sha256', text, 'hex');
+  const pieces = piecesOf(text);
+  for (const [part, piece] of pieces.entries()) {
+    const event: NewEvent = { id: idOf(sha256, part), type: `${source}:payloadPart`, data: JSON.stringify({ part, text: piece }), metadata: '{}' };
+    await store.append(`payload-${sha256}`, part - 1, [event]).catch((error: unknown) => {
+      // Somebody else stores the same content and is ahead.
+      if (!(error instanceof WrongRevision && error.actual >= part)) throw error;
+    });
+  }
+  return { $payload: { sha256, parts: pieces.length } };
+};
+
+/** Whether events may not go into one append as they are. */
+export const isTooLarge = (events: readonly NewEvent[]): boolean => {
+  // Three bytes per UTF-16 unit at most: mostly that settles it without counting.
+  if (events.reduce((sum, { data }) => sum + 3 * data.length, 0) <= mostEvent) return false;
+  const sizes = events.map(({ data }) => Buffer.byteLength(data));
+  return sizes.some((size) => size > mostEvent) || sizes.reduce((sum, size) => sum + size, 0) > mostAppend;
+};
+
+/**
+ * The data of one append as they go into the log: a fact too large for an event, or for the append together with the
+ * others, is stored in parts first, and the event names it.
+ */
+export const slimmed = async (store: EventStore, source: string, facts: readonly unknown[]): Promise<readonly unknown[]> => {
+  const sized = facts.map((fact) => JSON.stringify(fact)).map((text) => ({ text, size: Buffer.byteLength(text) }));
+  const slim = [...facts];
+  let total = sized.reduce((sum, { size }) => sum + size, 0);
+  const largestFirst = [...sized.keys()].sort((a, b) => sized[b]!.size - sized[a]!.size);
+  for (const i of largestFirst) {
+    const { text, size } = sized[i]!;
+    if (size <= mostEvent && total <= mostAppend) break;
+    slim[i] = await keep(store, source, text);
+    total -= size;
+  }
+  return slim;
+};
+
+const isSlim = ({ data }: StoredEvent): boolean => data.startsWith(begin);
+
+/** The store as its readers see it: every event with its whole data. What is appended goes through as it is. */
+export const withPayloads = <S extends EventStore>(store: S): S => {
+  const whole = async (event: StoredEvent): Promise<StoredEvent> => {
+    if (!isSlim(event)) return event;
+    const { $payload: { sha256, parts } } = JSON.parse(event.data) as Reference;
+    const texts: string[] = [];
+    for await (const events of store.read(`payload-${sha256}`)) for (const { data } of events) texts.push((JSON.parse(data) as { text: string }).text);
+    const data = texts.slice(0, parts).join('');
+    if (hash('sha256', data, 'hex') !== sha256) throw new Error(`The parts in payload-${sha256} are not what ${event.stream} names`);
+    return { ...event, data };
+  };
+  const all = (events: readonly StoredEvent[]) => (events.some(isSlim) ? Promise.all(events.map(whole)) : events);
+  const batches = async function* (source: AsyncIterable<Batch>): AsyncGenerator<Batch> {
+    for await (const batch of source) yield { ...batch, events: await all(batch.events) };
+  };
+  return {
+    ...store,
+    read: async function* (stream, from) {
+      for await (const events of store.read(stream, from)) yield await all(events);
+    },
+    readAll: (after, filter) => batches(store.readAll(after, filter)),
+    follow: (after, filter, signal) => batches(store.follow(after, filter, signal)),
+    at: async (position) => {
+      const event = await store.at(position);
+      return event && whole(event);
+    },
+  };
+};

@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { Type } from 'typebox';
+import { nameClaims } from '../src/commands/claims.ts';
+import { commandsOf, type Tools } from '../src/commands/define.ts';
+import { handler } from '../src/commands/handle.ts';
+import { streams as streamsOf } from '../src/commands/streams.ts';
+import { aggregate, type Event } from '../src/domain/core.ts';
+import { withPayloads } from '../src/store/payloads.ts';
+import { type EventStore, maxAppend, maxEvent, type StoredEvent } from '../src/store/port.ts';
+import { context } from './given.ts';
+import { openLog } from './node.ts';
+import { startService, type TestService } from './service.ts';
+
+type Texts = readonly string[];
+const note = aggregate<{ readonly texts: Texts }, Event<'noteTaken', { readonly text: string }>>({
+  area: 'operations-manager', category: 'note', initial: { texts: [] },
+  evolve: { noteTaken: ({ texts }, { text }) => ({ texts: [...texts, text] }) },
+  exists: ({ texts }) => texts.length > 0,
+});
+const take = commandsOf(note)({ name: 'take', input: Type.Any(), on: 'any', decide: (_, texts: Texts) => texts.map((text) => ({ type: 'noteTaken', data: { text } })) });
+
+describe('facts too large for an event', () => {
+  let log: EventStore;
+  let close: () => Promise<void>;
+  beforeEach(async () => { ({ store: log, close } = await openLog()); });
+  afterEach(() => close());
+
+  const writer = (raw: EventStore = log) => {
+    const store = withPayloads(raw);
+    const streams = streamsOf(store, [note], []);
+    const handle = handler({ store, streams, claims: nameClaims(store, streams), tools: {} as Tools, now: () => '2026-01-01T00:00:00.000Z', follow: async () => 0 }); // notes ask nothing
+    return {
+      take: (id: string, ...texts: Texts) => handle(take, { id, input: texts, actor: context.actor, operation: 'test', requestId: 'r' }),
+      texts: async (id: string) => ((await streams.refresh(`note-${id}`)).state as { texts: Texts }).texts,
+    };
+  };
+  const stored = async (store: EventStore, stream: string): Promise<StoredEvent[]> => {
+    const found: StoredEvent[] = [];
+    for await (const events of store.read(stream)) found.push(...events);
+    return found;
+  };
+  const payloadStreams = async (): Promise<Set<string>> => {
+    const found = new Set<string>();
+    for await (const { events } of log.readAll(0)) for (const { stream } of events) if (stream.startsWith('payload-')) found.add(stream);
+    return found;
+  };
+  // A character of two units at every place where a cut may fall.
+  const large = '😀'.repeat(700_000);
+
+  it('lie in parts that the one deciding event names, and are read whole everywhere', async () => {
+    const { position } = await writer().take('a', large);
+    const [event] = await stored(log, 'note-a');
+    assert.ok(event!.data.length < 200, 'the event itself is small');
+    assert.deepEqual(await writer().texts('a'), [large]);
+
+    const store = withPayloads(log);
+    const text = JSON.stringify({ text: large });
+    assert.equal((await stored(store, 'note-a'))[0]!.data, text);
+    assert.equal((await store.at(position))!.data, text);
+    for (const source of [store.readAll(0), store.follow(0, undefined, AbortSignal.timeout(60_000))]) {
+      for await (const { events } of source) {
+        const found = events.find(({ stream }) => stream === 'note-a');
+        if (!found) continue;
+        assert.equal(found.data, text);
+        break;
+      }
+    }
+  });
+
+  it('are stored once, however often and by whomever', async () => {
+    await Promise.all([writer().take('a', large), writer().take('b', large), writer().take('c', large)]);
+    assert.equal((await payloadStreams()).size, 1);
+    for (const id of ['a', 'b', 'c']) assert.deepEqual(await writer().texts(id), [large]);
+  });
+
+  it('may come together with others, and so may many that are large only together', async () => {
+    const texts = ['small', large, ...Array.from({ length: 40 }, (_, i) => `${i}`.repeat(100_000))];
+    await writer().take('a', ...texts);
+    assert.deepEqual(await writer().texts('a'), texts);
+    const events = await stored(log, 'note-a');
+    const sizes = events.map(({ data, metadata, type }) => Buffer.byteLength(data) + Buffer.byteLength(metadata) + Buffer.byteLength(type));
+    assert.ok(Math.max(...sizes) <= maxEvent && sizes.reduce((sum, size) => sum + size) <= maxAppend);
+  });
+
+  it('leave nothing behind that counts when the writer dies between the parts', async () => {
+    let left = 3;
+    const dying: EventStore = { ...log, append: (...args) => (left-- > 0 ? log.append(...args) : Promise.reject(new Error('dead'))) };
+    await assert.rejects(writer(dying).take('a', large), /dead/);
+    assert.deepEqual(await writer().texts('a'), []);
+    await writer().take('a', large);
+    assert.deepEqual(await writer().texts('a'), [large]);
+  });
+
+  it('are not believed when a part has been changed', async () => {
+    await writer().take('a', large);
+    const forged: EventStore = {
+      ...log,
+      read: async function* (stream, from) {
+        for await (const events of log.read(stream, from)) yield events.map((event) => (stream.startsWith('payload-') ? { ...event, data: event.data.replace('😀', '😁') } : event));
+      },
+    };
+    await assert.rejects(writer(forged).texts('a'), /are not what note-a names/);
+  });
+});
+
+describe('an automation of three megabytes', () => {
+  let service: TestService;
+  afterEach(() => service.stop());
+
+  it('is taken in, shown, exported and there after a restart', async () => {
+    service = await startService();
+    const _id = '0123456789abcdef01234567';
+    const triggers = Array.from({ length: 30 }, (_, i) => ({
+      name: `Large ${i}`, enabled: true, actionType: 'automations', type: 'manual', formId: null, formData: { text: 'x'.repeat(100_000) }, actionId: _id, _id: `0123456789abcdef012345${10 + i}`,
+    }));
+    const automation = { _id, name: 'Large', description: '', componentType: null, componentName: null, gbac: { read: [], write: [] }, triggers };
+    const taken = await service.ask('PUT', '/operations-manager/automations', { automations: [automation] });
+    assert.equal(taken.status, 200, taken.text.slice(0, 500));
+    const exported = await service.ask('GET', `/operations-manager/automations/${_id}/export`);
+    assert.equal(exported.body.data.triggers.length, 30);
+    service = await service.restart();
+    assert.equal((await service.ask('GET', `/operations-manager/automations/${_id}/export`)).text, exported.text);
+  });
+});
