@@ -112,7 +112,7 @@ describe('command templates', () => {
     refused(await post('createTemplate', { mop: {} }), 400, /"\/mop\/name"/);
     refused(await post('createTemplate', { mop: { name: 'x', passrule: true } }), 400, /"\/mop\/passrule"/);
     refused(await post('createTemplate', { mop: { name: 'x', _id: 'y' } }), 400, /"\/mop\/_id"/);
-    refused(await post('createTemplate', { mop: { name: 'x', namespace: { colour: 'red' } } }), 400, /"\/mop\/namespace/);
+    refused(await post('createTemplate', { mop: { name: 'x', namespace: 'red' } }), 400, /"\/mop\/namespace/);
     const rule = (one: object) => post('createTemplate', { mop: { name: 'x', commands: [{}, { rules: [one] }] } });
     refused(await rule({ rule: 'a', eval: 'regex' }), 400, /"\/mop\/commands\/1\/rules\/0\/eval"/);
     refused(await rule({ rule: '', eval: 'contains' }), 400, /"\/mop\/commands\/1\/rules\/0\/rule"/);
@@ -187,6 +187,9 @@ describe('command templates', () => {
     assert.doesNotMatch(hidden.text, /Nightly/);
     refused(await post(`updateTemplate/${_id}`, { mop: { ...document, name: 'Renamed' } }), 409, /Nightly/);
     ok(await service.ask('DELETE', `/operations-manager/automations/${automation._id}`));
+    const byId = ok(await service.ask('POST', '/operations-manager/automations', { name: 'By id', componentType: 'mop-template', componentName: _id })).data;
+    refused(await post('deleteTemplate/Run%20nightly'), 409, /By id/);
+    ok(await service.ask('DELETE', `/operations-manager/automations/${byId._id}`));
     const done = ok(await post(`deleteTemplate/${_id}`));
     assert.deepEqual([done.status, done.message, done.data.name], ['OK', 'Successfully deleted template', 'Run nightly']);
     refused(await post(`deleteTemplate/${_id}`), 404);

@@ -9,10 +9,12 @@ import { patternFaults } from './searches.ts';
 
 const command = commandsOf(commandTemplate);
 
-type Request = { readonly state: TemplateState<{ readonly name: string }>; readonly actor: Actor };
+type Request = { readonly id: string; readonly state: TemplateState<{ readonly name: string }>; readonly actor: Actor };
 
 const faultsOf = (document: CommandTemplateDocument) => patternFaults(patternsIn(contentOf(document)));
-const referrersOf = async ({ state, actor }: Request, tools: Tools) => (state.content ? referrersOfComponent('mop-template', state.content.name, actor, tools) : []);
+/** Who names the template by its name, or by its id as well. */
+const referrersOf = async ({ id, state: { content }, actor }: Request, tools: Tools, by: 'name' | 'both') =>
+  (content ? referrersOfComponent(tools, 'mop-template', by === 'both' ? [id, content.name] : [content.name], actor) : []);
 
 const importInput = Type.Object({ template: commandTemplateSchema, overwrite: Type.Optional(Type.Boolean()) });
 
@@ -22,15 +24,15 @@ export const createCommandTemplate = command({
 });
 export const updateCommandTemplate = command({
   name: 'updateCommandTemplate', input: Type.Object({ mop: commandTemplateSchema }), on: 'existing', decide: change,
-  prepare: async (request, tools): Promise<TemplateRefs> => ({ patternFaults: await faultsOf(request.input.mop), referrers: await referrersOf(request, tools) }),
+  prepare: async (request, tools): Promise<TemplateRefs> => ({ patternFaults: await faultsOf(request.input.mop), referrers: await referrersOf(request, tools, 'name') }),
 });
 export const deleteCommandTemplate = command({
   name: 'deleteCommandTemplate', input: Type.Object({}), on: 'existing', decide: remove,
-  prepare: async (request, tools): Promise<TemplateRefs> => ({ referrers: await referrersOf(request, tools) }),
+  prepare: async (request, tools): Promise<TemplateRefs> => ({ referrers: await referrersOf(request, tools, 'both') }),
 });
 export const importCommandTemplate = command({
   name: 'importCommandTemplate', input: importInput, on: 'any', decide: importOne,
   prepare: async (request: Request & { readonly input: Static<typeof importInput> }, tools): Promise<TemplateRefs> => ({
-    patternFaults: await faultsOf(request.input.template), referrers: await referrersOf(request, tools), accounts: await accountIds([request.input.template], tools),
+    patternFaults: await faultsOf(request.input.template), referrers: await referrersOf(request, tools, 'name'), accounts: await accountIds([request.input.template], tools),
   }),
 });

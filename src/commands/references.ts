@@ -31,15 +31,23 @@ const referrers = (fields: readonly Field[]) => async ({ query }: Tools, name: s
 export const referrersOfGroup = referrers(toGroups);
 export const referrersOfRole = referrers(toRoles);
 
-/** Automations that run the component of this type and name; the names of those that the actor may not read are hidden. */
-export const referrersOfComponent = async (type: string, name: string, actor: Actor, { query }: Tools): Promise<readonly Referrer[]> => {
-  const found = await query('automations', { all: [{ field: 'componentType', op: 'equals', value: type }, { field: 'componentName', op: 'equals', value: name }] });
-  return found.map((doc) => ({ kind: 'automation', name: mayRead(actor, doc.gbac) ? doc.name as string : '(hidden)' }));
-};
-
 /** Those of the names that no document of the collection has. */
 export const unknownNames = async ({ query }: Tools, collection: string, names: readonly string[]): Promise<readonly string[]> => {
   if (names.length === 0) return [];
   const found = await query(collection, { any: names.map((value) => ({ field: 'name', op: 'equals', value })) });
   return names.filter((name) => !found.some((doc) => doc.name === name));
+};
+
+/** The kinds of components that the platform holds: an automation's `componentType`, and the collection that its `componentName` is an id or name in. */
+export const componentCollections: ReadonlyMap<string, string> = new Map([
+  ['mop-template', 'commandTemplates'],
+]);
+
+/** Automations that name the component by one of its ids and names, as far as the actor may see. */
+export const referrersOfComponent = async ({ query }: Tools, componentType: string, idsAndNames: readonly string[], actor: Actor): Promise<readonly Referrer[]> => {
+  const found = await query('automations', { all: [
+    { field: 'componentType', op: 'equals', value: componentType },
+    { any: idsAndNames.map((value) => ({ field: 'componentName', op: 'equals', value })) },
+  ] });
+  return found.map(({ name, gbac }) => ({ kind: 'automation', name: mayRead(actor, gbac) ? name as string : '(hidden)' }));
 };

@@ -1,14 +1,14 @@
-import { type TProperties, type TSchema, Type } from 'typebox';
+import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 import { type Authored, authorsOf } from './authors.ts';
 import { changesBetween, same } from './changes.ts';
 import type { Context, Event } from './core.ts';
-import { type Namespace, namespaceSchema } from './namespaces.ts';
+import { namespaceSchema } from './namespaces.ts';
 import { type Referrer, refuseReferred } from './references.ts';
 import { type Fault, Refusal } from './refusal.ts';
 import { name } from './schemas.ts';
 
 /** What both kinds of templates say beside their commands, defaults filled in. */
-export type Header = { readonly name: string; readonly description: string; readonly os: string; readonly passRule: boolean; readonly namespace: Namespace | null };
+export type Header = { readonly name: string; readonly description: string; readonly os: string; readonly passRule: boolean; readonly namespace: Static<typeof namespaceSchema> | null };
 
 /** Whether all must pass (the default), or one is enough. */
 export const passRule = (of: string) => Type.Optional(Type.Boolean({ default: true, description: `true: all ${of} must pass; false: one is enough` }));

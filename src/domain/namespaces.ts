@@ -1,16 +1,14 @@
-import { type Static, Type } from 'typebox';
+import { Type } from 'typebox';
 
-const names = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
+const texts = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
 
-/** api.md, Namespace: where a document belongs. Kept as given; access follows roles alone. */
+/** api.md, Command template, Namespace: the project that a document belongs to, kept as given. */
 export const namespaceSchema = Type.Object({
-  type: Type.Optional(Type.Any({ description: 'What it is' })),
+  type: Type.Optional(Type.Any({ description: 'Kind of namespace' })),
   _id: Type.Optional(Type.String({ description: 'Id' })),
   name: Type.Optional(Type.String({ description: 'Name' })),
   accessControl: Type.Optional(Type.Object(
-    { read: names('Who reads'), execute: names('Who runs'), write: names('Who changes'), manage: names('Who manages') },
-    { additionalProperties: false, description: 'Kept as given' },
+    { read: texts('Who may read'), execute: texts('Who may run'), write: texts('Who may change'), manage: texts('Who may manage') },
+    { additionalProperties: true, description: 'Who may do what within it' },
   )),
-}, { additionalProperties: false, title: 'Namespace', description: 'What a document belongs to' });
-
-export type Namespace = Static<typeof namespaceSchema>;
+}, { additionalProperties: true, title: 'Namespace', description: 'Project that it belongs to' });

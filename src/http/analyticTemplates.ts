@@ -4,7 +4,8 @@ import { runAnalyticTemplate } from '../commands/runTemplates.ts';
 import { analyticRuleSchema, analyticTemplateSchema, contentOf, newAnalyticTemplateSchema } from '../domain/analyticTemplates.ts';
 import { analyticTemplates } from '../projections/analyticTemplates.ts';
 import { withStatus } from './envelopes.ts';
-import { listRow, oneRow, runSchema, signed, templateNamed, verdictMembers } from './mopTemplates.ts';
+import { listRow, oneRow, runSchema, templateNamed, verdictMembers } from './mopTemplates.ts';
+import { signed } from './people.ts';
 import type { ActionRow, Row } from './route.ts';
 import { changed } from './schemas.ts';
 

@@ -5,7 +5,8 @@ import { commandTemplateSchema, contentOf, newCommandTemplateSchema, ruleSchema 
 import { name } from '../domain/schemas.ts';
 import { commandTemplates } from '../projections/commandTemplates.ts';
 import { withStatus } from './envelopes.ts';
-import { listRow, oneRow, runSchema, signed, templateNamed, verdictMembers } from './mopTemplates.ts';
+import { listRow, oneRow, runSchema, templateNamed, verdictMembers } from './mopTemplates.ts';
+import { signed } from './people.ts';
 import type { ActionRow, Row } from './route.ts';
 import { changed } from './schemas.ts';
 

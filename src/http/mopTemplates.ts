@@ -1,11 +1,8 @@
 import { type TSchema, Type } from 'typebox';
 import { name } from '../domain/schemas.ts';
 import type { Projection } from '../projections/define.ts';
-import { signing } from './people.ts';
-import type { ActionRow, Join, ListEnvelope, ListRow } from './route.ts';
-
-/** A template with usernames in the place of account ids. */
-export const signed: Join = async (doc, { model }) => (await signing(model, [doc]))(doc);
+import { signed } from './people.ts';
+import type { ActionRow, ListEnvelope, ListRow } from './route.ts';
 
 /** The array itself. */
 const bare: ListEnvelope = (texts) => `[${texts.join(',')}]`;

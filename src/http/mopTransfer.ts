@@ -4,11 +4,13 @@ import { importCommandTemplate } from '../commands/commandTemplates.ts';
 import { importedId } from '../commands/importedTemplates.ts';
 import { analyticTemplateSchema } from '../domain/analyticTemplates.ts';
 import { commandTemplateSchema } from '../domain/commandTemplates.ts';
+import type { Header } from '../domain/mopTemplates.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { analyticTemplates } from '../projections/analyticTemplates.ts';
 import { commandTemplates } from '../projections/commandTemplates.ts';
+import type { TemplateDoc } from '../projections/mopTemplates.ts';
 import { withStatus } from './envelopes.ts';
-import { signed } from './mopTemplates.ts';
+import { signed } from './people.ts';
 import type { ActionRow, Row } from './route.ts';
 import { changed } from './schemas.ts';
 import { newId, requestOf } from './serve.ts';
@@ -66,7 +68,7 @@ const importTemplate: ActionRow = {
     const about = requestOf('importTemplate', call, service);
     const id = await importedId(service.tools, collection, template, overwrite) ?? newId(about.idempotency?.key);
     const done = await service.handle(command, { ...about, id, input: { template, overwrite } });
-    return { text: envelope(JSON.stringify(await signed(done.doc, service, call)), done), position: done.position, replayed: done.replayed };
+    return { text: envelope(JSON.stringify(await signed(done.doc as TemplateDoc<Header>, service, call)), done), position: done.position, replayed: done.replayed };
   },
 };
 

@@ -2,6 +2,7 @@ import type { Authored } from '../domain/authors.ts';
 import type { Gbac } from '../domain/core.ts';
 import type { GroupMapping } from '../domain/groupMappings.ts';
 import type { ReadStore } from '../projections/port.ts';
+import type { Join } from './route.ts';
 
 type Signed = Pick<Authored, 'createdBy' | 'lastUpdatedBy'>;
 
@@ -13,6 +14,9 @@ export const signing = async (model: ReadStore, documents: readonly Signed[]) =>
   const who = (id: string | null) => (id === null ? null : names.get(id) ?? id);
   return <D extends Signed>(document: D): D => ({ ...document, createdBy: who(document.createdBy), lastUpdatedBy: who(document.lastUpdatedBy) });
 };
+
+/** A document with usernames in the place of its authors' ids. */
+export const signed: Join<Signed> = async (doc, { model }) => (await signing(model, [doc]))(doc);
 
 type GroupObject = { readonly provenance: string; readonly name: string; readonly description: string };
 
