@@ -49,18 +49,18 @@ const exportTemplate: ActionRow = {
 
 const overwrite = Type.Optional(Type.Boolean({ description: 'Whether other content under a used id or name is replaced' }));
 const envelope = withStatus(() => 'Successfully imported template');
-const importBody = (kind: readonly (keyof typeof kinds)[], template: typeof commandTemplateSchema | typeof analyticTemplateSchema, required: boolean) => {
-  const type = Type.Enum([...kind], { description: 'Command templates, or analytic templates' });
-  return Type.Object({
-    type: required ? type : Type.Optional(type), template, overwrite,
-    options: Type.Optional(Type.Object({ overwrite }, { additionalProperties: false })),
-  }, { additionalProperties: false });
-};
+const importBody = (template: typeof commandTemplateSchema | typeof analyticTemplateSchema) => Type.Object({
+  type, template, overwrite, options: Type.Optional(Type.Object({ overwrite }, { additionalProperties: false })),
+}, { additionalProperties: false });
 
 const importTemplate: ActionRow = {
   name: 'importTemplate', method: 'post', path: '/import', large: true, summary: 'Import a command template or an analytic template',
   description: 'Takes what export gives. Id, times and authors are kept. The same document again is no change; other content under a used id or name is 409 unless overwrite is true.',
-  body: Type.Union([importBody(['templates'], commandTemplateSchema, false), importBody(['analytics', 'analytic'], analyticTemplateSchema, true)]),
+  body: {
+    if: { type: 'object', required: ['type'], properties: { type: { enum: ['analytics', 'analytic'] } } },
+    then: importBody(analyticTemplateSchema),
+    else: importBody(commandTemplateSchema),
+  },
   answer: changed(anyTemplate),
   run: async (call, service) => {
     const { type = 'templates', template, options, overwrite = options?.overwrite ?? false } = call.body;
