@@ -2,6 +2,8 @@ import { account } from '../domain/accounts.ts';
 import { automationImport } from '../domain/automationImports.ts';
 import { automation } from '../domain/automations.ts';
 import type { Aggregate } from '../domain/core.ts';
+import { deviceGroupImport } from '../domain/deviceGroupImports.ts';
+import { deviceGroup } from '../domain/deviceGroups.ts';
 import { groupMapping } from '../domain/groupMappings.ts';
 import { group } from '../domain/groups.ts';
 import { login } from '../domain/logins.ts';
@@ -14,6 +16,7 @@ import { series } from '../domain/series.ts';
 import { tree } from '../domain/trees.ts';
 import { trigger } from '../domain/triggers.ts';
 import { automationReactions } from './automationReactions.ts';
+import { deviceGroupReactions } from './deviceGroups.ts';
 import { planReactions } from './plans.ts';
 import type { Reaction } from './reactions.ts';
 
@@ -22,6 +25,8 @@ export const aggregates: readonly Aggregate[] = [
   account,
   automation,
   automationImport,
+  deviceGroup,
+  deviceGroupImport,
   group,
   groupMapping,
   login,
@@ -38,5 +43,6 @@ export const aggregates: readonly Aggregate[] = [
 /** All that follows from events. */
 export const reactions: readonly Reaction[] = [
   ...automationReactions,
+  ...deviceGroupReactions,
   ...planReactions,
 ];

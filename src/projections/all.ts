@@ -2,6 +2,7 @@ import { accounts } from './accounts.ts';
 import { automations } from './automations.ts';
 import { credentials } from './credentials.ts';
 import type { Projection } from './define.ts';
+import { deviceGroups } from './deviceGroups.ts';
 import { groupMappings } from './groupMappings.ts';
 import { groups } from './groups.ts';
 import { logins } from './logins.ts';
@@ -16,6 +17,7 @@ export const projections: readonly Projection[] = [
   accounts,
   automations,
   credentials,
+  deviceGroups,
   groupMappings,
   groups,
   logins,
