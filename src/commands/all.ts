@@ -1,7 +1,9 @@
 import { account } from '../domain/accounts.ts';
+import { adapter } from '../domain/adapters.ts';
 import { automationImport } from '../domain/automationImports.ts';
 import { automation } from '../domain/automations.ts';
 import type { Aggregate } from '../domain/core.ts';
+import { deviceConfiguration } from '../domain/deviceConfigurations.ts';
 import { deviceGroupImport } from '../domain/deviceGroupImports.ts';
 import { deviceGroup } from '../domain/deviceGroups.ts';
 import { groupMapping } from '../domain/groupMappings.ts';
@@ -23,8 +25,10 @@ import type { Reaction } from './reactions.ts';
 /** All kinds of streams. */
 export const aggregates: readonly Aggregate[] = [
   account,
+  adapter,
   automation,
   automationImport,
+  deviceConfiguration,
   deviceGroup,
   deviceGroupImport,
   group,

@@ -1,4 +1,6 @@
+import { adapterRows } from './adapters.ts';
 import { deviceGroupRows } from './deviceGroups.ts';
+import { deviceRows } from './devices.ts';
 import { planRows } from './plans.ts';
 import type { AreaRows } from './route.ts';
 import { treeRows } from './trees.ts';
@@ -6,5 +8,5 @@ import { treeRows } from './trees.ts';
 export const configurationManagerRows: AreaRows = {
   area: 'configuration-manager',
   prefix: '/configuration_manager',
-  rows: [...treeRows, ...planRows, ...deviceGroupRows],
+  rows: [...treeRows, ...planRows, ...deviceGroupRows, ...adapterRows, ...deviceRows],
 };

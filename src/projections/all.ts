@@ -1,4 +1,5 @@
 import { accounts } from './accounts.ts';
+import { adapters } from './adapters.ts';
 import { automations } from './automations.ts';
 import { credentials } from './credentials.ts';
 import type { Projection } from './define.ts';
@@ -15,6 +16,7 @@ import { triggers } from './triggers.ts';
 /** All collections. The first of an aggregate is the document that its commands answer with. */
 export const projections: readonly Projection[] = [
   accounts,
+  adapters,
   automations,
   credentials,
   deviceGroups,
