@@ -1,9 +1,13 @@
 import { account } from '../domain/accounts.ts';
+import { adapter } from '../domain/adapters.ts';
 import { analyticTemplate } from '../domain/analyticTemplates.ts';
 import { automationImport } from '../domain/automationImports.ts';
 import { automation } from '../domain/automations.ts';
 import { commandTemplate } from '../domain/commandTemplates.ts';
 import type { Aggregate } from '../domain/core.ts';
+import { deviceConfiguration } from '../domain/deviceConfigurations.ts';
+import { deviceGroupImport } from '../domain/deviceGroupImports.ts';
+import { deviceGroup } from '../domain/deviceGroups.ts';
 import { groupMapping } from '../domain/groupMappings.ts';
 import { group } from '../domain/groups.ts';
 import { login } from '../domain/logins.ts';
@@ -16,16 +20,21 @@ import { series } from '../domain/series.ts';
 import { tree } from '../domain/trees.ts';
 import { trigger } from '../domain/triggers.ts';
 import { automationReactions } from './automationReactions.ts';
+import { deviceGroupReactions } from './deviceGroups.ts';
 import { planReactions } from './plans.ts';
 import type { Reaction } from './reactions.ts';
 
 /** All kinds of streams. */
 export const aggregates: readonly Aggregate[] = [
   account,
+  adapter,
   analyticTemplate,
   automation,
   automationImport,
   commandTemplate,
+  deviceConfiguration,
+  deviceGroup,
+  deviceGroupImport,
   group,
   groupMapping,
   login,
@@ -42,5 +51,6 @@ export const aggregates: readonly Aggregate[] = [
 /** All that follows from events. */
 export const reactions: readonly Reaction[] = [
   ...automationReactions,
+  ...deviceGroupReactions,
   ...planReactions,
 ];

@@ -8,7 +8,7 @@ const checks = {
       rules: [
         { rule: 'Cisco IOS XE Software', eval: 'contains', severity: 'error' },
         { rule: '/uptime is (?:\\d+ years?, )?(\\d+) weeks?/', eval: 'RegEx', severity: 'info' },
-        { rule: '/Version (\\d+\\.\\d+\\.\\d+)/', eval: '#comparison', evaluator: '<', ruleB: '<!target_version!>', severity: 'error' },
+        { rule: '/Version (\\d+(?:\\.\\d+)+)/', eval: '#comparison', evaluator: '<', ruleB: '<!target_version!>', severity: 'error' },
       ],
     },
     {
@@ -33,7 +33,7 @@ const comparison = {
   prepostCommands: [
     {
       preRawCommand: 'show version', postRawCommand: 'show version', passRule: true,
-      rules: [{ type: 'regex', preRegex: '/Version (\\d+\\.\\d+\\.\\d+)/', postRegex: '/Version (\\d+\\.\\d+\\.\\d+)/', evaluation: '<' }],
+      rules: [{ type: 'regex', preRegex: '/Version (\\d+(?:\\.\\d+)+)/', postRegex: '/Version (\\d+(?:\\.\\d+)+)/', evaluation: '<' }],
     },
     {
       preRawCommand: 'show ip interface brief', postRawCommand: 'show ip interface brief', passRule: true,

@@ -17,10 +17,10 @@ export type Service = {
   readonly entryById: (projection: Projection, id: string, actor: Actor) => Promise<Entry>;
   /** The collection whose documents show an aggregate, if there is one. */
   readonly collectionOf: (aggregate: Aggregate) => string | undefined;
-  /** The way to the devices of all adapters. */
-  readonly devices: Devices;
   /** Who calls, and logging in and out. */
   readonly auth: Authenticator;
+  /** The devices of all adapters. */
+  readonly devices: Devices;
   /** Keyed digest of a text. */
   readonly digest: (text: string) => string;
   /** What monitoring asks. */

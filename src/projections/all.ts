@@ -1,9 +1,11 @@
 import { accounts } from './accounts.ts';
+import { adapters } from './adapters.ts';
 import { analyticTemplates } from './analyticTemplates.ts';
 import { automations } from './automations.ts';
 import { commandTemplates } from './commandTemplates.ts';
 import { credentials } from './credentials.ts';
 import type { Projection } from './define.ts';
+import { deviceGroups } from './deviceGroups.ts';
 import { groupMappings } from './groupMappings.ts';
 import { groups } from './groups.ts';
 import { logins } from './logins.ts';
@@ -16,10 +18,12 @@ import { triggers } from './triggers.ts';
 /** All collections. The first of an aggregate is the document that its commands answer with. */
 export const projections: readonly Projection[] = [
   accounts,
+  adapters,
   analyticTemplates,
   automations,
   commandTemplates,
   credentials,
+  deviceGroups,
   groupMappings,
   groups,
   logins,
