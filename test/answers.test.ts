@@ -73,6 +73,7 @@ const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgra
   'POST /mop/createAnalyticTemplate': { body: { template: { name: 'Temporary' } } },
   'POST /mop/updateAnalyticTemplate/:id': { params: { id: 'Temporary' }, body: { template: { name: 'Temporary', prepostCommands: [{ rules: [{}] }] } } },
   'POST /mop/deleteAnalyticTemplate/:id': { params: { id: 'Temporary' } },
+  'POST /mop/RunCommandTemplate': { body: { template: 'Upgrade pre-check', devices: ['lab-01', 'lab-03'], variables: { uplink: 'GigabitEthernet2', target_version: '17.15.1' } } },
   'POST /mop/RunAnalyticTemplate': { body: { template: 'Upgrade before and after', pre: texts, post: texts } },
   'DELETE /configuration_manager/compliance_plans': { body: { planIds: [weekly] } },
 });

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { mopSteps } from '../src/demo/mop.ts';
 import { change, commandTemplate, type CommandTemplateContent, type CommandTemplateDocument, type CommandTemplateEvent, create, importOne, remove } from '../src/domain/commandTemplates.ts';
 import { context, specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';
@@ -203,6 +204,20 @@ describe('command templates', () => {
     refused(await post('RunCommandTemplate', { template: 'Runs', devices: ['none'] }), 422, /variables\/a/);
     refused(await post('RunCommandTemplate', { template: 'Runs', devices: [] }), 400, /"\/devices"/);
     refused(await who.reader('POST', '/mop/RunCommandTemplate', { template: 'Runs', devices: ['r1'] }), 403, /runCommandTemplate/);
+  });
+
+  it('run on the devices of the lab: the sample, which one vendor passes and the other does not', async () => {
+    for (const step of mopSteps) { const { path, body } = step(); ok(await service.ask('POST', path, body)); }
+    const variables = { uplink: 'GigabitEthernet2', target_version: '17.15.1' };
+    const run = async (devices: readonly string[], more = {}) => ok(await who.member('POST', '/mop/RunCommandTemplate', { template: 'Upgrade pre-check', devices, variables: { ...variables, ...more } }));
+    const good = await run(['lab-01', 'lab-02']);
+    assert.equal(good.result, true, JSON.stringify(good));
+    assert.deepEqual(good.commands_results.map(({ device, evaluated }: any) => [device, evaluated]).slice(0, 3), [['lab-01', 'show version'], ['lab-01', 'show interfaces GigabitEthernet2'], ['lab-01', 'show ip bgp summary']]); // as the route answers
+    assert.match(good.commands_results[0].response, /Version 17\.12/);
+    assert.deepEqual(good.commands_results[1].rules[0], { rule: 'GigabitEthernet2 is up, line protocol is up', eval: 'contains', severity: 'error', raw: '<!uplink!> is up, line protocol is up', result: true });
+    assert.equal((await run(['lab-01'], { target_version: '17.9.4' })).result, false);
+    assert.equal((await run(['lab-01'], { uplink: 'GigabitEthernet3' })).result, false, 'an interface that is shut down');
+    assert.equal((await run(['lab-01', 'lab-03'])).result, false);
   });
 
   it('refuse who has no role for it', async () => {
