@@ -6,11 +6,15 @@ import type { Join } from './route.ts';
 
 type Signed = Pick<Authored, 'createdBy' | 'lastUpdatedBy'>;
 
+/** Usernames of accounts by id; what is no account's id is not in it. */
+export const usernames = async (model: ReadStore, ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
+  const entries = await model.getMany('accounts', [...new Set(ids)]);
+  return new Map(entries.flatMap((entry) => (entry ? [[entry.id, (JSON.parse(entry.text) as { username: string }).username] as const] : [])));
+};
+
 /** Puts usernames in the place of the authors' account ids; what is no account's id stays as it is. */
 export const signing = async (model: ReadStore, documents: readonly Signed[]) => {
-  const ids = [...new Set(documents.flatMap(({ createdBy, lastUpdatedBy }) => [createdBy, lastUpdatedBy].filter((id) => id !== null)))];
-  const entries = await model.getMany('accounts', ids);
-  const names = new Map(entries.flatMap((entry) => (entry ? [[entry.id, (JSON.parse(entry.text) as { username: string }).username]] : [])));
+  const names = await usernames(model, documents.flatMap(({ createdBy, lastUpdatedBy }) => [createdBy, lastUpdatedBy].filter((id) => id !== null)));
   const who = (id: string | null) => (id === null ? null : names.get(id) ?? id);
   return <D extends Signed>(document: D): D => ({ ...document, createdBy: who(document.createdBy), lastUpdatedBy: who(document.lastUpdatedBy) });
 };

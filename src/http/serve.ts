@@ -51,7 +51,7 @@ const serveCommand = (row: CommandRow, service: Service): Serve => {
   return async (call) => {
     const { params, body } = call;
     const about = requestOf(row.name, call, service);
-    const id = key ? key(params, body)
+    const id = key ? key(params, body, call.actor)
       : command.on === 'new' ? newId(about.idempotency?.key)
       : await service.tools.find(collection ?? '', params.id ?? '');
     if (id === undefined) throw new Refusal('not_found', 'No such resource', { path: 'id' });
