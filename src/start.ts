@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
 import { bootstrap } from './bootstrap.ts';
+import { storedAdapters } from './commands/adapters.ts';
 import { aggregates, reactions } from './commands/all.ts';
 import { nameClaims } from './commands/claims.ts';
 import { handler } from './commands/handle.ts';
@@ -32,6 +33,8 @@ import { projectionVersion } from './projections/version.ts';
 import { secretKey, secrets } from './secrets.ts';
 import { jinjaRenderer } from './southbound/jinja/renderer.ts';
 import type { Recorded } from './store/event.ts';
+import { devicesOf } from './southbound/devices.ts';
+import { outbound } from './southbound/outbound.ts';
 import type { EventStore } from './store/port.ts';
 import { withPayloads } from './store/payloads.ts';
 import { openSqliteStore } from './store/sqlite.ts';
@@ -114,12 +117,21 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   await bootstrap({ handle, adminPassword: config.ADMIN_PASSWORD, tell });
   consequences.start(handle);
 
+  const guard = outbound({ allowed: config.OUTBOUND_ALLOW, stores: config.READSTORE_URL === undefined ? [] : [new URL(config.READSTORE_URL).hostname.replace(/^\[|\]$/g, '')] });
+  const devices = devicesOf({
+    adapters: (device) => storedAdapters(tools, device),
+    order: () => settings.current().adapterOrder,
+    unseal: sealing.unseal,
+    guard,
+    labFolder: join(config.DATA_DIR, 'lab'),
+  });
+
   const health = monitor({ log, run, model, kind: inMemory ? 'memory' : 'redis', acknowledged: () => acknowledged, snapshot: keeping.position });
   const measured = metrics(health.gauges);
   const renderer = jinjaRenderer();
   let stopping = false;
   const service: Service = {
-    handle, model, tools, auth,
+    handle, model, tools, auth, devices,
     ...reader(model),
     collectionOf: (aggregate) => projections.find(({ of }) => of === aggregate)?.collection,
     digest: sealing.digest,
@@ -147,7 +159,12 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     stop: async () => {
       stopping = true;
       clearInterval(snapshotTimer);
-      await server.stop(settings.current().shutdownMs);
+      const { shutdownMs } = settings.current();
+      // Calls of devices are broken off while their outcome can still be stored and answered.
+      const patience = setTimeout(() => void devices.close(), shutdownMs / 2);
+      await server.stop(shutdownMs);
+      clearTimeout(patience);
+      await devices.close();
       auth.stop();
       settings.stop();
       await consequences.stop();

@@ -1,10 +1,16 @@
 import { account } from '../domain/accounts.ts';
 import { actionExecution } from '../domain/actionExecutions.ts';
+import { adapter } from '../domain/adapters.ts';
+import { analyticTemplate } from '../domain/analyticTemplates.ts';
 import { automationImport } from '../domain/automationImports.ts';
 import { automation } from '../domain/automations.ts';
-import { certificate } from '../domain/certificates.ts';
 import { banner } from '../domain/banner.ts';
+import { certificate } from '../domain/certificates.ts';
+import { commandTemplate } from '../domain/commandTemplates.ts';
 import type { Aggregate } from '../domain/core.ts';
+import { deviceConfiguration } from '../domain/deviceConfigurations.ts';
+import { deviceGroupImport } from '../domain/deviceGroupImports.ts';
+import { deviceGroup } from '../domain/deviceGroups.ts';
 import { formDeletion } from '../domain/formDeletions.ts';
 import { form } from '../domain/forms.ts';
 import { groupMapping } from '../domain/groupMappings.ts';
@@ -15,22 +21,23 @@ import { job } from '../domain/jobs.ts';
 import { lastAction } from '../domain/lastActions.ts';
 import { login } from '../domain/logins.ts';
 import { nameClaims } from '../domain/names.ts';
-import { planDeletion } from '../domain/planDeletions.ts';
 import { parkedReaction } from '../domain/parkedReactions.ts';
+import { planDeletion } from '../domain/planDeletions.ts';
 import { plan } from '../domain/plans.ts';
+import { activeProfile, profile } from '../domain/profiles.ts';
 import { resourceGroup } from '../domain/resourceGroups.ts';
 import { resourceInstance } from '../domain/resourceInstances.ts';
 import { resourceModel } from '../domain/resourceModels.ts';
-import { activeProfile, profile } from '../domain/profiles.ts';
 import { role } from '../domain/roles.ts';
 import { series } from '../domain/series.ts';
-import { template } from '../domain/templates.ts';
 import { serviceGroup } from '../domain/serviceGroups.ts';
+import { template } from '../domain/templates.ts';
 import { tree } from '../domain/trees.ts';
 import { trigger } from '../domain/triggers.ts';
 import { watching } from '../domain/watchings.ts';
 import { actionReactions } from './actionReactions.ts';
 import { automationReactions } from './automationReactions.ts';
+import { deviceGroupReactions } from './deviceGroups.ts';
 import { formReactions } from './forms.ts';
 import { jobReactions } from './jobMoves.ts';
 import { planReactions } from './plans.ts';
@@ -43,12 +50,18 @@ export const aggregates: readonly Aggregate[] = [
   account,
   actionExecution,
   activeProfile,
+  adapter,
+  analyticTemplate,
   automation,
   automationImport,
+  banner,
+  certificate,
+  commandTemplate,
+  deviceConfiguration,
+  deviceGroup,
+  deviceGroupImport,
   form,
   formDeletion,
-  certificate,
-  banner,
   group,
   groupMapping,
   inventory,
@@ -60,14 +73,14 @@ export const aggregates: readonly Aggregate[] = [
   parkedReaction,
   plan,
   planDeletion,
+  profile,
   resourceGroup,
   resourceInstance,
   resourceModel,
-  profile,
   role,
   series,
-  template,
   serviceGroup,
+  template,
   tree,
   trigger,
   watching,
@@ -77,6 +90,7 @@ export const aggregates: readonly Aggregate[] = [
 export const reactions: readonly Reaction[] = [
   ...actionReactions,
   ...automationReactions,
+  ...deviceGroupReactions,
   ...formReactions,
   ...groupReactions,
   ...jobReactions,

@@ -2,6 +2,7 @@ import { formSteps } from './forms.ts';
 import { gateways } from './gateways.ts';
 import { jobSteps } from './jobs.ts';
 import { lifecycleSteps } from './lifecycle.ts';
+import { mopSteps } from './mop.ts';
 import { profileSteps } from './profiles.ts';
 import { templateSteps } from './templates.ts';
 
@@ -105,4 +106,5 @@ export const sample: readonly ((kept: Kept) => Step)[] = [
   ...profileSteps,
   ...formSteps,
   ...templateSteps,
+  ...mopSteps,
 ];

@@ -7,9 +7,10 @@ import { formRows } from './forms.ts';
 import { gatewayManagerRows } from './gatewayManager.ts';
 import { groupMappingRows } from './groupMappings.ts';
 import { inventoryManagerRows } from './inventories.ts';
-import { rootLoginRows } from './login.ts';
 import { lifecycleManagerRows } from './lifecycleManager.ts';
+import { rootLoginRows } from './login.ts';
 import { monitoringRows } from './monitoring.ts';
+import { mopRows } from './mop.ts';
 import { operationsManagerRows } from './operationsManager.ts';
 import { profileRows } from './profiles.ts';
 import type { AreaRows } from './route.ts';
@@ -24,9 +25,10 @@ export const areas: readonly AreaRows[] = [
   formRows,
   gatewayManagerRows,
   groupMappingRows,
-  lifecycleManagerRows,
   inventoryManagerRows,
+  lifecycleManagerRows,
   monitoringRows,
+  mopRows,
   openapiRows(() => areas, { version }),
   operationsManagerRows,
   profileRows,
