@@ -3,7 +3,7 @@ import { connect, type Socket } from 'node:net';
 import { Client, type ClientChannel, utils } from 'ssh2';
 import type { SshProperties } from '../domain/adapterSchemas.ts';
 import { abortable, reasonOf } from './failure.ts';
-import { type Outbound, pinned } from './outbound.ts';
+import { type Outbound, OutboundRefused, pinned } from './outbound.ts';
 import type { Device } from './port.ts';
 
 /** Why a session could not be had or go on, in words that hold nothing secret. */
@@ -63,8 +63,9 @@ export const withShell = async <T>(device: Device, properties: SshProperties, gu
     }));
     return await orBroken(work(shell));
   } catch (error) {
-    if (error instanceof SshFailure) throw error;
-    throw signal.aborted || (error as NodeJS.ErrnoException).code !== undefined || (error as Error).name === 'OutboundRefused' ? new SshFailure(reasonOf(error)) : error;
+    if (signal.aborted) throw new SshFailure(reasonOf(signal.reason));
+    const known = error instanceof SshFailure || !((error as NodeJS.ErrnoException).code !== undefined || error instanceof OutboundRefused);
+    throw known ? error : new SshFailure(reasonOf(error));
   } finally {
     client.end();
     client.destroy();
