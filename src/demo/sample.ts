@@ -1,3 +1,5 @@
+import { deviceSteps } from './devices.ts';
+
 /** A request of the sample. `as` keeps something of the answer under a name, for later requests to use. */
 export type Step = {
   readonly method: 'POST' | 'PUT' | 'PATCH';
@@ -92,4 +94,5 @@ export const sample: readonly ((kept: Kept) => Step)[] = [
   }),
   ({ weekly }) => ({ method: 'PUT', path: '/configuration_manager/compliance_plans', body: { planId: weekly, options: { status: 'active' } } }),
   () => ({ method: 'POST', path: '/configuration_manager/compliance_plans', body: { name: 'Before the freeze', description: 'Still being put together', gbac: { write: ['compliance'], read: [] } } }),
+  ...deviceSteps,
 ];
