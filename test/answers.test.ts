@@ -27,7 +27,7 @@ const manual = { name: 'By hand', enabled: true, actionType: 'automations', type
 const options = { name: 'Yearly audit', description: 'All', status: 'active' };
 
 /** A request for each row that is not read, in the order in which they are sent. */
-const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgrade = '' }: Kept): Readonly<Record<string, { readonly params?: Json; readonly body?: Json }>> => ({
+const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgrade = '', upgradeJob = '', portJob = '', backupJob = '' }: Kept): Readonly<Record<string, { readonly params?: Json; readonly body?: Json }>> => ({
   'POST /login': { body: user },
   'POST /logout': {},
   'POST /authorization/login': { body: { user } },
@@ -53,6 +53,14 @@ const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgra
   'PUT /operations-manager/triggers': { body: { triggers: [{ ...manual, name: 'Other', _id: '0123456789abcdef01234569', actionId: upgrade }] } },
   'PATCH /operations-manager/triggers/:id': { params: { id: 'Temporary' }, body: { enabled: false } },
   'DELETE /operations-manager/triggers/:id': { params: { id: 'Temporary' } },
+  'POST /operations-manager/jobs/start': { body: { workflow: upgrade, options: { description: 'Once more', type: 'change', variables: { token: 't' }, groups: ['operators'] } } },
+  'POST /operations-manager/jobs/watch': { body: { jobIds: [backupJob] } },
+  'POST /operations-manager/jobs/unwatch': { body: { jobIds: [backupJob, portJob] } },
+  'POST /operations-manager/jobs/pause': { body: { jobIds: [upgradeJob, portJob] } },
+  'POST /operations-manager/jobs/resume': { body: { jobIds: [upgradeJob, portJob] } },
+  'POST /operations-manager/jobs/:id/complete': { params: { id: upgradeJob }, body: { variables: { rebooted: true } } },
+  'POST /operations-manager/jobs/:id/error': { params: { id: portJob }, body: { error: 'The port is gone' } },
+  'POST /operations-manager/jobs/cancel': { body: { jobIds: [] } },
   'POST /configuration_manager/configs': { body: { name: 'Temporary', deviceType: null } },
   'DELETE /configuration_manager/configs/:id': { params: { id: 'Temporary' } },
   'PUT /configuration_manager/configs/variables/:treeId/:version': { params: { treeId: edge, version: 'initial' }, body: { variables: { mtu: 1500, nested: { a: [null] } } } },

@@ -10,23 +10,8 @@ import { tree } from '../src/domain/trees.ts';
 import { trigger } from '../src/domain/triggers.ts';
 import type { EventStore } from '../src/store/port.ts';
 import { openLog, startNode, type TestNode } from './node.ts';
+import { stopping } from './stopping.ts';
 import { outcome } from './writer.ts';
-
-/** The store as a node sees it that is stopped just before its n-th append from `arm` on. */
-const stopping = (store: EventStore, n: number) => {
-  let seen = -Infinity;
-  let reached = () => undefined as void;
-  let resume = () => undefined as void;
-  const atStop = new Promise<void>((resolve) => { reached = resolve; });
-  const go = new Promise<void>((resolve) => { resume = resolve; });
-  return {
-    atStop, arm: () => { seen = 0; }, resume: () => resume(),
-    store: { ...store, append: async (...args: Parameters<EventStore['append']>) => {
-      if (++seen === n) { reached(); await go; }
-      return store.append(...args);
-    } } satisfies EventStore,
-  };
-};
 
 describe('Two nodes', () => {
   let log: Awaited<ReturnType<typeof openLog>>;

@@ -150,6 +150,15 @@ describe('the documented operations, called from outside:', () => {
     });
   });
 
+  it('14. unwatches jobs', async () => {
+    const jobIds = [kept.upgradeJob, kept.backupJob];
+    const watchers = async () => Promise.all(jobIds.map(async (id) => (await service.ask('GET', `/operations-manager/jobs/${id}`)).body.data.watchers));
+    assert.deepEqual(await watchers(), [['admin'], ['admin']]);
+    fits(await service.ask('POST', '/operations-manager/jobs/unwatch', { jobIds }), envelope({ type: 'null' }));
+    assert.deepEqual(await watchers(), [[], []]);
+    fits(await service.ask('POST', '/operations-manager/jobs/unwatch', { jobIds: [...jobIds, 'no-such'] }), failure, 404);
+  });
+
   it('15. deletes variables', async () => {
     const path = `/configuration_manager/configs/variables/${kept.edge}/initial`;
     fits(await service.ask('DELETE', path, { variables: { ntp_servers: null, syslog: {} } }), success);

@@ -47,7 +47,7 @@ const naive = (text: string): string | undefined => {
       take(/^\{\s*/);
       while (!rest.startsWith('}')) {
         const name = string(path);
-        if (names.has(name) || name === '__proto__') bad(`${path}/${escape(name)}`);
+        if (names.has(name) || ['__proto__', '$sealed', '$payload'].includes(name)) bad(`${path}/${escape(name)}`);
         names.add(name);
         take(/^\s*:/);
         read(`${path}/${escape(name)}`, level + 1);
@@ -84,7 +84,7 @@ const naive = (text: string): string | undefined => {
 };
 
 const unit = fc.constantFrom('a', 'b', '~', '/', '_', '\\u0061', '\\"', '\\\\', '\\/', '\\n', 'é', '😀', '\\ud83d\\ude00', '\\ud83d', '\\ude00', '\ud83d', '\ude00', '[', '{', ',', ':', ' ');
-const text = fc.oneof({ weight: 9, arbitrary: fc.array(unit, { maxLength: 4 }).map((units) => `"${units.join('')}"`) }, { weight: 1, arbitrary: fc.constantFrom('"__proto__"', '"\\u005f_proto_\\u005f"', '"__proto_"', '"constructor"') });
+const text = fc.oneof({ weight: 9, arbitrary: fc.array(unit, { maxLength: 4 }).map((units) => `"${units.join('')}"`) }, { weight: 1, arbitrary: fc.constantFrom('"__proto__"', '"\\u005f_proto_\\u005f"', '"__proto_"', '"constructor"', '"$sealed"', '"$\\u0070ayload"', '"$seal"') });
 const number = fc.oneof(
   fc.double({ noNaN: true, noDefaultInfinity: true }).map(String).filter((written) => !written.includes('Infinity')),
   fc.bigInt({ min: -(2n ** 60n), max: 2n ** 60n }).map(String),
@@ -115,6 +115,12 @@ describe('the check of JSON texts', () => {
     refused('{"__proto__":null}', '/__proto__', /__proto__/);
     refused('[{"a":{"\\u005f\\u005fproto\\u005f_":1}}]', '/0/a/__proto__', /__proto__/);
     assert.equal(faultOf('{"a":"__proto__"}'), undefined);
+  });
+
+  it('refuses what passes itself off as sealed, or as kept elsewhere', () => {
+    refused('{"variables":{"x":{"$sealed":"AAAA","tag":"t"}}}', '/variables/x/$sealed', /\$sealed/);
+    refused('{"\\u0024payload":{"sha256":"0"}}', '/$payload', /\$payload/);
+    assert.equal(faultOf('{"a":"$sealed","$seal":1}'), undefined);
   });
 
   it('refuses the 65th level', () => {

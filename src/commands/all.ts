@@ -8,6 +8,8 @@ import { deviceGroupImport } from '../domain/deviceGroupImports.ts';
 import { deviceGroup } from '../domain/deviceGroups.ts';
 import { groupMapping } from '../domain/groupMappings.ts';
 import { group } from '../domain/groups.ts';
+import { jobMoveDecision } from '../domain/jobMoves.ts';
+import { job } from '../domain/jobs.ts';
 import { login } from '../domain/logins.ts';
 import { nameClaims } from '../domain/names.ts';
 import { planDeletion } from '../domain/planDeletions.ts';
@@ -17,8 +19,10 @@ import { role } from '../domain/roles.ts';
 import { series } from '../domain/series.ts';
 import { tree } from '../domain/trees.ts';
 import { trigger } from '../domain/triggers.ts';
+import { watching } from '../domain/watchings.ts';
 import { automationReactions } from './automationReactions.ts';
 import { deviceGroupReactions } from './deviceGroups.ts';
+import { jobReactions } from './jobMoves.ts';
 import { planReactions } from './plans.ts';
 import type { Reaction } from './reactions.ts';
 
@@ -33,6 +37,8 @@ export const aggregates: readonly Aggregate[] = [
   deviceGroupImport,
   group,
   groupMapping,
+  job,
+  jobMoveDecision,
   login,
   nameClaims,
   parkedReaction,
@@ -42,11 +48,13 @@ export const aggregates: readonly Aggregate[] = [
   series,
   tree,
   trigger,
+  watching,
 ];
 
 /** All that follows from events. */
 export const reactions: readonly Reaction[] = [
   ...automationReactions,
   ...deviceGroupReactions,
+  ...jobReactions,
   ...planReactions,
 ];

@@ -1,15 +1,17 @@
 import type { Referrer } from '../domain/references.ts';
 import { projections } from '../projections/all.ts';
+import type { Where } from '../projections/port.ts';
 import type { Tools } from './define.ts';
 
-/** Who may name a group or role: the filter field of a collection that lists the names, and how its documents are called. */
-type Field = { readonly collection: string; readonly field: string; readonly kind: string; readonly named: string };
+/** Who may name a group or role: the filter field of a collection that lists the names, which documents count, and how they are called. */
+type Field = { readonly collection: string; readonly field: string; readonly only?: Where; readonly kind: string; readonly named: string };
 
 const toGroups: readonly Field[] = [
   { collection: 'accounts', field: 'memberOf', kind: 'account', named: 'username' },
   { collection: 'groups', field: 'memberOf', kind: 'group', named: 'name' },
   { collection: 'automations', field: 'groups', kind: 'automation', named: 'name' },
   { collection: 'compliancePlans', field: 'groups', kind: 'compliance plan', named: 'name' },
+  { collection: 'jobs', field: 'groups', only: { any: [{ field: 'status', op: 'equals', value: 'running' }, { field: 'status', op: 'equals', value: 'paused' }] }, kind: 'job', named: 'name' },
 ];
 
 const toRoles: readonly Field[] = [
@@ -22,8 +24,8 @@ const kept = (fields: readonly Field[]): readonly Field[] =>
 
 /** Who names the group or role, but for the document with the id `self`. */
 const referrers = (fields: readonly Field[]) => async ({ query }: Tools, name: string, self: string): Promise<readonly Referrer[]> =>
-  (await Promise.all(kept(fields).map(async ({ collection, field, kind, named }) =>
-    (await query(collection, { field, op: 'equals', value: name })).filter(({ _id }) => _id !== self).map((doc) => ({ kind, name: doc[named] as string })),
+  (await Promise.all(kept(fields).map(async ({ collection, field, only, kind, named }) =>
+    (await query(collection, { all: [{ field, op: 'equals', value: name }, ...(only ? [only] : [])] })).filter(({ _id }) => _id !== self).map((doc) => ({ kind, name: doc[named] as string })),
   ))).flat();
 
 export const referrersOfGroup = referrers(toGroups);

@@ -16,8 +16,9 @@ const isObject = (value: Json): value is Members => typeof value === 'object' &&
 
 /**
  * The value with every secret in it sealed; `before` is the same place as it was stored. A secret that has not changed
- * (the mask, or one with an equal tag) stays the very one stored, so that `same` finds no change. Secrets that are no
- * text are sealed as JSON. `null` removes and stays. The mask where nothing was stored is `invalid`, at its path.
+ * (the mask, or one with an equal tag) stays the very one stored, so that `same` finds no change; with the value itself
+ * as `before`, what is sealed in it stays so. Secrets that are no text are sealed as JSON. `null` removes and stays. The
+ * mask where nothing was stored is `invalid`, at its path.
  */
 export const sealSecrets = (
   value: Json, before: Json, seal: (secret: string) => Sealed, path = '', isSecret: (name: string) => boolean = isSecretName,
@@ -32,7 +33,7 @@ export const sealSecrets = (
 };
 
 const sealed = (secret: Json, stored: Json, seal: (secret: string) => Sealed, path: string): Json => {
-  if (secret === null || secret === undefined) return secret;
+  if (secret === null || secret === undefined || (secret === stored && isSealed(stored))) return secret;
   if (secret === mask) {
     if (isSealed(stored)) return stored;
     throw new Refusal('invalid', `${mask} keeps a secret, but none is stored here`, { path });

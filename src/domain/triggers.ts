@@ -20,12 +20,17 @@ export type TriggerEvent =
 
 export type TriggerState = { readonly exists: boolean; readonly content?: TriggerContent };
 
+const memberNames = new Map(Object.entries(triggerMembers).map(([type, members]) => [type, Object.keys(members)]));
+
 /** The content among other members of the same object. */
-export const contentIn = (trigger: TriggerContent): TriggerContent =>
-  Object.fromEntries(Object.keys(triggerMembers[trigger.type]).flatMap((key) => {
-    const value = (trigger as Record<string, unknown>)[key];
-    return value === undefined ? [] : [[key, value]];
-  })) as TriggerContent;
+export const contentIn = (trigger: TriggerContent): TriggerContent => {
+  const content: Record<string, unknown> = {};
+  for (const name of memberNames.get(trigger.type)!) {
+    const value = (trigger as Record<string, unknown>)[name];
+    if (value !== undefined) content[name] = value;
+  }
+  return content as TriggerContent;
+};
 
 /** The content after changes; null takes `description` or `options` away. */
 export const patched = (content: TriggerContent, { description = content.description ?? null, options = content.options ?? null, ...rest }: TriggerPatch): TriggerContent =>

@@ -70,12 +70,12 @@ export const app = (needs: AppNeeds): Koa => {
   const principalOf = (ctx: Context, address: string): Principal | Promise<Principal> =>
     authenticator.authenticate({ authorization: ctx.headers.authorization ?? '', cookie: cookieOf(ctx, settings().cookieName), address });
 
-  const answer = async (ctx: Context, path: string, seen: { operation: string; user: string | undefined }, requestId: string, address: string): Promise<void> => {
+  const answer = async (ctx: Context, path: string, seen: { operation: string; user: string | undefined }, requestId: string, address: string): Promise<Outgoing> => {
     const { method } = ctx;
     if (needs.stopping()) throw new Refusal('unavailable', 'The service is shutting down', { retryAfterSeconds: 2 });
     const readable = path !== '' && !(path.includes('%') && malformed(path));
     const match = readable ? find(method, path) : undefined;
-    if (method === 'OPTIONS' && match) return preflight(ctx, match);
+    if (method === 'OPTIONS' && match) return preflight(match);
 
     const open = match && 'placed' in match && match.placed.row.access === 'open';
     const caller = open ? undefined : principalOf(ctx, address);
@@ -83,10 +83,7 @@ export const app = (needs: AppNeeds): Koa => {
     seen.user = principal?.actor.username;
     if (!readable) throw new Refusal('invalid', path === '' ? 'The request target is no URL' : 'The path has a malformed percent-encoding', { path: 'path' });
     if (!match) throw new Refusal('not_found', 'No such path');
-    if ('allow' in match) {
-      ctx.set('Allow', match.allow.join(', '));
-      throw new Refusal('method_not_allowed', `This path does not know ${method}`);
-    }
+    if ('allow' in match) return refused(new Refusal('method_not_allowed', `This path does not know ${method}`), { Allow: match.allow.join(', ') });
     const { row, area, serve, query, checkBody } = prepared(match.placed);
     seen.operation = row.name;
     if (principal && row.access === undefined && !principal.may(area, row.name, row.reading === true))
@@ -108,30 +105,7 @@ export const app = (needs: AppNeeds): Koa => {
     if (body) checkBody(call.body);
     const wait = open ? undefined : settled(minPositionOf(ctx.get('x-min-position')));
     if (wait) await wait;
-    const outgoing = serve(call);
-    send(ctx, outgoing instanceof Promise ? await outgoing : outgoing);
-  };
-
-  const preflight = (ctx: Context, match: NonNullable<ReturnType<typeof find>>): void => {
-    const allow = 'allow' in match ? match.allow.join(', ') : 'OPTIONS';
-    ctx.status = 204;
-    ctx.set({
-      Allow: allow,
-      'Access-Control-Allow-Methods': allow,
-      'Access-Control-Allow-Headers': 'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Min-Position, X-Request-Id, traceparent',
-      'Access-Control-Max-Age': '600',
-    });
-  };
-
-  const refuse = (ctx: Context, error: unknown, requestId: string): void => {
-    if (!(error instanceof Refusal)) needs.logBug(error, requestId);
-    const refusal = error instanceof Refusal ? error : internal(requestId);
-    ctx.status = statusOf[refusal.code];
-    ctx.type = json;
-    if (refusal.code === 'unauthenticated') ctx.set('WWW-Authenticate', 'Basic realm="automation-platform", charset="UTF-8"');
-    const retryAfter = refusal.retryAfterSeconds ?? (refusal.code === 'unavailable' ? 1 : undefined);
-    if (retryAfter !== undefined) ctx.set('Retry-After', String(retryAfter));
-    ctx.body = failureBody(refusal);
+    return serve(call);
   };
 
   return new Koa().use(async (ctx) => {
@@ -142,40 +116,75 @@ export const app = (needs: AppNeeds): Koa => {
     const path = pathOf(ctx);
     const seen = { operation: '', user: undefined as string | undefined };
     const { allowOrigin, cacheControl } = settings();
-    // Straight to Node: Koa's own `set` looks twice at each.
-    const { res } = ctx;
-    res.setHeader('X-Request-Id', requestId);
-    res.setHeader('Vary', 'Authorization, Cookie');
-    res.setHeader('X-Content-Type-Options', 'nosniff');
-    if (cacheControl) res.setHeader('Cache-Control', 'no-cache');
-    if (allowOrigin !== undefined) {
-      ctx.set('Access-Control-Allow-Origin', allowOrigin);
-      ctx.set('Access-Control-Expose-Headers', 'ETag, X-Event-Position, X-Request-Id, Idempotency-Replayed, Retry-After');
-    }
+    const headers = ['X-Request-Id', requestId, 'Vary', 'Authorization, Cookie', 'X-Content-Type-Options', 'nosniff'];
+    if (allowOrigin !== undefined)
+      headers.push('Access-Control-Allow-Origin', allowOrigin, 'Access-Control-Expose-Headers', 'ETag, X-Event-Position, X-Request-Id, Idempotency-Replayed, Retry-After');
+    let outgoing: Outgoing;
     try {
-      await answer(ctx, path, seen, requestId, address);
+      outgoing = await answer(ctx, path, seen, requestId, address);
     } catch (error) {
-      refuse(ctx, error, requestId);
+      if (!(error instanceof Refusal)) needs.logBug(error, requestId);
+      outgoing = refused(error instanceof Refusal ? error : internal(requestId));
     }
-    if (needs.stopping()) ctx.set('Connection', 'close');
-    needs.observe({ requestId, address, method: ctx.method, path, operation: seen.operation, user: seen.user, status: ctx.status, milliseconds: performance.now() - start });
+    if (cacheControl && outgoing.headers?.['Cache-Control'] === undefined) headers.push('Cache-Control', 'no-cache');
+    if (needs.stopping()) headers.push('Connection', 'close');
+    const status = send(ctx, outgoing, headers);
+    needs.observe({ requestId, address, method: ctx.method, path, operation: seen.operation, user: seen.user, status, milliseconds: performance.now() - start });
   });
 };
 
-const send = (ctx: Context, { status, body, type, etag, headers, position, replayed }: Outgoing): void => {
+const preflight = (match: NonNullable<ReturnType<ReturnType<typeof rowRouter>>>): Outgoing => {
+  const allow = 'allow' in match ? match.allow.join(', ') : 'OPTIONS';
+  return {
+    status: 204, body: undefined,
+    headers: {
+      Allow: allow,
+      'Access-Control-Allow-Methods': allow,
+      'Access-Control-Allow-Headers': 'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Min-Position, X-Request-Id, traceparent',
+      'Access-Control-Max-Age': '600',
+    },
+  };
+};
+
+const refused = (refusal: Refusal, more: Readonly<Record<string, string>> = {}): Outgoing => {
+  const retryAfter = refusal.retryAfterSeconds ?? (refusal.code === 'unavailable' ? 1 : undefined);
+  return {
+    status: statusOf[refusal.code],
+    body: failureBody(refusal),
+    headers: {
+      ...more,
+      ...(refusal.code === 'unauthenticated' && { 'WWW-Authenticate': 'Basic realm="automation-platform", charset="UTF-8"' }),
+      ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
+    },
+  };
+};
+
+/**
+ * Writes status, headers and body to Node at once, past Koa's response: its setters look twice at each. The status that
+ * was sent.
+ */
+const send = (ctx: Context, { status = 200, body, type, etag, headers: own, position, replayed }: Outgoing, headers: string[]): number => {
+  const { res, method } = ctx;
+  ctx.respond = false;
+  // The caller has gone.
+  if (res.headersSent || res.destroyed) return status;
   if (etag !== undefined) {
-    ctx.res.setHeader('ETag', etag);
-    if ((ctx.method === 'GET' || ctx.method === 'HEAD') && unchanged(ctx.get('if-none-match'), etag)) {
-      ctx.status = 304;
-      return;
+    headers.push('ETag', etag);
+    if ((method === 'GET' || method === 'HEAD') && unchanged(ctx.get('if-none-match'), etag)) {
+      res.writeHead(304, headers).end();
+      return 304;
     }
   }
-  if (position) ctx.set('X-Event-Position', String(position));
-  if (replayed) ctx.set('Idempotency-Replayed', 'true');
-  ctx.status = status ?? 200;
-  ctx.res.setHeader('Content-Type', type ?? json);
-  if (headers) ctx.set({ ...headers });
-  ctx.body = body ?? '';
+  if (position) headers.push('X-Event-Position', String(position));
+  if (replayed) headers.push('Idempotency-Replayed', 'true');
+  for (const name in own) headers.push(name, own[name]!);
+  if (status === 204) {
+    res.writeHead(status, headers).end();
+    return status;
+  }
+  headers.push('Content-Type', type ?? json, 'Content-Length', String(body === undefined ? 0 : Buffer.byteLength(body)));
+  res.writeHead(status, headers).end(body);
+  return status;
 };
 
 const cookieOf = (ctx: Context, name: string): string | undefined => (ctx.headers.cookie === undefined ? undefined : ctx.cookies.get(name));

@@ -1,4 +1,4 @@
-import { createHmac, createSecretKey, randomBytes } from 'node:crypto';
+import { hash, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Handle } from '../commands/handle.ts';
 import { Refusal } from '../domain/refusal.ts';
@@ -69,7 +69,7 @@ const sharing = <T>() => {
 };
 
 /**
- * Who calls: HTTP Basic, or the token of a login. A credential that was verified is kept, as a keyed HMAC whose key ends
+ * Who calls: HTTP Basic, or the token of a login. A credential that was verified is kept, as a keyed digest whose key ends
  * with the process, until `principalTimeout` after its last use: no password is hashed again as long as the account's
  * stays the same. Order of work: kept credential, limiter, hashing.
  */
@@ -79,8 +79,9 @@ export const authenticator = ({ model, settled, handle, settings, hashing, unsea
   const verified = new LRUCache<string, { readonly account: string; readonly credential: string; until: number }>({ max: 20_000 });
   const attempts = sharing<Known | undefined>();
   const checks = sharing<Known | undefined>();
-  const key = createSecretKey(randomBytes(32));
-  const keyed = (authorization: string): string => createHmac('sha256', key).update(authorization).digest('base64url');
+  // SHA-512/256 needs no HMAC around it: what it gives away of its state does not let anybody go on hashing.
+  const key = randomBytes(32).toString('hex');
+  const keyed = (authorization: string): string => hash('sha512-256', key + authorization, 'base64url');
   const timeoutMs = (): number => settings().principalTimeout * 60_000;
   // Up to where changes of accounts and what belongs to them are stored, and up to where `accounts` was told of them.
   let stored = 0;
@@ -125,29 +126,29 @@ export const authenticator = ({ model, settled, handle, settings, hashing, unsea
   };
 
   /** The account whose password this is; hashes. */
-  const check = async (hmac: string, { username, password }: UserPassword): Promise<Known | undefined> => {
+  const check = async (hidden: string, { username, password }: UserPassword): Promise<Known | undefined> => {
     const [account] = await model.idsNamed('credentials', username);
     const entry = account === undefined ? undefined : await model.get('credentials', account);
     const sealed = entry && (JSON.parse(entry.text) as Credential).password;
     const right = await hashing.verifyPassword(password, sealed && unseal(sealed));
     const known = right ? await accounts.load(account!) : undefined;
     if (!known || known.credential !== sealed?.tag) return undefined;
-    verified.set(hmac, { account: account!, credential: known.credential, until: now() + timeoutMs() });
+    verified.set(hidden, { account: account!, credential: known.credential, until: now() + timeoutMs() });
     return known;
   };
 
   const verify = async (authorization: string, address: string): Promise<Known> => {
     await upToDate();
-    const hmac = keyed(authorization);
-    const entry = verified.get(hmac);
+    const hidden = keyed(authorization);
+    const entry = verified.get(hidden);
     if (entry && entry.until > now()) {
       const known = await accounts.load(entry.account);
       if (known?.credential === entry.credential) return known;
-      verified.delete(hmac);
+      verified.delete(hidden);
     }
     const given = userPasswordIn(authorization);
     if (!given || given.username.length > 256) throw unauthenticated('The credentials cannot be read');
-    const known = await attempts(`${hmac} ${address}`, () => limiter.attempt(given.username, address, () => checks(hmac, () => check(hmac, given))));
+    const known = await attempts(`${hidden} ${address}`, () => limiter.attempt(given.username, address, () => checks(hidden, () => check(hidden, given))));
     if (!known) throw unauthenticated('Wrong user name or password');
     return known;
   };

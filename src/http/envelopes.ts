@@ -9,6 +9,9 @@ export const plain: Envelope = (text) => text;
 /** `{message, data, metadata}`: operations manager and lifecycle manager. */
 export const withMessage = (message: string): Envelope => (text) => `{"message":${JSON.stringify(message)},"data":${text},"metadata":{}}`;
 
+/** `{message, data: null, metadata}`. */
+export const acknowledged = (message: string): Envelope => () => `{"message":${JSON.stringify(message)},"data":null,"metadata":{}}`;
+
 /** `{status: "Created"|"OK", message, data}`: the other areas' changes. */
 export const withStatus = (message: (done: Handled) => string): Envelope => (text, done) =>
   `{"status":"${done?.created ? 'Created' : 'OK'}","message":${JSON.stringify(done ? message(done) : '')},"data":${text}}`;

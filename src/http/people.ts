@@ -4,11 +4,15 @@ import type { GroupMapping } from '../domain/groupMappings.ts';
 import type { ReadStore } from '../projections/port.ts';
 import type { Join } from './route.ts';
 
+/** Usernames of accounts by id; what is no account's id is not in it. */
+export const usernames = async (model: ReadStore, ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
+  const entries = await model.getMany('accounts', [...new Set(ids)]);
+  return new Map(entries.flatMap((entry) => (entry ? [[entry.id, (JSON.parse(entry.text) as { username: string }).username] as const] : [])));
+};
+
 /** Puts usernames in the place of the authors' account ids; what is no account's id stays as it is. */
 export const signing = async (model: ReadStore, documents: readonly Authored[]) => {
-  const ids = [...new Set(documents.flatMap(({ createdBy, lastUpdatedBy }) => [createdBy, lastUpdatedBy].filter((id) => id !== null)))];
-  const entries = await model.getMany('accounts', ids);
-  const names = new Map(entries.flatMap((entry) => (entry ? [[entry.id, (JSON.parse(entry.text) as { username: string }).username]] : [])));
+  const names = await usernames(model, documents.flatMap(({ createdBy, lastUpdatedBy }) => [createdBy, lastUpdatedBy].filter((id) => id !== null)));
   const who = (id: string | null) => (id === null ? null : names.get(id) ?? id);
   return <D extends Authored>(document: D): D => ({ ...document, createdBy: who(document.createdBy), lastUpdatedBy: who(document.lastUpdatedBy) });
 };

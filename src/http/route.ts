@@ -80,7 +80,7 @@ type Common = {
  */
 export type CommandRow = Common & {
   readonly command: Command;
-  readonly key?: (params: Params, body: any) => string; // the row's body schema
+  readonly key?: (params: Params, body: any, actor: Actor) => string; // the row's body schema
   readonly input?: (params: Params, body: any) => unknown; // the row's body schema
   readonly join?: Join;
   readonly envelope: Envelope;

@@ -51,7 +51,7 @@ const serveCommand = (row: CommandRow, service: Service): Serve => {
   return async (call) => {
     const { params, body } = call;
     const about = requestOf(row.name, call, service);
-    const id = key ? key(params, body)
+    const id = key ? key(params, body, call.actor)
       : command.on === 'new' ? newId(about.idempotency?.key)
       : await service.tools.find(collection ?? '', params.id ?? '');
     if (id === undefined) throw new Refusal('not_found', 'No such resource', { path: 'id' });
@@ -92,7 +92,7 @@ const serveList = (row: ListRow, service: Service): Serve => {
   const { model } = service;
   const parse = queryOf(row);
   const plans = new LRUCache<string, ReturnType<typeof parse>>({ max: 1000 });
-  const answers = new LRUCache<string, { version: number; body: string; etag: string }>({ maxSize: 32 * 1024 * 1024, sizeCalculation: ({ body }) => 2 * body.length + 200 });
+  const answers = new LRUCache<string, { version: number; body: Buffer; etag: string }>({ maxSize: 32 * 1024 * 1024, sizeCalculation: ({ body }) => body.length + 200 });
 
   const planOf = (querystring: string) => {
     const known = plans.get(querystring);
@@ -108,7 +108,7 @@ const serveList = (row: ListRow, service: Service): Serve => {
       ...page!, ...(where && { where }), ...(restricted && { may: mayReadGuard(call.actor, model.guard) }),
     });
     const texts = joined ? await Promise.all(entries.map(({ text }) => joining(joined, text, service, { ...call, query: values }))) : entries.map(({ text }) => text);
-    const body = envelope(texts, { ...page!, total });
+    const body = Buffer.from(envelope(texts, { ...page!, total }));
     const made = { version, body, etag: `"${tagged(body)}"` };
     if (alone && model.version(list.collection) === version) answers.set(call.querystring, made);
     return made;

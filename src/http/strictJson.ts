@@ -12,9 +12,9 @@ const openObject = 0x7b, closeObject = 0x7d, openArray = 0x5b, closeArray = 0x5d
 
 /**
  * Looks once over a text that `JSON.parse` has accepted and throws `invalid`, with the JSON pointer of the place, for
- * what does not survive parsing: members that occur twice (also when one is written with escapes), `__proto__`, more
- * than `maxLevels` levels, integers beyond 2^53-1, numbers that become infinite, lone surrogates. Time is linear in
- * the text, the stack constant.
+ * what does not survive parsing, or must not be believed: members that occur twice (also when one is written with
+ * escapes), reserved names, more than `maxLevels` levels, integers beyond 2^53-1, numbers that become infinite, lone
+ * surrogates. Time is linear in the text, the stack constant.
  */
 export const checkJson = (text: string): void => {
   // Most texts have neither: their strings end at the next quote.
@@ -56,10 +56,13 @@ const refuse = (levels: readonly Level[], message: string): never => {
   throw new Refusal('invalid', message, { path: levels.map(({ array, index, name }) => (array ? step(index) : name && step(name.slice(1)))).join('') });
 };
 
+/** `__proto__`, and what the log calls sealed secrets and facts that lie elsewhere: nobody may pass his own off as such. */
+const reserved = new Set(['"__proto__', '"$sealed', '"$payload']);
+
 /** Names come with their opening quote: without it those that look like numbers would be hashed without a seed. */
 const addName = (levels: readonly Level[], level: Level, name: string): void => {
   level.name = name;
-  if (name === '"__proto__') refuse(levels, 'A member must not be called __proto__');
+  if (reserved.has(name)) refuse(levels, `A member must not be called ${name.slice(1)}`);
   const { names, set } = level;
   if (set ? set.has(name) : names.includes(name)) refuse(levels, 'The member occurs twice');
   if (set) set.add(name);

@@ -6,12 +6,14 @@ import type { Projection } from './define.ts';
 import { deviceGroups } from './deviceGroups.ts';
 import { groupMappings } from './groupMappings.ts';
 import { groups } from './groups.ts';
+import { jobs } from './jobs.ts';
 import { logins } from './logins.ts';
 import { parkedReactions } from './parkedReactions.ts';
 import { plans } from './plans.ts';
 import { roles } from './roles.ts';
 import { trees } from './trees.ts';
 import { triggers } from './triggers.ts';
+import { watchings } from './watchings.ts';
 
 /** All collections. The first of an aggregate is the document that its commands answer with. */
 export const projections: readonly Projection[] = [
@@ -22,10 +24,12 @@ export const projections: readonly Projection[] = [
   deviceGroups,
   groupMappings,
   groups,
+  jobs,
   logins,
   parkedReactions,
   plans,
   roles,
   trees,
   triggers,
+  watchings,
 ];
