@@ -7,6 +7,7 @@ import { areas } from '../src/http/areas.ts';
 import type { Row } from '../src/http/route.ts';
 import { fullPathOf } from '../src/http/router.ts';
 import type { Projection } from '../src/projections/define.ts';
+import { gateway } from './certificates.ts';
 import { adminPassword, type Answer, startService, type TestService } from './service.ts';
 
 type Json = { readonly [keyword: string]: any }; // any JSON
@@ -14,9 +15,10 @@ type Json = { readonly [keyword: string]: any }; // any JSON
 const rows: ReadonlyMap<string, Row> = new Map(areas.flatMap((area) => area.rows.map((row) => [`${row.method.toUpperCase()} ${fullPathOf(area, row)}`, row])));
 
 /** Rows to read that nothing says what to fill their paths with. */
-const reads = ({ weekly = '' }: Kept): Readonly<Record<string, Json>> => ({
+const reads = ({ weekly = '', branches = '' }: Kept): Readonly<Record<string, Json>> => ({
   'GET /configuration_manager/compliance_plans/:id': { id: weekly },
   'GET /configuration_manager/devices/:deviceName/configuration': { deviceName: 'lab-01' },
+  'GET /inventory_manager/v1/inventories/:id/nodes': { id: branches },
 });
 
 const user = { username: 'admin', password: adminPassword };
@@ -79,6 +81,19 @@ const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgra
   'DELETE /configuration_manager/adapters/:name': { params: { name: 'temporary' } },
   'POST /configuration_manager/devices': { body: { options: { filter: { ostype: 'cisco' }, limit: 2 } } },
   'POST /configuration_manager/devices/:deviceName/configuration': { params: { deviceName: 'lab-03' }, body: { config: { device: 'lab-03', config: 'hostname lab-03' }, options: { replace: false } } },
+  'POST /gateway_manager/v1/service-groups': { body: { serviceGroup: { name: 'Temporary', services: [{ id: 'a', name: 'b' }] } } },
+  'DELETE /gateway_manager/v1/service-groups/:id': { params: { id: 'Temporary' } },
+  'POST /gateway_manager/v1/certificates': { body: { raw_certificate: gateway, alias: 'temporary' } },
+  'DELETE /gateway_manager/v1/certificates/:alias': { params: { alias: 'temporary' } },
+  'POST /inventory_manager/v1/inventories': { body: { name: 'Temporary' } },
+  'POST /inventory_manager/v1/inventories/:id/nodes': { params: { id: 'Temporary' }, body: { nodes: [{ name: 'one', attributes: { a: [1] } }, { name: 'two', tags: ['x'] }] } },
+  'DELETE /inventory_manager/v1/nodes/clear/:identifier': { params: { identifier: 'Temporary' } },
+  'DELETE /inventory_manager/v1/inventories/:id': { params: { id: 'Temporary' } },
+  'POST /profiles': { body: { id: 'temporary', redisProps: { password: 'secret' }, alarmProps: [{ community: 'public' }] } },
+  'PUT /profiles/:id': { params: { id: 'temporary' }, body: { properties: { uiProps: { home: 'start' }, redisProps: null } } },
+  'PUT /profiles/:id/active': { params: { id: 'lab' } },
+  'DELETE /profiles/:id': { params: { id: 'temporary' } },
+  'PUT /customization/banner': { body: { active: true, text: 'x', dismissible: false, startTime: '2026-01-01T00:00:00Z', allPages: false } },
 });
 
 /** The path with its parameters filled in. */

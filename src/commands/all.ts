@@ -2,12 +2,15 @@ import { account } from '../domain/accounts.ts';
 import { adapter } from '../domain/adapters.ts';
 import { automationImport } from '../domain/automationImports.ts';
 import { automation } from '../domain/automations.ts';
+import { certificate } from '../domain/certificates.ts';
+import { banner } from '../domain/banner.ts';
 import type { Aggregate } from '../domain/core.ts';
 import { deviceConfiguration } from '../domain/deviceConfigurations.ts';
 import { deviceGroupImport } from '../domain/deviceGroupImports.ts';
 import { deviceGroup } from '../domain/deviceGroups.ts';
 import { groupMapping } from '../domain/groupMappings.ts';
 import { group } from '../domain/groups.ts';
+import { inventory } from '../domain/inventories.ts';
 import { jobMoveDecision } from '../domain/jobMoves.ts';
 import { job } from '../domain/jobs.ts';
 import { login } from '../domain/logins.ts';
@@ -15,8 +18,10 @@ import { nameClaims } from '../domain/names.ts';
 import { planDeletion } from '../domain/planDeletions.ts';
 import { parkedReaction } from '../domain/parkedReactions.ts';
 import { plan } from '../domain/plans.ts';
+import { activeProfile, profile } from '../domain/profiles.ts';
 import { role } from '../domain/roles.ts';
 import { series } from '../domain/series.ts';
+import { serviceGroup } from '../domain/serviceGroups.ts';
 import { tree } from '../domain/trees.ts';
 import { trigger } from '../domain/triggers.ts';
 import { watching } from '../domain/watchings.ts';
@@ -29,14 +34,18 @@ import type { Reaction } from './reactions.ts';
 /** All kinds of streams. */
 export const aggregates: readonly Aggregate[] = [
   account,
+  activeProfile,
   adapter,
   automation,
   automationImport,
+  certificate,
+  banner,
   deviceConfiguration,
   deviceGroup,
   deviceGroupImport,
   group,
   groupMapping,
+  inventory,
   job,
   jobMoveDecision,
   login,
@@ -44,8 +53,10 @@ export const aggregates: readonly Aggregate[] = [
   parkedReaction,
   plan,
   planDeletion,
+  profile,
   role,
   series,
+  serviceGroup,
   tree,
   trigger,
   watching,

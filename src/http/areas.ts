@@ -1,21 +1,29 @@
 import { version } from '../version.ts';
 import { authorizationRows } from './authorization.ts';
+import { bannerRows } from './banner.ts';
 import { configurationManagerRows } from './configurationManager.ts';
 import { docsRows, openapiRows } from './docs.ts';
+import { gatewayManagerRows } from './gatewayManager.ts';
 import { groupMappingRows } from './groupMappings.ts';
+import { inventoryManagerRows } from './inventories.ts';
 import { rootLoginRows } from './login.ts';
 import { monitoringRows } from './monitoring.ts';
 import { operationsManagerRows } from './operationsManager.ts';
+import { profileRows } from './profiles.ts';
 import type { AreaRows } from './route.ts';
 
 /** All rows of the API. */
 export const areas: readonly AreaRows[] = [
   authorizationRows(() => areas),
+  bannerRows,
   configurationManagerRows,
   docsRows,
+  gatewayManagerRows,
   groupMappingRows,
+  inventoryManagerRows,
   monitoringRows,
   openapiRows(() => areas, { version }),
   operationsManagerRows,
+  profileRows,
   rootLoginRows,
 ];

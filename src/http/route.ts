@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox';
 import type { Command } from '../commands/define.ts';
 import type { Handled } from '../commands/handle.ts';
 import type { Actor, Area } from '../domain/core.ts';
-import type { Projection } from '../projections/define.ts';
+import type { Listed, Projection } from '../projections/define.ts';
 import type { Where } from '../projections/port.ts';
 import type { Principal } from './authenticate.ts';
 import type { Service } from './service.ts';
@@ -65,6 +65,8 @@ type Common = {
   /** `open`: no login; `login`: no role. Else a role must list it. */
   readonly access?: 'open' | 'login';
   readonly deprecated?: true;
+  /** expressProps.timeout does not end it: streams, and what a timeout too short is mended by. */
+  readonly untimed?: true;
   /** The body may have MAX_IMPORT_BYTES. */
   readonly large?: true;
   /** Query parameters beside those of lists. */
@@ -75,24 +77,36 @@ type Common = {
 };
 
 /**
- * A change. Which resource: `key` (natural keys), else a new id for commands on `new`, else the parameter `id`, which
- * may be a name. `input` makes the command's input from path and body; without it the body is the input.
+ * A change. Which resource: `key` (natural keys), else a new id for commands on `new`, else the parameter `id` (or
+ * `named`, if that is another one), which may be a name. `input` makes the command's input from path and body; without it the body is the input.
  */
 export type CommandRow = Common & {
   readonly command: Command;
   readonly key?: (params: Params, body: any, actor: Actor) => string; // the row's body schema
+  readonly named?: string;
   readonly input?: (params: Params, body: any) => unknown; // the row's body schema
   readonly join?: Join;
   readonly envelope: Envelope;
 };
 
 /** One document: by `key`, else by the parameter `id`, which may be a name. */
-export type GetRow = Common & { readonly get: Projection; readonly key?: (params: Params) => string; readonly join?: Join; readonly envelope: Envelope };
+export type GetRow = Common & {
+  readonly get: Projection;
+  readonly key?: (params: Params) => string;
+  /** The document as long as there is none. */
+  readonly otherwise?: unknown;
+  readonly join?: Join;
+  readonly envelope: Envelope;
+};
 
-/** A list in the one dialect of all lists. `within` narrows it to what the path names. */
+/**
+ * A list in the one dialect of all lists. `within` narrows it to what the path names; `childrenOf`: it is the children of
+ * the document that the parameter `id` names.
+ */
 export type ListRow = Common & {
-  readonly list: Projection;
+  readonly list: Listed;
   readonly within?: (params: Params) => Where;
+  readonly childrenOf?: Projection;
   /** Default direction; 1 unless given. */
   readonly order?: 1 | -1;
   readonly join?: Join;

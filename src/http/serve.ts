@@ -46,15 +46,15 @@ const joining = async (join: Join | undefined, text: string, service: Service, c
   (join ? JSON.stringify(await join(JSON.parse(text), service, call)) : text);
 
 const serveCommand = (row: CommandRow, service: Service): Serve => {
-  const { command, key, input, join, envelope } = row;
+  const { command, key, named = 'id', input, join, envelope } = row;
   const collection = service.collectionOf(command.aggregate);
   return async (call) => {
     const { params, body } = call;
     const about = requestOf(row.name, call, service);
     const id = key ? key(params, body, call.actor)
       : command.on === 'new' ? newId(about.idempotency?.key)
-      : await service.tools.find(collection ?? '', params.id ?? '');
-    if (id === undefined) throw new Refusal('not_found', 'No such resource', { path: 'id' });
+      : await service.tools.find(collection ?? '', params[named] ?? '');
+    if (id === undefined) throw new Refusal('not_found', 'No such resource', { path: named });
     const done = await service.handle(command, { id, input: input ? input(params, body) : body, ...about });
     const text = await joining(join, JSON.stringify(done.doc ?? done.before ?? null), service, call);
     return { body: envelope(text, done), etag: etagOf(done.revision, join && text), position: done.position, replayed: done.replayed };
@@ -78,8 +78,10 @@ export const requestOf = (operation: string, call: Call, service: Service): Omit
 export const newId = (key: string | undefined): string => (key === undefined ? randomBytes(12).toString('hex') : digest('sha256', key, 'hex').slice(0, 24));
 
 const serveGet = (row: GetRow, service: Service): Serve => {
-  const { get, key, join, envelope } = row;
+  const { get, key, otherwise, join, envelope } = row;
+  const preset = otherwise === undefined ? undefined : JSON.stringify(otherwise);
   return async (call) => {
+    if (preset !== undefined && !(await service.model.get(get.collection, key?.(call.params) ?? ''))) return { body: envelope(preset), etag: `"${tagged(preset)}"` };
     const { revision, text } = key ? await service.entryById(get, key(call.params), call.actor) : await service.entry(get, call.params.id ?? '', call.actor);
     const whole = await joining(join, text, service, call);
     return { body: envelope(whole), etag: etagOf(revision, join && whole) };
@@ -88,7 +90,7 @@ const serveGet = (row: GetRow, service: Service): Serve => {
 
 /** Lists answered before are kept for as long as nothing in their collection changes. */
 const serveList = (row: ListRow, service: Service): Serve => {
-  const { list, within, join, joinOn, envelope } = row;
+  const { list, within, childrenOf, join, joinOn, envelope } = row;
   const { model } = service;
   const parse = queryOf(row);
   const plans = new LRUCache<string, ReturnType<typeof parse>>({ max: 1000 });
@@ -103,9 +105,10 @@ const serveList = (row: ListRow, service: Service): Serve => {
   };
 
   const answer = async (call: Call, { page, values }: ReturnType<typeof parse>, version: number, restricted: boolean, joined: Join | undefined, alone: boolean): Promise<Outgoing> => {
+    const parent = childrenOf && await service.entry(childrenOf, call.params.id ?? '', call.actor);
     const where = both(within?.(call.params), page!.where);
     const { entries, total } = await model.list(list.collection, {
-      ...page!, ...(where && { where }), ...(restricted && { may: mayReadGuard(call.actor, model.guard) }),
+      ...page!, ...(parent && { part: parent.id }), ...(where && { where }), ...(restricted && { may: mayReadGuard(call.actor, model.guard) }),
     });
     const texts = joined ? await Promise.all(entries.map(({ text }) => joining(joined, text, service, { ...call, query: values }))) : entries.map(({ text }) => text);
     const body = Buffer.from(envelope(texts, { ...page!, total }));
@@ -118,7 +121,7 @@ const serveList = (row: ListRow, service: Service): Serve => {
     const plan = planOf(call.querystring);
     const restricted = list.guard !== undefined && !call.actor.admin;
     const joined = join && (joinOn === undefined || plan.values[joinOn] !== undefined) ? join : undefined;
-    const alone = !restricted && !joined && !within;
+    const alone = !restricted && !joined && !within && !childrenOf;
     const version = model.version(list.collection);
     const known = alone ? answers.get(call.querystring) : undefined;
     return known?.version === version ? known : answer(call, plan, version, restricted, joined, alone);

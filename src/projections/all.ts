@@ -1,16 +1,21 @@
 import { accounts } from './accounts.ts';
 import { adapters } from './adapters.ts';
 import { automations } from './automations.ts';
+import { certificates } from './certificates.ts';
+import { banners } from './banner.ts';
 import { credentials } from './credentials.ts';
 import type { Projection } from './define.ts';
 import { deviceGroups } from './deviceGroups.ts';
 import { groupMappings } from './groupMappings.ts';
 import { groups } from './groups.ts';
+import { inventories } from './inventories.ts';
 import { jobs } from './jobs.ts';
 import { logins } from './logins.ts';
 import { parkedReactions } from './parkedReactions.ts';
 import { plans } from './plans.ts';
+import { activeProfiles, profiles } from './profiles.ts';
 import { roles } from './roles.ts';
+import { serviceGroups } from './serviceGroups.ts';
 import { trees } from './trees.ts';
 import { triggers } from './triggers.ts';
 import { watchings } from './watchings.ts';
@@ -19,16 +24,22 @@ import { watchings } from './watchings.ts';
 export const projections: readonly Projection[] = [
   accounts,
   adapters,
+  activeProfiles,
   automations,
+  certificates,
+  banners,
   credentials,
   deviceGroups,
   groupMappings,
   groups,
+  inventories,
   jobs,
   logins,
   parkedReactions,
   plans,
+  profiles,
   roles,
+  serviceGroups,
   trees,
   triggers,
   watchings,

@@ -1,26 +1,31 @@
 import { LRUCache } from 'lru-cache';
 import { decode, type Recorded, splitStream } from '../store/event.ts';
 import type { StoredEvent } from '../store/port.ts';
-import { entryOf, project, type Projection, specOf } from './define.ts';
+import { type Children, entryOf, project, type Projection, specsOf } from './define.ts';
 import type { Change, CollectionSpec, Entry } from './port.ts';
 
 /** The collection that keeps why a document's projection threw: id is `<collection>/<id>`. */
 const parkedSpec: CollectionSpec = { name: 'parked', sorts: ['name'], filters: [] };
 
 /** All collections that the projections fill. */
-export const collectionsOf = (projections: readonly Projection[]): readonly CollectionSpec[] => [...projections.map(specOf), parkedSpec];
+export const collectionsOf = (projections: readonly Projection[]): readonly CollectionSpec[] => [...projections.flatMap(specsOf), parkedSpec];
 
 type Held = { readonly projection: Projection; readonly id: string; readonly doc: unknown; readonly revision: number };
+
+/** What has become of the children of one document since the last drain: `docs` by name, after `cleared`. */
+type Brood = { readonly children: Children; readonly id: string; cleared: boolean; readonly docs: Map<string, Omit<Held, 'id' | 'projection'>> };
 
 /**
  * Folds events into documents. `take` works out what they become, `drain` gives what changed since the last drain as
  * entries: a document that many events touch is put into words once. A document whose projection throws is parked with
- * the reason and stays as it was; the others go on. `read` gives the entry that the read store holds.
+ * the reason and stays as it was; the others go on. The children of a document are parked together. `read` gives the
+ * entry that the read store holds.
  */
 export const projector = (projections: readonly Projection[], read: (collection: string, id: string) => Promise<Entry | undefined>, log: (message: string, about: Record<string, unknown>) => void) => {
   const byCategory = new Map(projections.map(({ of }) => [of.category, projections.filter((p) => p.of.category === of.category)]));
   const docs = new LRUCache<string, Held>({ max: 200_000 });
   const touched = new Map<string, Held>();
+  const broods = new Map<string, Brood>();
   const parked = new Map<string, string>();
   const newlyParked = new Set<string>();
   let nothingBefore = false;
@@ -30,11 +35,10 @@ export const projector = (projections: readonly Projection[], read: (collection:
     return { projection, id, doc: entry && JSON.parse(entry.text), revision: entry?.revision ?? -1 };
   };
 
-  const step = (key: string, held: Held, event: Recorded): void => {
+  const parking = (key: string, event: Recorded, step: () => void): void => {
     if (parked.has(key)) return;
     try {
-      const { projection, id } = held;
-      touched.set(key, { projection, id, doc: project(projection, held.doc, event), revision: event.revision });
+      step();
     } catch (error) {
       log('A projection threw; its document is parked', { document: key, position: event.position, error });
       parked.set(key, `${event.source}:${event.topic} at position ${event.position}: ${String(error)}`);
@@ -42,11 +46,30 @@ export const projector = (projections: readonly Projection[], read: (collection:
     }
   };
 
+  const step = (key: string, { projection, id, doc }: Held, event: Recorded): void => parking(key, event, () => {
+    touched.set(key, { projection, id, doc: project(projection, doc, event), revision: event.revision });
+  });
+
+  const stepChildren = (children: Children, id: string, event: Recorded): void => {
+    const key = `${children.collection}/${id}`;
+    parking(key, event, () => {
+      const { cleared, put = [] } = children.on[event.topic]?.(event) ?? {};
+      const brood = broods.get(key) ?? { children, id, cleared: false, docs: new Map() };
+      broods.set(key, brood);
+      if (cleared) {
+        brood.cleared = true;
+        brood.docs.clear();
+      }
+      for (const [name, doc] of put) brood.docs.set(name, { doc, revision: event.revision });
+    });
+  };
+
   return {
     /** Forgets everything; `empty` says that the read store holds nothing, so that nothing has to be looked up in it. */
     reset: (empty: boolean, parkedBefore: ReadonlyMap<string, string> = new Map()): void => {
       docs.clear();
       touched.clear();
+      broods.clear();
       newlyParked.clear();
       parked.clear();
       for (const [key, reason] of parkedBefore) parked.set(key, reason);
@@ -63,6 +86,7 @@ export const projector = (projections: readonly Projection[], read: (collection:
           const known = touched.get(key) ?? docs.get(key);
           const isNew = nothingBefore && event.revision === 0;
           step(key, known ?? (isNew ? { projection, id, doc: undefined, revision: -1 } : await load(projection, id)), event);
+          if (projection.children) stepChildren(projection.children, id, event);
         }
       }
     },
@@ -73,9 +97,18 @@ export const projector = (projections: readonly Projection[], read: (collection:
         docs.set(key, held);
         changes.push(doc === undefined ? { collection: projection.collection, id } : { collection: projection.collection, id, entry: entryOf(projection, id, doc, revision) });
       }
+      for (const { children, id: parent, cleared, docs } of broods.values()) {
+        const { collection } = children;
+        if (cleared) changes.push({ collection, id: parent, wholePart: true });
+        for (const [name, { doc, revision }] of docs) {
+          const id = `${parent}/${name}`;
+          changes.push({ collection, id, entry: entryOf(children, id, doc, revision) });
+        }
+      }
       for (const key of newlyParked)
         changes.push({ collection: parkedSpec.name, id: key, entry: { id: key, text: JSON.stringify({ document: key, reason: parked.get(key) }), revision: 0, sorts: { name: key }, filters: {} } });
       touched.clear();
+      broods.clear();
       newlyParked.clear();
       return changes;
     },
