@@ -29,7 +29,7 @@ const manual = { name: 'By hand', enabled: true, actionType: 'automations', type
 const options = { name: 'Yearly audit', description: 'All', status: 'active' };
 
 /** A request for each row that is not read, in the order in which they are sent. */
-const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgrade = '', upgradeJob = '', portJob = '', backupJob = '' }: Kept): Readonly<Record<string, { readonly params?: Json; readonly body?: Json }>> => ({
+const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgrade = '', upgradeJob = '', portJob = '', backupJob = '', model = '', upgradeExecution = '' }: Kept): Readonly<Record<string, { readonly params?: Json; readonly body?: Json }>> => ({
   'POST /login': { body: user },
   'POST /logout': {},
   'POST /authorization/login': { body: { user } },
@@ -81,6 +81,17 @@ const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgra
   'DELETE /configuration_manager/adapters/:name': { params: { name: 'temporary' } },
   'POST /configuration_manager/devices': { body: { options: { filter: { ostype: 'cisco' }, limit: 2 } } },
   'POST /configuration_manager/devices/:deviceName/configuration': { params: { deviceName: 'lab-03' }, body: { config: { device: 'lab-03', config: 'hostname lab-03' }, options: { replace: false } } },
+  'POST /lifecycle-manager/resources': { body: { name: 'Temporary', schema: {}, actions: [{ name: 'Set', type: 'update' }] } },
+  'PUT /lifecycle-manager/resources/:id': { params: { id: 'Temporary' }, body: { name: 'Temporary', description: 'Other', schema: { type: 'object' } } },
+  'POST /lifecycle-manager/resources/:model/instances': { params: { model: 'Temporary' }, body: { name: 'one', instanceData: { token: 't' } } },
+  'PUT /lifecycle-manager/resources/:model/instances/:id': { params: { model: 'Temporary', id: 'one' }, body: { name: 'one', instanceData: { vlan: 5 } } },
+  'POST /lifecycle-manager/resources/:model/groups': { params: { model: 'Temporary' }, body: { name: 'all', instances: ['one'] } },
+  'PATCH /lifecycle-manager/resources/:model/groups/:id': { params: { model: 'Temporary', id: 'all' }, body: { instancesToRemove: ['one'] } },
+  'DELETE /lifecycle-manager/resources/:model/groups/:id': { params: { model: 'Temporary', id: 'all' } },
+  'DELETE /lifecycle-manager/resources/:model/instances/:id': { params: { model: 'Temporary', id: 'one' } },
+  'DELETE /lifecycle-manager/resources/:id': { params: { id: 'Temporary' } },
+  'POST /lifecycle-manager/resources/:model/run-action': { params: { model }, body: { actionId: '0c05', group: 'Headquarters', inputs: { bandwidth: 3000 } } },
+  'POST /lifecycle-manager/action-executions/:id/cancel': { params: { id: upgradeExecution } },
   'POST /gateway_manager/v1/service-groups': { body: { serviceGroup: { name: 'Temporary', services: [{ id: 'a', name: 'b' }] } } },
   'DELETE /gateway_manager/v1/service-groups/:id': { params: { id: 'Temporary' } },
   'POST /gateway_manager/v1/certificates': { body: { raw_certificate: gateway, alias: 'temporary' } },
@@ -133,11 +144,11 @@ describe('every operation answers what it says it answers:', () => {
   const read = async (name: string, row: Row): Promise<void> => {
     const path = name.slice('GET '.length);
     const list = 'get' in row ? listOf(row.get) : undefined;
-    if (!path.includes(':') || !list) return check(row, await service.ask('GET', filled(path, reads(kept)[name] ?? {})));
-    const { body } = await service.ask('GET', `${list}?limit=1000`);
+    if (!path.includes(':') || !list) return check(row, await service.ask('GET', filled(path, { ...kept, ...reads(kept)[name] })));
+    const { body } = await service.ask('GET', `${filled(list, kept)}?limit=1000`);
     const documents: readonly Json[] = body.results ?? body.data;
     assert.ok(documents.length > 0, `The sample has nothing for ${name}`);
-    for (const document of documents) check(row, await service.ask('GET', filled(path, document)));
+    for (const document of documents) check(row, await service.ask('GET', filled(path, { ...kept, ...document })));
   };
 
   for (const [name, row] of rows) {

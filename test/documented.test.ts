@@ -128,6 +128,18 @@ describe('the documented operations, called from outside:', () => {
     });
   });
 
+  it('2. updates an instance group', async () => {
+    const person = object({ firstname: text, provenance: text, username: text, _id: id });
+    const lastAction = object({ _id: anything, executionId: id, name: text, type: one('import', 'create', 'update', 'delete'), status: one('running', 'error', 'complete', 'canceled', 'paused') });
+    const group = object({ description: text, modelId: text, name: text }, { _id: id, createdBy: orNull(person), created: time, lastUpdatedBy: orNull(person), lastUpdated: time, lastAction });
+    const path = '/lifecycle-manager/resources/Edge%20circuit/groups/Headquarters';
+    const { data, metadata } = fits(await service.ask('PATCH', path, { instancesToAdd: ['BON1-INET-1'], instancesToRemove: ['FRA2-INET-2'] }), envelope(group));
+    assert.deepEqual([data.name, data.createdBy.username, data.lastAction.status, metadata], ['Headquarters', 'admin', 'running', { added: 1, removed: 1, total: 2 }]);
+    fits(await service.ask('PATCH', path, { instancesToAdd: ['no-such'] }), failure, 404);
+    const never = fits(await service.ask('POST', '/lifecycle-manager/resources/Edge%20circuit/groups', { name: 'New' }), envelope(group));
+    assert.equal('lastAction' in never.data, false);
+  });
+
   it('3. exports an automation with all four variants of triggers', async () => {
     const { data } = fits(await service.ask('GET', `/operations-manager/automations/${kept.upgrade}/export`), envelope(automation));
     assert.deepEqual(data.gbac.write, [{ provenance: 'local', name: 'network-engineering', description: 'Designs and changes the network' }]);
@@ -185,6 +197,16 @@ describe('the documented operations, called from outside:', () => {
     assert.deepEqual({ name: body.name, description: body.description, status: body.status, added: body.nodes.at(-1), gbac: body.gbac }, {
       name: options.name, description: options.description, status: options.status, added: treeNode, gbac: options.gbac,
     });
+  });
+
+  it('11. deletes a resource model, with its instances only if asked to', async () => {
+    const path = '/lifecycle-manager/resources/Edge%20circuit';
+    const { metadata: { errors } } = fits(await service.ask('DELETE', path), failure, 409);
+    assert.ok(errors[0].instances >= 3);
+    fits(await service.ask('DELETE', path, { queryParameters: { 'delete-associated-instances': 'false' } }), failure, 409);
+    const { data } = fits(await service.ask('DELETE', path, { queryParameters: { 'delete-associated-instances': 'true' } }), envelope(anything));
+    assert.equal(data.deletedInstances, errors[0].instances);
+    assert.equal((await service.ask('GET', path)).status, 404);
   });
 
   it('12. gets the banner', async () => {

@@ -1,5 +1,6 @@
 import { account } from '../domain/accounts.ts';
 import { adapter } from '../domain/adapters.ts';
+import { actionExecution } from '../domain/actionExecutions.ts';
 import { automationImport } from '../domain/automationImports.ts';
 import { automation } from '../domain/automations.ts';
 import { certificate } from '../domain/certificates.ts';
@@ -13,11 +14,15 @@ import { group } from '../domain/groups.ts';
 import { inventory } from '../domain/inventories.ts';
 import { jobMoveDecision } from '../domain/jobMoves.ts';
 import { job } from '../domain/jobs.ts';
+import { lastAction } from '../domain/lastActions.ts';
 import { login } from '../domain/logins.ts';
 import { nameClaims } from '../domain/names.ts';
 import { planDeletion } from '../domain/planDeletions.ts';
 import { parkedReaction } from '../domain/parkedReactions.ts';
 import { plan } from '../domain/plans.ts';
+import { resourceGroup } from '../domain/resourceGroups.ts';
+import { resourceInstance } from '../domain/resourceInstances.ts';
+import { resourceModel } from '../domain/resourceModels.ts';
 import { activeProfile, profile } from '../domain/profiles.ts';
 import { role } from '../domain/roles.ts';
 import { series } from '../domain/series.ts';
@@ -25,15 +30,19 @@ import { serviceGroup } from '../domain/serviceGroups.ts';
 import { tree } from '../domain/trees.ts';
 import { trigger } from '../domain/triggers.ts';
 import { watching } from '../domain/watchings.ts';
+import { actionReactions } from './actionReactions.ts';
 import { automationReactions } from './automationReactions.ts';
 import { deviceGroupReactions } from './deviceGroups.ts';
 import { jobReactions } from './jobMoves.ts';
 import { planReactions } from './plans.ts';
 import type { Reaction } from './reactions.ts';
+import { groupReactions } from './resourceGroups.ts';
+import { modelReactions } from './resourceModels.ts';
 
 /** All kinds of streams. */
 export const aggregates: readonly Aggregate[] = [
   account,
+  actionExecution,
   activeProfile,
   adapter,
   automation,
@@ -48,11 +57,15 @@ export const aggregates: readonly Aggregate[] = [
   inventory,
   job,
   jobMoveDecision,
+  lastAction,
   login,
   nameClaims,
   parkedReaction,
   plan,
   planDeletion,
+  resourceGroup,
+  resourceInstance,
+  resourceModel,
   profile,
   role,
   series,
@@ -64,8 +77,11 @@ export const aggregates: readonly Aggregate[] = [
 
 /** All that follows from events. */
 export const reactions: readonly Reaction[] = [
+  ...actionReactions,
   ...automationReactions,
   ...deviceGroupReactions,
+  ...groupReactions,
   ...jobReactions,
+  ...modelReactions,
   ...planReactions,
 ];

@@ -1,6 +1,7 @@
 import { deviceSteps } from './devices.ts';
 import { gateways } from './gateways.ts';
 import { jobSteps } from './jobs.ts';
+import { lifecycleSteps } from './lifecycle.ts';
 import { profileSteps } from './profiles.ts';
 
 /** A request of the sample. `as` keeps something of the answer under a name, for later requests to use. */
@@ -99,6 +100,7 @@ export const sample: readonly ((kept: Kept) => Step)[] = [
   () => ({ method: 'POST', path: '/configuration_manager/compliance_plans', body: { name: 'Before the freeze', description: 'Still being put together', gbac: { write: ['compliance'], read: [] } } }),
   ...jobSteps,
   ...deviceSteps,
+  ...lifecycleSteps,
   ...gateways,
   ...profileSteps,
 ];

@@ -7,6 +7,7 @@ import { gatewayManagerRows } from './gatewayManager.ts';
 import { groupMappingRows } from './groupMappings.ts';
 import { inventoryManagerRows } from './inventories.ts';
 import { rootLoginRows } from './login.ts';
+import { lifecycleManagerRows } from './lifecycleManager.ts';
 import { monitoringRows } from './monitoring.ts';
 import { operationsManagerRows } from './operationsManager.ts';
 import { profileRows } from './profiles.ts';
@@ -20,6 +21,7 @@ export const areas: readonly AreaRows[] = [
   docsRows,
   gatewayManagerRows,
   groupMappingRows,
+  lifecycleManagerRows,
   inventoryManagerRows,
   monitoringRows,
   openapiRows(() => areas, { version }),

@@ -43,11 +43,14 @@ export type Answer = {
   readonly replayed?: boolean;
 };
 
-/** Puts the area's members around a document's JSON text. `verb`: Created, Updated, Deleted, Unchanged. */
+/** Puts the area's members around a document's JSON text. */
 export type Envelope = (text: string, done?: Handled) => string;
 
 /** The same around a list of documents' JSON texts. */
 export type ListEnvelope = (texts: readonly string[], page: { readonly skip: number; readonly limit: number; readonly total: number }) => string;
+
+/** What a row's resource hangs on: `of` are the parents, `param` names one in the path, the resource's filter field `field` has its id. */
+export type Parent = { readonly of: Projection; readonly param: string; readonly field: string };
 
 /** Adds what comes from other streams to a document when it is read. */
 export type Join<Doc = any> = (doc: Doc, service: Service, call: Call) => Promise<unknown>; // a document of any collection
@@ -72,6 +75,8 @@ type Common = {
   /** Query parameters beside those of lists. */
   readonly query?: Readonly<Record<string, TSchema>>;
   readonly body?: TSchema;
+  /** In `key`, `input` and `within` the parameters are ids then, whatever the path says; what hangs on another parent is not found. */
+  readonly parent?: Parent;
   /** Schema of the 200 answer. */
   readonly answer: TSchema;
 };

@@ -1,5 +1,6 @@
 import { accounts } from './accounts.ts';
 import { adapters } from './adapters.ts';
+import { actionExecutions } from './actionExecutions.ts';
 import { automations } from './automations.ts';
 import { certificates } from './certificates.ts';
 import { banners } from './banner.ts';
@@ -10,9 +11,13 @@ import { groupMappings } from './groupMappings.ts';
 import { groups } from './groups.ts';
 import { inventories } from './inventories.ts';
 import { jobs } from './jobs.ts';
+import { lastActions } from './lastActions.ts';
 import { logins } from './logins.ts';
 import { parkedReactions } from './parkedReactions.ts';
 import { plans } from './plans.ts';
+import { resourceGroups } from './resourceGroups.ts';
+import { resourceInstances } from './resourceInstances.ts';
+import { resourceModels } from './resourceModels.ts';
 import { activeProfiles, profiles } from './profiles.ts';
 import { roles } from './roles.ts';
 import { serviceGroups } from './serviceGroups.ts';
@@ -24,6 +29,7 @@ import { watchings } from './watchings.ts';
 export const projections: readonly Projection[] = [
   accounts,
   adapters,
+  actionExecutions,
   activeProfiles,
   automations,
   certificates,
@@ -34,9 +40,13 @@ export const projections: readonly Projection[] = [
   groups,
   inventories,
   jobs,
+  lastActions,
   logins,
   parkedReactions,
   plans,
+  resourceGroups,
+  resourceInstances,
+  resourceModels,
   profiles,
   roles,
   serviceGroups,

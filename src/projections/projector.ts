@@ -10,10 +10,11 @@ const parkedSpec: CollectionSpec = { name: 'parked', sorts: ['name'], filters: [
 /** All collections that the projections fill. */
 export const collectionsOf = (projections: readonly Projection[]): readonly CollectionSpec[] => [...projections.flatMap(specsOf), parkedSpec];
 
-type Held = { readonly projection: Projection; readonly id: string; readonly doc: unknown; readonly revision: number };
+/** A document as far as its stream has been folded; `changed` since the last drain. */
+type Held = { readonly projection: Projection; readonly id: string; readonly key: string; doc: unknown; revision: number; changed: boolean };
 
 /** What has become of the children of one document since the last drain: `docs` by name, after `cleared`. */
-type Brood = { readonly children: Children; readonly id: string; cleared: boolean; readonly docs: Map<string, Omit<Held, 'id' | 'projection'>> };
+type Brood = { readonly children: Children; readonly id: string; cleared: boolean; readonly docs: Map<string, Pick<Held, 'doc' | 'revision'>> };
 
 /**
  * Folds events into documents. `take` works out what they become, `drain` gives what changed since the last drain as
@@ -23,20 +24,29 @@ type Brood = { readonly children: Children; readonly id: string; cleared: boolea
  */
 export const projector = (projections: readonly Projection[], read: (collection: string, id: string) => Promise<Entry | undefined>, log: (message: string, about: Record<string, unknown>) => void) => {
   const byCategory = new Map(projections.map(({ of }) => [of.category, projections.filter((p) => p.of.category === of.category)]));
-  const docs = new LRUCache<string, Held>({ max: 200_000 });
-  const touched = new Map<string, Held>();
+  // Both by stream: the documents that its events make.
+  const docs = new LRUCache<string, readonly Held[]>({ max: 200_000 });
+  const touched = new Map<string, readonly Held[]>();
   const broods = new Map<string, Brood>();
   const parked = new Map<string, string>();
   const newlyParked = new Set<string>();
   let nothingBefore = false;
 
-  const load = async (projection: Projection, id: string): Promise<Held> => {
-    const entry = await read(projection.collection, id);
-    return { projection, id, doc: entry && JSON.parse(entry.text), revision: entry?.revision ?? -1 };
+  const held = (projection: Projection, id: string, entry?: Entry): Held =>
+    ({ projection, id, key: `${projection.collection}/${id}`, doc: entry && JSON.parse(entry.text), revision: entry?.revision ?? -1, changed: false });
+
+  /** The documents of a stream as they are before an event; undefined if it makes none. */
+  const before = ({ stream, revision }: StoredEvent): readonly Held[] | undefined | Promise<readonly Held[]> => {
+    const known = docs.get(stream);
+    if (known) return known;
+    const { category, id } = splitStream(stream);
+    const concerned = byCategory.get(category);
+    if (nothingBefore && revision === 0) return concerned?.map((projection) => held(projection, id));
+    return concerned && Promise.all(concerned.map(async (projection) => held(projection, id, await read(projection.collection, id))));
   };
 
   const parking = (key: string, event: Recorded, step: () => void): void => {
-    if (parked.has(key)) return;
+    if (parked.size > 0 && parked.has(key)) return;
     try {
       step();
     } catch (error) {
@@ -46,8 +56,10 @@ export const projector = (projections: readonly Projection[], read: (collection:
     }
   };
 
-  const step = (key: string, { projection, id, doc }: Held, event: Recorded): void => parking(key, event, () => {
-    touched.set(key, { projection, id, doc: project(projection, doc, event), revision: event.revision });
+  const step = (one: Held, event: Recorded): void => parking(one.key, event, () => {
+    one.doc = project(one.projection, one.doc, event);
+    one.revision = event.revision;
+    one.changed = true;
   });
 
   const stepChildren = (children: Children, id: string, event: Recorded): void => {
@@ -77,25 +89,30 @@ export const projector = (projections: readonly Projection[], read: (collection:
     },
     take: async (events: readonly StoredEvent[]): Promise<void> => {
       for (const stored of events) {
-        const { category, id } = splitStream(stored.stream);
-        const concerned = byCategory.get(category);
-        if (!concerned) continue;
+        let concerned = touched.get(stored.stream);
+        if (!concerned) {
+          const found = before(stored);
+          concerned = found instanceof Promise ? await found : found;
+          if (!concerned) continue;
+          touched.set(stored.stream, concerned);
+        }
         const event = decode(stored);
-        for (const projection of concerned) {
-          const key = `${projection.collection}/${id}`;
-          const known = touched.get(key) ?? docs.get(key);
-          const isNew = nothingBefore && event.revision === 0;
-          step(key, known ?? (isNew ? { projection, id, doc: undefined, revision: -1 } : await load(projection, id)), event);
-          if (projection.children) stepChildren(projection.children, id, event);
+        for (const one of concerned) {
+          step(one, event);
+          if (one.projection.children) stepChildren(one.projection.children, one.id, event);
         }
       }
     },
     drain: (): Change[] => {
       const changes: Change[] = [];
-      for (const [key, held] of touched) {
-        const { projection, id, doc, revision } = held;
-        docs.set(key, held);
-        changes.push(doc === undefined ? { collection: projection.collection, id } : { collection: projection.collection, id, entry: entryOf(projection, id, doc, revision) });
+      for (const [stream, concerned] of touched) {
+        docs.set(stream, concerned);
+        for (const one of concerned) {
+          if (!one.changed) continue;
+          const { projection: { collection }, projection, id, doc, revision } = one;
+          changes.push(doc === undefined ? { collection, id } : { collection, id, entry: entryOf(projection, id, doc, revision) });
+          one.changed = false;
+        }
       }
       for (const { children, id: parent, cleared, docs } of broods.values()) {
         const { collection } = children;
