@@ -32,6 +32,7 @@ import { snapshots } from './projections/snapshots.ts';
 import { projectionVersion } from './projections/version.ts';
 import { secretKey, secrets } from './secrets.ts';
 import { devicesOf } from './southbound/devices.ts';
+import { jinjaRenderer } from './southbound/jinja/renderer.ts';
 import { outbound } from './southbound/outbound.ts';
 import type { Recorded } from './store/event.ts';
 import type { EventStore } from './store/port.ts';
@@ -127,12 +128,14 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
 
   const health = monitor({ log, run, model, kind: inMemory ? 'memory' : 'redis', acknowledged: () => acknowledged, snapshot: keeping.position });
   const measured = metrics(health.gauges);
+  const renderer = jinjaRenderer();
   let stopping = false;
   const service: Service = {
     handle, model, tools, auth, devices,
     ...reader(model),
     collectionOf: (aggregate) => projections.find(({ of }) => of === aggregate)?.collection,
     digest: sealing.digest,
+    renderer,
     metrics: measured.text,
     status: health.status,
     ready: () => !stopping && health.ready(),
@@ -165,6 +168,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
       auth.stop();
       settings.stop();
       await consequences.stop();
+      await renderer.close();
       await run.stop();
       await keeping.stop();
       await model.close();

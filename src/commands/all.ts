@@ -9,6 +9,8 @@ import type { Aggregate } from '../domain/core.ts';
 import { deviceConfiguration } from '../domain/deviceConfigurations.ts';
 import { deviceGroupImport } from '../domain/deviceGroupImports.ts';
 import { deviceGroup } from '../domain/deviceGroups.ts';
+import { formDeletion } from '../domain/formDeletions.ts';
+import { form } from '../domain/forms.ts';
 import { groupMapping } from '../domain/groupMappings.ts';
 import { group } from '../domain/groups.ts';
 import { inventory } from '../domain/inventories.ts';
@@ -26,6 +28,7 @@ import { resourceModel } from '../domain/resourceModels.ts';
 import { activeProfile, profile } from '../domain/profiles.ts';
 import { role } from '../domain/roles.ts';
 import { series } from '../domain/series.ts';
+import { template } from '../domain/templates.ts';
 import { serviceGroup } from '../domain/serviceGroups.ts';
 import { tree } from '../domain/trees.ts';
 import { trigger } from '../domain/triggers.ts';
@@ -33,6 +36,7 @@ import { watching } from '../domain/watchings.ts';
 import { actionReactions } from './actionReactions.ts';
 import { automationReactions } from './automationReactions.ts';
 import { deviceGroupReactions } from './deviceGroups.ts';
+import { formReactions } from './forms.ts';
 import { jobReactions } from './jobMoves.ts';
 import { planReactions } from './plans.ts';
 import type { Reaction } from './reactions.ts';
@@ -47,6 +51,8 @@ export const aggregates: readonly Aggregate[] = [
   adapter,
   automation,
   automationImport,
+  form,
+  formDeletion,
   certificate,
   banner,
   deviceConfiguration,
@@ -69,6 +75,7 @@ export const aggregates: readonly Aggregate[] = [
   profile,
   role,
   series,
+  template,
   serviceGroup,
   tree,
   trigger,
@@ -80,6 +87,7 @@ export const reactions: readonly Reaction[] = [
   ...actionReactions,
   ...automationReactions,
   ...deviceGroupReactions,
+  ...formReactions,
   ...groupReactions,
   ...jobReactions,
   ...modelReactions,

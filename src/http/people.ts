@@ -18,7 +18,7 @@ export const signing = async (model: ReadStore, documents: readonly Authored[]) 
 };
 
 /** A document with usernames in the place of its authors' ids. */
-export const signed: Join<Authored> = async (document, { model }) => (await signing(model, [document]))(document);
+export const signed: Join<Authored> = async (doc, { model }) => (await signing(model, [doc]))(doc);
 
 export type Author = { readonly _id: string; readonly username: string; readonly firstname: string; readonly provenance: string };
 

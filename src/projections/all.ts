@@ -7,6 +7,8 @@ import { banners } from './banner.ts';
 import { credentials } from './credentials.ts';
 import type { Projection } from './define.ts';
 import { deviceGroups } from './deviceGroups.ts';
+import { formDeletions } from './formDeletions.ts';
+import { forms } from './forms.ts';
 import { groupMappings } from './groupMappings.ts';
 import { groups } from './groups.ts';
 import { inventories } from './inventories.ts';
@@ -20,6 +22,7 @@ import { resourceInstances } from './resourceInstances.ts';
 import { resourceModels } from './resourceModels.ts';
 import { activeProfiles, profiles } from './profiles.ts';
 import { roles } from './roles.ts';
+import { templates } from './templates.ts';
 import { serviceGroups } from './serviceGroups.ts';
 import { trees } from './trees.ts';
 import { triggers } from './triggers.ts';
@@ -36,6 +39,8 @@ export const projections: readonly Projection[] = [
   banners,
   credentials,
   deviceGroups,
+  formDeletions,
+  forms,
   groupMappings,
   groups,
   inventories,
@@ -49,6 +54,7 @@ export const projections: readonly Projection[] = [
   resourceModels,
   profiles,
   roles,
+  templates,
   serviceGroups,
   trees,
   triggers,
