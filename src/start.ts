@@ -31,10 +31,10 @@ import { readSnapshot } from './projections/snapshot.ts';
 import { snapshots } from './projections/snapshots.ts';
 import { projectionVersion } from './projections/version.ts';
 import { secretKey, secrets } from './secrets.ts';
-import { jinjaRenderer } from './southbound/jinja/renderer.ts';
-import type { Recorded } from './store/event.ts';
 import { devicesOf } from './southbound/devices.ts';
+import { jinjaRenderer } from './southbound/jinja/renderer.ts';
 import { outbound } from './southbound/outbound.ts';
+import type { Recorded } from './store/event.ts';
 import type { EventStore } from './store/port.ts';
 import { withPayloads } from './store/payloads.ts';
 import { openSqliteStore } from './store/sqlite.ts';
@@ -159,8 +159,8 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     stop: async () => {
       stopping = true;
       clearInterval(snapshotTimer);
-      const { shutdownMs } = settings.current();
       // Calls of devices are broken off while their outcome can still be stored and answered.
+      const { shutdownMs } = settings.current();
       const patience = setTimeout(() => void devices.close(), shutdownMs / 2);
       await server.stop(shutdownMs);
       clearTimeout(patience);

@@ -17,6 +17,7 @@ const rows: ReadonlyMap<string, Row> = new Map(areas.flatMap((area) => area.rows
 /** Rows to read that nothing says what to fill their paths with. */
 const reads = ({ weekly = '', branches = '', precheck = '', comparison = '' }: Kept): Readonly<Record<string, Json>> => ({
   'GET /configuration_manager/compliance_plans/:id': { id: weekly },
+  'GET /configuration_manager/devices/:deviceName/configuration': { deviceName: 'lab-01' },
   'GET /inventory_manager/v1/inventories/:id/nodes': { id: branches },
   'GET /mop/listATemplate/:name': { name: precheck },
   'GET /mop/listAnAnalyticTemplate/:name': { name: comparison },
@@ -87,6 +88,14 @@ const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgra
   'POST /mop/RunCommandTemplate': { body: { template: 'Upgrade pre-check', devices: ['lab-01', 'lab-03'], variables: { uplink: 'GigabitEthernet2', target_version: '17.15.1' } } },
   'POST /mop/RunAnalyticTemplate': { body: { template: 'Upgrade before and after', pre: texts, post: texts } },
   'DELETE /configuration_manager/compliance_plans': { body: { planIds: [weekly] } },
+  'POST /configuration_manager/devicegroup': { body: { groupName: 'Temporary', deviceNames: 'a, b' } },
+  'DELETE /configuration_manager/devicegroups/:id': { params: { id: 'Temporary' } },
+  'POST /configuration_manager/import/groups': { body: { groups: [{ name: 'Imported', devices: ['a'] }] } },
+  'POST /configuration_manager/adapters': { body: { name: 'temporary', type: 'http', properties: { baseUrl: 'https://c.example.net', token: 'secret' }, devices: [{ name: 'a', host: '2001:db8::1', port: 443 }] } },
+  'PUT /configuration_manager/adapters/:name': { params: { name: 'temporary' }, body: { type: 'lab' } },
+  'DELETE /configuration_manager/adapters/:name': { params: { name: 'temporary' } },
+  'POST /configuration_manager/devices': { body: { options: { filter: { ostype: 'cisco' }, limit: 2 } } },
+  'POST /configuration_manager/devices/:deviceName/configuration': { params: { deviceName: 'lab-03' }, body: { config: { device: 'lab-03', config: 'hostname lab-03' }, options: { replace: false } } },
   'POST /lifecycle-manager/resources': { body: { name: 'Temporary', schema: {}, actions: [{ name: 'Set', type: 'update' }] } },
   'PUT /lifecycle-manager/resources/:id': { params: { id: 'Temporary' }, body: { name: 'Temporary', description: 'Other', schema: { type: 'object' } } },
   'POST /lifecycle-manager/resources/:model/instances': { params: { model: 'Temporary' }, body: { name: 'one', instanceData: { token: 't' } } },

@@ -1,3 +1,4 @@
+import { deviceSteps } from './devices.ts';
 import { formSteps } from './forms.ts';
 import { gateways } from './gateways.ts';
 import { jobSteps } from './jobs.ts';
@@ -101,6 +102,7 @@ export const sample: readonly ((kept: Kept) => Step)[] = [
   ({ weekly }) => ({ method: 'PUT', path: '/configuration_manager/compliance_plans', body: { planId: weekly, options: { status: 'active' } } }),
   () => ({ method: 'POST', path: '/configuration_manager/compliance_plans', body: { name: 'Before the freeze', description: 'Still being put together', gbac: { write: ['compliance'], read: [] } } }),
   ...jobSteps,
+  ...deviceSteps,
   ...lifecycleSteps,
   ...gateways,
   ...profileSteps,
