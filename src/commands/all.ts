@@ -5,6 +5,8 @@ import { automation } from '../domain/automations.ts';
 import { certificate } from '../domain/certificates.ts';
 import { banner } from '../domain/banner.ts';
 import type { Aggregate } from '../domain/core.ts';
+import { formDeletion } from '../domain/formDeletions.ts';
+import { form } from '../domain/forms.ts';
 import { groupMapping } from '../domain/groupMappings.ts';
 import { group } from '../domain/groups.ts';
 import { inventory } from '../domain/inventories.ts';
@@ -22,12 +24,14 @@ import { resourceModel } from '../domain/resourceModels.ts';
 import { activeProfile, profile } from '../domain/profiles.ts';
 import { role } from '../domain/roles.ts';
 import { series } from '../domain/series.ts';
+import { template } from '../domain/templates.ts';
 import { serviceGroup } from '../domain/serviceGroups.ts';
 import { tree } from '../domain/trees.ts';
 import { trigger } from '../domain/triggers.ts';
 import { watching } from '../domain/watchings.ts';
 import { actionReactions } from './actionReactions.ts';
 import { automationReactions } from './automationReactions.ts';
+import { formReactions } from './forms.ts';
 import { jobReactions } from './jobMoves.ts';
 import { planReactions } from './plans.ts';
 import type { Reaction } from './reactions.ts';
@@ -41,6 +45,8 @@ export const aggregates: readonly Aggregate[] = [
   activeProfile,
   automation,
   automationImport,
+  form,
+  formDeletion,
   certificate,
   banner,
   group,
@@ -60,6 +66,7 @@ export const aggregates: readonly Aggregate[] = [
   profile,
   role,
   series,
+  template,
   serviceGroup,
   tree,
   trigger,
@@ -70,6 +77,7 @@ export const aggregates: readonly Aggregate[] = [
 export const reactions: readonly Reaction[] = [
   ...actionReactions,
   ...automationReactions,
+  ...formReactions,
   ...groupReactions,
   ...jobReactions,
   ...modelReactions,

@@ -1,7 +1,9 @@
+import { formSteps } from './forms.ts';
 import { gateways } from './gateways.ts';
 import { jobSteps } from './jobs.ts';
 import { lifecycleSteps } from './lifecycle.ts';
 import { profileSteps } from './profiles.ts';
+import { templateSteps } from './templates.ts';
 
 /** A request of the sample. `as` keeps something of the answer under a name, for later requests to use. */
 export type Step = {
@@ -101,4 +103,6 @@ export const sample: readonly ((kept: Kept) => Step)[] = [
   ...lifecycleSteps,
   ...gateways,
   ...profileSteps,
+  ...formSteps,
+  ...templateSteps,
 ];

@@ -3,6 +3,7 @@ import { authorizationRows } from './authorization.ts';
 import { bannerRows } from './banner.ts';
 import { configurationManagerRows } from './configurationManager.ts';
 import { docsRows, openapiRows } from './docs.ts';
+import { formRows } from './forms.ts';
 import { gatewayManagerRows } from './gatewayManager.ts';
 import { groupMappingRows } from './groupMappings.ts';
 import { inventoryManagerRows } from './inventories.ts';
@@ -12,6 +13,7 @@ import { monitoringRows } from './monitoring.ts';
 import { operationsManagerRows } from './operationsManager.ts';
 import { profileRows } from './profiles.ts';
 import type { AreaRows } from './route.ts';
+import { templateRows } from './templates.ts';
 
 /** All rows of the API. */
 export const areas: readonly AreaRows[] = [
@@ -19,6 +21,7 @@ export const areas: readonly AreaRows[] = [
   bannerRows,
   configurationManagerRows,
   docsRows,
+  formRows,
   gatewayManagerRows,
   groupMappingRows,
   lifecycleManagerRows,
@@ -28,4 +31,5 @@ export const areas: readonly AreaRows[] = [
   operationsManagerRows,
   profileRows,
   rootLoginRows,
+  templateRows,
 ];

@@ -82,22 +82,23 @@ type Common = {
 };
 
 /**
- * A change. Which resource: `key` (natural keys), else a new id for commands on `new`, else the parameter `id` (or
- * `named`, if that is another one), which may be a name. `input` makes the command's input from path and body; without it the body is the input.
+ * A change. Which resource: `key` (natural keys), else a new id for commands on `new`, else what `named` says (a parameter,
+ * `id` unless given, or a function of path and body), which may be an id or a name. `input` makes the command's input from path and body; without it the body is the input.
  */
 export type CommandRow = Common & {
   readonly command: Command;
   readonly key?: (params: Params, body: any, actor: Actor) => string; // the row's body schema
-  readonly named?: string;
+  readonly named?: string | ((params: Params, body: any) => string); // the same
   readonly input?: (params: Params, body: any) => unknown; // the row's body schema
   readonly join?: Join;
   readonly envelope: Envelope;
 };
 
-/** One document: by `key`, else by the parameter `id`, which may be a name. */
+/** One document: by `key`, else by the parameter `named` (`id` unless given), which may be a name. */
 export type GetRow = Common & {
   readonly get: Projection;
   readonly key?: (params: Params) => string;
+  readonly named?: string;
   /** The document as long as there is none. */
   readonly otherwise?: unknown;
   readonly join?: Join;

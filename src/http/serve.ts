@@ -54,8 +54,8 @@ const serveCommand = (row: CommandRow, service: Service): Serve => {
     const params = await resolved(row, call, service, command.on === 'new' ? undefined : collection);
     const id = key ? key(params, body, call.actor)
       : command.on === 'new' ? newId(about.idempotency?.key)
-      : await service.tools.find(collection ?? '', params[named] ?? '');
-    if (id === undefined) throw new Refusal('not_found', 'No such resource', { path: named });
+      : await service.tools.find(collection ?? '', typeof named === 'string' ? params[named] ?? '' : named(params, body));
+    if (id === undefined) throw new Refusal('not_found', 'No such resource', typeof named === 'string' ? { path: named } : {});
     const done = await service.handle(command, { id, input: input ? input(params, body) : body, ...about });
     const text = await joining(join, JSON.stringify(done.doc ?? done.before ?? null), service, call);
     return { body: envelope(text, done), etag: etagOf(done.revision, join && text), position: done.position, replayed: done.replayed };
@@ -90,12 +90,12 @@ export const requestOf = (operation: string, call: Call, service: Service): Omit
 export const newId = (key: string | undefined): string => (key === undefined ? randomBytes(12).toString('hex') : digest('sha256', key, 'hex').slice(0, 24));
 
 const serveGet = (row: GetRow, service: Service): Serve => {
-  const { get, key, otherwise, join, envelope } = row;
+  const { get, key, named = 'id', otherwise, join, envelope } = row;
   const preset = otherwise === undefined ? undefined : JSON.stringify(otherwise);
   return async (call) => {
     const params = await resolved(row, call, service, get.collection);
     if (preset !== undefined && !(await service.model.get(get.collection, key?.(params) ?? ''))) return { body: envelope(preset), etag: `"${tagged(preset)}"` };
-    const { revision, text } = key || row.parent ? await service.entryById(get, key ? key(params) : params.id ?? '', call.actor) : await service.entry(get, params.id ?? '', call.actor);
+    const { revision, text } = key || row.parent ? await service.entryById(get, key ? key(params) : params.id ?? '', call.actor) : await service.entry(get, params[named] ?? '', call.actor);
     const whole = await joining(join, text, service, call);
     return { body: envelope(whole), etag: etagOf(revision, join && whole) };
   };

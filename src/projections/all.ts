@@ -5,6 +5,8 @@ import { certificates } from './certificates.ts';
 import { banners } from './banner.ts';
 import { credentials } from './credentials.ts';
 import type { Projection } from './define.ts';
+import { formDeletions } from './formDeletions.ts';
+import { forms } from './forms.ts';
 import { groupMappings } from './groupMappings.ts';
 import { groups } from './groups.ts';
 import { inventories } from './inventories.ts';
@@ -18,6 +20,7 @@ import { resourceInstances } from './resourceInstances.ts';
 import { resourceModels } from './resourceModels.ts';
 import { activeProfiles, profiles } from './profiles.ts';
 import { roles } from './roles.ts';
+import { templates } from './templates.ts';
 import { serviceGroups } from './serviceGroups.ts';
 import { trees } from './trees.ts';
 import { triggers } from './triggers.ts';
@@ -32,6 +35,8 @@ export const projections: readonly Projection[] = [
   certificates,
   banners,
   credentials,
+  formDeletions,
+  forms,
   groupMappings,
   groups,
   inventories,
@@ -45,6 +50,7 @@ export const projections: readonly Projection[] = [
   resourceModels,
   profiles,
   roles,
+  templates,
   serviceGroups,
   trees,
   triggers,
