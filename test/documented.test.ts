@@ -3,6 +3,7 @@ import { Ajv } from 'ajv';
 import { loadSample } from '../src/demo/load.ts';
 import type { Kept } from '../src/demo/sample.ts';
 import { gateway, issuing, root } from './certificates.ts';
+import { describeOwnRedis } from './redisServer.ts';
 import { adminPassword, type Answer, startService, type TestService } from './service.ts';
 
 // What the API document says of the answers, field by field; written from it and not from the code.
@@ -132,11 +133,12 @@ const analyticTemplate = template({ prepostCommands: list(object({}, {
 
 const ajv = new Ajv({ strict: true, allErrors: true });
 
-describe('the documented operations, called from outside:', () => {
+/** Every documented operation as somebody outside sees it, on a service with these settings. */
+const operations = (settings: () => Record<string, string>) => {
   let service: TestService;
   let kept: Kept;
   before(async () => {
-    service = await startService();
+    service = await startService(settings());
     kept = await loadSample(service.url, 'admin', adminPassword);
   });
   after(() => service.stop());
@@ -363,4 +365,7 @@ describe('the documented operations, called from outside:', () => {
     fits(await service.ask('GET', `/json-forms/forms/${kept.upgradeForm}`), formDocument);
     fits(await service.ask('GET', '/json-forms/forms/no-such-form'), failure, 404);
   });
-});
+};
+
+describe('the documented operations, called from outside:', () => operations(() => ({})));
+describeOwnRedis('the documented operations, called from outside, read models in Redis:', (redis) => operations(() => ({ READSTORE_URL: redis().url })));
