@@ -2,6 +2,7 @@ import { mkdirSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { Logger } from 'pino';
 import { bootstrap } from './bootstrap.ts';
+import { storedAdapters } from './commands/adapters.ts';
 import { aggregates, reactions } from './commands/all.ts';
 import { nameClaims } from './commands/claims.ts';
 import { handler } from './commands/handle.ts';
@@ -31,6 +32,8 @@ import { snapshots } from './projections/snapshots.ts';
 import { projectionVersion } from './projections/version.ts';
 import { secretKey, secrets } from './secrets.ts';
 import { jinjaRenderer } from './southbound/jinja/renderer.ts';
+import { devicesOf } from './southbound/devices.ts';
+import { outbound } from './southbound/outbound.ts';
 import type { EventStore } from './store/port.ts';
 import { withPayloads } from './store/payloads.ts';
 import { openSqliteStore } from './store/sqlite.ts';
@@ -100,12 +103,21 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   await bootstrap({ handle, adminPassword: config.ADMIN_PASSWORD, tell });
   consequences.start(handle);
 
+  const guard = outbound({ allowed: config.OUTBOUND_ALLOW, stores: config.READSTORE_URL === undefined ? [] : [new URL(config.READSTORE_URL).hostname.replace(/^\[|\]$/g, '')] });
+  const devices = devicesOf({
+    adapters: (device) => storedAdapters(tools, device),
+    order: () => [],
+    unseal: sealing.unseal,
+    guard,
+    labFolder: join(config.DATA_DIR, 'lab'),
+  });
+
   const health = monitor({ log, run, model, kind: inMemory ? 'memory' : 'redis', acknowledged: () => acknowledged, snapshot: keeping.position });
   const measured = metrics(health.gauges);
   const renderer = jinjaRenderer();
   let stopping = false;
   const service: Service = {
-    handle, model, tools, auth,
+    handle, model, tools, auth, devices,
     ...reader(model),
     collectionOf: (aggregate) => projections.find(({ of }) => of === aggregate)?.collection,
     digest: sealing.digest,
@@ -132,7 +144,11 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     stop: async () => {
       stopping = true;
       clearInterval(snapshotTimer);
+      // Calls of devices are broken off while their outcome can still be stored and answered.
+      const patience = setTimeout(() => void devices.close(), stopMs / 2);
       await server.stop(stopMs);
+      clearTimeout(patience);
+      await devices.close();
       auth.stop();
       await consequences.stop();
       await renderer.close();

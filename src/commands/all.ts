@@ -1,7 +1,11 @@
 import { account } from '../domain/accounts.ts';
+import { adapter } from '../domain/adapters.ts';
 import { automationImport } from '../domain/automationImports.ts';
 import { automation } from '../domain/automations.ts';
 import type { Aggregate } from '../domain/core.ts';
+import { deviceConfiguration } from '../domain/deviceConfigurations.ts';
+import { deviceGroupImport } from '../domain/deviceGroupImports.ts';
+import { deviceGroup } from '../domain/deviceGroups.ts';
 import { groupMapping } from '../domain/groupMappings.ts';
 import { group } from '../domain/groups.ts';
 import { jobMoveDecision } from '../domain/jobMoves.ts';
@@ -18,14 +22,19 @@ import { trigger } from '../domain/triggers.ts';
 import { watching } from '../domain/watchings.ts';
 import { automationReactions } from './automationReactions.ts';
 import { jobReactions } from './jobMoves.ts';
+import { deviceGroupReactions } from './deviceGroups.ts';
 import { planReactions } from './plans.ts';
 import type { Reaction } from './reactions.ts';
 
 /** All kinds of streams. */
 export const aggregates: readonly Aggregate[] = [
   account,
+  adapter,
   automation,
   automationImport,
+  deviceConfiguration,
+  deviceGroup,
+  deviceGroupImport,
   group,
   groupMapping,
   job,
@@ -46,5 +55,6 @@ export const aggregates: readonly Aggregate[] = [
 export const reactions: readonly Reaction[] = [
   ...automationReactions,
   ...jobReactions,
+  ...deviceGroupReactions,
   ...planReactions,
 ];

@@ -2,6 +2,7 @@ import type { Authored } from '../domain/authors.ts';
 import type { Gbac } from '../domain/core.ts';
 import type { GroupMapping } from '../domain/groupMappings.ts';
 import type { ReadStore } from '../projections/port.ts';
+import type { Join } from './route.ts';
 
 /** Usernames of accounts by id; what is no account's id is not in it. */
 export const usernames = async (model: ReadStore, ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
@@ -15,6 +16,9 @@ export const signing = async (model: ReadStore, documents: readonly Authored[]) 
   const who = (id: string | null) => (id === null ? null : names.get(id) ?? id);
   return <D extends Authored>(document: D): D => ({ ...document, createdBy: who(document.createdBy), lastUpdatedBy: who(document.lastUpdatedBy) });
 };
+
+/** A document with usernames in the place of its authors' ids. */
+export const signed: Join<Authored> = async (document, { model }) => (await signing(model, [document]))(document);
 
 type GroupObject = { readonly provenance: string; readonly name: string; readonly description: string };
 

@@ -1,7 +1,9 @@
 import { accounts } from './accounts.ts';
+import { adapters } from './adapters.ts';
 import { automations } from './automations.ts';
 import { credentials } from './credentials.ts';
 import type { Projection } from './define.ts';
+import { deviceGroups } from './deviceGroups.ts';
 import { groupMappings } from './groupMappings.ts';
 import { groups } from './groups.ts';
 import { jobs } from './jobs.ts';
@@ -16,8 +18,10 @@ import { watchings } from './watchings.ts';
 /** All collections. The first of an aggregate is the document that its commands answer with. */
 export const projections: readonly Projection[] = [
   accounts,
+  adapters,
   automations,
   credentials,
+  deviceGroups,
   groupMappings,
   groups,
   jobs,
