@@ -1,5 +1,7 @@
 import { account } from '../domain/accounts.ts';
 import { adapter } from '../domain/adapters.ts';
+import { agent } from '../domain/agents.ts';
+import { agentSession } from '../domain/agentSessions.ts';
 import { automationImport } from '../domain/automationImports.ts';
 import { automation } from '../domain/automations.ts';
 import type { Aggregate } from '../domain/core.ts';
@@ -15,11 +17,13 @@ import { nameClaims } from '../domain/names.ts';
 import { planDeletion } from '../domain/planDeletions.ts';
 import { parkedReaction } from '../domain/parkedReactions.ts';
 import { plan } from '../domain/plans.ts';
+import { publishedEvent } from '../domain/publishedEvents.ts';
 import { role } from '../domain/roles.ts';
 import { series } from '../domain/series.ts';
 import { tree } from '../domain/trees.ts';
 import { trigger } from '../domain/triggers.ts';
 import { watching } from '../domain/watchings.ts';
+import { sessionReactions } from './agentSessions.ts';
 import { automationReactions } from './automationReactions.ts';
 import { jobReactions } from './jobMoves.ts';
 import { deviceGroupReactions } from './deviceGroups.ts';
@@ -30,6 +34,8 @@ import type { Reaction } from './reactions.ts';
 export const aggregates: readonly Aggregate[] = [
   account,
   adapter,
+  agent,
+  agentSession,
   automation,
   automationImport,
   deviceConfiguration,
@@ -44,6 +50,7 @@ export const aggregates: readonly Aggregate[] = [
   parkedReaction,
   plan,
   planDeletion,
+  publishedEvent,
   role,
   series,
   tree,
@@ -57,4 +64,5 @@ export const reactions: readonly Reaction[] = [
   ...jobReactions,
   ...deviceGroupReactions,
   ...planReactions,
+  ...sessionReactions,
 ];

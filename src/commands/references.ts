@@ -1,5 +1,7 @@
+import type { Actor } from '../domain/core.ts';
 import type { Referrer } from '../domain/references.ts';
 import { projections } from '../projections/all.ts';
+import { mayRead } from './access.ts';
 import type { Where } from '../projections/port.ts';
 import type { Tools } from './define.ts';
 
@@ -36,4 +38,25 @@ export const unknownNames = async ({ query }: Tools, collection: string, names: 
   if (names.length === 0) return [];
   const found = await query(collection, { any: names.map((value) => ({ field: 'name', op: 'equals', value })) });
   return names.filter((name) => !found.some((doc) => doc.name === name));
+};
+
+/** The kinds of components that the platform holds: an automation's `componentType`, and the collection that its `componentName` is an id or name in. */
+export const componentCollections: ReadonlyMap<string, string> = new Map([
+  ['agent', 'agents'],
+  ['template', 'templates'],
+]);
+
+/** Automations that name the component by one of its ids and names, as far as the actor may see. */
+export const referrersOfComponent = async ({ query }: Tools, componentType: string, idsAndNames: readonly string[], actor: Actor): Promise<readonly Referrer[]> => {
+  const found = await query('automations', { all: [
+    { field: 'componentType', op: 'equals', value: componentType },
+    { any: idsAndNames.map((value) => ({ field: 'componentName', op: 'equals', value })) },
+  ] });
+  return found.map(({ name, gbac }) => ({ kind: 'automation', name: mayRead(actor, gbac) ? name as string : '(hidden)' }));
+};
+
+/** The id of the component that an automation names; undefined where the platform holds no such kind, or none of that id or name. */
+export const componentId = async ({ find }: Tools, { componentType, componentName }: { readonly componentType: string | null; readonly componentName: string | null }): Promise<string | undefined> => {
+  const collection = componentType === null ? undefined : componentCollections.get(componentType);
+  return collection === undefined || componentName === null ? undefined : find(collection, componentName);
 };

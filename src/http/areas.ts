@@ -1,4 +1,5 @@
 import { version } from '../version.ts';
+import { agentSessionManagerRows } from './agentSessionManager.ts';
 import { authorizationRows } from './authorization.ts';
 import { configurationManagerRows } from './configurationManager.ts';
 import { docsRows, openapiRows } from './docs.ts';
@@ -10,6 +11,7 @@ import type { AreaRows } from './route.ts';
 
 /** All rows of the API. */
 export const areas: readonly AreaRows[] = [
+  agentSessionManagerRows,
   authorizationRows(() => areas),
   configurationManagerRows,
   docsRows,

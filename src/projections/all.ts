@@ -1,5 +1,7 @@
 import { accounts } from './accounts.ts';
 import { adapters } from './adapters.ts';
+import { agents } from './agents.ts';
+import { agentSessions, sessionMessages } from './agentSessions.ts';
 import { automations } from './automations.ts';
 import { credentials } from './credentials.ts';
 import type { Projection } from './define.ts';
@@ -19,6 +21,9 @@ import { watchings } from './watchings.ts';
 export const projections: readonly Projection[] = [
   accounts,
   adapters,
+  agents,
+  agentSessions,
+  sessionMessages,
   automations,
   credentials,
   deviceGroups,
