@@ -16,6 +16,7 @@ const rows: ReadonlyMap<string, Row> = new Map(areas.flatMap((area) => area.rows
 /** Rows to read that nothing says what to fill their paths with. */
 const reads = ({ weekly = '' }: Kept): Readonly<Record<string, Json>> => ({
   'GET /configuration_manager/compliance_plans/:id': { id: weekly },
+  'GET /configuration_manager/devices/:deviceName/configuration': { deviceName: 'lab-01' },
 });
 
 const user = { username: 'admin', password: adminPassword };
@@ -70,6 +71,14 @@ const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgra
   'PUT /configuration_manager/compliance_plans': { body: { planId: weekly, options } },
   'POST /configuration_manager/search/compliance_plans': { body: { options: { limit: 10 } } },
   'DELETE /configuration_manager/compliance_plans': { body: { planIds: [weekly] } },
+  'POST /configuration_manager/devicegroup': { body: { groupName: 'Temporary', deviceNames: 'a, b' } },
+  'DELETE /configuration_manager/devicegroups/:id': { params: { id: 'Temporary' } },
+  'POST /configuration_manager/import/groups': { body: { groups: [{ name: 'Imported', devices: ['a'] }] } },
+  'POST /configuration_manager/adapters': { body: { name: 'temporary', type: 'http', properties: { baseUrl: 'https://c.example.net', token: 'secret' }, devices: [{ name: 'a', host: '2001:db8::1', port: 443 }] } },
+  'PUT /configuration_manager/adapters/:name': { params: { name: 'temporary' }, body: { type: 'lab' } },
+  'DELETE /configuration_manager/adapters/:name': { params: { name: 'temporary' } },
+  'POST /configuration_manager/devices': { body: { options: { filter: { ostype: 'cisco' }, limit: 2 } } },
+  'POST /configuration_manager/devices/:deviceName/configuration': { params: { deviceName: 'lab-03' }, body: { config: { device: 'lab-03', config: 'hostname lab-03' }, options: { replace: false } } },
 });
 
 /** The path with its parameters filled in. */

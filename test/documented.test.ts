@@ -165,4 +165,21 @@ describe('the documented operations, called from outside:', () => {
     const { body } = await service.ask('GET', `/configuration_manager/configs/${kept.edge}`);
     assert.deepEqual(body.versions.find(({ name }: { name: string }) => name === 'initial').variables, { snmp_location: 'POP' });
   });
+
+  it('17. imports device groups', async () => {
+    const groups = [{ name: 'Core routers', description: 'Both sites', devices: ['core-01', 'core-02'] }, { name: 'Empty for now' }];
+    fits(await service.ask('POST', '/configuration_manager/import/groups', { groups }), success);
+    const { body } = await service.ask('GET', '/configuration_manager/devicegroups/Core%20routers');
+    assert.deepEqual({ name: body.name, description: body.description, devices: body.devices }, groups[0]);
+    fits(await service.ask('POST', '/configuration_manager/import/groups', { groups: [{ name: 'Core routers', devices: [] }] }), failure, 409);
+  });
+
+  it('20. applies a device configuration', async () => {
+    const path = '/configuration_manager/devices/lab-02/configuration';
+    const body = fits(await service.ask('POST', path, { config: { device: 'lab-02', config: 'hostname lab-02\nntp server 192.0.2.77\n' }, options: {} }), anything);
+    assert.equal(body.device, 'lab-02');
+    assert.match((await service.ask('GET', path)).body.config, /^ntp server 192\.0\.2\.77$/m);
+    const { metadata } = fits(await service.ask('POST', path, { config: { config: 'no such command as this\nbogus\n' } }), failure, 502);
+    fits({ status: 200, headers: new Headers({ 'content-type': 'application/json' }), text: JSON.stringify(metadata.adapter), body: metadata.adapter }, object({ name: { const: 'lab' }, status: whole, body: anyObject }));
+  });
 });

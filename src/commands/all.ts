@@ -25,8 +25,8 @@ import { trigger } from '../domain/triggers.ts';
 import { watching } from '../domain/watchings.ts';
 import { sessionReactions } from './agentSessions.ts';
 import { automationReactions } from './automationReactions.ts';
-import { jobReactions } from './jobMoves.ts';
 import { deviceGroupReactions } from './deviceGroups.ts';
+import { jobReactions } from './jobMoves.ts';
 import { planReactions } from './plans.ts';
 import type { Reaction } from './reactions.ts';
 
@@ -61,8 +61,8 @@ export const aggregates: readonly Aggregate[] = [
 /** All that follows from events. */
 export const reactions: readonly Reaction[] = [
   ...automationReactions,
-  ...jobReactions,
   ...deviceGroupReactions,
+  ...jobReactions,
   ...planReactions,
   ...sessionReactions,
 ];

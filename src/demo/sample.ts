@@ -1,3 +1,4 @@
+import { deviceSteps } from './devices.ts';
 import { jobSteps } from './jobs.ts';
 
 /** A request of the sample. `as` keeps something of the answer under a name, for later requests to use. */
@@ -95,4 +96,5 @@ export const sample: readonly ((kept: Kept) => Step)[] = [
   ({ weekly }) => ({ method: 'PUT', path: '/configuration_manager/compliance_plans', body: { planId: weekly, options: { status: 'active' } } }),
   () => ({ method: 'POST', path: '/configuration_manager/compliance_plans', body: { name: 'Before the freeze', description: 'Still being put together', gbac: { write: ['compliance'], read: [] } } }),
   ...jobSteps,
+  ...deviceSteps,
 ];
