@@ -14,7 +14,7 @@ const fail = (error: unknown): never => {
 const serve = async (): Promise<void> => {
   const config = readConfig(process.env);
   const destination = pino.destination({ sync: false, minLength: 8192 });
-  const logger = pino({ level: config.LOG_LEVEL, base: null }, destination);
+  const logger = pino({ level: config.LOG_LEVEL ?? 'info', base: null }, destination);
   setInterval(() => destination.flush(), 500).unref();
   const starting = startService(config, logger, (line) => process.stderr.write(`${line}\n`));
 

@@ -7,16 +7,21 @@ import { areas } from '../src/http/areas.ts';
 import type { Row } from '../src/http/route.ts';
 import { fullPathOf } from '../src/http/router.ts';
 import type { Projection } from '../src/projections/define.ts';
+import { gateway } from './certificates.ts';
 import { adminPassword, type Answer, startService, type TestService } from './service.ts';
+import { webhookServer } from './webhookServer.ts';
 
 type Json = { readonly [keyword: string]: any }; // any JSON
 
 const rows: ReadonlyMap<string, Row> = new Map(areas.flatMap((area) => area.rows.map((row) => [`${row.method.toUpperCase()} ${fullPathOf(area, row)}`, row])));
 
 /** Rows to read that nothing says what to fill their paths with. */
-const reads = ({ weekly = '' }: Kept): Readonly<Record<string, Json>> => ({
+const reads = ({ weekly = '', branches = '', summarized = '' }: Kept): Readonly<Record<string, Json>> => ({
+  'GET /agent-session-manager/sessions/:id': { id: summarized },
+  'GET /agent-session-manager/sessions/:id/messages': { id: summarized },
   'GET /configuration_manager/compliance_plans/:id': { id: weekly },
   'GET /configuration_manager/devices/:deviceName/configuration': { deviceName: 'lab-01' },
+  'GET /inventory_manager/v1/inventories/:id/nodes': { id: branches },
 });
 
 const user = { username: 'admin', password: adminPassword };
@@ -24,10 +29,11 @@ const group = { name: 'temporary', description: 'Comes and goes' };
 const mapping = { provenance: 'ldap', externalGroup: 'CN=Temporary' };
 const imported = { _id: '0123456789abcdef01234567', name: 'Imported', description: '', componentType: null, componentName: null, gbac: { read: [], write: [] } };
 const manual = { name: 'By hand', enabled: true, actionType: 'automations', type: 'manual', formData: null, formId: null };
+const formId = '0123456789abcdef0123456a';
 const options = { name: 'Yearly audit', description: 'All', status: 'active' };
 
 /** A request for each row that is not read, in the order in which they are sent. */
-const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgrade = '', upgradeJob = '', portJob = '', backupJob = '' }: Kept): Readonly<Record<string, { readonly params?: Json; readonly body?: Json }>> => ({
+const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgrade = '', upgradeJob = '', portJob = '', backupJob = '', model = '', upgradeExecution = '', canceled = '', completed = '', failed = '' }: Kept): Readonly<Record<string, { readonly params?: Json; readonly body?: Json }>> => ({
   'POST /login': { body: user },
   'POST /logout': {},
   'POST /authorization/login': { body: { user } },
@@ -79,6 +85,46 @@ const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgra
   'DELETE /configuration_manager/adapters/:name': { params: { name: 'temporary' } },
   'POST /configuration_manager/devices': { body: { options: { filter: { ostype: 'cisco' }, limit: 2 } } },
   'POST /configuration_manager/devices/:deviceName/configuration': { params: { deviceName: 'lab-03' }, body: { config: { device: 'lab-03', config: 'hostname lab-03' }, options: { replace: false } } },
+  'POST /lifecycle-manager/resources': { body: { name: 'Temporary', schema: {}, actions: [{ name: 'Set', type: 'update' }] } },
+  'PUT /lifecycle-manager/resources/:id': { params: { id: 'Temporary' }, body: { name: 'Temporary', description: 'Other', schema: { type: 'object' } } },
+  'POST /lifecycle-manager/resources/:model/instances': { params: { model: 'Temporary' }, body: { name: 'one', instanceData: { token: 't' } } },
+  'PUT /lifecycle-manager/resources/:model/instances/:id': { params: { model: 'Temporary', id: 'one' }, body: { name: 'one', instanceData: { vlan: 5 } } },
+  'POST /lifecycle-manager/resources/:model/groups': { params: { model: 'Temporary' }, body: { name: 'all', instances: ['one'] } },
+  'PATCH /lifecycle-manager/resources/:model/groups/:id': { params: { model: 'Temporary', id: 'all' }, body: { instancesToRemove: ['one'] } },
+  'DELETE /lifecycle-manager/resources/:model/groups/:id': { params: { model: 'Temporary', id: 'all' } },
+  'DELETE /lifecycle-manager/resources/:model/instances/:id': { params: { model: 'Temporary', id: 'one' } },
+  'DELETE /lifecycle-manager/resources/:id': { params: { id: 'Temporary' } },
+  'POST /lifecycle-manager/resources/:model/run-action': { params: { model }, body: { actionId: '0c05', group: 'Headquarters', inputs: { bandwidth: 3000 } } },
+  'POST /lifecycle-manager/action-executions/:id/cancel': { params: { id: upgradeExecution } },
+  'POST /gateway_manager/v1/service-groups': { body: { serviceGroup: { name: 'Temporary', services: [{ id: 'a', name: 'b' }] } } },
+  'DELETE /gateway_manager/v1/service-groups/:id': { params: { id: 'Temporary' } },
+  'POST /gateway_manager/v1/certificates': { body: { raw_certificate: gateway, alias: 'temporary' } },
+  'DELETE /gateway_manager/v1/certificates/:alias': { params: { alias: 'temporary' } },
+  'POST /inventory_manager/v1/inventories': { body: { name: 'Temporary' } },
+  'POST /inventory_manager/v1/inventories/:id/nodes': { params: { id: 'Temporary' }, body: { nodes: [{ name: 'one', attributes: { a: [1] } }, { name: 'two', tags: ['x'] }] } },
+  'DELETE /inventory_manager/v1/nodes/clear/:identifier': { params: { identifier: 'Temporary' } },
+  'DELETE /inventory_manager/v1/inventories/:id': { params: { id: 'Temporary' } },
+  'POST /profiles': { body: { id: 'temporary', redisProps: { password: 'secret' }, alarmProps: [{ community: 'public' }] } },
+  'PUT /profiles/:id': { params: { id: 'temporary' }, body: { properties: { uiProps: { home: 'start' }, redisProps: null } } },
+  'PUT /profiles/:id/active': { params: { id: 'lab' } },
+  'DELETE /profiles/:id': { params: { id: 'temporary' } },
+  'PUT /customization/banner': { body: { active: true, text: 'x', dismissible: false, startTime: '2026-01-01T00:00:00Z', allPages: false } },
+  'POST /json-forms/forms': { body: { name: 'Temporary', struct: { type: 'object', items: [{ nodeId: 'n', type: 'string', title: 'Site', description: '', enum: ['Bonn'] }] } } },
+  'PUT /json-forms/forms': { body: { options: { name: 'Temporary', namespace: { type: 'project', accessControl: { read: ['ops'] } }, tags: [{ any: 1 }] } } },
+  'POST /json-forms/import/forms': { body: { forms: [{ _id: formId, name: 'Imported', createdBy: 'admin' }] } },
+  'DELETE /json-forms/forms': { body: { ids: [formId] } },
+  'POST /template_builder/templates': { body: { name: 'Temporary', template: '{{ a }}', data: { a: 1 } } },
+  'PUT /template_builder/templates/:name': { params: { name: 'Temporary' }, body: { description: 'Of little use' } },
+  'POST /template_builder/templates/:name/renderJinja': { params: { name: 'Temporary' }, body: { context: { a: 1 } } },
+  'POST /template_builder/templates/:name/renderJinja2TemplateWithCast': { params: { name: 'Temporary' }, body: { variables: { a: 1 }, castDataType: 'number' } },
+  'DELETE /template_builder/templates/:name': { params: { name: 'Temporary' } },
+  'POST /agent-session-manager/agents': { body: { name: 'Temporary', inputSchema: {}, runner: 'webhook', url: 'https://a.example.net', headers: { Authorization: 'secret' } } },
+  'PUT /agent-session-manager/agents/:id': { params: { id: 'Temporary' }, body: { name: 'Temporary', description: 'Other', inputSchema: {}, runner: 'template', template: '{{ a }}', timeout: 5 } },
+  'POST /agent-session-manager/sessions/run-agent': { body: { agent: 'Temporary', inputs: { a: 1 }, terminationCallbackSignature: { location: '', serviceName: 'a', methodName: 'b', identifier: '' } } },
+  'POST /agent-session-manager/sessions/:id/cancel': { params: { id: canceled } },
+  'POST /agent-session-manager/sessions/:id/complete': { params: { id: completed }, body: { lastMessage: 'Done' } },
+  'POST /agent-session-manager/sessions/:id/fail': { params: { id: failed }, body: {} },
+  'DELETE /agent-session-manager/agents/:id': { params: { id: 'Temporary' } },
 });
 
 /** The path with its parameters filled in. */
@@ -101,11 +147,20 @@ const ajv = new Ajv({ strict: true, allowUnionTypes: true, allErrors: true, form
 describe('every operation answers what it says it answers:', () => {
   let service: TestService;
   let kept: Kept;
+  let agent: Awaited<ReturnType<typeof webhookServer>>;
   before(async () => {
-    service = await startService();
-    kept = await loadSample(service.url, 'admin', adminPassword);
+    agent = await webhookServer({ '/': (response) => void response.writeHead(202).end() });
+    service = await startService({ OUTBOUND_ALLOW: '127.0.0.1' });
+    kept = { ...await loadSample(service.url, 'admin', adminPassword), ...await runningSessions('canceled', 'completed', 'failed') };
   });
-  after(() => service.stop());
+  after(async () => { await service.stop(); agent.close(); });
+
+  /** Sessions that wait for their report. */
+  const runningSessions = async (...names: readonly string[]): Promise<Kept> => {
+    await service.ask('POST', '/agent-session-manager/agents', { name: 'Patient', inputSchema: {}, runner: 'webhook', url: agent.url('/') });
+    const sessions = await Promise.all(names.map(() => service.ask('POST', '/agent-session-manager/sessions/run-agent', { agent: 'Patient' })));
+    return Object.fromEntries(names.map((name, i) => [name, sessions[i]!.body.sessionId]));
+  };
 
   const check = (row: Row, { status, headers, body, text }: Answer): void => {
     assert.equal(status, 200, text);
@@ -118,11 +173,11 @@ describe('every operation answers what it says it answers:', () => {
   const read = async (name: string, row: Row): Promise<void> => {
     const path = name.slice('GET '.length);
     const list = 'get' in row ? listOf(row.get) : undefined;
-    if (!path.includes(':') || !list) return check(row, await service.ask('GET', filled(path, reads(kept)[name] ?? {})));
-    const { body } = await service.ask('GET', `${list}?limit=1000`);
+    if (!path.includes(':') || !list) return check(row, await service.ask('GET', filled(path, { ...kept, ...reads(kept)[name] })));
+    const { body } = await service.ask('GET', `${filled(list, kept)}?limit=1000`);
     const documents: readonly Json[] = body.results ?? body.data;
     assert.ok(documents.length > 0, `The sample has nothing for ${name}`);
-    for (const document of documents) check(row, await service.ask('GET', filled(path, document)));
+    for (const document of documents) check(row, await service.ask('GET', filled(path, { ...kept, ...document })));
   };
 
   for (const [name, row] of rows) {

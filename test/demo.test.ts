@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { loadSample } from '../src/demo/load.ts';
+import { publishedIn } from './published.ts';
 import { adminPassword, startService, type TestService } from './service.ts';
 
 describe('the sample', () => {
@@ -9,9 +10,19 @@ describe('the sample', () => {
 
   it('is created through the HTTP API, and once however often it is loaded', async () => {
     const kept = await loadSample(service.url, 'admin', adminPassword);
+    // Its session ends, and tells of it, on its own.
+    while (publishedIn(service.folder).length === 0) await new Promise(setImmediate);
     const position = (await service.ask('GET', '/health/status')).body.eventStore.position;
     assert.deepEqual(await loadSample(service.url, 'admin', adminPassword), kept);
     assert.equal((await service.ask('GET', '/health/status')).body.eventStore.position, position);
+  });
+
+  it('has a model of circuits, and executions of its actions in every state but canceled and paused', async () => {
+    const { body } = await service.ask('GET', '/lifecycle-manager/resources/Edge%20circuit/instances');
+    assert.deepEqual(body.data.map(({ name, lastAction }: { name: string; lastAction?: { status: string } }) => `${name}: ${lastAction?.status}`),
+      ['BON1-INET-1: error', 'FRA2-INET-1: undefined', 'FRA2-INET-2: undefined', 'HAM1-INET-1: complete', 'MUC3-INET-1: complete']);
+    const executions = (await service.ask('GET', '/lifecycle-manager/action-executions')).body.data;
+    assert.deepEqual(executions.map(({ action, status }: { action: { name: string }; status: string }) => `${action.name}: ${status}`), ['Change bandwidth: running', 'Change bandwidth: error', 'Take in: complete', 'Deploy: complete']);
   });
 
   it('has an automation with all four kinds of trigger, group mappings, trees and plans', async () => {
@@ -21,5 +32,14 @@ describe('the sample', () => {
     assert.equal((await service.ask('GET', '/configuration_manager/configs')).body.total, 2);
     const { body } = await service.ask('POST', '/configuration_manager/search/compliance_plans', {});
     assert.deepEqual(body.plans.map(({ name, status }: { name: string; status: string }) => `${name}: ${status}`), ['Before the freeze: draft', 'Weekly edge audit: active']);
+  });
+
+  it('has forms, one of which a trigger takes its input from, and templates', async () => {
+    const forms = (await service.ask('GET', '/json-forms/forms')).body.results;
+    assert.deepEqual(forms.map(({ name }: { name: string }) => name), ['Access port', 'Software upgrade request']);
+    const trigger = (await service.ask('GET', '/operations-manager/triggers/Upgrade%20by%20hand')).body.data;
+    assert.equal(trigger.formId, 'Software upgrade request');
+    assert.match(trigger.formSchemaHash, /^[0-9a-f]{64}$/);
+    assert.deepEqual((await service.ask('GET', '/template_builder/templates')).body.results.map(({ type }: { type: string }) => type), ['textfsm', 'jinja2', 'jinja2']);
   });
 });

@@ -56,6 +56,15 @@ describe('Devices over HTTP', () => {
     refused(await service.ask('POST', `${area}/devices`, { options: { limit: 0 } }), 400, /"\/options\/limit"/);
   });
 
+  it('are of the adapter that comes first in the active profile', async () => {
+    ok(await service.ask('PUT', '/profiles/ordered', { properties: { adapterStrategy: { device: { order: ['lab'] } } } }));
+    ok(await service.ask('PUT', '/profiles/ordered/active', {}));
+    assert.equal((await listed({ filter: { name: 'lab-01' } })).list[0].adapter, 'lab');
+    assert.match(await running('lab-01'), /hostname lab-01/);
+    ok(await service.ask('PUT', '/profiles/ordered', { properties: { adapterStrategy: { device: { order: ['nobody', 'controller'] } } } }));
+    assert.equal((await listed({ filter: { name: 'lab-01' } })).list[0].adapter, 'controller');
+  });
+
   it('take a configuration, show it, and keep it over a restart', async () => {
     const answer = await apply('lab-02', 'interface Loopback42\n description Kept\n ip address 10.255.42.1 255.255.255.255\n');
     assert.deepEqual(ok(answer), { device: 'lab-02', status: 'success', changed: true });

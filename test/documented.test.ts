@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { Ajv } from 'ajv';
 import { loadSample } from '../src/demo/load.ts';
 import type { Kept } from '../src/demo/sample.ts';
+import { gateway, issuing, root } from './certificates.ts';
 import { adminPassword, type Answer, startService, type TestService } from './service.ts';
 
 // What the API document says of the answers, field by field; written from it and not from the code.
@@ -61,8 +62,59 @@ const automation = object(
   { ...authored, triggers: list({ anyOf: Object.values(triggers) }) },
 );
 const mapping = object({ externalGroup: text, provenance: text, platformGroups: list(text) });
+const banner = object({ active: yesOrNo, text, dismissible: yesOrNo, startTime: time, allPages: yesOrNo }, { _id: text, backgroundColor: text, endTime: time, image: text, messageLastUpdated: time });
+const verbs = ['ACL', 'BIND', 'CHECKOUT', 'CONNECT', 'COPY', 'LINK', 'LOCK', 'MERGE', 'MKACTIVITY', 'MKCALENDAR', 'MKCOL', 'MOVE', 'M-SEARCH', 'NOTIFY', 'PROPFIND', 'PROPPATCH',
+  'PURGE', 'REBIND', 'REPORT', 'SEARCH', 'SUBSCRIBE', 'TRACE', 'UNBIND', 'UNLINK', 'UNLOCK', 'UNSUBSCRIBE'];
+const each = (names: string, schema: Schema): Record<string, Schema> => Object.fromEntries(names.split(' ').map((name) => [name, schema]));
+const levels = one('error', 'warn', 'info', 'debug', 'trace', 'spam');
+const receiver = { description: text, ip: text, community: text, type: one('trap', 'inform') };
+const profile = object({}, {
+  ...each('id description serviceDirectory', text), services: list(text), redisProps: anyObject, prebuiltProps: anyObject,
+  uiProps: object({}, each('description layout home login profile fav_icon', text)),
+  authenticationProps: object({}, { ...each('description cookieName', text), ...each('logoutTime principalTimeout relayStateTimeout', whole), ...each('uniqueSession brokerPrincipal', yesOrNo), admins: list(anything) }),
+  expressProps: object({}, { ...each('description access_control_allow_origin', text), cacheControl: yesOrNo, timeout: whole, ...each('express_http express_https', anyObject), allowedHttpOptionalVerbs: list(one(...verbs)) }),
+  loggerProps: object({ log_format_json: yesOrNo, console_format_json: yesOrNo }, {
+    ...each('description log_directory log_filename', text), ...each('log_max_file_size log_max_files', whole), log_level: levels, console_level: levels, ...each('webserver syslog', anyObject),
+  }),
+  auditProps: object({}, { description: text, audit: yesOrNo, brokerValidation: yesOrNo }),
+  pathProps: object({}, { description: text, encrypted: yesOrNo }),
+  alarmProps: list(object({}, { ...receiver, properties: object({}, { ...receiver, properties: anyObject }) })),
+  adapterStrategy: object({}, { device: anyObject }),
+  systemProps: object({ ...each('eventWorkerCount transformationWorkerCount taskWorkerRateLimit taskWorkerRateLimitPeriod', whole), taskWorkerThreadCount: { type: 'integer', maximum: 4 } }, {
+    ...each('shutdownTimeout launchDelay launchTimeout serviceHealthCheckInterval serviceHealthCheckUnhealthyThreshold deadProcessCheckInterval deadProcessMaxPeriod externalRequestTimeout deviceCountPollingInterval', whole),
+    servicesBlacklist: list(text), deadProcessCheck: yesOrNo, serverIdStrategy: one('mac:port', 'random'),
+  }),
+  integrationProps: object({}, each('threadCount timeout', whole)),
+  retryStrategy: object({}, each('maxRetries retryResetTimer', whole)),
+});
+const namespace = object({}, { type: anything, _id: text, name: text, accessControl: object({}, { read: list(text), execute: list(text), write: list(text), manage: list(text) }) });
+const numberOrNull = orNull({ type: 'number' });
+/** A struct item: what it must say, and what it may say beside anything else. */
+const item = (required: Readonly<Record<string, Schema>>, optional: Readonly<Record<string, Schema>> = {}): Schema =>
+  ({ ...object({ nodeId: text, type: text, title: text, description: text, ...required }, optional), additionalProperties: true });
+const structItems = list({ $ref: '#/$defs/structItem' });
+const structItem = { anyOf: [
+  item({ items: structItems }),
+  item({ type: { const: 'boolean' } }, { enum: list(object({ id: anything, value: anything })) }),
+  item({ type: { const: 'number' }, placeholder: text, required: yesOrNo }, { minimum: numberOrNull, maximum: numberOrNull, default: numberOrNull, disabled: yesOrNo }),
+  item({ type: { const: 'string' } }, { enum: list(anything), enumNames: list(anything) }),
+] };
+const formDocument = object({
+  created: text, createdBy: text, lastUpdated: text, lastUpdatedBy: text, name: text, description: orNull(text), version: text,
+  struct: object({ type: text, items: structItems }, { nodeId: text, projectId: text }),
+  schema: object({ type: text, title: text }, {
+    _id: text, description: text, uniqueItems: yesOrNo, minItems: { type: 'number' }, maxItems: { type: 'number' }, required: list(text), readOnly: yesOrNo,
+    options: anything, properties: anything, items: anything, anyOf: list(anything), oneOf: list(anything), allOf: list(anything),
+  }),
+  uiSchema: anything, validationSchema: anything, bindingSchema: anything,
+}, { _id: text, id: text, tags: list(anything), namespace: orNull(namespace) });
 const envelope = (data: Schema): Schema => object({ message: text, data, metadata: anyObject });
 const failure = object({ message: text, data: { type: 'null' }, metadata: { type: 'object', required: ['errors'], properties: { errors: { type: 'array' } } } });
+const serviceGroup = object({
+  _id: id, name: text, cluster_id: text, description: text, created: text, created_by: text, last_updated: text, last_updated_by: text,
+  is_default: yesOrNo, groups: list(text), services: list(object({ id: text, name: text })),
+});
+const cleared = object({ status: text, message: text, result: object({ inventory: object({ id, name: text }), statistics: object({ nodesDeleted: { type: 'number' } }) }) });
 const success = object({ status: { const: 'success' }, message: text });
 
 const ajv = new Ajv({ strict: true, allErrors: true });
@@ -79,7 +131,7 @@ describe('the documented operations, called from outside:', () => {
   const fits = ({ status, headers, body, text }: Answer, schema: Schema, wanted = 200): any => { // the body, which fits the schema
     assert.equal(status, wanted, text);
     assert.match(headers.get('content-type') ?? '', /^application\/json/);
-    const validate = ajv.compile({ ...schema, $defs: { repetition } });
+    const validate = ajv.compile({ ...schema, $defs: { repetition, structItem } });
     assert.ok(validate(body), `${ajv.errorsText(validate.errors)} in ${text}`);
     return body;
   };
@@ -95,6 +147,18 @@ describe('the documented operations, called from outside:', () => {
       results: [{ name: 'exportAutomation', provenance: 'operations-manager', route: { path: '/automations/:id/export', verb: 'GET', fullPath: '/operations-manager/automations/:id/export' } }],
       total: 1,
     });
+  });
+
+  it('2. updates an instance group', async () => {
+    const person = object({ firstname: text, provenance: text, username: text, _id: id });
+    const lastAction = object({ _id: anything, executionId: id, name: text, type: one('import', 'create', 'update', 'delete'), status: one('running', 'error', 'complete', 'canceled', 'paused') });
+    const group = object({ description: text, modelId: text, name: text }, { _id: id, createdBy: orNull(person), created: time, lastUpdatedBy: orNull(person), lastUpdated: time, lastAction });
+    const path = '/lifecycle-manager/resources/Edge%20circuit/groups/Headquarters';
+    const { data, metadata } = fits(await service.ask('PATCH', path, { instancesToAdd: ['BON1-INET-1'], instancesToRemove: ['FRA2-INET-2'] }), envelope(group));
+    assert.deepEqual([data.name, data.createdBy.username, data.lastAction.status, metadata], ['Headquarters', 'admin', 'running', { added: 1, removed: 1, total: 2 }]);
+    fits(await service.ask('PATCH', path, { instancesToAdd: ['no-such'] }), failure, 404);
+    const never = fits(await service.ask('POST', '/lifecycle-manager/resources/Edge%20circuit/groups', { name: 'New' }), envelope(group));
+    assert.equal('lastAction' in never.data, false);
   });
 
   it('3. exports an automation with all four variants of triggers', async () => {
@@ -140,6 +204,12 @@ describe('the documented operations, called from outside:', () => {
     fits(await service.ask('GET', '/group-mappings'), answered);
   });
 
+  it('8. gets a service group', async () => {
+    const { result } = fits(await service.ask('GET', `/gateway_manager/v1/service-groups/${kept.configServices}`), object({ state: text, result: serviceGroup }));
+    assert.deepEqual([result.name, result.created_by, result.is_default, result.services.length], ['Configuration services', 'admin', true, 3]);
+    fits(await service.ask('GET', '/gateway_manager/v1/service-groups/no-such'), failure, 404);
+  });
+
   it('9. updates a compliance plan', async () => {
     const treeNode = { treeId: kept.edge, version: 'initial', nodeId: kept.hardening, variables: { strict: true }, devices: ['edge-03'], deviceGroups: ['Edge'], tasks: ['audit'] };
     const options = { name: 'Daily edge audit', description: 'Every morning', status: 'draft', nodes: [treeNode], gbac: { read: ['network-operations'], write: ['compliance'] } };
@@ -148,6 +218,51 @@ describe('the documented operations, called from outside:', () => {
     assert.deepEqual({ name: body.name, description: body.description, status: body.status, added: body.nodes.at(-1), gbac: body.gbac }, {
       name: options.name, description: options.description, status: options.status, added: treeNode, gbac: options.gbac,
     });
+  });
+
+  it('10. runs an agent', async () => {
+    const path = '/agent-session-manager/sessions/run-agent';
+    const started = object({ status: text, sessionId: { type: 'string', pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' }, lastMessage: text });
+    const inputs = { change: { id: 'CHG0031443', title: 'new uplinks', devices: ['leaf-01'], window: { start: '2027-02-01T22:00Z', end: '2027-02-01T23:00Z' } } };
+    const terminationCallbackSignature = { location: 'change calendar', serviceName: 'calendar', methodName: 'summarized', identifier: 'CHG0031443' };
+    const { status, sessionId } = fits(await service.ask('POST', path, { agent: 'Change summary', inputs, terminationCallbackSignature }), started);
+    assert.equal(status, 'RUNNING');
+    const session = async () => (await service.ask('GET', `/agent-session-manager/sessions/${sessionId}`)).body;
+    while ((await session()).status === 'RUNNING') await new Promise(setImmediate);
+    const { status: end, lastMessage } = await session();
+    assert.deepEqual([end, lastMessage.split('\n')[0]], ['COMPLETE', 'CHG0031443: New uplinks on 1 device']);
+    fits(await service.ask('POST', path, { agent: 'no-such' }), failure, 404);
+    const { metadata } = fits(await service.ask('POST', path, { agent: 'Change summary', inputs: { change: { ...inputs.change, devices: [] } } }), failure, 422);
+    assert.equal(metadata.errors[0].path, '/inputs/change/devices');
+    fits(await service.ask('POST', path, { agent: 'Change summary', inputs, terminationCallbackSignature: { serviceName: 'calendar' } }), failure, 400);
+  });
+
+  it('11. deletes a resource model, with its instances only if asked to', async () => {
+    const path = '/lifecycle-manager/resources/Edge%20circuit';
+    const { metadata: { errors } } = fits(await service.ask('DELETE', path), failure, 409);
+    assert.ok(errors[0].instances >= 3);
+    fits(await service.ask('DELETE', path, { queryParameters: { 'delete-associated-instances': 'false' } }), failure, 409);
+    const { data } = fits(await service.ask('DELETE', path, { queryParameters: { 'delete-associated-instances': 'true' } }), envelope(anything));
+    assert.equal(data.deletedInstances, errors[0].instances);
+    assert.equal((await service.ask('GET', path)).status, 404);
+  });
+
+  it('12. gets the banner', async () => {
+    const { result } = fits(await service.ask('GET', '/customization/banner'), object({ result: banner }));
+    assert.deepEqual([result.active, result.text, result.backgroundColor], [true, 'Change freeze from 18 December: only approved changes', '#ffcc00']);
+  });
+
+  it('13. updates a profile, or creates it', async () => {
+    const answered = object({ status: one('OK', 'Created'), message: text, data: profile });
+    const { data } = fits(await service.ask('GET', '/profiles/production').then((answer) => ({ ...answer, body: { status: 'OK', message: '', data: answer.body } })), answered);
+    assert.deepEqual(Object.keys(data).sort(), Object.keys(profile.properties as object).sort(), 'the sample has every group');
+    const created = fits(await service.ask('PUT', '/profiles/staging', { properties: { uiProps: { home: 'dashboard' }, systemProps: { taskWorkerThreadCount: 4 } } }), answered);
+    assert.deepEqual([created.status, created.data.id, created.data.uiProps], ['Created', 'staging', { home: 'dashboard' }]);
+    assert.deepEqual(created.data.systemProps, { eventWorkerCount: 3, transformationWorkerCount: 3, taskWorkerThreadCount: 4, taskWorkerRateLimit: 0, taskWorkerRateLimitPeriod: 1 });
+    const updated = fits(await service.ask('PUT', '/profiles/staging', { properties: { uiProps: { layout: 'wide' }, alarmProps: [{ ip: '192.0.2.9', type: 'inform' }] } }), answered);
+    assert.deepEqual([updated.status, updated.data.uiProps, updated.data.alarmProps], ['OK', { home: 'dashboard', layout: 'wide' }, [{ ip: '192.0.2.9', type: 'inform' }]]);
+    fits(await service.ask('PUT', '/profiles/staging', { properties: { systemProps: { taskWorkerThreadCount: 5 } } }), failure, 400);
+    fits(await service.ask('PUT', '/profiles/staging', { properties: { prebuiltProps: {} } }), failure, 400);
   });
 
   it('14. unwatches jobs', async () => {
@@ -166,6 +281,19 @@ describe('the documented operations, called from outside:', () => {
     assert.deepEqual(body.versions.find(({ name }: { name: string }) => name === 'initial').variables, { snmp_location: 'POP' });
   });
 
+  it('16. adds a certificate', async () => {
+    const answered = object({ state: text, results: anyObject });
+    const { results } = fits(await service.ask('POST', '/gateway_manager/v1/certificates', { raw_certificate: `${gateway}${issuing}${root}`, contract_id: 'contract-0001', alias: 'gateway-1' }), answered);
+    const { serialNumber, fingerprint256, ...said } = results;
+    assert.deepEqual(said, {
+      alias: 'gateway-1', contractId: 'contract-0001', subject: 'O=Example Networks, CN=gateway-1.example.net', issuer: 'O=Example Networks, CN=Gateway Issuing CA 1',
+      validFrom: '2020-01-01T00:00:00.000Z', validTo: '2120-01-01T00:00:00.000Z',
+    });
+    assert.match(`${serialNumber} ${fingerprint256}`, /^[0-9A-F]+ [0-9A-F]{2}(:[0-9A-F]{2}){31}$/);
+    fits(await service.ask('POST', '/gateway_manager/v1/certificates', { raw_certificate: gateway }), answered);
+    fits(await service.ask('POST', '/gateway_manager/v1/certificates', { raw_certificate: 'none' }), failure, 400);
+  });
+
   it('17. imports device groups', async () => {
     const groups = [{ name: 'Core routers', description: 'Both sites', devices: ['core-01', 'core-02'] }, { name: 'Empty for now' }];
     fits(await service.ask('POST', '/configuration_manager/import/groups', { groups }), success);
@@ -181,5 +309,33 @@ describe('the documented operations, called from outside:', () => {
     assert.match((await service.ask('GET', path)).body.config, /^ntp server 192\.0\.2\.77$/m);
     const { metadata } = fits(await service.ask('POST', path, { config: { config: 'no such command as this\nbogus\n' } }), failure, 502);
     fits({ status: 200, headers: new Headers({ 'content-type': 'application/json' }), text: JSON.stringify(metadata.adapter), body: metadata.adapter }, object({ name: { const: 'lab' }, status: whole, body: anyObject }));
+  });
+
+  it('21. clears the nodes of an inventory', async () => {
+    const { result, status, message } = fits(await service.ask('DELETE', '/inventory_manager/v1/nodes/clear/Branches'), cleared);
+    assert.deepEqual({ status, message, result }, { status: 'Success', message: 'Deleted 24 nodes', result: { inventory: { id: kept.branches, name: 'Branches' }, statistics: { nodesDeleted: 24 } } });
+    assert.equal(fits(await service.ask('DELETE', `/inventory_manager/v1/nodes/clear/${kept.branches}`), cleared).result.statistics.nodesDeleted, 0);
+    fits(await service.ask('DELETE', '/inventory_manager/v1/nodes/clear/no-such'), failure, 404);
+  });
+
+  it('18. renders a template with cast', async () => {
+    const path = '/template_builder/templates/IOS-XE%20BGP%20neighbors/renderJinja2TemplateWithCast';
+    const rendered = (value: Schema) => object({ renderedTemplate: value });
+    const { renderedTemplate } = fits(await service.ask('POST', path, { variables: { asn: 65010, router_id: '192.0.2.1', neighbors: [{ ip: '198.51.100.1', asn: 64500, name: 'transit' }] } }), rendered(text));
+    assert.equal(renderedTemplate, 'router bgp 65010\n bgp router-id 192.0.2.1\n neighbor 198.51.100.1 remote-as 64500\n neighbor 198.51.100.1 description TRANSIT');
+    const cast = async (template: string, castDataType: string, value: Schema) => fits(await service.ask('POST', path, { template, variables: { a: 20 }, castDataType }), rendered(value)).renderedTemplate;
+    assert.equal(await cast('{{ a * 2 }}', 'string', text), '40');
+    assert.equal(await cast('{{ a * 2 }}', 'number', { type: 'number' }), 40);
+    assert.equal(await cast('{{ a > 2 }}', 'boolean', yesOrNo), true);
+    assert.deepEqual(await cast('{"a": {{ a }}, "list": [{{ a }}]}', 'object', anyObject), { a: 20, list: [20] });
+    fits(await service.ask('POST', path, { template: 'forty', castDataType: 'number' }), failure, 422);
+    fits(await service.ask('POST', path, { template: '{% if', castDataType: 'number' }), failure, 422);
+  });
+
+  it('19. gets a form, by its name', async () => {
+    const body = fits(await service.ask('GET', '/json-forms/forms/Software%20upgrade%20request'), formDocument);
+    assert.deepEqual([body.createdBy, body._id, body.struct.items.length], ['admin', kept.upgradeForm, 6]);
+    fits(await service.ask('GET', `/json-forms/forms/${kept.upgradeForm}`), formDocument);
+    fits(await service.ask('GET', '/json-forms/forms/no-such-form'), failure, 404);
   });
 });

@@ -15,8 +15,10 @@ const router = (file: string) => `#!/bin/bash
 touch ${file}
 name=$(sed -n 's/^hostname //p' ${file} | tail -n 1); name=\${name:-router-1}
 mode=
+# Where there is no terminal, nobody else shows what was typed.
+input() { IFS= read -r "$1" || return 1; [ -t 0 ] || printf '%s\\n' "\${!1}"; }
 echo "Welcome to the router #"
-while IFS= read -r -p "$name$mode#" line; do
+while printf %s "$name$mode#"; input line; do
   line=\${line%$'\\r'}
   case "$line" in
     "") ;;
@@ -26,10 +28,10 @@ while IFS= read -r -p "$name$mode#" line; do
     "show running-config") echo '!'; cat ${file}; echo end ;;
     "show version") echo "Test Router, Version 1.0" ;;
     "show flood") yes "all work and no play makes a dull router, and that without an end" ;;
-    "show nothing") sleep 1000 ;;
+    "show nothing") sleep 20 ;;
     "reload") kill -9 $PPID ;;
     hostname\\ *) [ -n "$mode" ] && name=\${line#hostname } && echo "$line" >> ${file} ;;
-    "banner motd ^C") echo "Enter TEXT message. End with ^C"; echo "$line" >> ${file}; while IFS= read -r text; do echo "$text" >> ${file}; [ "$text" = "^C" ] && break; done ;;
+    "banner motd ^C") echo "Enter TEXT message. End with ^C"; echo "$line" >> ${file}; while input text; do echo "$text" >> ${file}; [ "$text" = "^C" ] && break; done ;;
     interface\\ *|\\ *|ntp\\ *|snmp-server\\ *) if [ -n "$mode" ]; then echo "$line" >> ${file}; else echo "% Invalid input detected at '^' marker."; fi ;;
     *) echo "              ^"; echo "% Invalid input detected at '^' marker." ;;
   esac
@@ -50,12 +52,13 @@ const startSshd = async (): Promise<SshServer> => {
   const at = (name: string) => join(folder, name);
   for (const key of ['host', 'user']) execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', at(key)]);
   writeFileSync(at('router'), router(at('running-config')), { mode: 0o755 });
-  // As root the server insists on the folder that Debian gives it.
-  if (process.getuid?.() === 0) mkdirSync('/run/sshd', { recursive: true, mode: 0o755 });
+  const root = process.getuid?.() === 0;
+  // As root the server insists on the folder that Debian gives it; without, it cannot give terminals everywhere.
+  if (root) mkdirSync('/run/sshd', { recursive: true, mode: 0o755 });
   const port = await freePort();
   writeFileSync(at('config'), [
     `ListenAddress 127.0.0.1:${port}`, `HostKey ${at('host')}`, `AuthorizedKeysFile ${at('user.pub')}`, `PidFile ${at('pid')}`, `ForceCommand ${at('router')}`,
-    'StrictModes no', 'UsePAM no', 'PasswordAuthentication no', 'KbdInteractiveAuthentication no', 'PermitRootLogin yes', 'PermitTTY yes', 'PrintMotd no', 'LogLevel ERROR', 'MaxStartups 100', '',
+    'StrictModes no', 'UsePAM no', 'PasswordAuthentication no', 'KbdInteractiveAuthentication no', 'PermitRootLogin yes', `PermitTTY ${root ? 'yes' : 'no'}`, 'PrintMotd no', 'LogLevel ERROR', 'MaxStartups 100', '',
   ].join('\n'));
   let output = '';
   const server: ChildProcess = spawn(sshd!, ['-D', '-e', '-f', at('config')], { stdio: ['ignore', 'ignore', 'pipe'] });

@@ -96,7 +96,7 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
     const at = now();
     const about = aboutOf(request, at);
     const replay = request.idempotency && past.keys.has(request.idempotency.key);
-    const series = replay ? undefined : command.series?.(past.state, request.input);
+    const series = replay ? undefined : command.series?.(past.state, request.input, request.id);
     const work = () => carryOut(command, request, stream, past, at, about, newId);
     return series === undefined ? work() : inSeries(series, stream, past, about, work);
   };

@@ -13,6 +13,9 @@ const toGroups: readonly Field[] = [
   { collection: 'groups', field: 'memberOf', kind: 'group', named: 'name' },
   { collection: 'automations', field: 'groups', kind: 'automation', named: 'name' },
   { collection: 'compliancePlans', field: 'groups', kind: 'compliance plan', named: 'name' },
+  { collection: 'inventories', field: 'groups', kind: 'inventory', named: 'name' },
+  { collection: 'serviceGroups', field: 'groups', kind: 'service group', named: 'name' },
+  { collection: 'profiles', field: 'admins', kind: 'profile', named: 'id' },
   { collection: 'jobs', field: 'groups', only: { any: [{ field: 'status', op: 'equals', value: 'running' }, { field: 'status', op: 'equals', value: 'paused' }] }, kind: 'job', named: 'name' },
 ];
 

@@ -1,5 +1,11 @@
+import { agentSteps } from './agents.ts';
 import { deviceSteps } from './devices.ts';
+import { formSteps } from './forms.ts';
+import { gateways } from './gateways.ts';
 import { jobSteps } from './jobs.ts';
+import { lifecycleSteps } from './lifecycle.ts';
+import { profileSteps } from './profiles.ts';
+import { templateSteps } from './templates.ts';
 
 /** A request of the sample. `as` keeps something of the answer under a name, for later requests to use. */
 export type Step = {
@@ -97,4 +103,10 @@ export const sample: readonly ((kept: Kept) => Step)[] = [
   () => ({ method: 'POST', path: '/configuration_manager/compliance_plans', body: { name: 'Before the freeze', description: 'Still being put together', gbac: { write: ['compliance'], read: [] } } }),
   ...jobSteps,
   ...deviceSteps,
+  ...lifecycleSteps,
+  ...gateways,
+  ...profileSteps,
+  ...formSteps,
+  ...templateSteps,
+  ...agentSteps,
 ];

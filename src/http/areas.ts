@@ -1,23 +1,37 @@
 import { version } from '../version.ts';
 import { agentSessionManagerRows } from './agentSessionManager.ts';
 import { authorizationRows } from './authorization.ts';
+import { bannerRows } from './banner.ts';
 import { configurationManagerRows } from './configurationManager.ts';
 import { docsRows, openapiRows } from './docs.ts';
+import { formRows } from './forms.ts';
+import { gatewayManagerRows } from './gatewayManager.ts';
 import { groupMappingRows } from './groupMappings.ts';
+import { inventoryManagerRows } from './inventories.ts';
 import { rootLoginRows } from './login.ts';
+import { lifecycleManagerRows } from './lifecycleManager.ts';
 import { monitoringRows } from './monitoring.ts';
 import { operationsManagerRows } from './operationsManager.ts';
+import { profileRows } from './profiles.ts';
 import type { AreaRows } from './route.ts';
+import { templateRows } from './templates.ts';
 
 /** All rows of the API. */
 export const areas: readonly AreaRows[] = [
   agentSessionManagerRows,
   authorizationRows(() => areas),
+  bannerRows,
   configurationManagerRows,
   docsRows,
+  formRows,
+  gatewayManagerRows,
   groupMappingRows,
+  lifecycleManagerRows,
+  inventoryManagerRows,
   monitoringRows,
   openapiRows(() => areas, { version }),
   operationsManagerRows,
+  profileRows,
   rootLoginRows,
+  templateRows,
 ];

@@ -2,17 +2,30 @@ import { accounts } from './accounts.ts';
 import { adapters } from './adapters.ts';
 import { agents } from './agents.ts';
 import { agentSessions, sessionMessages } from './agentSessions.ts';
+import { actionExecutions } from './actionExecutions.ts';
 import { automations } from './automations.ts';
+import { certificates } from './certificates.ts';
+import { banners } from './banner.ts';
 import { credentials } from './credentials.ts';
 import type { Projection } from './define.ts';
 import { deviceGroups } from './deviceGroups.ts';
+import { formDeletions } from './formDeletions.ts';
+import { forms } from './forms.ts';
 import { groupMappings } from './groupMappings.ts';
 import { groups } from './groups.ts';
+import { inventories } from './inventories.ts';
 import { jobs } from './jobs.ts';
+import { lastActions } from './lastActions.ts';
 import { logins } from './logins.ts';
 import { parkedReactions } from './parkedReactions.ts';
 import { plans } from './plans.ts';
+import { resourceGroups } from './resourceGroups.ts';
+import { resourceInstances } from './resourceInstances.ts';
+import { resourceModels } from './resourceModels.ts';
+import { activeProfiles, profiles } from './profiles.ts';
 import { roles } from './roles.ts';
+import { templates } from './templates.ts';
+import { serviceGroups } from './serviceGroups.ts';
 import { trees } from './trees.ts';
 import { triggers } from './triggers.ts';
 import { watchings } from './watchings.ts';
@@ -24,16 +37,30 @@ export const projections: readonly Projection[] = [
   agents,
   agentSessions,
   sessionMessages,
+  actionExecutions,
+  activeProfiles,
   automations,
+  certificates,
+  banners,
   credentials,
   deviceGroups,
+  formDeletions,
+  forms,
   groupMappings,
   groups,
+  inventories,
   jobs,
+  lastActions,
   logins,
   parkedReactions,
   plans,
+  resourceGroups,
+  resourceInstances,
+  resourceModels,
+  profiles,
   roles,
+  templates,
+  serviceGroups,
   trees,
   triggers,
   watchings,

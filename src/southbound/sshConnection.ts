@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
-import ssh2, { type ClientChannel } from 'ssh2';
+import ssh2, { type ClientChannel, type PseudoTtyOptions } from 'ssh2';
 import type { SshProperties } from '../domain/adapterSchemas.ts';
 import { abortable, reasonOf } from './failure.ts';
 import { type Outbound, OutboundRefused, pinned } from './outbound.ts';
@@ -58,9 +58,10 @@ export const withShell = async <T>(device: Device, properties: SshProperties, gu
       bytes.destroy();
     });
     await orBroken(ready);
-    const shell = await orBroken(new Promise<ClientChannel>((resolve, reject) => {
-      client.shell({ term: 'dumb', cols: 511, rows: 1000 }, (error, channel) => (error ? reject(new SshFailure('the device gives no shell')) : resolve(channel)));
+    const shellOn = (terminal: PseudoTtyOptions | false) => orBroken(new Promise<ClientChannel>((resolve, reject) => {
+      client.shell(terminal, (error, channel) => (error ? reject(new SshFailure('the device gives no shell')) : resolve(channel)));
     }));
+    const shell = await shellOn({ term: 'dumb', cols: 511, rows: 1000 }).catch(() => shellOn(false));
     return await orBroken(work(shell));
   } catch (error) {
     if (signal.aborted) throw new SshFailure(reasonOf(signal.reason));

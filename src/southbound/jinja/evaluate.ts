@@ -9,7 +9,7 @@ import { contains, equal, ordered } from './values/compare.ts';
 import { newDict } from './values/dicts.ts';
 import { each } from './values/iterate.ts';
 import { textRepr } from './values/print.ts';
-import { type Kwargs, type Run, type Value, isDict, isThing, isUndefined, truthy, tuple, typeName } from './values/values.ts';
+import { type Kwargs, type Run, type Value, isDict, isThing, isUndefined, orElse, truthy, tuple, typeName } from './values/values.ts';
 
 /** The arguments of a call, with those of `*` and `**` in their place. */
 export const argumentsOf = (run: Run, scope: Scope, { args, kwargs, allArgs, allKwargs }: CallArguments): readonly [Value[], Map<string, Value>] => {
@@ -56,7 +56,7 @@ export const evaluate = (run: Run, scope: Scope, node: Expression): Value => {
   const value = (part: Expression): Value => evaluate(run, scope, part);
   switch (node.node) {
     case 'constant': return node.value;
-    case 'name': return lookUp(scope, node.name) ?? undefinedValue(`${textRepr(node.name)} is undefined`);
+    case 'name': return orElse(lookUp(scope, node.name), () => undefinedValue(`${textRepr(node.name)} is undefined`));
     case 'attribute': return attribute(run, value(node.of), node.name);
     case 'item': return item(run, value(node.of), value(node.key));
     case 'slice': {

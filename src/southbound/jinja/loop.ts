@@ -1,24 +1,11 @@
 import { typeError } from './errors.ts';
 import { bind } from './values/arguments.ts';
 import { equal } from './values/compare.ts';
-import { iterator } from './values/iterate.ts';
-import { type Kwargs, type Run, type Thing, type Value, callable, isDict, isTuple, kindOf, textOf, tuple, undefinedValue } from './values/values.ts';
-import { lengthOf } from './values/text.ts';
+import { iterator, knownLength } from './values/iterate.ts';
+import { type Kwargs, type Run, type Thing, type Value, callable, orElse, tuple, undefinedValue } from './values/values.ts';
 
 /** A loop under way: the next item (JavaScript's undefined at the end), and `loop` as its body sees it. */
 export type Loop = { readonly next: () => Value | undefined; readonly seen: Thing };
-
-/** len(value) if it can be told without going through it. */
-const knownLength = (value: Value): number | undefined => {
-  if (Array.isArray(value)) return value.length;
-  if (isTuple(value)) return value.items.length;
-  if (isDict(value)) return value.entries.size;
-  const text = textOf(value);
-  if (text !== undefined) return lengthOf(text);
-  if (kindOf(value) === 'range') return (value as Extract<Value, { kind: 'range' }>).length;
-  if (kindOf(value) === 'view') return (value as Extract<Value, { kind: 'view' }>).dict.entries.size;
-  return undefined;
-};
 
 /** `depth` is 0 for a loop that is not within itself; `again` renders the loop over something else, if it is recursive. */
 export const loopOver = (run: Run, over: Value, depth: number, again: ((over: Value) => Value) | undefined): Loop => {
@@ -63,7 +50,7 @@ export const loopOver = (run: Run, over: Value, depth: number, again: ((over: Va
     ['depth', () => BigInt(depth + 1)],
     ['depth0', () => BigInt(depth)],
     ['previtem', () => (index === 0 ? undefinedValue('there is no previous item') : before!)],
-    ['nextitem', () => peek() ?? undefinedValue('there is no next item')],
+    ['nextitem', () => orElse(peek(), () => undefinedValue('there is no next item'))],
     ['cycle', () => method('cycle', (args) => {
       if (args.length === 0) throw typeError('no items for cycling given');
       return args[index % args.length]!;

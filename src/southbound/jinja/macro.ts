@@ -4,7 +4,7 @@ import type { Signature } from './parse/nodes.ts';
 import { innerScope, type Scope } from './scope.ts';
 import { newDict } from './values/dicts.ts';
 import { textRepr } from './values/print.ts';
-import { type Run, type Thing, type Value, markup, tuple, undefinedValue } from './values/values.ts';
+import { type Run, type Thing, type Value, markup, orElse, tuple, undefinedValue } from './values/values.ts';
 
 /** A macro, or what a call block hands over as `caller` (no name). `render` gives the text of the body in a scope. */
 export const macroOf = (run: Run, name: string | undefined, { parameters, defaults, uses, body }: Signature, outer: Scope, render: (scope: Scope, body: Signature['body']) => string): Thing => {
@@ -28,7 +28,7 @@ export const macroOf = (run: Run, name: string | undefined, { parameters, defaul
         return value;
       });
       if (catches('caller')) {
-        scope.names.set('caller', rest.get('caller') ?? undefinedValue('No caller defined'));
+        scope.names.set('caller', orElse(rest.get('caller'), () => undefinedValue('No caller defined')));
         rest.delete('caller');
       }
       if (catches('kwargs')) scope.names.set('kwargs', newDict(rest));
@@ -41,7 +41,7 @@ export const macroOf = (run: Run, name: string | undefined, { parameters, defaul
       run.escaping = escapingHere;
       parameters.forEach((parameter, i) => {
         const preset = defaults[i - (parameters.length - defaults.length)];
-        scope.names.set(parameter, given[i] ?? (preset ? evaluate(run, scope, preset) : undefinedValue(`parameter ${textRepr(parameter)} was not provided`)));
+        scope.names.set(parameter, orElse(given[i], () => (preset ? evaluate(run, scope, preset) : undefinedValue(`parameter ${textRepr(parameter)} was not provided`))));
       });
       const text = render(scope, body);
       run.escaping = escaping;

@@ -1,5 +1,5 @@
 import { PythonError } from '../errors.ts';
-import { type Kwargs, type Run, type Value, generator, textOf, truthy } from '../values/values.ts';
+import { type Kwargs, type Run, type Value, generator, orElse, truthy } from '../values/values.ts';
 import { each } from '../values/iterate.ts';
 import { ownAttribute } from '../values/access.ts';
 import { needText } from '../values/arguments.ts';
@@ -40,5 +40,5 @@ export const selectFilters: Filters = {
     }
     for (const item of each(run, value)) yield change(item);
   })()) },
-  attr: { parameters: ['name'], call: (_run, value: Value, name: Value) => ownAttribute(value, textOf(name) ?? needText(name, 'attribute name')) ?? undefinedValue(`'${typeName(value)} object' has no attribute ${textRepr(needText(name))}`) },
+  attr: { parameters: ['name'], call: (_run, value: Value, name: Value) => orElse(ownAttribute(value, needText(name, 'attribute name')), () => undefinedValue(`'${typeName(value)} object' has no attribute ${textRepr(needText(name))}`)) },
 };

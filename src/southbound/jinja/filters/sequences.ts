@@ -3,28 +3,21 @@ import { needInt, toIndex, unusable } from '../values/arguments.ts';
 import { operate } from '../values/arithmetic.ts';
 import { equal, ordered, sorted } from '../values/compare.ts';
 import { keyOf } from '../values/dicts.ts';
-import { each, iterator, listOf, rangeItem } from '../values/iterate.ts';
+import { each, iterator, knownLength, listOf, rangeItem } from '../values/iterate.ts';
 import { escaped, softStr, str } from '../values/print.ts';
-import { lengthOf, like } from '../values/text.ts';
-import { type Iterator, type Run, type Value, generator, isDict, isMarkup, isThing, isTuple, isUndefined, kindOf, markup, textOf, truthy, tuple, typeName, undefinedValue } from '../values/values.ts';
+import { like } from '../values/text.ts';
+import { type Iterator, type Run, type Value, generator, isDict, isMarkup, isTuple, isUndefined, kindOf, markup, orElse, textOf, truthy, tuple, typeName, undefinedValue } from '../values/values.ts';
 import { getter, ignoreCase, listGetter } from './attributes.ts';
 import type { Filter, Filters } from './define.ts';
 
 /** len(value) */
-const length: Filter = { parameters: [], call: (_run, value: Value) => {
-  const text = textOf(value);
-  if (text !== undefined) return BigInt(lengthOf(text));
-  if (Array.isArray(value)) return BigInt(value.length);
-  if (isTuple(value)) return BigInt(value.items.length);
-  if (isDict(value)) return BigInt(value.entries.size);
-  if (isUndefined(value)) return 0n;
-  if (isThing(value) && value.length) return BigInt(value.length());
-  switch (kindOf(value)) {
-    case 'range': return BigInt((value as Extract<Value, { kind: 'range' }>).length);
-    case 'view': return BigInt((value as Extract<Value, { kind: 'view' }>).dict.entries.size);
-    default: throw typeError(`object of type '${typeName(value)}' has no len()`);
-  }
-} };
+export const lengthOfAny = (value: Value): number => {
+  const length = knownLength(value);
+  if (length === undefined) throw typeError(`object of type '${typeName(value)}' has no len()`);
+  return length;
+};
+
+const length: Filter = { parameters: [], call: (_run, value: Value) => BigInt(lengthOfAny(value)) };
 
 /** reversed(value); undefined where Python cannot. */
 const backwards = (run: Run, value: Value): Iterator | undefined => {
@@ -33,7 +26,7 @@ const backwards = (run: Run, value: Value): Iterator | undefined => {
     let i = range.length;
     return { kind: 'iterator', name: 'range_iterator', next: () => (i > 0 ? rangeItem(range, --i) : undefined) };
   }
-  if (!Array.isArray(value) && !isTuple(value) && !isDict(value) && kindOf(value) !== 'view' && textOf(value) === undefined) return undefined;
+  if (!Array.isArray(value) && !isTuple(value) && !isDict(value) && kindOf(value) !== 'view' && textOf(value) === undefined && !isUndefined(value)) return undefined;
   const items = listOf(run, value);
   const name = Array.isArray(value) ? 'list_reverseiterator' : isDict(value) ? 'dict_reversekeyiterator' : 'reversed';
   return { kind: 'iterator', name, next: () => items.pop() };
@@ -47,7 +40,7 @@ const extreme = (which: '<' | '>'): Filter => ({ parameters: ['case_sensitive?',
     const itemKey = key(item);
     if (bestKey === undefined || ordered(run, which, itemKey, bestKey)) [best, bestKey] = [item, itemKey];
   }
-  return best ?? undefinedValue('No aggregated item, sequence was empty.');
+  return orElse(best, () => undefinedValue('No aggregated item, sequence was empty.'));
 } });
 
 /** JavaScript's undefined and Python's None both mean "nothing to fill with". */
@@ -57,12 +50,11 @@ export const sequenceFilters: Filters = {
   length,
   count: length,
   list: { parameters: [], call: listOf },
-  first: { parameters: [], call: (run, value: Value) => iterator(run, value)() ?? undefinedValue('No first item, sequence was empty.') },
+  first: { parameters: [], call: (run, value: Value) => orElse(iterator(run, value)(), () => undefinedValue('No first item, sequence was empty.')) },
   last: { parameters: [], call: (run, value: Value) => {
-    if (isUndefined(value)) throw typeError("'Undefined' object is not reversible");
     const reversed = backwards(run, value);
     if (!reversed) throw typeError(`'${typeName(value)}' object is not reversible`);
-    return reversed.next() ?? undefinedValue('No last item, sequence was empty.');
+    return orElse(reversed.next(), () => undefinedValue('No last item, sequence was empty.'));
   } },
   reverse: { parameters: [], call: (run, value: Value) => {
     const text = textOf(value);
@@ -87,6 +79,7 @@ export const sequenceFilters: Filters = {
     parts.forEach((part, i) => {
       const shown = safe ? escaped(run, isMarkup(part) ? part : str(run, part)).text : str(run, part);
       run.budget.make(shown.length + separator.length);
+      run.budget.fits(text.length + separator.length + shown.length);
       text += i === 0 ? shown : separator + shown;
     });
     return safe ? markup(text) : text;

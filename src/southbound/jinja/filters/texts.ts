@@ -9,6 +9,7 @@ import { escaped, softStr, str } from '../values/print.ts';
 import { isSpace, lengthOf, like, pad, repeat, sliceText, splitLines, strip } from '../values/text.ts';
 import { type Run, type Value, isMarkup, textOf, truthy, tuple, typeName } from '../values/values.ts';
 import type { Filter, Filters } from './define.ts';
+import { lengthOfAny } from './sequences.ts';
 import { pretty } from './pretty.ts';
 import { wrapped } from './wrap.ts';
 
@@ -64,12 +65,12 @@ export const textFilters: Filters = {
     return like(value, indented);
   } },
   truncate: { parameters: ['length?', 'killwords?', 'end?', 'leeway?'], call: (_run, value: Value, length: Value = 255n, kill: Value = false, end: Value = '...', leeway: Value = null) => {
-    const text = mustBeText(value);
     const tail = needText(end);
     const [most, slack] = [toIndex(needInt(length)), leeway === null ? 5 : toIndex(needInt(leeway))];
     if (most < lengthOf(tail)) throw new PythonError('AssertionError', `expected length >= ${lengthOf(tail)}, got ${most}`);
     if (slack < 0) throw new PythonError('AssertionError', `expected leeway >= 0, got ${slack}`);
-    if (lengthOf(text) <= most + slack) return value;
+    if (lengthOfAny(value) <= most + slack) return value;
+    const text = mustBeText(value);
     const cut = sliceText(text, 0, most - lengthOf(tail));
     if (truthy(kill)) return like(value, cut + tail);
     const space = cut.lastIndexOf(' ');

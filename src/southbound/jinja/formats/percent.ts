@@ -1,6 +1,5 @@
 import { PythonError, typeError, valueError } from '../errors.ts';
-import { toNumberOf } from '../values/convert.ts';
-import { needInt } from '../values/arguments.ts';
+import { needInt, unusable } from '../values/arguments.ts';
 import { getKey } from '../values/dicts.ts';
 import { notFinite } from '../values/floats.ts';
 import { intText, repr, str } from '../values/print.ts';
@@ -16,7 +15,8 @@ const numberText = (value: Value, { flags, precision, form }: Conversion): reado
   const sign = (negative: boolean): string => (negative ? '-' : flags.includes('+') ? '+' : flags.includes(' ') ? ' ' : '');
   const number = numberOf(value);
   if ('eEfFgG'.includes(form)) {
-    const float = toFloat(number ?? toNumberOf(value, 'float'));
+    if (number === undefined) throw unusable(value, `must be real number, not ${typeName(value)}`);
+    const float = toFloat(number);
     const lead = sign(float < 0 || Object.is(float, -0));
     const lower = form.toLowerCase();
     const body = Number.isFinite(float) ? floatForm(Math.abs(float), lower, precision ?? 6, flags.includes('#')) : notFinite(Math.abs(float));
@@ -57,7 +57,7 @@ export const percentFormat = (run: Run, format: string, values: Value, shown: (t
     if (wide < 0n) [wide, left] = [-wide, true];
     const precision = precisionGiven === undefined ? (/\.[hlL]?.$/su.test(whole) ? 0 : undefined) : checkedPrecision(Math.max(0, Number(precisionGiven === '*' ? needInt(next()) : precisionGiven)));
     if (form === '%') return '%';
-    value ??= next();
+    if (value === undefined) value = next();
     let lead = '';
     let body: string;
     if (form === 's' || form === 'r' || form === 'a') {
@@ -70,7 +70,6 @@ export const percentFormat = (run: Run, format: string, values: Value, shown: (t
       if (int !== undefined && (int < 0n || int > 0x10ffffn)) throw new PythonError('OverflowError', '%c arg not in range(0x110000)');
       body = text ?? String.fromCodePoint(Number(int));
     } else {
-      if (isUndefined(value) && 'eEfFgG'.includes(form)) throw new PythonError('UndefinedError', value.message);
       [lead, body] = numberText(value, { flags, precision, form: form === 'i' || form === 'u' ? 'd' : form });
     }
     const missing = wide - BigInt(lengthOf(lead) + lengthOf(body));

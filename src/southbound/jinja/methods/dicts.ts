@@ -3,11 +3,11 @@ import type { Builtin } from '../values/arguments.ts';
 import { deleteKey, getKey, newDict, setKey } from '../values/dicts.ts';
 import { each, listOf } from '../values/iterate.ts';
 import { repr } from '../values/print.ts';
-import { type Dict, type Kwargs, type Run, type Value, type View, isDict, tuple } from '../values/values.ts';
+import { type Dict, type Kwargs, type Run, type Value, type View, isDict, orElse, tuple } from '../values/values.ts';
 import type { Methods } from './all.ts';
 
 /** The pairs that dict() and update() take: of a dict, or of an iterable of pairs. */
-export const pairsOf = function* (run: Run, source: Value): Generator<readonly [Value, Value]> {
+const pairsOf = function* (run: Run, source: Value): Generator<readonly [Value, Value]> {
   if (isDict(source)) {
     yield* [...source.entries.values()];
     return;
@@ -42,7 +42,7 @@ export const dictMethods: Methods = new Map(Object.entries({
   keys: view('keys'),
   values: view('values'),
   items: view('items'),
-  get: { parameters: ['key', 'default?'], call: (_run, dict: Dict, key: Value, otherwise: Value = null) => getKey(dict, key) ?? otherwise },
+  get: { parameters: ['key', 'default?'], call: (_run, dict: Dict, key: Value, otherwise: Value = null) => orElse(getKey(dict, key), () => otherwise) },
   setdefault: { parameters: ['key', 'default?'], call: (run, dict: Dict, key: Value, otherwise: Value = null) => {
     const found = getKey(dict, key);
     if (found !== undefined) return found;
@@ -51,9 +51,7 @@ export const dictMethods: Methods = new Map(Object.entries({
     return otherwise;
   } },
   pop: { parameters: ['key', 'default?'], call: (run, dict: Dict, key: Value, otherwise?: Value) => {
-    const taken = deleteKey(dict, key) ?? otherwise;
-    if (taken === undefined) throw new PythonError('KeyError', repr(run, key));
-    return taken;
+    return orElse(deleteKey(dict, key), () => orElse(otherwise, () => { throw new PythonError('KeyError', repr(run, key)); }));
   } },
   popitem: { parameters: [], call: (run, dict: Dict) => {
     run.budget.step(1 + (dict.entries.size >> 4));

@@ -5,7 +5,7 @@ import { getKey } from './dicts.ts';
 import { rangeItem } from './iterate.ts';
 import { intText, textRepr } from './print.ts';
 import { characters, lengthOf, like, sliceText } from './text.ts';
-import { type Range, type Run, type Undefined, type Value, intOf, isDict, isThing, isTuple, isUndefined, kindOf, textOf, tuple, typeName, undefinedValue } from './values.ts';
+import { type Range, type Run, type Undefined, type Value, intOf, isDict, isThing, isTuple, isUndefined, kindOf, orElse, textOf, tuple, typeName, undefinedValue } from './values.ts';
 
 const shownType = (value: Value): string => (value === null ? 'None' : `${typeName(value)} object`);
 
@@ -50,15 +50,16 @@ const found = (run: Run, value: Value, key: Value): Value | undefined => {
 /** value.name as templates have it: attributes first, then items; else undefined. */
 export const attribute = (run: Run, value: Value, name: string): Value => {
   if (isUndefined(value)) throw undefinedError(value.message);
-  return ownAttribute(value, name) ?? found(run, value, name) ?? noAttribute(value, name);
+  return orElse(ownAttribute(value, name), () => orElse(found(run, value, name), () => noAttribute(value, name)));
 };
 
 /** value[key] as templates have it: items first, then attributes; else undefined. */
 export const item = (run: Run, value: Value, key: Value): Value => {
   if (isUndefined(value)) throw undefinedError(value.message);
   const name = textOf(key);
-  return found(run, value, key) ?? (name === undefined ? undefined : ownAttribute(value, name))
-    ?? (name === undefined ? undefinedValue(`${shownType(value)} has no element ${typeof key === 'bigint' ? intText(key) : typeName(key)}`) : noAttribute(value, name));
+  return orElse(found(run, value, key), () => (name === undefined
+    ? undefinedValue(`${shownType(value)} has no element ${typeof key === 'bigint' ? intText(key) : typeName(key)}`)
+    : orElse(ownAttribute(value, name), () => noAttribute(value, name))));
 };
 
 /** value[start:stop:step] */

@@ -153,7 +153,7 @@ export const signed = (sign: '-' | '+', value: Value): Value => {
 
 /** a ~ b ~ c: as text; safe if one of them is and escaping is on. */
 export const concatenated = (run: Run, values: readonly Value[]): Value => {
-  const safe = run.escaping;
+  const safe = run.escaping && values.some(isMarkup);
   const text = values.map((value) => (safe ? escaped(run, value).text : str(run, value))).join('');
   run.budget.make(text.length);
   return safe ? markup(text) : text;

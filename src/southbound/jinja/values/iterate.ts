@@ -1,5 +1,5 @@
 import { PythonError, typeError } from '../errors.ts';
-import { characters } from './text.ts';
+import { characters, lengthOf } from './text.ts';
 import { type Iterator, type Range, type Run, type Value, kindOf, tuple, typeName } from './values.ts';
 
 export const rangeItem = ({ start, step }: Range, index: number): bigint => start + BigInt(index) * step;
@@ -40,6 +40,23 @@ export const iterator = (run: Run, value: Value): (() => Value | undefined) => {
       throw typeError(`'${value.type}' object is not iterable`);
     }
     default: throw typeError(`'${typeName(value)}' object is not iterable`);
+  }
+};
+
+/** len(value) where there is one; undefined where Python has none. */
+export const knownLength = (value: Value): number | undefined => {
+  if (Array.isArray(value)) return value.length;
+  if (typeof value === 'string') return lengthOf(value);
+  if (typeof value !== 'object' || value === null) return undefined;
+  switch (value.kind) {
+    case 'markup': return lengthOf(value.text);
+    case 'tuple': return value.items.length;
+    case 'dict': return value.entries.size;
+    case 'view': return value.dict.entries.size;
+    case 'range': return value.length;
+    case 'undefined': return 0;
+    case 'thing': return value.length?.();
+    case 'iterator': return undefined;
   }
 };
 

@@ -49,6 +49,9 @@ export const markup = (text: string): Markup => ({ kind: 'markup', text });
 export const undefinedValue = (message: string): Undefined => ({ kind: 'undefined', message });
 export const noKwargs: Kwargs = new Map();
 
+/** The value, or what stands for none: `??` would take None for none. */
+export const orElse = (value: Value | undefined, otherwise: () => Value): Value => (value === undefined ? otherwise() : value);
+
 /** A Python generator. */
 export const generator = (name: string, items: Generator<Value>): Iterator =>
   ({ kind: 'iterator', name, next: () => { const { done, value } = items.next(); return done ? undefined : value; } });
