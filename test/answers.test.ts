@@ -17,7 +17,6 @@ const rows: ReadonlyMap<string, Row> = new Map(areas.flatMap((area) => area.rows
 
 /** Rows to read that nothing says what to fill their paths with. */
 const reads = ({ weekly = '', branches = '', summarized = '' }: Kept): Readonly<Record<string, Json>> => ({
-  'GET /agent-session-manager/sessions/:id': { id: summarized },
   'GET /agent-session-manager/sessions/:id/messages': { id: summarized },
   'GET /configuration_manager/compliance_plans/:id': { id: weekly },
   'GET /configuration_manager/devices/:deviceName/configuration': { deviceName: 'lab-01' },
@@ -129,7 +128,7 @@ const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgra
 
 /** The path with its parameters filled in. */
 const filled = (path: string, values: Json): string =>
-  path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(String(values[name] ?? (name === 'id' ? values._id : undefined) ?? assert.fail(`${path} lacks ${name}`))));
+  path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(String(values[name] ?? (name === 'id' ? values._id ?? values.sessionId : undefined) ?? assert.fail(`${path} lacks ${name}`))));
 
 /** The list that shows the documents of a projection. */
 const listOf = (projection: Projection): string | undefined => [...rows].find(([, row]) => 'list' in row && row.list === projection)?.[0].slice('GET '.length);
