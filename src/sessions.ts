@@ -111,7 +111,6 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, log }:
     held.set(id, { abort: (why) => { aborting.abort(why); }, done });
   };
 
-  /** Takes over what an earlier process has left. */
   const resume = async (): Promise<void> => {
     const ids: string[] = [];
     for (;;) {
@@ -131,7 +130,7 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, log }:
       if (topic === 'sessionStarted') take(id);
       else if (topic === 'sessionCompleted' || topic === 'sessionFailed' || topic === 'sessionCanceled') held.get(id)?.abort('ended');
     },
-    /** Resolves once the sessions that were running have been taken over. */
+    /** Takes over the sessions that an earlier process has left running, once they can be read. */
     start: (): void => {
       starting = (async () => {
         while (!stop.signal.aborted) {

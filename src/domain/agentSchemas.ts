@@ -17,7 +17,7 @@ const template = Type.String({ description: 'Jinja2 template over the inputs; wh
 const content = {
   name: name('Name, unique among agents'),
   inputSchema: Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}, { additionalProperties: true, description: 'JSON Schema (draft-07, or 2020-12 if $schema says so) of the inputs of its sessions' })),
-  runner: Type.Enum(['webhook', 'template'], { description: 'webhook: its URL is called; template: its template is rendered' }),
+  runner: Type.Enum(['template', 'webhook'], { description: 'template: its template is rendered; webhook: its URL is called' }),
 };
 const optional = {
   url: Type.Optional(url),

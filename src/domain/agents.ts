@@ -1,6 +1,7 @@
 import { defaultTimeout, type NewAgent } from './agentSchemas.ts';
 import { same } from './changes.ts';
 import { aggregate, type Context, type Event } from './core.ts';
+import { step } from './pointer.ts';
 import { type Referrer, refuseReferred } from './references.ts';
 import { Refusal } from './refusal.ts';
 import type { Sealed } from './sealed.ts';
@@ -52,7 +53,7 @@ const refuseHeaders = (names: readonly string[]): void => {
   for (const name of names) {
     const lower = name.toLowerCase();
     const fault = own.has(lower) ? 'is set by the call itself' : seen.has(lower) ? 'is there twice' : undefined;
-    if (fault) throw new Refusal('invalid', `The header ${name} ${fault}`, { path: `/headers/${name.replace(/~/g, '~0')}` });
+    if (fault) throw new Refusal('invalid', `The header ${name} ${fault}`, { path: `/headers${step(name)}` });
     seen.add(lower);
   }
 };
