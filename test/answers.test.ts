@@ -16,11 +16,13 @@ type Json = { readonly [keyword: string]: any }; // any JSON
 const rows: ReadonlyMap<string, Row> = new Map(areas.flatMap((area) => area.rows.map((row) => [`${row.method.toUpperCase()} ${fullPathOf(area, row)}`, row])));
 
 /** Rows to read that nothing says what to fill their paths with. */
-const reads = ({ weekly = '', branches = '', summarized = '' }: Kept): Readonly<Record<string, Json>> => ({
+const reads = ({ weekly = '', branches = '', summarized = '', precheck = '', comparison = '' }: Kept): Readonly<Record<string, Json>> => ({
   'GET /agent-session-manager/sessions/:id/messages': { id: summarized },
   'GET /configuration_manager/compliance_plans/:id': { id: weekly },
   'GET /configuration_manager/devices/:deviceName/configuration': { deviceName: 'lab-01' },
   'GET /inventory_manager/v1/inventories/:id/nodes': { id: branches },
+  'GET /mop/listATemplate/:name': { name: precheck },
+  'GET /mop/listAnAnalyticTemplate/:name': { name: comparison },
 });
 
 const user = { username: 'admin', password: adminPassword };
@@ -30,6 +32,8 @@ const imported = { _id: '0123456789abcdef01234567', name: 'Imported', descriptio
 const manual = { name: 'By hand', enabled: true, actionType: 'automations', type: 'manual', formData: null, formId: null };
 const formId = '0123456789abcdef0123456a';
 const options = { name: 'Yearly audit', description: 'All', status: 'active' };
+
+const texts = ['Version 17.9.4', 'Gi1 10.0.0.1 YES NVRAM up up', '<b>BGP</b>'];
 
 /** A request for each row that is not read, in the order in which they are sent. */
 const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgrade = '', upgradeJob = '', portJob = '', backupJob = '', model = '', upgradeExecution = '', canceled = '', completed = '', failed = '' }: Kept): Readonly<Record<string, { readonly params?: Json; readonly body?: Json }>> => ({
@@ -75,6 +79,16 @@ const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgra
   'POST /configuration_manager/compliance_plans': { body: { name: 'Temporary', nodes: [{ treeId: edge, version: 'initial', nodeId: edgeRoot }] } },
   'PUT /configuration_manager/compliance_plans': { body: { planId: weekly, options } },
   'POST /configuration_manager/search/compliance_plans': { body: { options: { limit: 10 } } },
+  'POST /mop/createTemplate': { body: { mop: { name: 'Temporary' } } },
+  'POST /mop/updateTemplate/:id': { params: { id: 'Temporary' }, body: { mop: { name: 'Temporary', namespace: { type: 'project', name: 'Lab' }, commands: [{ command: 'show clock', rules: [{ rule: 'UTC', eval: 'contains' }] }] } } },
+  'POST /mop/deleteTemplate/:id': { params: { id: 'Temporary' } },
+  'POST /mop/export': { body: { options: { name: 'Upgrade pre-check' } } },
+  'POST /mop/import': { body: { type: 'analytics', template: { _id: '0123456789abcdef01234567', name: 'Imported', createdBy: null, created: 0 } } },
+  'POST /mop/createAnalyticTemplate': { body: { template: { name: 'Temporary' } } },
+  'POST /mop/updateAnalyticTemplate/:id': { params: { id: 'Temporary' }, body: { template: { name: 'Temporary', prepostCommands: [{ rules: [{}] }] } } },
+  'POST /mop/deleteAnalyticTemplate/:id': { params: { id: 'Temporary' } },
+  'POST /mop/RunCommandTemplate': { body: { template: 'Upgrade pre-check', devices: ['lab-01', 'lab-03'], variables: { uplink: 'GigabitEthernet2', target_version: '17.15.1' } } },
+  'POST /mop/RunAnalyticTemplate': { body: { template: 'Upgrade before and after', pre: texts, post: texts } },
   'DELETE /configuration_manager/compliance_plans': { body: { planIds: [weekly] } },
   'POST /configuration_manager/devicegroup': { body: { groupName: 'Temporary', deviceNames: 'a, b' } },
   'DELETE /configuration_manager/devicegroups/:id': { params: { id: 'Temporary' } },

@@ -3,6 +3,7 @@ import { Ajv } from 'ajv';
 import { loadSample } from '../src/demo/load.ts';
 import type { Kept } from '../src/demo/sample.ts';
 import { gateway, issuing, root } from './certificates.ts';
+import { describeOwnRedis } from './redisServer.ts';
 import { adminPassword, type Answer, startService, type TestService } from './service.ts';
 
 // What the API document says of the answers, field by field; written from it and not from the code.
@@ -117,13 +118,27 @@ const serviceGroup = object({
 const cleared = object({ status: text, message: text, result: object({ inventory: object({ id, name: text }), statistics: object({ nodesDeleted: { type: 'number' } }) }) });
 const success = object({ status: { const: 'success' }, message: text });
 
+const template = (commands: Readonly<Record<string, Schema>>): Schema => object(
+  { name: text },
+  { _id: text, description: text, os: text, passRule: yesOrNo, namespace: orNull(namespace), created: whole, lastUpdated: whole, createdBy: orNull(text), lastUpdatedBy: orNull(text), ...commands },
+);
+// The project's own members of rules beside the documented ones: docs/command-templates.md.
+const more = { severity: text, flags: anyObject };
+const commandTemplate = template({ commands: list(object({}, {
+  command: text, passRule: yesOrNo, rules: list(object({ rule: text, eval: text }, { raw: text, result: yesOrNo, ...more, ruleB: text, evaluator: text, percentage: { type: 'number' } })),
+})) });
+const analyticTemplate = template({ prepostCommands: list(object({}, {
+  preRawCommand: text, postRawCommand: text, passRule: yesOrNo, rules: list(object({}, { type: text, preRegex: text, postRegex: text, evaluation: text, ...more })), preCommandResHTML: text, postCommandResHTML: text,
+})) });
+
 const ajv = new Ajv({ strict: true, allErrors: true });
 
-describe('the documented operations, called from outside:', () => {
+/** Every documented operation as somebody outside sees it, on a service with these settings. */
+const operations = (settings: () => Record<string, string>) => {
   let service: TestService;
   let kept: Kept;
   before(async () => {
-    service = await startService();
+    service = await startService(settings());
     kept = await loadSample(service.url, 'admin', adminPassword);
   });
   after(() => service.stop());
@@ -185,6 +200,35 @@ describe('the documented operations, called from outside:', () => {
   it('3. fails with the failure envelope', async () => {
     fits(await service.ask('GET', '/operations-manager/automations/no-such/export'), failure, 404);
     fits(await service.as(null)('GET', `/operations-manager/automations/${kept.upgrade}/export`), failure, 401);
+  });
+
+  it('4. exports a command template', async () => {
+    const exported = fits(await service.ask('POST', '/mop/export', { options: { name: 'Upgrade pre-check' }, type: 'templates' }), commandTemplate);
+    assert.deepEqual([exported._id, exported.createdBy, exported.namespace, exported.commands.length], [kept.precheck, 'admin', null, 3]);
+    assert.ok(Math.abs(Date.now() - exported.created) < 600_000);
+    assert.deepEqual(fits(await service.ask('POST', '/mop/export', { options: { _id: kept.precheck } }), commandTemplate), exported);
+  });
+
+  it('4. exports a template that says only what the document knows', async () => {
+    const commands = [{ command: 'show clock', passRule: false, rules: [{ rule: 'UTC', eval: 'contains', raw: 'UTC', result: true }] }];
+    const space = { type: 'project', _id: 'p1', name: 'Lab', accessControl: { read: ['a'], execute: [], write: [], manage: ['b'] } };
+    const template = { _id: 'clock', name: 'Clock', description: 'Time', os: 'ios', passRule: false, namespace: space, commands, created: 1, lastUpdated: 2, createdBy: 'admin', lastUpdatedBy: null };
+    assert.equal((await service.ask('POST', '/mop/import', { type: 'templates', template })).status, 200);
+    assert.deepEqual(fits(await service.ask('POST', '/mop/export', { options: { name: 'Clock', _id: 'clock' } }), commandTemplate), template);
+  });
+
+  it('4. exports an analytic template', async () => {
+    for (const type of ['analytics', 'analytic']) {
+      const exported = fits(await service.ask('POST', '/mop/export', { options: { name: 'Upgrade before and after' }, type }), analyticTemplate);
+      assert.deepEqual([exported._id, exported.prepostCommands[0].rules[0].evaluation], [kept.comparison, '<']);
+    }
+  });
+
+  it('4. fails with the failure envelope', async () => {
+    const missing = fits(await service.ask('POST', '/mop/export', { options: { name: 'No such' } }), failure, 404);
+    assert.equal(missing.message, 'Could not find matching template');
+    fits(await service.ask('POST', '/mop/export', { options: {} }), failure, 400);
+    fits(await service.ask('POST', '/mop/export', { options: { name: 'x' }, type: 'both' }), failure, 400);
   });
 
   it('6. updates a group mapping, or creates it', async () => {
@@ -338,4 +382,7 @@ describe('the documented operations, called from outside:', () => {
     fits(await service.ask('GET', `/json-forms/forms/${kept.upgradeForm}`), formDocument);
     fits(await service.ask('GET', '/json-forms/forms/no-such-form'), failure, 404);
   });
-});
+};
+
+describe('the documented operations, called from outside:', () => operations(() => ({})));
+describeOwnRedis('the documented operations, called from outside, read models in Redis:', (redis) => operations(() => ({ READSTORE_URL: redis().url })));

@@ -1,12 +1,14 @@
 import { account } from '../domain/accounts.ts';
+import { actionExecution } from '../domain/actionExecutions.ts';
 import { adapter } from '../domain/adapters.ts';
 import { agent } from '../domain/agents.ts';
 import { agentSession } from '../domain/agentSessions.ts';
-import { actionExecution } from '../domain/actionExecutions.ts';
+import { analyticTemplate } from '../domain/analyticTemplates.ts';
 import { automationImport } from '../domain/automationImports.ts';
 import { automation } from '../domain/automations.ts';
-import { certificate } from '../domain/certificates.ts';
 import { banner } from '../domain/banner.ts';
+import { certificate } from '../domain/certificates.ts';
+import { commandTemplate } from '../domain/commandTemplates.ts';
 import type { Aggregate } from '../domain/core.ts';
 import { deviceConfiguration } from '../domain/deviceConfigurations.ts';
 import { deviceGroupImport } from '../domain/deviceGroupImports.ts';
@@ -21,23 +23,23 @@ import { job } from '../domain/jobs.ts';
 import { lastAction } from '../domain/lastActions.ts';
 import { login } from '../domain/logins.ts';
 import { nameClaims } from '../domain/names.ts';
-import { planDeletion } from '../domain/planDeletions.ts';
 import { parkedReaction } from '../domain/parkedReactions.ts';
+import { planDeletion } from '../domain/planDeletions.ts';
 import { plan } from '../domain/plans.ts';
+import { activeProfile, profile } from '../domain/profiles.ts';
 import { publishedEvent } from '../domain/publishedEvents.ts';
 import { resourceGroup } from '../domain/resourceGroups.ts';
 import { resourceInstance } from '../domain/resourceInstances.ts';
 import { resourceModel } from '../domain/resourceModels.ts';
-import { activeProfile, profile } from '../domain/profiles.ts';
 import { role } from '../domain/roles.ts';
 import { series } from '../domain/series.ts';
-import { template } from '../domain/templates.ts';
 import { serviceGroup } from '../domain/serviceGroups.ts';
+import { template } from '../domain/templates.ts';
 import { tree } from '../domain/trees.ts';
 import { trigger } from '../domain/triggers.ts';
 import { watching } from '../domain/watchings.ts';
-import { sessionReactions } from './agentSessions.ts';
 import { actionReactions } from './actionReactions.ts';
+import { sessionReactions } from './agentSessions.ts';
 import { automationReactions } from './automationReactions.ts';
 import { deviceGroupReactions } from './deviceGroups.ts';
 import { formReactions } from './forms.ts';
@@ -55,15 +57,17 @@ export const aggregates: readonly Aggregate[] = [
   adapter,
   agent,
   agentSession,
+  analyticTemplate,
   automation,
   automationImport,
-  form,
-  formDeletion,
-  certificate,
   banner,
+  certificate,
+  commandTemplate,
   deviceConfiguration,
   deviceGroup,
   deviceGroupImport,
+  form,
+  formDeletion,
   group,
   groupMapping,
   inventory,
@@ -75,15 +79,15 @@ export const aggregates: readonly Aggregate[] = [
   parkedReaction,
   plan,
   planDeletion,
+  profile,
   publishedEvent,
   resourceGroup,
   resourceInstance,
   resourceModel,
-  profile,
   role,
   series,
-  template,
   serviceGroup,
+  template,
   tree,
   trigger,
   watching,

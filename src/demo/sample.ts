@@ -4,6 +4,7 @@ import { formSteps } from './forms.ts';
 import { gateways } from './gateways.ts';
 import { jobSteps } from './jobs.ts';
 import { lifecycleSteps } from './lifecycle.ts';
+import { mopSteps } from './mop.ts';
 import { profileSteps } from './profiles.ts';
 import { templateSteps } from './templates.ts';
 
@@ -109,4 +110,5 @@ export const sample: readonly ((kept: Kept) => Step)[] = [
   ...formSteps,
   ...templateSteps,
   ...agentSteps,
+  ...mopSteps,
 ];

@@ -8,9 +8,10 @@ import { formRows } from './forms.ts';
 import { gatewayManagerRows } from './gatewayManager.ts';
 import { groupMappingRows } from './groupMappings.ts';
 import { inventoryManagerRows } from './inventories.ts';
-import { rootLoginRows } from './login.ts';
 import { lifecycleManagerRows } from './lifecycleManager.ts';
+import { rootLoginRows } from './login.ts';
 import { monitoringRows } from './monitoring.ts';
+import { mopRows } from './mop.ts';
 import { operationsManagerRows } from './operationsManager.ts';
 import { profileRows } from './profiles.ts';
 import type { AreaRows } from './route.ts';
@@ -26,9 +27,10 @@ export const areas: readonly AreaRows[] = [
   formRows,
   gatewayManagerRows,
   groupMappingRows,
-  lifecycleManagerRows,
   inventoryManagerRows,
+  lifecycleManagerRows,
   monitoringRows,
+  mopRows,
   openapiRows(() => areas, { version }),
   operationsManagerRows,
   profileRows,

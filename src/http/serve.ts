@@ -35,7 +35,7 @@ export const serveRow = (row: Row, service: Service): Serve => {
 export const queryOf = (row: Row) =>
   queryParser({
     parameters: row.query ?? {},
-    ...('list' in row && row.list && { list: { sorts: Object.keys(row.list.sorts), filters: Object.keys(row.list.filters), ...('order' in row && row.order && { order: row.order }) } }),
+    ...('list' in row && row.list && { list: { sorts: Object.keys(row.list.sorts), filters: Object.keys(row.list.filters), ...('order' in row && row.order && { order: row.order }), ...('limit' in row && row.limit && { limit: row.limit }) } }),
   });
 
 const tagged = (text: string | Buffer): string => digest('sha256', text, 'base64url').slice(0, 22);

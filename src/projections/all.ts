@@ -1,11 +1,13 @@
 import { accounts } from './accounts.ts';
+import { actionExecutions } from './actionExecutions.ts';
 import { adapters } from './adapters.ts';
 import { agents } from './agents.ts';
 import { agentSessions, sessionMessages } from './agentSessions.ts';
-import { actionExecutions } from './actionExecutions.ts';
+import { analyticTemplates } from './analyticTemplates.ts';
 import { automations } from './automations.ts';
-import { certificates } from './certificates.ts';
 import { banners } from './banner.ts';
+import { certificates } from './certificates.ts';
+import { commandTemplates } from './commandTemplates.ts';
 import { credentials } from './credentials.ts';
 import type { Projection } from './define.ts';
 import { deviceGroups } from './deviceGroups.ts';
@@ -19,13 +21,13 @@ import { lastActions } from './lastActions.ts';
 import { logins } from './logins.ts';
 import { parkedReactions } from './parkedReactions.ts';
 import { plans } from './plans.ts';
+import { activeProfiles, profiles } from './profiles.ts';
 import { resourceGroups } from './resourceGroups.ts';
 import { resourceInstances } from './resourceInstances.ts';
 import { resourceModels } from './resourceModels.ts';
-import { activeProfiles, profiles } from './profiles.ts';
 import { roles } from './roles.ts';
-import { templates } from './templates.ts';
 import { serviceGroups } from './serviceGroups.ts';
+import { templates } from './templates.ts';
 import { trees } from './trees.ts';
 import { triggers } from './triggers.ts';
 import { watchings } from './watchings.ts';
@@ -33,15 +35,17 @@ import { watchings } from './watchings.ts';
 /** All collections. The first of an aggregate is the document that its commands answer with. */
 export const projections: readonly Projection[] = [
   accounts,
+  actionExecutions,
+  activeProfiles,
   adapters,
   agents,
   agentSessions,
   sessionMessages,
-  actionExecutions,
-  activeProfiles,
+  analyticTemplates,
   automations,
-  certificates,
   banners,
+  certificates,
+  commandTemplates,
   credentials,
   deviceGroups,
   formDeletions,
@@ -54,13 +58,13 @@ export const projections: readonly Projection[] = [
   logins,
   parkedReactions,
   plans,
+  profiles,
   resourceGroups,
   resourceInstances,
   resourceModels,
-  profiles,
   roles,
-  templates,
   serviceGroups,
+  templates,
   trees,
   triggers,
   watchings,
