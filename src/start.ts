@@ -43,8 +43,11 @@ import { openSqliteStore } from './store/sqlite.ts';
 
 const snapshotEvery = 20_000;
 
-/** A running service. `stop` ends it in order: no new requests, answers under way, reactions, projections, stores. */
-export type Running = { readonly url: string; readonly stop: () => Promise<void> };
+/**
+ * A running service. `stop` ends it in order: no new requests, answers under way, reactions, projections, stores. `warmUp`
+ * does ahead what else the first request of each kind would wait for.
+ */
+export type Running = { readonly url: string; readonly warmUp: () => Promise<void>; readonly stop: () => Promise<void> };
 
 /** Builds everything and listens. `tell` shows the first start's admin password to whoever started it. */
 export const startService = async (config: Config, logger: Logger, tell: (line: string) => void): Promise<Running> => {
@@ -147,7 +150,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     ready: () => !stopping && health.ready(),
   };
 
-  const koa = app({
+  const { listener, warmUp } = app({
     areas, service, settled,
     settings: settings.current,
     authenticator: auth,
@@ -158,10 +161,11 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     stopping: () => stopping,
   });
   const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = config;
-  const server = await listen({ host: config.HOST, port: config.PORT, ...(certFile && keyFile && { tls: { certFile, keyFile } }) }, koa.callback());
+  const server = await listen({ host: config.HOST, port: config.PORT, ...(certFile && keyFile && { tls: { certFile, keyFile } }) }, listener);
 
   return {
     url: server.url,
+    warmUp,
     stop: async () => {
       stopping = true;
       clearInterval(snapshotTimer);
