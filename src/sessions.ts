@@ -85,18 +85,20 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, log }:
   /** Until it has ended or the service stops; what fails is tried again. */
   const insist = async (id: string, aborting: AbortController): Promise<void> => {
     const { signal } = aborting;
+    const over = (): boolean => stop.signal.aborted || (signal.aborted && signal.reason !== 'late');
     let timer: NodeJS.Timeout | undefined;
-    for (let wait = 50; !signal.aborted || signal.reason === 'late'; wait = Math.min(wait * 2, 5000)) {
+    for (let wait = 50; !over(); wait = Math.min(wait * 2, 5000)) {
       try {
         const [started] = await events(`${category}-${id}`, 0, 0) as readonly Recorded<SessionStarted>[];
         const left = Date.parse(started!.metadata.at) + started!.data.timeout * 1000 - Date.now();
-        timer ??= setTimeout(() => { aborting.abort('late' satisfies Why); }, Math.max(0, left));
+        const late = (): void => { aborting.abort('late' satisfies Why); };
+        if (left <= 0) late();
+        else timer ??= setTimeout(late, left);
         await carryOn(id, started!, signal);
         break;
       } catch (error) {
-        // Somebody else has ended it.
-        if (error instanceof Refusal && error.code === 'conflict') break;
-        if (signal.aborted && signal.reason !== 'late') break;
+        // A conflict: somebody else has ended it.
+        if (over() || (error instanceof Refusal && error.code === 'conflict')) break;
         log('A session could not be carried on; it is tried again', { session: id, error });
         await pause(wait, undefined, { signal: stop.signal }).catch(() => undefined);
       }

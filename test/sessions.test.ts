@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { aggregates } from '../src/commands/all.ts';
 import { createAgent } from '../src/commands/agents.ts';
 import { startSession } from '../src/commands/agentSessions.ts';
+import type { Handle } from '../src/commands/handle.ts';
 import { streams as streamsOf } from '../src/commands/streams.ts';
 import { agentSession } from '../src/domain/agentSessions.ts';
 import { Refusal } from '../src/domain/refusal.ts';
@@ -18,10 +19,10 @@ describe('Whoever carries sessions out', () => {
   const id = '0f8fad5b-d9cb-469f-a165-70867728950e';
   const started = { source: '@platform/agent-session-manager', stream: `agentSession-${id}`, topic: 'sessionStarted' };
 
-  const runner = (render: () => Promise<string>, webhook: Webhook = async () => ({})) => {
+  const runner = (render: () => Promise<string>, webhook: Webhook = async () => ({}), handle: Handle = node.handle) => {
     const renderer: Renderer = { render, close: async () => undefined };
     const one = sessionRunner({
-      handle: node.handle, tools: node.tools, events: streamsOf(log.store, aggregates, projections).events, webhook, renderer,
+      handle, tools: node.tools, events: streamsOf(log.store, aggregates, projections).events, webhook, renderer,
       log: (_, { error }) => { failures.push(error instanceof Error ? error.message : String(error)); },
     });
     runners.push(one);
@@ -82,6 +83,17 @@ describe('Whoever carries sessions out', () => {
     runner(async () => 'done').start();
     assert.equal((await ended()).lastMessage, 'done');
     assert.deepEqual(failures, []);
+  });
+
+  it('stops also where a session is late and its end cannot be stored', async () => {
+    await run(1);
+    const one = runner(() => new Promise(() => undefined), undefined, async () => { throw new Refusal('unavailable', 'The log is gone'); });
+    one.onEvent(started);
+    while (failures.length === 0) await new Promise(setImmediate);
+    await one.stop();
+    assert.equal((await state()).status, 'RUNNING');
+    runner(async () => 'too late').onEvent(started);
+    assert.equal((await ended()).status, 'FAILED');
   });
 
   it('lets other events be', async () => {
