@@ -1,6 +1,8 @@
 import { account } from '../domain/accounts.ts';
 import { actionExecution } from '../domain/actionExecutions.ts';
 import { adapter } from '../domain/adapters.ts';
+import { agent } from '../domain/agents.ts';
+import { agentSession } from '../domain/agentSessions.ts';
 import { analyticTemplate } from '../domain/analyticTemplates.ts';
 import { automationImport } from '../domain/automationImports.ts';
 import { automation } from '../domain/automations.ts';
@@ -25,6 +27,7 @@ import { parkedReaction } from '../domain/parkedReactions.ts';
 import { planDeletion } from '../domain/planDeletions.ts';
 import { plan } from '../domain/plans.ts';
 import { activeProfile, profile } from '../domain/profiles.ts';
+import { publishedEvent } from '../domain/publishedEvents.ts';
 import { resourceGroup } from '../domain/resourceGroups.ts';
 import { resourceInstance } from '../domain/resourceInstances.ts';
 import { resourceModel } from '../domain/resourceModels.ts';
@@ -36,6 +39,7 @@ import { tree } from '../domain/trees.ts';
 import { trigger } from '../domain/triggers.ts';
 import { watching } from '../domain/watchings.ts';
 import { actionReactions } from './actionReactions.ts';
+import { sessionReactions } from './agentSessions.ts';
 import { automationReactions } from './automationReactions.ts';
 import { deviceGroupReactions } from './deviceGroups.ts';
 import { formReactions } from './forms.ts';
@@ -51,6 +55,8 @@ export const aggregates: readonly Aggregate[] = [
   actionExecution,
   activeProfile,
   adapter,
+  agent,
+  agentSession,
   analyticTemplate,
   automation,
   automationImport,
@@ -74,6 +80,7 @@ export const aggregates: readonly Aggregate[] = [
   plan,
   planDeletion,
   profile,
+  publishedEvent,
   resourceGroup,
   resourceInstance,
   resourceModel,
@@ -96,4 +103,5 @@ export const reactions: readonly Reaction[] = [
   ...jobReactions,
   ...modelReactions,
   ...planReactions,
+  ...sessionReactions,
 ];

@@ -1,6 +1,8 @@
 import { accounts } from './accounts.ts';
 import { actionExecutions } from './actionExecutions.ts';
 import { adapters } from './adapters.ts';
+import { agents } from './agents.ts';
+import { agentSessions, sessionMessages } from './agentSessions.ts';
 import { analyticTemplates } from './analyticTemplates.ts';
 import { automations } from './automations.ts';
 import { banners } from './banner.ts';
@@ -36,6 +38,9 @@ export const projections: readonly Projection[] = [
   actionExecutions,
   activeProfiles,
   adapters,
+  agents,
+  agentSessions,
+  sessionMessages,
   analyticTemplates,
   automations,
   banners,
