@@ -25,6 +25,7 @@ const group = { name: 'temporary', description: 'Comes and goes' };
 const mapping = { provenance: 'ldap', externalGroup: 'CN=Temporary' };
 const imported = { _id: '0123456789abcdef01234567', name: 'Imported', description: '', componentType: null, componentName: null, gbac: { read: [], write: [] } };
 const manual = { name: 'By hand', enabled: true, actionType: 'automations', type: 'manual', formData: null, formId: null };
+const formId = '0123456789abcdef0123456a';
 const options = { name: 'Yearly audit', description: 'All', status: 'active' };
 
 const texts = ['Version 17.9.4', 'Gi1 10.0.0.1 YES NVRAM up up', '<b>BGP</b>'];
@@ -84,6 +85,15 @@ const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgra
   'POST /mop/RunCommandTemplate': { body: { template: 'Upgrade pre-check', devices: ['lab-01', 'lab-03'], variables: { uplink: 'GigabitEthernet2', target_version: '17.15.1' } } },
   'POST /mop/RunAnalyticTemplate': { body: { template: 'Upgrade before and after', pre: texts, post: texts } },
   'DELETE /configuration_manager/compliance_plans': { body: { planIds: [weekly] } },
+  'POST /json-forms/forms': { body: { name: 'Temporary', struct: { type: 'object', items: [{ nodeId: 'n', type: 'string', title: 'Site', description: '', enum: ['Bonn'] }] } } },
+  'PUT /json-forms/forms': { body: { options: { name: 'Temporary', namespace: { type: 'project', accessControl: { read: ['ops'] } }, tags: [{ any: 1 }] } } },
+  'POST /json-forms/import/forms': { body: { forms: [{ _id: formId, name: 'Imported', createdBy: 'admin' }] } },
+  'DELETE /json-forms/forms': { body: { ids: [formId] } },
+  'POST /template_builder/templates': { body: { name: 'Temporary', template: '{{ a }}', data: { a: 1 } } },
+  'PUT /template_builder/templates/:name': { params: { name: 'Temporary' }, body: { description: 'Of little use' } },
+  'POST /template_builder/templates/:name/renderJinja': { params: { name: 'Temporary' }, body: { context: { a: 1 } } },
+  'POST /template_builder/templates/:name/renderJinja2TemplateWithCast': { params: { name: 'Temporary' }, body: { variables: { a: 1 }, castDataType: 'number' } },
+  'DELETE /template_builder/templates/:name': { params: { name: 'Temporary' } },
 });
 
 /** The path with its parameters filled in. */

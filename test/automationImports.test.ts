@@ -13,7 +13,7 @@ const defaults = { migrationVersion: 3, legacyWrapper: true, formSchemaHash: nul
 const [one, two] = [{ _id: t1, name: 'One', ...manual }, { _id: t2, name: 'Two', ...manual }] as const;
 const content = (name: string, actionId: string = a) => ({ name, ...manual, actionId, ...defaults });
 const document = { _id: a, ...stored, ...authors, triggers: [one, two] };
-const nothing: ImportRefs = { id: a, access: 'write', triggers: [], elsewhere: {}, unknownGroups: [], accounts: { jo: 'c'.repeat(24) }, schemaFaults: [] };
+const nothing: ImportRefs = { id: a, access: 'write', triggers: [], elsewhere: {}, unknownGroups: [], accounts: { jo: 'c'.repeat(24) }, schemaFaults: [], forms: [], sameComponent: false };
 const there: ImportRefs = { ...nothing, existing: stored, triggers: [{ id: t1, content: content('One') }, { id: t2, content: content('Two') }] };
 const now = { created: context.now, createdBy: context.actor.id, lastUpdated: context.now, lastUpdatedBy: context.actor.id };
 const automation = { _id: a, ...stored, ...authors, createdBy: 'c'.repeat(24) };
@@ -107,7 +107,7 @@ const base = {
   description: fc.option(fc.string({ unit: 'grapheme' }), { nil: undefined }),
   options: fc.option(fc.record({ actionId: fc.constant('0a1F'), targetType: nullable(fc.constantFrom('group', 'instance')) }), { nil: undefined }),
 };
-const formed = { formData: nullable(object), formId: nullable(text), formSchemaHash: nullable(text), legacyWrapper: fc.boolean() };
+const formed = { formData: nullable(object), formId: fc.constantFrom(null, 'sites'), formSchemaHash: nullable(text), legacyWrapper: fc.boolean() };
 const unit = { minute: 60_000, hour: 3_600_000, day: 86_400_000, week: 604_800_000 };
 const repetition = fc.constantFrom(
   {}, { repeat: { type: 'repeating', components: [{ action: 'execute', duration: { unit: 'hour', quantity: 1 } }] } }, { repeat: null, repeatUnit: null },
@@ -138,7 +138,11 @@ describe('Export and import of automations over HTTP', () => {
   const path = '/operations-manager/automations';
   const put = (automation: unknown, more: object = {}, headers = {}) => service.ask('PUT', path, { automations: [automation], ...more }, headers);
   const exported = async (id: string) => ok(await service.ask('GET', `${path}/${id}/export`));
-  before(async () => { service = await startService(); who = await people(service); });
+  before(async () => {
+    service = await startService();
+    who = await people(service);
+    ok(await service.ask('POST', '/json-forms/forms', { name: 'sites' }));
+  });
   after(() => service.stop());
 
   it('exports usernames, group objects and triggers sorted by name', async () => {

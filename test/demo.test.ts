@@ -22,4 +22,13 @@ describe('the sample', () => {
     const { body } = await service.ask('POST', '/configuration_manager/search/compliance_plans', {});
     assert.deepEqual(body.plans.map(({ name, status }: { name: string; status: string }) => `${name}: ${status}`), ['Before the freeze: draft', 'Weekly edge audit: active']);
   });
+
+  it('has forms, one of which a trigger takes its input from, and templates', async () => {
+    const forms = (await service.ask('GET', '/json-forms/forms')).body.results;
+    assert.deepEqual(forms.map(({ name }: { name: string }) => name), ['Access port', 'Software upgrade request']);
+    const trigger = (await service.ask('GET', '/operations-manager/triggers/Upgrade%20by%20hand')).body.data;
+    assert.equal(trigger.formId, 'Software upgrade request');
+    assert.match(trigger.formSchemaHash, /^[0-9a-f]{64}$/);
+    assert.deepEqual((await service.ask('GET', '/template_builder/templates')).body.results.map(({ type }: { type: string }) => type), ['textfsm', 'jinja2', 'jinja2']);
+  });
 });

@@ -61,12 +61,31 @@ const automation = object(
   { ...authored, triggers: list({ anyOf: Object.values(triggers) }) },
 );
 const mapping = object({ externalGroup: text, provenance: text, platformGroups: list(text) });
+const namespace = object({}, { type: anything, _id: text, name: text, accessControl: object({}, { read: list(text), execute: list(text), write: list(text), manage: list(text) }) });
+const numberOrNull = orNull({ type: 'number' });
+/** A struct item: what it must say, and what it may say beside anything else. */
+const item = (required: Readonly<Record<string, Schema>>, optional: Readonly<Record<string, Schema>> = {}): Schema =>
+  ({ ...object({ nodeId: text, type: text, title: text, description: text, ...required }, optional), additionalProperties: true });
+const structItems = list({ $ref: '#/$defs/structItem' });
+const structItem = { anyOf: [
+  item({ items: structItems }),
+  item({ type: { const: 'boolean' } }, { enum: list(object({ id: anything, value: anything })) }),
+  item({ type: { const: 'number' }, placeholder: text, required: yesOrNo }, { minimum: numberOrNull, maximum: numberOrNull, default: numberOrNull, disabled: yesOrNo }),
+  item({ type: { const: 'string' } }, { enum: list(anything), enumNames: list(anything) }),
+] };
+const formDocument = object({
+  created: text, createdBy: text, lastUpdated: text, lastUpdatedBy: text, name: text, description: orNull(text), version: text,
+  struct: object({ type: text, items: structItems }, { nodeId: text, projectId: text }),
+  schema: object({ type: text, title: text }, {
+    _id: text, description: text, uniqueItems: yesOrNo, minItems: { type: 'number' }, maxItems: { type: 'number' }, required: list(text), readOnly: yesOrNo,
+    options: anything, properties: anything, items: anything, anyOf: list(anything), oneOf: list(anything), allOf: list(anything),
+  }),
+  uiSchema: anything, validationSchema: anything, bindingSchema: anything,
+}, { _id: text, id: text, tags: list(anything), namespace: orNull(namespace) });
 const envelope = (data: Schema): Schema => object({ message: text, data, metadata: anyObject });
 const failure = object({ message: text, data: { type: 'null' }, metadata: { type: 'object', required: ['errors'], properties: { errors: { type: 'array' } } } });
 const success = object({ status: { const: 'success' }, message: text });
 
-const names = list(text);
-const namespace = object({}, { type: anything, _id: text, name: text, accessControl: object({}, { read: names, execute: names, write: names, manage: names }) });
 const template = (commands: Readonly<Record<string, Schema>>): Schema => object(
   { name: text },
   { _id: text, description: text, os: text, passRule: yesOrNo, namespace: orNull(namespace), created: whole, lastUpdated: whole, createdBy: orNull(text), lastUpdatedBy: orNull(text), ...commands },
@@ -94,7 +113,7 @@ describe('the documented operations, called from outside:', () => {
   const fits = ({ status, headers, body, text }: Answer, schema: Schema, wanted = 200): any => { // the body, which fits the schema
     assert.equal(status, wanted, text);
     assert.match(headers.get('content-type') ?? '', /^application\/json/);
-    const validate = ajv.compile({ ...schema, $defs: { repetition } });
+    const validate = ajv.compile({ ...schema, $defs: { repetition, structItem } });
     assert.ok(validate(body), `${ajv.errorsText(validate.errors)} in ${text}`);
     return body;
   };
@@ -208,5 +227,26 @@ describe('the documented operations, called from outside:', () => {
     fits(await service.ask('DELETE', path, { variables: { ntp_servers: null, syslog: {} } }), success);
     const { body } = await service.ask('GET', `/configuration_manager/configs/${kept.edge}`);
     assert.deepEqual(body.versions.find(({ name }: { name: string }) => name === 'initial').variables, { snmp_location: 'POP' });
+  });
+
+  it('18. renders a template with cast', async () => {
+    const path = '/template_builder/templates/IOS-XE%20BGP%20neighbors/renderJinja2TemplateWithCast';
+    const rendered = (value: Schema) => object({ renderedTemplate: value });
+    const { renderedTemplate } = fits(await service.ask('POST', path, { variables: { asn: 65010, router_id: '192.0.2.1', neighbors: [{ ip: '198.51.100.1', asn: 64500, name: 'transit' }] } }), rendered(text));
+    assert.equal(renderedTemplate, 'router bgp 65010\n bgp router-id 192.0.2.1\n neighbor 198.51.100.1 remote-as 64500\n neighbor 198.51.100.1 description TRANSIT');
+    const cast = async (template: string, castDataType: string, value: Schema) => fits(await service.ask('POST', path, { template, variables: { a: 20 }, castDataType }), rendered(value)).renderedTemplate;
+    assert.equal(await cast('{{ a * 2 }}', 'string', text), '40');
+    assert.equal(await cast('{{ a * 2 }}', 'number', { type: 'number' }), 40);
+    assert.equal(await cast('{{ a > 2 }}', 'boolean', yesOrNo), true);
+    assert.deepEqual(await cast('{"a": {{ a }}, "list": [{{ a }}]}', 'object', anyObject), { a: 20, list: [20] });
+    fits(await service.ask('POST', path, { template: 'forty', castDataType: 'number' }), failure, 422);
+    fits(await service.ask('POST', path, { template: '{% if', castDataType: 'number' }), failure, 422);
+  });
+
+  it('19. gets a form, by its name', async () => {
+    const body = fits(await service.ask('GET', '/json-forms/forms/Software%20upgrade%20request'), formDocument);
+    assert.deepEqual([body.createdBy, body._id, body.struct.items.length], ['admin', kept.upgradeForm, 6]);
+    fits(await service.ask('GET', `/json-forms/forms/${kept.upgradeForm}`), formDocument);
+    fits(await service.ask('GET', '/json-forms/forms/no-such-form'), failure, 404);
   });
 });

@@ -4,31 +4,8 @@ import { deleteGroup, updateGroup } from '../src/commands/groups.ts';
 import { createRole, deleteRole } from '../src/commands/roles.ts';
 import type { EventStore } from '../src/store/port.ts';
 import { openLog, startNode, type TestNode } from './node.ts';
+import { stopping } from './stopping.ts';
 import { outcome } from './writer.ts';
-
-type Moment = 'before' | 'after';
-
-/** The store as a node sees it that is stopped at its n-th append from `arm` on, just before or just after it is stored. */
-const stopping = (store: EventStore, n: number, moment: Moment) => {
-  let seen = -Infinity;
-  let reached = () => undefined as void;
-  let resume = () => undefined as void;
-  const atStop = new Promise<void>((resolve) => { reached = resolve; });
-  const go = new Promise<void>((resolve) => { resume = resolve; });
-  return {
-    atStop, arm: () => { seen = 0; }, resume: () => resume(),
-    store: {
-      ...store,
-      append: async (...args: Parameters<EventStore['append']>) => {
-        const mine = ++seen === n;
-        if (mine && moment === 'before') { reached(); await go; }
-        const appended = await store.append(...args);
-        if (mine && moment === 'after') { reached(); await go; }
-        return appended;
-      },
-    } satisfies EventStore,
-  };
-};
 
 describe('who belongs where', () => {
   let log: Awaited<ReturnType<typeof openLog>>;

@@ -1,7 +1,9 @@
 import type { EventStore } from '../src/store/port.ts';
 
-/** The store as a node sees it that is stopped just before its n-th append from `arm` on. */
-export const stopping = (store: EventStore, n: number) => {
+type Moment = 'before' | 'after';
+
+/** The store as a node sees it that is stopped at its n-th append from `arm` on, just before or just after it is stored. */
+export const stopping = (store: EventStore, n: number, moment: Moment = 'before') => {
   let seen = -Infinity;
   let reached = () => undefined as void;
   let resume = () => undefined as void;
@@ -9,9 +11,15 @@ export const stopping = (store: EventStore, n: number) => {
   const go = new Promise<void>((resolve) => { resume = resolve; });
   return {
     atStop, arm: () => { seen = 0; }, resume: () => resume(),
-    store: { ...store, append: async (...args: Parameters<EventStore['append']>) => {
-      if (++seen === n) { reached(); await go; }
-      return store.append(...args);
-    } } satisfies EventStore,
+    store: {
+      ...store,
+      append: async (...args: Parameters<EventStore['append']>) => {
+        const mine = ++seen === n;
+        if (mine && moment === 'before') { reached(); await go; }
+        const appended = await store.append(...args);
+        if (mine && moment === 'after') { reached(); await go; }
+        return appended;
+      },
+    } satisfies EventStore,
   };
 };

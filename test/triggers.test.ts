@@ -173,7 +173,12 @@ describe('Triggers over HTTP', () => {
   const make = (body: object) => send({ ...manual, actionId, ...body });
   const tagOf = async (id: string) => (await service.ask('GET', `${path}/${id}`)).headers.get('etag');
   const refusedFor = async (body: object, status: number, about: RegExp) => refused(await service.ask('POST', path, body), status, about);
-  before(async () => { service = await startService(); who = await people(service); actionId = await automation({ name: 'Open' }); });
+  before(async () => {
+    service = await startService();
+    who = await people(service);
+    actionId = await automation({ name: 'Open' });
+    ok(await service.ask('POST', '/json-forms/forms', { name: manual.formId }));
+  });
   after(() => service.stop());
 
   it('are created in each variant, and show up complete', async () => {

@@ -8,6 +8,8 @@ import type { Aggregate } from '../domain/core.ts';
 import { deviceConfiguration } from '../domain/deviceConfigurations.ts';
 import { deviceGroupImport } from '../domain/deviceGroupImports.ts';
 import { deviceGroup } from '../domain/deviceGroups.ts';
+import { formDeletion } from '../domain/formDeletions.ts';
+import { form } from '../domain/forms.ts';
 import { groupMapping } from '../domain/groupMappings.ts';
 import { group } from '../domain/groups.ts';
 import { jobMoveDecision } from '../domain/jobMoves.ts';
@@ -19,11 +21,13 @@ import { parkedReaction } from '../domain/parkedReactions.ts';
 import { plan } from '../domain/plans.ts';
 import { role } from '../domain/roles.ts';
 import { series } from '../domain/series.ts';
+import { template } from '../domain/templates.ts';
 import { tree } from '../domain/trees.ts';
 import { trigger } from '../domain/triggers.ts';
 import { watching } from '../domain/watchings.ts';
 import { automationReactions } from './automationReactions.ts';
 import { deviceGroupReactions } from './deviceGroups.ts';
+import { formReactions } from './forms.ts';
 import { jobReactions } from './jobMoves.ts';
 import { planReactions } from './plans.ts';
 import type { Reaction } from './reactions.ts';
@@ -39,6 +43,8 @@ export const aggregates: readonly Aggregate[] = [
   deviceConfiguration,
   deviceGroup,
   deviceGroupImport,
+  form,
+  formDeletion,
   group,
   groupMapping,
   job,
@@ -50,6 +56,7 @@ export const aggregates: readonly Aggregate[] = [
   planDeletion,
   role,
   series,
+  template,
   tree,
   trigger,
   watching,
@@ -59,6 +66,7 @@ export const aggregates: readonly Aggregate[] = [
 export const reactions: readonly Reaction[] = [
   ...automationReactions,
   ...deviceGroupReactions,
+  ...formReactions,
   ...jobReactions,
   ...planReactions,
 ];

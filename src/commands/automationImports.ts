@@ -1,13 +1,15 @@
 import { type Static, Type } from 'typebox';
 import { automationDocumentSchema, automationImport, decideImport, type ImportRefs } from '../domain/automationImports.ts';
-import { automation } from '../domain/automations.ts';
+import { automation, type AutomationContent } from '../domain/automations.ts';
 import type { Actor } from '../domain/core.ts';
 import { groupsIn } from '../domain/gbac.ts';
 import { trigger } from '../domain/triggers.ts';
 import { mayRead, mayWrite } from './access.ts';
 import { accountIds } from './authors.ts';
 import { commandsOf, type Tools } from './define.ts';
-import { unknownNames } from './references.ts';
+import { formReferences } from './forms.ts';
+import { componentId, unknownNames } from './references.ts';
+import { importedForm } from './triggerForms.ts';
 import { schemaFaultOf, triggersOf } from './triggers.ts';
 
 const input = Type.Object({ automation: automationDocumentSchema, overwrite: Type.Optional(Type.Boolean()) });
@@ -31,16 +33,27 @@ const prepare = async ({ input: { automation: document }, actor }: { readonly in
     if (!other.exists || !other.content || other.content.actionId === id) continue;
     elsewhere[_id] = { writable: mayWrite(actor, (await tools.state(automation, other.content.actionId)).content.gbac) };
   }
+  const triggers = await triggersOf(id, tools);
   return {
-    id, elsewhere,
+    id, elsewhere, triggers,
     access: !exists || mayWrite(actor, content.gbac) ? 'write' : mayRead(actor, content.gbac) ? 'read' : 'none',
     ...(exists && { existing: content }),
-    triggers: await triggersOf(id, tools),
     unknownGroups: await unknownNames(tools, 'groups', groupsIn(document.gbac)),
     accounts: await accountIds([document, ...given], tools),
     schemaFaults: given.map(schemaFaultOf),
+    forms: await Promise.all(given.map((one) => importedForm(one, triggers.find((known) => known.id === one._id)?.content, tools))),
+    sameComponent: exists && await sameComponent(document, content, tools),
   };
 };
 
+const sameComponent = async (document: Document, content: AutomationContent, tools: Tools): Promise<boolean> => {
+  if (document.componentType !== content.componentType) return false;
+  const id = await componentId(tools, document);
+  return id !== undefined && id === await componentId(tools, content);
+};
+
 /** Decides to take an automation in; what follows is in automationReactions.ts. */
-export const importAutomation = commandsOf(automationImport)({ name: 'importAutomation', input, on: 'new', prepare, decide: decideImport });
+export const importAutomation = commandsOf(automationImport)({
+  name: 'importAutomation', input, on: 'new', prepare, decide: decideImport,
+  series: (_, { automation: { triggers = [] } }) => (triggers.some((one) => 'formId' in one && one.formId !== null) ? formReferences : undefined),
+});

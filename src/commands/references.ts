@@ -43,6 +43,7 @@ export const unknownNames = async ({ query }: Tools, collection: string, names: 
 /** The kinds of components that the platform holds: an automation's `componentType`, and the collection that its `componentName` is an id or name in. */
 export const componentCollections: ReadonlyMap<string, string> = new Map([
   ['mop-template', 'commandTemplates'],
+  ['template', 'templates'],
 ]);
 
 /** Automations that name the component by one of its ids and names, as far as the actor may see. */
@@ -52,4 +53,10 @@ export const referrersOfComponent = async ({ query }: Tools, componentType: stri
     { any: idsAndNames.map((value) => ({ field: 'componentName', op: 'equals', value })) },
   ] });
   return found.map(({ name, gbac }) => ({ kind: 'automation', name: mayRead(actor, gbac) ? name as string : '(hidden)' }));
+};
+
+/** The id of the component that an automation names; undefined where the platform holds no such kind, or none of that id or name. */
+export const componentId = async ({ find }: Tools, { componentType, componentName }: { readonly componentType: string | null; readonly componentName: string | null }): Promise<string | undefined> => {
+  const collection = componentType === null ? undefined : componentCollections.get(componentType);
+  return collection === undefined || componentName === null ? undefined : find(collection, componentName);
 };

@@ -8,6 +8,8 @@ import { change, contentIn, create, importOne, remove, removeFrom, restore, trig
 import { mayRead, mayWrite } from './access.ts';
 import { accountIds } from './authors.ts';
 import { commandsOf, type Tools } from './define.ts';
+import { formReferences } from './forms.ts';
+import { changedForm, formOf, importedForm, newsOfForm } from './triggerForms.ts';
 import { compileUserSchema } from './userSchema.ts';
 
 const command = commandsOf(trigger);
@@ -48,11 +50,13 @@ const gbac = (_: TriggerState, refs: TriggerRefs): Gbac => refs.gbac;
 
 export const createTrigger = command({
   name: 'createTrigger', input: newTriggerSchema, on: 'new', gbac, decide: create,
-  prepare: ({ input, state, actor }, tools) => refsOf(input, state, actor, tools),
+  series: (_, input) => ('formId' in input && input.formId !== null ? formReferences : undefined),
+  prepare: async ({ input, state, actor }, tools) => ({ ...await refsOf(input, state, actor, tools), form: await formOf(input, tools) }),
 });
 export const updateTrigger = command({
   name: 'updateTrigger', input: triggerPatchSchema, on: 'existing', gbac, decide: change,
-  prepare: ({ input, state, actor }, tools) => refsOf(input, state, actor, tools),
+  series: ({ content }, patch) => (changedForm(content, patch).formId != null ? formReferences : undefined),
+  prepare: async ({ input, state, actor }, tools) => ({ ...await refsOf(input, state, actor, tools), form: await formOf(changedForm(state.content, input), tools) }),
 });
 export const deleteTrigger = command({
   name: 'deleteTrigger', input: Type.Object({}), on: 'existing', gbac, decide: remove,
@@ -60,8 +64,10 @@ export const deleteTrigger = command({
 });
 export const importTrigger = command({
   name: 'importTrigger', input: Type.Object({ trigger: triggerSchema, overwrite: Type.Optional(Type.Boolean()) }), on: 'any', gbac, decide: importOne,
+  series: ({ exists, content }, { trigger }) => (newsOfForm(trigger, exists ? content : undefined) ? formReferences : undefined),
   prepare: async ({ input: { trigger }, state, actor }, tools) => ({
     ...await refsOf(trigger, state, actor, tools),
+    form: await importedForm(trigger, state.exists ? state.content : undefined, tools),
     accounts: await accountIds([trigger], tools),
   }),
 });

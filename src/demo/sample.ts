@@ -1,5 +1,7 @@
+import { formSteps } from './forms.ts';
 import { jobSteps } from './jobs.ts';
 import { mopSteps } from './mop.ts';
+import { templateSteps } from './templates.ts';
 
 /** A request of the sample. `as` keeps something of the answer under a name, for later requests to use. */
 export type Step = {
@@ -97,4 +99,6 @@ export const sample: readonly ((kept: Kept) => Step)[] = [
   () => ({ method: 'POST', path: '/configuration_manager/compliance_plans', body: { name: 'Before the freeze', description: 'Still being put together', gbac: { write: ['compliance'], read: [] } } }),
   ...jobSteps,
   ...mopSteps,
+  ...formSteps,
+  ...templateSteps,
 ];

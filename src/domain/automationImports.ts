@@ -4,6 +4,7 @@ import { type AutomationContent, automationMembers } from './automations.ts';
 import { same } from './changes.ts';
 import { aggregate, type Context, type Event } from './core.ts';
 import { everybody, gbacExport, gbacInput, gbacOf } from './gbac.ts';
+import { type FormFound, refuseForms } from './formReferences.ts';
 import { Refusal } from './refusal.ts';
 import { type TriggerDocument, triggerSchema } from './triggerMembers.ts';
 import { checkedContent, type TriggerContent, triggerNames } from './triggers.ts';
@@ -60,13 +61,18 @@ export type ImportRefs = {
   readonly accounts: Readonly<Record<string, string>>;
   /** Why the schema of a trigger cannot be compiled, in the order of the document's triggers. */
   readonly schemaFaults: readonly (string | undefined)[];
+  /** The forms that the triggers name, in the same order. */
+  readonly forms: readonly FormFound[];
+  /** Whether the existing automation has the document's component, be it named by id or by name. */
+  readonly sameComponent: boolean;
 };
 
 type Input = { readonly automation: Static<typeof automationDocumentSchema>; readonly overwrite?: boolean };
 
 export const decideImport = (_: unknown, { automation: document, overwrite = false }: Input, context: Context<ImportRefs>): readonly AutomationImportEvent[] => {
   const { refs } = context;
-  const { name, description, componentType, componentName } = document;
+  const { name, description, componentType } = document;
+  const { componentName } = refs.sameComponent && refs.existing ? refs.existing : document;
   if (refs.access === 'none') throw new Refusal('not_found', 'No such automation', { path: '/_id' });
   if (refs.access === 'read') throw new Refusal('forbidden', 'Only members of its write groups may change the automation', { path: '/_id' });
   const content = { name, description, componentType, componentName, gbac: gbacOf(document.gbac, everybody, refs.unknownGroups) };
@@ -94,13 +100,14 @@ export const decideImport = (_: unknown, { automation: document, overwrite = fal
 /** The document's triggers, each with the id it gets: its own, else that of the automation's trigger with its name. */
 const triggersOf = ({ _id, triggers = [] }: Input['automation'], refs: ImportRefs) => {
   checkDistinct(triggers);
+  refuseForms(triggers.map((trigger, i) => ({ formId: 'formId' in trigger ? trigger.formId : null, form: refs.forms[i], path: `/triggers/${i}` })));
   return triggers.map((document, index) => {
     const path = `/triggers/${index}`;
     if (document.actionId !== _id) throw new Refusal('invalid', 'The trigger is of another automation', { path: `${path}/actionId` });
     const known = refs.triggers.some(({ id }) => id === document._id) || Object.hasOwn(refs.elsewhere, document._id);
     const namesake = known ? undefined : refs.triggers.find(({ id, content }) => content.name === document.name && !triggers.some((other) => other._id === id));
-    const schemaFault = refs.schemaFaults[index];
-    const content = checkedContent({ ...document, actionId: refs.id }, schemaFault === undefined ? {} : { schemaFault }, path);
+    const [schemaFault, form] = [refs.schemaFaults[index], refs.forms[index]];
+    const content = checkedContent({ ...document, actionId: refs.id }, { form, ...(schemaFault !== undefined && { schemaFault }) }, path);
     return { id: namesake?.id ?? document._id, index, document, content };
   });
 };

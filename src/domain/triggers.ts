@@ -2,6 +2,7 @@ import { type Static, type TObject } from 'typebox';
 import { type Authored, authorsOf } from './authors.ts';
 import { changesBetween, same } from './changes.ts';
 import { aggregate, type Context, type Event, type Gbac } from './core.ts';
+import { type FormFound, refuseForms } from './formReferences.ts';
 import { Refusal } from './refusal.ts';
 import { checkRepetition, unitLength } from './repetition.ts';
 import { type NewTrigger, type TriggerDocument, triggerMembers, type TriggerPatch } from './triggerMembers.ts';
@@ -64,19 +65,27 @@ export type TriggerRefs = {
   readonly target?: { readonly exists: boolean; readonly writable: boolean };
   /** Why `schema` cannot be compiled. */
   readonly schemaFault?: string;
+  readonly form?: FormFound;
 };
 
 const defaults = { migrationVersion: 3, legacyWrapper: true, formSchemaHash: null };
 
-/** The content that a document gives, checked; `path` points to the document. */
-export const checkedContent = (given: NewTrigger, { target, schemaFault }: Pick<TriggerRefs, 'target' | 'schemaFault'>, path = ''): TriggerContent => {
-  const content = settled(contentIn({ ...defaults, ...given } as TriggerContent), path);
+/** The content that a document gives, checked, with the hash of its form where it has none; `path` points to the document. */
+export const checkedContent = (given: NewTrigger, { target, schemaFault, form }: Omit<TriggerRefs, 'gbac'>, path = ''): TriggerContent => {
+  const content = hashed(settled(contentIn({ ...defaults, ...given } as TriggerContent), path), form);
   if (schemaFault !== undefined) throw new Refusal('invalid', `The filter cannot be used: ${schemaFault}`, { path: `${path}/schema` });
   if (content.type === 'eventSystem' && content.topic.includes(':')) throw new Refusal('invalid', 'A topic holds no colon', { path: `${path}/topic` });
   if (target && !target.exists) throw new Refusal('not_found', 'No such automation', { path: `${path}/actionId` });
   if (target && !target.writable) throw new Refusal('forbidden', 'Only members of its write groups may change the automation', { path: `${path}/actionId` });
+  refuseForms([{ formId: 'formId' in content ? content.formId : null, form, path }]);
   return content;
 };
+
+const hashed = (content: TriggerContent, form: FormFound): TriggerContent =>
+  (!('formId' in content) ? content : { ...content, formSchemaHash: content.formId === null ? null : content.formSchemaHash ?? form?.schemaHash ?? null });
+
+/** Whether a change speaks of the form: then the data is checked and the hash made anew, so that sending the same again is the answer to a changed form. */
+export const speaksOfForm = (patch: object): boolean => ['formId', 'formData', 'formSchemaHash'].some((member) => member in patch);
 
 /** A schedule with its interval derived; anything else as it is. */
 const settled = (content: TriggerContent, path: string): TriggerContent => {
@@ -98,7 +107,7 @@ const intervalOf = ({ repeatUnit: unit = null, repeatFrequency: frequency = null
 };
 
 export const create = (_: TriggerState, input: NewTrigger, { refs }: Context<TriggerRefs>): readonly TriggerEvent[] =>
-  [{ type: 'triggerCreated', data: checkedContent(input, refs) }];
+  [{ type: 'triggerCreated', data: checkedContent({ ...input, ...('formId' in input && { formSchemaHash: null }) }, refs) }];
 
 /** A new unit or frequency brings its own interval; moving to another automation is a change like any other. */
 export const change = ({ content }: TriggerState, patch: TriggerPatch, { refs }: Context<TriggerRefs>): readonly TriggerEvent[] => {
@@ -107,7 +116,7 @@ export const change = ({ content }: TriggerState, patch: TriggerPatch, { refs }:
   const foreign = Object.keys(patch).find((key) => !Object.hasOwn(triggerMembers[before.type], key));
   if (foreign !== undefined) throw new Refusal('invalid', `A trigger of type ${before.type} has no ${foreign}`, { path: `/${foreign}` });
   const derives = ('repeatUnit' in patch || 'repeatFrequency' in patch) && !('repeatInterval' in patch);
-  const after = checkedContent(patched(before, derives ? { ...patch, repeatInterval: null } : patch), refs);
+  const after = checkedContent(patched(before, { ...patch, ...(derives && { repeatInterval: null }), ...(speaksOfForm(patch) && { formSchemaHash: null }) }), refs);
   const changes = changesBetween(before, after);
   if (!changes) return [];
   return [{ type: 'triggerChanged', data: { ...changes.changed, ...Object.fromEntries((changes.removed ?? []).map((member) => [member, null])) } as TriggerPatch }];

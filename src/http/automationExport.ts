@@ -1,3 +1,4 @@
+import { componentCollections } from '../commands/references.ts';
 import type { AutomationDoc } from '../projections/automations.ts';
 import type { ReadStore } from '../projections/port.ts';
 import type { TriggerDoc } from '../projections/triggers.ts';
@@ -15,9 +16,16 @@ const triggersOf = async (model: ReadStore, actionId: string): Promise<readonly 
   }
 };
 
-/** Operation 3: the automation with its triggers, usernames and group objects. */
+/** The name of an automation's component, also where it is stored as its id; kept as text where the platform does not hold its kind. */
+const componentNameOf = async (model: ReadStore, { componentType, componentName }: AutomationDoc): Promise<string | null> => {
+  const collection = componentType === null ? undefined : componentCollections.get(componentType);
+  const entry = collection === undefined || componentName === null ? undefined : await model.get(collection, componentName);
+  return entry ? (JSON.parse(entry.text) as { readonly name: string }).name : componentName;
+};
+
+/** Operation 3: the automation with its triggers, usernames, group objects and its component by name. */
 export const exportOf: Join<AutomationDoc> = async (doc, { model }) => {
   const triggers = await triggersOf(model, doc._id);
   const sign = await signing(model, [doc, ...triggers]);
-  return { ...sign(doc), gbac: await withGroups(model, doc.gbac), triggers: triggers.map(sign) };
+  return { ...sign(doc), componentName: await componentNameOf(model, doc), gbac: await withGroups(model, doc.gbac), triggers: triggers.map(sign) };
 };

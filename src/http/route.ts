@@ -75,19 +75,26 @@ type Common = {
 };
 
 /**
- * A change. Which resource: `key` (natural keys), else a new id for commands on `new`, else the parameter `id`, which
- * may be a name. `input` makes the command's input from path and body; without it the body is the input.
+ * A change. Which resource: `key` (natural keys), else a new id for commands on `new`, else the id or name that `named`
+ * gives, else the parameter `id`, which may be a name. `input` makes the command's input from path and body; without it the body is the input.
  */
 export type CommandRow = Common & {
   readonly command: Command;
   readonly key?: (params: Params, body: any, actor: Actor) => string; // the row's body schema
+  readonly named?: (params: Params, body: any) => string; // the same
   readonly input?: (params: Params, body: any) => unknown; // the row's body schema
   readonly join?: Join;
   readonly envelope: Envelope;
 };
 
-/** One document: by `key`, else by the parameter `id`, which may be a name. */
-export type GetRow = Common & { readonly get: Projection; readonly key?: (params: Params) => string; readonly join?: Join; readonly envelope: Envelope };
+/** One document: by `key`, else by the id or name that `named` gives, else by the parameter `id`, which may be a name. */
+export type GetRow = Common & {
+  readonly get: Projection;
+  readonly key?: (params: Params) => string;
+  readonly named?: (params: Params) => string;
+  readonly join?: Join;
+  readonly envelope: Envelope;
+};
 
 /** A list in the one dialect of all lists. `within` narrows it to what the path names. */
 export type ListRow = Common & {

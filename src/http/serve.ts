@@ -46,14 +46,14 @@ const joining = async (join: Join | undefined, text: string, service: Service, c
   (join ? JSON.stringify(await join(JSON.parse(text), service, call)) : text);
 
 const serveCommand = (row: CommandRow, service: Service): Serve => {
-  const { command, key, input, join, envelope } = row;
+  const { command, key, named, input, join, envelope } = row;
   const collection = service.collectionOf(command.aggregate);
   return async (call) => {
     const { params, body } = call;
     const about = requestOf(row.name, call, service);
     const id = key ? key(params, body, call.actor)
       : command.on === 'new' ? newId(about.idempotency?.key)
-      : await service.tools.find(collection ?? '', params.id ?? '');
+      : await service.tools.find(collection ?? '', named ? named(params, body) : params.id ?? '');
     if (id === undefined) throw new Refusal('not_found', 'No such resource', { path: 'id' });
     const done = await service.handle(command, { id, input: input ? input(params, body) : body, ...about });
     const text = await joining(join, JSON.stringify(done.doc ?? done.before ?? null), service, call);
@@ -78,9 +78,9 @@ export const requestOf = (operation: string, call: Call, service: Service): Omit
 export const newId = (key: string | undefined): string => (key === undefined ? randomBytes(12).toString('hex') : digest('sha256', key, 'hex').slice(0, 24));
 
 const serveGet = (row: GetRow, service: Service): Serve => {
-  const { get, key, join, envelope } = row;
+  const { get, key, named, join, envelope } = row;
   return async (call) => {
-    const { revision, text } = key ? await service.entryById(get, key(call.params), call.actor) : await service.entry(get, call.params.id ?? '', call.actor);
+    const { revision, text } = key ? await service.entryById(get, key(call.params), call.actor) : await service.entry(get, named ? named(call.params) : call.params.id ?? '', call.actor);
     const whole = await joining(join, text, service, call);
     return { body: envelope(whole), etag: etagOf(revision, join && whole) };
   };

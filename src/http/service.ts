@@ -3,7 +3,7 @@ import type { Handle } from '../commands/handle.ts';
 import type { Actor, Aggregate } from '../domain/core.ts';
 import type { Projection } from '../projections/define.ts';
 import type { Entry, ReadStore } from '../projections/port.ts';
-import type { Devices } from '../southbound/port.ts';
+import type { Devices, Renderer } from '../southbound/port.ts';
 import type { Authenticator } from './authenticate.ts';
 
 /** What rows may use of the running service. Reads wait for what this node has acknowledged. */
@@ -23,6 +23,8 @@ export type Service = {
   readonly devices: Devices;
   /** Keyed digest of a text. */
   readonly digest: (text: string) => string;
+  /** The template engine. */
+  readonly renderer: Renderer;
   /** What monitoring asks. */
   readonly status: () => Promise<Record<string, unknown>>;
   readonly metrics: () => Promise<{ readonly text: string; readonly type: string }>;

@@ -6,6 +6,8 @@ import { commandTemplates } from './commandTemplates.ts';
 import { credentials } from './credentials.ts';
 import type { Projection } from './define.ts';
 import { deviceGroups } from './deviceGroups.ts';
+import { formDeletions } from './formDeletions.ts';
+import { forms } from './forms.ts';
 import { groupMappings } from './groupMappings.ts';
 import { groups } from './groups.ts';
 import { jobs } from './jobs.ts';
@@ -13,6 +15,7 @@ import { logins } from './logins.ts';
 import { parkedReactions } from './parkedReactions.ts';
 import { plans } from './plans.ts';
 import { roles } from './roles.ts';
+import { templates } from './templates.ts';
 import { trees } from './trees.ts';
 import { triggers } from './triggers.ts';
 import { watchings } from './watchings.ts';
@@ -26,6 +29,8 @@ export const projections: readonly Projection[] = [
   commandTemplates,
   credentials,
   deviceGroups,
+  formDeletions,
+  forms,
   groupMappings,
   groups,
   jobs,
@@ -33,6 +38,7 @@ export const projections: readonly Projection[] = [
   parkedReactions,
   plans,
   roles,
+  templates,
   trees,
   triggers,
   watchings,

@@ -1,0 +1,36 @@
+import { hash } from 'node:crypto';
+import { canonical } from '../domain/canonical.ts';
+import { same } from '../domain/changes.ts';
+import type { FormFound, FormRef } from '../domain/formReferences.ts';
+import { form } from '../domain/forms.ts';
+import { speaksOfForm } from '../domain/triggers.ts';
+import type { Tools } from './define.ts';
+import { compileUserSchema } from './userSchema.ts';
+
+/** What a trigger says of its form; triggers without a form say nothing. */
+type Formed = { readonly type?: string; readonly formId?: string | null; readonly formData?: object | null; readonly formSchemaHash?: string | null };
+
+/** The form that a trigger names, and how the trigger's form data (null: none yet) fits it; null if it is not there, or about to go. */
+export const formNamed = async (idOrName: string, formData: unknown, { find, state, query }: Tools): Promise<FormRef | null> => {
+  const id = await find('forms', idOrName);
+  if (id === undefined || (await query('formDeletions', { field: 'form', op: 'equals', value: id })).length > 0) return null;
+  const { exists, content: { schema } } = await state(form, id);
+  if (!exists) return null;
+  const compiled = compileUserSchema(schema);
+  const faults = formData === null ? [] : compiled.ok ? compiled.matches(formData).errors : [{ path: '', message: compiled.reason }];
+  return { schemaHash: hash('sha256', canonical(schema), 'hex'), faults };
+};
+
+/** The form that a trigger names, if any. */
+export const formOf = async ({ formId, formData }: Formed, tools: Tools): Promise<FormFound> => (formId == null ? undefined : formNamed(formId, formData ?? null, tools));
+
+/** What a trigger says of its form after a change that speaks of it; nothing after any other. */
+export const changedForm = (content: Formed | undefined, patch: Formed): Formed => (speaksOfForm(patch) ? { ...content, ...patch } : {});
+
+/** Whether a document that is taken in says of its form what the trigger is not known to say. */
+export const newsOfForm = (document: Formed, known: Formed | undefined): boolean =>
+  document.formId != null && !(known && document.formId === known.formId && same(document.formData, known.formData) && document.formSchemaHash === known.formSchemaHash);
+
+/** The form of a document that is taken in, if it says news of one. */
+export const importedForm = async (document: Formed, known: Formed | undefined, tools: Tools): Promise<FormFound> =>
+  (newsOfForm(document, known) ? formOf(document, tools) : undefined);

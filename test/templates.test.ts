@@ -1,0 +1,214 @@
+import assert from 'node:assert/strict';
+import { importTemplate, templateMeant } from '../src/commands/templates.ts';
+import { create, importOne, remove, template, update } from '../src/domain/templates.ts';
+import { Refusal } from '../src/domain/refusal.ts';
+import type { ActionRow, Call } from '../src/http/route.ts';
+import type { Service } from '../src/http/service.ts';
+import { templateRows } from '../src/http/templates.ts';
+import { context, specification } from './given.ts';
+import { openLog, startNode } from './node.ts';
+import { ok, type People, people, refused } from './people.ts';
+import { startService, type TestService } from './service.ts';
+
+const given = specification(template);
+const none = { referrers: [] };
+const automation = { kind: 'automation', name: 'Deploy' };
+const content = { name: 'Uplink', type: 'jinja2', template: 'interface {{ name }}', description: '', command: '', data: null, group: '' } as const;
+const created = { type: 'templateCreated' as const, data: { ...content, tags: [] as string[] } };
+
+describe('A template', () => {
+  it('needs a name and a text, which may be anything', () => {
+    given().when(create, { name: 'Uplink', template: content.template }).then(created);
+    const more = { name: 'Broken', template: '{% if', type: 'textfsm' as const, description: 'd', command: 'show version', data: { any: [1] }, group: 'g', tags: ['t', 1] };
+    given().when(create, more).then({ type: 'templateCreated', data: more });
+  });
+
+  it('changes what an update says, and nothing when that is so already', () => {
+    given(created).when(update, { template: 'x', data: { a: 1 } }, none).then({ type: 'templateChanged', data: { template: 'x', data: { a: 1 } } });
+    given(created, { type: 'templateChanged', data: { template: 'x' } }).when(update, { template: 'x' }, none).thenNothing();
+    given(created).when(update, { ...created.data, _id: context.id, createdBy: 'x' }, none).thenNothing();
+    given(created).when(update, { _id: 'f'.repeat(24) }, none).thenRefused('invalid', /"\/_id"/);
+  });
+
+  it('keeps its name, and stays, while an automation names it', () => {
+    given(created).when(update, { name: 'Other' }, { referrers: [automation] }).thenRefused('conflict', /Deploy/);
+    given(created).when(remove, undefined, { referrers: [automation] }).thenRefused('conflict', /Deploy/);
+    given(created).when(remove, undefined, none).then({ type: 'templateDeleted', data: {} });
+  });
+});
+
+describe('An imported template', () => {
+  const refs = { ...none, accounts: { jo: 'c'.repeat(24) } };
+  const authors = { created: '2020-01-01T00:00:00.000Z', createdBy: 'jo', lastUpdated: '2021-01-01T00:00:00.000Z', lastUpdatedBy: null };
+  const document = { _id: context.id, ...created.data, ...authors };
+  const restored = { type: 'templateRestored' as const, data: { ...created.data, ...authors, createdBy: 'c'.repeat(24) } };
+
+  it('keeps times and authors, and is no change when it is so already', () => {
+    given().when(importOne, { template: document }, refs).then(restored);
+    given(restored).when(importOne, { template: document }, refs).thenNothing();
+  });
+
+  it('refuses other content under a used id or name unless it may overwrite', () => {
+    given(restored).when(importOne, { template: { ...document, template: 'x' } }, refs).thenRefused('conflict', /"\/_id"/);
+    given(restored).when(importOne, { template: { ...document, template: 'x' }, overwrite: true }, refs).then({ type: 'templateRestored', data: { ...restored.data, template: 'x' } });
+    given(restored).when(importOne, { template: { ...document, _id: 'd'.repeat(24) } }, refs).thenRefused('conflict', /"\/name"/);
+    given(restored).when(importOne, { template: { ...document, _id: 'd'.repeat(24) }, overwrite: true }, refs).thenNothing();
+  });
+
+  it('renames none that an automation names', () =>
+    given(restored).when(importOne, { template: { ...document, name: 'Other' }, overwrite: true }, { ...refs, referrers: [automation] }).thenRefused('conflict', /Deploy/));
+
+  it('goes into the stream of its own id, or else of its name, or else into a new one', async () => {
+    const log = await openLog();
+    const node = await startNode(log.store);
+    try {
+      const fresh = '1'.repeat(24);
+      const take = async (one: { readonly _id?: string; readonly name: string; readonly template: string }, overwrite = false) =>
+        (await node.command(importTemplate, await templateMeant(one, fresh, node.tools), { template: one, overwrite })).id;
+      assert.equal(await take({ _id: 'a'.repeat(24), name: 'A', template: '' }), 'a'.repeat(24));
+      assert.equal(await take({ _id: 'b'.repeat(24), name: 'A', template: 'x' }, true), 'a'.repeat(24));
+      assert.equal(await take({ _id: 'a'.repeat(24), name: 'B', template: 'x' }, true), 'a'.repeat(24));
+      assert.equal(await take({ name: 'C', template: '' }), fresh);
+      await assert.rejects(take({ name: 'C', template: 'x' }), /exists with other content/);
+    } finally {
+      await node.stop();
+      await log.close();
+    }
+  });
+});
+
+describe('Templates are rendered', () => {
+  const row = (name: string) => templateRows.rows.find((one): one is ActionRow => one.name === name && 'run' in one)!;
+  const docs: Readonly<Record<string, object>> = { uplink: { type: 'jinja2', template: 'stored' }, parser: { type: 'textfsm', template: 'Value X' } };
+  // An engine that shows what it was asked for.
+  const service = {
+    renderer: { render: async (text: string, variables: object) => (Object.hasOwn(variables, 'said') ? (variables as { said: string }).said : `${text} ${JSON.stringify(variables)}`), close: async () => undefined },
+    entry: async (_: unknown, name: string) => {
+      if (!docs[name]) throw new Refusal('not_found', 'No such template');
+      return { text: JSON.stringify(docs[name]) };
+    },
+  } as unknown as Service; // the rest is not asked for
+  const run = (operation: string, name: string, body: object) => row(operation).run({ params: { name }, body } as unknown as Call, service); // as above
+  const withCast = async (name: string, body: object) => JSON.parse(String((await run('renderJinja2TemplateWithCast', name, body)).text));
+
+  it('with the context of the request, to a JSON string', async () => {
+    assert.deepEqual(await run('renderJinja', 'uplink', { context: { a: 1 } }), { body: 'stored {"a":1}' });
+    assert.deepEqual(await run('renderJinja', 'uplink', {}), { body: 'stored {}' });
+  });
+
+  it('and cast: the text of the body, or else the stored one', async () => {
+    assert.deepEqual(await withCast('uplink', { template: 'given', variables: { a: 1 } }), { renderedTemplate: 'given {"a":1}' });
+    assert.deepEqual(await withCast('no such template', { template: 'given' }), { renderedTemplate: 'given {}' });
+    assert.deepEqual(await withCast('uplink', { template: '' }), { renderedTemplate: ' {}' });
+    assert.deepEqual(await withCast('uplink', {}), { renderedTemplate: 'stored {}' });
+    await assert.rejects(withCast('no such template', {}), { code: 'not_found' });
+  });
+
+  it('to a value of each type, or refused', async () => {
+    const said = (said: string, castDataType: string) => withCast('uplink', { variables: { said }, castDataType });
+    assert.deepEqual(await said('True', 'boolean'), { renderedTemplate: true });
+    assert.deepEqual(await said(' 7 ', 'number'), { renderedTemplate: 7 });
+    assert.deepEqual(await said('{"a": [1]}', 'object'), { renderedTemplate: { a: [1] } });
+    assert.deepEqual(await said(' 7 ', 'string'), { renderedTemplate: ' 7 ' });
+    await assert.rejects(said('seven', 'number'), { code: 'unprocessable' });
+  });
+
+  it('unless they are of a type that cannot be', async () => {
+    await assert.rejects(run('renderJinja', 'parser', {}), { code: 'unprocessable' });
+    await assert.rejects(withCast('parser', {}), { code: 'unprocessable' });
+  });
+});
+
+describe('Templates over HTTP', () => {
+  let service: TestService;
+  let who: People;
+  const path = '/template_builder/templates';
+  const automations = '/operations-manager/automations';
+  const make = async (name: string, more: object = {}) => ok(await service.ask('POST', path, { name, template: 'interface {{ name }}', ...more })).data;
+  before(async () => { service = await startService(); who = await people(service); });
+  after(() => service.stop());
+
+  it('are created, and show up by name and id with the names of their authors', async () => {
+    const answer = await service.ask('POST', path, { name: 'Made / 100%', template: '{% broken', data: 'some text', tags: ['t'] });
+    const { status, message, data } = ok(answer);
+    assert.deepEqual([status, message, data.type, data.createdBy, data.data], ['Created', 'Successfully created template', 'jinja2', 'admin', 'some text']);
+    const get = await service.ask('GET', `${path}/${encodeURIComponent('Made / 100%')}`);
+    assert.deepEqual(ok(get), data);
+    assert.equal(get.headers.get('etag'), answer.headers.get('etag'));
+    assert.deepEqual(ok(await service.ask('GET', `${path}/${data._id}`)), data);
+    refused(await service.ask('POST', path, { name: 'Made / 100%', template: '' }), 409, /Made/);
+    refused(await service.ask('GET', `${path}/nowhere`), 404);
+  });
+
+  it('are listed by name and filtered', async () => {
+    await make('List b', { group: 'listed' });
+    await make('list A', { group: 'listed' });
+    await make('List c', { group: 'listed', type: 'textfsm' });
+    const { results, total } = ok(await service.ask('GET', `${path}?multiEquals[group]=listed&multiEquals[type]=jinja2`));
+    assert.deepEqual([results.map(({ name }: { name: string }) => name), total], [['list A', 'List b'], 2]);
+  });
+
+  it('are updated part by part, also with a copy of the whole', async () => {
+    const { _id } = await make('Updated');
+    const { status, data } = ok(await service.ask('PUT', `${path}/Updated`, { description: 'New' }));
+    assert.deepEqual([status, data.description, data.template], ['OK', 'New', 'interface {{ name }}']);
+    const again = await service.ask('PUT', `${path}/${_id}`, data);
+    assert.deepEqual(ok(again).data, data);
+    refused(await service.ask('PUT', `${path}/${_id}`, { description: 'Other' }, { 'If-Match': '"0"' }), 412);
+    refused(await service.ask('PUT', `${path}/nowhere`, {}), 404);
+    await make('Taken');
+    refused(await service.ask('PUT', `${path}/Updated`, { name: 'Taken' }), 409, /Taken/);
+  });
+
+  it('refuse bad input and name the field', async () => {
+    refused(await service.ask('POST', path, { template: '' }), 400, /"\/name"/);
+    refused(await service.ask('POST', path, { name: 'x' }), 400, /"\/template"/);
+    refused(await service.ask('POST', path, { name: 'x', template: 3 }), 400, /"\/template"/);
+    refused(await service.ask('POST', path, { name: 'x', template: '', type: 'mustache' }), 400, /"\/type"/);
+    refused(await service.ask('POST', path, { name: 'x', template: '', colour: 'red' }), 400, /"\/colour"/);
+    refused(await service.ask('POST', `${path}/x/renderJinja`, { context: [] }), 400, /"\/context"/);
+    refused(await service.ask('POST', `${path}/x/renderJinja2TemplateWithCast`, { castDataType: 'list' }), 400, /"\/castDataType"/);
+    refused(await service.ask('POST', `${path}/nowhere/renderJinja`, {}), 404);
+    refused(await service.ask('POST', `${path}/nowhere/renderJinja2TemplateWithCast`, {}), 404);
+  });
+
+  it('are deleted unless an automation names them, by id or name', async () => {
+    const { _id } = await make('Used');
+    const component = (name: string, componentName: string, more: object = {}) => service.ask('POST', automations, { name, componentType: 'template', componentName, ...more });
+    ok(await component('By id', _id));
+    ok(await component('By name', 'Used', { gbac: { write: ['ops'] } }));
+    ok(await service.ask('POST', automations, { name: 'Other kind', componentType: 'workflows', componentName: 'Used' }));
+    refused(await service.ask('DELETE', `${path}/Used`), 409, /By id.*By name/);
+    const answer = await who.stranger('DELETE', `${path}/Used`);
+    refused(answer, 409, /By id.*hidden/);
+    assert.doesNotMatch(answer.text, /By name/);
+    refused(await service.ask('PUT', `${path}/Used`, { name: 'Renamed' }), 409, /By name/);
+    ok(await service.ask('DELETE', `${automations}/By name`));
+    ok(await service.ask('PUT', `${path}/Used`, { name: 'Renamed' }));
+    ok(await service.ask('DELETE', `${automations}/By id`));
+    assert.equal(ok(await service.ask('DELETE', `${path}/Renamed`)).data._id, _id);
+    refused(await service.ask('GET', `${path}/${_id}`), 404);
+  });
+
+  it('are shown by name in the export of an automation, which can be taken back as it is', async () => {
+    const { _id } = await make('Exported');
+    const made = ok(await service.ask('POST', automations, { name: 'Exporting', componentType: 'template', componentName: _id })).data;
+    const exported = async () => ok(await service.ask('GET', `${automations}/Exporting/export`)).data;
+    const document = await exported();
+    assert.equal(document.componentName, 'Exported');
+    const again = await service.ask('PUT', automations, { automations: [document] });
+    assert.deepEqual([ok(again).data[0].data.componentName, again.headers.get('x-event-position')], [_id, null]);
+    ok(await service.ask('DELETE', `${automations}/${made._id}`));
+    ok(await service.ask('PUT', automations, { automations: [document] }));
+    assert.deepEqual(await exported(), document);
+    const foreign = ok(await service.ask('POST', automations, { name: 'Foreign', componentType: 'workflows', componentName: _id })).data;
+    assert.equal(ok(await service.ask('GET', `${automations}/${foreign._id}/export`)).data.componentName, _id);
+  });
+
+  it('refuse who has no role for it', async () => {
+    await make('Guarded');
+    refused(await who.outsider('POST', `${path}/Guarded/renderJinja2TemplateWithCast`, {}), 403, /renderJinja2TemplateWithCast/);
+    refused(await who.reader('DELETE', `${path}/Guarded`), 403, /deleteTemplate/);
+    ok(await who.reader('GET', `${path}/Guarded`));
+  });
+});

@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { hash } from 'node:crypto';
+import { createForm, deleteForms } from '../src/commands/forms.ts';
+import { createAutomation } from '../src/commands/automations.ts';
+import { createTrigger } from '../src/commands/triggers.ts';
+import { canonical } from '../src/domain/canonical.ts';
+import { change, create, importOne, trigger } from '../src/domain/triggers.ts';
+import type { EventStore } from '../src/store/port.ts';
+import { specification } from './given.ts';
+import { openLog, startNode, type TestNode } from './node.ts';
+import { ok, type People, people, refused } from './people.ts';
+import { startService, type TestService } from './service.ts';
+import { stopping } from './stopping.ts';
+import { outcome } from './writer.ts';
+
+const given = specification(trigger);
+const open = { gbac: { read: [], write: [] } };
+const form = { schemaHash: 'h1', faults: [] };
+const changedForm = { schemaHash: 'h2', faults: [] };
+const unfit = { schemaHash: 'h2', faults: [{ path: '/vlan', message: 'is required' }] };
+const manual = { type: 'manual', name: 'By hand', enabled: true, actionType: 'automations', actionId: 'a'.repeat(24), formId: 'Ports', formData: { vlan: 10 } } as const;
+const content = { ...manual, migrationVersion: 3, legacyWrapper: true, formSchemaHash: 'h1' };
+const created = { type: 'triggerCreated', data: content } as const;
+
+describe('A trigger with a form', () => {
+  it('keeps the hash of the form, whatever it was given', () => {
+    given().when(create, manual, { ...open, form }).then(created);
+    given().when(create, { ...manual, formSchemaHash: 'made up' }, { ...open, form }).then(created);
+    given().when(create, { ...manual, formId: null, formSchemaHash: 'made up' }, open).then({ type: 'triggerCreated', data: { ...content, formId: null, formSchemaHash: null } });
+  });
+
+  it('refuses a form that is not there, and data that does not fit it', () => {
+    given().when(create, manual, { ...open, form: null }).thenRefused('not_found', /"\/formId"/);
+    given().when(create, manual, { ...open, form: unfit }).thenRefused('invalid', /"\/formData\/vlan"/);
+  });
+
+  it('takes the hash of a changed form when its data is sent again, and only then', () => {
+    given(created).when(change, { enabled: false }, open).then({ type: 'triggerChanged', data: { enabled: false } });
+    given(created).when(change, { formData: { vlan: 10 } }, { ...open, form }).thenNothing();
+    given(created).when(change, { formData: { vlan: 10 } }, { ...open, form: changedForm }).then({ type: 'triggerChanged', data: { formSchemaHash: 'h2' } });
+    given(created).when(change, { formSchemaHash: 'made up' }, { ...open, form }).thenNothing();
+    given(created).when(change, { formData: {} }, { ...open, form: unfit }).thenRefused('invalid', /"\/formData\/vlan"/);
+    given(created).when(change, { formId: null }, open).then({ type: 'triggerChanged', data: { formId: null, formSchemaHash: null } });
+  });
+
+  it('is imported with the hash that the document has, or else that of the form', () => {
+    const refs = { ...open, accounts: {}, form: changedForm };
+    const authors = { created: '2020-01-01T00:00:00.000Z', createdBy: 'x', lastUpdated: '2020-01-01T00:00:00.000Z', lastUpdatedBy: 'x' };
+    const document = { _id: '0123456789abcdef01234567', ...content, ...authors };
+    given().when(importOne, { trigger: document }, refs).then({ type: 'triggerRestored', data: { ...content, ...authors } });
+    given().when(importOne, { trigger: { ...document, formSchemaHash: null } }, refs).then({ type: 'triggerRestored', data: { ...content, ...authors, formSchemaHash: 'h2' } });
+    given(created).when(importOne, { trigger: document }, { ...open, accounts: {} }).thenNothing();
+  });
+});
+
+describe('Triggers and forms over HTTP', () => {
+  let service: TestService;
+  let who: People;
+  let actionId: string;
+  const schema = { title: 'VLAN', type: 'object', required: ['vlan'], properties: { vlan: { type: 'integer', maximum: 4094 } } };
+  const triggers = '/operations-manager/triggers';
+  const makeForm = async (name: string): Promise<string> => ok(await service.ask('POST', '/json-forms/forms', { name, schema })).data._id;
+  const makeTrigger = (body: object) => service.ask('POST', triggers, { ...manual, actionId, ...body });
+  before(async () => {
+    service = await startService();
+    who = await people(service);
+    actionId = ok(await service.ask('POST', '/operations-manager/automations', { name: 'Ports' })).data._id;
+  });
+  after(() => service.stop());
+
+  it('name forms by name or id, and keep the SHA-256 of the canonical schema', async () => {
+    const id = await makeForm('Ports');
+    const sha = hash('sha256', '{"properties":{"vlan":{"maximum":4094,"type":"integer"}},"required":["vlan"],"title":"VLAN","type":"object"}', 'hex');
+    assert.equal(hash('sha256', canonical(schema), 'hex'), sha);
+    assert.equal(ok(await makeTrigger({ name: 'By name' })).data.formSchemaHash, sha);
+    const { data } = ok(await makeTrigger({ name: 'By id', formId: id, formData: null }));
+    assert.deepEqual([data.formId, data.formData, data.formSchemaHash], [id, null, sha]);
+  });
+
+  it('refuse forms that are not there and data that does not fit, on every way in', async () => {
+    await makeForm('Checked');
+    refused(await makeTrigger({ name: 'No form', formId: 'nowhere' }), 404, /"\/formId"/);
+    refused(await makeTrigger({ name: 'Unfit', formId: 'Checked', formData: { vlan: 5000 } }), 400, /"\/formData\/vlan"/);
+    refused(await makeTrigger({ name: 'Lacking', formId: 'Checked', formData: {} }), 400, /"\/formData\/vlan"/);
+    const { data } = ok(await makeTrigger({ name: 'Checked', formId: 'Checked' }));
+    refused(await service.ask('PATCH', `${triggers}/${data._id}`, { formId: 'nowhere' }), 404, /"\/formId"/);
+    refused(await service.ask('PATCH', `${triggers}/${data._id}`, { formData: { vlan: 'x' } }), 400, /"\/formData\/vlan"/);
+    refused(await service.ask('PUT', triggers, { triggers: [{ ...data, formId: 'nowhere' }], overwrite: true }), 404, /"\/triggers\/0\/formId"/);
+    const automation = { _id: 'b'.repeat(24), name: 'Imported', description: '', componentType: null, componentName: null, gbac: { read: [], write: [] } };
+    const one = (digit: string, more: object) => ({ ...manual, actionId: automation._id, _id: digit.repeat(24), name: digit, ...more });
+    const put = (...many: object[]) => service.ask('PUT', '/operations-manager/automations', { automations: [{ ...automation, triggers: many }] });
+    const missing = await put(one('1', { formId: 'nowhere' }), one('2', { formId: 'Checked' }), one('3', { formId: 'nobody' }));
+    refused(missing, 404, /"\/automations\/0\/triggers\/0\/formId".*"\/automations\/0\/triggers\/2\/formId"/);
+    refused(await put(one('1', { formData: {} }), one('2', { formData: { vlan: 0.5 } })), 400, /triggers\/0\/formData\/vlan.*triggers\/1\/formData\/vlan/);
+    ok(await put(one('1', {}), one('2', { formId: 'Checked', formData: null })));
+    refused(await service.ask('GET', `${triggers}/Unfit`), 404);
+  });
+
+  it('stay as they are when their form changes, also through export and import', async () => {
+    const _id = await makeForm('Changing');
+    const { data } = ok(await makeTrigger({ name: 'Outdated', formId: 'Changing' }));
+    ok(await service.ask('PUT', '/json-forms/forms', { options: { _id, schema: { ...schema, required: ['vlan', 'port'] } } }));
+    ok(await service.ask('PATCH', `${triggers}/${data._id}`, { enabled: false }));
+    const exported = ok(await service.ask('GET', `/operations-manager/automations/${actionId}/export`)).data;
+    assert.equal(exported.triggers.find(({ name }: { name: string }) => name === 'Outdated').formSchemaHash, data.formSchemaHash);
+    assert.equal(ok(await service.ask('PUT', '/operations-manager/automations', { automations: [exported] })).data[0].success, true);
+    refused(await service.ask('PATCH', `${triggers}/${data._id}`, { formData: { vlan: 1 } }), 400, /"\/formData\/port"/);
+    const renewed = ok(await service.ask('PATCH', `${triggers}/${data._id}`, { formData: { vlan: 1, port: 'Gi1' } })).data;
+    assert.notEqual(renewed.formSchemaHash, data.formSchemaHash);
+  });
+
+  it('keep their form from being deleted or renamed, and are named unless hidden', async () => {
+    const _id = await makeForm('Kept');
+    const closed = ok(await service.ask('POST', '/operations-manager/automations', { name: 'Closed', gbac: { write: ['ops'] } })).data._id;
+    const seen = ok(await makeTrigger({ name: 'Seen', formId: 'Kept' })).data;
+    const secret = ok(await makeTrigger({ name: 'Secret', formId: _id, actionId: closed })).data;
+    const remove = (ask: People['member']) => ask('DELETE', '/json-forms/forms', { ids: [_id] });
+    refused(await remove(who.member), 409, /Secret/);
+    const answer = await remove(who.stranger);
+    refused(answer, 409, /Seen/);
+    assert.doesNotMatch(answer.text, /Secret/);
+    refused(await service.ask('PUT', '/json-forms/forms', { options: { _id, name: 'Other' } }), 409, /Seen/);
+    ok(await service.ask('PATCH', `${triggers}/${seen._id}`, { formId: null }));
+    ok(await service.ask('PUT', '/json-forms/forms', { options: { _id, name: 'Other' } }));
+    refused(await remove(service.ask), 409, /Secret/);
+    ok(await service.ask('DELETE', `${triggers}/${secret._id}`));
+    ok(await remove(service.ask));
+  });
+});
+
+describe('A trigger that comes to name a form while that is being deleted', () => {
+  let log: Awaited<ReturnType<typeof openLog>>;
+  const nodes: TestNode[] = [];
+  beforeEach(async () => { log = await openLog(); });
+  afterEach(async () => {
+    await Promise.all(nodes.splice(0).map((each) => each.stop()));
+    await log.close();
+  });
+  const [automationId, formId, triggerId, deletionId] = ['a', 'f', 'd', 'e'].map((digit) => digit.repeat(24)) as [string, string, string, string];
+  const node = async (store: EventStore = log.store): Promise<TestNode> => {
+    const started = await startNode(store);
+    nodes.push(started);
+    await started.catchUp();
+    return started;
+  };
+  const withForm = async (one: TestNode): Promise<void> => {
+    await one.command(createAutomation, automationId, { name: 'Ports' });
+    await one.command(createForm, formId, { name: 'Ports' });
+  };
+  const remove = (n: TestNode) => outcome(n.command(deleteForms, deletionId, { ids: [formId] }));
+  const save = (n: TestNode) => outcome(n.command(createTrigger, triggerId, { ...manual, actionId: automationId }));
+
+  it('finds it gone, also before the form itself has heard of that', async () => {
+    const one = await node();
+    await withForm(one);
+    await one.command(deleteForms, deletionId, { ids: [formId] });
+    assert.ok(await one.tools.find('forms', formId), 'nothing follows from events on this node');
+    assert.equal(await save(one), 'not_found');
+  });
+
+  for (const moment of ['before', 'after'] as const) {
+    for (const append of [1, 2]) {
+      for (const [what, first, second] of [['deletes the form', remove, save], ['saves the trigger', save, remove]] as const) {
+        it(`from another node: the one that ${what} stops ${moment} append ${append}, one of the two is refused`, async () => {
+          const held = stopping(log.store, append, moment);
+          const one = await node(held.store);
+          await withForm(one);
+          const two = await node();
+          held.arm();
+          const slow = first(one);
+          await held.atStop;
+          const quick = await second(two);
+          held.resume();
+          const outcomes = [await slow, quick];
+          assert.equal(outcomes.filter((result) => result === 'conflict' || result === 'not_found').length, 1, JSON.stringify(outcomes));
+        });
+      }
+    }
+  }
+});
