@@ -33,6 +33,7 @@ import { projectionVersion } from './projections/version.ts';
 import { secretKey, secrets } from './secrets.ts';
 import { devicesOf } from './southbound/devices.ts';
 import { outbound } from './southbound/outbound.ts';
+import { jinjaRenderer } from './southbound/jinja/renderer.ts';
 import type { EventStore } from './store/port.ts';
 import { withPayloads } from './store/payloads.ts';
 import { openSqliteStore } from './store/sqlite.ts';
@@ -113,12 +114,14 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
 
   const health = monitor({ log, run, model, kind: inMemory ? 'memory' : 'redis', acknowledged: () => acknowledged, snapshot: keeping.position });
   const measured = metrics(health.gauges);
+  const renderer = jinjaRenderer();
   let stopping = false;
   const service: Service = {
     handle, model, tools, auth, devices,
     ...reader(model),
     collectionOf: (aggregate) => projections.find(({ of }) => of === aggregate)?.collection,
     digest: sealing.digest,
+    renderer,
     metrics: measured.text,
     status: health.status,
     ready: () => !stopping && health.ready(),
@@ -148,6 +151,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
       await devices.close();
       auth.stop();
       await consequences.stop();
+      await renderer.close();
       await run.stop();
       await keeping.stop();
       await model.close();
