@@ -19,6 +19,7 @@ import { nameClaims } from '../domain/names.ts';
 import { planDeletion } from '../domain/planDeletions.ts';
 import { parkedReaction } from '../domain/parkedReactions.ts';
 import { plan } from '../domain/plans.ts';
+import { prebuilt } from '../domain/prebuilts.ts';
 import { role } from '../domain/roles.ts';
 import { series } from '../domain/series.ts';
 import { template } from '../domain/templates.ts';
@@ -30,6 +31,7 @@ import { deviceGroupReactions } from './deviceGroups.ts';
 import { formReactions } from './forms.ts';
 import { jobReactions } from './jobMoves.ts';
 import { planReactions } from './plans.ts';
+import { prebuiltReactions } from './prebuilts.ts';
 import type { Reaction } from './reactions.ts';
 
 /** All kinds of streams. */
@@ -54,6 +56,7 @@ export const aggregates: readonly Aggregate[] = [
   parkedReaction,
   plan,
   planDeletion,
+  prebuilt,
   role,
   series,
   template,
@@ -69,4 +72,5 @@ export const reactions: readonly Reaction[] = [
   ...formReactions,
   ...jobReactions,
   ...planReactions,
+  ...prebuiltReactions,
 ];

@@ -14,6 +14,8 @@ export type Loaded = {
   readonly position: number;
   /** Of the last event; '' when there is none. */
   readonly hash: string;
+  /** Of the last event that its aggregate knows; -1: none. Events that only take a revision are not among them. */
+  readonly decidedAt: number;
   /** Grows in place, by what is stored only. */
   readonly keys: Map<string, KeyUse>;
 };
@@ -45,6 +47,7 @@ export const streams = (store: EventStore, aggregates: readonly Aggregate[], pro
       revision: last.revision,
       position: last.position,
       hash: last.metadata.hash,
+      decidedAt: events.findLast(({ topic }) => topic in aggregate.evolve)?.revision ?? loaded.decidedAt,
       keys: loaded.keys,
     };
   };
@@ -67,7 +70,7 @@ export const streams = (store: EventStore, aggregates: readonly Aggregate[], pro
     return loaded;
   };
 
-  const nothing = (stream: string): Loaded => ({ state: kindOf(stream).aggregate.initial, doc: undefined, revision: -1, position: 0, hash: '', keys: new Map() });
+  const nothing = (stream: string): Loaded => ({ state: kindOf(stream).aggregate.initial, doc: undefined, revision: -1, position: 0, hash: '', decidedAt: -1, keys: new Map() });
 
   return {
     extend,

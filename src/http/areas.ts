@@ -8,6 +8,7 @@ import { rootLoginRows } from './login.ts';
 import { monitoringRows } from './monitoring.ts';
 import { mopRows } from './mop.ts';
 import { operationsManagerRows } from './operationsManager.ts';
+import { prebuiltRows } from './prebuilts.ts';
 import type { AreaRows } from './route.ts';
 import { templateRows } from './templates.ts';
 
@@ -22,6 +23,7 @@ export const areas: readonly AreaRows[] = [
   mopRows,
   openapiRows(() => areas, { version }),
   operationsManagerRows,
+  prebuiltRows,
   rootLoginRows,
   templateRows,
 ];

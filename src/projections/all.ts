@@ -14,6 +14,7 @@ import { jobs } from './jobs.ts';
 import { logins } from './logins.ts';
 import { parkedReactions } from './parkedReactions.ts';
 import { plans } from './plans.ts';
+import { prebuilts } from './prebuilts.ts';
 import { roles } from './roles.ts';
 import { templates } from './templates.ts';
 import { trees } from './trees.ts';
@@ -37,6 +38,7 @@ export const projections: readonly Projection[] = [
   logins,
   parkedReactions,
   plans,
+  prebuilts,
   roles,
   templates,
   trees,
