@@ -1,6 +1,7 @@
 import { formSteps } from './forms.ts';
 import { jobSteps } from './jobs.ts';
 import { mopSteps } from './mop.ts';
+import { prebuiltSteps } from './prebuilts.ts';
 import { templateSteps } from './templates.ts';
 
 /** A request of the sample. `as` keeps something of the answer under a name, for later requests to use. */
@@ -101,4 +102,5 @@ export const sample: readonly ((kept: Kept) => Step)[] = [
   ...mopSteps,
   ...formSteps,
   ...templateSteps,
+  ...prebuiltSteps,
 ];

@@ -39,7 +39,7 @@ const importRow: ActionRow = {
 export const prebuiltRows: AreaRows = {
   area: 'prebuilts', prefix: '/prebuilts', rows: [
     {
-      name: 'getPrebuilts', method: 'get', path: '', reading: true, summary: 'List prebuilts',
+      name: 'getPrebuilts', method: 'get', path: '/', reading: true, summary: 'List prebuilts',
       list: prebuilts, join: signed, envelope: results, answer: listed(prebuiltSchema),
     },
     importRow,
