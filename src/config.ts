@@ -16,9 +16,9 @@ const integer = (about: string, preset: number, least: number, most: number) => 
   return value;
 });
 
-const oneOf = <const T extends string>(about: string, preset: T, values: readonly T[]) => setting(about, preset, (given) => {
-  const value = values.find((v) => v === (given ?? preset));
-  if (value === undefined) throw new Error(`must be one of ${values.join(', ')}`);
+const oneOf = <const T extends string>(about: string, shown: string, values: readonly T[]) => setting(about, shown, (given) => {
+  const value = values.find((v) => v === given);
+  if (given !== undefined && value === undefined) throw new Error(`must be one of ${values.join(', ')}`);
   return value;
 });
 
@@ -50,7 +50,7 @@ const settings = {
     if (!/^rediss?:\/\//.test(given) || !URL.canParse(given)) throw new Error('must be memory: or redis://host:port');
     return given;
   }),
-  LOG_LEVEL: oneOf('Least level that is logged', 'info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+  LOG_LEVEL: oneOf('Least level that is logged, whatever the active profile says', 'what the profile says, else info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
   MAX_BODY_BYTES: integer('Largest request body', 1024 ** 2, 1024, 1024 ** 3),
   MAX_IMPORT_BYTES: integer('Largest body of an import', 32 * 1024 ** 2, 1024, 1024 ** 3),
   READ_WAIT_MS: integer('How long a read waits for what was written before, in milliseconds', 2000, 0, 600_000),

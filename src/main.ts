@@ -14,7 +14,7 @@ const fail = (error: unknown): never => {
 const serve = async (): Promise<void> => {
   const config = readConfig(process.env);
   const destination = pino.destination({ sync: false, minLength: 8192 });
-  const logger = pino({ level: config.LOG_LEVEL, base: null }, destination);
+  const logger = pino({ level: config.LOG_LEVEL ?? 'info', base: null }, destination);
   setInterval(() => destination.flush(), 500).unref();
   const starting = startService(config, logger, (line) => process.stderr.write(`${line}\n`));
 
@@ -27,10 +27,11 @@ const serve = async (): Promise<void> => {
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop().catch(fail));
 
-  const { url } = await starting;
+  const { url, warmUp } = await starting;
   if (!config.TLS_CERT_FILE && !['127.0.0.1', '::1', 'localhost'].includes(config.HOST))
     logger.warn('Passwords cross the network in clear: HOST is not loopback and TLS_CERT_FILE is not set');
   process.stderr.write(`automation-platform ${version} listens on ${url}\n`);
+  await warmUp();
 };
 
 const program = new Command('automation-platform')

@@ -19,7 +19,7 @@ import { metrics } from './http/monitoring.ts';
 import { reader } from './http/reader.ts';
 import { listen } from './http/server.ts';
 import type { Service } from './http/service.ts';
-import { settings } from './http/settings.ts';
+import { activeSettings } from './http/settings.ts';
 import { monitor } from './monitor.ts';
 import { passwords } from './passwords.ts';
 import { projections } from './projections/all.ts';
@@ -32,17 +32,20 @@ import { snapshots } from './projections/snapshots.ts';
 import { projectionVersion } from './projections/version.ts';
 import { secretKey, secrets } from './secrets.ts';
 import { devicesOf } from './southbound/devices.ts';
-import { outbound } from './southbound/outbound.ts';
 import { jinjaRenderer } from './southbound/jinja/renderer.ts';
+import { outbound } from './southbound/outbound.ts';
+import type { Recorded } from './store/event.ts';
 import type { EventStore } from './store/port.ts';
 import { withPayloads } from './store/payloads.ts';
 import { openSqliteStore } from './store/sqlite.ts';
 
 const snapshotEvery = 20_000;
-const stopMs = 10_000;
 
-/** A running service. `stop` ends it in order: no new requests, answers under way, reactions, projections, stores. */
-export type Running = { readonly url: string; readonly stop: () => Promise<void> };
+/**
+ * A running service. `stop` ends it in order: no new requests, answers under way, reactions, projections, stores. `warmUp`
+ * does ahead what else the first request of each kind would wait for.
+ */
+export type Running = { readonly url: string; readonly warmUp: () => Promise<void>; readonly stop: () => Promise<void> };
 
 /** Builds everything and listens. `tell` shows the first start's admin password to whoever started it. */
 export const startService = async (config: Config, logger: Logger, tell: (line: string) => void): Promise<Running> => {
@@ -83,7 +86,10 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     store, model, projections,
     // A replay into memory puts each document into words once; one step of Redis must not block it for long.
     catchUp: inMemory ? Infinity : 5_000,
-    onEvent: (event) => auth.onEvent(event),
+    onEvent: (event) => {
+      auth.onEvent(event);
+      void settings.told([event]);
+    },
     log: warn,
   });
   const snapshotTimer = setInterval(() => { if (inMemory && run.ready()) keeping.moved(run.position()); }, 1000).unref();
@@ -95,18 +101,29 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     nameSort: (collection) => Object.keys(projections.find((p) => p.collection === collection)!.sorts)[0]!,
     rest: { ...hashing, seal: sealing.seal, unseal: sealing.unseal, methods: () => methodsOf(areas) },
   });
+  const loggedAtFirst = logger.level;
+  const settings = activeSettings({
+    state: tools.state, log: warn,
+    onChange: ({ logLevel }) => { logger.level = config.LOG_LEVEL ?? logLevel ?? loggedAtFirst; },
+  });
   const now = () => new Date().toISOString();
   const consequences = reactor({ store, tools, events: streams.events, reactions, reached: (position) => settled(position) ?? Promise.resolve(), log: warn });
-  const handle = handler({ store, streams, claims: nameClaims(store, streams), tools, now, follow: (events) => { auth.onStored(events); return consequences.follow(events); } });
-  const auth = authenticator({ model, settled, handle, settings, hashing, unseal: sealing.unseal, digest: sealing.digest, secure: config.TLS_CERT_FILE !== undefined });
+  const follow = async (events: readonly Recorded[]): Promise<number> => {
+    auth.onStored(events);
+    await settings.told(events);
+    return consequences.follow(events);
+  };
+  const handle = handler({ store, streams, claims: nameClaims(store, streams), tools, now, follow });
+  const auth = authenticator({ model, settled, handle, settings: settings.current, hashing, unseal: sealing.unseal, digest: sealing.digest, secure: config.TLS_CERT_FILE !== undefined });
 
+  await settings.refresh();
   await bootstrap({ handle, adminPassword: config.ADMIN_PASSWORD, tell });
   consequences.start(handle);
 
   const guard = outbound({ allowed: config.OUTBOUND_ALLOW, stores: config.READSTORE_URL === undefined ? [] : [new URL(config.READSTORE_URL).hostname.replace(/^\[|\]$/g, '')] });
   const devices = devicesOf({
     adapters: (device) => storedAdapters(tools, device),
-    order: () => [],
+    order: () => settings.current().adapterOrder,
     unseal: sealing.unseal,
     guard,
     labFolder: join(config.DATA_DIR, 'lab'),
@@ -127,8 +144,9 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     ready: () => !stopping && health.ready(),
   };
 
-  const koa = app({
-    areas, service, settled, settings,
+  const { listener, warmUp } = app({
+    areas, service, settled,
+    settings: settings.current,
     authenticator: auth,
     limits: { maxBytes: config.MAX_BODY_BYTES, maxImportBytes: config.MAX_IMPORT_BYTES },
     addressOf: addressReader(config.TRUST_PROXY),
@@ -137,19 +155,22 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     stopping: () => stopping,
   });
   const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = config;
-  const server = await listen({ host: config.HOST, port: config.PORT, ...(certFile && keyFile && { tls: { certFile, keyFile } }) }, koa.callback());
+  const server = await listen({ host: config.HOST, port: config.PORT, ...(certFile && keyFile && { tls: { certFile, keyFile } }) }, listener);
 
   return {
     url: server.url,
+    warmUp,
     stop: async () => {
       stopping = true;
       clearInterval(snapshotTimer);
       // Calls of devices are broken off while their outcome can still be stored and answered.
-      const patience = setTimeout(() => void devices.close(), stopMs / 2);
-      await server.stop(stopMs);
+      const { shutdownMs } = settings.current();
+      const patience = setTimeout(() => void devices.close(), shutdownMs / 2);
+      await server.stop(shutdownMs);
       clearTimeout(patience);
       await devices.close();
       auth.stop();
+      settings.stop();
       await consequences.stop();
       await renderer.close();
       await run.stop();

@@ -1,6 +1,6 @@
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { type ResourceLimits, Worker } from 'node:worker_threads';
+import { Worker } from 'node:worker_threads';
 
 // tsx reaches only the main thread on Node 20: a worker that runs from source has to call it itself.
 const throughTsx = (file: string): string => `
@@ -9,9 +9,9 @@ const throughTsx = (file: string): string => `
 `;
 
 /** Starts the module `name` (no extension) beside the calling module (`from`: its `import.meta.url`) as a worker thread. */
-export const startWorker = (name: string, from: string, workerData: unknown, resourceLimits: ResourceLimits = {}): Worker => {
+export const startWorker = (name: string, from: string, workerData: unknown): Worker => {
   const module = new URL(name + extname(from), from);
   return extname(from) === '.ts'
-    ? new Worker(throughTsx(fileURLToPath(module)), { eval: true, workerData, resourceLimits })
-    : new Worker(module, { workerData, resourceLimits });
+    ? new Worker(throughTsx(fileURLToPath(module)), { eval: true, workerData })
+    : new Worker(module, { workerData });
 };

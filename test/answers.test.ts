@@ -7,6 +7,7 @@ import { areas } from '../src/http/areas.ts';
 import type { Row } from '../src/http/route.ts';
 import { fullPathOf } from '../src/http/router.ts';
 import type { Projection } from '../src/projections/define.ts';
+import { gateway } from './certificates.ts';
 import { adminPassword, type Answer, startService, type TestService } from './service.ts';
 
 type Json = { readonly [keyword: string]: any }; // any JSON
@@ -14,8 +15,10 @@ type Json = { readonly [keyword: string]: any }; // any JSON
 const rows: ReadonlyMap<string, Row> = new Map(areas.flatMap((area) => area.rows.map((row) => [`${row.method.toUpperCase()} ${fullPathOf(area, row)}`, row])));
 
 /** Rows to read that nothing says what to fill their paths with. */
-const reads = ({ weekly = '', precheck = '', comparison = '' }: Kept): Readonly<Record<string, Json>> => ({
+const reads = ({ weekly = '', branches = '', precheck = '', comparison = '' }: Kept): Readonly<Record<string, Json>> => ({
   'GET /configuration_manager/compliance_plans/:id': { id: weekly },
+  'GET /configuration_manager/devices/:deviceName/configuration': { deviceName: 'lab-01' },
+  'GET /inventory_manager/v1/inventories/:id/nodes': { id: branches },
   'GET /mop/listATemplate/:name': { name: precheck },
   'GET /mop/listAnAnalyticTemplate/:name': { name: comparison },
 });
@@ -31,7 +34,7 @@ const options = { name: 'Yearly audit', description: 'All', status: 'active' };
 const texts = ['Version 17.9.4', 'Gi1 10.0.0.1 YES NVRAM up up', '<b>BGP</b>'];
 
 /** A request for each row that is not read, in the order in which they are sent. */
-const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgrade = '', upgradeJob = '', portJob = '', backupJob = '' }: Kept): Readonly<Record<string, { readonly params?: Json; readonly body?: Json }>> => ({
+const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgrade = '', upgradeJob = '', portJob = '', backupJob = '', model = '', upgradeExecution = '' }: Kept): Readonly<Record<string, { readonly params?: Json; readonly body?: Json }>> => ({
   'POST /login': { body: user },
   'POST /logout': {},
   'POST /authorization/login': { body: { user } },
@@ -85,6 +88,38 @@ const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgra
   'POST /mop/RunCommandTemplate': { body: { template: 'Upgrade pre-check', devices: ['lab-01', 'lab-03'], variables: { uplink: 'GigabitEthernet2', target_version: '17.15.1' } } },
   'POST /mop/RunAnalyticTemplate': { body: { template: 'Upgrade before and after', pre: texts, post: texts } },
   'DELETE /configuration_manager/compliance_plans': { body: { planIds: [weekly] } },
+  'POST /configuration_manager/devicegroup': { body: { groupName: 'Temporary', deviceNames: 'a, b' } },
+  'DELETE /configuration_manager/devicegroups/:id': { params: { id: 'Temporary' } },
+  'POST /configuration_manager/import/groups': { body: { groups: [{ name: 'Imported', devices: ['a'] }] } },
+  'POST /configuration_manager/adapters': { body: { name: 'temporary', type: 'http', properties: { baseUrl: 'https://c.example.net', token: 'secret' }, devices: [{ name: 'a', host: '2001:db8::1', port: 443 }] } },
+  'PUT /configuration_manager/adapters/:name': { params: { name: 'temporary' }, body: { type: 'lab' } },
+  'DELETE /configuration_manager/adapters/:name': { params: { name: 'temporary' } },
+  'POST /configuration_manager/devices': { body: { options: { filter: { ostype: 'cisco' }, limit: 2 } } },
+  'POST /configuration_manager/devices/:deviceName/configuration': { params: { deviceName: 'lab-03' }, body: { config: { device: 'lab-03', config: 'hostname lab-03' }, options: { replace: false } } },
+  'POST /lifecycle-manager/resources': { body: { name: 'Temporary', schema: {}, actions: [{ name: 'Set', type: 'update' }] } },
+  'PUT /lifecycle-manager/resources/:id': { params: { id: 'Temporary' }, body: { name: 'Temporary', description: 'Other', schema: { type: 'object' } } },
+  'POST /lifecycle-manager/resources/:model/instances': { params: { model: 'Temporary' }, body: { name: 'one', instanceData: { token: 't' } } },
+  'PUT /lifecycle-manager/resources/:model/instances/:id': { params: { model: 'Temporary', id: 'one' }, body: { name: 'one', instanceData: { vlan: 5 } } },
+  'POST /lifecycle-manager/resources/:model/groups': { params: { model: 'Temporary' }, body: { name: 'all', instances: ['one'] } },
+  'PATCH /lifecycle-manager/resources/:model/groups/:id': { params: { model: 'Temporary', id: 'all' }, body: { instancesToRemove: ['one'] } },
+  'DELETE /lifecycle-manager/resources/:model/groups/:id': { params: { model: 'Temporary', id: 'all' } },
+  'DELETE /lifecycle-manager/resources/:model/instances/:id': { params: { model: 'Temporary', id: 'one' } },
+  'DELETE /lifecycle-manager/resources/:id': { params: { id: 'Temporary' } },
+  'POST /lifecycle-manager/resources/:model/run-action': { params: { model }, body: { actionId: '0c05', group: 'Headquarters', inputs: { bandwidth: 3000 } } },
+  'POST /lifecycle-manager/action-executions/:id/cancel': { params: { id: upgradeExecution } },
+  'POST /gateway_manager/v1/service-groups': { body: { serviceGroup: { name: 'Temporary', services: [{ id: 'a', name: 'b' }] } } },
+  'DELETE /gateway_manager/v1/service-groups/:id': { params: { id: 'Temporary' } },
+  'POST /gateway_manager/v1/certificates': { body: { raw_certificate: gateway, alias: 'temporary' } },
+  'DELETE /gateway_manager/v1/certificates/:alias': { params: { alias: 'temporary' } },
+  'POST /inventory_manager/v1/inventories': { body: { name: 'Temporary' } },
+  'POST /inventory_manager/v1/inventories/:id/nodes': { params: { id: 'Temporary' }, body: { nodes: [{ name: 'one', attributes: { a: [1] } }, { name: 'two', tags: ['x'] }] } },
+  'DELETE /inventory_manager/v1/nodes/clear/:identifier': { params: { identifier: 'Temporary' } },
+  'DELETE /inventory_manager/v1/inventories/:id': { params: { id: 'Temporary' } },
+  'POST /profiles': { body: { id: 'temporary', redisProps: { password: 'secret' }, alarmProps: [{ community: 'public' }] } },
+  'PUT /profiles/:id': { params: { id: 'temporary' }, body: { properties: { uiProps: { home: 'start' }, redisProps: null } } },
+  'PUT /profiles/:id/active': { params: { id: 'lab' } },
+  'DELETE /profiles/:id': { params: { id: 'temporary' } },
+  'PUT /customization/banner': { body: { active: true, text: 'x', dismissible: false, startTime: '2026-01-01T00:00:00Z', allPages: false } },
   'POST /json-forms/forms': { body: { name: 'Temporary', struct: { type: 'object', items: [{ nodeId: 'n', type: 'string', title: 'Site', description: '', enum: ['Bonn'] }] } } },
   'PUT /json-forms/forms': { body: { options: { name: 'Temporary', namespace: { type: 'project', accessControl: { read: ['ops'] } }, tags: [{ any: 1 }] } } },
   'POST /json-forms/import/forms': { body: { forms: [{ _id: formId, name: 'Imported', createdBy: 'admin' }] } },
@@ -133,11 +168,11 @@ describe('every operation answers what it says it answers:', () => {
   const read = async (name: string, row: Row): Promise<void> => {
     const path = name.slice('GET '.length);
     const list = 'get' in row ? listOf(row.get) : undefined;
-    if (!path.includes(':') || !list) return check(row, await service.ask('GET', filled(path, reads(kept)[name] ?? {})));
-    const { body } = await service.ask('GET', `${list}?limit=1000`);
+    if (!path.includes(':') || !list) return check(row, await service.ask('GET', filled(path, { ...kept, ...reads(kept)[name] })));
+    const { body } = await service.ask('GET', `${filled(list, kept)}?limit=1000`);
     const documents: readonly Json[] = body.results ?? body.data;
     assert.ok(documents.length > 0, `The sample has nothing for ${name}`);
-    for (const document of documents) check(row, await service.ask('GET', filled(path, document)));
+    for (const document of documents) check(row, await service.ask('GET', filled(path, { ...kept, ...document })));
   };
 
   for (const [name, row] of rows) {

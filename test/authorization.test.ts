@@ -192,7 +192,7 @@ describe('authorization over HTTP', () => {
       const { _id } = await post('accounts', { username: own('bob'), password, firstname: 'Bob', memberOf: [own('noc')] });
       assert.deepEqual(ok(await asBob('/authorization/whoami')), {
         id: _id, username: own('bob'), provenance: 'local', firstname: 'Bob', groups: [{ name: own('noc'), provenance: 'LDAP' }], roles: [own('lister')],
-        methods: { authorization: ['whoami', 'changePassword', 'login', 'logout', 'getAccounts'] },
+        methods: { authorization: ['whoami', 'changePassword', 'login', 'logout', 'getAccounts'], customization: ['getBanner'] },
       });
     });
     it('changes the own password, and every login of the account ends', async () => {

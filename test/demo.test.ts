@@ -14,6 +14,14 @@ describe('the sample', () => {
     assert.equal((await service.ask('GET', '/health/status')).body.eventStore.position, position);
   });
 
+  it('has a model of circuits, and executions of its actions in every state but canceled and paused', async () => {
+    const { body } = await service.ask('GET', '/lifecycle-manager/resources/Edge%20circuit/instances');
+    assert.deepEqual(body.data.map(({ name, lastAction }: { name: string; lastAction?: { status: string } }) => `${name}: ${lastAction?.status}`),
+      ['BON1-INET-1: error', 'FRA2-INET-1: undefined', 'FRA2-INET-2: undefined', 'HAM1-INET-1: complete', 'MUC3-INET-1: complete']);
+    const executions = (await service.ask('GET', '/lifecycle-manager/action-executions')).body.data;
+    assert.deepEqual(executions.map(({ action, status }: { action: { name: string }; status: string }) => `${action.name}: ${status}`), ['Change bandwidth: running', 'Change bandwidth: error', 'Take in: complete', 'Deploy: complete']);
+  });
+
   it('has an automation with all four kinds of trigger, group mappings, trees and plans', async () => {
     const exported = await service.ask('GET', '/operations-manager/automations/Software%20upgrade/export');
     assert.deepEqual(exported.body.data.triggers.map(({ type }: { type: string }) => type).sort(), ['endpoint', 'eventSystem', 'manual', 'schedule']);

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { Ajv } from 'ajv';
 import { loadSample } from '../src/demo/load.ts';
 import type { Kept } from '../src/demo/sample.ts';
+import { gateway, issuing, root } from './certificates.ts';
+import { describeOwnRedis } from './redisServer.ts';
 import { adminPassword, type Answer, startService, type TestService } from './service.ts';
 
 // What the API document says of the answers, field by field; written from it and not from the code.
@@ -61,6 +63,31 @@ const automation = object(
   { ...authored, triggers: list({ anyOf: Object.values(triggers) }) },
 );
 const mapping = object({ externalGroup: text, provenance: text, platformGroups: list(text) });
+const banner = object({ active: yesOrNo, text, dismissible: yesOrNo, startTime: time, allPages: yesOrNo }, { _id: text, backgroundColor: text, endTime: time, image: text, messageLastUpdated: time });
+const verbs = ['ACL', 'BIND', 'CHECKOUT', 'CONNECT', 'COPY', 'LINK', 'LOCK', 'MERGE', 'MKACTIVITY', 'MKCALENDAR', 'MKCOL', 'MOVE', 'M-SEARCH', 'NOTIFY', 'PROPFIND', 'PROPPATCH',
+  'PURGE', 'REBIND', 'REPORT', 'SEARCH', 'SUBSCRIBE', 'TRACE', 'UNBIND', 'UNLINK', 'UNLOCK', 'UNSUBSCRIBE'];
+const each = (names: string, schema: Schema): Record<string, Schema> => Object.fromEntries(names.split(' ').map((name) => [name, schema]));
+const levels = one('error', 'warn', 'info', 'debug', 'trace', 'spam');
+const receiver = { description: text, ip: text, community: text, type: one('trap', 'inform') };
+const profile = object({}, {
+  ...each('id description serviceDirectory', text), services: list(text), redisProps: anyObject, prebuiltProps: anyObject,
+  uiProps: object({}, each('description layout home login profile fav_icon', text)),
+  authenticationProps: object({}, { ...each('description cookieName', text), ...each('logoutTime principalTimeout relayStateTimeout', whole), ...each('uniqueSession brokerPrincipal', yesOrNo), admins: list(anything) }),
+  expressProps: object({}, { ...each('description access_control_allow_origin', text), cacheControl: yesOrNo, timeout: whole, ...each('express_http express_https', anyObject), allowedHttpOptionalVerbs: list(one(...verbs)) }),
+  loggerProps: object({ log_format_json: yesOrNo, console_format_json: yesOrNo }, {
+    ...each('description log_directory log_filename', text), ...each('log_max_file_size log_max_files', whole), log_level: levels, console_level: levels, ...each('webserver syslog', anyObject),
+  }),
+  auditProps: object({}, { description: text, audit: yesOrNo, brokerValidation: yesOrNo }),
+  pathProps: object({}, { description: text, encrypted: yesOrNo }),
+  alarmProps: list(object({}, { ...receiver, properties: object({}, { ...receiver, properties: anyObject }) })),
+  adapterStrategy: object({}, { device: anyObject }),
+  systemProps: object({ ...each('eventWorkerCount transformationWorkerCount taskWorkerRateLimit taskWorkerRateLimitPeriod', whole), taskWorkerThreadCount: { type: 'integer', maximum: 4 } }, {
+    ...each('shutdownTimeout launchDelay launchTimeout serviceHealthCheckInterval serviceHealthCheckUnhealthyThreshold deadProcessCheckInterval deadProcessMaxPeriod externalRequestTimeout deviceCountPollingInterval', whole),
+    servicesBlacklist: list(text), deadProcessCheck: yesOrNo, serverIdStrategy: one('mac:port', 'random'),
+  }),
+  integrationProps: object({}, each('threadCount timeout', whole)),
+  retryStrategy: object({}, each('maxRetries retryResetTimer', whole)),
+});
 const namespace = object({}, { type: anything, _id: text, name: text, accessControl: object({}, { read: list(text), execute: list(text), write: list(text), manage: list(text) }) });
 const numberOrNull = orNull({ type: 'number' });
 /** A struct item: what it must say, and what it may say beside anything else. */
@@ -84,6 +111,11 @@ const formDocument = object({
 }, { _id: text, id: text, tags: list(anything), namespace: orNull(namespace) });
 const envelope = (data: Schema): Schema => object({ message: text, data, metadata: anyObject });
 const failure = object({ message: text, data: { type: 'null' }, metadata: { type: 'object', required: ['errors'], properties: { errors: { type: 'array' } } } });
+const serviceGroup = object({
+  _id: id, name: text, cluster_id: text, description: text, created: text, created_by: text, last_updated: text, last_updated_by: text,
+  is_default: yesOrNo, groups: list(text), services: list(object({ id: text, name: text })),
+});
+const cleared = object({ status: text, message: text, result: object({ inventory: object({ id, name: text }), statistics: object({ nodesDeleted: { type: 'number' } }) }) });
 const success = object({ status: { const: 'success' }, message: text });
 
 const template = (commands: Readonly<Record<string, Schema>>): Schema => object(
@@ -101,11 +133,12 @@ const analyticTemplate = template({ prepostCommands: list(object({}, {
 
 const ajv = new Ajv({ strict: true, allErrors: true });
 
-describe('the documented operations, called from outside:', () => {
+/** Every documented operation as somebody outside sees it, on a service with these settings. */
+const operations = (settings: () => Record<string, string>) => {
   let service: TestService;
   let kept: Kept;
   before(async () => {
-    service = await startService();
+    service = await startService(settings());
     kept = await loadSample(service.url, 'admin', adminPassword);
   });
   after(() => service.stop());
@@ -129,6 +162,18 @@ describe('the documented operations, called from outside:', () => {
       results: [{ name: 'exportAutomation', provenance: 'operations-manager', route: { path: '/automations/:id/export', verb: 'GET', fullPath: '/operations-manager/automations/:id/export' } }],
       total: 1,
     });
+  });
+
+  it('2. updates an instance group', async () => {
+    const person = object({ firstname: text, provenance: text, username: text, _id: id });
+    const lastAction = object({ _id: anything, executionId: id, name: text, type: one('import', 'create', 'update', 'delete'), status: one('running', 'error', 'complete', 'canceled', 'paused') });
+    const group = object({ description: text, modelId: text, name: text }, { _id: id, createdBy: orNull(person), created: time, lastUpdatedBy: orNull(person), lastUpdated: time, lastAction });
+    const path = '/lifecycle-manager/resources/Edge%20circuit/groups/Headquarters';
+    const { data, metadata } = fits(await service.ask('PATCH', path, { instancesToAdd: ['BON1-INET-1'], instancesToRemove: ['FRA2-INET-2'] }), envelope(group));
+    assert.deepEqual([data.name, data.createdBy.username, data.lastAction.status, metadata], ['Headquarters', 'admin', 'running', { added: 1, removed: 1, total: 2 }]);
+    fits(await service.ask('PATCH', path, { instancesToAdd: ['no-such'] }), failure, 404);
+    const never = fits(await service.ask('POST', '/lifecycle-manager/resources/Edge%20circuit/groups', { name: 'New' }), envelope(group));
+    assert.equal('lastAction' in never.data, false);
   });
 
   it('3. exports an automation with all four variants of triggers', async () => {
@@ -203,6 +248,12 @@ describe('the documented operations, called from outside:', () => {
     fits(await service.ask('GET', '/group-mappings'), answered);
   });
 
+  it('8. gets a service group', async () => {
+    const { result } = fits(await service.ask('GET', `/gateway_manager/v1/service-groups/${kept.configServices}`), object({ state: text, result: serviceGroup }));
+    assert.deepEqual([result.name, result.created_by, result.is_default, result.services.length], ['Configuration services', 'admin', true, 3]);
+    fits(await service.ask('GET', '/gateway_manager/v1/service-groups/no-such'), failure, 404);
+  });
+
   it('9. updates a compliance plan', async () => {
     const treeNode = { treeId: kept.edge, version: 'initial', nodeId: kept.hardening, variables: { strict: true }, devices: ['edge-03'], deviceGroups: ['Edge'], tasks: ['audit'] };
     const options = { name: 'Daily edge audit', description: 'Every morning', status: 'draft', nodes: [treeNode], gbac: { read: ['network-operations'], write: ['compliance'] } };
@@ -211,6 +262,34 @@ describe('the documented operations, called from outside:', () => {
     assert.deepEqual({ name: body.name, description: body.description, status: body.status, added: body.nodes.at(-1), gbac: body.gbac }, {
       name: options.name, description: options.description, status: options.status, added: treeNode, gbac: options.gbac,
     });
+  });
+
+  it('11. deletes a resource model, with its instances only if asked to', async () => {
+    const path = '/lifecycle-manager/resources/Edge%20circuit';
+    const { metadata: { errors } } = fits(await service.ask('DELETE', path), failure, 409);
+    assert.ok(errors[0].instances >= 3);
+    fits(await service.ask('DELETE', path, { queryParameters: { 'delete-associated-instances': 'false' } }), failure, 409);
+    const { data } = fits(await service.ask('DELETE', path, { queryParameters: { 'delete-associated-instances': 'true' } }), envelope(anything));
+    assert.equal(data.deletedInstances, errors[0].instances);
+    assert.equal((await service.ask('GET', path)).status, 404);
+  });
+
+  it('12. gets the banner', async () => {
+    const { result } = fits(await service.ask('GET', '/customization/banner'), object({ result: banner }));
+    assert.deepEqual([result.active, result.text, result.backgroundColor], [true, 'Change freeze from 18 December: only approved changes', '#ffcc00']);
+  });
+
+  it('13. updates a profile, or creates it', async () => {
+    const answered = object({ status: one('OK', 'Created'), message: text, data: profile });
+    const { data } = fits(await service.ask('GET', '/profiles/production').then((answer) => ({ ...answer, body: { status: 'OK', message: '', data: answer.body } })), answered);
+    assert.deepEqual(Object.keys(data).sort(), Object.keys(profile.properties as object).sort(), 'the sample has every group');
+    const created = fits(await service.ask('PUT', '/profiles/staging', { properties: { uiProps: { home: 'dashboard' }, systemProps: { taskWorkerThreadCount: 4 } } }), answered);
+    assert.deepEqual([created.status, created.data.id, created.data.uiProps], ['Created', 'staging', { home: 'dashboard' }]);
+    assert.deepEqual(created.data.systemProps, { eventWorkerCount: 3, transformationWorkerCount: 3, taskWorkerThreadCount: 4, taskWorkerRateLimit: 0, taskWorkerRateLimitPeriod: 1 });
+    const updated = fits(await service.ask('PUT', '/profiles/staging', { properties: { uiProps: { layout: 'wide' }, alarmProps: [{ ip: '192.0.2.9', type: 'inform' }] } }), answered);
+    assert.deepEqual([updated.status, updated.data.uiProps, updated.data.alarmProps], ['OK', { home: 'dashboard', layout: 'wide' }, [{ ip: '192.0.2.9', type: 'inform' }]]);
+    fits(await service.ask('PUT', '/profiles/staging', { properties: { systemProps: { taskWorkerThreadCount: 5 } } }), failure, 400);
+    fits(await service.ask('PUT', '/profiles/staging', { properties: { prebuiltProps: {} } }), failure, 400);
   });
 
   it('14. unwatches jobs', async () => {
@@ -227,6 +306,43 @@ describe('the documented operations, called from outside:', () => {
     fits(await service.ask('DELETE', path, { variables: { ntp_servers: null, syslog: {} } }), success);
     const { body } = await service.ask('GET', `/configuration_manager/configs/${kept.edge}`);
     assert.deepEqual(body.versions.find(({ name }: { name: string }) => name === 'initial').variables, { snmp_location: 'POP' });
+  });
+
+  it('16. adds a certificate', async () => {
+    const answered = object({ state: text, results: anyObject });
+    const { results } = fits(await service.ask('POST', '/gateway_manager/v1/certificates', { raw_certificate: `${gateway}${issuing}${root}`, contract_id: 'contract-0001', alias: 'gateway-1' }), answered);
+    const { serialNumber, fingerprint256, ...said } = results;
+    assert.deepEqual(said, {
+      alias: 'gateway-1', contractId: 'contract-0001', subject: 'O=Example Networks, CN=gateway-1.example.net', issuer: 'O=Example Networks, CN=Gateway Issuing CA 1',
+      validFrom: '2020-01-01T00:00:00.000Z', validTo: '2120-01-01T00:00:00.000Z',
+    });
+    assert.match(`${serialNumber} ${fingerprint256}`, /^[0-9A-F]+ [0-9A-F]{2}(:[0-9A-F]{2}){31}$/);
+    fits(await service.ask('POST', '/gateway_manager/v1/certificates', { raw_certificate: gateway }), answered);
+    fits(await service.ask('POST', '/gateway_manager/v1/certificates', { raw_certificate: 'none' }), failure, 400);
+  });
+
+  it('17. imports device groups', async () => {
+    const groups = [{ name: 'Core routers', description: 'Both sites', devices: ['core-01', 'core-02'] }, { name: 'Empty for now' }];
+    fits(await service.ask('POST', '/configuration_manager/import/groups', { groups }), success);
+    const { body } = await service.ask('GET', '/configuration_manager/devicegroups/Core%20routers');
+    assert.deepEqual({ name: body.name, description: body.description, devices: body.devices }, groups[0]);
+    fits(await service.ask('POST', '/configuration_manager/import/groups', { groups: [{ name: 'Core routers', devices: [] }] }), failure, 409);
+  });
+
+  it('20. applies a device configuration', async () => {
+    const path = '/configuration_manager/devices/lab-02/configuration';
+    const body = fits(await service.ask('POST', path, { config: { device: 'lab-02', config: 'hostname lab-02\nntp server 192.0.2.77\n' }, options: {} }), anything);
+    assert.equal(body.device, 'lab-02');
+    assert.match((await service.ask('GET', path)).body.config, /^ntp server 192\.0\.2\.77$/m);
+    const { metadata } = fits(await service.ask('POST', path, { config: { config: 'no such command as this\nbogus\n' } }), failure, 502);
+    fits({ status: 200, headers: new Headers({ 'content-type': 'application/json' }), text: JSON.stringify(metadata.adapter), body: metadata.adapter }, object({ name: { const: 'lab' }, status: whole, body: anyObject }));
+  });
+
+  it('21. clears the nodes of an inventory', async () => {
+    const { result, status, message } = fits(await service.ask('DELETE', '/inventory_manager/v1/nodes/clear/Branches'), cleared);
+    assert.deepEqual({ status, message, result }, { status: 'Success', message: 'Deleted 24 nodes', result: { inventory: { id: kept.branches, name: 'Branches' }, statistics: { nodesDeleted: 24 } } });
+    assert.equal(fits(await service.ask('DELETE', `/inventory_manager/v1/nodes/clear/${kept.branches}`), cleared).result.statistics.nodesDeleted, 0);
+    fits(await service.ask('DELETE', '/inventory_manager/v1/nodes/clear/no-such'), failure, 404);
   });
 
   it('18. renders a template with cast', async () => {
@@ -249,4 +365,7 @@ describe('the documented operations, called from outside:', () => {
     fits(await service.ask('GET', `/json-forms/forms/${kept.upgradeForm}`), formDocument);
     fits(await service.ask('GET', '/json-forms/forms/no-such-form'), failure, 404);
   });
-});
+};
+
+describe('the documented operations, called from outside:', () => operations(() => ({})));
+describeOwnRedis('the documented operations, called from outside, read models in Redis:', (redis) => operations(() => ({ READSTORE_URL: redis().url })));

@@ -120,7 +120,7 @@ describe('every route, with bad input', function () {
         assert.ok(status === 404 || status === 405, `${route.title} ${path}: ${status}`);
       }
     });
-    const single = withParams.filter(({ row, method }) => 'get' in row || method === 'DELETE');
+    const single = withParams.filter(({ row, method }) => 'get' in row || 'childrenOf' in row || method === 'DELETE');
     each('with ids that objects inherit, dots or slashes are those of nothing', single, async (route) => {
       for (const id of [...inherited, '%2e%2e', '..%2f..', '%2F', '%25', '%5c', '-1', '0', '*', `'; DROP TABLE events; --`.replaceAll(' ', '%20'), 'account-x', encodeURIComponent('\u202e\u{1f600}'), '00000000000000000000000%30'])
         failure(await send(route, at(route, id), bodyFor(route)), 'not_found', `${route.title} ${id}`);
@@ -146,7 +146,7 @@ describe('every route, with bad input', function () {
       })) for (const value of values) failure(await send(route, `${at(route)}?${name}=${value}`), 'invalid', `${route.title} ${name}=${value}`, name);
       for (const name of ['skip', 'limit', 'order']) failure(await send(route, `${at(route)}?${name}=1&${name}=1`), 'invalid', `${route.title} ${name} twice`, name);
     });
-    each('with huge pages are empty', lists, async (route) => {
+    each('with huge pages are empty', lists.filter(({ params }) => params.length === 0), async (route) => {
       const answer = await send(route, `${at(route)}?skip=999999999999999&limit=1000`);
       assert.equal(answer.status, 200, answer.text);
       assert.deepEqual(answer.body.results ?? answer.body.data ?? answer.body, []);
@@ -196,7 +196,7 @@ describe('every route, with bad input', function () {
   describe('methods', () => {
     const paths = [...new Set(routes.map(({ path }) => path))];
     const covers = (route: string, path: string) => new RegExp(`^${route.replace(/:\w+/g, '[^/]+')}$`).test(path);
-    const known = (path: string) => routes.filter((route) => covers(route.path, path)).flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).concat('OPTIONS').sort();
+    const known = (path: string) => [...new Set(routes.filter((route) => covers(route.path, path)).flatMap(({ method }) => (method === 'GET' ? ['GET', 'HEAD'] : [method])).concat('OPTIONS'))].sort();
     const allowed = (answer: { readonly headers: Headers }) => (answer.headers.get('allow') ?? '').split(', ').sort();
 
     it('that a path does not know are refused with those that it knows', async () => {

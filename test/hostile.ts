@@ -77,7 +77,7 @@ const sampleOf = (schema: Schema): unknown => {
     case 'integer': case 'number': return schema.minimum ?? 1;
     case 'boolean': return true;
     case 'null': return null;
-    case 'string': return schema.format === 'date-time' ? '2026-01-01T00:00:00.000Z' : /24/.test(schema.pattern ?? '') ? '0'.repeat(24) : 'sample'.padEnd(schema.minLength ?? 1, 'x');
+    case 'string': return schema.format === 'date-time' ? '2026-01-01T00:00:00.000Z' : /\{\d+\}\$$/.test(schema.pattern ?? '') ? '0'.repeat(Number(/\{(\d+)\}\$$/.exec(schema.pattern)![1])) : 'sample'.padEnd(schema.minLength ?? 1, 'x');
     default: return {};
   }
 };

@@ -7,7 +7,10 @@ const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '%00 is
 describe('names that objects inherit, and other odd ones', function () {
   this.timeout(30_000);
   let service: TestService;
-  before(async () => { service = await startService(); });
+  before(async () => {
+    service = await startService();
+    ok(await service.ask('POST', '/lifecycle-manager/resources', { name: 'Odd', schema: {} }));
+  });
   after(() => service.stop());
   afterEach(() => assert.deepEqual(service.lines, []));
 
@@ -16,6 +19,9 @@ describe('names that objects inherit, and other odd ones', function () {
     { kind: 'roles', path: '/authorization/roles', word: 'name', body: { allowedMethods: [] } },
     // Each costs several hashes.
     { kind: 'accounts', only: 3, path: '/authorization/accounts', word: 'username', body: { password: 'a long enough password' } },
+    { kind: 'resource models', path: '/lifecycle-manager/resources', word: 'name', body: { schema: {} } },
+    { kind: 'instances', path: '/lifecycle-manager/resources/Odd/instances', word: 'name', body: { instanceData: {} } },
+    { kind: 'groups of instances', path: '/lifecycle-manager/resources/Odd/groups', word: 'name', body: {} },
     { kind: 'automations', path: '/operations-manager/automations', word: 'name', body: {} },
   ];
   for (const { kind, path, word, body, only = names.length } of kinds)

@@ -36,6 +36,14 @@ describe('a near copy', () => {
     assert.deepEqual([revisionOf('1'), revisionOf('a/b'), revisionOf('2')], [5, undefined, 0]);
     assert.deepEqual(copy.at(), { epoch: 'e', position: 30, event: 'e30' });
   });
+  it('forgets a part that is removed, before what is written to it again', async () => {
+    answer = Promise.resolve(['20', 'e20', [['20-0', ['from', '10']], ['20-1', ['children/p/1', restOf('p/1', 1)]], ['20-2', ['children/q/1', restOf('q/1', 1)]]]]);
+    assert.equal(await copy.follow(), true);
+    answer = Promise.resolve(['30', 'e30', [['30-0', ['from', '20']], ['30-1', ['children/p', '*']], ['30-2', ['children/p/2', restOf('p/2', 3)]]]]);
+    assert.equal(await copy.follow(), true);
+    const children = copy.collections.of('children');
+    assert.deepEqual(['p/1', 'p/2', 'q/1'].map((id) => children.get(id)?.revision), [undefined, 3, 1]);
+  });
   const gaps: Record<string, Following | null> = {
     'the notices begin after a later step': ['30', '', [['30-0', ['from', '20']], ['30-1', ['things/1', '']]]],
     'the notices begin within a step': ['20', '', [['20-1', ['things/1', '']]]],

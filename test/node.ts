@@ -17,6 +17,7 @@ import { memoryReadStore } from '../src/projections/memory.ts';
 import { collectionsOf } from '../src/projections/projector.ts';
 import { runProjections } from '../src/projections/run.ts';
 import { secrets } from '../src/secrets.ts';
+import type { Recorded } from '../src/store/event.ts';
 import type { EventStore } from '../src/store/port.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
 import { context } from './given.ts';
@@ -50,10 +51,10 @@ export const cheapHashing = () => {
   return hashing;
 };
 
-type Options = { readonly settings?: () => LoginSettings; readonly now?: () => number; readonly reacting?: boolean };
+type Options = { readonly settings?: () => LoginSettings; readonly now?: () => number; readonly reacting?: boolean; readonly onEvent?: (event: Recorded) => void };
 
 /** What one node consists of below HTTP, over a log that others may use as well; `reacting`: with what follows from events. `command` acts as an admin. */
-export const startNode = async (log: EventStore, { settings = () => defaults, now = Date.now, reacting = false }: Options = {}) => {
+export const startNode = async (log: EventStore, { settings = () => defaults, now = Date.now, reacting = false, onEvent = () => undefined }: Options = {}) => {
   let acknowledged = await log.head();
   const store: EventStore = {
     ...log,
@@ -64,7 +65,7 @@ export const startNode = async (log: EventStore, { settings = () => defaults, no
     },
   };
   const model = memoryReadStore({ collections: collectionsOf(projections) });
-  const run = runProjections({ store, model, projections, catchUp: 1000, onEvent: (event) => auth.onEvent(event), log: () => undefined });
+  const run = runProjections({ store, model, projections, catchUp: 1000, onEvent: (event) => { auth.onEvent(event); onEvent(event); }, log: () => undefined });
   const settled = (least = 0) => (run.position() >= Math.max(acknowledged, least) ? undefined : run.reached(Math.max(acknowledged, least), 5000));
   const sealing = secrets({ key: new Uint8Array(32) });
   const hashing = cheapHashing();

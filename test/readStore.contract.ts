@@ -7,6 +7,7 @@ import { naiveStore } from './naiveReadStore.ts';
 export const contractCollections: readonly CollectionSpec[] = [
   { name: 'things', sorts: ['name', 'created'], filters: ['name', 'tags'] },
   { name: 'others', sorts: ['name'], filters: [] },
+  { name: 'children', sorts: ['name', 'created'], filters: ['name', 'tags'], inParts: true },
 ];
 
 type Some = { readonly name?: string; readonly created?: string; readonly tags?: readonly string[]; readonly guard?: string; readonly revision?: number; readonly text?: string };
@@ -18,11 +19,21 @@ export const thing = (id: string, { name = id, created = '', tags = [], guard, r
 export const put = (entry: Entry, collection = 'things'): Change => ({ collection, id: entry.id, entry });
 export const removed = (id: string, collection = 'things'): Change => ({ collection, id });
 
+/** An entry of `children`, whose name is the id's end, and the removal of all of a part. */
+export const child = (id: string, some: Some = {}): Change => put(thing(id, { name: id.slice(id.indexOf('/') + 1), ...some }), 'children');
+export const partRemoved = (part: string): Change => ({ collection: 'children', id: part, wholePart: true });
+
 const everything: Query = { sort: 'name', order: 1, skip: 0, limit: 1000 };
 
 /** Ids and total of a page of `things`. */
 export const listed = async (store: ReadStore, query: Partial<Query> = {}): Promise<{ ids: readonly string[]; total: number }> => {
   const { entries, total } = await store.list('things', { ...everything, ...query });
+  return { ids: entries.map(({ id }) => id), total };
+};
+
+/** Ids and total of a page of a part of `children`. */
+export const listedIn = async (store: ReadStore, part: string, query: Partial<Query> = {}): Promise<{ ids: readonly string[]; total: number }> => {
+  const { entries, total } = await store.list('children', { ...everything, part, ...query });
   return { ids: entries.map(({ id }) => id), total };
 };
 
@@ -362,6 +373,61 @@ export const readStoreContract = (name: string, open: () => ReadStore | Promise<
       assert.equal(store.guard('things', '9'), undefined);
       await write([removed('2')]);
       assert.equal(store.guard('things', '2'), undefined);
+    });
+  });
+
+  describe('collections in parts', () => {
+    it('list each part as if it were alone', async () => {
+      await write([child('p/b'), child('p/a', { tags: ['x'] }), child('q/a', { tags: ['x'] }), child('p/a/c'), child('pp/z')]);
+      assert.deepEqual(await listedIn(store, 'p'), { ids: ['p/a', 'p/a/c', 'p/b'], total: 3 });
+      assert.deepEqual(await listedIn(store, 'p', { order: -1, skip: 1, limit: 1 }), { ids: ['p/a/c'], total: 3 });
+      assert.deepEqual(await listedIn(store, 'q', { where: { field: 'tags', op: 'equals', value: 'x' } }), { ids: ['q/a'], total: 1 });
+      assert.deepEqual(await listedIn(store, 'none'), { ids: [], total: 0 });
+      await write([removed('p/a', 'children'), removed('r/a', 'children'), child('p/b', { name: '0' })]);
+      assert.deepEqual(await listedIn(store, 'p'), { ids: ['p/b', 'p/a/c'], total: 2 });
+    });
+    it('give documents by id', async () => {
+      await write([child('p/a', { text: '"one"' }), child('q/a', { text: '"two"', guard: 'g' })]);
+      assert.deepEqual((await store.getMany('children', ['q/a', 'p/a', 'p', 'p/', 'r/a'])).map((entry) => entry?.text), ['"two"', '"one"', undefined, undefined, undefined]);
+      assert.deepEqual([store.guard('children', 'q/a'), store.guard('children', 'p/a'), store.guard('children', 'r/a')], ['g', null, undefined]);
+    });
+    it('lose a part at once, and no other', async () => {
+      await write([...Array.from({ length: 3000 }, (_, n) => child(`p/${n}`)), child('q/1'), put(thing('p'))]);
+      assert.equal((await listedIn(store, 'p', { limit: 1 })).total, 3000);
+      const version = store.version('children');
+      await write([partRemoved('p'), partRemoved('unknown')]);
+      assert.deepEqual(await listedIn(store, 'p'), { ids: [], total: 0 });
+      assert.equal(await store.get('children', 'p/7'), undefined);
+      assert.deepEqual(await listedIn(store, 'q'), { ids: ['q/1'], total: 1 });
+      assert.deepEqual(await listed(store), { ids: ['p'], total: 1 });
+      assert.ok(store.version('children') > version);
+      await write([child('p/again')]);
+      assert.deepEqual(await listedIn(store, 'p'), { ids: ['p/again'], total: 1 });
+    });
+    it('keep what a step writes after it has removed the part, and nothing from before', async () => {
+      await write([child('p/old'), child('p/both', { text: '"old"' })]);
+      await write([child('p/early'), removed('p/old', 'children'), partRemoved('p'), child('p/late'), child('p/both', { text: '"new"' }), child('q/1'), partRemoved('q'), child('q/2')]);
+      assert.deepEqual(await listedIn(store, 'p'), { ids: ['p/both', 'p/late'], total: 2 });
+      assert.equal((await store.get('children', 'p/both'))?.text, '"new"');
+      assert.deepEqual(await listedIn(store, 'q'), { ids: ['q/2'], total: 1 });
+      await store.resume();
+      assert.deepEqual(await listedIn(store, 'p'), { ids: ['p/both', 'p/late'], total: 2 });
+    });
+    it('that are repeated or refused change nothing', async () => {
+      await write([child('p/1')]);
+      assert.equal(await store.apply([partRemoved('p')], 0, { position: 10, event: 'e10' }), false);
+      await assert.rejects(async () => store.apply([partRemoved('p'), child('no-part')], 10, { position: 20, event: 'e20' }), /no-part/);
+      await assert.rejects(async () => store.apply([{ ...partRemoved('p'), collection: 'things' }], 10, { position: 20, event: 'e20' }), /things/);
+      assert.deepEqual(await listedIn(store, 'p'), { ids: ['p/1'], total: 1 });
+    });
+    it('are asked for one part, or it is a bug', async () => {
+      await assert.rejects(async () => store.list('children', everything), /parts/);
+      await assert.rejects(async () => store.idsNamed('children', 'a'), /parts/);
+    });
+    it('are empty after a step to nothing', async () => {
+      await write([child('p/1')]);
+      await store.clear();
+      assert.deepEqual(await listedIn(store, 'p'), { ids: [], total: 0 });
     });
   });
 

@@ -10,6 +10,7 @@ import { readSnapshot } from '../src/projections/snapshot.ts';
 import { startWorker } from '../src/startWorker.ts';
 import { openSqliteReader, openSqliteStore } from '../src/store/sqlite.ts';
 import { once } from 'node:events';
+import { gateway, issuing } from './certificates.ts';
 import { startService, type TestService } from './service.ts';
 
 /** Some of everything: created, changed, deleted, created again. */
@@ -35,6 +36,14 @@ const live = async ({ ask }: TestService): Promise<void> => {
   const treeId = tree._id ?? tree.data._id;
   await ok('PUT', `/configuration_manager/configs/variables/${treeId}/initial`, { variables: { a: 1, b: { c: [true] } } });
   await ok('POST', '/configuration_manager/compliance_plans', { name: 'plan' });
+  for (const name of ['one', 'two', 'three']) {
+    await ok('POST', '/inventory_manager/v1/inventories', { name });
+    for (let i = 0; i < 3; i++) await ok('POST', `/inventory_manager/v1/inventories/${name}/nodes`, { nodes: [0, 1, 2, 3, 4].map((n) => ({ name: `${name} ${i * 3 + n}`, attributes: { password: 'x' }, tags: ['t'] })).slice(i === 0 ? 0 : 2) });
+  }
+  await ok('DELETE', '/inventory_manager/v1/nodes/clear/two');
+  await ok('POST', '/inventory_manager/v1/inventories/two/nodes', { nodes: [{ name: 'two 1', tags: ['again'] }] });
+  await ok('DELETE', '/inventory_manager/v1/inventories/three');
+  await ok('POST', '/gateway_manager/v1/certificates', { raw_certificate: `${gateway}${issuing}`, alias: 'g' });
 };
 
 /** Everything that a read store holds, with what it is sorted, filtered and guarded by. */
@@ -59,7 +68,7 @@ describe('read models', function () {
   beforeEach(async () => { service = await startService(); });
   afterEach(async () => { if (existsSync(service.folder)) rmSync(service.folder, { recursive: true, force: true }); });
 
-  const lists = ['/group-mappings', '/authorization/accounts', '/authorization/groups', '/operations-manager/automations', '/operations-manager/triggers', '/configuration_manager/configs'];
+  const lists = ['/group-mappings', '/authorization/accounts', '/authorization/groups', '/operations-manager/automations', '/operations-manager/triggers', '/configuration_manager/configs', '/inventory_manager/v1/inventories', '/inventory_manager/v1/inventories/one/nodes', '/inventory_manager/v1/inventories/two/nodes'];
   const answers = async ({ ask }: TestService) => Promise.all(lists.map(async (path) => (await ask('GET', `${path}?limit=1000`)).body));
 
   it('built anew from the log are equal to the live ones, and building them fires nothing', async () => {
@@ -91,6 +100,7 @@ describe('read models', function () {
     const first = (await readSnapshot(file, origin))!.checkpoint.position;
     assert.ok((await service.ask('PATCH', '/group-mappings/ldap/after', { updates: { platformGroups: ['y'] } })).status === 200);
     await service.ask('DELETE', '/group-mappings/ldap/m1');
+    assert.equal((await service.ask('DELETE', '/inventory_manager/v1/nodes/clear/one')).body.result.statistics.nodesDeleted, 11);
     await snapshot();
     assert.ok((await readSnapshot(file, origin))!.checkpoint.position > first);
     await service.restart().then((again) => again.stop());

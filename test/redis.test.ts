@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { Refusal } from '../src/domain/refusal.ts';
 import type { Change, ReadStore } from '../src/projections/port.ts';
 import { redisReadStore } from '../src/projections/redis.ts';
-import { contractCollections, listed, put, readStoreContract, removed, thing } from './readStore.contract.ts';
+import { child, contractCollections, listed, listedIn, partRemoved, put, readStoreContract, removed, thing } from './readStore.contract.ts';
 import { describeOwnRedis, describeRedis, freshPrefix } from './redisServer.ts';
 
 type More = { readonly prefix?: string; readonly readWaitMs?: number; readonly notices?: number };
@@ -90,6 +90,14 @@ describeRedis('redis read stores of one prefix', (redis) => {
     assert.deepEqual(await two.idsNamed('things', '3'), ['3']);
     assert.deepEqual(await two.resume(), { position: 9, event: 'e9' });
     assert.deepEqual(await listed(await open()), { ids: ['2', '3'], total: 2 });
+  });
+  it('share the removal of a part that is far larger than what they remember', async () => {
+    const [one, two] = [await open({ notices: 10 }), await open()];
+    await one.apply([...Array.from({ length: 4000 }, (_, n) => child(`p/${n}`)), child('q/1')], 0, { position: 1, event: 'e1' });
+    await two.resume();
+    await one.apply([partRemoved('p'), child('p/new')], 1, { position: 2, event: 'e2' });
+    assert.deepEqual(await listedIn(two, 'p'), { ids: ['p/new'], total: 1 });
+    assert.deepEqual([await listedIn(await open(), 'p'), await listedIn(two, 'q')], [{ ids: ['p/new'], total: 1 }, { ids: ['q/1'], total: 1 }]);
   });
   it('let only one of two writers take a step', async () => {
     const [one, two] = [await open(), await open()];

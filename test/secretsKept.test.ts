@@ -14,7 +14,7 @@ const writings = (text: string): readonly string[] => {
   return [text, JSON.stringify(text).slice(1, -1), encodeURIComponent(text), ...inBase64, ...inBase64.map((part) => part.replaceAll('+', '-').replaceAll('/', '_')), Buffer.from(text).toString('hex')];
 };
 
-describe('passwords and tokens', function () {
+describe('passwords, tokens and secrets of profiles', function () {
   this.timeout(30_000);
   let service: TestService;
   const secrets: string[] = [adminPassword];
@@ -61,6 +61,17 @@ describe('passwords and tokens', function () {
     await refused(401, undefined, '/authorization/whoami', 'GET', { user: 'keeper', password: secret('Recognisable of Basic') });
     await refused(409, { username: 'keeper', password: secret('Recognisable in conflict') }, '/authorization/accounts', 'POST', { user: 'admin', password: adminPassword });
 
+    const properties = {
+      alarmProps: [{ community: secret('Recognisable community'), properties: { community: secret('Recognisable standby') } }],
+      redisProps: { password: secret('Recognisable of Redis'), sentinels: [{ auth: { pass: secret('Recognisable within') } }] },
+      expressProps: { express_https: { key: secret('Recognisable key'), passphrase: secret('Recognisable passphrase') } },
+    };
+    for (const path of ['/profiles/kept', '/profiles/kept', '/profiles/other']) holds((await ask('PUT', path, { properties }, { 'Idempotency-Key': 'k2' })).text, path);
+    holds((await ask('PUT', '/profiles/kept/active')).text, 'the active profile');
+    holds((await ask('DELETE', '/profiles/other')).text, 'the deleted profile');
+    await refused(400, { properties: { redisProps: { password: secret('Recognisable beside a fault') }, unknown: 1 } }, '/profiles/kept', 'PUT', { user: 'admin', password: adminPassword });
+    await refused(400, { properties: { alarmProps: [{ community: [secret('Recognisable wrong type')] }] } }, '/profiles/kept', 'PUT', { user: 'admin', password: adminPassword });
+
     const second = secret('Recognisable two');
     await refused(403, { old: secret('Recognisable wrong old'), new: second }, '/authorization/whoami/password', 'POST', { user: 'keeper', password: first });
     ok(await ask('POST', '/authorization/whoami/password', { old: first, new: second }, {}, { user: 'keeper', password: first }));
@@ -77,7 +88,7 @@ describe('passwords and tokens', function () {
   });
 
   it('are in no answer', async () => {
-    for (const path of ['/metrics', '/health/status', '/authorization/accounts', '/authorization/accounts/keeper', '/authorization/whoami'])
+    for (const path of ['/metrics', '/health/status', '/authorization/accounts', '/authorization/accounts/keeper', '/authorization/whoami', '/profiles', '/profiles/kept', '/profiles/active'])
       holds((await service.ask('GET', path)).text, path);
   });
 

@@ -1,8 +1,11 @@
 import { account } from '../domain/accounts.ts';
+import { actionExecution } from '../domain/actionExecutions.ts';
 import { adapter } from '../domain/adapters.ts';
 import { analyticTemplate } from '../domain/analyticTemplates.ts';
 import { automationImport } from '../domain/automationImports.ts';
 import { automation } from '../domain/automations.ts';
+import { banner } from '../domain/banner.ts';
+import { certificate } from '../domain/certificates.ts';
 import { commandTemplate } from '../domain/commandTemplates.ts';
 import type { Aggregate } from '../domain/core.ts';
 import { deviceConfiguration } from '../domain/deviceConfigurations.ts';
@@ -12,20 +15,28 @@ import { formDeletion } from '../domain/formDeletions.ts';
 import { form } from '../domain/forms.ts';
 import { groupMapping } from '../domain/groupMappings.ts';
 import { group } from '../domain/groups.ts';
+import { inventory } from '../domain/inventories.ts';
 import { jobMoveDecision } from '../domain/jobMoves.ts';
 import { job } from '../domain/jobs.ts';
+import { lastAction } from '../domain/lastActions.ts';
 import { login } from '../domain/logins.ts';
 import { nameClaims } from '../domain/names.ts';
-import { planDeletion } from '../domain/planDeletions.ts';
 import { parkedReaction } from '../domain/parkedReactions.ts';
+import { planDeletion } from '../domain/planDeletions.ts';
 import { plan } from '../domain/plans.ts';
 import { prebuilt } from '../domain/prebuilts.ts';
+import { activeProfile, profile } from '../domain/profiles.ts';
+import { resourceGroup } from '../domain/resourceGroups.ts';
+import { resourceInstance } from '../domain/resourceInstances.ts';
+import { resourceModel } from '../domain/resourceModels.ts';
 import { role } from '../domain/roles.ts';
 import { series } from '../domain/series.ts';
+import { serviceGroup } from '../domain/serviceGroups.ts';
 import { template } from '../domain/templates.ts';
 import { tree } from '../domain/trees.ts';
 import { trigger } from '../domain/triggers.ts';
 import { watching } from '../domain/watchings.ts';
+import { actionReactions } from './actionReactions.ts';
 import { automationReactions } from './automationReactions.ts';
 import { deviceGroupReactions } from './deviceGroups.ts';
 import { formReactions } from './forms.ts';
@@ -33,14 +44,20 @@ import { jobReactions } from './jobMoves.ts';
 import { planReactions } from './plans.ts';
 import { prebuiltReactions } from './prebuilts.ts';
 import type { Reaction } from './reactions.ts';
+import { groupReactions } from './resourceGroups.ts';
+import { modelReactions } from './resourceModels.ts';
 
 /** All kinds of streams. */
 export const aggregates: readonly Aggregate[] = [
   account,
+  actionExecution,
+  activeProfile,
   adapter,
   analyticTemplate,
   automation,
   automationImport,
+  banner,
+  certificate,
   commandTemplate,
   deviceConfiguration,
   deviceGroup,
@@ -49,16 +66,23 @@ export const aggregates: readonly Aggregate[] = [
   formDeletion,
   group,
   groupMapping,
+  inventory,
   job,
   jobMoveDecision,
+  lastAction,
   login,
   nameClaims,
   parkedReaction,
   plan,
   planDeletion,
   prebuilt,
+  profile,
+  resourceGroup,
+  resourceInstance,
+  resourceModel,
   role,
   series,
+  serviceGroup,
   template,
   tree,
   trigger,
@@ -67,10 +91,13 @@ export const aggregates: readonly Aggregate[] = [
 
 /** All that follows from events. */
 export const reactions: readonly Reaction[] = [
+  ...actionReactions,
   ...automationReactions,
   ...deviceGroupReactions,
   ...formReactions,
+  ...groupReactions,
   ...jobReactions,
+  ...modelReactions,
   ...planReactions,
   ...prebuiltReactions,
 ];

@@ -13,6 +13,10 @@ export type Tools = {
   find(collection: string, idOrName: string): Promise<string | undefined>;
   /** Parsed documents that match, by name, at most 1,000 from `skip` on. */
   query(collection: string, where?: Where, skip?: number): Promise<readonly any[]>; // the documents' shape is the projection's affair
+  /** The ids that ids or names mean among the documents whose filter field has the value, in their order; undefined where there is none. */
+  findWithin(collection: string, field: string, value: string, idsOrNames: readonly string[]): Promise<readonly (string | undefined)[]>;
+  /** How many documents match. */
+  count(collection: string, where: Where): Promise<number>;
   /** scrypt, off the event loop: parameters and hash as one text. */
   hashPassword(password: string): Promise<string>;
   verifyPassword(password: string, hashed: string): Promise<boolean>;
@@ -38,7 +42,7 @@ export type Command<State = any, E extends Event = any, Input = any, Refs = any>
   /** Gathers what the decision needs beside its own stream. Refuses nothing that the decision could refuse. */
   readonly prepare?: (request: Preparing<State, Input>, tools: Tools) => Promise<Refs>;
   /** Name of the series of decisions that it belongs to in this case, if any, or of several (commands/series.ts). */
-  readonly series?: (state: State, input: Input) => string | readonly string[] | undefined;
+  readonly series?: (state: State, input: Input, id: string) => string | readonly string[] | undefined;
   /** Whose access lists apply, where they are not the aggregate's own. */
   readonly gbac?: (state: State, refs: Refs) => Gbac;
   readonly decide: (state: State, input: Input, context: Context<Refs>) => readonly E[];

@@ -19,9 +19,9 @@ export const createGroup = command({
 
 export const updateGroup = command({
   name: 'updateGroup', input: groupPatchSchema, on: 'existing',
-  series: ({ exists }, { name, memberOf, assignedRoles }) => (exists && (name || memberOf || assignedRoles) ? membership : undefined),
+  series: ({ exists }, { name, memberOf, assignedRoles, provenance }) => (exists && (name || memberOf || assignedRoles || provenance) ? membership : undefined),
   prepare: async ({ id, input, state: { content } }, tools) => {
-    const { name, memberOf, assignedRoles } = requested(content, input);
+    const { name, memberOf, assignedRoles, provenance } = requested(content, input);
     const added = (now: readonly string[], before: readonly string[]) => now.filter((item) => !before.includes(item));
     return {
       unknown: {
@@ -29,7 +29,7 @@ export const updateGroup = command({
         roles: await unknownNames(tools, 'roles', added(assignedRoles, content.assignedRoles)),
       },
       referrers: name === content.name ? [] : await referrersOfGroup(tools, content.name, id),
-      adminRemains: added(content.memberOf, memberOf).length === 0 || await adminRemains(tools, { group: content.name, memberOf }),
+      adminRemains: (added(content.memberOf, memberOf).length === 0 && provenance === content.provenance) || await adminRemains(tools, { group: content.name, provenance, memberOf }),
     };
   },
   decide: update,

@@ -96,7 +96,7 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
     const at = now();
     const about = aboutOf(request, at);
     const replay = request.idempotency && past.keys.has(request.idempotency.key);
-    const series = [replay ? [] : command.series?.(past.state, request.input) ?? []].flat();
+    const series = [replay ? [] : command.series?.(past.state, request.input, request.id) ?? []].flat();
     const work = () => carryOut(command, request, stream, past, at, about, newId);
     // One order everywhere, so that two decisions cannot wait for each other.
     return series.sort().reduceRight((inner, name) => () => inSeries(name, stream, past, about, inner), work)();

@@ -17,6 +17,8 @@ export type Next = { readonly command: Command; readonly id: string; readonly in
 export type Reaction = {
   readonly of: Aggregate;
   readonly on: { readonly [topic: string]: (event: Recorded<any>, tools: Tools) => Promise<readonly Next[]> }; // data as the topic has it
+  /** Long work that no request waits for: the topics, with all that follows from them, are left to the reader of the log. */
+  readonly behind?: true;
 };
 
 type Needs = {
@@ -38,7 +40,13 @@ const checkpoint = 'reactions';
  * process left behind. Every part is a command with an idempotency key of its own, so doing it twice is doing it once.
  */
 export const reactor = ({ store, events, tools, reactions, reached, log }: Needs) => {
-  const table = new Map(reactions.flatMap(({ of, on }) => Object.entries(on).map(([topic, next]) => [`@platform/${of.area}:${topic}`, next])));
+  const table = new Map<string, { readonly next: Reaction['on'][string]; readonly behind: boolean }[]>();
+  for (const { of, on, behind = false } of reactions) {
+    for (const [topic, next] of Object.entries(on)) {
+      const type = `@platform/${of.area}:${topic}`;
+      table.set(type, [...(table.get(type) ?? []), { next, behind }]);
+    }
+  }
   const types = [...table.keys()];
   const running = new Map<string, Promise<number>>();
   const stop = new AbortController();
@@ -57,16 +65,19 @@ export const reactor = ({ store, events, tools, reactions, reached, log }: Needs
     ...tools,
     find: async (...args) => { await reached(position); return tools.find(...args); },
     query: async (...args) => { await reached(position); return tools.query(...args); },
+    findWithin: async (...args) => { await reached(position); return tools.findWithin(...args); },
+    count: async (...args) => { await reached(position); return tools.count(...args); },
   });
 
   /** All parts, in order; the highest position that they reached. */
   const parts = async (event: Recorded): Promise<number> => {
-    const next = table.get(`${event.source}:${event.topic}`);
     const idempotency = { key: `${partOf(event.stream)}${event.revision}`, request: '' };
     let reached = 0;
-    for (const { command, id, input } of (await next?.(event, since(event.position))) ?? []) {
-      const { position } = await handle(command, { ...requestFor(event), id, input, idempotency });
-      reached = Math.max(reached, position);
+    for (const { next } of table.get(`${event.source}:${event.topic}`) ?? []) {
+      for (const { command, id, input } of await next(event, since(event.position))) {
+        const { position } = await handle(command, { ...requestFor(event), id, input, idempotency });
+        reached = Math.max(reached, position);
+      }
     }
     return reached;
   };
@@ -121,7 +132,7 @@ export const reactor = ({ store, events, tools, reactions, reached, log }: Needs
     /** Waits for everything that follows from the events, and tells the highest position that was reached; a part that fails is left to the log reader. */
     follow: async (events: readonly Recorded[]): Promise<number> => {
       let reached = 0;
-      for (const event of events) if (table.has(`${event.source}:${event.topic}`)) reached = Math.max(reached, await react(event).catch(() => 0));
+      for (const event of events) if (table.get(`${event.source}:${event.topic}`)?.every(({ behind }) => !behind)) reached = Math.max(reached, await react(event).catch(() => 0));
       return reached;
     },
     start: (withHandle: Handle): void => {

@@ -13,6 +13,9 @@ const toGroups: readonly Field[] = [
   { collection: 'groups', field: 'memberOf', kind: 'group', named: 'name' },
   { collection: 'automations', field: 'groups', kind: 'automation', named: 'name' },
   { collection: 'compliancePlans', field: 'groups', kind: 'compliance plan', named: 'name' },
+  { collection: 'inventories', field: 'groups', kind: 'inventory', named: 'name' },
+  { collection: 'serviceGroups', field: 'groups', kind: 'service group', named: 'name' },
+  { collection: 'profiles', field: 'admins', kind: 'profile', named: 'id' },
   { collection: 'jobs', field: 'groups', only: { any: [{ field: 'status', op: 'equals', value: 'running' }, { field: 'status', op: 'equals', value: 'paused' }] }, kind: 'job', named: 'name' },
 ];
 
@@ -42,8 +45,8 @@ export const unknownNames = async ({ query }: Tools, collection: string, names: 
 
 /** The kinds of components that the platform holds: an automation's `componentType`, and the collection that its `componentName` is an id or name in. */
 export const componentCollections: ReadonlyMap<string, string> = new Map([
-  ['mop-template', 'commandTemplates'],
   ['template', 'templates'],
+  ['mop-template', 'commandTemplates'],
 ]);
 
 /** Automations that name the component by one of its ids and names, as far as the actor may see. */

@@ -55,7 +55,8 @@ export const streams = (store: EventStore, aggregates: readonly Aggregate[], pro
   /** The stream as extended by events that are stored now. */
   const keep = (stream: string, loaded: Loaded, events: readonly Recorded[], bytes: number): Loaded => {
     remember(loaded.keys, events);
-    kept.set(stream, { ...loaded, size: (kept.peek(stream)?.size ?? 500) + bytes });
+    // To read a long stream anew for every command would cost more than the memory it is not counted for.
+    kept.set(stream, { ...loaded, size: Math.min((kept.peek(stream)?.size ?? 500) + bytes, maxBytes / 2) });
     return loaded;
   };
 

@@ -1,5 +1,5 @@
 import { Refusal } from '../domain/refusal.ts';
-import type { ReadStore } from '../projections/port.ts';
+import type { Entry, ReadStore } from '../projections/port.ts';
 import type { Tools } from './define.ts';
 import type { Streams } from './streams.ts';
 
@@ -9,7 +9,7 @@ type Needs = {
   /** Resolves once the read models show all that this node has acknowledged. */
   readonly settled: () => Promise<void> | undefined;
   readonly nameSort: (collection: string) => string;
-  readonly rest: Omit<Tools, 'state' | 'find' | 'query'>;
+  readonly rest: Omit<Tools, 'state' | 'find' | 'query' | 'findWithin' | 'count'>;
 };
 
 /** What commands may ask while they prepare a decision. */
@@ -27,5 +27,16 @@ export const commandTools = ({ model, streams, settled, nameSort, rest }: Needs)
     await settled();
     const { entries } = await model.list(collection, { ...(where && { where }), sort: nameSort(collection), order: 1, skip, limit: 1000 });
     return entries.map(({ text }) => JSON.parse(text));
+  },
+  findWithin: async (collection, field, value, idsOrNames) => {
+    await settled();
+    const within = (entries: readonly (Entry | undefined)[]) => entries.find((entry) => entry?.filters[field]?.includes(value))?.id;
+    const byId = await model.getMany(collection, idsOrNames);
+    return Promise.all(idsOrNames.map(async (idOrName, i) =>
+      within([byId[i]]) ?? within(await model.getMany(collection, await model.idsNamed(collection, idOrName)))));
+  },
+  count: async (collection, where) => {
+    await settled();
+    return (await model.list(collection, { where, sort: nameSort(collection), order: 1, skip: 0, limit: 1 })).total;
   },
 });

@@ -7,7 +7,7 @@ const password = process.env.ADMIN_PASSWORD || 'demo-password';
 const config = readConfig({ DATA_DIR: 'data/demo', ...process.env, ADMIN_PASSWORD: password });
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
-const service = await startService(config, pino({ level: config.LOG_LEVEL }, pino.destination({ dest: 2, sync: true })), say);
+const service = await startService(config, pino({ level: config.LOG_LEVEL ?? 'info' }, pino.destination({ dest: 2, sync: true })), say);
 for (const signal of ['SIGTERM', 'SIGINT'] as const) process.once(signal, () => void service.stop());
 
 await loadSample(service.url, 'admin', password);

@@ -1,7 +1,11 @@
+import { deviceSteps } from './devices.ts';
 import { formSteps } from './forms.ts';
+import { gateways } from './gateways.ts';
 import { jobSteps } from './jobs.ts';
+import { lifecycleSteps } from './lifecycle.ts';
 import { mopSteps } from './mop.ts';
 import { prebuiltSteps } from './prebuilts.ts';
+import { profileSteps } from './profiles.ts';
 import { templateSteps } from './templates.ts';
 
 /** A request of the sample. `as` keeps something of the answer under a name, for later requests to use. */
@@ -99,8 +103,12 @@ export const sample: readonly ((kept: Kept) => Step)[] = [
   ({ weekly }) => ({ method: 'PUT', path: '/configuration_manager/compliance_plans', body: { planId: weekly, options: { status: 'active' } } }),
   () => ({ method: 'POST', path: '/configuration_manager/compliance_plans', body: { name: 'Before the freeze', description: 'Still being put together', gbac: { write: ['compliance'], read: [] } } }),
   ...jobSteps,
-  ...mopSteps,
+  ...deviceSteps,
+  ...lifecycleSteps,
+  ...gateways,
+  ...profileSteps,
   ...formSteps,
   ...templateSteps,
   ...prebuiltSteps,
+  ...mopSteps,
 ];

@@ -106,5 +106,5 @@ export const provide = ({ exists, deleted }: AccountState, { username }: { reado
   (exists || deleted ? [] : [{ type: 'accountCreated', data: { ...nothing, username, memberOf: ['admins'], password: refs.password! } }]);
 
 const refuseWithoutAdmin = ({ adminRemains }: AccountRefs): void => {
-  if (!adminRemains) throw new Refusal('conflict', 'The last admin stays one: no active account would be left in the group admins');
+  if (!adminRemains) throw new Refusal('conflict', 'The last admin stays one: no active account would be left that is an admin');
 };

@@ -1,6 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { Gbac } from './core.ts';
 import { groupRefs, namesOf } from './groups.ts';
+import { refuseUnknownGroups } from './references.ts';
 import { Refusal } from './refusal.ts';
 import { name } from './schemas.ts';
 
@@ -42,7 +43,6 @@ export const gbacOf = (input: GbacInput | undefined, before: Gbac, unknown: read
   if (!input) return before;
   const after = { read: input.read ? namesOf(input.read) : before.read, write: input.write ? namesOf(input.write) : before.write };
   if (after.read.length > 0 && after.write.length === 0) throw new Refusal('invalid', 'Groups that may read need at least one group that may write', { path: `${path}/write` });
-  if (unknown.length > 0)
-    throw new Refusal('not_found', `No such groups: ${unknown.join(', ')}`, { faults: unknown.map((name) => ({ message: `No group is named ${JSON.stringify(name)}`, path, name })) });
+  refuseUnknownGroups(unknown, path);
   return after;
 };

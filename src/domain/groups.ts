@@ -80,13 +80,13 @@ export type GroupRefs = { readonly unknown: Unknown; readonly referrers: readonl
 /** Operators may call these commands: without this they could make themselves anything. */
 const refuseGranting = ({ admin, groups }: Actor, before: GroupContent, after: GroupContent): void => {
   if (admin || groups.includes('admins')) return;
-  const grants = changesBetween({ assignedRoles: before.assignedRoles, memberOf: before.memberOf }, { assignedRoles: after.assignedRoles, memberOf: after.memberOf });
-  if (grants) throw new Refusal('forbidden', 'Only admins may change which roles and groups a group gives');
+  const giving = ({ assignedRoles, memberOf, provenance }: GroupContent) => ({ assignedRoles, memberOf, provenance });
+  if (changesBetween(giving(before), giving(after))) throw new Refusal('forbidden', 'Only admins may change what a group gives: its roles, its groups and its provenance');
 };
 
 export const create = (_: GroupState, input: Static<typeof newGroupSchema>, { actor, refs }: Context<GroupRefs>): readonly GroupEvent[] => {
   const content = requested(nothing, input);
-  refuseGranting(actor, nothing, content);
+  refuseGranting(actor, { ...nothing, provenance: content.provenance }, content);
   refuseUnknown(refs.unknown);
   return [{ type: 'groupCreated', data: content }];
 };
@@ -99,7 +99,7 @@ export const update = ({ content }: GroupState, input: GroupInput, { actor, refs
     if (isBuiltIn(content.name)) throw new Refusal('conflict', `The built-in group ${content.name} cannot be renamed`);
     refuseReferred(refs.referrers, 'renamed');
   }
-  if (!refs.adminRemains) throw new Refusal('conflict', 'The last admin stays one: no active account would be left in the group admins');
+  if (!refs.adminRemains) throw new Refusal('conflict', 'The last admin stays one: no active account would be left that is an admin');
   const changes = changesBetween(content, after);
   return changes ? [{ type: 'groupUpdated', data: changes.changed }] : [];
 };

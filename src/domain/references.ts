@@ -15,6 +15,12 @@ export const refuseUnknown = ({ groups, roles }: Unknown): void => {
   if (faults.length > 0) throw new Refusal('not_found', faults.map(({ message }) => message).join('; '), { faults });
 };
 
+/** Throws `not_found`, naming all, if the list of groups at `path` names some that nobody has. */
+export const refuseUnknownGroups = (unknown: readonly string[], path: string): void => {
+  if (unknown.length > 0)
+    throw new Refusal('not_found', `No such groups: ${unknown.join(', ')}`, { faults: unknown.map((name) => ({ message: `No group is named ${JSON.stringify(name)}`, path, name })) });
+};
+
 /** Throws `conflict`, naming the referrers, if there are any. `what`: deleted or renamed. */
 export const refuseReferred = (referrers: readonly Referrer[], what: string): void => {
   if (referrers.length === 0) return;

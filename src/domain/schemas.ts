@@ -1,5 +1,10 @@
 import { Type } from 'typebox';
 
+const named = (description: string, minLength: 0 | 1) =>
+  Type.String({ description, minLength, maxLength: 256, pattern: '^[^\\u0000-\\u001f\\u007f]*$' });
+
 /** A name or id: 1..256 characters, no control characters (behaviour.md 1, Identifiers). */
-export const name = (description: string) =>
-  Type.String({ description, minLength: 1, maxLength: 256, pattern: '^[^\\u0000-\\u001f\\u007f]*$' });
+export const name = (description: string) => named(description, 1);
+
+/** The same, or empty: none. */
+export const nameOrNone = (description: string) => named(description, 0);

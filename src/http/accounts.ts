@@ -35,7 +35,7 @@ export const accountRows: readonly Row[] = [
   },
   {
     name: 'updateAccount', method: 'patch', path, summary: 'Change an account, or set its password',
-    description: 'A new password ends the account\'s logins. The last active account in the group admins stays one: 409.',
+    description: 'A new password ends the account\'s logins. The last active account that is an admin stays one: 409.',
     command: updateAccount, body: orWrapped('account', accountPatchSchema), input,
     envelope: withStatus(() => 'Successfully updated account'), answer: changed(accountSchema),
   },

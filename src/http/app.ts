@@ -1,4 +1,6 @@
 import { randomUUID } from 'node:crypto';
+import type { RequestListener } from 'node:http';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import Koa, { type Context } from 'koa';
 import { Type } from 'typebox';
 import type { Actor } from '../domain/core.ts';
@@ -11,6 +13,7 @@ import type { AreaRows, Call, Row } from './route.ts';
 import { checkParams, type Placed, rowRouter } from './router.ts';
 import { type Outgoing, queryOf, serveRow } from './serve.ts';
 import type { Service } from './service.ts';
+import type { Settings } from './settings.ts';
 import { validator } from './validate.ts';
 
 /** What access log and metrics are told of a request. */
@@ -33,7 +36,7 @@ export type AppNeeds = {
   /** Resolves once reads show all that this node has acknowledged, and the position; undefined: they do already. */
   readonly settled: (minPosition: number) => Promise<void> | undefined;
   readonly limits: { readonly maxBytes: number; readonly maxImportBytes: number };
-  readonly settings: () => { readonly allowOrigin: string | undefined; readonly cacheControl: boolean; readonly cookieName: string };
+  readonly settings: () => Pick<Settings, 'allowOrigin' | 'cacheControl' | 'cookieName' | 'timeout'>;
   readonly addressOf: (ctx: Context) => string;
   /** Called once per answered request. */
   readonly observe: (seen: Seen) => void;
@@ -42,25 +45,31 @@ export type AppNeeds = {
   readonly stopping: () => boolean;
 };
 
+/** What is noted of a request on its way. */
+type Noted = { operation: string; user: string | undefined; untimed: boolean };
+
 const nobody: Actor = { id: '', username: '', provenance: '', groups: [], admin: false };
 const changing = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 const json = 'application/json; charset=utf-8';
 const noBody = Type.Object({}, { additionalProperties: false });
 
-/** The whole of HTTP: from rows to answers, in the order of checks that behaviour.md gives. */
-export const app = (needs: AppNeeds): Koa => {
+/**
+ * The whole of HTTP: from rows to answers, in the order of checks that behaviour.md gives. `warmUp` compiles the schemas
+ * of all rows, one in each turn of the event loop: else the first request of each waits for it, some for 0.2 s.
+ */
+export const app = (needs: AppNeeds): { readonly listener: RequestListener; readonly warmUp: () => Promise<void> } => {
   const { areas, service, authenticator, settled, settings } = needs;
   const find = rowRouter(areas);
   const readBody = bodyReader(needs.limits);
   const rows = new Map<Row, ReturnType<typeof prepare>>();
 
-  const prepare = ({ row, area }: Placed) => ({
+  const prepare = ({ row, area }: Pick<Placed, 'row' | 'area'>) => ({
     row, area,
     serve: serveRow(row, service),
     query: 'list' in row ? undefined : queryOf(row),
     checkBody: validator(row.body ?? noBody),
   });
-  const prepared = (placed: Placed) => {
+  const prepared = (placed: Pick<Placed, 'row' | 'area'>) => {
     const known = rows.get(placed.row) ?? prepare(placed);
     rows.set(placed.row, known);
     return known;
@@ -70,12 +79,14 @@ export const app = (needs: AppNeeds): Koa => {
   const principalOf = (ctx: Context, address: string): Principal | Promise<Principal> =>
     authenticator.authenticate({ authorization: ctx.headers.authorization ?? '', cookie: cookieOf(ctx, settings().cookieName), address });
 
-  const answer = async (ctx: Context, path: string, seen: { operation: string; user: string | undefined }, requestId: string, address: string): Promise<Outgoing> => {
+  /** Before it waits for anything it notes whether it may take its time. */
+  const answer = async (ctx: Context, path: string, seen: Noted, requestId: string, address: string): Promise<Outgoing> => {
     const { method } = ctx;
     if (needs.stopping()) throw new Refusal('unavailable', 'The service is shutting down', { retryAfterSeconds: 2 });
     const readable = path !== '' && !(path.includes('%') && malformed(path));
     const match = readable ? find(method, path) : undefined;
     if (method === 'OPTIONS' && match) return preflight(match);
+    seen.untimed = match !== undefined && 'placed' in match && match.placed.row.untimed === true;
 
     const open = match && 'placed' in match && match.placed.row.access === 'open';
     const caller = open ? undefined : principalOf(ctx, address);
@@ -108,29 +119,54 @@ export const app = (needs: AppNeeds): Koa => {
     return serve(call);
   };
 
-  return new Koa().use(async (ctx) => {
+  /** The work's outcome, or 503 if it takes longer: it goes on all the same, and nobody is told its end. */
+  const within = async (ms: number, work: Promise<Outgoing>, requestId: string): Promise<Outgoing> => {
+    let timer: NodeJS.Timeout | undefined;
+    const late = new Promise<Outgoing>((resolve) => {
+      timer = setTimeout(() => {
+        work.catch((error: unknown) => { if (!(error instanceof Refusal)) needs.logBug(error, requestId); });
+        const message = `No answer within ${ms} ms. A change may be carried out all the same: send it again with the same Idempotency-Key to be sure`;
+        // What is left of the body is not read.
+        resolve(refused(new Refusal('unavailable', message), { Connection: 'close' }));
+      }, ms);
+    });
+    return Promise.race([work, late]).finally(() => clearTimeout(timer));
+  };
+
+  const koa = new Koa().use(async (ctx) => {
     const start = performance.now();
     const given = ctx.get('x-request-id');
     const requestId = /^[\x21-\x7e]{1,128}$/.test(given) ? given : randomUUID();
     const address = needs.addressOf(ctx);
     const path = pathOf(ctx);
-    const seen = { operation: '', user: undefined as string | undefined };
-    const { allowOrigin, cacheControl } = settings();
+    const seen: Noted = { operation: '', user: undefined, untimed: false };
+    const { allowOrigin, cacheControl, timeout } = settings();
     const headers = ['X-Request-Id', requestId, 'Vary', 'Authorization, Cookie', 'X-Content-Type-Options', 'nosniff'];
     if (allowOrigin !== undefined)
       headers.push('Access-Control-Allow-Origin', allowOrigin, 'Access-Control-Expose-Headers', 'ETag, X-Event-Position, X-Request-Id, Idempotency-Replayed, Retry-After');
     let outgoing: Outgoing;
     try {
-      outgoing = await answer(ctx, path, seen, requestId, address);
+      const work = answer(ctx, path, seen, requestId, address);
+      outgoing = await (timeout > 0 && !seen.untimed ? within(timeout, work, requestId) : work);
     } catch (error) {
       if (!(error instanceof Refusal)) needs.logBug(error, requestId);
       outgoing = refused(error instanceof Refusal ? error : internal(requestId));
     }
     if (cacheControl && outgoing.headers?.['Cache-Control'] === undefined) headers.push('Cache-Control', 'no-cache');
-    if (needs.stopping()) headers.push('Connection', 'close');
+    if (needs.stopping() && outgoing.headers?.Connection === undefined) headers.push('Connection', 'close');
     const status = send(ctx, outgoing, headers);
     needs.observe({ requestId, address, method: ctx.method, path, operation: seen.operation, user: seen.user, status, milliseconds: performance.now() - start });
   });
+
+  const warmUp = async (): Promise<void> => {
+    for (const area of areas) {
+      for (const row of area.rows) {
+        prepared({ row, area: area.area });
+        await nextTurn();
+      }
+    }
+  };
+  return { listener: koa.callback(), warmUp };
 };
 
 const preflight = (match: NonNullable<ReturnType<ReturnType<typeof rowRouter>>>): Outgoing => {

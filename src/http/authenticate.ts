@@ -1,6 +1,7 @@
 import { hash, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Handle } from '../commands/handle.ts';
+import type { Admins } from '../domain/admins.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Sealed } from '../domain/sealed.ts';
 import type { Passwords } from '../passwords.ts';
@@ -9,7 +10,7 @@ import type { ReadStore } from '../projections/port.ts';
 import { type Recorded, splitStream } from '../store/event.ts';
 import { basicOf, userPasswordIn, type UserPassword } from './basic.ts';
 import { limiter as limiterOf } from './limiter.ts';
-import { type Admins, type Known, type Principal, principals } from './principals.ts';
+import { type Known, type Principal, principals } from './principals.ts';
 import { cookieText, cookieValue, tokens as tokensOf } from './tokens.ts';
 
 export type { Principal };
@@ -76,7 +77,7 @@ const sharing = <T>() => {
 export const authenticator = ({ model, settled, handle, settings, hashing, unseal, digest, secure, limiter = limiterOf(), now = Date.now }: Needs) => {
   const accounts = principals({ model, settings, now });
   const tokens = tokensOf({ model, settled, handle, digest, settings, now });
-  const verified = new LRUCache<string, { readonly account: string; readonly credential: string; until: number }>({ max: 20_000 });
+  const verified = new LRUCache<string, { readonly account: string; readonly credential: string; used: number }>({ max: 20_000 });
   const attempts = sharing<Known | undefined>();
   const checks = sharing<Known | undefined>();
   // SHA-512/256 needs no HMAC around it: what it gives away of its state does not let anybody go on hashing.
@@ -100,11 +101,11 @@ export const authenticator = ({ model, settled, handle, settings, hashing, unsea
     }
     if (credentials.authorization === '') return undefined;
     const entry = verified.get(keyed(credentials.authorization));
-    const left = entry ? entry.until - now() : 0;
+    const left = entry ? entry.used + timeoutMs() - now() : 0;
     if (!entry || left <= 0) return undefined;
     const known = accounts.kept(entry.account);
     if (!known || known.credential !== entry.credential || (known.mapped && storedMappings > shown)) return undefined;
-    if (left < timeoutMs() / 2) entry.until = now() + timeoutMs();
+    if (left < timeoutMs() / 2) entry.used = now();
     return known.principal;
   };
 
@@ -133,7 +134,7 @@ export const authenticator = ({ model, settled, handle, settings, hashing, unsea
     const right = await hashing.verifyPassword(password, sealed && unseal(sealed));
     const known = right ? await accounts.load(account!) : undefined;
     if (!known || known.credential !== sealed?.tag) return undefined;
-    verified.set(hidden, { account: account!, credential: known.credential, until: now() + timeoutMs() });
+    verified.set(hidden, { account: account!, credential: known.credential, used: now() });
     return known;
   };
 
@@ -141,7 +142,7 @@ export const authenticator = ({ model, settled, handle, settings, hashing, unsea
     await upToDate();
     const hidden = keyed(authorization);
     const entry = verified.get(hidden);
-    if (entry && entry.until > now()) {
+    if (entry && entry.used + timeoutMs() > now()) {
       const known = await accounts.load(entry.account);
       if (known?.credential === entry.credential) return known;
       verified.delete(hidden);

@@ -57,8 +57,8 @@ const apply: ActionRow = {
   run: async (call, service) => {
     const { params: { deviceName = '' }, body: { config: { device: named = deviceName, config }, options = {} } } = call;
     if (named !== deviceName) throw new Refusal('invalid', 'It must be the device of the path', { path: '/config/device' });
-    const { adapter, device } = await service.devices.find(deviceName);
     const about = requestOf('applyDeviceConfig', call, service);
+    const { adapter, device } = await service.devices.find(deviceName);
     const id = newId(about.idempotency?.key);
     const lines = config.split('\n').length - (config.endsWith('\n') ? 1 : 0);
     const attempt = await service.handle(attemptDeviceConfig, { ...about, id, input: { adapter, device: device.name, digest: service.digest(config), lines } });

@@ -7,7 +7,8 @@ import type { Envelope, ListEnvelope } from './route.ts';
 export const plain: Envelope = (text) => text;
 
 /** `{message, data, metadata}`: operations manager and lifecycle manager. */
-export const withMessage = (message: string): Envelope => (text) => `{"message":${JSON.stringify(message)},"data":${text},"metadata":{}}`;
+export const withMessage = (message: string, metadata?: (done: Handled) => object): Envelope => (text, done) =>
+  `{"message":${JSON.stringify(message)},"data":${text},"metadata":${JSON.stringify(done && metadata ? metadata(done) : {})}}`;
 
 /** `{message, data: null, metadata}`. */
 export const acknowledged = (message: string): Envelope => () => `{"message":${JSON.stringify(message)},"data":null,"metadata":{}}`;

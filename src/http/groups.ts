@@ -35,7 +35,7 @@ export const groupRows: readonly Row[] = [
   },
   {
     name: 'updateGroup', method: 'patch', path, summary: 'Change a group',
-    description: 'Only admins may say which roles and groups it gives. A group that is referred to cannot be renamed, nor a built-in one: 409.',
+    description: 'Only admins may say which roles and groups it gives, and where it comes from. A group that is referred to cannot be renamed, nor a built-in one: 409.',
     command: updateGroup, body: orWrapped('group', groupPatchSchema), input,
     envelope: withStatus(() => 'Successfully updated group'), answer: changed(groupSchema),
   },

@@ -37,7 +37,7 @@ const operation = (area: AreaRows, row: Row, write: Write): object => ({
   ...(row.description && { description: row.description }),
   ...(row.deprecated && { deprecated: true }),
   ...(row.access === 'open' && { security: [] }),
-  parameters: [...pathParameters(fullPathOf(area, row)), ...queryParameters(row, write), ...requestHeaders(row).map((name) => refTo('parameters', name))],
+  parameters: [...pathParameters(fullPathOf(area, row), row), ...queryParameters(row, write), ...requestHeaders(row).map((name) => refTo('parameters', name))],
   ...(row.body && { requestBody: { required: needed(row.body), content: { 'application/json': { schema: write(row.body) } } } }),
   responses: {
     200: {
@@ -50,9 +50,9 @@ const operation = (area: AreaRows, row: Row, write: Write): object => ({
   },
 });
 
-const pathParameters = (path: string): object[] =>
+const pathParameters = (path: string, { parent }: Row): object[] =>
   [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
-    name, in: 'path', required: true, ...(name === 'id' && { description: 'Id or name' }), schema: { type: 'string', minLength: 1, maxLength: 256 },
+    name, in: 'path', required: true, ...((name === 'id' || name === parent?.param) && { description: 'Id or name' }), schema: { type: 'string', minLength: 1, maxLength: 256 },
   }));
 
 const queryParameters = (row: Row, write: Write): object[] => {

@@ -38,7 +38,7 @@ const failures: Readonly<Record<Code, string>> = {
   limited: 'Too many failed logins',
   internal: 'A bug; the answer has the request id',
   adapter_failed: 'The southbound system refused, failed or timed out',
-  unavailable: 'A store cannot be reached, or the service is shutting down',
+  unavailable: 'A store cannot be reached, the answer takes too long, or the service is shutting down',
 };
 
 const failureSchema = Type.Object({

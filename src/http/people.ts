@@ -22,6 +22,19 @@ export const signing = async (model: ReadStore, documents: readonly Signed[]) =>
 /** A document with usernames in the place of its authors' ids. */
 export const signed: Join<Signed> = async (doc, { model }) => (await signing(model, [doc]))(doc);
 
+export type Author = { readonly _id: string; readonly username: string; readonly firstname: string; readonly provenance: string };
+
+/** Finds authors as objects by the ids of their accounts; null for none, and for an account that has gone. */
+export const authorObjects = async (model: ReadStore, ids: readonly (string | null)[]) => {
+  const entries = await model.getMany('accounts', [...new Set(ids.filter((id) => id !== null))]);
+  const authors = new Map(entries.flatMap((entry) => {
+    if (!entry) return [];
+    const { _id, username, firstname, provenance } = JSON.parse(entry.text) as Author;
+    return [[_id, { _id, username, firstname, provenance }] as const];
+  }));
+  return (id: string | null): Author | null => (id === null ? null : authors.get(id) ?? null);
+};
+
 type GroupObject = { readonly provenance: string; readonly name: string; readonly description: string };
 
 /** Finds group objects by name; for a name that no group has, one that has nothing but the name. */

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { type Admins, givesAdmin } from '../domain/admins.ts';
 import type { Actor } from '../domain/core.ts';
 import { groupMappingId, type GroupMapping } from '../domain/groupMappings.ts';
 import type { Account } from '../projections/accounts.ts';
@@ -22,9 +23,6 @@ export type Principal = {
   readonly may: (area: string, operation: string, reading: boolean) => boolean;
 };
 
-/** Members of which groups are admins: names, or names with their provenance. Empty: the group `admins`. */
-export type Admins = readonly (string | { readonly group: string; readonly provenance?: string | undefined })[];
-
 type Needs = {
   readonly model: ReadStore;
   /** `admins` is the same list as long as it has not changed; `principalTimeout` in minutes. */
@@ -41,7 +39,7 @@ type Held = {
   readonly epoch: number;
   /** Of the group mappings; undefined: they do not concern the account. */
   readonly mappings: number | undefined;
-  readonly until: number;
+  readonly since: number;
 };
 
 const reservedAreas = new Set(['profiles', 'group-mappings']);
@@ -104,7 +102,7 @@ export const principals = ({ model, settings, now }: Needs) => {
       const found = await read(id);
       const known = found && !found.account.inactive ? found.known : undefined;
       const moved = before.epoch !== epoch || (found?.known.mapped && before.mappings !== mappings) || before.accounts !== accounts;
-      if (!moved) held.set(id, { known, admins: before.admins, epoch, mappings: found?.known.mapped ? mappings : undefined, until: now() + timeoutMs() });
+      if (!moved) held.set(id, { known, admins: before.admins, epoch, mappings: found?.known.mapped ? mappings : undefined, since: now() });
       return known;
     })().finally(() => { if (loading.get(id) === work) loading.delete(id); });
     loading.set(id, work);
@@ -116,7 +114,7 @@ export const principals = ({ model, settings, now }: Needs) => {
     kept: (id: string): Known | undefined => {
       const known = held.get(id);
       if (!known || known.epoch !== epoch || (known.mappings !== undefined && known.mappings !== mappings) || known.admins !== settings().admins) return undefined;
-      const left = known.until - now();
+      const left = known.since + timeoutMs() - now();
       if (left <= 0) return undefined;
       if (left < timeoutMs() / 2) load(id).catch(() => undefined);
       return known.known;
@@ -147,8 +145,7 @@ export type Principals = ReturnType<typeof principals>;
 
 const principalOf = (account: Account, groups: readonly Group[], roles: readonly Role[], admins: Admins): Principal => {
   const names = groups.map(({ name }) => name);
-  const admin = groups.some((group) => (admins.length > 0 ? admins : ['admins']).some((item) =>
-    (typeof item === 'string' ? item === group.name : item.group === group.name && (item.provenance === undefined || item.provenance === group.provenance))));
+  const admin = groups.some((group) => givesAdmin(admins, group));
   const everything = admin || names.includes('admins');
   const [operator, reader] = [names.includes('operators'), names.includes('readers')];
   const allowed = new Map<string, Set<string>>();

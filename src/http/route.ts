@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox';
 import type { Command } from '../commands/define.ts';
 import type { Handled } from '../commands/handle.ts';
 import type { Actor, Area } from '../domain/core.ts';
-import type { Projection } from '../projections/define.ts';
+import type { Listed, Projection } from '../projections/define.ts';
 import type { Where } from '../projections/port.ts';
 import type { Principal } from './authenticate.ts';
 import type { Service } from './service.ts';
@@ -43,11 +43,14 @@ export type Answer = {
   readonly replayed?: boolean;
 };
 
-/** Puts the area's members around a document's JSON text. `verb`: Created, Updated, Deleted, Unchanged. */
+/** Puts the area's members around a document's JSON text. */
 export type Envelope = (text: string, done?: Handled) => string;
 
 /** The same around a list of documents' JSON texts. */
 export type ListEnvelope = (texts: readonly string[], page: { readonly skip: number; readonly limit: number; readonly total: number }) => string;
+
+/** What a row's resource hangs on: `of` are the parents, `param` names one in the path, the resource's filter field `field` has its id. */
+export type Parent = { readonly of: Projection; readonly param: string; readonly field: string };
 
 /** Adds what comes from other streams to a document when it is read. */
 export type Join<Doc = any> = (doc: Doc, service: Service, call: Call) => Promise<unknown>; // a document of any collection
@@ -65,41 +68,51 @@ type Common = {
   /** `open`: no login; `login`: no role. Else a role must list it. */
   readonly access?: 'open' | 'login';
   readonly deprecated?: true;
+  /** expressProps.timeout does not end it: streams, and what a timeout too short is mended by. */
+  readonly untimed?: true;
   /** The body may have MAX_IMPORT_BYTES. */
   readonly large?: true;
   /** Query parameters beside those of lists. */
   readonly query?: Readonly<Record<string, TSchema>>;
   readonly body?: TSchema;
+  /** In `key`, `input` and `within` the parameters are ids then, whatever the path says; what hangs on another parent is not found. */
+  readonly parent?: Parent;
   /** Schema of the 200 answer. */
   readonly answer: TSchema;
 };
 
 /**
- * A change. Which resource: `key` (natural keys), else a new id for commands on `new`, else the id or name that `named`
- * gives, else the parameter `id`, which may be a name. `input` makes the command's input from path and body; without it the body is the input.
+ * A change. Which resource: `key` (natural keys), else a new id for commands on `new`, else what `named` says (a parameter,
+ * `id` unless given, or a function of path and body), which may be an id or a name. `input` makes the command's input from path and body; without it the body is the input.
  */
 export type CommandRow = Common & {
   readonly command: Command;
   readonly key?: (params: Params, body: any, actor: Actor) => string; // the row's body schema
-  readonly named?: (params: Params, body: any) => string; // the same
+  readonly named?: string | ((params: Params, body: any) => string); // the same
   readonly input?: (params: Params, body: any) => unknown; // the row's body schema
   readonly join?: Join;
   readonly envelope: Envelope;
 };
 
-/** One document: by `key`, else by the id or name that `named` gives, else by the parameter `id`, which may be a name. */
+/** One document: by `key`, else by the parameter `named` (`id` unless given), which may be a name. */
 export type GetRow = Common & {
   readonly get: Projection;
   readonly key?: (params: Params) => string;
-  readonly named?: (params: Params) => string;
+  readonly named?: string;
+  /** The document as long as there is none. */
+  readonly otherwise?: unknown;
   readonly join?: Join;
   readonly envelope: Envelope;
 };
 
-/** A list in the one dialect of all lists. `within` narrows it to what the path names. */
+/**
+ * A list in the one dialect of all lists. `within` narrows it to what the path names; `childrenOf`: it is the children of
+ * the document that the parameter `id` names.
+ */
 export type ListRow = Common & {
-  readonly list: Projection;
+  readonly list: Listed;
   readonly within?: (params: Params) => Where;
+  readonly childrenOf?: Projection;
   /** Default direction; 1 unless given. */
   readonly order?: 1 | -1;
   /** Default limit; 25 unless given. */

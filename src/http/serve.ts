@@ -6,7 +6,7 @@ import { mayReadGuard } from '../projections/guards.ts';
 import type { Where } from '../projections/port.ts';
 import { idempotencyOf, ifRevisionOf } from './conditions.ts';
 import { queryParser } from './query.ts';
-import type { ActionRow, Call, CommandRow, GetRow, Join, ListRow, Row } from './route.ts';
+import type { ActionRow, Call, CommandRow, GetRow, Join, ListRow, Params, Row } from './route.ts';
 import type { Service } from './service.ts';
 
 /** What is sent: body and its tag; `position` and `replayed` for changes. */
@@ -46,19 +46,31 @@ const joining = async (join: Join | undefined, text: string, service: Service, c
   (join ? JSON.stringify(await join(JSON.parse(text), service, call)) : text);
 
 const serveCommand = (row: CommandRow, service: Service): Serve => {
-  const { command, key, named, input, join, envelope } = row;
+  const { command, key, named = 'id', input, join, envelope } = row;
   const collection = service.collectionOf(command.aggregate);
   return async (call) => {
-    const { params, body } = call;
+    const { body } = call;
     const about = requestOf(row.name, call, service);
+    const params = await resolved(row, call, service, command.on === 'new' ? undefined : collection);
     const id = key ? key(params, body, call.actor)
       : command.on === 'new' ? newId(about.idempotency?.key)
-      : await service.tools.find(collection ?? '', named ? named(params, body) : params.id ?? '');
-    if (id === undefined) throw new Refusal('not_found', 'No such resource', { path: 'id' });
+      : await service.tools.find(collection ?? '', typeof named === 'string' ? params[named] ?? '' : named(params, body));
+    if (id === undefined) throw new Refusal('not_found', 'No such resource', typeof named === 'string' ? { path: named } : {});
     const done = await service.handle(command, { id, input: input ? input(params, body) : body, ...about });
     const text = await joining(join, JSON.stringify(done.doc ?? done.before ?? null), service, call);
     return { body: envelope(text, done), etag: etagOf(done.revision, join && text), position: done.position, replayed: done.replayed };
   };
+};
+
+/** The parameters with ids in the place of names, where the row's resource hangs on a parent. */
+const resolved = async ({ parent }: Row, { params, actor }: Call, service: Service, collection: string | undefined): Promise<Params> => {
+  if (!parent) return params;
+  const { param, field, of } = parent;
+  const { id: above } = await service.entry(of, params[param] ?? '', actor);
+  if (collection === undefined || params.id === undefined) return { ...params, [param]: above };
+  const [id] = await service.tools.findWithin(collection, field, above, [params.id]);
+  if (id === undefined) throw new Refusal('not_found', `Nothing in ${collection} here has the id or name ${JSON.stringify(params.id)}`, { path: 'id' });
+  return { ...params, [param]: above, id };
 };
 
 // As W3C Trace Context writes it; anything else is not kept.
@@ -78,9 +90,12 @@ export const requestOf = (operation: string, call: Call, service: Service): Omit
 export const newId = (key: string | undefined): string => (key === undefined ? randomBytes(12).toString('hex') : digest('sha256', key, 'hex').slice(0, 24));
 
 const serveGet = (row: GetRow, service: Service): Serve => {
-  const { get, key, named, join, envelope } = row;
+  const { get, key, named = 'id', otherwise, join, envelope } = row;
+  const preset = otherwise === undefined ? undefined : JSON.stringify(otherwise);
   return async (call) => {
-    const { revision, text } = key ? await service.entryById(get, key(call.params), call.actor) : await service.entry(get, named ? named(call.params) : call.params.id ?? '', call.actor);
+    const params = await resolved(row, call, service, get.collection);
+    if (preset !== undefined && !(await service.model.get(get.collection, key?.(params) ?? ''))) return { body: envelope(preset), etag: `"${tagged(preset)}"` };
+    const { revision, text } = key || row.parent ? await service.entryById(get, key ? key(params) : params.id ?? '', call.actor) : await service.entry(get, params[named] ?? '', call.actor);
     const whole = await joining(join, text, service, call);
     return { body: envelope(whole), etag: etagOf(revision, join && whole) };
   };
@@ -88,7 +103,7 @@ const serveGet = (row: GetRow, service: Service): Serve => {
 
 /** Lists answered before are kept for as long as nothing in their collection changes. */
 const serveList = (row: ListRow, service: Service): Serve => {
-  const { list, within, join, joinOn, envelope } = row;
+  const { list, parent, within, childrenOf, join, joinOn, envelope } = row;
   const { model } = service;
   const parse = queryOf(row);
   const plans = new LRUCache<string, ReturnType<typeof parse>>({ max: 1000 });
@@ -103,9 +118,12 @@ const serveList = (row: ListRow, service: Service): Serve => {
   };
 
   const answer = async (call: Call, { page, values }: ReturnType<typeof parse>, version: number, restricted: boolean, joined: Join | undefined, alone: boolean): Promise<Outgoing> => {
-    const where = both(within?.(call.params), page!.where);
+    const params = await resolved(row, call, service, undefined);
+    const below: Where | undefined = parent && { field: parent.field, op: 'equals', value: params[parent.param] ?? '' };
+    const above = childrenOf && await service.entry(childrenOf, params.id ?? '', call.actor);
+    const where = both(both(below, within?.(params)), page!.where);
     const { entries, total } = await model.list(list.collection, {
-      ...page!, ...(where && { where }), ...(restricted && { may: mayReadGuard(call.actor, model.guard) }),
+      ...page!, ...(above && { part: above.id }), ...(where && { where }), ...(restricted && { may: mayReadGuard(call.actor, model.guard) }),
     });
     const texts = joined ? await Promise.all(entries.map(({ text }) => joining(joined, text, service, { ...call, query: values }))) : entries.map(({ text }) => text);
     const body = Buffer.from(envelope(texts, { ...page!, total }));
@@ -118,7 +136,7 @@ const serveList = (row: ListRow, service: Service): Serve => {
     const plan = planOf(call.querystring);
     const restricted = list.guard !== undefined && !call.actor.admin;
     const joined = join && (joinOn === undefined || plan.values[joinOn] !== undefined) ? join : undefined;
-    const alone = !restricted && !joined && !within;
+    const alone = !restricted && !joined && !within && !parent && !childrenOf;
     const version = model.version(list.collection);
     const known = alone ? answers.get(call.querystring) : undefined;
     return known?.version === version ? known : answer(call, plan, version, restricted, joined, alone);

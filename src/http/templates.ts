@@ -6,17 +6,17 @@ import { newTemplateSchema, templatePatchSchema, templateSchema } from '../domai
 import { type TemplateDoc, templates } from '../projections/templates.ts';
 import { plain, results, withStatus } from './envelopes.ts';
 import { signed } from './people.ts';
-import type { ActionRow, AreaRows, Call, Params } from './route.ts';
+import type { ActionRow, AreaRows, Call } from './route.ts';
 import { changed, listed } from './schemas.ts';
 import type { Service } from './service.ts';
 
 const path = '/templates/:name';
-const named = ({ name = '' }: Params): string => name;
+const named = 'name';
 const variables = (description: string) => Type.Optional(Type.Object({}, { additionalProperties: true, description }));
 
 /** The text of the stored template; `unprocessable` if it is of a type that cannot be rendered. */
 const stored = async ({ params, actor }: Call, { entry }: Service): Promise<string> => {
-  const { template, type }: TemplateDoc = JSON.parse((await entry(templates, named(params), actor)).text);
+  const { template, type }: TemplateDoc = JSON.parse((await entry(templates, params[named] ?? '', actor)).text);
   if (type !== 'jinja2') throw new Refusal('unprocessable', `A template of type ${type} cannot be rendered`);
   return template;
 };

@@ -12,9 +12,11 @@ export type CollectionIndex<E extends Indexed> = {
   get(id: string): E | undefined;
   put(entry: E): void;
   remove(id: string): void;
+  /** Forgets all entries of a part, in no time; in a collection without parts a bug. */
+  removePart(part: string): void;
   clear(): void;
-  /** All entries, in no particular order. */
-  all(): Iterable<E>;
+  /** All entries, or those of a part, in no particular order. */
+  all(part?: string): Iterable<E>;
   /** Entries whose first sort field is exactly this, in order. */
   named(name: string): readonly E[];
   /** Costs microseconds without a filter, wherever the page is; with one, about a millisecond for 100,000 entries. */
@@ -78,6 +80,7 @@ export const collectionIndex = <E extends Indexed>({ name, sorts, filters }: Col
       for (const [sort, list] of lists) list.remove(sortKey(before.sorts[sort]!, id));
       version++;
     },
+    removePart: () => { throw new Error(`Collection ${name} has no parts`); },
     clear() {
       entries.clear();
       guards.clear();

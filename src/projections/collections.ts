@@ -1,4 +1,5 @@
 import { type CollectionIndex, collectionIndex, type Indexed } from './collectionIndex.ts';
+import { partOf, partedIndex } from './partedIndex.ts';
 import type { Change, CollectionSpec } from './port.ts';
 
 /** A change whose entry may lack its text. */
@@ -24,7 +25,7 @@ export const checkStep = (changes: readonly unknown[], from: number, to: number)
 };
 
 export const collections = <E extends Indexed>(specs: readonly CollectionSpec[]): Collections<E> => {
-  const indexes = new Map(specs.map((spec) => [spec.name, { spec, index: collectionIndex<E>(spec) }]));
+  const indexes = new Map(specs.map((spec) => [spec.name, { spec, index: spec.inParts ? partedIndex<E>(spec) : collectionIndex<E>(spec) }]));
 
   const known = (name: string) => {
     const found = indexes.get(name);
@@ -33,8 +34,10 @@ export const collections = <E extends Indexed>(specs: readonly CollectionSpec[])
   };
 
   const check = (changes: readonly IndexChange<E>[]): void => {
-    for (const { collection, id, entry } of changes) {
+    for (const { collection, id, entry, wholePart } of changes) {
       const { spec } = known(collection);
+      if (wholePart && !spec.inParts) throw new Error(`Collection ${collection} has no parts`);
+      if (spec.inParts && !wholePart) partOf(id);
       if (!entry) continue;
       if (entry.id !== id) throw new Error(`Document ${id} of ${collection} has the id ${entry.id}`);
       for (const sort of spec.sorts) {
@@ -47,9 +50,10 @@ export const collections = <E extends Indexed>(specs: readonly CollectionSpec[])
   };
 
   const make = (changes: readonly IndexChange<E>[]): void => {
-    for (const { collection, id, entry } of changes) {
+    for (const { collection, id, entry, wholePart } of changes) {
       const { index } = known(collection);
-      if (entry) index.put(entry);
+      if (wholePart) index.removePart(id);
+      else if (entry) index.put(entry);
       else index.remove(id);
     }
   };

@@ -15,7 +15,23 @@ export type Projection<Doc = any, E extends Event = any> = {
   readonly filters: Readonly<Record<string, (doc: Doc) => string | readonly string[]>>;
   /** Who may read (http/gbac.ts); undefined: everybody. */
   readonly guard?: (doc: Doc) => string | undefined;
+  /** Documents in a collection of their own that live in the same stream. */
+  readonly children?: Children<any, E>; // the children's documents are their own affair
 };
+
+/** What an event makes of the children: `cleared` removes all that there were, then each of `put` is written under its name. */
+export type ChildChanges<Doc = any> = { readonly cleared?: true; readonly put?: readonly (readonly [name: string, doc: Doc])[] }; // as in Projection
+
+/**
+ * The children of one kind of document: a pure function per topic from the event alone to what becomes of them. The id
+ * of a child is `<id of the parent>/<name>`: its collection is kept in parts, one for each parent.
+ */
+export type Children<Doc = any, E extends Event = any> = Pick<Projection<Doc, E>, 'collection' | 'sorts' | 'filters'> & {
+  readonly on: { readonly [T in E['type']]?: (event: Recorded<DataOf<E, T>>) => ChildChanges<Doc> };
+};
+
+/** What lists ask a collection for. */
+export type Listed = Pick<Projection, 'collection' | 'sorts' | 'filters' | 'guard'>;
 
 export const projection = <Doc, E extends Event>(aggregate: Aggregate<any, E>, p: Omit<Projection<Doc, E>, 'of'>): Projection<Doc, E> =>
   ({ ...p, of: aggregate });
@@ -26,10 +42,13 @@ export const project = <Doc>(p: Projection<Doc>, doc: Doc | undefined, event: Re
   return step ? step(doc, event) : doc;
 };
 
-export const specOf = (p: Projection): CollectionSpec => ({ name: p.collection, sorts: Object.keys(p.sorts), filters: Object.keys(p.filters) });
+const specOf = (p: Listed): CollectionSpec => ({ name: p.collection, sorts: Object.keys(p.sorts), filters: Object.keys(p.filters) });
+
+/** The collections that a projection fills. */
+export const specsOf = (p: Projection): readonly CollectionSpec[] => [specOf(p), ...(p.children ? [{ ...specOf(p.children), inParts: true as const }] : [])];
 
 /** What the read models keep of a document. */
-export const entryOf = <Doc>(p: Projection<Doc>, id: string, doc: Doc, revision: number): Entry => {
+export const entryOf = <Doc>(p: Pick<Projection<Doc>, 'sorts' | 'filters' | 'guard'>, id: string, doc: Doc, revision: number): Entry => {
   const guard = p.guard?.(doc);
   return {
     id, revision,

@@ -24,11 +24,16 @@ export type NearCopy = {
   advance(state: State, changes: readonly IndexChange<Indexed>[], to: Checkpoint): void;
 };
 
+/** What a notice says in place of the rest when all documents of the part that the field names were removed. */
+export const wholePart = '*';
+
 /** The change that a field of the index means; '' when the document was removed. */
 const changeOf = (field: string, rest: string): IndexChange<Indexed> => {
   const slash = field.indexOf('/');
   const id = field.slice(slash + 1);
-  return { collection: field.slice(0, slash), id, ...(rest !== '' && { entry: JSON.parse(rest) as Indexed }) };
+  const collection = field.slice(0, slash);
+  if (rest === wholePart) return { collection, id, wholePart: true };
+  return { collection, id, ...(rest !== '' && { entry: JSON.parse(rest) as Indexed }) };
 };
 
 export const nearCopy = (specs: readonly CollectionSpec[], source: Source): NearCopy => {

@@ -13,8 +13,8 @@ export type Entry = {
   readonly guard?: string;
 };
 
-/** A document written (entry) or removed (no entry). */
-export type Change = { readonly collection: string; readonly id: string; readonly entry?: Entry };
+/** A document written (entry) or removed (no entry); `wholePart`: all documents of the part with this id are removed. */
+export type Change = { readonly collection: string; readonly id: string; readonly entry?: Entry; readonly wholePart?: true };
 
 /** Up to where the read models are, and the id of the event there ('' at position 0): tells whether a log is the one they came from. */
 export type Checkpoint = { readonly position: number; readonly event: string };
@@ -26,6 +26,8 @@ export type Where =
   | { readonly any: readonly Where[] };
 
 export type Query = {
+  /** Which part, in a collection that is kept in parts; nothing else can be asked of such a one. */
+  readonly part?: string;
   readonly where?: Where;
   /** A sort field of the collection. Order: lower-cased value, then value, then id, each by UTF-8 bytes. */
   readonly sort: string;
@@ -39,7 +41,16 @@ export type Query = {
 export type Page = { readonly entries: readonly Pick<Entry, 'id' | 'text' | 'revision'>[]; readonly total: number };
 
 /** A collection's fixed properties, known before the first document arrives. */
-export type CollectionSpec = { readonly name: string; readonly sorts: readonly string[]; readonly filters: readonly string[] };
+export type CollectionSpec = {
+  readonly name: string;
+  readonly sorts: readonly string[];
+  readonly filters: readonly string[];
+  /**
+   * Ids are `<part>/<name>`, the part without a slash: each part is listed as if it were alone, and goes at once. Names
+   * are found in no part (`idsNamed`).
+   */
+  readonly inParts?: true;
+};
 
 /**
  * The read models. Every adapter passes `test/readStore.contract.ts`.

@@ -6,6 +6,7 @@ import { type Following, nearCopy, type State } from './nearCopy.ts';
 import type { CollectionSpec, Entry, ReadStore } from './port.ts';
 import { redisConnection } from './redisConnection.ts';
 import * as scripts from './redisScripts.ts';
+import { fieldOf, redisStep, restOf } from './redisStep.ts';
 
 type Options = {
   /** `redis[s]://[[user]:password@]host[:port][/database]` */
@@ -22,9 +23,6 @@ type Options = {
 /** Longest that a step which writes or loads may take. */
 const stepMs = 10_000;
 const loadTries = 5;
-
-const fieldOf = (collection: string, id: string): string => `${collection}/${id}`;
-const restOf = ({ text: _, ...rest }: Entry): Indexed => rest;
 
 /**
  * Read models in Redis: the documents there, and what finds them as a near copy in this process. A list is looked up in
@@ -115,19 +113,18 @@ export const redisReadStore = ({ url, prefix, collections, readWaitMs = 2000, no
       throw refuse('The read models change faster than they can be loaded');
     },
     async apply(changes, from, to) {
-      const latest = new Map(changes.map((change) => [fieldOf(change.collection, change.id), change]));
-      const written = [...latest].flatMap(([field, { entry }]) => (entry ? [field, entry.text, JSON.stringify(restOf(entry))] : []));
-      const removed = [...latest].flatMap(([field, { entry }]) => (entry ? [] : [field]));
-      const bare = changes.map(({ collection, id, entry }) => ({ collection, id, ...(entry && { entry: restOf(entry) }) }));
+      const bare = changes.map(({ entry, ...change }) => ({ ...change, ...(entry && { entry: restOf(entry) }) }));
       checkStep(changes, from, to.position);
       copy.collections.check(bare);
       const state = copy.at();
       if (!state) return false;
+      // What goes with a part is known from the near copy alone.
+      if (state.position !== from && changes.some(({ wholePart }) => wholePart)) return false;
       let applied = (): void => undefined;
       applying = new Promise((resolve) => { applied = resolve; });
       try {
         const numbers = [from, to.position].map(String);
-        const done = await step(scripts.apply, [state.epoch, ...numbers, to.event, String(notices), String(written.length / 3), ...written, ...removed]);
+        const done = await step(scripts.apply, [state.epoch, ...numbers, to.event, String(notices), ...redisStep(changes, copy.collections)]);
         if (done !== 1) return false;
         if (state.position === from) copy.advance(state, bare, to);
         return true;

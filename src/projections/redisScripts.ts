@@ -65,10 +65,11 @@ return {at[2], at[3], redis.call('XRANGE', notices, ARGV[2], '+')}
 `);
 
 /**
- * Epoch, from, to, event, how many notices to keep, how many documents to write; for each of these its field, text and
- * rest; then the fields to remove. Gives 1, or 0 when the state is another.
+ * Epoch, from, to, event, how many notices to keep; how many documents to write, to remove, and parts to remove; for each
+ * document to write its field, text and rest; the fields to remove; the fields of the parts; then the fields of all that
+ * goes with the parts, which goes first. Gives 1, or 0 when the state is another.
  *
- * A step has the notice `<to>-0` (from), then one for each change (its field, and the rest or '' when removed).
+ * A step has the notice `<to>-0` (from), then one for each change (its field, and the rest, '' when removed, '*' for a part).
  * Redis does not roll back: while the script writes there is no epoch, so that one that fails midway leaves a lost state.
  */
 export const apply = script(`
@@ -77,18 +78,28 @@ local at = state()
 if not at or at[1] ~= epoch or at[2] ~= from then return 0 end
 if to ~= from then redis.call('XADD', notices, to .. '-0', 'from', from) end
 redis.call('HDEL', meta, 'epoch')
-local removed = 7 + 3 * tonumber(ARGV[6])
+local removed = 9 + 3 * tonumber(ARGV[6])
+local parts = removed + tonumber(ARGV[7])
+local gone = parts + tonumber(ARGV[8])
 local step = 0
 local function notice(field, rest)
   step = step + 1
   redis.call('XADD', notices, to .. '-' .. step, field, rest)
 end
-for at = 7, removed - 1, 3 do
+for at = gone, #ARGV, 1000 do
+  local last = math.min(at + 999, #ARGV)
+  redis.call('HDEL', texts, unpack(ARGV, at, last))
+  redis.call('HDEL', index, unpack(ARGV, at, last))
+end
+for at = parts, gone - 1 do
+  notice(ARGV[at], '*')
+end
+for at = 9, removed - 1, 3 do
   redis.call('HSET', texts, ARGV[at], ARGV[at + 1])
   redis.call('HSET', index, ARGV[at], ARGV[at + 2])
   notice(ARGV[at], ARGV[at + 2])
 end
-for at = removed, #ARGV do
+for at = removed, parts - 1 do
   redis.call('HDEL', texts, ARGV[at])
   redis.call('HDEL', index, ARGV[at])
   notice(ARGV[at], '')

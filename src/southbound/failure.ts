@@ -10,7 +10,7 @@ export const adapterFailure = (name: string, reason: string, { status = null, bo
 export const reasonOf = (error: unknown): string => {
   const { name, code, message } = error as NodeJS.ErrnoException;
   if (name === 'OutboundRefused') return message;
-  if (name === 'TimeoutError' || (error as Error).cause && ((error as Error).cause as Error).name === 'TimeoutError') return 'there was no answer in time';
+  if (name === 'TimeoutError') return 'there was no answer in time';
   if (name === 'AbortError') return 'the service is shutting down';
   if (code === undefined) return 'the connection failed';
   return words[code] ?? (code.startsWith('HPE_') ? 'the answer is not HTTP' : `the connection failed (${code})`);

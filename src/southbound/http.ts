@@ -25,7 +25,7 @@ export const httpAdapter = (name: string, properties: HttpProperties, guard: Out
       const shown = status >= 200 && status < 300 ? text : redacted(text, secrets);
       return { status, text: asJson(shown, type) };
     } catch (error) {
-      throw adapterFailure(name, error instanceof TooMuch ? 'the answer is too large' : reasonOf(error));
+      throw adapterFailure(name, error instanceof TooMuch ? 'the answer is too large' : reasonOf(signal.aborted ? signal.reason : error));
     }
   };
 

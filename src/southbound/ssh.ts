@@ -44,7 +44,7 @@ export const sshAdapter = (name: string, properties: SshProperties, guard: Outbo
   };
 
   return {
-    apply: (device, config, _, signal) => {
+    apply: async (device, config, _, signal) => {
       if (controls.test(config)) throw new Refusal('invalid', 'A configuration has no control characters beside tabs and line ends', { path: '/config/config' });
       return session(device, signal, async (cli) => {
         const opened = await sendAll(cli, enter);

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
-import { Client, type ClientChannel, utils } from 'ssh2';
+import ssh2, { type ClientChannel, type PseudoTtyOptions } from 'ssh2';
 import type { SshProperties } from '../domain/adapterSchemas.ts';
 import { abortable, reasonOf } from './failure.ts';
-import { type Outbound, pinned } from './outbound.ts';
+import { type Outbound, OutboundRefused, pinned } from './outbound.ts';
 import type { Device } from './port.ts';
 
 /** Why a session could not be had or go on, in words that hold nothing secret. */
@@ -18,13 +18,13 @@ const overhead = 1024 * 1024;
  */
 export const withShell = async <T>(device: Device, properties: SshProperties, guard: Outbound, maxBytes: number, signal: AbortSignal, work: (shell: ClientChannel) => Promise<T>): Promise<T> => {
   const { username, password, privateKey, passphrase } = properties;
-  const key = privateKey === undefined ? undefined : utils.parseKey(privateKey, passphrase);
+  const key = privateKey === undefined ? undefined : ssh2.utils.parseKey(privateKey, passphrase);
   if (key instanceof Error) throw new SshFailure('the private key cannot be read, or its passphrase is wrong');
   const wanted = typeof properties.hostKey === 'string' ? properties.hostKey : properties.hostKey[device.name];
   if (wanted === undefined) throw new SshFailure('no host key is pinned for this device');
 
   const [host, port] = [device.host ?? device.name, device.port ?? 22];
-  const client = new Client();
+  const client = new ssh2.Client();
   let socket: Socket | undefined;
   let shown: string | undefined;
   let tooMuch = false;
@@ -58,13 +58,15 @@ export const withShell = async <T>(device: Device, properties: SshProperties, gu
       bytes.destroy();
     });
     await orBroken(ready);
-    const shell = await orBroken(new Promise<ClientChannel>((resolve, reject) => {
-      client.shell({ term: 'dumb', cols: 511, rows: 1000 }, (error, channel) => (error ? reject(new SshFailure('the device gives no shell')) : resolve(channel)));
+    const shellOn = (terminal: PseudoTtyOptions | false) => orBroken(new Promise<ClientChannel>((resolve, reject) => {
+      client.shell(terminal, (error, channel) => (error ? reject(new SshFailure('the device gives no shell')) : resolve(channel)));
     }));
+    const shell = await shellOn({ term: 'dumb', cols: 511, rows: 1000 }).catch(() => shellOn(false));
     return await orBroken(work(shell));
   } catch (error) {
-    if (error instanceof SshFailure) throw error;
-    throw signal.aborted || (error as NodeJS.ErrnoException).code !== undefined || (error as Error).name === 'OutboundRefused' ? new SshFailure(reasonOf(error)) : error;
+    if (signal.aborted) throw new SshFailure(reasonOf(signal.reason));
+    const known = error instanceof SshFailure || !((error as NodeJS.ErrnoException).code !== undefined || error instanceof OutboundRefused);
+    throw known ? error : new SshFailure(reasonOf(error));
   } finally {
     client.end();
     client.destroy();

@@ -11,13 +11,18 @@ export type Cli = {
 const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -/]*[0-~])|[\u0000\u0007\u0008]/g;
 // A device shortens its name in the prompts of its modes.
 const leastName = 16;
+// Whatever comes in whatever pieces, little of it is looked at again.
+const longestPrompt = 1000;
+const echoedWithin = 32_768;
 
 /**
  * Makes a CLI of a shell. A prompt is recognised by showing up again after an empty line is sent; later ones by the same
  * begin, whatever the mode, after the echo of the command. `ends` are the characters that prompts end with. Throws `SshFailure` beyond `maxBytes`.
  */
 export const cliOf = async (shell: ClientChannel, ends: string, maxBytes: number): Promise<Cli> => {
-  let text = '';
+  let parts: string[] = [];
+  let head = '';
+  let tail = '';
   let size = 0;
   let wake = () => undefined as void;
   let fault: Error | undefined;
@@ -27,14 +32,17 @@ export const cliOf = async (shell: ClientChannel, ends: string, maxBytes: number
   shell.setEncoding('utf8');
   shell.on('data', (chunk: string) => {
     if ((size += chunk.length) > maxBytes) return stop(new SshFailure('there is too much output'));
-    text += chunk;
+    parts.push(chunk);
+    if (head.length < echoedWithin) head += chunk;
+    tail = chunk.includes('\n') ? chunk.slice(chunk.lastIndexOf('\n') + 1) : tail + chunk;
+    if (tail.length > longestPrompt) tail = tail.slice(-longestPrompt);
     wake();
   });
   shell.on('close', () => stop(new SshFailure('the session broke off')));
   shell.on('error', () => stop(new SshFailure('the session broke off')));
 
-  /** The last line, which is still open: only its end is looked at, however long the text is. */
-  const lastLine = (): string => cleaned(text.slice(Math.max(text.lastIndexOf('\n') + 1, text.length - 1000))).trim();
+  /** The last line, which is still open. */
+  const lastLine = (): string => cleaned(tail).trim();
   const prompting = (): boolean => /\w/.test(lastLine()) && ends.includes(lastLine().at(-1)!);
 
   const until = async (there: () => boolean): Promise<void> => {
@@ -43,7 +51,11 @@ export const cliOf = async (shell: ClientChannel, ends: string, maxBytes: number
       await new Promise<void>((resolve) => { wake = resolve; });
     }
   };
-  const send = (command: string): void => { text = ''; shell.write(`${command}\n`); };
+  const send = (command: string): void => {
+    parts = [];
+    head = tail = '';
+    shell.write(`${command}\n`);
+  };
 
   await until(prompting);
   for (let seen = ''; lastLine() !== seen;) {
@@ -61,10 +73,10 @@ export const cliOf = async (shell: ClientChannel, ends: string, maxBytes: number
       // Prompts that came before the echo are not those after the command.
       let echo = -1;
       await until(() => {
-        if (echo < 0) echo = echoEnd(text, command);
-        return echo >= 0 && text.indexOf('\n', echo) >= 0 && prompting() && names.some((name) => lastLine().startsWith(name));
+        if (echo < 0) echo = echoEnd(head, command);
+        return echo >= 0 && head.indexOf('\n', echo) >= 0 && prompting() && names.some((name) => lastLine().startsWith(name));
       });
-      return cleaned(text.slice(text.indexOf('\n', echo) + 1)).split('\n').slice(0, -1).join('\n');
+      return cleaned(parts.join('').slice(head.indexOf('\n', echo) + 1)).split('\n').slice(0, -1).join('\n');
     },
   };
 };

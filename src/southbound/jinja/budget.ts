@@ -21,6 +21,8 @@ export type Budget = {
   step(count?: number): void;
   /** Before a value of so many characters or elements is made. */
   make(size: number | bigint): void;
+  /** That a value that grows is not too large yet; what it is made of is counted as it is made. */
+  fits(size: number): void;
   /** Before an integer of so many bits is made. */
   bits(count: number | bigint): void;
   print(characters: number): void;
@@ -36,10 +38,14 @@ export const newBudget = (): Budget => {
   const step = (count = 1): void => {
     if ((steps += count) > limits.steps) throw limitError(`The template takes more than ${limits.steps} steps`);
   };
+  const fits = (size: number | bigint): void => {
+    if (size > limits.size) throw limitError(`The template makes a value of more than ${limits.size} characters or elements`);
+  };
   return {
     step,
+    fits,
     make: (size) => {
-      if (size > limits.size) throw limitError(`The template makes a value of more than ${limits.size} characters or elements`);
+      fits(size);
       if ((made += Number(size)) > limits.made) throw limitError(`The template makes values of more than ${limits.made} characters or elements in all`);
       if (size > 256) step(Number(size) >> 8);
     },

@@ -21,7 +21,7 @@ export const execute = (run: Run, tree: Body, globals: Scope): string => {
   const root = innerScope(globals);
 
   const sink = (count: (characters: number) => void): Sink => {
-    const made: Sink = { text: '', add: (text) => { count(text.length); made.text += text; } };
+    const made: Sink = { text: '', add: (text) => { count(text.length); run.budget.fits(made.text.length); made.text += text; } };
     return made;
   };
 

@@ -1,4 +1,4 @@
-/** What the worker is asked. One at a time. */
+/** What the engine is asked. One at a time. */
 export type Work = { readonly template: string; readonly variables: Readonly<Record<string, unknown>> };
 
 /** What it answers: `ready` once it can take work, then an outcome for each work. */

@@ -79,6 +79,7 @@ export const sequenceFilters: Filters = {
     parts.forEach((part, i) => {
       const shown = safe ? escaped(run, isMarkup(part) ? part : str(run, part)).text : str(run, part);
       run.budget.make(shown.length + separator.length);
+      run.budget.fits(text.length + separator.length + shown.length);
       text += i === 0 ? shown : separator + shown;
     });
     return safe ? markup(text) : text;

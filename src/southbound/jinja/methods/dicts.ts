@@ -7,7 +7,7 @@ import { type Dict, type Kwargs, type Run, type Value, type View, isDict, orElse
 import type { Methods } from './all.ts';
 
 /** The pairs that dict() and update() take: of a dict, or of an iterable of pairs. */
-export const pairsOf = function* (run: Run, source: Value): Generator<readonly [Value, Value]> {
+const pairsOf = function* (run: Run, source: Value): Generator<readonly [Value, Value]> {
   if (isDict(source)) {
     yield* [...source.entries.values()];
     return;

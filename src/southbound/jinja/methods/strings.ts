@@ -118,10 +118,12 @@ export const strMethods: Methods = new Map(Object.entries({
   splitlines: { parameters: ['keepends?'], call: (run, value: Value, keep: Value = false) => { run.budget.make(self(value).length); return splitLines(self(value), truthy(keep)); } },
   join: { parameters: ['iterable'], call: (run, value: Value, items: Value) => {
     const parts: string[] = [];
+    let size = 0;
     for (const item of each(run, items)) {
       const text = textOf(item);
       if (text === undefined) throw typeError(`sequence item ${parts.length}: expected str instance, ${typeName(item)} found`);
       run.budget.make(text.length + self(value).length);
+      run.budget.fits(size += text.length + self(value).length);
       parts.push(text);
     }
     return parts.join(self(value));

@@ -27,10 +27,11 @@ export const tokenize = (template: string): Token[] => {
   const tokens: Token[] = [];
   let at = 0;
   let line = 1;
+  let newline = source.indexOf('\n');
 
   /** Passes what lies before `to`. */
   const advance = (to: number): void => {
-    for (let i = source.indexOf('\n', at); i >= 0 && i < to; i = source.indexOf('\n', i + 1)) line++;
+    for (; newline >= 0 && newline < to; newline = source.indexOf('\n', newline + 1)) line++;
     at = to;
   };
   const fail = (message: string, where = line): never => { throw new TemplateError(message, where); };

@@ -12,7 +12,7 @@ export type Comparison = '==' | '!=' | '<' | '<=' | '>' | '>=' | 'in' | 'not in'
 
 type At = { readonly line: number };
 
-export type NameNode = At & { readonly node: 'name'; readonly name: string };
+type NameNode = At & { readonly node: 'name'; readonly name: string };
 export type CallNode = At & CallArguments & { readonly node: 'call'; readonly callee: Expression };
 /** `of` is undefined where a filter works on the text of a block. */
 export type FilterNode = At & CallArguments & { readonly node: 'filter'; readonly name: string; readonly of: Expression | undefined };

@@ -5,7 +5,7 @@ import type { Body, CallNode, Expression, FilterNode, Signature, Statement, Targ
 import { describe, streamOf } from './stream.ts';
 
 /** Which filters and tests there are. */
-export type Known = { readonly filter: (name: string) => boolean; readonly test: (name: string) => boolean };
+type Known = { readonly filter: (name: string) => boolean; readonly test: (name: string) => boolean };
 
 /** Names of a macro that it has only if its body reads them. */
 const specialNames = ['caller', 'kwargs', 'varargs'];

@@ -1,5 +1,5 @@
 import { typeError } from '../errors.ts';
-import { type Dict, type Run, type Value, typeName } from './values.ts';
+import { type Dict, type Value, typeName } from './values.ts';
 
 const textKey = (text: string): string => (text.startsWith('\0') ? `\0s${text}` : text);
 
@@ -56,10 +56,4 @@ export const fromJson = (value: unknown): Value => {
   if (Array.isArray(value)) return value.map(fromJson);
   if (typeof value === 'object' && value !== null) return newDict(Object.entries(value).map(([key, member]) => [key, fromJson(member)]));
   return value === undefined ? null : value as string | boolean | null | bigint;
-};
-
-/** dict(pairs) of anything that was given by keyword. */
-export const dictOfKwargs = (run: Run, kwargs: Iterable<readonly [string, Value]>): Dict => {
-  run.budget.step();
-  return newDict(kwargs);
 };

@@ -48,6 +48,7 @@ export const repr = (run: Run, value: Value): string => {
       const shown = item();
       run.budget.step();
       run.budget.make(shown.length + 2);
+      run.budget.fits(text.length);
       text += text === '' ? shown : `, ${shown}`;
     }
     around.pop();

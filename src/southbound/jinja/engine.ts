@@ -1,4 +1,3 @@
-import { parentPort } from 'node:worker_threads';
 import { TemplateError } from './errors.ts';
 import type { Outcome, Work } from './protocol.ts';
 import { renderTemplate } from './render.ts';
@@ -12,5 +11,6 @@ const outcome = ({ template, variables }: Work): Outcome => {
   }
 };
 
-parentPort!.on('message', (work: Work) => parentPort!.postMessage(outcome(work)));
-parentPort!.postMessage('ready' satisfies Outcome);
+// Ends by itself when the service is gone: then nothing is left to listen to.
+process.on('message', (work: Work) => process.send!(outcome(work)));
+process.send!('ready' satisfies Outcome);

@@ -1,0 +1,56 @@
+import { Type } from 'typebox';
+import { hasId } from '../domain/idSets.ts';
+import { changeMembers, create, drop, groupChangesSchema, newGroupSchema, remove, removeIfThere, resourceGroup } from '../domain/resourceGroups.ts';
+import { resourceInstance } from '../domain/resourceInstances.ts';
+import { resourceModel } from '../domain/resourceModels.ts';
+import { type Recorded, splitStream } from '../store/event.ts';
+import { commandsOf, type Tools } from './define.ts';
+import { clearLastAction } from './lastActions.ts';
+import type { Next, Reaction } from './reactions.ts';
+import { partsOfModel } from './resourceInstances.ts';
+
+const command = commandsOf(resourceGroup);
+
+const found = (modelId: string, instances: readonly string[], { findWithin }: Tools) => findWithin('resourceInstances', 'modelId', modelId, instances);
+
+export const createResourceGroup = command({
+  name: 'createResourceGroup', input: Type.Object({ modelId: Type.String(), ...newGroupSchema.properties }), on: 'new', decide: create,
+  series: (_, { modelId }) => partsOfModel(modelId),
+  prepare: async ({ input: { modelId, instances = [] } }, tools) => ({
+    modelExists: (await tools.state(resourceModel, modelId)).exists,
+    found: await found(modelId, instances, tools),
+  }),
+});
+export const updateResourceGroup = command({
+  name: 'updateResourceGroup', input: groupChangesSchema, on: 'existing', decide: changeMembers,
+  series: ({ exists, modelId }, { instancesToAdd = [] }) => (exists && instancesToAdd.length > 0 ? partsOfModel(modelId) : undefined),
+  prepare: async ({ input: { instancesToAdd = [], instancesToRemove = [] }, state: { modelId } }, tools) => ({
+    toAdd: await found(modelId, instancesToAdd, tools),
+    toRemove: await found(modelId, instancesToRemove, tools),
+  }),
+});
+export const deleteResourceGroup = command({ name: 'deleteResourceGroup', input: Type.Object({}), on: 'existing', decide: remove });
+
+/** Parts of deletions. */
+export const dropFromGroup = command({ name: 'dropFromGroup', input: Type.Object({ instance: Type.String() }), on: 'any', decide: drop });
+export const removeResourceGroup = command({ name: 'removeResourceGroup', input: Type.Object({}), on: 'any', decide: removeIfThere });
+
+/** The groups that an instance leaves when it goes; with its model they all go. */
+const leaveGroups = async ({ stream }: Recorded, tools: Tools): Promise<readonly Next[]> => {
+  const { id: instance } = splitStream(stream);
+  const left: Next[] = [{ command: clearLastAction, id: instance, input: {} }];
+  const { content: { modelId } } = await tools.state(resourceInstance, instance);
+  if (!(await tools.state(resourceModel, modelId)).exists) return left;
+  for (let skip = 0; ; skip += 1000) {
+    const groups = await tools.query('resourceGroups', { field: 'modelId', op: 'equals', value: modelId }, skip);
+    for (const { _id: id } of groups) if (hasId((await tools.state(resourceGroup, id)).members, instance)) left.push({ command: dropFromGroup, id, input: { instance } });
+    if (groups.length < 1000) return left;
+  }
+};
+
+const forget = async ({ stream }: Recorded): Promise<readonly Next[]> => [{ command: clearLastAction, id: splitStream(stream).id, input: {} }];
+
+export const groupReactions: readonly Reaction[] = [
+  { of: resourceInstance, on: { resourceInstanceDeleted: leaveGroups } },
+  { of: resourceGroup, on: { resourceGroupDeleted: forget } },
+];

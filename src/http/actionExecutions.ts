@@ -1,0 +1,29 @@
+import { Type } from 'typebox';
+import { cancelExecution } from '../commands/actionExecutions.ts';
+import { actionExecutions } from '../projections/actionExecutions.ts';
+import { resultsWithMessage, withMessage } from './envelopes.ts';
+import { executionNow, shownExecution } from './resourceJoins.ts';
+import { executionSchema } from './resourceSchemas.ts';
+import type { Row } from './route.ts';
+import { enveloped } from './schemas.ts';
+
+const path = '/action-executions';
+const answer = enveloped(executionSchema);
+
+/** Executions of the actions of all models. */
+export const executionRows: readonly Row[] = [
+  {
+    name: 'getActionExecutions', method: 'get', path, reading: true, summary: 'List executions of actions', description: 'The latest first.',
+    list: actionExecutions, order: -1, join: shownExecution, envelope: resultsWithMessage('Successfully retrieved action executions'), answer: enveloped(Type.Array(executionSchema)),
+  },
+  {
+    name: 'getActionExecution', method: 'get', path: `${path}/:id`, reading: true, summary: 'Get an execution of an action',
+    get: actionExecutions, join: shownExecution, envelope: withMessage('Successfully retrieved action execution'), answer,
+  },
+  {
+    name: 'cancelActionExecution', method: 'post', path: `${path}/:id/cancel`, summary: 'Cancel an execution of an action',
+    description: 'Cancels its jobs; it ends once they have. What was complete by then stays so.',
+    command: cancelExecution, input: () => ({}), join: executionNow,
+    envelope: withMessage('Successfully canceled action execution'), answer,
+  },
+];

@@ -1,0 +1,47 @@
+import { Type } from 'typebox';
+import type { Handled } from '../commands/handle.ts';
+import { createResourceGroup, deleteResourceGroup, updateResourceGroup } from '../commands/resourceGroups.ts';
+import { groupChangesSchema, newGroupSchema } from '../domain/resourceGroups.ts';
+import { type ResourceGroupDoc, resourceGroups } from '../projections/resourceGroups.ts';
+import { resultsWithMessage, withMessage } from './envelopes.ts';
+import { shownGroup } from './resourceJoins.ts';
+import { ofModel } from './resourceModels.ts';
+import { groupSchema } from './resourceSchemas.ts';
+import type { Row } from './route.ts';
+import { enveloped } from './schemas.ts';
+
+const path = '/resources/:model/groups';
+const common = { parent: ofModel, join: shownGroup };
+const answer = enveloped(groupSchema);
+
+/** How many came and went, and how many there are. */
+const counts = ({ doc, changed }: Handled): object => {
+  const { added, removed, total } = (doc as ResourceGroupDoc).members;
+  return changed ? { added, removed, total } : { added: 0, removed: 0, total };
+};
+
+/** Groups of instances: api.md, operation 2, and its neighbours. */
+export const resourceGroupRows: readonly Row[] = [
+  {
+    name: 'getGroups', method: 'get', path, reading: true, summary: 'List the groups of a resource model',
+    list: resourceGroups, ...common, envelope: resultsWithMessage('Successfully retrieved groups'), answer: enveloped(Type.Array(groupSchema)),
+  },
+  {
+    name: 'createGroup', method: 'post', path, summary: 'Create a group of instances',
+    command: createResourceGroup, ...common, input: ({ model }, body) => ({ ...body, modelId: model }), body: newGroupSchema,
+    envelope: withMessage('Successfully created group', counts), answer,
+  },
+  {
+    name: 'getGroup', method: 'get', path: `${path}/:id`, reading: true, summary: 'Get a group of instances',
+    get: resourceGroups, ...common, envelope: withMessage('Successfully retrieved group'), answer,
+  },
+  {
+    name: 'updateGroup', method: 'patch', path: `${path}/:id`, summary: 'Add instances to a group and remove others',
+    description: 'All or nothing. Instances by id or name; adding a member and removing what is none change nothing. metadata has added, removed and total.',
+    command: updateResourceGroup, ...common, body: groupChangesSchema, envelope: withMessage('Successfully updated group', counts), answer,
+  },
+  {
+    name: 'deleteGroup', method: 'delete', path: `${path}/:id`, summary: 'Delete a group; its instances stay',
+    command: deleteResourceGroup, ...common, input: () => ({}), envelope: withMessage('Successfully deleted group'), answer,
+  },
+];

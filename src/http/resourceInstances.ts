@@ -1,0 +1,39 @@
+import { Type } from 'typebox';
+import { createInstance, deleteInstance, updateInstance } from '../commands/resourceInstances.ts';
+import { newInstanceSchema } from '../domain/resourceInstances.ts';
+import { resourceInstances } from '../projections/resourceInstances.ts';
+import { resultsWithMessage, withMessage } from './envelopes.ts';
+import { shownInstance } from './resourceJoins.ts';
+import { ofModel } from './resourceModels.ts';
+import { instanceSchema } from './resourceSchemas.ts';
+import type { Row } from './route.ts';
+import { enveloped } from './schemas.ts';
+
+const path = '/resources/:model/instances';
+const common = { parent: ofModel, join: shownInstance };
+const answer = enveloped(instanceSchema);
+
+/** Instances of a resource model. */
+export const instanceRows: readonly Row[] = [
+  {
+    name: 'getResourceInstances', method: 'get', path, reading: true, summary: 'List the instances of a resource model',
+    list: resourceInstances, ...common, envelope: resultsWithMessage('Successfully retrieved instances'), answer: enveloped(Type.Array(instanceSchema)),
+  },
+  {
+    name: 'createResourceInstance', method: 'post', path, summary: 'Create an instance',
+    command: createInstance, ...common, input: ({ model }, body) => ({ ...body, modelId: model }), body: newInstanceSchema,
+    envelope: withMessage('Successfully created instance'), answer,
+  },
+  {
+    name: 'getResourceInstance', method: 'get', path: `${path}/:id`, reading: true, summary: 'Get an instance',
+    get: resourceInstances, ...common, envelope: withMessage('Successfully retrieved instance'), answer,
+  },
+  {
+    name: 'updateResourceInstance', method: 'put', path: `${path}/:id`, summary: 'Replace an instance',
+    command: updateInstance, ...common, body: newInstanceSchema, envelope: withMessage('Successfully updated instance'), answer,
+  },
+  {
+    name: 'deleteResourceInstance', method: 'delete', path: `${path}/:id`, summary: 'Delete an instance', description: 'It leaves its groups.',
+    command: deleteInstance, ...common, input: () => ({}), envelope: withMessage('Successfully deleted instance'), answer,
+  },
+];

@@ -1,0 +1,67 @@
+import { Type } from 'typebox';
+import { runAction } from '../commands/actionExecutions.ts';
+import { createResourceModel, deleteResourceModel, updateResourceModel } from '../commands/resourceModels.ts';
+import { runActionSchema } from '../domain/actionExecutions.ts';
+import { newModelSchema, resourceModel } from '../domain/resourceModels.ts';
+import { resourceModels } from '../projections/resourceModels.ts';
+import { resultsWithMessage, withMessage } from './envelopes.ts';
+import { executionNow, shownModel } from './resourceJoins.ts';
+import { deletionSchema, executionSchema, modelSchema } from './resourceSchemas.ts';
+import type { ActionRow, Parent, Row } from './route.ts';
+import { enveloped } from './schemas.ts';
+import { requestOf } from './serve.ts';
+
+const path = '/resources/:id';
+const flag = Type.String({ description: 'true: its instances are deleted as well' });
+
+/** What hangs on a model: instances, groups, executions of its actions. */
+export const ofModel: Parent = { of: resourceModels, param: 'model', field: 'modelId' };
+
+const deletion: ActionRow = {
+  name: 'deleteResourceModel', method: 'delete', path, summary: 'Delete a resource model, with its instances if asked to',
+  description: 'With instances and without delete-associated-instances: 409, and errors[0].instances counts them. Its groups go with it.',
+  query: { 'delete-associated-instances': flag },
+  body: Type.Object({
+    queryParameters: Type.Optional(Type.Object({ 'delete-associated-instances': Type.Optional(flag) }, { additionalProperties: false, description: 'As in the query' })),
+  }, { additionalProperties: false }),
+  answer: enveloped(deletionSchema),
+  run: async (call, service) => {
+    const given = call.params.id ?? '';
+    const withInstances = [call.query, call.body.queryParameters].some((flags) => flags?.['delete-associated-instances'] === 'true');
+    // A retry finds no document any more, but the stream.
+    const _id = await service.tools.find(resourceModels.collection, given) ?? given;
+    const { position, replayed } = await service.handle(deleteResourceModel, { ...requestOf('deleteResourceModel', call, service), id: _id, input: { withInstances } });
+    const { deletedInstances } = await service.tools.state(resourceModel, _id);
+    return { body: { message: 'Successfully deleted resource model', data: { _id, deletedInstances }, metadata: {} }, position, replayed };
+  },
+};
+
+/** Resource models: api.md, operation 11, and its neighbours. */
+export const modelRows: readonly Row[] = [
+  {
+    name: 'getResourceModels', method: 'get', path: '/resources', reading: true, summary: 'List resource models',
+    list: resourceModels, join: shownModel, envelope: resultsWithMessage('Successfully retrieved resource models'), answer: enveloped(Type.Array(modelSchema)),
+  },
+  {
+    name: 'createResourceModel', method: 'post', path: '/resources', summary: 'Create a resource model',
+    command: createResourceModel, body: newModelSchema, join: shownModel,
+    envelope: withMessage('Successfully created resource model'), answer: enveloped(modelSchema),
+  },
+  {
+    name: 'getResourceModel', method: 'get', path, reading: true, summary: 'Get a resource model',
+    get: resourceModels, join: shownModel, envelope: withMessage('Successfully retrieved resource model'), answer: enveloped(modelSchema),
+  },
+  {
+    name: 'updateResourceModel', method: 'put', path, summary: 'Replace a resource model',
+    description: 'Actions keep the ids of those with their names. A new schema holds for what is written from now on; instances stay as they are.',
+    command: updateResourceModel, body: newModelSchema, join: shownModel,
+    envelope: withMessage('Successfully updated resource model'), answer: enveloped(modelSchema),
+  },
+  deletion,
+  {
+    name: 'runAction', method: 'post', path: '/resources/:model/run-action', summary: 'Run an action of a model',
+    description: 'On an instance or on every instance of a group, one job for each; or to make an instance.',
+    command: runAction, parent: ofModel, input: ({ model }, body) => ({ ...body, modelId: model }), body: runActionSchema, join: executionNow,
+    envelope: withMessage('Successfully started action'), answer: enveloped(executionSchema),
+  },
+];

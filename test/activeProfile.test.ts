@@ -1,0 +1,307 @@
+import assert from 'node:assert/strict';
+import { deleteAccount, updateAccount } from '../src/commands/accounts.ts';
+import { updateGroup } from '../src/commands/groups.ts';
+import { activateProfile, createProfile, deleteProfile, updateProfile } from '../src/commands/profiles.ts';
+import { activeProfileId } from '../src/domain/profiles.ts';
+import { activeSettings, settingsOf } from '../src/http/settings.ts';
+import type { EventStore } from '../src/store/port.ts';
+import { fixedClock, openLog, startNode, type TestNode } from './node.ts';
+import { ok, people, refused } from './people.ts';
+import { adminPassword, startService, type TestService } from './service.ts';
+import { outcome } from './writer.ts';
+
+describe('the active profile over HTTP', function () {
+  this.timeout(30_000);
+  let service: TestService;
+  beforeEach(async () => { service = await startService(); });
+  afterEach(() => service.stop());
+  const put = (properties: unknown, name = 'main') => service.ask('PUT', `/profiles/${name}`, { properties });
+  const use = async (properties: unknown, name = 'main') => {
+    ok(await put(properties, name));
+    ok(await service.ask('PUT', `/profiles/${name}/active`));
+  };
+  const user = { username: 'admin', password: adminPassword };
+  const logIn = async () => {
+    const answer = await service.ask('POST', '/login', user, {}, null);
+    assert.equal(answer.status, 200, answer.text);
+    return { token: answer.text, cookie: answer.headers.get('set-cookie') ?? '' };
+  };
+  const whoami = async (headers: Record<string, string>) => (await service.ask('GET', '/authorization/whoami', undefined, headers, null)).status;
+
+  it('is none at first; then the one last made active, which is shown and cannot be deleted', async () => {
+    refused(await service.ask('GET', '/profiles/active'), 404);
+    refused(await service.ask('PUT', '/profiles/nothing/active'), 404);
+    await use({ description: 'One' }, 'one');
+    await use({ description: 'Two' }, 'two');
+    assert.equal(ok(await service.ask('GET', '/profiles/active')).description, 'Two');
+    const again = await service.ask('PUT', '/profiles/two/active');
+    assert.deepEqual([ok(again).status, again.body.data.id], ['OK', 'two']);
+    refused(await service.ask('DELETE', '/profiles/two'), 409);
+    ok(await service.ask('DELETE', '/profiles/one'));
+    refused(await service.ask('PUT', '/profiles/one/active'), 404);
+  });
+
+  it('says which headers are sent: as soon as it changes, and at the very first request of the next start', async () => {
+    const headers = async () => {
+      const answer = await service.ask('GET', '/health/live', undefined, {}, null);
+      return [answer.headers.get('cache-control'), answer.headers.get('access-control-allow-origin')];
+    };
+    assert.deepEqual(await headers(), [null, null]);
+    ok(await put({ expressProps: { cacheControl: true, access_control_allow_origin: 'https://a.example' } }));
+    assert.deepEqual(await headers(), [null, null], 'it is not active');
+    ok(await service.ask('PUT', '/profiles/main/active'));
+    assert.deepEqual(await headers(), ['no-cache', 'https://a.example']);
+    ok(await put({ expressProps: { access_control_allow_origin: '*' } }));
+    assert.deepEqual(await headers(), ['no-cache', '*']);
+    service = await service.restart();
+    assert.deepEqual(await headers(), ['no-cache', '*']);
+    await use({}, 'other');
+    assert.deepEqual(await headers(), [null, null]);
+  });
+
+  it('names the cookie of logins', async () => {
+    const old = await logIn();
+    assert.match(old.cookie, /^token=/);
+    await use({ authenticationProps: { cookieName: 'session' } });
+    const { token, cookie } = await logIn();
+    assert.match(cookie, /^session=/);
+    assert.deepEqual([await whoami({ Cookie: `session=${token}` }), await whoami({ Cookie: `token=${token}` }), await whoami({ Cookie: `token=${old.token}` })], [200, 401, 401]);
+    service = await service.restart();
+    assert.deepEqual([await whoami({ Cookie: `session=${token}` }), await whoami({ Cookie: `token=${token}` })], [200, 401]);
+  });
+
+  it('ends other logins when they are to be unique', async () => {
+    const [first, second] = [await logIn(), await logIn()];
+    assert.equal(await whoami({ Cookie: `token=${first.token}` }), 200);
+    await use({ authenticationProps: { uniqueSession: true } });
+    const third = await logIn();
+    assert.deepEqual(await Promise.all([first, second, third].map(({ token }) => whoami({ Cookie: `token=${token}` }))), [401, 401, 200]);
+  });
+
+  it('says who is an admin: at once, for who is known already', async () => {
+    const { member, stranger } = await people(service);
+    ok(await service.ask('POST', '/operations-manager/automations', { name: 'closed', gbac: { read: [], write: ['readers'] } }));
+    const sees = async (who: typeof member) => [(await who('GET', '/operations-manager/automations/closed')).status, (await who('GET', '/authorization/accounts')).status];
+    assert.deepEqual([await sees(member), await sees(stranger)], [[404, 403], [404, 403]]);
+    await use({ authenticationProps: { admins: ['ops'] } });
+    assert.deepEqual([await sees(member), await sees(stranger)], [[200, 200], [404, 403]]);
+    ok(await put({ authenticationProps: { admins: [{ group: 'ops', provenance: 'ldap' }, { name: 'admins' }] } }));
+    assert.deepEqual(await sees(member), [404, 403]);
+    ok(await service.ask('PATCH', '/authorization/groups/ops', { provenance: 'ldap' }));
+    assert.deepEqual(await sees(member), [200, 200]);
+    ok(await put({ authenticationProps: { admins: null } }));
+    assert.deepEqual(await sees(member), [404, 403]);
+  });
+
+  it('locks nobody out: admins that no active account is one of are refused', async () => {
+    const { member } = await people(service);
+    ok(await put({ authenticationProps: { admins: ['nobody', { group: 'admins', provenance: 'ldap' }] } }, 'lockout'));
+    refused(await service.ask('PUT', '/profiles/lockout/active'), 409, /admins/);
+    refused(await service.ask('GET', '/profiles/active'), 404);
+    await use({ authenticationProps: { admins: ['ops'] } });
+    refused(await put({ authenticationProps: { admins: ['nobody'] } }), 409, /authenticationProps\/admins/);
+    assert.deepEqual(ok(await service.ask('GET', '/profiles/main')).authenticationProps.admins, ['ops']);
+    refused(await service.ask('PATCH', '/authorization/accounts/member', { inactive: true }), 409, /admin/);
+    refused(await service.ask('PATCH', '/authorization/accounts/member', { memberOf: ['operators'] }), 409, /admin/);
+    refused(await service.ask('DELETE', '/authorization/groups/ops'), 409, /profile .*main/);
+    ok(await member('PATCH', '/authorization/accounts/admin', { inactive: true }));
+    ok(await member('PATCH', '/authorization/accounts/admin', { inactive: false }));
+  });
+
+  it('does not let who may change groups make themselves admins by a provenance', async () => {
+    const { member } = await people(service);
+    await use({ authenticationProps: { admins: ['admins', { group: 'ops', provenance: 'ldap' }] } });
+    refused(await member('PATCH', '/authorization/groups/ops', { provenance: 'ldap' }), 403, /provenance/);
+    ok(await member('PATCH', '/authorization/groups/ops', { description: 'Other' }));
+    ok(await member('POST', '/authorization/groups', { name: 'theirs', provenance: 'ldap' }));
+  });
+
+  it('ends what takes longer than its timeout with 503, but not the change that lengthens it', async () => {
+    service = await service.restart({ READ_WAIT_MS: '5000' });
+    const started = performance.now();
+    await use({ expressProps: { timeout: 100 } });
+    const late = await service.ask('GET', '/group-mappings', undefined, { 'X-Min-Position': '999999' });
+    refused(late, 503, /100 ms/);
+    assert.ok(late.headers.get('retry-after'));
+    assert.ok(performance.now() - started < 4000);
+    ok(await service.ask('GET', '/group-mappings'));
+    ok(await put({ expressProps: { timeout: 1 } }));
+    ok(await put({ expressProps: { timeout: 0 } }));
+    assert.equal((await service.ask('GET', '/group-mappings', undefined, { 'X-Min-Position': '1' })).status, 200);
+    assert.deepEqual(service.lines, []);
+  });
+
+  it('says what is logged, unless LOG_LEVEL does', async () => {
+    const requests = () => service.lines.filter((line) => line.includes('"request"')).length;
+    await use({ loggerProps: { log_level: 'error', console_level: 'spam' } });
+    ok(await service.ask('GET', '/profiles'));
+    assert.ok(requests() > 0);
+    ok(await put({ loggerProps: { console_level: null } }));
+    const before = requests();
+    ok(await service.ask('GET', '/profiles'));
+    assert.equal(requests(), before, 'log_level counts where console_level is not given');
+    ok(await put({ loggerProps: { console_level: 'info' } }));
+    service = await service.restart();
+    ok(await service.ask('GET', '/profiles'));
+    assert.ok(requests() > 0, 'the next start');
+    service = await service.restart({ LOG_LEVEL: 'warn' });
+    ok(await service.ask('GET', '/profiles'));
+    assert.equal(requests(), 0);
+  });
+
+  it('says how long answers under way are waited for at the end', async () => {
+    service = await service.restart({ READ_WAIT_MS: '60000' });
+    await use({ systemProps: { shutdownTimeout: 0 } });
+    const cut = service.ask('GET', '/group-mappings', undefined, { 'X-Min-Position': '999999' }).then(() => 'answered', () => 'cut');
+    ok(await service.ask('GET', '/health/status'));
+    const started = performance.now();
+    service = await service.restart();
+    assert.equal(await cut, 'cut');
+    assert.ok(performance.now() - started < 9000, 'ten seconds unless a profile says otherwise');
+  });
+});
+
+describe('settings', () => {
+  it('are those of the profile, or the defaults', () => {
+    assert.deepEqual(settingsOf({}), {
+      admins: [], logoutTime: 30, principalTimeout: 1, cookieName: 'token', uniqueSession: false, allowOrigin: undefined, cacheControl: false, timeout: 0, logLevel: undefined, shutdownMs: 10_000, adapterOrder: [],
+    });
+    assert.deepEqual(settingsOf({
+      authenticationProps: { admins: ['a', { group: 'b', provenance: 'p' }, { name: 'c' }, { of: 'nothing' } as object], logoutTime: 5, principalTimeout: 0, cookieName: 'c', uniqueSession: true },
+      expressProps: { cacheControl: true, access_control_allow_origin: '*', timeout: 5 }, loggerProps: { log_level: 'spam' }, systemProps: { shutdownTimeout: 3 }, adapterStrategy: { device: { order: ['x', 'y'] } },
+    }), {
+      admins: ['a', { group: 'b', provenance: 'p' }, { group: 'c', provenance: undefined }], logoutTime: 5, principalTimeout: 0, cookieName: 'c', uniqueSession: true,
+      allowOrigin: '*', cacheControl: true, timeout: 5, logLevel: 'trace', shutdownMs: 3000, adapterOrder: ['x', 'y'],
+    });
+  });
+
+  describe('of a node', () => {
+    let log: Awaited<ReturnType<typeof openLog>>;
+    const ends: (() => Promise<void> | void)[] = [];
+    const nodeWith = async (store: EventStore = log.store, clock = fixedClock()) => {
+      let fails = 0;
+      const told: string[] = [];
+      const node: TestNode = await startNode(store, {
+        now: clock.now, settings: () => settings.current(),
+        onEvent: (event) => void settings.told([event]),
+      });
+      const settings = activeSettings({
+        state: async (...args) => { if (fails-- > 0) throw new Error('cannot be read'); return node.tools.state(...args); },
+        onChange: ({ cookieName }) => told.push(cookieName), log: () => undefined,
+      });
+      ends.push(async () => { settings.stop(); await node.stop(); });
+      await node.catchUp();
+      return { node, settings, told, clock, fail: (times: number) => { fails = times; } };
+    };
+    const profile = (node: TestNode, id: string, properties = {}) => node.command(createProfile, id, { id, ...properties });
+    const activate = (node: TestNode, id: string) => node.command(activateProfile, activeProfileId, { id });
+    const admins = (names: readonly string[]) => ({ authenticationProps: { admins: names } });
+    beforeEach(async () => { log = await openLog(); });
+    afterEach(async () => {
+      for (const end of ends.splice(0)) await end();
+      await log.close();
+    });
+    const until = async (seen: () => boolean) => { while (!seen()) await new Promise((resolve) => { setImmediate(resolve); }); };
+
+    it('stay the same object until something changes, and so do its admins; another node is told by the log', async () => {
+      const [{ node: one }, { settings, told }] = [await nodeWith(), await nodeWith()];
+      await one.bootstrap();
+      const before = settings.current();
+      await profile(one, 'a', { authenticationProps: { cookieName: 'x' } });
+      await activate(one, 'a');
+      await until(() => told.length === 1);
+      const after = settings.current();
+      assert.deepEqual([after.cookieName, after.admins === before.admins], ['x', true]);
+      await one.command(updateProfile, 'a', { properties: { description: 'says nothing to the service' } });
+      await settings.refresh();
+      assert.equal(settings.current(), after);
+      await one.command(updateProfile, 'a', { properties: admins(['admins']) });
+      await until(() => told.length === 2);
+      assert.deepEqual(settings.current().admins, ['admins']);
+    });
+
+    it('are tried again when they cannot be read', async () => {
+      const { node, settings, told, fail } = await nodeWith();
+      await node.bootstrap();
+      await profile(node, 'a', { authenticationProps: { cookieName: 'x' } });
+      await node.catchUp();
+      await settings.refresh();
+      fail(1);
+      await activate(node, 'a');
+      await until(() => told.length === 1);
+      assert.equal(settings.current().cookieName, 'x');
+    });
+
+    it('decide anew for how long who is known stays known', async () => {
+      const { node, settings, clock } = await nodeWith();
+      await node.bootstrap();
+      await node.account('bob');
+      await profile(node, 'a', { authenticationProps: { principalTimeout: 60 } });
+      await activate(node, 'a');
+      await settings.refresh();
+      const call = () => node.auth.authenticate({ authorization: `Basic ${btoa('bob:password of bob')}`, cookie: undefined, address: '' });
+      await call();
+      clock.pass(10 * 60_000);
+      assert.ok(!(call() instanceof Promise), 'known for an hour');
+      await node.command(updateProfile, 'a', { properties: { authenticationProps: { principalTimeout: 5 } } });
+      await node.catchUp();
+      await settings.refresh();
+      clock.pass(6 * 60_000);
+      assert.ok(call() instanceof Promise, 'known for five minutes only');
+    });
+
+    /** The store as a node sees it that is stopped at its n-th append from `arm` on. */
+    const stopping = (n: number, moment: 'before' | 'after') => {
+      let seen = -Infinity;
+      let [reached, go] = [() => undefined as void, () => undefined as void];
+      const atStop = new Promise<void>((resolve) => { reached = resolve; });
+      const resumed = new Promise<void>((resolve) => { go = resolve; });
+      const store: EventStore = {
+        ...log.store,
+        append: async (...args) => {
+          const mine = ++seen === n;
+          if (mine && moment === 'before') { reached(); await resumed; }
+          const appended = await log.store.append(...args);
+          if (mine && moment === 'after') { reached(); await resumed; }
+          return appended;
+        },
+      };
+      return { store, atStop, arm: () => { seen = 0; }, resume: () => go() };
+    };
+
+    type Way = readonly [what: string, (n: TestNode) => Promise<unknown>];
+    const races: readonly (readonly [Way, Way])[] = [
+      [['a profile is deleted', (n) => n.command(deleteProfile, 'b')], ['made active', (n) => activate(n, 'b')]],
+      [['a profile is made active', (n) => activate(n, 'b')], ['deleted', (n) => n.command(deleteProfile, 'b')]],
+      [['admins become the group of c', (n) => n.command(updateProfile, 'a', { properties: admins(['g']) })], ['c is deleted', (n) => n.command(deleteAccount, 'c')]],
+      [['c becomes inactive', (n) => n.command(updateAccount, 'c', { inactive: true })], ['a profile by which only c is an admin is made active', (n) => activate(n, 'c')]],
+      [['the group of c leaves another', (n) => n.command(updateGroup, 'g', { memberOf: [] })], ['that one becomes the one of admins', (n) => n.command(updateProfile, 'a', { properties: admins(['above']) })]],
+    ];
+    for (const [[what, first], [other, second]] of races) {
+      for (const moment of ['before', 'after'] as const) {
+        for (const append of [1, 2]) {
+          it(`${what} on one node, which stops ${moment} append ${append}, and on another ${other}: one of the two is refused`, async () => {
+            const held = stopping(append, moment);
+            const { node: one } = await nodeWith(held.store);
+            await one.bootstrap();
+            await one.group('above');
+            await one.group('g', { memberOf: ['above'] });
+            await one.account('c', { memberOf: ['g'] });
+            await profile(one, 'a');
+            await profile(one, 'b');
+            await profile(one, 'c', admins(['g']));
+            await activate(one, 'a');
+            const { node: two } = await nodeWith();
+            held.arm();
+            const slow = outcome(first(one));
+            await held.atStop;
+            const quick = await outcome(second(two));
+            held.resume();
+            const outcomes = [await slow, quick];
+            assert.equal(outcomes.filter((result) => result === 'conflict' || result === 'not_found').length, 1, JSON.stringify(outcomes));
+          });
+        }
+      }
+    }
+  });
+});

@@ -1,0 +1,168 @@
+import assert from 'node:assert/strict';
+import { runAction } from '../src/commands/actionExecutions.ts';
+import { completeJob } from '../src/commands/jobs.ts';
+import { createResourceGroup, updateResourceGroup } from '../src/commands/resourceGroups.ts';
+import { createInstance, deleteInstance } from '../src/commands/resourceInstances.ts';
+import { createResourceModel, deleteResourceModel } from '../src/commands/resourceModels.ts';
+import { actionExecution } from '../src/domain/actionExecutions.ts';
+import { idsIn } from '../src/domain/idSets.ts';
+import { job } from '../src/domain/jobs.ts';
+import { resourceGroup } from '../src/domain/resourceGroups.ts';
+import { resourceInstance } from '../src/domain/resourceInstances.ts';
+import { resourceModel } from '../src/domain/resourceModels.ts';
+import type { EventStore } from '../src/store/port.ts';
+import { openLog, startNode, type TestNode } from './node.ts';
+import { stopping } from './stopping.ts';
+import { outcome } from './writer.ts';
+
+describe('Resource models on two nodes', function () {
+  this.timeout(60_000);
+  let log: Awaited<ReturnType<typeof openLog>>;
+  const nodes: TestNode[] = [];
+  const node = async (store: EventStore = log.store, reacting = true): Promise<TestNode> => {
+    const started = await startNode(store, { reacting });
+    nodes.push(started);
+    await started.catchUp();
+    return started;
+  };
+  beforeEach(async () => { log = await openLog(); });
+  afterEach(async () => {
+    await Promise.all(nodes.splice(0).map((each) => each.stop()));
+    await log.close();
+  });
+  const until = async (so: () => Promise<boolean>): Promise<void> => { while (!(await so())) await new Promise((resolve) => { setImmediate(resolve); }); };
+  const [m, g, a, b] = ['d', 'e', 'a', 'b'].map((letter) => letter.repeat(24)) as [string, string, string, string];
+  const action = { _id: '00af', name: 'Deploy', type: 'create', workflow: 'Deploy' };
+  const model = (one: TestNode) => one.command(createResourceModel, m, { name: 'VLAN', schema: {}, actions: [action] });
+  const instance = (one: TestNode, id: string, name = id) => one.command(createInstance, id, { modelId: m, name, instanceData: {} });
+  const there = async ({ tools }: TestNode, id = a) => ({ model: (await tools.state(resourceModel, m)).exists, instance: (await tools.state(resourceInstance, id)).exists });
+  const won = (result: unknown): boolean => typeof result === 'object';
+
+  // Turn, name, instance.
+  for (const n of [1, 2, 3]) {
+    it(`never leave an instance without its model: one comes and stops before append ${n}, the model goes`, async () => {
+      const held = stopping(log.store, n);
+      const [slow, quick] = [await node(held.store), await node()];
+      await model(quick);
+      await slow.catchUp();
+      held.arm();
+      const creating = outcome(instance(slow, a));
+      await held.atStop;
+      const deleted = await outcome(quick.command(deleteResourceModel, m, { withInstances: false }));
+      held.resume();
+      const created = await creating;
+      assert.deepEqual(await there(quick), { model: !won(deleted), instance: won(created) });
+      assert.notEqual(won(deleted), won(created), 'one of the two went through');
+    });
+  }
+
+  // Turn, model.
+  for (const n of [1, 2]) {
+    it(`never leave an instance without its model: the model goes and stops before append ${n}, an instance comes`, async () => {
+      const held = stopping(log.store, n);
+      const [slow, quick] = [await node(held.store), await node()];
+      await model(quick);
+      await slow.catchUp();
+      held.arm();
+      const deleting = outcome(slow.command(deleteResourceModel, m, { withInstances: false }));
+      await held.atStop;
+      const created = await outcome(instance(quick, a));
+      held.resume();
+      const deleted = await deleting;
+      assert.deepEqual([created && won(created), deleted], [true, 'conflict']);
+      assert.deepEqual(await there(quick), { model: true, instance: true });
+    });
+  }
+
+  it('make one instance of a name, however many want it', async () => {
+    const [one, two] = [await node(), await node()];
+    await model(one);
+    await two.catchUp();
+    const results = await Promise.all(Array.from({ length: 6 }, (_, i) => outcome(instance(i % 2 ? one : two, `${i}`.repeat(24), 'wanted'))));
+    assert.equal(results.filter(won).length, 1, JSON.stringify(results));
+  });
+
+  for (const n of [1, 2]) {
+    it(`never keep an instance in a group that is gone: it comes in and stops before append ${n}, and is deleted`, async () => {
+      const held = stopping(log.store, n);
+      const [slow, quick] = [await node(held.store), await node()];
+      await model(quick);
+      for (const id of [a, b]) await instance(quick, id);
+      await quick.command(createResourceGroup, g, { modelId: m, name: 'All', instances: [b] });
+      await slow.catchUp();
+      held.arm();
+      const adding = outcome(slow.command(updateResourceGroup, g, { instancesToAdd: [a] }));
+      await held.atStop;
+      await quick.command(deleteInstance, a);
+      held.resume();
+      assert.equal(await adding, 'not_found');
+      assert.deepEqual(idsIn((await quick.tools.state(resourceGroup, g)).members), [b]);
+    });
+
+    it(`never keep an instance in a group that is gone: it is deleted and stops before append ${n}, and comes in`, async () => {
+      const held = stopping(log.store, n);
+      const [slow, quick] = [await node(held.store), await node()];
+      await model(quick);
+      for (const id of [a, b]) await instance(quick, id);
+      await quick.command(createResourceGroup, g, { modelId: m, name: 'All', instances: [b] });
+      await slow.catchUp();
+      held.arm();
+      const deleting = slow.command(deleteInstance, a);
+      await held.atStop;
+      await quick.command(updateResourceGroup, g, { instancesToAdd: [a] });
+      held.resume();
+      await deleting;
+      assert.deepEqual(idsIn((await quick.tools.state(resourceGroup, g)).members), [b]);
+    });
+  }
+
+  it('remove what a deleted model leaves behind, also after the node that decided it has stopped', async () => {
+    const dying = await node(log.store, false);
+    await model(dying);
+    for (const id of [a, b]) await instance(dying, id);
+    await dying.command(createResourceGroup, g, { modelId: m, name: 'All', instances: [a, b] });
+    assert.equal((await dying.command(deleteResourceModel, m, { withInstances: true })).changed, true);
+    const finishing = await node();
+    await until(async () => !(await finishing.tools.state(resourceGroup, g)).exists);
+    assert.deepEqual([await there(finishing, a), await there(finishing, b)], [{ model: false, instance: false }, { model: false, instance: false }]);
+    assert.equal(await finishing.tools.count('resourceInstances', { field: 'modelId', op: 'equals', value: m }), 0);
+  });
+
+  it('carry an action to its end, whatever append the node that ran it stopped before', async () => {
+    const [execution] = ['e'.repeat(24)];
+    const scenario = async (one: TestNode) => {
+      await one.command(runAction, execution!, { modelId: m, actionId: '00af', instanceName: 'new', inputs: { vlan: 5 } }, { idempotency: { key: 'run', request: '' } });
+      const [task] = (await one.tools.state(actionExecution, execution!)).tasks;
+      await one.command(completeJob, task!._id, { variables: { done: true } });
+    };
+    for (let n = 1; ; n++) {
+      const held = stopping(log.store, n);
+      const slow = await node(held.store);
+      await model(slow);
+      held.arm();
+      const running = scenario(slow);
+      const stopped = await Promise.race([held.atStop.then(() => true), running.then(() => false)]);
+      const finishing = await node();
+      if (stopped) {
+        await finishing.command(runAction, execution!, { modelId: m, actionId: '00af', instanceName: 'new', inputs: { vlan: 5 } }, { idempotency: { key: 'run', request: '' } });
+        const [task] = (await finishing.tools.state(actionExecution, execution!)).tasks;
+        await until(async () => (await finishing.tools.state(job, task!._id)).status !== undefined);
+        if ((await finishing.tools.state(job, task!._id)).status === 'running') await finishing.command(completeJob, task!._id, { variables: { done: true } });
+      }
+      const instances = async () => finishing.tools.query('resourceInstances', { field: 'modelId', op: 'equals', value: m });
+      const { target } = (await finishing.tools.state(actionExecution, execution!)).started!;
+      await until(async () => {
+        await finishing.catchUp();
+        return (await finishing.model.get('lastActions', target._id))?.text.includes('"status":"complete"') ?? false;
+      });
+      assert.deepEqual((await instances()).map(({ name, instanceData }) => ({ name, instanceData })), [{ name: 'new', instanceData: { vlan: 5 } }], `stopped before append ${n}`);
+      assert.equal((await finishing.tools.state(actionExecution, execution!)).status, 'complete');
+      held.resume();
+      await running;
+      if (!stopped) return assert.ok(n > 6, `only ${n} appends`);
+      await Promise.all(nodes.splice(0).map((each) => each.stop()));
+      await log.close();
+      log = await openLog();
+    }
+  });
+});
