@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { Ajv } from 'ajv';
 import { formats } from '../src/commands/formats.ts';
 import { loadSample } from '../src/demo/load.ts';
+import { vlanRollout } from '../src/demo/prebuilts.ts';
 import type { Kept } from '../src/demo/sample.ts';
 import { areas } from '../src/http/areas.ts';
 import type { Row } from '../src/http/route.ts';
@@ -129,6 +130,8 @@ const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgra
   'POST /template_builder/templates/:name/renderJinja': { params: { name: 'Temporary' }, body: { context: { a: 1 } } },
   'POST /template_builder/templates/:name/renderJinja2TemplateWithCast': { params: { name: 'Temporary' }, body: { variables: { a: 1 }, castDataType: 'number' } },
   'DELETE /template_builder/templates/:name': { params: { name: 'Temporary' } },
+  'POST /prebuilts/import': { body: { prebuilt: { ...vlanRollout, metadata: { ...vlanRollout.metadata, name: 'temporary' }, bundles: [{ type: 'forms', data: { name: 'Of a package' } }, { type: 'workflow', data: {} }] } } },
+  'DELETE /prebuilts/:id': { params: { id: 'temporary' } },
 });
 
 /** The path with its parameters filled in. */

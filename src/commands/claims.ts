@@ -40,9 +40,9 @@ export const nameClaims = (store: EventStore, streams: Streams) => {
     const own = await streams.refresh(owner);
     const promised = streams.kindOf(decidedBy).aggregate.promises?.(decided.state) ?? [];
     if (!promised.some((p) => p.owner === owner && sameName(p.name, name))) return { decided, holds: shows(owner, own, name) };
-    // A stream may decide several intents, one after the other: parts of an earlier one say nothing of this.
+    // Parts of what the stream promised before say nothing of this.
     const part = partOf(decidedBy);
-    const carriedOut = [...own.keys.keys()].some((key) => key.startsWith(part) && Number(key.slice(part.length)) >= decided.decidedAt);
+    const carriedOut = [...own.keys.keys()].some((key) => key.startsWith(part) && Number(key.slice(part.length)) >= decided.promisedAt);
     return { decided, holds: !carriedOut || shows(owner, own, name) };
   };
 
