@@ -176,7 +176,7 @@ describe('Prebuilts over HTTP', () => {
     refused(await service.ask('GET', '/json-forms/forms/Free'), 404);
     await refuses(packed('taker', [aForm('Taken', { _id: 'd'.repeat(24) }), { type: 'automation', data: { ...automation, name: 'Other', triggers: [
       { _id: 'c'.repeat(24), name: 'T', enabled: true, actionType: 'automations', actionId: automation._id, type: 'endpoint', verb: 'POST', routeName: 'vlan-rollout', schema: null, jst: null },
-    ] } }]), 409, /bundles\/0\/data.*bundles\/1\/data\/routeName/);
+    ] } }]), 409, /bundles\/0\/data.*bundles\/1\/data\/triggers\/0\/routeName/);
   });
 
   it('name groups and forms that are not there, all of them', async () => {

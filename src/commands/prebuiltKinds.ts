@@ -17,8 +17,10 @@ export type Kind = {
   readonly collection: string;
   /** Takes one document in, from outside. */
   readonly command: Command;
-  /** The member of its input that holds the document; its refusals may point to it, or else into the document. */
+  /** The member of its input that holds the document. */
   readonly member: string;
+  /** Where in paths of its refusals the document begins. */
+  readonly inside: string;
   /** Takes the document in as part of a package: always an event. */
   readonly restore: Command;
   /** The id of the resource that the document is about; `fresh` if it has none and its name is free. */
@@ -30,13 +32,13 @@ export type Restored = { readonly document: Document; readonly accounts: Readonl
 
 /** What the command makes of the document where there is nothing yet: that refuses nothing but a bad document. */
 const restoring = (command: Command, member: string): Command => commandsOf<unknown, any>(command.aggregate)({ // events are the command's affair
-  name: `restore of ${command.name}`, input: Type.Unsafe<Restored>({}), on: 'any',
+  name: command.name.replace('import', 'restore'), input: Type.Unsafe<Restored>({}), on: 'any',
   decide: (_, { document, accounts, at }, context: Context) =>
     command.decide(command.aggregate.initial, { [member]: document }, { ...context, now: at, refs: { accounts, referrers: [], nodeReferrers: [] } }),
 });
 
-const kind = (types: readonly BundleType[], collection: string, command: Command, member: string, meant: Kind['meant']): Kind =>
-  ({ types, collection, command, member, meant, restore: restoring(command, member) });
+const kind = (types: readonly BundleType[], collection: string, command: Command, member: string, meant: Kind['meant'], inside = ''): Kind =>
+  ({ types, collection, command, member, meant, inside, restore: restoring(command, member) });
 
 const templateIn = (collection: string): Kind['meant'] => async (document, fresh, tools) => await importedId(tools, collection, document, true) ?? fresh;
 
@@ -44,8 +46,8 @@ const templateIn = (collection: string): Kind['meant'] => async (document, fresh
 export const kinds: readonly Kind[] = [
   kind(['forms', 'json-forms'], 'forms', importForm, 'form', formMeant),
   kind(['template'], 'templates', importTemplate, 'template', templateMeant),
-  kind(['mop-template'], 'commandTemplates', importCommandTemplate, 'template', templateIn('commandTemplates')),
-  kind(['mop-analytic-template'], 'analyticTemplates', importAnalyticTemplate, 'template', templateIn('analyticTemplates')),
+  kind(['mop-template'], 'commandTemplates', importCommandTemplate, 'template', templateIn('commandTemplates'), '/template'),
+  kind(['mop-analytic-template'], 'analyticTemplates', importAnalyticTemplate, 'template', templateIn('analyticTemplates'), '/template'),
   kind(['golden-config'], 'trees', importTree, 'tree', treeMeant),
 ];
 

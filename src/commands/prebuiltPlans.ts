@@ -11,28 +11,34 @@ import { type Kind, kinds } from './prebuiltKinds.ts';
 
 type Request = Preparing<PrebuiltState, PrebuiltImport>;
 
-/** A resource as the package leaves it. */
-type Planned = { readonly collection: string; readonly category: string; readonly id: string; readonly name: string; readonly state: unknown };
+/** Resources as the package leaves them. */
+const plannedOf = () => {
+  const states = new Map<string, unknown>();
+  const ids = new Map<string, string>();
+  return {
+    add: ({ collection, command: { aggregate } }: Kind, id: string, name: string, state: unknown): void => {
+      states.set(`${aggregate.category}-${id}`, state);
+      ids.set(`${collection} ${name}`, id).set(`${collection}/${id}`, id);
+    },
+    /** The platform as it will be then: documents of a package may name each other. */
+    within: (tools: Tools): Tools => ({
+      ...tools,
+      state: async (aggregate, id) => (states.get(`${aggregate.category}-${id}`) as never) ?? tools.state(aggregate, id),
+      find: async (collection, idOrName) => {
+        const known = ids.get(`${collection}/${idOrName}`) ?? ids.get(`${collection} ${idOrName}`);
+        if (known !== undefined) return known;
+        const id = await tools.find(collection, idOrName);
+        // One of the package that loses this very name.
+        return ids.has(`${collection}/${id}`) ? undefined : id;
+      },
+    }),
+  };
+};
 
-/** The platform as it will be with what is planned: documents of a package may name each other. */
-const worldWith = (tools: Tools, planned: readonly Planned[]): Tools => ({
-  ...tools,
-  state: async (aggregate, id) => (planned.find((one) => one.category === aggregate.category && one.id === id)?.state as never) ?? tools.state(aggregate, id),
-  find: async (collection, idOrName) => {
-    const here = planned.filter((one) => one.collection === collection);
-    const byId = here.find(({ id }) => id === idOrName) ?? here.find(({ name }) => name === idOrName);
-    if (byId) return byId.id;
-    const id = await tools.find(collection, idOrName);
-    // One that loses this very name.
-    return here.some((one) => one.id === id) ? undefined : id;
-  },
-});
-
-/** A refusal of the document alone as one of the request; `inside`: where the document lies in what refused it. */
+/** A refusal of the document alone as one of the request; `inside`: where in its paths the document begins. */
 const moved = ({ code, message, faults }: Refusal, index: number, inside: string): Refusal => {
-  const at = `/prebuilt/bundles/${index}/data`;
-  const within = (path = '') => (path === inside || path.startsWith(`${inside}/`) ? path.slice(inside.length) : path.startsWith('/') ? path : '');
-  return new Refusal(code, message, { faults: faults.map((fault) => ({ ...fault, path: at + within(fault.path) })) });
+  const within = (path = '') => (path.startsWith(inside) ? path.slice(inside.length) : path);
+  return new Refusal(code, message, { faults: faults.map((fault) => ({ ...fault, path: `/prebuilt/bundles/${index}/data${within(fault.path)}` })) });
 };
 
 const keyOf = ({ kind, parent = '', name }: Name): string => JSON.stringify([kind, parent, name]);
@@ -47,24 +53,25 @@ export const planOf = async (request: Request, tools: Tools): Promise<{ readonly
   const removed: { id: string; actionId: string }[] = [];
   const installed: (Plan['installed'][number] | undefined)[] = [];
   const refusals: Refusal[] = [];
-  const planned: Planned[] = [];
-  const world = worldWith(tools, planned);
+  const planned = plannedOf();
+  const world = planned.within(tools);
   const taken = new Map<string, number>();
 
   /** Notes that the document needs the streams and names, which nobody else may have. */
   const reserve = (index: number, keys: readonly string[]): void => {
     for (const key of keys) {
       const earlier = taken.get(key);
-      if (earlier !== undefined && earlier !== index) throw new Refusal('invalid', `The documents of bundles ${earlier} and ${index} have an id or name in common`, { path: '/' });
+      if (earlier !== undefined && earlier !== index) throw new Refusal('invalid', `The documents of bundles ${earlier} and ${index} have an id or name in common`);
       taken.set(key, index);
     }
   };
-  const notHeld = async (collection: string, id: string, field: string, name: string): Promise<void> => {
+  const notHeld = async (collection: string, id: string, field: string, name: string, path = '/name'): Promise<void> => {
     const [holder] = await tools.query(collection, { field, op: 'equals', value: name });
-    if (holder && holder._id !== id) throw new Refusal('conflict', `The name ${JSON.stringify(name)} is taken`, { path: `/${field}` });
+    if (holder && holder._id !== id) throw new Refusal('conflict', `The name ${JSON.stringify(name)} is taken`, { path });
   };
 
-  const planDocument = async ({ command, member, collection, meant }: Kind, { type, data }: Bundle, index: number): Promise<void> => {
+  const planDocument = async (kind: Kind, { type, data }: Bundle, index: number): Promise<void> => {
+    const { command, member, collection, meant } = kind;
     const { aggregate } = command;
     const id = await meant(data, newId(`bundle ${index}`), tools);
     const state = await tools.state(aggregate, id);
@@ -75,7 +82,7 @@ export const planOf = async (request: Request, tools: Tools): Promise<{ readonly
     const names = aggregate.names!(after);
     const { name } = names[0]!;
     reserve(index, [`${aggregate.category}-${id}`, ...names.map(keyOf)]);
-    planned.push({ collection, category: aggregate.category, id, name, state: after });
+    planned.add(kind, id, name, after);
     installed[index] = { type, _id: id, name };
     if (events.length === 0) return;
     await notHeld(collection, id, 'name', name);
@@ -87,15 +94,17 @@ export const planOf = async (request: Request, tools: Tools): Promise<{ readonly
     const input = { automation: data as never, overwrite };
     const refs = await importAutomation.prepare!({ id, input, state: {}, actor, now, newId, early: undefined }, world);
     const [decided] = importAutomation.decide({}, input, { id, now, actor, newId, refs }) as readonly Event<string, AutomationImported>[];
-    const document = data as { readonly name: string; readonly triggers?: readonly { readonly _id: string }[] };
-    reserve(index, [`automation-${refs.id}`, ...automationNames(document).map(keyOf), ...(document.triggers ?? []).map(({ _id }) => `trigger-${_id}`)]);
-    installed[index] = { type, _id: refs.id, name: document.name };
+    const { name, triggers: given = [] } = data as { readonly name: string; readonly triggers?: readonly { readonly _id: string; readonly name: string }[] };
+    reserve(index, [`automation-${refs.id}`, ...automationNames({ name }).map(keyOf), ...given.map(({ _id }) => `trigger-${_id}`)]);
+    installed[index] = { type, _id: refs.id, name };
     if (!decided) return;
     const { automation: { _id, ...automation }, triggers, removed: gone } = decided.data;
     const restored = triggers.map(({ _id, ...content }) => ({ category: 'trigger', id: _id, names: triggerNames(content), bundle: index, content }));
     reserve(index, restored.flatMap((part) => [`trigger-${part.id}`, ...part.names.map(keyOf)]));
-    await notHeld('automations', _id, 'name', automation.name);
-    for (const { id, content } of restored) if (content.type === 'endpoint') await notHeld('triggers', id, 'routeName', content.routeName);
+    await notHeld('automations', _id, 'name', name);
+    for (const { id, content } of restored) {
+      if (content.type === 'endpoint') await notHeld('triggers', id, 'routeName', content.routeName, `/triggers/${given.findIndex(({ name }) => name === content.name)}/routeName`);
+    }
     parts.push({ category: 'automation', id: _id, names: automationNames(automation), bundle: index, content: automation }, ...restored);
     removed.push(...gone.map((id) => ({ id, actionId: _id })));
   };
@@ -110,7 +119,7 @@ export const planOf = async (request: Request, tools: Tools): Promise<{ readonly
     }
   };
 
-  for (const kind of kinds) await each(kind.types, `/${kind.member}`, (bundle, index) => planDocument(kind, bundle, index));
-  await each(['automation'], '/automation', planAutomation);
+  for (const kind of kinds) await each(kind.types, kind.inside, (bundle, index) => planDocument(kind, bundle, index));
+  await each(['automation'], '', planAutomation);
   return { plan: { parts, removed, installed: installed.filter((one) => one !== undefined) }, refusals };
 };
