@@ -31,9 +31,11 @@ import { readSnapshot } from './projections/snapshot.ts';
 import { snapshots } from './projections/snapshots.ts';
 import { projectionVersion } from './projections/version.ts';
 import { secretKey, secrets } from './secrets.ts';
+import { sessionRunner } from './sessions.ts';
 import { devicesOf } from './southbound/devices.ts';
 import { jinjaRenderer } from './southbound/jinja/renderer.ts';
 import { outbound } from './southbound/outbound.ts';
+import { httpWebhook } from './southbound/webhook.ts';
 import type { Recorded } from './store/event.ts';
 import type { EventStore } from './store/port.ts';
 import { withPayloads } from './store/payloads.ts';
@@ -88,6 +90,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     catchUp: inMemory ? Infinity : 5_000,
     onEvent: (event) => {
       auth.onEvent(event);
+      sessions.onEvent(event);
       void settings.told([event]);
     },
     log: warn,
@@ -116,11 +119,15 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const handle = handler({ store, streams, claims: nameClaims(store, streams), tools, now, follow });
   const auth = authenticator({ model, settled, handle, settings: settings.current, hashing, unseal: sealing.unseal, digest: sealing.digest, secure: config.TLS_CERT_FILE !== undefined });
 
+  const guard = outbound({ allowed: config.OUTBOUND_ALLOW, stores: config.READSTORE_URL === undefined ? [] : [new URL(config.READSTORE_URL).hostname.replace(/^\[|\]$/g, '')] });
+  const renderer = jinjaRenderer();
+  const sessions = sessionRunner({ handle, tools, events: streams.events, webhook: httpWebhook(guard, sealing.unseal), renderer, log: warn });
+
   await settings.refresh();
   await bootstrap({ handle, adminPassword: config.ADMIN_PASSWORD, tell });
   consequences.start(handle);
+  sessions.start();
 
-  const guard = outbound({ allowed: config.OUTBOUND_ALLOW, stores: config.READSTORE_URL === undefined ? [] : [new URL(config.READSTORE_URL).hostname.replace(/^\[|\]$/g, '')] });
   const devices = devicesOf({
     adapters: (device) => storedAdapters(tools, device),
     order: () => settings.current().adapterOrder,
@@ -131,7 +138,6 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
 
   const health = monitor({ log, run, model, kind: inMemory ? 'memory' : 'redis', acknowledged: () => acknowledged, snapshot: keeping.position });
   const measured = metrics(health.gauges);
-  const renderer = jinjaRenderer();
   let stopping = false;
   const service: Service = {
     handle, model, tools, auth, devices,
@@ -170,6 +176,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
       clearTimeout(patience);
       await devices.close();
       auth.stop();
+      await sessions.stop();
       settings.stop();
       await consequences.stop();
       await renderer.close();

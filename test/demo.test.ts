@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { loadSample } from '../src/demo/load.ts';
+import { publishedIn } from './published.ts';
 import { adminPassword, startService, type TestService } from './service.ts';
 
 describe('the sample', () => {
@@ -9,6 +10,8 @@ describe('the sample', () => {
 
   it('is created through the HTTP API, and once however often it is loaded', async () => {
     const kept = await loadSample(service.url, 'admin', adminPassword);
+    // Its session ends, and tells of it, on its own.
+    while (publishedIn(service.folder).length === 0) await new Promise(setImmediate);
     const position = (await service.ask('GET', '/health/status')).body.eventStore.position;
     assert.deepEqual(await loadSample(service.url, 'admin', adminPassword), kept);
     assert.equal((await service.ask('GET', '/health/status')).body.eventStore.position, position);

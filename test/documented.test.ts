@@ -281,6 +281,23 @@ const operations = (settings: () => Record<string, string>) => {
     });
   });
 
+  it('10. runs an agent', async () => {
+    const path = '/agent-session-manager/sessions/run-agent';
+    const started = object({ status: text, sessionId: { type: 'string', pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' }, lastMessage: text });
+    const inputs = { change: { id: 'CHG0031443', title: 'new uplinks', devices: ['leaf-01'], window: { start: '2027-02-01T22:00Z', end: '2027-02-01T23:00Z' } } };
+    const terminationCallbackSignature = { location: 'change calendar', serviceName: 'calendar', methodName: 'summarized', identifier: 'CHG0031443' };
+    const { status, sessionId } = fits(await service.ask('POST', path, { agent: 'Change summary', inputs, terminationCallbackSignature }), started);
+    assert.equal(status, 'RUNNING');
+    const session = async () => (await service.ask('GET', `/agent-session-manager/sessions/${sessionId}`)).body;
+    while ((await session()).status === 'RUNNING') await new Promise(setImmediate);
+    const { status: end, lastMessage } = await session();
+    assert.deepEqual([end, lastMessage.split('\n')[0]], ['COMPLETE', 'CHG0031443: New uplinks on 1 device']);
+    fits(await service.ask('POST', path, { agent: 'no-such' }), failure, 404);
+    const { metadata } = fits(await service.ask('POST', path, { agent: 'Change summary', inputs: { change: { ...inputs.change, devices: [] } } }), failure, 422);
+    assert.equal(metadata.errors[0].path, '/inputs/change/devices');
+    fits(await service.ask('POST', path, { agent: 'Change summary', inputs, terminationCallbackSignature: { serviceName: 'calendar' } }), failure, 400);
+  });
+
   it('11. deletes a resource model, with its instances only if asked to', async () => {
     const path = '/lifecycle-manager/resources/Edge%20circuit';
     const { metadata: { errors } } = fits(await service.ask('DELETE', path), failure, 409);

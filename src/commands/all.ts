@@ -1,6 +1,8 @@
 import { account } from '../domain/accounts.ts';
 import { actionExecution } from '../domain/actionExecutions.ts';
 import { adapter } from '../domain/adapters.ts';
+import { agent } from '../domain/agents.ts';
+import { agentSession } from '../domain/agentSessions.ts';
 import { analyticTemplate } from '../domain/analyticTemplates.ts';
 import { automationImport } from '../domain/automationImports.ts';
 import { automation } from '../domain/automations.ts';
@@ -26,6 +28,7 @@ import { planDeletion } from '../domain/planDeletions.ts';
 import { plan } from '../domain/plans.ts';
 import { prebuilt } from '../domain/prebuilts.ts';
 import { activeProfile, profile } from '../domain/profiles.ts';
+import { publishedEvent } from '../domain/publishedEvents.ts';
 import { resourceGroup } from '../domain/resourceGroups.ts';
 import { resourceInstance } from '../domain/resourceInstances.ts';
 import { resourceModel } from '../domain/resourceModels.ts';
@@ -37,6 +40,7 @@ import { tree } from '../domain/trees.ts';
 import { trigger } from '../domain/triggers.ts';
 import { watching } from '../domain/watchings.ts';
 import { actionReactions } from './actionReactions.ts';
+import { sessionReactions } from './agentSessions.ts';
 import { automationReactions } from './automationReactions.ts';
 import { deviceGroupReactions } from './deviceGroups.ts';
 import { formReactions } from './forms.ts';
@@ -53,6 +57,8 @@ export const aggregates: readonly Aggregate[] = [
   actionExecution,
   activeProfile,
   adapter,
+  agent,
+  agentSession,
   analyticTemplate,
   automation,
   automationImport,
@@ -77,6 +83,7 @@ export const aggregates: readonly Aggregate[] = [
   planDeletion,
   prebuilt,
   profile,
+  publishedEvent,
   resourceGroup,
   resourceInstance,
   resourceModel,
@@ -100,4 +107,5 @@ export const reactions: readonly Reaction[] = [
   ...modelReactions,
   ...planReactions,
   ...prebuiltReactions,
+  ...sessionReactions,
 ];

@@ -4,7 +4,7 @@ import { type Actor, fold } from '../domain/core.ts';
 import { sameName } from '../domain/names.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { encode, type Metadata, type Recorded } from '../store/event.ts';
-import { isTooLarge, slimmed } from '../store/payloads.ts';
+import { goesInParts, slimmed } from '../store/payloads.ts';
 import { type EventStore, WrongRevision } from '../store/port.ts';
 import { mayRead, mayWrite } from './access.ts';
 import type { Claims } from './claims.ts';
@@ -117,10 +117,10 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
     const held = aggregate.names?.(past.state) ?? [];
     const own = (aggregate.names?.(next) ?? []).filter((name) => !held.some((old) => sameName(old, name)));
     const wanted = [...own.map((name) => ({ owner: stream, name })), ...(aggregate.promises?.(next) ?? [])];
-    const source = `@platform/${aggregate.area}`;
+    const home = `@platform/${aggregate.area}`;
     const inWords = (facts: readonly unknown[]) => {
       let { hash, revision } = past;
-      return events.map(({ type }, i) => {
+      return events.map(({ type, source = home }, i) => {
         const made = encode(stream, ++revision, randomUUID(), source, { type, data: facts[i] }, about, hash);
         hash = made.hash;
         return made;
@@ -128,9 +128,9 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
     };
     const facts = events.map(({ data }) => data);
     const whole = inWords(facts);
-    const encoded = isTooLarge(whole) ? inWords(await slimmed(store, source, facts)) : whole;
+    const encoded = goesInParts(whole) ? inWords(await slimmed(store, home, facts)) : whole;
     const recorded = (position: number): Recorded[] => encoded.map(({ id, hash }, i) => ({
-      id, stream, revision: past.revision + 1 + i, position, source, topic: events[i]!.type, data: events[i]!.data, metadata: { hash, ...about },
+      id, stream, revision: past.revision + 1 + i, position, source: events[i]!.source ?? home, topic: events[i]!.type, data: events[i]!.data, metadata: { hash, ...about },
     }));
     const grown = streams.extend(stream, past, recorded(0));
 

@@ -1,3 +1,4 @@
+import { agentSteps } from './agents.ts';
 import { deviceSteps } from './devices.ts';
 import { formSteps } from './forms.ts';
 import { gateways } from './gateways.ts';
@@ -110,5 +111,6 @@ export const sample: readonly ((kept: Kept) => Step)[] = [
   ...formSteps,
   ...templateSteps,
   ...prebuiltSteps,
+  ...agentSteps,
   ...mopSteps,
 ];

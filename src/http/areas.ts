@@ -1,4 +1,5 @@
 import { version } from '../version.ts';
+import { agentSessionManagerRows } from './agentSessionManager.ts';
 import { authorizationRows } from './authorization.ts';
 import { bannerRows } from './banner.ts';
 import { configurationManagerRows } from './configurationManager.ts';
@@ -19,6 +20,7 @@ import { templateRows } from './templates.ts';
 
 /** All rows of the API. */
 export const areas: readonly AreaRows[] = [
+  agentSessionManagerRows,
   authorizationRows(() => areas),
   bannerRows,
   configurationManagerRows,

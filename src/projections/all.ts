@@ -1,6 +1,8 @@
 import { accounts } from './accounts.ts';
 import { actionExecutions } from './actionExecutions.ts';
 import { adapters } from './adapters.ts';
+import { agents } from './agents.ts';
+import { agentSessions, sessionMessages } from './agentSessions.ts';
 import { analyticTemplates } from './analyticTemplates.ts';
 import { automations } from './automations.ts';
 import { banners } from './banner.ts';
@@ -37,6 +39,8 @@ export const projections: readonly Projection[] = [
   actionExecutions,
   activeProfiles,
   adapters,
+  agents,
+  agentSessions,
   analyticTemplates,
   automations,
   banners,
@@ -61,6 +65,7 @@ export const projections: readonly Projection[] = [
   resourceModels,
   roles,
   serviceGroups,
+  sessionMessages,
   templates,
   trees,
   triggers,
