@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { Ajv } from 'ajv';
 import { formats } from '../src/commands/formats.ts';
 import { loadSample } from '../src/demo/load.ts';
+import { vlanRollout } from '../src/demo/prebuilts.ts';
 import type { Kept } from '../src/demo/sample.ts';
 import { areas } from '../src/http/areas.ts';
 import type { Row } from '../src/http/route.ts';
@@ -131,6 +132,8 @@ const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgra
   'POST /template_builder/templates/:name/renderJinja': { params: { name: 'Temporary' }, body: { context: { a: 1 } } },
   'POST /template_builder/templates/:name/renderJinja2TemplateWithCast': { params: { name: 'Temporary' }, body: { variables: { a: 1 }, castDataType: 'number' } },
   'DELETE /template_builder/templates/:name': { params: { name: 'Temporary' } },
+  'POST /prebuilts/import': { body: { prebuilt: { ...vlanRollout, metadata: { ...vlanRollout.metadata, name: 'temporary' }, bundles: [{ type: 'forms', data: { name: 'Of a package' } }, { type: 'workflow', data: {} }] } } },
+  'DELETE /prebuilts/:id': { params: { id: 'temporary' } },
   'POST /agent-session-manager/agents': { body: { name: 'Temporary', inputSchema: {}, runner: 'webhook', url: 'https://a.example.net', headers: { Authorization: 'secret' } } },
   'PUT /agent-session-manager/agents/:id': { params: { id: 'Temporary' }, body: { name: 'Temporary', description: 'Other', inputSchema: {}, runner: 'template', template: '{{ a }}', timeout: 5 } },
   'POST /agent-session-manager/sessions/run-agent': { body: { agent: 'Temporary', inputs: { a: 1 }, terminationCallbackSignature: { location: '', serviceName: 'a', methodName: 'b', identifier: '' } } },

@@ -131,6 +131,17 @@ const analyticTemplate = template({ prepostCommands: list(object({}, {
   preRawCommand: text, postRawCommand: text, passRule: yesOrNo, rules: list(object({}, { type: text, preRegex: text, postRegex: text, evaluation: text, ...more })), preCommandResHTML: text, postCommandResHTML: text,
 })) });
 
+const bundleType = one('automation', 'forms', 'golden-config', 'integration', 'integration-model', 'json-forms', 'mop-template', 'mop-analytic-template', 'template', 'transformation', 'workflow');
+const prebuiltPackage = object({
+  metadata: object({
+    name: text, version: text, description: text, author: text, license: text,
+    repository: object({}, { type: one('local', 'hosted_git', 'git'), hostname: text, path: text }), PlatformDependencies: anyObject,
+  }, { keywords: list(text), hostedGitId: whole }),
+  manifest: object({ bundleName: text, artifacts: list(object({}, { id: text, name: text, location: text, type: bundleType })) }, { fingerprint: text, createdEpoch: text }),
+  bundles: list(object({ type: bundleType, data: anyObject })),
+  readme: text,
+});
+
 const ajv = new Ajv({ strict: true, allErrors: true });
 
 /** Every documented operation as somebody outside sees it, on a service with these settings. */
@@ -229,6 +240,12 @@ const operations = (settings: () => Record<string, string>) => {
     assert.equal(missing.message, 'Could not find matching template');
     fits(await service.ask('POST', '/mop/export', { options: {} }), failure, 400);
     fits(await service.ask('POST', '/mop/export', { options: { name: 'x' }, type: 'both' }), failure, 400);
+  });
+
+  it('5. exports a prebuilt', async () => {
+    const body = fits(await service.ask('GET', `/prebuilts/${kept.rollout}/export`), prebuiltPackage);
+    assert.deepEqual([body.metadata.name, body.bundles.length, body.manifest.artifacts.length], ['@vendor/vlan-rollout', 11, 11]);
+    fits(await service.ask('GET', '/prebuilts/no-such-prebuilt/export'), failure, 404);
   });
 
   it('6. updates a group mapping, or creates it', async () => {

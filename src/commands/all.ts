@@ -26,6 +26,7 @@ import { nameClaims } from '../domain/names.ts';
 import { parkedReaction } from '../domain/parkedReactions.ts';
 import { planDeletion } from '../domain/planDeletions.ts';
 import { plan } from '../domain/plans.ts';
+import { prebuilt } from '../domain/prebuilts.ts';
 import { activeProfile, profile } from '../domain/profiles.ts';
 import { publishedEvent } from '../domain/publishedEvents.ts';
 import { resourceGroup } from '../domain/resourceGroups.ts';
@@ -45,6 +46,7 @@ import { deviceGroupReactions } from './deviceGroups.ts';
 import { formReactions } from './forms.ts';
 import { jobReactions } from './jobMoves.ts';
 import { planReactions } from './plans.ts';
+import { prebuiltReactions } from './prebuilts.ts';
 import type { Reaction } from './reactions.ts';
 import { groupReactions } from './resourceGroups.ts';
 import { modelReactions } from './resourceModels.ts';
@@ -79,6 +81,7 @@ export const aggregates: readonly Aggregate[] = [
   parkedReaction,
   plan,
   planDeletion,
+  prebuilt,
   profile,
   publishedEvent,
   resourceGroup,
@@ -103,5 +106,6 @@ export const reactions: readonly Reaction[] = [
   ...jobReactions,
   ...modelReactions,
   ...planReactions,
+  ...prebuiltReactions,
   ...sessionReactions,
 ];

@@ -73,7 +73,7 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
     const { id, input, actor, early, idempotency, ifRevision } = request;
     const { aggregate } = command;
     const { state, revision } = past;
-    const refs = await command.prepare?.({ id, input, state, actor, early }, tools);
+    const refs = await command.prepare?.({ id, input, state, actor, early, now: at, newId }, tools);
     const lists = (command.gbac ?? aggregate.gbac)?.(state, refs);
     if (lists && !mayRead(actor, lists)) throw missing(aggregate.category);
     if (lists && !mayWrite(actor, lists)) throw new Refusal('forbidden', 'Only members of its write groups may change it');
@@ -96,9 +96,10 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
     const at = now();
     const about = aboutOf(request, at);
     const replay = request.idempotency && past.keys.has(request.idempotency.key);
-    const series = replay ? undefined : command.series?.(past.state, request.input, request.id);
+    const series = [replay ? [] : command.series?.(past.state, request.input, request.id) ?? []].flat();
     const work = () => carryOut(command, request, stream, past, at, about, newId);
-    return series === undefined ? work() : inSeries(series, stream, past, about, work);
+    // One order everywhere, so that two decisions cannot wait for each other.
+    return series.sort().reduceRight((inner, name) => () => inSeries(name, stream, past, about, inner), work)();
   };
 
   const carryOut = async (

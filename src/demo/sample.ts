@@ -5,6 +5,7 @@ import { gateways } from './gateways.ts';
 import { jobSteps } from './jobs.ts';
 import { lifecycleSteps } from './lifecycle.ts';
 import { mopSteps } from './mop.ts';
+import { prebuiltSteps } from './prebuilts.ts';
 import { profileSteps } from './profiles.ts';
 import { templateSteps } from './templates.ts';
 
@@ -109,6 +110,7 @@ export const sample: readonly ((kept: Kept) => Step)[] = [
   ...profileSteps,
   ...formSteps,
   ...templateSteps,
+  ...prebuiltSteps,
   ...agentSteps,
   ...mopSteps,
 ];

@@ -13,6 +13,7 @@ import { rootLoginRows } from './login.ts';
 import { monitoringRows } from './monitoring.ts';
 import { mopRows } from './mop.ts';
 import { operationsManagerRows } from './operationsManager.ts';
+import { prebuiltRows } from './prebuilts.ts';
 import { profileRows } from './profiles.ts';
 import type { AreaRows } from './route.ts';
 import { templateRows } from './templates.ts';
@@ -33,6 +34,7 @@ export const areas: readonly AreaRows[] = [
   mopRows,
   openapiRows(() => areas, { version }),
   operationsManagerRows,
+  prebuiltRows,
   profileRows,
   rootLoginRows,
   templateRows,

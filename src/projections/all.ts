@@ -21,6 +21,7 @@ import { lastActions } from './lastActions.ts';
 import { logins } from './logins.ts';
 import { parkedReactions } from './parkedReactions.ts';
 import { plans } from './plans.ts';
+import { prebuilts } from './prebuilts.ts';
 import { activeProfiles, profiles } from './profiles.ts';
 import { resourceGroups } from './resourceGroups.ts';
 import { resourceInstances } from './resourceInstances.ts';
@@ -57,6 +58,7 @@ export const projections: readonly Projection[] = [
   logins,
   parkedReactions,
   plans,
+  prebuilts,
   profiles,
   resourceGroups,
   resourceInstances,
