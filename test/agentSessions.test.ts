@@ -185,7 +185,8 @@ describe('Sessions over HTTP', () => {
       const session = await until(await run(agent));
       assert.deepEqual([session.status, session.lastMessage], ['FAILED', 'It has not ended within 1 seconds']);
       const took = Date.parse(session.ended) - Date.parse(session.created);
-      assert.ok(took >= 1000, `${took}`);
+      // Timers and the clock may be a millisecond apart.
+      assert.ok(took >= 990, `${took}`);
     }
   });
 
