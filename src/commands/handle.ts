@@ -149,6 +149,7 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
     const { done, stored } = await inTurn(stream, async () => {
       let past = await streams.load(stream);
       for (let tried = 1; ; tried++) {
+        const began = performance.now();
         try {
           const outcome = await attempt(command, request, past, newId);
           if (outcome.done.changed || outcome.done.replayed) return outcome;
@@ -164,7 +165,8 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
           if (error instanceof Refusal && past.revision === seen) throw error;
         }
         if (tried === attempts) throw new Refusal('unavailable', 'Too many writers at once; nothing was stored', { retryAfterSeconds: 1 });
-        if (tried > 1) await pause(Math.random() * 2 ** tried);
+        // Two nodes that start over at once get in each other's way again: the longer a try takes, the wider they spread.
+        if (tried > 1) await pause(Math.random() * (2 ** tried + tried * (performance.now() - began)));
       }
     });
     // Outside the turn: what follows may be about this very stream. Also of a replay: the first try may not be through.
