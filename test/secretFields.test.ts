@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { same } from '../src/domain/changes.ts';
 import { Refusal } from '../src/domain/refusal.ts';
-import { mask, maskSecrets, openSecrets, sealSecrets } from '../src/domain/secretFields.ts';
+import { mask, maskSecrets, mostSecrets, openSecrets, sealSecrets } from '../src/domain/secretFields.ts';
 import { secrets } from '../src/secrets.ts';
 
 describe('secrets within documents', () => {
@@ -24,5 +24,11 @@ describe('secrets within documents', () => {
 
   it('cannot be kept where none is stored', () => {
     assert.throws(() => sealSecrets({ list: [{ 'key': mask }] }, {}, seal, '/properties'), (error) => error instanceof Refusal && error.code === 'invalid' && error.faults[0]?.path === '/properties/list/0/key');
+  });
+
+  it('are no more than can be sealed without holding up others', () => {
+    const some = (length: number) => ({ list: Array.from({ length }, (_, key) => ({ key })) });
+    assert.ok(sealSecrets(some(mostSecrets), {}, seal));
+    assert.throws(() => sealSecrets(some(mostSecrets + 1), {}, seal, '/variables'), (error) => error instanceof Refusal && error.code === 'invalid' && error.faults[0]?.path === `/variables/list/${mostSecrets}/key`);
   });
 });
