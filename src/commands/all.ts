@@ -23,6 +23,8 @@ import { resourceInstance } from '../domain/resourceInstances.ts';
 import { resourceModel } from '../domain/resourceModels.ts';
 import { activeProfile, profile } from '../domain/profiles.ts';
 import { role } from '../domain/roles.ts';
+import { scheduledJobMigration } from '../domain/scheduledJobMigrations.ts';
+import { scheduledJob } from '../domain/scheduledJobs.ts';
 import { series } from '../domain/series.ts';
 import { template } from '../domain/templates.ts';
 import { serviceGroup } from '../domain/serviceGroups.ts';
@@ -37,6 +39,7 @@ import { planReactions } from './plans.ts';
 import type { Reaction } from './reactions.ts';
 import { groupReactions } from './resourceGroups.ts';
 import { modelReactions } from './resourceModels.ts';
+import { scheduledJobReactions } from './scheduledJobMigrations.ts';
 
 /** All kinds of streams. */
 export const aggregates: readonly Aggregate[] = [
@@ -65,6 +68,8 @@ export const aggregates: readonly Aggregate[] = [
   resourceModel,
   profile,
   role,
+  scheduledJob,
+  scheduledJobMigration,
   series,
   template,
   serviceGroup,
@@ -82,4 +87,5 @@ export const reactions: readonly Reaction[] = [
   ...jobReactions,
   ...modelReactions,
   ...planReactions,
+  ...scheduledJobReactions,
 ];

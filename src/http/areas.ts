@@ -13,11 +13,13 @@ import { monitoringRows } from './monitoring.ts';
 import { operationsManagerRows } from './operationsManager.ts';
 import { profileRows } from './profiles.ts';
 import type { AreaRows } from './route.ts';
+import { automationCatalogRows } from './scheduledJobs.ts';
 import { templateRows } from './templates.ts';
 
 /** All rows of the API. */
 export const areas: readonly AreaRows[] = [
   authorizationRows(() => areas),
+  automationCatalogRows,
   bannerRows,
   configurationManagerRows,
   docsRows,

@@ -20,6 +20,8 @@ import { resourceInstances } from './resourceInstances.ts';
 import { resourceModels } from './resourceModels.ts';
 import { activeProfiles, profiles } from './profiles.ts';
 import { roles } from './roles.ts';
+import { scheduledJobMigrations } from './scheduledJobMigrations.ts';
+import { scheduledJobs } from './scheduledJobs.ts';
 import { templates } from './templates.ts';
 import { serviceGroups } from './serviceGroups.ts';
 import { trees } from './trees.ts';
@@ -50,6 +52,8 @@ export const projections: readonly Projection[] = [
   resourceModels,
   profiles,
   roles,
+  scheduledJobMigrations,
+  scheduledJobs,
   templates,
   serviceGroups,
   trees,
