@@ -1,9 +1,11 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { provideAccount } from './commands/accounts.ts';
+import { provideLab } from './commands/adapters.ts';
 import type { Command } from './commands/define.ts';
 import { provideGroup } from './commands/groups.ts';
 import type { Handle } from './commands/handle.ts';
 import { platform } from './domain/accounts.ts';
+import { labName } from './domain/adapters.ts';
 import { builtInGroups } from './domain/groups.ts';
 
 type Needs = {
@@ -19,11 +21,15 @@ const username = 'admin';
 /** Always the same, so that two processes that start at once mean the same stream. */
 const idOf = (kind: string, name: string): string => hash('sha256', `built-in ${kind} ${name}`, 'hex').slice(0, 24);
 
-/** Makes sure that there are the built-in groups and, at the very first start, the account `admin` in `admins`. */
+/**
+ * Makes sure that there are the built-in groups and, at the first start, the account `admin` in `admins` and the adapter
+ * `lab` with three simulated devices.
+ */
 export const bootstrap = async ({ handle, adminPassword, tell }: Needs): Promise<void> => {
   const provide = (command: Command, id: string, input: unknown) =>
     handle(command, { id, input, actor: platform, operation: 'bootstrap', requestId: randomUUID() });
   for (const name of Object.keys(builtInGroups)) await provide(provideGroup, idOf('group', name), { name });
+  await provide(provideLab, labName, {});
   const password = adminPassword ?? randomBytes(18).toString('base64url');
   const { changed } = await provide(provideAccount, idOf('account', username), { username, password });
   if (changed && adminPassword === undefined) tell(`Account ${username} has the password ${password}; change it with POST /authorization/whoami/password`);

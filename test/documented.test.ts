@@ -3,6 +3,7 @@ import { Ajv } from 'ajv';
 import { loadSample } from '../src/demo/load.ts';
 import type { Kept } from '../src/demo/sample.ts';
 import { gateway, issuing, root } from './certificates.ts';
+import { describeOwnRedis } from './redisServer.ts';
 import { adminPassword, type Answer, startService, type TestService } from './service.ts';
 
 // What the API document says of the answers, field by field; written from it and not from the code.
@@ -117,13 +118,38 @@ const serviceGroup = object({
 const cleared = object({ status: text, message: text, result: object({ inventory: object({ id, name: text }), statistics: object({ nodesDeleted: { type: 'number' } }) }) });
 const success = object({ status: { const: 'success' }, message: text });
 
+const template = (commands: Readonly<Record<string, Schema>>): Schema => object(
+  { name: text },
+  { _id: text, description: text, os: text, passRule: yesOrNo, namespace: orNull(namespace), created: whole, lastUpdated: whole, createdBy: orNull(text), lastUpdatedBy: orNull(text), ...commands },
+);
+// The project's own members of rules beside the documented ones: docs/command-templates.md.
+const more = { severity: text, flags: anyObject };
+const commandTemplate = template({ commands: list(object({}, {
+  command: text, passRule: yesOrNo, rules: list(object({ rule: text, eval: text }, { raw: text, result: yesOrNo, ...more, ruleB: text, evaluator: text, percentage: { type: 'number' } })),
+})) });
+const analyticTemplate = template({ prepostCommands: list(object({}, {
+  preRawCommand: text, postRawCommand: text, passRule: yesOrNo, rules: list(object({}, { type: text, preRegex: text, postRegex: text, evaluation: text, ...more })), preCommandResHTML: text, postCommandResHTML: text,
+})) });
+
+const bundleType = one('automation', 'forms', 'golden-config', 'integration', 'integration-model', 'json-forms', 'mop-template', 'mop-analytic-template', 'template', 'transformation', 'workflow');
+const prebuiltPackage = object({
+  metadata: object({
+    name: text, version: text, description: text, author: text, license: text,
+    repository: object({}, { type: one('local', 'hosted_git', 'git'), hostname: text, path: text }), PlatformDependencies: anyObject,
+  }, { keywords: list(text), hostedGitId: whole }),
+  manifest: object({ bundleName: text, artifacts: list(object({}, { id: text, name: text, location: text, type: bundleType })) }, { fingerprint: text, createdEpoch: text }),
+  bundles: list(object({ type: bundleType, data: anyObject })),
+  readme: text,
+});
+
 const ajv = new Ajv({ strict: true, allErrors: true });
 
-describe('the documented operations, called from outside:', () => {
+/** Every documented operation as somebody outside sees it, on a service with these settings. */
+const operations = (settings: () => Record<string, string>) => {
   let service: TestService;
   let kept: Kept;
   before(async () => {
-    service = await startService();
+    service = await startService(settings());
     kept = await loadSample(service.url, 'admin', adminPassword);
   });
   after(() => service.stop());
@@ -187,6 +213,41 @@ describe('the documented operations, called from outside:', () => {
     fits(await service.as(null)('GET', `/operations-manager/automations/${kept.upgrade}/export`), failure, 401);
   });
 
+  it('4. exports a command template', async () => {
+    const exported = fits(await service.ask('POST', '/mop/export', { options: { name: 'Upgrade pre-check' }, type: 'templates' }), commandTemplate);
+    assert.deepEqual([exported._id, exported.createdBy, exported.namespace, exported.commands.length], [kept.precheck, 'admin', null, 3]);
+    assert.ok(Math.abs(Date.now() - exported.created) < 600_000);
+    assert.deepEqual(fits(await service.ask('POST', '/mop/export', { options: { _id: kept.precheck } }), commandTemplate), exported);
+  });
+
+  it('4. exports a template that says only what the document knows', async () => {
+    const commands = [{ command: 'show clock', passRule: false, rules: [{ rule: 'UTC', eval: 'contains', raw: 'UTC', result: true }] }];
+    const space = { type: 'project', _id: 'p1', name: 'Lab', accessControl: { read: ['a'], execute: [], write: [], manage: ['b'] } };
+    const template = { _id: 'clock', name: 'Clock', description: 'Time', os: 'ios', passRule: false, namespace: space, commands, created: 1, lastUpdated: 2, createdBy: 'admin', lastUpdatedBy: null };
+    assert.equal((await service.ask('POST', '/mop/import', { type: 'templates', template })).status, 200);
+    assert.deepEqual(fits(await service.ask('POST', '/mop/export', { options: { name: 'Clock', _id: 'clock' } }), commandTemplate), template);
+  });
+
+  it('4. exports an analytic template', async () => {
+    for (const type of ['analytics', 'analytic']) {
+      const exported = fits(await service.ask('POST', '/mop/export', { options: { name: 'Upgrade before and after' }, type }), analyticTemplate);
+      assert.deepEqual([exported._id, exported.prepostCommands[0].rules[0].evaluation], [kept.comparison, '<']);
+    }
+  });
+
+  it('4. fails with the failure envelope', async () => {
+    const missing = fits(await service.ask('POST', '/mop/export', { options: { name: 'No such' } }), failure, 404);
+    assert.equal(missing.message, 'Could not find matching template');
+    fits(await service.ask('POST', '/mop/export', { options: {} }), failure, 400);
+    fits(await service.ask('POST', '/mop/export', { options: { name: 'x' }, type: 'both' }), failure, 400);
+  });
+
+  it('5. exports a prebuilt', async () => {
+    const body = fits(await service.ask('GET', `/prebuilts/${kept.rollout}/export`), prebuiltPackage);
+    assert.deepEqual([body.metadata.name, body.bundles.length, body.manifest.artifacts.length], ['@vendor/vlan-rollout', 11, 11]);
+    fits(await service.ask('GET', '/prebuilts/no-such-prebuilt/export'), failure, 404);
+  });
+
   it('6. updates a group mapping, or creates it', async () => {
     const path = '/group-mappings/okta/net%2Fnew%20people';
     const answered = object({ status: one('OK', 'Created'), message: text, data: mapping });
@@ -218,6 +279,23 @@ describe('the documented operations, called from outside:', () => {
     assert.deepEqual({ name: body.name, description: body.description, status: body.status, added: body.nodes.at(-1), gbac: body.gbac }, {
       name: options.name, description: options.description, status: options.status, added: treeNode, gbac: options.gbac,
     });
+  });
+
+  it('10. runs an agent', async () => {
+    const path = '/agent-session-manager/sessions/run-agent';
+    const started = object({ status: text, sessionId: { type: 'string', pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' }, lastMessage: text });
+    const inputs = { change: { id: 'CHG0031443', title: 'new uplinks', devices: ['leaf-01'], window: { start: '2027-02-01T22:00Z', end: '2027-02-01T23:00Z' } } };
+    const terminationCallbackSignature = { location: 'change calendar', serviceName: 'calendar', methodName: 'summarized', identifier: 'CHG0031443' };
+    const { status, sessionId } = fits(await service.ask('POST', path, { agent: 'Change summary', inputs, terminationCallbackSignature }), started);
+    assert.equal(status, 'RUNNING');
+    const session = async () => (await service.ask('GET', `/agent-session-manager/sessions/${sessionId}`)).body;
+    while ((await session()).status === 'RUNNING') await new Promise(setImmediate);
+    const { status: end, lastMessage } = await session();
+    assert.deepEqual([end, lastMessage.split('\n')[0]], ['COMPLETE', 'CHG0031443: New uplinks on 1 device']);
+    fits(await service.ask('POST', path, { agent: 'no-such' }), failure, 404);
+    const { metadata } = fits(await service.ask('POST', path, { agent: 'Change summary', inputs: { change: { ...inputs.change, devices: [] } } }), failure, 422);
+    assert.equal(metadata.errors[0].path, '/inputs/change/devices');
+    fits(await service.ask('POST', path, { agent: 'Change summary', inputs, terminationCallbackSignature: { serviceName: 'calendar' } }), failure, 400);
   });
 
   it('11. deletes a resource model, with its instances only if asked to', async () => {
@@ -277,6 +355,23 @@ describe('the documented operations, called from outside:', () => {
     fits(await service.ask('POST', '/gateway_manager/v1/certificates', { raw_certificate: 'none' }), failure, 400);
   });
 
+  it('17. imports device groups', async () => {
+    const groups = [{ name: 'Core routers', description: 'Both sites', devices: ['core-01', 'core-02'] }, { name: 'Empty for now' }];
+    fits(await service.ask('POST', '/configuration_manager/import/groups', { groups }), success);
+    const { body } = await service.ask('GET', '/configuration_manager/devicegroups/Core%20routers');
+    assert.deepEqual({ name: body.name, description: body.description, devices: body.devices }, groups[0]);
+    fits(await service.ask('POST', '/configuration_manager/import/groups', { groups: [{ name: 'Core routers', devices: [] }] }), failure, 409);
+  });
+
+  it('20. applies a device configuration', async () => {
+    const path = '/configuration_manager/devices/lab-02/configuration';
+    const body = fits(await service.ask('POST', path, { config: { device: 'lab-02', config: 'hostname lab-02\nntp server 192.0.2.77\n' }, options: {} }), anything);
+    assert.equal(body.device, 'lab-02');
+    assert.match((await service.ask('GET', path)).body.config, /^ntp server 192\.0\.2\.77$/m);
+    const { metadata } = fits(await service.ask('POST', path, { config: { config: 'no such command as this\nbogus\n' } }), failure, 502);
+    fits({ status: 200, headers: new Headers({ 'content-type': 'application/json' }), text: JSON.stringify(metadata.adapter), body: metadata.adapter }, object({ name: { const: 'lab' }, status: whole, body: anyObject }));
+  });
+
   it('21. clears the nodes of an inventory', async () => {
     const { result, status, message } = fits(await service.ask('DELETE', '/inventory_manager/v1/nodes/clear/Branches'), cleared);
     assert.deepEqual({ status, message, result }, { status: 'Success', message: 'Deleted 24 nodes', result: { inventory: { id: kept.branches, name: 'Branches' }, statistics: { nodesDeleted: 24 } } });
@@ -304,4 +399,7 @@ describe('the documented operations, called from outside:', () => {
     fits(await service.ask('GET', `/json-forms/forms/${kept.upgradeForm}`), formDocument);
     fits(await service.ask('GET', '/json-forms/forms/no-such-form'), failure, 404);
   });
-});
+};
+
+describe('the documented operations, called from outside:', () => operations(() => ({})));
+describeOwnRedis('the documented operations, called from outside, read models in Redis:', (redis) => operations(() => ({ READSTORE_URL: redis().url })));

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { namesOf } from '../domain/groups.ts';
 import { addNodes, clear, create, inventory, newInventorySchema, newNodesSchema, type Node, remove } from '../domain/inventories.ts';
-import { get } from '../domain/layers.ts';
+import { get } from '../domain/layeredMap.ts';
 import { sealSecrets } from '../domain/secretFields.ts';
 import { commandsOf } from './define.ts';
 import { unknownNames } from './references.ts';

@@ -1,8 +1,8 @@
 import type { Actor } from '../domain/core.ts';
 import type { Referrer } from '../domain/references.ts';
 import { projections } from '../projections/all.ts';
-import { mayRead } from './access.ts';
 import type { Where } from '../projections/port.ts';
+import { mayRead } from './access.ts';
 import type { Tools } from './define.ts';
 
 /** Who may name a group or role: the filter field of a collection that lists the names, which documents count, and how they are called. */
@@ -45,7 +45,9 @@ export const unknownNames = async ({ query }: Tools, collection: string, names: 
 
 /** The kinds of components that the platform holds: an automation's `componentType`, and the collection that its `componentName` is an id or name in. */
 export const componentCollections: ReadonlyMap<string, string> = new Map([
+  ['agent', 'agents'],
   ['template', 'templates'],
+  ['mop-template', 'commandTemplates'],
 ]);
 
 /** Automations that name the component by one of its ids and names, as far as the actor may see. */

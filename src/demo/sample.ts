@@ -1,7 +1,11 @@
+import { agentSteps } from './agents.ts';
+import { deviceSteps } from './devices.ts';
 import { formSteps } from './forms.ts';
 import { gateways } from './gateways.ts';
 import { jobSteps } from './jobs.ts';
 import { lifecycleSteps } from './lifecycle.ts';
+import { mopSteps } from './mop.ts';
+import { prebuiltSteps } from './prebuilts.ts';
 import { profileSteps } from './profiles.ts';
 import { templateSteps } from './templates.ts';
 
@@ -100,9 +104,13 @@ export const sample: readonly ((kept: Kept) => Step)[] = [
   ({ weekly }) => ({ method: 'PUT', path: '/configuration_manager/compliance_plans', body: { planId: weekly, options: { status: 'active' } } }),
   () => ({ method: 'POST', path: '/configuration_manager/compliance_plans', body: { name: 'Before the freeze', description: 'Still being put together', gbac: { write: ['compliance'], read: [] } } }),
   ...jobSteps,
+  ...deviceSteps,
   ...lifecycleSteps,
   ...gateways,
   ...profileSteps,
   ...formSteps,
   ...templateSteps,
+  ...prebuiltSteps,
+  ...agentSteps,
+  ...mopSteps,
 ];

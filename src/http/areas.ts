@@ -1,4 +1,5 @@
 import { version } from '../version.ts';
+import { agentSessionManagerRows } from './agentSessionManager.ts';
 import { authorizationRows } from './authorization.ts';
 import { bannerRows } from './banner.ts';
 import { configurationManagerRows } from './configurationManager.ts';
@@ -7,10 +8,12 @@ import { formRows } from './forms.ts';
 import { gatewayManagerRows } from './gatewayManager.ts';
 import { groupMappingRows } from './groupMappings.ts';
 import { inventoryManagerRows } from './inventories.ts';
-import { rootLoginRows } from './login.ts';
 import { lifecycleManagerRows } from './lifecycleManager.ts';
+import { rootLoginRows } from './login.ts';
 import { monitoringRows } from './monitoring.ts';
+import { mopRows } from './mop.ts';
 import { operationsManagerRows } from './operationsManager.ts';
+import { prebuiltRows } from './prebuilts.ts';
 import { profileRows } from './profiles.ts';
 import type { AreaRows } from './route.ts';
 import { automationCatalogRows } from './scheduledJobs.ts';
@@ -18,6 +21,7 @@ import { templateRows } from './templates.ts';
 
 /** All rows of the API. */
 export const areas: readonly AreaRows[] = [
+  agentSessionManagerRows,
   authorizationRows(() => areas),
   automationCatalogRows,
   bannerRows,
@@ -26,11 +30,13 @@ export const areas: readonly AreaRows[] = [
   formRows,
   gatewayManagerRows,
   groupMappingRows,
-  lifecycleManagerRows,
   inventoryManagerRows,
+  lifecycleManagerRows,
   monitoringRows,
+  mopRows,
   openapiRows(() => areas, { version }),
   operationsManagerRows,
+  prebuiltRows,
   profileRows,
   rootLoginRows,
   templateRows,

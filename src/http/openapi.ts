@@ -66,7 +66,7 @@ const queryParameters = (row: Row, write: Write): object[] => {
 };
 
 const listFields = (row: Row): ListFields | undefined =>
-  ('list' in row && row.list ? { sorts: Object.keys(row.list.sorts), filters: Object.keys(row.list.filters), ...('order' in row && row.order && { order: row.order }) } : undefined);
+  ('list' in row && row.list ? { sorts: Object.keys(row.list.sorts), filters: Object.keys(row.list.filters), ...('order' in row && row.order && { order: row.order }), ...('limit' in row && row.limit && { limit: row.limit }) } : undefined);
 
 const filterParameters = (filters: readonly string[]): object[] =>
   Object.entries(filterOps).map(([name, op]) => ({

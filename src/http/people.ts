@@ -4,6 +4,8 @@ import type { GroupMapping } from '../domain/groupMappings.ts';
 import type { ReadStore } from '../projections/port.ts';
 import type { Join } from './route.ts';
 
+type Signed = Pick<Authored, 'createdBy' | 'lastUpdatedBy'>;
+
 /** Usernames of accounts by id; what is no account's id is not in it. */
 export const usernames = async (model: ReadStore, ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
   const entries = await model.getMany('accounts', [...new Set(ids)]);
@@ -11,14 +13,14 @@ export const usernames = async (model: ReadStore, ids: readonly string[]): Promi
 };
 
 /** Puts usernames in the place of the authors' account ids; what is no account's id stays as it is. */
-export const signing = async (model: ReadStore, documents: readonly Authored[]) => {
+export const signing = async (model: ReadStore, documents: readonly Signed[]) => {
   const names = await usernames(model, documents.flatMap(({ createdBy, lastUpdatedBy }) => [createdBy, lastUpdatedBy].filter((id) => id !== null)));
   const who = (id: string | null) => (id === null ? null : names.get(id) ?? id);
-  return <D extends Authored>(document: D): D => ({ ...document, createdBy: who(document.createdBy), lastUpdatedBy: who(document.lastUpdatedBy) });
+  return <D extends Signed>(document: D): D => ({ ...document, createdBy: who(document.createdBy), lastUpdatedBy: who(document.lastUpdatedBy) });
 };
 
 /** A document with usernames in the place of its authors' ids. */
-export const signed: Join<Authored> = async (doc, { model }) => (await signing(model, [doc]))(doc);
+export const signed: Join<Signed> = async (doc, { model }) => (await signing(model, [doc]))(doc);
 
 export type Author = { readonly _id: string; readonly username: string; readonly firstname: string; readonly provenance: string };
 

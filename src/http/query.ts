@@ -4,8 +4,8 @@ import type { Where } from '../projections/port.ts';
 import { filterOf, type Sent, whereOf } from './filters.ts';
 import { checker } from './validate.ts';
 
-/** What a list can be sorted by (the first is the default) and filtered by; `order` is the default direction, else 1. */
-export type ListFields = { readonly sorts: readonly string[]; readonly filters: readonly string[]; readonly order?: 1 | -1 };
+/** What a list can be sorted by (the first is the default) and filtered by; `order` is the default direction, else 1; `limit` the default limit, else 25. */
+export type ListFields = { readonly sorts: readonly string[]; readonly filters: readonly string[]; readonly order?: 1 | -1; readonly limit?: number };
 
 /** A query as rows get it: the declared parameters, converted; of lists also the part that is asked for. */
 export type Parsed = {
@@ -14,9 +14,9 @@ export type Parsed = {
 };
 
 /** The parameters by which every list is paged. */
-export const pageParameters = ({ sorts, order = 1 }: ListFields): Record<string, TSchema> => ({
+export const pageParameters = ({ sorts, order = 1, limit = 25 }: ListFields): Record<string, TSchema> => ({
   skip: Type.Integer({ minimum: 0, default: 0, description: 'How many documents to leave out' }),
-  limit: Type.Integer({ minimum: 1, maximum: 1000, default: 25, description: 'How many documents to answer at most' }),
+  limit: Type.Integer({ minimum: 1, maximum: 1000, default: limit, description: 'How many documents to answer at most' }),
   sort: Type.Enum([...sorts], { default: sorts[0], description: 'What to sort by' }),
   order: Type.Enum([1, -1], { default: order, description: '1 ascending, -1 descending' }),
 });

@@ -115,6 +115,8 @@ export type ListRow = Common & {
   readonly childrenOf?: Projection;
   /** Default direction; 1 unless given. */
   readonly order?: 1 | -1;
+  /** Default limit; 25 unless given. */
+  readonly limit?: number;
   readonly join?: Join;
   /** The query parameter that asks for the join; without it every answer is joined. */
   readonly joinOn?: string;

@@ -3,7 +3,7 @@ import type { Handle } from '../commands/handle.ts';
 import type { Actor, Aggregate } from '../domain/core.ts';
 import type { Projection } from '../projections/define.ts';
 import type { Entry, ReadStore } from '../projections/port.ts';
-import type { Renderer } from '../southbound/port.ts';
+import type { Devices, Renderer } from '../southbound/port.ts';
 import type { Authenticator } from './authenticate.ts';
 
 /** What rows may use of the running service. Reads wait for what this node has acknowledged. */
@@ -19,6 +19,8 @@ export type Service = {
   readonly collectionOf: (aggregate: Aggregate) => string | undefined;
   /** Who calls, and logging in and out. */
   readonly auth: Authenticator;
+  /** The devices of all adapters. */
+  readonly devices: Devices;
   /** Keyed digest of a text. */
   readonly digest: (text: string) => string;
   /** The template engine. */

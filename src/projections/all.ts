@@ -1,10 +1,16 @@
 import { accounts } from './accounts.ts';
 import { actionExecutions } from './actionExecutions.ts';
+import { adapters } from './adapters.ts';
+import { agents } from './agents.ts';
+import { agentSessions, sessionMessages } from './agentSessions.ts';
+import { analyticTemplates } from './analyticTemplates.ts';
 import { automations } from './automations.ts';
-import { certificates } from './certificates.ts';
 import { banners } from './banner.ts';
+import { certificates } from './certificates.ts';
+import { commandTemplates } from './commandTemplates.ts';
 import { credentials } from './credentials.ts';
 import type { Projection } from './define.ts';
+import { deviceGroups } from './deviceGroups.ts';
 import { formDeletions } from './formDeletions.ts';
 import { forms } from './forms.ts';
 import { groupMappings } from './groupMappings.ts';
@@ -15,15 +21,16 @@ import { lastActions } from './lastActions.ts';
 import { logins } from './logins.ts';
 import { parkedReactions } from './parkedReactions.ts';
 import { plans } from './plans.ts';
+import { prebuilts } from './prebuilts.ts';
+import { activeProfiles, profiles } from './profiles.ts';
 import { resourceGroups } from './resourceGroups.ts';
 import { resourceInstances } from './resourceInstances.ts';
 import { resourceModels } from './resourceModels.ts';
-import { activeProfiles, profiles } from './profiles.ts';
 import { roles } from './roles.ts';
 import { scheduledJobMigrations } from './scheduledJobMigrations.ts';
 import { scheduledJobs } from './scheduledJobs.ts';
-import { templates } from './templates.ts';
 import { serviceGroups } from './serviceGroups.ts';
+import { templates } from './templates.ts';
 import { trees } from './trees.ts';
 import { triggers } from './triggers.ts';
 import { watchings } from './watchings.ts';
@@ -33,10 +40,16 @@ export const projections: readonly Projection[] = [
   accounts,
   actionExecutions,
   activeProfiles,
+  adapters,
+  agents,
+  agentSessions,
+  analyticTemplates,
   automations,
-  certificates,
   banners,
+  certificates,
+  commandTemplates,
   credentials,
+  deviceGroups,
   formDeletions,
   forms,
   groupMappings,
@@ -47,15 +60,17 @@ export const projections: readonly Projection[] = [
   logins,
   parkedReactions,
   plans,
+  prebuilts,
+  profiles,
   resourceGroups,
   resourceInstances,
   resourceModels,
-  profiles,
   roles,
   scheduledJobMigrations,
   scheduledJobs,
-  templates,
   serviceGroups,
+  sessionMessages,
+  templates,
   trees,
   triggers,
   watchings,

@@ -26,6 +26,7 @@ export const plans = projection<Plan, PlanEvent>(plan, {
     name: (doc) => doc.name,
     status: (doc) => doc.status,
     treeId: (doc) => doc.nodes.map(({ treeId }) => treeId),
+    deviceGroup: (doc) => doc.nodes.flatMap(({ deviceGroups = [] }) => deviceGroups),
     groups: ({ gbac }) => [...gbac.read, ...gbac.write],
   },
   guard: ({ gbac }) => groupsGuard(gbac),

@@ -1,0 +1,29 @@
+import { Type } from 'typebox';
+import { adapter, type AdapterState, create, provideLab as provide, remove, replace, sealProperties } from '../domain/adapters.ts';
+import { adapterReplacementSchema, newAdapterSchema } from '../domain/adapterSchemas.ts';
+import type { Adapter } from '../projections/adapters.ts';
+import { commandsOf, type Tools } from './define.ts';
+
+const command = commandsOf(adapter);
+
+const prepare = async ({ state, input }: { readonly state: AdapterState; readonly input: Parameters<typeof sealProperties>[1] }, { seal }: Tools) =>
+  ({ properties: sealProperties(state, input, seal) });
+
+export const createAdapter = command({ name: 'createAdapter', input: newAdapterSchema, on: 'new', prepare, decide: create });
+export const replaceAdapter = command({ name: 'replaceAdapter', input: adapterReplacementSchema, on: 'existing', prepare, decide: replace });
+export const deleteAdapter = command({ name: 'deleteAdapter', input: Type.Object({}), on: 'existing', decide: remove });
+
+/** For the first start. */
+export const provideLab = command({ name: 'provideLab', input: Type.Object({}), on: 'any', decide: provide });
+
+/** All adapters, or those that know the device, as they are stored; by name. */
+export const storedAdapters = async ({ query }: Tools, device?: string): Promise<readonly Adapter[]> => {
+  const found: Adapter[] = [];
+  for (;;) {
+    const page = await query('adapters', device === undefined ? undefined : { field: 'device', op: 'equals', value: device }, found.length);
+    found.push(...page);
+    if (page.length < pageLength) return found;
+  }
+};
+
+const pageLength = 1000;

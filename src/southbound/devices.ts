@@ -1,0 +1,107 @@
+import type { HttpProperties, SshProperties } from '../domain/adapterSchemas.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { openSecrets } from '../domain/secretFields.ts';
+import type { Sealed } from '../domain/sealed.ts';
+import { adapterFailure, reasonOf } from './failure.ts';
+import { httpAdapter } from './http.ts';
+import { labAdapter } from './lab.ts';
+import type { Outbound } from './outbound.ts';
+import type { Device, DeviceAdapter, Devices } from './port.ts';
+import { Busy, slots } from './slots.ts';
+import { sshAdapter } from './ssh.ts';
+
+/** An adapter as it is stored: properties with sealed secrets; `created` is when it was made. */
+export type StoredAdapter = {
+  readonly name: string;
+  readonly type: 'lab' | 'http' | 'ssh';
+  readonly properties: Readonly<Record<string, unknown>>;
+  readonly devices: readonly Device[];
+  readonly created: string;
+};
+
+type Needs = {
+  /** Those that know the device, or all of them; by name. */
+  readonly adapters: (device?: string) => Promise<readonly StoredAdapter[]>;
+  /** Names of adapters in the order in which they are asked for a device; others follow by name. */
+  readonly order: () => readonly string[];
+  readonly unseal: (sealed: Sealed) => string;
+  readonly guard: Outbound;
+  /** Where simulated devices keep their configurations. */
+  readonly labFolder: string;
+};
+
+const defaultTimeout = 30_000;
+const perAdapter = 16;
+const inLine = 256;
+
+/** Devices by their stored adapters. An adapter is made for each call from what is stored at that moment; calls are bounded in time and number. */
+export const devicesOf = ({ adapters, order, unseal, guard, labFolder }: Needs): Devices => {
+  const stopping = new AbortController();
+  const underWay = new Set<Promise<unknown>>();
+  const places = slots(perAdapter, inLine);
+  const turns = slots(1, inLine);
+
+  const open = ({ name, type, properties, created }: StoredAdapter): DeviceAdapter => {
+    const opened = openSecrets(properties, unseal);
+    if (type === 'http') return httpAdapter(name, opened as HttpProperties, guard);
+    if (type === 'ssh') return sshAdapter(name, opened as SshProperties, guard);
+    return labAdapter({ name, made: created, folder: labFolder });
+  };
+
+  const ordered = (some: readonly StoredAdapter[]): readonly StoredAdapter[] => {
+    const first = order();
+    const rank = ({ name }: StoredAdapter) => (first.includes(name) ? first.indexOf(name) : first.length);
+    return some.toSorted((a, b) => rank(a) - rank(b) || (a.name < b.name ? -1 : 1));
+  };
+
+  const lookUp = async (name: string): Promise<{ readonly adapter: StoredAdapter; readonly device: Device }> => {
+    for (const adapter of ordered(await adapters(name))) {
+      const device = adapter.devices.find((one) => one.name === name);
+      if (device) return { adapter, device };
+    }
+    throw new Refusal('not_found', `No adapter knows the device ${JSON.stringify(name)}`, { path: 'device' });
+  };
+
+  /** One call, bounded: whatever becomes of it, it ends with the adapter's time. `alone`: no other such call on the device meanwhile. */
+  const calling = <T>(adapter: StoredAdapter, device: Device, alone: boolean, work: (adapter: DeviceAdapter, signal: AbortSignal) => Promise<T>): Promise<T> => {
+    const timeout = typeof adapter.properties.timeout === 'number' ? adapter.properties.timeout : defaultTimeout;
+    const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(timeout)]);
+    const placed = () => places(adapter.name, signal, () => work(open(adapter), signal));
+    const call = (alone ? turns(JSON.stringify([adapter.name, device.name]), signal, placed) : placed()).catch((error: unknown) => {
+      if (error instanceof Busy) throw adapterFailure(adapter.name, 'too many calls at once');
+      throw signal.aborted && !(error instanceof Refusal) ? adapterFailure(adapter.name, reasonOf(signal.reason)) : error;
+    });
+    underWay.add(call);
+    const done = () => void underWay.delete(call);
+    call.then(done, done);
+    return call;
+  };
+
+  const reading = async <T>(name: string, work: (adapter: DeviceAdapter, device: Device, signal: AbortSignal) => Promise<T>): Promise<T> => {
+    const { adapter, device } = await lookUp(name);
+    return calling(adapter, device, false, (opened, signal) => work(opened, device, signal));
+  };
+
+  return {
+    find: async (name) => {
+      const { adapter, device } = await lookUp(name);
+      return { adapter: adapter.name, device };
+    },
+    list: async () => {
+      const known = new Map<string, Device & { readonly adapter: string }>();
+      for (const { name: adapter, devices } of ordered(await adapters())) for (const device of devices) if (!known.has(device.name)) known.set(device.name, { ...device, adapter });
+      return [...known.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
+    },
+    apply: async (name, device, config, options) => {
+      const adapter = (await adapters(device.name)).find((one) => one.name === name);
+      if (!adapter) throw adapterFailure(name, 'it is not there any more');
+      return calling(adapter, device, true, (opened, signal) => opened.apply(device, config, options, signal));
+    },
+    configuration: (name) => reading(name, (adapter, device, signal) => adapter.configuration(device, signal)),
+    run: (name, command) => reading(name, (adapter, device, signal) => adapter.run(device, command, signal)),
+    close: async () => {
+      stopping.abort(new DOMException('The service is shutting down', 'AbortError'));
+      await Promise.allSettled(underWay);
+    },
+  };
+};

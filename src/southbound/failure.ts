@@ -1,0 +1,34 @@
+import { Refusal } from '../domain/refusal.ts';
+
+type Answered = { readonly status?: number | null; readonly body?: unknown };
+
+/** `adapter_failed` with the reason; `status` and `body` are what the southbound system answered, null where it did not. */
+export const adapterFailure = (name: string, reason: string, { status = null, body = null }: Answered = {}): Refusal =>
+  new Refusal('adapter_failed', `Adapter ${JSON.stringify(name)}: ${reason}`, { metadata: { adapter: { name, status, body } } });
+
+/** Why a connection failed, in words that hold nothing of what was sent. */
+export const reasonOf = (error: unknown): string => {
+  const { name, code, message } = error as NodeJS.ErrnoException;
+  if (name === 'OutboundRefused') return message;
+  if (name === 'TimeoutError') return 'there was no answer in time';
+  if (name === 'AbortError') return 'the service is shutting down';
+  if (code === undefined) return 'the connection failed';
+  return words[code] ?? (code.startsWith('HPE_') ? 'the answer is not HTTP' : `the connection failed (${code})`);
+};
+
+const words: Readonly<Record<string, string>> = {
+  ECONNREFUSED: 'the connection was refused', ECONNRESET: 'the connection broke off', EPIPE: 'the connection broke off',
+  ENOTFOUND: 'the host is not known', EAI_AGAIN: 'the host cannot be looked up now', EHOSTUNREACH: 'the host cannot be reached', ENETUNREACH: 'the network cannot be reached',
+};
+
+/** The work, or the signal's reason as soon as it is aborted. */
+export const abortable = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> => new Promise((resolve, reject) => {
+  const abort = () => reject(signal.reason);
+  if (signal.aborted) abort();
+  signal.addEventListener('abort', abort, { once: true });
+  work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+});
+
+/** The text with every secret in it as ********. */
+export const redacted = (text: string, secrets: readonly string[]): string =>
+  secrets.filter((secret) => secret.length > 0).reduce((shown, secret) => shown.replaceAll(secret, '********'), text);

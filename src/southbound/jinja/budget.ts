@@ -1,0 +1,69 @@
+import { limitError } from './errors.ts';
+
+/** What one render may use. */
+export const limits = {
+  /** Nodes evaluated, items passed, and work in proportion to the size of what is worked on. */
+  steps: 5_000_000,
+  /** Characters or elements of one value. */
+  size: 8 * 1024 * 1024,
+  /** Characters or elements of all values made. */
+  made: 256 * 1024 * 1024,
+  /** Bits of one integer. */
+  bits: 1024 * 1024,
+  /** Characters printed; bytes are counted at the end. */
+  output: 4 * 1024 * 1024,
+  /** Macros and recursive loops within each other. */
+  depth: 150,
+} as const;
+
+/** Counts what a render uses; each function throws when its limit is passed. */
+export type Budget = {
+  step(count?: number): void;
+  /** Before a value of so many characters or elements is made. */
+  make(size: number | bigint): void;
+  /** That a value that grows is not too large yet; what it is made of is counted as it is made. */
+  fits(size: number): void;
+  /** Before an integer of so many bits is made. */
+  bits(count: number | bigint): void;
+  print(characters: number): void;
+  /** Runs something one level deeper. */
+  deeper<T>(work: () => T): T;
+};
+
+export const newBudget = (): Budget => {
+  let steps = 0;
+  let made = 0;
+  let printed = 0;
+  let depth = 0;
+  const step = (count = 1): void => {
+    if ((steps += count) > limits.steps) throw limitError(`The template takes more than ${limits.steps} steps`);
+  };
+  const fits = (size: number | bigint): void => {
+    if (size > limits.size) throw limitError(`The template makes a value of more than ${limits.size} characters or elements`);
+  };
+  return {
+    step,
+    fits,
+    make: (size) => {
+      fits(size);
+      if ((made += Number(size)) > limits.made) throw limitError(`The template makes values of more than ${limits.made} characters or elements in all`);
+      if (size > 256) step(Number(size) >> 8);
+    },
+    bits: (count) => {
+      if (count > limits.bits) throw limitError(`The template makes an integer of more than ${limits.bits} bits`);
+      if (count > 1024) step(Number(count) >> 6);
+    },
+    print: (characters) => {
+      if ((printed += characters) > limits.output) throw limitError(`The template prints more than ${limits.output} characters`);
+    },
+    deeper: (work) => {
+      if (depth >= limits.depth) throw limitError(`Macros and recursive loops are nested deeper than ${limits.depth} levels`);
+      depth++;
+      try {
+        return work();
+      } finally {
+        depth--;
+      }
+    },
+  };
+};

@@ -1,0 +1,16 @@
+import { TemplateError } from './errors.ts';
+import type { Outcome, Work } from './protocol.ts';
+import { renderTemplate } from './render.ts';
+
+const outcome = ({ template, variables }: Work): Outcome => {
+  try {
+    return { text: renderTemplate(template, variables) };
+  } catch (error) {
+    if (error instanceof TemplateError) return { line: error.line, reason: error.message };
+    throw error;
+  }
+};
+
+// Ends by itself when the service is gone: then nothing is left to listen to.
+process.on('message', (work: Work) => process.send!(outcome(work)));
+process.send!('ready' satisfies Outcome);

@@ -1,0 +1,36 @@
+/** What Python or Jinja2 would raise while a template renders: the type's name as there, and its message. */
+export class PythonError extends Error {
+  readonly type: string;
+
+  constructor(type: string, message: string) {
+    super(message);
+    this.name = 'PythonError';
+    this.type = type;
+  }
+}
+
+/** Why a template does not parse or render, and the line of it (from 1). */
+export class TemplateError extends Error {
+  readonly line: number;
+
+  constructor(message: string, line: number) {
+    super(message);
+    this.name = 'TemplateError';
+    this.line = line;
+  }
+}
+
+export const typeError = (message: string): PythonError => new PythonError('TypeError', message);
+export const valueError = (message: string): PythonError => new PythonError('ValueError', message);
+export const undefinedError = (message: string): PythonError => new PythonError('UndefinedError', message);
+
+/** A limit of this engine was reached. */
+export const limitError = (message: string): PythonError => new PythonError('Limit', message);
+
+/** Whether an error is one of these types of Python. */
+export const isRaised = (error: unknown, ...types: string[]): boolean => error instanceof PythonError && types.includes(error.type);
+
+const selfExplaining = ['TemplateSyntaxError', 'UndefinedError', 'Limit'];
+
+/** The reason as the caller of the service reads it. */
+export const reasonOf = ({ type, message }: PythonError): string => (selfExplaining.includes(type) ? message : `${type}: ${message}`);

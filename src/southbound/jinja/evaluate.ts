@@ -1,0 +1,118 @@
+import { typeError, undefinedError } from './errors.ts';
+import { undefinedValue } from './values/values.ts';
+import type { CallArguments, Expression } from './parse/nodes.ts';
+import { lookUp, type Scope } from './scope.ts';
+import { attribute, item, sliced } from './values/access.ts';
+import { needText } from './values/arguments.ts';
+import { concatenated, operate, signed } from './values/arithmetic.ts';
+import { contains, equal, ordered } from './values/compare.ts';
+import { newDict } from './values/dicts.ts';
+import { each } from './values/iterate.ts';
+import { textRepr } from './values/print.ts';
+import { type Kwargs, type Run, type Value, isDict, isThing, isUndefined, orElse, truthy, tuple, typeName } from './values/values.ts';
+
+/** The arguments of a call, with those of `*` and `**` in their place. */
+export const argumentsOf = (run: Run, scope: Scope, { args, kwargs, allArgs, allKwargs }: CallArguments): readonly [Value[], Map<string, Value>] => {
+  const given = args.map((arg) => evaluate(run, scope, arg));
+  const named = new Map<string, Value>();
+  for (const [name, value] of kwargs) named.set(name, evaluate(run, scope, value));
+  if (allArgs) for (const value of each(run, evaluate(run, scope, allArgs))) given.push(value);
+  if (allKwargs) {
+    const dict = evaluate(run, scope, allKwargs);
+    if (!isDict(dict)) throw isUndefined(dict) ? undefinedError(dict.message) : typeError(`argument after ** must be a mapping, not ${typeName(dict)}`);
+    for (const [key, value] of dict.entries.values()) {
+      const name = needText(key, 'keywords');
+      if (named.has(name)) throw typeError(`got multiple values for keyword argument '${name}'`);
+      named.set(name, value);
+    }
+  }
+  return [given, named];
+};
+
+/** Calls a value. */
+export const callValue = (run: Run, callee: Value, args: readonly Value[], kwargs: Kwargs): Value => {
+  if (isUndefined(callee)) throw undefinedError(callee.message);
+  if (!isThing(callee) || !callee.call) throw typeError(`'${typeName(callee)}' object is not callable`);
+  const { line } = run;
+  const result = callee.call(run, args, kwargs);
+  run.line = line;
+  return result;
+};
+
+const compared = (run: Run, operator: string, a: Value, b: Value): boolean => {
+  switch (operator) {
+    case '==': return equal(run, a, b);
+    case '!=': return !equal(run, a, b);
+    case 'in': return contains(run, b, a);
+    case 'not in': return !contains(run, b, a);
+    default: return ordered(run, operator as '<', a, b);
+  }
+};
+
+/** What an expression means in a scope. */
+export const evaluate = (run: Run, scope: Scope, node: Expression): Value => {
+  run.budget.step();
+  run.line = node.line;
+  const value = (part: Expression): Value => evaluate(run, scope, part);
+  switch (node.node) {
+    case 'constant': return node.value;
+    case 'name': return orElse(lookUp(scope, node.name), () => undefinedValue(`${textRepr(node.name)} is undefined`));
+    case 'attribute': return attribute(run, value(node.of), node.name);
+    case 'item': return item(run, value(node.of), value(node.key));
+    case 'slice': {
+      const of = value(node.of);
+      const [start, stop, step] = [node.start, node.stop, node.step].map((part) => (part ? value(part) : null));
+      return sliced(run, of, start!, stop!, step!);
+    }
+    case 'call': {
+      const callee = value(node.callee);
+      const [args, kwargs] = argumentsOf(run, scope, node);
+      run.line = node.line;
+      return callValue(run, callee, args, kwargs);
+    }
+    case 'filter': {
+      const of = value(node.of!);
+      const [args, kwargs] = argumentsOf(run, scope, node);
+      run.line = node.line;
+      return run.filter(node.name, of, args, kwargs);
+    }
+    case 'test': {
+      const of = value(node.of);
+      const [args, kwargs] = argumentsOf(run, scope, node);
+      run.line = node.line;
+      return run.test(node.name, of, args, kwargs);
+    }
+    case 'binary': {
+      const left = value(node.left);
+      const right = value(node.right);
+      run.line = node.line;
+      return operate(run, node.operator, left, right);
+    }
+    case 'sign': return signed(node.sign, value(node.of));
+    case 'not': return !truthy(value(node.of));
+    case 'and': {
+      const left = value(node.left);
+      return truthy(left) ? value(node.right) : left;
+    }
+    case 'or': {
+      const left = value(node.left);
+      return truthy(left) ? left : value(node.right);
+    }
+    case 'compare': {
+      let left = value(node.first);
+      for (const [operator, part] of node.rest) {
+        const right = value(part);
+        if (!compared(run, operator, left, right)) return false;
+        left = right;
+      }
+      return true;
+    }
+    case 'concat': return concatenated(run, node.parts.map(value));
+    case 'condition':
+      if (truthy(value(node.test))) return value(node.then);
+      return node.otherwise ? value(node.otherwise) : undefinedValue(`the inline if-expression on line ${node.line} evaluated to false and no else section was defined.`);
+    case 'list': return node.items.map(value);
+    case 'tuple': return tuple(node.items.map(value));
+    case 'dict': return newDict(node.pairs.map(([key, member]) => [value(key), value(member)]));
+  }
+};

@@ -1,0 +1,33 @@
+import { item } from '../values/access.ts';
+import { needText } from '../values/arguments.ts';
+import { type Run, type Value, isUndefined, textOf } from '../values/values.ts';
+
+const partsOf = (path: Value): Value[] => {
+  const text = textOf(path);
+  if (text === undefined) return path === null ? [] : [path];
+  return text.split('.').map((part) => (/^\d+$/.test(part) ? BigInt(part) : part));
+};
+
+/** Texts in lower case, anything else as it is. */
+export const ignoreCase = (value: Value): Value => textOf(value)?.toLowerCase() ?? value;
+
+/** Reads `a.b.0` of items; what is undefined on the way is `otherwise`, if given. */
+export const getter = (run: Run, path: Value, otherwise: Value = null, after: (value: Value) => Value = (value) => value): ((of: Value) => Value) => {
+  const parts = partsOf(path);
+  return (of) => {
+    let value = of;
+    for (const part of parts) {
+      run.budget.step();
+      value = item(run, value, part);
+      if (otherwise !== null && isUndefined(value)) value = otherwise;
+    }
+    return after(value);
+  };
+};
+
+/** The same for several paths with commas between them: a list. */
+export const listGetter = (run: Run, paths: Value, after: (value: Value) => Value): ((of: Value) => Value) => {
+  const text = textOf(paths);
+  const getters = (text === undefined ? [paths] : needText(text).split(',')).map((path) => getter(run, path, null, after));
+  return (of) => getters.map((get) => get(of));
+};

@@ -1,0 +1,87 @@
+import { typeError } from './errors.ts';
+import { bind } from './values/arguments.ts';
+import { equal } from './values/compare.ts';
+import { iterator, knownLength } from './values/iterate.ts';
+import { type Kwargs, type Run, type Thing, type Value, callable, orElse, tuple, undefinedValue } from './values/values.ts';
+
+/** A loop under way: the next item (JavaScript's undefined at the end), and `loop` as its body sees it. */
+export type Loop = { readonly next: () => Value | undefined; readonly seen: Thing };
+
+/** `depth` is 0 for a loop that is not within itself; `again` renders the loop over something else, if it is recursive. */
+export const loopOver = (run: Run, over: Value, depth: number, again: ((over: Value) => Value) | undefined): Loop => {
+  const rest = iterator(run, over);
+  const ahead: Value[] = [];
+  let index = -1;
+  let length: number | undefined;
+  let current: Value | undefined;
+  let before: Value | undefined;
+  let lastChange: Value | undefined;
+
+  const peek = (): Value | undefined => {
+    if (ahead.length === 0) {
+      const item = rest();
+      if (item === undefined) return undefined;
+      ahead.push(item);
+    }
+    return ahead[0];
+  };
+  const count = (): number => {
+    length ??= knownLength(over);
+    if (length === undefined) {
+      for (let item = rest(); item !== undefined; item = rest()) {
+        run.budget.make(1);
+        ahead.push(item);
+      }
+      length = index + 1 + ahead.length;
+    }
+    return length;
+  };
+  const method = (name: string, call: (args: readonly Value[]) => Value): Value =>
+    callable('method', `<bound method LoopContext.${name}>`, (_run, args, kwargs) => { bind(name, args.map(() => 'value'), args, kwargs); return call(args); });
+
+  const attributes: ReadonlyMap<string, () => Value> = new Map<string, () => Value>([
+    ['index', () => BigInt(index + 1)],
+    ['index0', () => BigInt(index)],
+    ['revindex', () => BigInt(count() - index)],
+    ['revindex0', () => BigInt(count() - index - 1)],
+    ['first', () => index === 0],
+    ['last', () => peek() === undefined],
+    ['length', () => BigInt(count())],
+    ['depth', () => BigInt(depth + 1)],
+    ['depth0', () => BigInt(depth)],
+    ['previtem', () => (index === 0 ? undefinedValue('there is no previous item') : before!)],
+    ['nextitem', () => orElse(peek(), () => undefinedValue('there is no next item'))],
+    ['cycle', () => method('cycle', (args) => {
+      if (args.length === 0) throw typeError('no items for cycling given');
+      return args[index % args.length]!;
+    })],
+    ['changed', () => method('changed', (args) => {
+      const now = tuple(args);
+      if (lastChange !== undefined && equal(run, lastChange, now)) return false;
+      lastChange = now;
+      return true;
+    })],
+  ]);
+
+  return {
+    next: () => {
+      const item = ahead.length > 0 ? ahead.shift() : rest();
+      if (item === undefined) return undefined;
+      index++;
+      before = current;
+      current = item;
+      return item;
+    },
+    seen: {
+      kind: 'thing', type: 'LoopContext',
+      shown: () => `<LoopContext ${index + 1}/${count()}>`,
+      length: count,
+      get: (name) => attributes.get(name)?.(),
+      call: (_run: Run, args: readonly Value[], kwargs: Kwargs) => {
+        const [inner] = bind('loop', ['iterable'], args, kwargs);
+        if (!again) throw typeError("The loop must have the 'recursive' marker to be called recursively.");
+        return again(inner!);
+      },
+    },
+  };
+};

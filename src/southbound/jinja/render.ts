@@ -1,0 +1,42 @@
+import { limits, newBudget } from './budget.ts';
+import { limitError, PythonError, reasonOf, TemplateError, undefinedError } from './errors.ts';
+import { execute } from './execute.ts';
+import { filters } from './filters/all.ts';
+import { callFilter } from './filters/define.ts';
+import { globals } from './globals.ts';
+import { parse } from './parse/parser.ts';
+import { innerScope } from './scope.ts';
+import { callTest, tests } from './tests.ts';
+import { fromJson } from './values/dicts.ts';
+import { repr } from './values/print.ts';
+import { type Run, type Value, isUndefined, textOf } from './values/values.ts';
+
+const named = <T>(run: Run, what: string, table: ReadonlyMap<string, T>, name: Value): readonly [string, T] => {
+  const text = textOf(name);
+  const found = text === undefined ? undefined : table.get(text);
+  if (text !== undefined && found !== undefined) return [text, found];
+  if (isUndefined(name)) throw undefinedError(`No ${what} named ${repr(run, name)}. (${name.message}; did you forget to quote the callable name?)`);
+  throw new PythonError('TemplateRuntimeError', `No ${what} named ${repr(run, name)}.`);
+};
+
+/** Renders a template over variables of JSON. Throws `TemplateError` with line and reason; nothing else is thrown for a bad template. */
+export const renderTemplate = (template: string, variables: Readonly<Record<string, unknown>>): string => {
+  const run: Run = {
+    budget: newBudget(),
+    line: 1,
+    escaping: false,
+    filter: (name, value, args, kwargs) => callFilter(run, ...named(run, 'filter', filters, name), value, args, kwargs),
+    test: (name, value, args, kwargs) => callTest(run, ...named(run, 'test', tests, name), value, args, kwargs),
+  };
+  try {
+    const tree = parse(template, { filter: (name) => filters.has(name), test: (name) => tests.has(name) });
+    const given = new Map(Object.entries(variables).map(([name, value]) => [name, fromJson(value)]));
+    const output = execute(run, tree, innerScope(innerScope(undefined, new Map(globals)), given));
+    if (Buffer.byteLength(output) > limits.output) throw limitError(`The template prints more than ${limits.output} bytes`);
+    return output;
+  } catch (error) {
+    if (error instanceof PythonError) throw new TemplateError(reasonOf(error), run.line);
+    if (error instanceof RangeError) throw new TemplateError('The template, or a value in it, is nested too deeply', run.line);
+    throw error;
+  }
+};

@@ -1,0 +1,115 @@
+import { limitError, typeError, undefinedError } from '../errors.ts';
+import { getKey, keyOf } from './dicts.ts';
+import { each, rangeItem } from './iterate.ts';
+import { type Run, type Value, isDict, isTuple, isUndefined, kindOf, numberOf, textOf, typeName } from './values.ts';
+
+const deepest = 500;
+
+/** a == b */
+export const equal = (run: Run, a: Value, b: Value, depth = 0): boolean => {
+  if (a === b) return typeof a !== 'number' || !Number.isNaN(a);
+  run.budget.step();
+  if (depth > deepest) throw limitError(`Values nested deeper than ${deepest} levels cannot be compared`);
+  const x = numberOf(a);
+  if (x !== undefined) {
+    const y = numberOf(b);
+    return y !== undefined && x == y; // == compares an int with a float exactly
+  }
+  const text = textOf(a);
+  if (text !== undefined) return text === textOf(b);
+  const same = (xs: readonly Value[], ys: readonly Value[]): boolean => xs.length === ys.length && xs.every((item, i) => equal(run, item, ys[i]!, depth + 1));
+  if (Array.isArray(a)) return Array.isArray(b) && same(a, b);
+  if (isTuple(a)) return isTuple(b) && same(a.items, b.items);
+  if (isDict(a)) {
+    if (!isDict(b) || a.entries.size !== b.entries.size) return false;
+    for (const [hashed, [, value]] of a.entries) {
+      const other = b.entries.get(hashed);
+      if (!other || !equal(run, value, other[1], depth + 1)) return false;
+    }
+    return true;
+  }
+  if (isUndefined(a)) return isUndefined(b);
+  if (kindOf(a) === 'range' && kindOf(b) === 'range') {
+    const [r, s] = [a, b] as [Extract<Value, { kind: 'range' }>, Extract<Value, { kind: 'range' }>];
+    return r.length === s.length && (r.length === 0 || (r.start === s.start && (r.length === 1 || r.step === s.step)));
+  }
+  if (kindOf(a) === 'view' && kindOf(b) === 'view') {
+    const [v, w] = [a, b] as [Extract<Value, { kind: 'view' }>, Extract<Value, { kind: 'view' }>];
+    if (v.of === 'values' || w.of === 'values') return false;
+    const [xs, ys] = [[...each(run, v)], [...each(run, w)]];
+    return xs.length === ys.length && xs.every((item) => ys.some((other) => equal(run, item, other, depth + 1)));
+  }
+  return false;
+};
+
+export type Order = '<' | '<=' | '>' | '>=';
+
+const holds = <T extends string | number | bigint>(order: Order, a: T, b: T): boolean => {
+  switch (order) {
+    case '<': return a < b;
+    case '<=': return a <= b;
+    case '>': return a > b;
+    case '>=': return a >= b;
+  }
+};
+
+// UTF-16 puts what is beyond the first plane before U+E000; Python compares code points.
+const compareText = (a: string, b: string): number => {
+  const end = Math.min(a.length, b.length);
+  let i = 0;
+  while (i < end && a[i] === b[i]) i++;
+  if (i === end) return a.length - b.length;
+  if (i > 0 && /[\udc00-\udfff]/.test(a[i]!) && /[\ud800-\udbff]/.test(a[i - 1]!)) i--;
+  return a.codePointAt(i)! - b.codePointAt(i)!;
+};
+
+/** a < b and so on. Throws for what has no order. */
+export const ordered = (run: Run, order: Order, a: Value, b: Value, depth = 0): boolean => {
+  run.budget.step();
+  if (depth > deepest) throw limitError(`Values nested deeper than ${deepest} levels cannot be compared`);
+  const [x, y] = [numberOf(a), numberOf(b)];
+  if (x !== undefined && y !== undefined) return holds(order, x, y as typeof x);
+  const [s, t] = [textOf(a), textOf(b)];
+  if (s !== undefined && t !== undefined) return holds(order, compareText(s, t), 0);
+  for (const value of [a, b]) if (isUndefined(value)) throw undefinedError(value.message);
+  const [xs, ys] = Array.isArray(a) && Array.isArray(b) ? [a, b] : isTuple(a) && isTuple(b) ? [a.items, b.items] : [];
+  if (!xs || !ys) throw typeError(`'${order}' not supported between instances of '${typeName(a)}' and '${typeName(b)}'`);
+  for (let i = 0; i < xs.length && i < ys.length; i++) {
+    if (!equal(run, xs[i]!, ys[i]!, depth + 1)) return ordered(run, order, xs[i]!, ys[i]!, depth + 1);
+  }
+  return holds(order, xs.length, ys.length);
+};
+
+/** item in container */
+export const contains = (run: Run, container: Value, item: Value): boolean => {
+  const text = textOf(container);
+  if (text !== undefined) {
+    const part = textOf(item);
+    if (part === undefined) throw isUndefined(item) ? undefinedError(item.message) : typeError(`'in <string>' requires string as left operand, not ${typeName(item)}`);
+    run.budget.step(1 + (text.length >> 6));
+    return text.includes(part);
+  }
+  if (isDict(container)) return getKey(container, item) !== undefined;
+  if (typeof container === 'object' && container !== null && !Array.isArray(container)) {
+    if (container.kind === 'view' && container.of === 'keys') return container.dict.entries.has(keyOf(item));
+    if (container.kind === 'range') {
+      const number = numberOf(item);
+      if (number === undefined || (typeof number === 'number' && !Number.isInteger(number)) || container.length === 0) return false;
+      const [first, last] = [container.start, rangeItem(container, container.length - 1)];
+      const n = BigInt(number);
+      return (n - first) % container.step === 0n && (first <= last ? n >= first && n <= last : n <= first && n >= last);
+    }
+    if (container.kind === 'thing' && !container.get?.('__iter__')) throw typeError(`argument of type '${container.type}' is not iterable`);
+  } else if (!Array.isArray(container)) throw typeError(`argument of type '${typeName(container)}' is not iterable`);
+  for (const other of each(run, container)) if (other === item || equal(run, other, item)) return true;
+  return false;
+};
+
+/** sorted(items, key, reverse): stable, in a list of its own. */
+export const sorted = (run: Run, items: readonly Value[], key: (item: Value) => Value, reverse = false): Value[] => {
+  run.budget.make(items.length);
+  const sign = reverse ? -1 : 1;
+  return items.map((item) => [key(item), item] as const)
+    .sort(([a], [b]) => (ordered(run, '<', a, b) ? -sign : ordered(run, '<', b, a) ? sign : 0))
+    .map(([, item]) => item);
+};

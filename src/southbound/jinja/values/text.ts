@@ -1,0 +1,84 @@
+import { type Run, type Value, isMarkup, markup } from './values.ts';
+
+const wide = /[\ud800-\udfff]/;
+
+/** Characters as Python counts them: code points. Undefined when they are UTF-16 units one by one. */
+const pointsOf = (text: string): string[] | undefined => (wide.test(text) ? Array.from(text) : undefined);
+
+export const lengthOf = (text: string): number => pointsOf(text)?.length ?? text.length;
+
+/** Characters from `from` up to `to`, both within the text. */
+export const sliceText = (text: string, from: number, to: number): string => pointsOf(text)?.slice(from, to).join('') ?? text.slice(from, to);
+
+/** The characters, one string each. */
+export const characters = (run: Run, text: string): string[] => {
+  run.budget.make(text.length);
+  return Array.from(text);
+};
+
+/** The index in code points of one in UTF-16 units. */
+export const pointIndex = (text: string, unit: number): number => (unit < 0 || !wide.test(text) ? unit : lengthOf(text.slice(0, unit)));
+
+const space = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
+
+/** Whether a character is white space in Python. */
+export const isSpace = (character: string): boolean => space.test(character);
+
+/** Takes characters that `drop` names off the ends. */
+export const strip = (text: string, drop: (character: string) => boolean, left = true, right = true): string => {
+  const points = Array.from(text);
+  let from = 0;
+  let to = points.length;
+  if (left) while (from < to && drop(points[from]!)) from++;
+  if (right) while (to > from && drop(points[to - 1]!)) to--;
+  return from === 0 && to === points.length ? text : points.slice(from, to).join('');
+};
+
+/** str.split() without a separator. At most `most` splits unless negative. */
+export const splitSpace = (text: string, most = -1): string[] => {
+  const parts: string[] = [];
+  let i = 0;
+  for (;;) {
+    while (i < text.length && isSpace(text[i]!)) i++;
+    if (i >= text.length) return parts;
+    if (parts.length === most) return [...parts, strip(text.slice(i), isSpace, false)];
+    const from = i;
+    while (i < text.length && !isSpace(text[i]!)) i++;
+    parts.push(text.slice(from, i));
+  }
+};
+
+/** str.splitlines() */
+export const splitLines = (text: string, keep = false): string[] => {
+  const lines: string[] = [];
+  let from = 0;
+  for (const { index, 0: end } of text.matchAll(/\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]/g)) {
+    lines.push(text.slice(from, keep ? index + end.length : index));
+    from = index + end.length;
+  }
+  if (from < text.length) lines.push(text.slice(from));
+  return lines;
+};
+
+const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', "'": '&#39;', '"': '&#34;' };
+
+export const escapeHtml = (text: string): string => text.replace(/[&<>'"]/g, (character) => entities[character]!);
+
+/** What a safe string does with its arguments and its results. */
+export const like = (model: Value, text: string): Value => (isMarkup(model) ? markup(text) : text);
+
+/** `text` so often. */
+export const repeat = (run: Run, text: string, times: number | bigint): string => {
+  if (times <= 0 || text === '') return '';
+  run.budget.make(BigInt(text.length) * BigInt(times));
+  return text.repeat(Number(times));
+};
+
+/** str.center, ljust, rjust: `left` says how much of the padding goes to the left. */
+export const pad = (run: Run, text: string, width: bigint, fill: string, left: (padding: number) => number): string => {
+  const padding = width - BigInt(lengthOf(text));
+  if (padding <= 0n) return text;
+  run.budget.make(width);
+  const before = left(Number(padding));
+  return fill.repeat(before) + text + fill.repeat(Number(padding) - before);
+};

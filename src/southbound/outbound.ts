@@ -1,0 +1,56 @@
+import { lookup } from 'node:dns/promises';
+import type { LookupAddress } from 'node:dns';
+import { type BlockList, isIP, type LookupFunction } from 'node:net';
+import { blockList, canonicalAddress, within } from './addresses.ts';
+
+/** What OUTBOUND_ALLOW names: host names in lower case, addresses and CIDR blocks. */
+export type Allowed = { readonly hosts: ReadonlySet<string>; readonly addresses: BlockList };
+
+/** A way out that leads where it may not. The message says where, and how it may be allowed. */
+export class OutboundRefused extends Error {
+  constructor(host: string, address: string) {
+    super(`Ways out do not lead to ${host}${host === address ? '' : ` (${address})`}: it is loopback, link-local or a store of this service, and OUTBOUND_ALLOW does not name it`);
+    this.name = 'OutboundRefused';
+  }
+}
+
+const local = blockList(['127.0.0.0/8', '0.0.0.0/8', '169.254.0.0/16', 'fe80::/10']);
+
+type Needs = {
+  readonly allowed: Allowed;
+  /** Hosts of the event store and the read store. */
+  readonly stores: readonly string[];
+  /** All addresses of a host, as the system knows them. */
+  readonly resolve?: (host: string) => Promise<readonly LookupAddress[]>;
+};
+
+/** Guards the ways out: device adapters and webhooks. */
+export const outbound = ({ allowed, stores, resolve = (host) => lookup(host, { all: true }) }: Needs) => {
+  const addressesOf = async (host: string): Promise<readonly LookupAddress[]> => {
+    const family = isIP(host);
+    return family ? [{ address: host, family }] : resolve(host);
+  };
+
+  return {
+    /**
+     * The addresses of a host (IPv6 without brackets) that may be connected to; throws `OutboundRefused` if there is none.
+     * Connect to these (`pinned`) and not to the name again: it may mean something else the next time.
+     */
+    addresses: async (host: string): Promise<readonly LookupAddress[]> => {
+      const found = await addressesOf(host);
+      if (allowed.hosts.has(host.toLowerCase())) return found;
+      const kept = new Set((await Promise.all(stores.map((store) => addressesOf(store).catch(() => [])))).flat().map(({ address }) => canonicalAddress(address)));
+      const good = found.filter(({ address }) => within(allowed.addresses, address) || !(within(local, address) || kept.has(canonicalAddress(address))));
+      if (good.length === 0) throw new OutboundRefused(host, found[0]?.address ?? host);
+      return good;
+    },
+  };
+};
+
+export type Outbound = ReturnType<typeof outbound>;
+
+/** What Node's sockets take to connect to these addresses whatever name they are told. */
+export const pinned = (addresses: readonly LookupAddress[]): LookupFunction => (_, options, callback) => {
+  if (options.all) callback(null, [...addresses]);
+  else callback(null, addresses[0]!.address, addresses[0]!.family);
+};

@@ -1,0 +1,99 @@
+import type { ClientChannel } from 'ssh2';
+import { SshFailure } from './sshConnection.ts';
+
+/** A CLI behind a shell. */
+export type Cli = {
+  /** Sends a command of one or more lines and gives what is printed until the next prompt, without the echo. */
+  run(command: string): Promise<string>;
+};
+
+// Escape sequences of terminals, and what they leave of a line.
+const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -/]*[0-~])|[\u0000\u0007\u0008]/g;
+// A device shortens its name in the prompts of its modes.
+const leastName = 16;
+// Whatever comes in whatever pieces, little of it is looked at again.
+const longestPrompt = 1000;
+const echoedWithin = 32_768;
+
+/**
+ * Makes a CLI of a shell. A prompt is recognised by showing up again after an empty line is sent; later ones by the same
+ * begin, whatever the mode, after the echo of the command. `ends` are the characters that prompts end with. Throws `SshFailure` beyond `maxBytes`.
+ */
+export const cliOf = async (shell: ClientChannel, ends: string, maxBytes: number): Promise<Cli> => {
+  let parts: string[] = [];
+  let head = '';
+  let tail = '';
+  let size = 0;
+  let wake = () => undefined as void;
+  let fault: Error | undefined;
+  const names: string[] = [];
+
+  const stop = (error: Error) => { fault ??= error; wake(); };
+  shell.setEncoding('utf8');
+  shell.on('data', (chunk: string) => {
+    if ((size += chunk.length) > maxBytes) return stop(new SshFailure('there is too much output'));
+    parts.push(chunk);
+    if (head.length < echoedWithin) head += chunk;
+    tail = chunk.includes('\n') ? chunk.slice(chunk.lastIndexOf('\n') + 1) : tail + chunk;
+    if (tail.length > longestPrompt) tail = tail.slice(-longestPrompt);
+    wake();
+  });
+  shell.on('close', () => stop(new SshFailure('the session broke off')));
+  shell.on('error', () => stop(new SshFailure('the session broke off')));
+
+  /** The last line, which is still open. */
+  const lastLine = (): string => cleaned(tail).trim();
+  const prompting = (): boolean => /\w/.test(lastLine()) && ends.includes(lastLine().at(-1)!);
+
+  const until = async (there: () => boolean): Promise<void> => {
+    while (!there()) {
+      if (fault) throw fault;
+      await new Promise<void>((resolve) => { wake = resolve; });
+    }
+  };
+  const send = (command: string): void => {
+    parts = [];
+    head = tail = '';
+    shell.write(`${command}\n`);
+  };
+
+  await until(prompting);
+  for (let seen = ''; lastLine() !== seen;) {
+    seen = lastLine();
+    send('');
+    await until(prompting);
+  }
+  names.push(lastLine().slice(0, -1).slice(0, leastName));
+
+  return {
+    run: async (command) => {
+      const [, renamed] = /^\s*hostname (\S+)/.exec(command) ?? [];
+      if (renamed !== undefined) names.push(renamed.slice(0, leastName));
+      send(command);
+      // Prompts that came before the echo are not those after the command.
+      let echo = -1;
+      await until(() => {
+        if (echo < 0) echo = echoEnd(head, command);
+        return echo >= 0 && head.indexOf('\n', echo) >= 0 && prompting() && names.some((name) => lastLine().startsWith(name));
+      });
+      return cleaned(parts.join('').slice(head.indexOf('\n', echo) + 1)).split('\n').slice(0, -1).join('\n');
+    },
+  };
+};
+
+const cleaned = (text: string): string => text.replace(escapes, '').replace(/\r/g, '');
+
+// Longer lines may be shown in part only.
+const echoed = 40;
+
+/** Where the echo of the command's last line ends, or begins to, in what was printed; -1 as long as it is not there. */
+const echoEnd = (text: string, command: string): number => {
+  let at = 0;
+  for (const line of command.split('\n')) {
+    const begin = line.trim().slice(0, echoed);
+    at = text.indexOf(begin, at);
+    if (at < 0) return -1;
+    at += begin.length;
+  }
+  return at;
+};

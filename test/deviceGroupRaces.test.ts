@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { createDeviceGroup, importDeviceGroups } from '../src/commands/deviceGroups.ts';
+import type { EventStore } from '../src/store/port.ts';
+import { openLog, startNode, type TestNode } from './node.ts';
+import { outcome } from './writer.ts';
+
+/** The store of a process that dies at its n-th append from `arm` on: before it is stored, or after and before it knows. */
+const dying = (store: EventStore, n: number, moment: 'before' | 'after') => {
+  let seen = -Infinity;
+  let died = () => undefined as void;
+  const dead = new Promise<void>((resolve) => { died = resolve; });
+  let bury = (_: Error) => undefined as void;
+  const never = new Promise<never>((_, reject) => { bury = reject; });
+  never.catch(() => undefined);
+  return {
+    dead, bury: () => bury(new Error('dead')), arm: () => { seen = 0; },
+    store: { ...store, append: async (...args: Parameters<EventStore['append']>) => {
+      if (++seen < n) return store.append(...args);
+      if (seen === n && moment === 'after') await store.append(...args);
+      died();
+      return never;
+    } } satisfies EventStore,
+  };
+};
+
+describe('An import of device groups', () => {
+  let log: Awaited<ReturnType<typeof openLog>>;
+  const nodes: TestNode[] = [];
+  let held: ReturnType<typeof dying> | undefined;
+  const node = async (store: EventStore = log.store): Promise<TestNode> => {
+    const started = await startNode(store, { reacting: true });
+    nodes.push(started);
+    await started.catchUp();
+    return started;
+  };
+  const groups = ['Bonn', 'Köln', 'Trier'].map((name) => ({ name, devices: [`${name}-1`] }));
+  const named = async ({ tools }: TestNode): Promise<readonly string[]> => (await tools.query('deviceGroups')).map(({ name }) => name);
+  beforeEach(async () => { log = await openLog(); });
+  afterEach(async () => {
+    const stopped = nodes.splice(0).map((each) => each.stop());
+    held?.bury();
+    await Promise.all(stopped);
+    await log.close();
+  });
+
+  // Three claims, the decision, three groups.
+  for (let step = 1; step <= 7; step++) {
+    for (const moment of ['before', 'after'] as const) {
+      it(`whose process dies ${moment} append ${step} is complete, or has not happened and can be repeated`, async () => {
+        held = dying(log.store, step, moment);
+        const first = await node(held.store);
+        held.arm();
+        first.command(importDeviceGroups, 'i', { groups }).catch(() => undefined);
+        await held.dead;
+        const decided = step > 4 || (step === 4 && moment === 'after');
+        const next = await node();
+        if (decided) {
+          const deadline = Date.now() + 5000;
+          while ((await named(next)).length < 3) {
+            assert.ok(Date.now() < deadline, 'groups are missing');
+            await new Promise(setImmediate);
+          }
+        } else assert.deepEqual(await named(next), []);
+        await next.command(importDeviceGroups, 'j', { groups });
+        assert.deepEqual(await named(next), ['Bonn', 'Köln', 'Trier']);
+        assert.equal(await outcome(next.command(importDeviceGroups, 'k', { groups: [{ name: 'Bonn' }] })), 'conflict');
+      });
+    }
+  }
+
+  it('and a new group of one of its names: one of the two goes through, whole', async () => {
+    const [one, two] = [await node(), await node()];
+    for (let round = 0; round < 10; round++) {
+      const wanted = groups.map(({ name }) => ({ name: `${name} ${round}` }));
+      const both = await Promise.all([
+        outcome(one.command(importDeviceGroups, `i${round}`, { groups: wanted })),
+        outcome(two.command(createDeviceGroup, `g${round}`, { name: `Köln ${round}`, devices: ['other'] })),
+      ]);
+      assert.equal(both.filter((result) => result === 'conflict').length, 1, `round ${round}`);
+      await Promise.all([one.catchUp(), two.catchUp()]);
+      assert.equal((await named(one)).filter((name) => name.endsWith(` ${round}`)).length, both[0] === 'conflict' ? 1 : 3);
+    }
+  });
+});

@@ -1,0 +1,115 @@
+import assert from 'node:assert/strict';
+import { Refusal } from '../src/domain/refusal.ts';
+import { jinjaRenderer } from '../src/southbound/jinja/renderer.ts';
+import type { Renderer } from '../src/southbound/port.ts';
+
+/** Each takes one of the budgets for all it has. */
+const bombs: Readonly<Record<string, readonly [template: string, reason: RegExp]>> = {
+  'a repeated text': ["{{ 'a' * 10**9 }}", /8388608 characters/],
+  'a repeated list': ['{{ [0] * 10**9 }}', /8388608 characters or elements/],
+  'lists within lists': ["{{ [[0] * 1000000] * 1000 }}", /1000 ms|steps|elements|memory/],
+  'a long range': ['{{ range(10**12)|list }}', /Range too big/],
+  'loops within loops': ['{% for i in range(99999) %}{% for j in range(99999) %}{% for k in range(99999) %}{% endfor %}{% endfor %}{% endfor %}', /steps|1000 ms/],
+  'powers of powers': ['{{ 9 ** (9 ** 9) }}', /1048576 bits/],
+  'products of products': ['{% set n = namespace(x=7) %}{% for i in range(64) %}{% set n.x = n.x * n.x %}{% endfor %}', /1048576 bits/],
+  'digits without end': ['{{ 10 ** 5000 }}', /4300 digits/],
+  'a macro that calls itself': ['{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}', /deeper than 150 levels/],
+  'a caller that calls itself': ['{% macro m() %}{% call m() %}{{ caller() }}{% endcall %}{{ caller() }}{% endmacro %}{% call m() %}{% endcall %}', /deeper than 150 levels/],
+  'a recursive loop over itself': ['{% set l = [] %}{% do l.append(l) %}{% for i in l recursive %}{{ loop(i) }}{% endfor %}', /deeper than 150 levels/],
+  'a text that doubles': ['{% set n = namespace(x="ab") %}{% for i in range(64) %}{% set n.x = n.x ~ n.x %}{% endfor %}', /8388608 characters/],
+  'a list that doubles': ['{% set l = [1] %}{% for i in range(64) %}{% do l.extend(l) %}{% endfor %}', /8388608|steps|1000 ms|memory/],
+  'a wide column': ["{{ 'a'.center(10**10) }}", /8388608/],
+  'a wide filter': ["{{ 'a'|center(10**10) }}", /8388608/],
+  'a wide field': ["{{ '{:>9999999999}'.format(1) }}", /8388608/],
+  'a wide percent': ["{{ '%9999999999d' % 1 }}", /8388608/],
+  'a precise percent': ["{{ '%.999999999f' % 1 }}", /precision too big/],
+  'a precise field': ["{{ '{:.999999999f}'.format(1.5) }}", /precision too big/],
+  'zeros in front': ["{{ '1'.zfill(10**10) }}", /8388608/],
+  'a deep indent': ["{{ 'a\\nb'|indent(10**9) }}", /8388608/],
+  'a join with a long text': ["{{ range(1000)|join('x' * 1000000) }}", /8388608/],
+  'a replacement of everything': ["{{ ('a' * 1000000)|replace('a', 'b' * 1000) }}", /8388608/],
+  'much output': ["{% for i in range(10000) %}{{ 'x' * 1000 }}{% endfor %}", /prints more than 4194304/],
+  'wide output': ["{{ 'é' * 3000000 }}", /prints more than 4194304 bytes/],
+  'parentheses': [`{{ ${'('.repeat(50_000)}1${')'.repeat(50_000)} }}`, /nested deeper than 100 levels/],
+  'blocks within blocks': ['{% if 1 %}'.repeat(5000), /nested deeper than 100 levels/],
+  'signs': [`{{ ${'-'.repeat(50_000)}1 }}`, /nested deeper than 100 levels/],
+  'a long sum': [`{{ 1${'+1'.repeat(100_000)} }}`, /nested too deeply/],
+  'an object that is its own part': ['{% set d = {} %}{% do d.update(d=d) %}{{ d|tojson }}', /Circular reference/],
+  'lists that are their own parts, compared': ['{% set a = [] %}{% do a.append(a) %}{% set b = [] %}{% do b.append(b) %}{{ a == b }}', /nested deeper than 500 levels/],
+  'large lists, added': ['{{ [0] * 8000000 + [1] * 8000000 }}', /8388608|64 MiB|1000 ms/],
+  'a large list, printed as JSON': ['{{ ([[0] * 1000] * 100000)|tojson|length }}', /64 MiB|1000 ms|steps/],
+  'many characters, one by one': ["{{ ('😀' * 4000000)|list|length }}", /64 MiB|1000 ms/],
+  'memory': ["{% set l = [] %}{% for i in range(100000) %}{% do l.append([i] * 1000) %}{% endfor %}", /64 MiB|1000 ms|steps/],
+};
+
+/** Ways out that are known from Python and JavaScript; none shows anything or goes on. */
+const escapes = [
+  "{{ ''.__class__.__mro__[1].__subclasses__() }}", "{{ {}.__init__.__globals__['os'] }}", "{{ ''.constructor.constructor('return process')() }}", "{{ [].constructor('x') }}",
+  "{{ (''|attr('__class__')).__mro__ }}", "{{ range.__globals__.os }}", "{{ cycler.__init__.__globals__.os.popen('id').read() }}", "{{ self.__init__.__globals__ }}", "{{ namespace.constructor('return 1')() }}",
+  "{{ '{0.__class__.__mro__}'.format(1) }}", "{{ '{0.constructor.name}'.format([]) }}", "{{ '%(__class__)s' % {} }}", "{{ process.env }}", "{{ globalThis.process.exit() }}", "{{ require('fs') }}",
+  "{% macro m() %}{% endmacro %}{{ m.constructor('return 1')() }}", "{% for i in [1] %}{{ loop.constructor.constructor('return 1')() }}{% endfor %}", "{{ ['x']|map('constructor')|list }}", "{{ [{}]|map(attribute='__proto__.constructor')|first.name }}",
+  "{{ [1]|map(attribute='__class__.__base__')|list }}", "{% import 'os' as os %}", "{% include '/etc/passwd' %}",
+];
+
+describe('the limits of templates', () => {
+  let renderer: Renderer;
+  beforeEach(() => { renderer = jinjaRenderer(); });
+  afterEach(() => renderer.close());
+
+  const refused = (template: string, reason: RegExp): Promise<void> => assert.rejects(renderer.render(template, {}), (error: unknown) => {
+    assert.ok(error instanceof Refusal, String(error));
+    assert.equal(error.code, 'unprocessable');
+    const [fault] = error.faults;
+    assert.match(fault!.message, reason);
+    assert.equal(fault!.path, '/template');
+    assert.equal(typeof fault!['line'], 'number');
+    return true;
+  });
+
+  it('each bomb is refused with its reason, and the engine is there for the next', async () => {
+    for (const [name, [template, reason]] of Object.entries(bombs)) {
+      const started = performance.now();
+      // On a busy machine the second may be over first.
+      await refused(template, new RegExp(`${reason.source}|longer than 1000 ms`)).catch((error: Error) => { throw new Error(`${name}: ${error.message}`, { cause: error }); });
+      assert.ok(performance.now() - started < 10_000, `${name} took ${performance.now() - started} ms`);
+      assert.equal(await renderer.render('{{ 1 + 1 }}', {}), '2', name);
+    }
+  }).timeout(120_000);
+
+  it('no template gets at what is beyond it', async () => {
+    for (const template of escapes) await refused(template, /undefined|has no attribute|not callable|needs other templates|No filter named|KeyError/).catch(async () => {
+      assert.equal(await renderer.render(template, {}), '', template);
+    });
+  }).timeout(60_000);
+
+  it('a render that takes too long ends after a second, those that wait get their own, and everybody else goes on', async () => {
+    await renderer.render('', {});
+    const slow = '{% for i in range(300) %}{% set y = (3 ** 500000) // (3 ** 250000 + i) %}{% endfor %}';
+    let longest = 0;
+    let last = performance.now();
+    const ticks = setInterval(() => {
+      longest = Math.max(longest, performance.now() - last);
+      last = performance.now();
+    }, 5);
+    const all = [refused(slow, /longer than 1000 ms/), renderer.render('{{ a }}', { a: 1 }), refused(slow, /longer than 1000 ms/), renderer.render('{{ a }}', { a: 2 })];
+    const outcomes = await Promise.all(all).finally(() => { clearInterval(ticks); });
+    assert.deepEqual(outcomes, [undefined, '1', undefined, '2']);
+    assert.ok(longest < 500, `the event loop stood still for ${longest} ms`);
+  }).timeout(30_000);
+
+  it('too many that wait are turned away', async () => {
+    const all = await Promise.allSettled(Array.from({ length: 120 }, () => renderer.render('x', {})));
+    const away = all.filter((one) => one.status === 'rejected');
+    assert.equal(away.length, 20);
+    assert.ok(away.every(({ reason }) => reason instanceof Refusal && reason.code === 'limited'));
+    assert.equal(await renderer.render('y', {}), 'y');
+  });
+
+  it('closing ends what is under way; nothing starts any more', async () => {
+    const under = renderer.render('{% for i in range(99999) %}{% for j in range(99999) %}{% endfor %}{% endfor %}', {});
+    await Promise.all([assert.rejects(under), renderer.close()]);
+    await assert.rejects(renderer.render('x', {}), (error: unknown) => error instanceof Refusal && error.code === 'unavailable');
+  });
+
+  it('a renderer that renders nothing costs nothing to close', () => renderer.close());
+});
