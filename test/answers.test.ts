@@ -37,7 +37,7 @@ const options = { name: 'Yearly audit', description: 'All', status: 'active' };
 const texts = ['Version 17.9.4', 'Gi1 10.0.0.1 YES NVRAM up up', '<b>BGP</b>'];
 
 /** A request for each row that is not read, in the order in which they are sent. */
-const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgrade = '', upgradeJob = '', portJob = '', backupJob = '', model = '', upgradeExecution = '', canceled = '', completed = '', failed = '' }: Kept): Readonly<Record<string, { readonly params?: Json; readonly body?: Json }>> => ({
+const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgrade = '', upgradeJob = '', portJob = '', backupJob = '', model = '', upgradeExecution = '', canceled = '', completed = '', failed = '', interfacesJob = '' }: Kept): Readonly<Record<string, { readonly params?: Json; readonly body?: Json }>> => ({
   'POST /login': { body: user },
   'POST /logout': {},
   'POST /authorization/login': { body: { user } },
@@ -127,6 +127,8 @@ const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgra
   'PUT /json-forms/forms': { body: { options: { name: 'Temporary', namespace: { type: 'project', accessControl: { read: ['ops'] } }, tags: [{ any: 1 }] } } },
   'POST /json-forms/import/forms': { body: { forms: [{ _id: formId, name: 'Imported', createdBy: 'admin' }] } },
   'DELETE /json-forms/forms': { body: { ids: [formId] } },
+  'POST /automation_catalog/scheduled-jobs': { body: { name: 'Temporary', repeatInterval: 60_000, data: { workflowId: 'x' } } },
+  'POST /automation_catalog/automations/migration': { body: { agendaJobs: [interfacesJob] } },
   'POST /template_builder/templates': { body: { name: 'Temporary', template: '{{ a }}', data: { a: 1 } } },
   'PUT /template_builder/templates/:name': { params: { name: 'Temporary' }, body: { description: 'Of little use' } },
   'POST /template_builder/templates/:name/renderJinja': { params: { name: 'Temporary' }, body: { context: { a: 1 } } },

@@ -36,7 +36,7 @@ const members = {
     formId: nullable(name('Form'), 'Name or id of the form that its input comes from'),
     formData: nullable(Type.Object({}, { additionalProperties: true }), 'Values of the form'),
     gbac: Type.Optional(gbacInput),
-  }, { additionalProperties: true, maxProperties: 100, description: 'What it runs; further members are kept as given' }),
+  }, { additionalProperties: true, maxProperties: 100, title: 'ScheduledJobData', description: 'What it runs; further members are kept as given' }),
 };
 
 const made = { _id: objectId('Id'), migrated: Type.Boolean({ description: 'Whether it has become an automation' }), automation: Type.Union([objectId('Id'), Type.Null()], { description: 'Id of that automation' }), ...authored };
