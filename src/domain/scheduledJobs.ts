@@ -40,7 +40,7 @@ const members = {
 };
 
 const made = { _id: objectId('Id'), migrated: Type.Boolean({ description: 'Whether it has become an automation' }), automation: Type.Union([objectId('Id'), Type.Null()], { description: 'Id of that automation' }), ...authored };
-const ignored = Object.fromEntries(Object.keys(made).map((member) => [member, Type.Optional(Type.Any({ description: 'Made by the service, ignored in requests' }))]));
+const ignored = { _id: text('Made by the service, ignored in requests'), migrated: nullable(Type.Boolean(), 'Ignored in requests'), automation: text('Ignored in requests'), ...authored };
 
 const open = { additionalProperties: true } as const;
 /** A scheduled job as create takes it. What only the service knows is accepted and ignored, so that a copy can be sent. */
