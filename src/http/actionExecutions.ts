@@ -23,7 +23,7 @@ export const executionRows: readonly Row[] = [
   {
     name: 'cancelActionExecution', method: 'post', path: `${path}/:id/cancel`, summary: 'Cancel an execution of an action',
     description: 'Cancels its jobs; it ends once they have. What was complete by then stays so.',
-    command: cancelExecution, input: () => ({}), join: executionNow,
+    command: cancelExecution, join: executionNow,
     envelope: withMessage('Successfully canceled action execution'), answer,
   },
 ];

@@ -61,7 +61,7 @@ export const automationRows: readonly Row[] = [
   },
   {
     name: 'deleteAutomation', method: 'delete', path, summary: 'Delete an automation and its triggers',
-    command: deleteAutomation, input: () => ({}),
+    command: deleteAutomation,
     envelope: withMessage('Successfully deleted automation'), answer: enveloped(automationSchema),
   },
 ];

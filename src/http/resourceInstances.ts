@@ -34,6 +34,6 @@ export const instanceRows: readonly Row[] = [
   },
   {
     name: 'deleteResourceInstance', method: 'delete', path: `${path}/:id`, summary: 'Delete an instance', description: 'It leaves its groups.',
-    command: deleteInstance, ...common, input: () => ({}), envelope: withMessage('Successfully deleted instance'), answer,
+    command: deleteInstance, ...common, envelope: withMessage('Successfully deleted instance'), answer,
   },
 ];

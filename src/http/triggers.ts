@@ -47,7 +47,7 @@ export const triggerRows: readonly Row[] = [
   },
   {
     name: 'deleteTrigger', method: 'delete', path, summary: 'Delete a trigger',
-    command: deleteTrigger, input: () => ({}),
+    command: deleteTrigger,
     envelope: withMessage('Successfully deleted trigger'), answer: enveloped(triggerSchema),
   },
 ];
