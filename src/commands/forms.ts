@@ -56,9 +56,9 @@ export const formMeant = async (document: FormDocument, fresh: string, { find, s
 };
 
 /** Parts of a decision to delete forms. */
-export const removeForm = command({ name: 'removeForm', input: Type.Object({}), on: 'any', decide: remove });
+const removeForm = command({ name: 'removeForm', input: Type.Object({}), on: 'any', decide: remove });
 const deletion = commandsOf(formDeletion);
-export const completeFormDeletion = deletion({ name: 'completeFormDeletion', input: Type.Object({}), on: 'existing', decide: complete });
+const completeFormDeletion = deletion({ name: 'completeFormDeletion', input: Type.Object({}), on: 'existing', decide: complete });
 
 export const deleteForms = deletion({
   name: 'deleteForms', input: formDeletionSchema, on: 'new', decide: decideDeletion,
