@@ -11,7 +11,7 @@ const path = '/action-executions';
 const answer = enveloped(executionSchema);
 
 /** Executions of the actions of all models. */
-export const executionRows: readonly Row[] = [
+export const actionExecutionRows: readonly Row[] = [
   {
     name: 'getActionExecutions', method: 'get', path, reading: true, summary: 'List executions of actions', description: 'The latest first.',
     list: actionExecutions, order: -1, join: shownExecution, envelope: resultsWithMessage('Successfully retrieved action executions'), answer: enveloped(Type.Array(executionSchema)),

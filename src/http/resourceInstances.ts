@@ -14,7 +14,7 @@ const common = { parent: ofModel, join: shownInstance };
 const answer = enveloped(instanceSchema);
 
 /** Instances of a resource model. */
-export const instanceRows: readonly Row[] = [
+export const resourceInstanceRows: readonly Row[] = [
   {
     name: 'getResourceInstances', method: 'get', path, reading: true, summary: 'List the instances of a resource model',
     list: resourceInstances, ...common, envelope: resultsWithMessage('Successfully retrieved instances'), answer: enveloped(Type.Array(instanceSchema)),
