@@ -27,10 +27,11 @@ const serve = async (): Promise<void> => {
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop().catch(fail));
 
-  const { url } = await starting;
+  const { url, warmUp } = await starting;
   if (!config.TLS_CERT_FILE && !['127.0.0.1', '::1', 'localhost'].includes(config.HOST))
     logger.warn('Passwords cross the network in clear: HOST is not loopback and TLS_CERT_FILE is not set');
   process.stderr.write(`automation-platform ${version} listens on ${url}\n`);
+  await warmUp();
 };
 
 const program = new Command('automation-platform')

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { Ajv } from 'ajv';
 import { formats } from '../src/commands/formats.ts';
 import { loadSample } from '../src/demo/load.ts';
+import { vlanRollout } from '../src/demo/prebuilts.ts';
 import type { Kept } from '../src/demo/sample.ts';
 import { areas } from '../src/http/areas.ts';
 import type { Row } from '../src/http/route.ts';
@@ -9,13 +10,15 @@ import { fullPathOf } from '../src/http/router.ts';
 import type { Projection } from '../src/projections/define.ts';
 import { gateway } from './certificates.ts';
 import { adminPassword, type Answer, startService, type TestService } from './service.ts';
+import { webhookServer } from './webhookServer.ts';
 
 type Json = { readonly [keyword: string]: any }; // any JSON
 
 const rows: ReadonlyMap<string, Row> = new Map(areas.flatMap((area) => area.rows.map((row) => [`${row.method.toUpperCase()} ${fullPathOf(area, row)}`, row])));
 
 /** Rows to read that nothing says what to fill their paths with. */
-const reads = ({ weekly = '', branches = '', precheck = '', comparison = '' }: Kept): Readonly<Record<string, Json>> => ({
+const reads = ({ weekly = '', branches = '', summarized = '', precheck = '', comparison = '' }: Kept): Readonly<Record<string, Json>> => ({
+  'GET /agent-session-manager/sessions/:id/messages': { id: summarized },
   'GET /configuration_manager/compliance_plans/:id': { id: weekly },
   'GET /configuration_manager/devices/:deviceName/configuration': { deviceName: 'lab-01' },
   'GET /inventory_manager/v1/inventories/:id/nodes': { id: branches },
@@ -34,7 +37,7 @@ const options = { name: 'Yearly audit', description: 'All', status: 'active' };
 const texts = ['Version 17.9.4', 'Gi1 10.0.0.1 YES NVRAM up up', '<b>BGP</b>'];
 
 /** A request for each row that is not read, in the order in which they are sent. */
-const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgrade = '', upgradeJob = '', portJob = '', backupJob = '', model = '', upgradeExecution = '' }: Kept): Readonly<Record<string, { readonly params?: Json; readonly body?: Json }>> => ({
+const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgrade = '', upgradeJob = '', portJob = '', backupJob = '', model = '', upgradeExecution = '', canceled = '', completed = '', failed = '', interfacesJob = '' }: Kept): Readonly<Record<string, { readonly params?: Json; readonly body?: Json }>> => ({
   'POST /login': { body: user },
   'POST /logout': {},
   'POST /authorization/login': { body: { user } },
@@ -124,16 +127,27 @@ const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgra
   'PUT /json-forms/forms': { body: { options: { name: 'Temporary', namespace: { type: 'project', accessControl: { read: ['ops'] } }, tags: [{ any: 1 }] } } },
   'POST /json-forms/import/forms': { body: { forms: [{ _id: formId, name: 'Imported', createdBy: 'admin' }] } },
   'DELETE /json-forms/forms': { body: { ids: [formId] } },
+  'POST /automation_catalog/scheduled-jobs': { body: { name: 'Temporary', repeatInterval: 60_000, data: { workflowId: 'x' } } },
+  'POST /automation_catalog/automations/migration': { body: { agendaJobs: [interfacesJob] } },
   'POST /template_builder/templates': { body: { name: 'Temporary', template: '{{ a }}', data: { a: 1 } } },
   'PUT /template_builder/templates/:name': { params: { name: 'Temporary' }, body: { description: 'Of little use' } },
   'POST /template_builder/templates/:name/renderJinja': { params: { name: 'Temporary' }, body: { context: { a: 1 } } },
   'POST /template_builder/templates/:name/renderJinja2TemplateWithCast': { params: { name: 'Temporary' }, body: { variables: { a: 1 }, castDataType: 'number' } },
   'DELETE /template_builder/templates/:name': { params: { name: 'Temporary' } },
+  'POST /prebuilts/import': { body: { prebuilt: { ...vlanRollout, metadata: { ...vlanRollout.metadata, name: 'temporary' }, bundles: [{ type: 'forms', data: { name: 'Of a package' } }, { type: 'workflow', data: {} }] } } },
+  'DELETE /prebuilts/:id': { params: { id: 'temporary' } },
+  'POST /agent-session-manager/agents': { body: { name: 'Temporary', inputSchema: {}, runner: 'webhook', url: 'https://a.example.net', headers: { Authorization: 'secret' } } },
+  'PUT /agent-session-manager/agents/:id': { params: { id: 'Temporary' }, body: { name: 'Temporary', description: 'Other', inputSchema: {}, runner: 'template', template: '{{ a }}', timeout: 5 } },
+  'POST /agent-session-manager/sessions/run-agent': { body: { agent: 'Temporary', inputs: { a: 1 }, terminationCallbackSignature: { location: '', serviceName: 'a', methodName: 'b', identifier: '' } } },
+  'POST /agent-session-manager/sessions/:id/cancel': { params: { id: canceled } },
+  'POST /agent-session-manager/sessions/:id/complete': { params: { id: completed }, body: { lastMessage: 'Done' } },
+  'POST /agent-session-manager/sessions/:id/fail': { params: { id: failed }, body: {} },
+  'DELETE /agent-session-manager/agents/:id': { params: { id: 'Temporary' } },
 });
 
 /** The path with its parameters filled in. */
 const filled = (path: string, values: Json): string =>
-  path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(String(values[name] ?? (name === 'id' ? values._id : undefined) ?? assert.fail(`${path} lacks ${name}`))));
+  path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(String(values[name] ?? (name === 'id' ? values._id ?? values.sessionId : undefined) ?? assert.fail(`${path} lacks ${name}`))));
 
 /** The list that shows the documents of a projection. */
 const listOf = (projection: Projection): string | undefined => [...rows].find(([, row]) => 'list' in row && row.list === projection)?.[0].slice('GET '.length);
@@ -151,11 +165,20 @@ const ajv = new Ajv({ strict: true, allowUnionTypes: true, allErrors: true, form
 describe('every operation answers what it says it answers:', () => {
   let service: TestService;
   let kept: Kept;
+  let agent: Awaited<ReturnType<typeof webhookServer>>;
   before(async () => {
-    service = await startService();
-    kept = await loadSample(service.url, 'admin', adminPassword);
+    agent = await webhookServer({ '/': (response) => void response.writeHead(202).end() });
+    service = await startService({ OUTBOUND_ALLOW: '127.0.0.1' });
+    kept = { ...await loadSample(service.url, 'admin', adminPassword), ...await runningSessions('canceled', 'completed', 'failed') };
   });
-  after(() => service.stop());
+  after(async () => { await service.stop(); agent.close(); });
+
+  /** Sessions that wait for their report. */
+  const runningSessions = async (...names: readonly string[]): Promise<Kept> => {
+    await service.ask('POST', '/agent-session-manager/agents', { name: 'Patient', inputSchema: {}, runner: 'webhook', url: agent.url('/') });
+    const sessions = await Promise.all(names.map(() => service.ask('POST', '/agent-session-manager/sessions/run-agent', { agent: 'Patient' })));
+    return Object.fromEntries(names.map((name, i) => [name, sessions[i]!.body.sessionId]));
+  };
 
   const check = (row: Row, { status, headers, body, text }: Answer): void => {
     assert.equal(status, 200, text);

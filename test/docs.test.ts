@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { aggregates } from '../src/commands/all.ts';
+import { areas } from '../src/http/areas.ts';
 import { statusOf } from '../src/http/errors.ts';
+import { fullPathOf } from '../src/http/router.ts';
+import { projections } from '../src/projections/all.ts';
 
 const root = new URL('../', import.meta.url);
 const read = (file: string): string => readFileSync(new URL(file, root), 'utf8');
@@ -9,6 +13,19 @@ describe('the documentation', () => {
   it('has every code with its status, and no other', () => {
     const rows = [...read('docs/status-codes.md').matchAll(/^\| (\w+) \| (\d+) \| (.+) \|$/gm)];
     assert.deepEqual(rows.map(([, code, status]) => [code, Number(status)]), Object.entries(statusOf));
+  });
+
+  it('has the documented operations with the routes, read models and events that there are', () => {
+    const operations = read('docs/documented-operations.md').split('\n').filter((line) => /^\| \d/.test(line)).map((line) => line.split('|').slice(1).map((cell) => cell.trim()));
+    assert.deepEqual(operations.map(([number]) => Number(number)), Array.from({ length: 22 }, (_, i) => i + 1));
+    const named = (text: string): readonly string[] => [...text.matchAll(/`(\w+)`/g)].map(([, name]) => name!);
+    const collections = new Set(projections.flatMap(({ collection, children }) => [collection, children?.collection]));
+    const topics = new Set(aggregates.flatMap(({ evolve }) => Object.keys(evolve)));
+    for (const [, name, route, models, events] of operations) {
+      assert.ok(areas.some((area) => area.rows.some((row) => `\`${row.name}\`` === name && `\`${row.method.toUpperCase()} ${fullPathOf(area, row)}\`` === route)), `No row ${name} at ${route}`);
+      for (const model of named(models!)) assert.ok(collections.has(model), `No read model ${model}`);
+      for (const topic of named(events!)) assert.ok(topics.has(topic), `No event ${topic}`);
+    }
   });
 
   for (const file of readdirSync(new URL('docs/', root)).filter((name) => name.endsWith('.md'))) {

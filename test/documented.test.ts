@@ -3,6 +3,7 @@ import { Ajv } from 'ajv';
 import { loadSample } from '../src/demo/load.ts';
 import type { Kept } from '../src/demo/sample.ts';
 import { gateway, issuing, root } from './certificates.ts';
+import { describeOwnRedis } from './redisServer.ts';
 import { adminPassword, type Answer, startService, type TestService } from './service.ts';
 
 // What the API document says of the answers, field by field; written from it and not from the code.
@@ -130,13 +131,25 @@ const analyticTemplate = template({ prepostCommands: list(object({}, {
   preRawCommand: text, postRawCommand: text, passRule: yesOrNo, rules: list(object({}, { type: text, preRegex: text, postRegex: text, evaluation: text, ...more })), preCommandResHTML: text, postCommandResHTML: text,
 })) });
 
+const bundleType = one('automation', 'forms', 'golden-config', 'integration', 'integration-model', 'json-forms', 'mop-template', 'mop-analytic-template', 'template', 'transformation', 'workflow');
+const prebuiltPackage = object({
+  metadata: object({
+    name: text, version: text, description: text, author: text, license: text,
+    repository: object({}, { type: one('local', 'hosted_git', 'git'), hostname: text, path: text }), PlatformDependencies: anyObject,
+  }, { keywords: list(text), hostedGitId: whole }),
+  manifest: object({ bundleName: text, artifacts: list(object({}, { id: text, name: text, location: text, type: bundleType })) }, { fingerprint: text, createdEpoch: text }),
+  bundles: list(object({ type: bundleType, data: anyObject })),
+  readme: text,
+});
+
 const ajv = new Ajv({ strict: true, allErrors: true });
 
-describe('the documented operations, called from outside:', () => {
+/** Every documented operation as somebody outside sees it, on a service with these settings. */
+const operations = (settings: () => Record<string, string>) => {
   let service: TestService;
   let kept: Kept;
   before(async () => {
-    service = await startService();
+    service = await startService(settings());
     kept = await loadSample(service.url, 'admin', adminPassword);
   });
   after(() => service.stop());
@@ -229,6 +242,12 @@ describe('the documented operations, called from outside:', () => {
     fits(await service.ask('POST', '/mop/export', { options: { name: 'x' }, type: 'both' }), failure, 400);
   });
 
+  it('5. exports a prebuilt', async () => {
+    const body = fits(await service.ask('GET', `/prebuilts/${kept.rollout}/export`), prebuiltPackage);
+    assert.deepEqual([body.metadata.name, body.bundles.length, body.manifest.artifacts.length], ['@vendor/vlan-rollout', 11, 11]);
+    fits(await service.ask('GET', '/prebuilts/no-such-prebuilt/export'), failure, 404);
+  });
+
   it('6. updates a group mapping, or creates it', async () => {
     const path = '/group-mappings/okta/net%2Fnew%20people';
     const answered = object({ status: one('OK', 'Created'), message: text, data: mapping });
@@ -260,6 +279,23 @@ describe('the documented operations, called from outside:', () => {
     assert.deepEqual({ name: body.name, description: body.description, status: body.status, added: body.nodes.at(-1), gbac: body.gbac }, {
       name: options.name, description: options.description, status: options.status, added: treeNode, gbac: options.gbac,
     });
+  });
+
+  it('10. runs an agent', async () => {
+    const path = '/agent-session-manager/sessions/run-agent';
+    const started = object({ status: text, sessionId: { type: 'string', pattern: '^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$' }, lastMessage: text });
+    const inputs = { change: { id: 'CHG0031443', title: 'new uplinks', devices: ['leaf-01'], window: { start: '2027-02-01T22:00Z', end: '2027-02-01T23:00Z' } } };
+    const terminationCallbackSignature = { location: 'change calendar', serviceName: 'calendar', methodName: 'summarized', identifier: 'CHG0031443' };
+    const { status, sessionId } = fits(await service.ask('POST', path, { agent: 'Change summary', inputs, terminationCallbackSignature }), started);
+    assert.equal(status, 'RUNNING');
+    const session = async () => (await service.ask('GET', `/agent-session-manager/sessions/${sessionId}`)).body;
+    while ((await session()).status === 'RUNNING') await new Promise(setImmediate);
+    const { status: end, lastMessage } = await session();
+    assert.deepEqual([end, lastMessage.split('\n')[0]], ['COMPLETE', 'CHG0031443: New uplinks on 1 device']);
+    fits(await service.ask('POST', path, { agent: 'no-such' }), failure, 404);
+    const { metadata } = fits(await service.ask('POST', path, { agent: 'Change summary', inputs: { change: { ...inputs.change, devices: [] } } }), failure, 422);
+    assert.equal(metadata.errors[0].path, '/inputs/change/devices');
+    fits(await service.ask('POST', path, { agent: 'Change summary', inputs, terminationCallbackSignature: { serviceName: 'calendar' } }), failure, 400);
   });
 
   it('11. deletes a resource model, with its instances only if asked to', async () => {
@@ -363,4 +399,17 @@ describe('the documented operations, called from outside:', () => {
     fits(await service.ask('GET', `/json-forms/forms/${kept.upgradeForm}`), formDocument);
     fits(await service.ask('GET', '/json-forms/forms/no-such-form'), failure, 404);
   });
-});
+
+  it('22. migrates scheduled jobs', async () => {
+    const answer = fits(await service.ask('POST', '/automation_catalog/automations/migration', { agendaJobs: [kept.interfacesJob, kept.certificatesJob] }), text);
+    assert.equal(answer, 'Created 1 automation: poll-interfaces. Skipped 1 already migrated: Weekly certificate check.');
+    const { data } = fits(await service.ask('GET', '/operations-manager/automations/poll-interfaces/export'), envelope(automation));
+    assert.deepEqual(data.triggers.map(({ type, enabled, formData }: { type: string; enabled: boolean; formData: object }) => ({ type, enabled, formData })), [
+      { type: 'manual', enabled: true, formData: { kind: 'uplink' } }, { type: 'schedule', enabled: false, formData: { kind: 'uplink' } },
+    ]);
+    fits(await service.ask('POST', '/automation_catalog/automations/migration', { agendaJobs: ['0'.repeat(24)] }), failure, 404);
+  });
+};
+
+describe('the documented operations, called from outside:', () => operations(() => ({})));
+describeOwnRedis('the documented operations, called from outside, read models in Redis:', (redis) => operations(() => ({ READSTORE_URL: redis().url })));

@@ -13,7 +13,8 @@ import { secrets } from '../src/secrets.ts';
 import { decode, encode, link, type Metadata, type Recorded, splitStream } from '../src/store/event.ts';
 import type { StoredEvent } from '../src/store/port.ts';
 
-type Sample = { readonly stream: string; readonly topic: string; readonly data: any }; // the data of any event
+/** `source` where it is not that of the area: of published events. */
+type Sample = { readonly stream: string; readonly topic: string; readonly data: any; readonly source?: string }; // the data of any event
 
 const folder = new URL('./golden/', import.meta.url);
 const read = (file: string) => JSON.parse(readFileSync(new URL(file, folder), 'utf8'));
@@ -35,11 +36,11 @@ const closing: Readonly<Record<string, (data: any) => Event>> = { claimLapsed, t
 /** The samples as the log would give them back. */
 const recorded = (area: string, some: readonly Sample[]): readonly Recorded[] => {
   const revisions = new Map<string, number>();
-  return some.map(({ stream, topic, data }, i) => {
+  return some.map(({ stream, topic, data, source = `@platform/${area}` }, i) => {
     const revision = revisions.get(stream) ?? 0;
     revisions.set(stream, revision + 1);
     const metadata = { at: new Date(Date.UTC(2026, 0, 1, 0, revision)).toISOString(), actor: { id: 'a1b2c3d4e5f60718293a4b5c', username: 'nora', provenance: 'local' } } as Metadata;
-    return { id: `sample ${i}`, stream, revision, position: i + 1, source: `@platform/${area}`, topic, data, metadata };
+    return { id: `sample ${i}`, stream, revision, position: i + 1, source, topic, data, metadata };
   });
 };
 
@@ -90,9 +91,10 @@ describe('samples of stored events', () => {
     describe(`of ${area}`, () => {
       it('are of topics that their streams know', () => {
         for (const sample of some) {
-          const { category, evolve, area: home } = aggregateOf(sample);
+          const { category, evolve, published, area: home } = aggregateOf(sample);
           const close = closing[sample.topic];
           if (close) assert.deepEqual(close(sample.data), { type: sample.topic, data: sample.data });
+          else if (published) assert.doesNotMatch(sample.source ?? '$', /^(@platform\/|\$)/, `${category} has sources of its own`);
           else assert.ok(sample.topic in evolve, `${category} knows no ${sample.topic}`);
           // A claim on a name has the source of the owner's area.
           if (category !== 'name') assert.equal(home, area, `${category} belongs to ${home}`);

@@ -72,7 +72,12 @@ const sampleOf = (schema: Schema): unknown => {
   const some = schema.anyOf ?? schema.oneOf;
   if (some) return sampleOf(some[0]);
   switch (schema.type) {
-    case 'object': return Object.fromEntries((schema.required ?? []).map((name: string) => [name, sampleOf(schema.properties[name])]));
+    case 'object': {
+      const made = (names: readonly string[] = []) => Object.fromEntries(names.map((name) => [name, sampleOf(schema.properties[name])]));
+      const some = made(schema.required);
+      const rules: readonly Schema[] = (schema.allOf ?? []).filter((rule: Schema) => Object.entries<Schema>(rule.if.properties).every(([name, { const: value }]) => some[name] === value));
+      return { ...some, ...made(rules.flatMap(({ then }) => then.required ?? [])) };
+    }
     case 'array': return schema.minItems ? [sampleOf(schema.items)] : [];
     case 'integer': case 'number': return schema.minimum ?? 1;
     case 'boolean': return true;

@@ -1,40 +1,45 @@
 import assert from 'node:assert/strict';
-import fc from 'fast-check';
-import { empty, get, type Layers, withAll } from '../src/domain/layers.ts';
+import { readdirSync, readFileSync } from 'node:fs';
 
-describe('a layered map', () => {
-  it('is, after each addition, what a Map would be, and stays so', () => {
-    const name = fc.constantFrom(...'abcdefghij', '__proto__', 'constructor', '');
-    fc.assert(fc.property(fc.array(fc.array(fc.tuple(name, fc.nat(5)), { maxLength: 6 }), { maxLength: 12 }), (additions) => {
-      const past: [Layers<number>, Map<string, number>][] = [[empty, new Map()]];
-      for (const entries of additions) {
-        const [layers, map] = past.at(-1)!;
-        past.push([withAll(layers, entries), new Map([...map, ...entries])]);
-      }
-      for (const [layers, map] of past) {
-        assert.equal(layers.size, map.size);
-        for (const one of [...'abcdefghijk', '__proto__', 'constructor', '']) assert.equal(get(layers, one), map.get(one));
-      }
-    }));
-  });
+/** Who may import whom. Arrows point inwards: the domain knows nobody. */
+const allowed: Record<string, readonly string[]> = {
+  domain: ['domain'],
+  store: ['store', 'domain', 'startWorker.ts'],
+  projections: ['projections', 'domain', 'store', 'startWorker.ts'],
+  commands: ['commands', 'domain', 'projections', 'store'],
+  southbound: ['southbound', 'domain', 'startWorker.ts'],
+  http: ['http', 'commands', 'projections', 'domain', 'store', 'southbound', 'passwords.ts', 'secrets.ts', 'version.ts'],
+};
 
-  it('can grow in two ways from the same map', () => {
-    const shared = withAll<number>(empty, [['a', 1], ['b', 2]]);
-    const [one, other] = [withAll(shared, [['c', 3]]), withAll(shared, [['c', 4], ['a', 5]])];
-    assert.deepEqual(['a', 'b', 'c'].map((name) => get(one, name)), [1, 2, 3]);
-    assert.deepEqual(['a', 'b', 'c'].map((name) => get(other, name)), [5, 2, 4]);
-    assert.deepEqual(['a', 'b', 'c'].map((name) => get(shared, name)), [1, 2, undefined]);
-  });
+/** Packages that a layer may use beside Node's own modules; in the domain not even those. */
+const packages: Record<string, readonly string[]> = {
+  domain: ['typebox', 'typebox/compile'],
+  store: ['libsql', 'lru-cache'],
+  projections: ['lru-cache', 'redis'],
+  commands: ['typebox', 'lru-cache', 'ajv', 'ajv/dist/2020.js', 'ajv-formats', 'ajv-formats/dist/formats.js', 're2js'],
+};
 
-  it('has few layers, however it is filled', () => {
-    let [map, copied] = [empty as Layers<number>, 0];
-    for (let n = 0; n < 20_000; n++) {
-      const { layers } = map;
-      map = withAll(map, [[String(n), n]]);
-      copied += map.layers.at(-1)!.size;
-      assert.ok(map.layers.length <= layers.length + 1);
+/** The only files that know Koa: area files are data. */
+const koaFiles = ['address.ts', 'app.ts', 'body.ts', 'router.ts'];
+
+describe('layers', () => {
+  for (const [layer, may] of Object.entries(allowed)) {
+    for (const file of readdirSync(new URL(`../src/${layer}`, import.meta.url), { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))) {
+      const text = readFileSync(new URL(`../src/${layer}/${file}`, import.meta.url), 'utf8');
+      const imports = [...text.matchAll(/from '([^']+)'/g)].map(([, from]) => from!);
+      it(`${layer}/${file} imports only what its layer may`, () => {
+        for (const from of imports) {
+          if (from.startsWith('.')) {
+            const target = new URL(from, `file:///${layer}/${file}`).pathname.split('/')[1]!;
+            assert.ok(may.includes(target), `${from} is beyond ${may.join(', ')}`);
+          } else if (layer === 'domain' || (packages[layer] && !from.startsWith('node:'))) {
+            assert.ok(packages[layer]!.includes(from), `${from} is not among the packages of ${layer}`);
+          }
+          if (/koa/.test(from)) assert.ok(layer === 'http' && koaFiles.includes(file), 'only the pipeline knows Koa');
+        }
+        assert.ok(layer !== 'domain' || !/\bDate\.now\(|new Date\(\)|Math\.random|\basync\b|\bawait\b/.test(text), 'the domain has no clock, randomness or waiting');
+        assert.ok(!/process\.exit/.test(text), 'only main.ts ends the process');
+      });
     }
-    assert.ok(map.layers.length <= 15, `${map.layers.length} layers`);
-    assert.ok(copied < 20_000 * 20, `${copied} entries copied`);
-  });
+  }
 });

@@ -71,7 +71,7 @@ export const startNode = async (log: EventStore, { settings = () => defaults, no
   const hashing = cheapHashing();
   const streams = streamsOf(store, aggregates, projections);
   const tools = commandTools({
-    model, streams, settled, nameSort: () => 'name',
+    model, streams, settled, nameSort: (collection) => Object.keys(projections.find((one) => one.collection === collection)!.sorts)[0]!,
     rest: { ...hashing, seal: sealing.seal, unseal: sealing.unseal, methods: () => [{ provenance: 'mop', name: 'exportTemplate' }] },
   });
   const following = reactor({ store, tools, events: streams.events, reactions, reached: (position) => run.reached(position, 5000), log: () => undefined });

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
-import { addNode, addVersion, create, deleteVariables, remove, setVariables, tree } from '../src/domain/trees.ts';
-import { specification } from './given.ts';
+import type { TreeVersion } from '../src/domain/treeSchemas.ts';
+import { addNode, addVersion, create, deleteVariables, importOne, remove, setVariables, tree } from '../src/domain/trees.ts';
+import { context, specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';
 
@@ -56,6 +57,32 @@ describe('A golden configuration tree', () => {
     given(created, set).when(deleteVariables, { version: 'initial', variables: { ntp: 1, dns: 1, toString: 1 } }).thenRefused('not_found', /dns, toString/);
     given(created, set).when(deleteVariables, { version: 'initial', variables: {} }).thenNothing();
     given(created, set, { type: 'treeVariablesDeleted', data: { version: 'initial', names: ['ntp'] } }).when(deleteVariables, { version: 'initial', variables: { ntp: 1 } }).thenRefused('not_found', /ntp/);
+  });
+
+  it('is taken in whole, ids and all, once', () => {
+    const node = (digit: string, name: string, children: readonly object[] = []) => ({ name, configId: digit.repeat(24), children });
+    const version = (name: string, root: object) => ({ name, root, variables: {} }) as TreeVersion;
+    const versions = [version('initial', node('a', 'base')), version('v2', node('a', 'base', [node('b', 'Bonn')]))];
+    const document = { _id: context.id, name: 'Routers', versions };
+    const restored = { type: 'treeRestored', data: { name: 'Routers', deviceType: null, versions } } as const;
+    const nobody = { nodeReferrers: [] };
+    given().when(importOne, { tree: document }, nobody).then(restored);
+    given(restored).when(importOne, { tree: document }, nobody).thenNothing();
+    given(restored).when(importOne, { tree: { name: 'Routers', versions } }, nobody).thenNothing();
+    given(restored).when(importOne, { tree: { ...document, deviceType: 'ios' } }, nobody).thenRefused('conflict', /_id/);
+    given(restored).when(importOne, { tree: { ...document, _id: 'c'.repeat(24) } }, nobody).thenRefused('conflict', /name/);
+    given(restored).when(importOne, { tree: { ...document, deviceType: 'ios' }, overwrite: true }, nobody).then({ type: 'treeRestored', data: { ...restored.data, deviceType: 'ios' } });
+    const plan = (nodeId: string) => ({ nodeReferrers: [{ kind: 'compliance plan', name: 'Nightly', version: 'v2', nodeId: nodeId.repeat(24) }] });
+    const pruned = { tree: { ...document, versions: [versions[0]!, version('v2', node('a', 'base'))] }, overwrite: true };
+    given(restored).when(importOne, pruned, plan('b')).thenRefused('conflict', /Nightly/);
+    given(restored).when(importOne, pruned, plan('a')).then({ type: 'treeRestored', data: { ...restored.data, versions: pruned.tree.versions } });
+
+    const refused = (root: object, words: RegExp) => given().when(importOne, { tree: { ...document, versions: [version('initial', root)] } }, nobody).thenRefused('invalid', words);
+    refused(node('a', 'base', [node('b', 'x'), node('c', 'x')]), /root\/children\/1\/name/);
+    refused(node('a', 'base', [node('a', 'x')]), /root\/children\/0\/configId/);
+    refused(node('a', 'base', [{ ...node('b', 'x'), colour: 'red' }]), /root\/children\/0/);
+    refused(Array.from({ length: 64 }, (_, i) => i.toString(16).padStart(24, '0')).reduce((below: readonly object[], configId) => [{ name: 'n', configId, children: below }], [node('f', 'n')])[0]!, /64/);
+    given().when(importOne, { tree: { ...document, versions: [versions[0]!, versions[0]!] } }, nobody).thenRefused('invalid', /versions\/1\/name/);
   });
 
   it('is deleted only when no plan refers to it', () => {

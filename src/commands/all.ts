@@ -1,6 +1,8 @@
 import { account } from '../domain/accounts.ts';
 import { actionExecution } from '../domain/actionExecutions.ts';
 import { adapter } from '../domain/adapters.ts';
+import { agent } from '../domain/agents.ts';
+import { agentSession } from '../domain/agentSessions.ts';
 import { analyticTemplate } from '../domain/analyticTemplates.ts';
 import { automationImport } from '../domain/automationImports.ts';
 import { automation } from '../domain/automations.ts';
@@ -24,11 +26,15 @@ import { nameClaims } from '../domain/names.ts';
 import { parkedReaction } from '../domain/parkedReactions.ts';
 import { planDeletion } from '../domain/planDeletions.ts';
 import { plan } from '../domain/plans.ts';
+import { prebuilt } from '../domain/prebuilts.ts';
 import { activeProfile, profile } from '../domain/profiles.ts';
+import { publishedEvent } from '../domain/publishedEvents.ts';
 import { resourceGroup } from '../domain/resourceGroups.ts';
 import { resourceInstance } from '../domain/resourceInstances.ts';
 import { resourceModel } from '../domain/resourceModels.ts';
 import { role } from '../domain/roles.ts';
+import { scheduledJobMigration } from '../domain/scheduledJobMigrations.ts';
+import { scheduledJob } from '../domain/scheduledJobs.ts';
 import { series } from '../domain/series.ts';
 import { serviceGroup } from '../domain/serviceGroups.ts';
 import { template } from '../domain/templates.ts';
@@ -36,14 +42,17 @@ import { tree } from '../domain/trees.ts';
 import { trigger } from '../domain/triggers.ts';
 import { watching } from '../domain/watchings.ts';
 import { actionReactions } from './actionReactions.ts';
+import { sessionReactions } from './agentSessions.ts';
 import { automationReactions } from './automationReactions.ts';
 import { deviceGroupReactions } from './deviceGroups.ts';
 import { formReactions } from './forms.ts';
 import { jobReactions } from './jobMoves.ts';
 import { planReactions } from './plans.ts';
+import { prebuiltReactions } from './prebuilts.ts';
 import type { Reaction } from './reactions.ts';
 import { groupReactions } from './resourceGroups.ts';
 import { modelReactions } from './resourceModels.ts';
+import { scheduledJobReactions } from './scheduledJobMigrations.ts';
 
 /** All kinds of streams. */
 export const aggregates: readonly Aggregate[] = [
@@ -51,6 +60,8 @@ export const aggregates: readonly Aggregate[] = [
   actionExecution,
   activeProfile,
   adapter,
+  agent,
+  agentSession,
   analyticTemplate,
   automation,
   automationImport,
@@ -73,11 +84,15 @@ export const aggregates: readonly Aggregate[] = [
   parkedReaction,
   plan,
   planDeletion,
+  prebuilt,
   profile,
+  publishedEvent,
   resourceGroup,
   resourceInstance,
   resourceModel,
   role,
+  scheduledJob,
+  scheduledJobMigration,
   series,
   serviceGroup,
   template,
@@ -96,4 +111,7 @@ export const reactions: readonly Reaction[] = [
   ...jobReactions,
   ...modelReactions,
   ...planReactions,
+  ...prebuiltReactions,
+  ...scheduledJobReactions,
+  ...sessionReactions,
 ];

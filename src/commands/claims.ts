@@ -40,7 +40,9 @@ export const nameClaims = (store: EventStore, streams: Streams) => {
     const own = await streams.refresh(owner);
     const promised = streams.kindOf(decidedBy).aggregate.promises?.(decided.state) ?? [];
     if (!promised.some((p) => p.owner === owner && sameName(p.name, name))) return { decided, holds: shows(owner, own, name) };
-    const carriedOut = [...own.keys.keys()].some((key) => key.startsWith(partOf(decidedBy)));
+    // Parts of what the stream promised before say nothing of this.
+    const part = partOf(decidedBy);
+    const carriedOut = [...own.keys.keys()].some((key) => key.startsWith(part) && Number(key.slice(part.length)) >= decided.promisedAt);
     return { decided, holds: !carriedOut || shows(owner, own, name) };
   };
 

@@ -1,5 +1,5 @@
 import type { Static, TSchema } from 'typebox';
-import type { Actor, Aggregate, Context, Event, Gbac } from '../domain/core.ts';
+import type { Aggregate, Context, Event, Gbac } from '../domain/core.ts';
 import type { Sealed } from '../domain/sealed.ts';
 import type { Where } from '../projections/port.ts';
 
@@ -27,6 +27,9 @@ export type Tools = {
   methods(): readonly { readonly provenance: string; readonly name: string }[];
 };
 
+/** What `prepare` is told; `now` and `newId` are those of the decision. */
+export type Preparing<State, Input> = Pick<Context, 'id' | 'now' | 'actor' | 'newId'> & { readonly input: Input; readonly state: State; readonly early: any }; // a matter between it and `early`
+
 /** Something the outside may ask for: what it must say, and which decision answers it. */
 export type Command<State = any, E extends Event = any, Input = any, Refs = any> = {
   readonly name: string;
@@ -37,9 +40,9 @@ export type Command<State = any, E extends Event = any, Input = any, Refs = any>
   /** Slow work on the input alone: done once, before anything is looked at or anybody kept waiting. */
   readonly early?: (input: Input, tools: Tools) => Promise<any>; // a matter between it and prepare
   /** Gathers what the decision needs beside its own stream. Refuses nothing that the decision could refuse. */
-  readonly prepare?: (request: { readonly id: string; readonly input: Input; readonly state: State; readonly actor: Actor; readonly early: any }, tools: Tools) => Promise<Refs>;
-  /** Name of the series of decisions that it belongs to in this case, if any (commands/series.ts). */
-  readonly series?: (state: State, input: Input, id: string) => string | undefined;
+  readonly prepare?: (request: Preparing<State, Input>, tools: Tools) => Promise<Refs>;
+  /** Name of the series of decisions that it belongs to in this case, if any, or of several (commands/series.ts). */
+  readonly series?: (state: State, input: Input, id: string) => string | readonly string[] | undefined;
   /** Whose access lists apply, where they are not the aggregate's own. */
   readonly gbac?: (state: State, refs: Refs) => Gbac;
   readonly decide: (state: State, input: Input, context: Context<Refs>) => readonly E[];

@@ -4,7 +4,7 @@ import { type Actor, fold } from '../domain/core.ts';
 import { sameName } from '../domain/names.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { encode, type Metadata, type Recorded } from '../store/event.ts';
-import { isTooLarge, slimmed } from '../store/payloads.ts';
+import { goesInParts, slimmed } from '../store/payloads.ts';
 import { type EventStore, WrongRevision } from '../store/port.ts';
 import { mayRead, mayWrite } from './access.ts';
 import type { Claims } from './claims.ts';
@@ -73,7 +73,7 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
     const { id, input, actor, early, idempotency, ifRevision } = request;
     const { aggregate } = command;
     const { state, revision } = past;
-    const refs = await command.prepare?.({ id, input, state, actor, early }, tools);
+    const refs = await command.prepare?.({ id, input, state, actor, early, now: at, newId }, tools);
     const lists = (command.gbac ?? aggregate.gbac)?.(state, refs);
     if (lists && !mayRead(actor, lists)) throw missing(aggregate.category);
     if (lists && !mayWrite(actor, lists)) throw new Refusal('forbidden', 'Only members of its write groups may change it');
@@ -96,9 +96,10 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
     const at = now();
     const about = aboutOf(request, at);
     const replay = request.idempotency && past.keys.has(request.idempotency.key);
-    const series = replay ? undefined : command.series?.(past.state, request.input, request.id);
+    const series = [replay ? [] : command.series?.(past.state, request.input, request.id) ?? []].flat();
     const work = () => carryOut(command, request, stream, past, at, about, newId);
-    return series === undefined ? work() : inSeries(series, stream, past, about, work);
+    // One order everywhere, so that two decisions cannot wait for each other.
+    return series.sort().reduceRight((inner, name) => () => inSeries(name, stream, past, about, inner), work)();
   };
 
   const carryOut = async (
@@ -116,10 +117,10 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
     const held = aggregate.names?.(past.state) ?? [];
     const own = (aggregate.names?.(next) ?? []).filter((name) => !held.some((old) => sameName(old, name)));
     const wanted = [...own.map((name) => ({ owner: stream, name })), ...(aggregate.promises?.(next) ?? [])];
-    const source = `@platform/${aggregate.area}`;
+    const home = `@platform/${aggregate.area}`;
     const inWords = (facts: readonly unknown[]) => {
       let { hash, revision } = past;
-      return events.map(({ type }, i) => {
+      return events.map(({ type, source = home }, i) => {
         const made = encode(stream, ++revision, randomUUID(), source, { type, data: facts[i] }, about, hash);
         hash = made.hash;
         return made;
@@ -127,9 +128,9 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
     };
     const facts = events.map(({ data }) => data);
     const whole = inWords(facts);
-    const encoded = isTooLarge(whole) ? inWords(await slimmed(store, source, facts)) : whole;
+    const encoded = goesInParts(whole) ? inWords(await slimmed(store, home, facts)) : whole;
     const recorded = (position: number): Recorded[] => encoded.map(({ id, hash }, i) => ({
-      id, stream, revision: past.revision + 1 + i, position, source, topic: events[i]!.type, data: events[i]!.data, metadata: { hash, ...about },
+      id, stream, revision: past.revision + 1 + i, position, source: events[i]!.source ?? home, topic: events[i]!.type, data: events[i]!.data, metadata: { hash, ...about },
     }));
     const grown = streams.extend(stream, past, recorded(0));
 
@@ -148,6 +149,7 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
     const { done, stored } = await inTurn(stream, async () => {
       let past = await streams.load(stream);
       for (let tried = 1; ; tried++) {
+        const began = performance.now();
         try {
           const outcome = await attempt(command, request, past, newId);
           if (outcome.done.changed || outcome.done.replayed) return outcome;
@@ -163,7 +165,8 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
           if (error instanceof Refusal && past.revision === seen) throw error;
         }
         if (tried === attempts) throw new Refusal('unavailable', 'Too many writers at once; nothing was stored', { retryAfterSeconds: 1 });
-        if (tried > 1) await pause(Math.random() * 2 ** tried);
+        // Two nodes that start over at once get in each other's way again: the longer a try takes, the wider they spread.
+        if (tried > 1) await pause(Math.random() * (2 ** tried + tried * (performance.now() - began)));
       }
     });
     // Outside the turn: what follows may be about this very stream. Also of a replay: the first try may not be through.

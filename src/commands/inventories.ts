@@ -1,24 +1,13 @@
 import { Type } from 'typebox';
 import { namesOf } from '../domain/groups.ts';
 import { addNodes, clear, create, inventory, newInventorySchema, newNodesSchema, type Node, remove } from '../domain/inventories.ts';
-import { get } from '../domain/layers.ts';
-import { Refusal } from '../domain/refusal.ts';
+import { get } from '../domain/layeredMap.ts';
 import { sealSecrets } from '../domain/secretFields.ts';
-import { commandsOf, type Tools } from './define.ts';
+import { commandsOf } from './define.ts';
 import { unknownNames } from './references.ts';
+import { sealingFew } from './sealing.ts';
 
 const command = commandsOf(inventory);
-
-/** Secrets that one request may bring: sealing one takes about ten microseconds, in which nobody else is served. */
-const mostSecrets = 20_000;
-
-const atMost = (most: number, seal: Tools['seal']): Tools['seal'] => {
-  let sealed = 0;
-  return (secret) => {
-    if (++sealed > most) throw new Refusal('invalid', `One request may bring ${most} secrets; add the nodes in several`, { path: '/nodes' });
-    return seal(secret);
-  };
-};
 
 export const createInventory = command({
   name: 'createInventory', input: newInventorySchema, on: 'new', decide: create,
@@ -27,7 +16,7 @@ export const createInventory = command({
 export const addInventoryNodes = command({
   name: 'addInventoryNodes', input: newNodesSchema, on: 'existing', decide: addNodes,
   prepare: async ({ input: { nodes }, state }, tools) => {
-    const seal = atMost(mostSecrets, tools.seal);
+    const seal = sealingFew(tools.seal, '/nodes');
     return nodes.map(({ name, attributes = {} }, i) => sealSecrets(attributes, get(state.nodes, name)?.attributes, seal, `/nodes/${i}/attributes`) as Node['attributes']);
   },
 });

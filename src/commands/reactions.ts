@@ -32,6 +32,15 @@ type Needs = {
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
+/** What follows from an event is done for whoever caused it. */
+export const requestFor = ({ id, metadata }: Recorded): Omit<Request, 'id' | 'input'> => ({
+  actor: { ...metadata.actor, groups: [], admin: true },
+  operation: metadata.operation,
+  requestId: metadata.requestId,
+  correlation: metadata.$correlationId,
+  causation: id,
+});
+
 const tries = 6;
 const checkpoint = 'reactions';
 
@@ -51,14 +60,6 @@ export const reactor = ({ store, events, tools, reactions, reached, log }: Needs
   const running = new Map<string, Promise<number>>();
   const stop = new AbortController();
   let handle: Handle;
-
-  const requestFor = ({ id, metadata }: Recorded): Omit<Request, 'id' | 'input'> => ({
-    actor: { ...metadata.actor, groups: [], admin: true },
-    operation: metadata.operation,
-    requestId: metadata.requestId,
-    correlation: metadata.$correlationId,
-    causation: id,
-  });
 
   /** Tools that see at least what was there at the position; streams always are as they are now. */
   const since = (position: number): Tools => ({

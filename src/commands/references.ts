@@ -45,6 +45,7 @@ export const unknownNames = async ({ query }: Tools, collection: string, names: 
 
 /** The kinds of components that the platform holds: an automation's `componentType`, and the collection that its `componentName` is an id or name in. */
 export const componentCollections: ReadonlyMap<string, string> = new Map([
+  ['agent', 'agents'],
   ['template', 'templates'],
   ['mop-template', 'commandTemplates'],
 ]);

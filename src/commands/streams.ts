@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import { same } from '../domain/changes.ts';
 import { type Aggregate, fold } from '../domain/core.ts';
 import { project, type Projection } from '../projections/define.ts';
 import { decode, splitStream, type Recorded } from '../store/event.ts';
@@ -14,6 +15,8 @@ export type Loaded = {
   readonly position: number;
   /** Of the last event; '' when there is none. */
   readonly hash: string;
+  /** Of the event that made what the stream promises now; -1: nothing was ever promised. */
+  readonly promisedAt: number;
   /** Grows in place, by what is stored only. */
   readonly keys: Map<string, KeyUse>;
 };
@@ -45,6 +48,7 @@ export const streams = (store: EventStore, aggregates: readonly Aggregate[], pro
       revision: last.revision,
       position: last.position,
       hash: last.metadata.hash,
+      promisedAt: promisedAt(aggregate, loaded, events),
       keys: loaded.keys,
     };
   };
@@ -68,7 +72,7 @@ export const streams = (store: EventStore, aggregates: readonly Aggregate[], pro
     return loaded;
   };
 
-  const nothing = (stream: string): Loaded => ({ state: kindOf(stream).aggregate.initial, doc: undefined, revision: -1, position: 0, hash: '', keys: new Map() });
+  const nothing = (stream: string): Loaded => ({ state: kindOf(stream).aggregate.initial, doc: undefined, revision: -1, position: 0, hash: '', promisedAt: -1, keys: new Map() });
 
   return {
     extend,
@@ -94,6 +98,19 @@ export const streams = (store: EventStore, aggregates: readonly Aggregate[], pro
 };
 
 export type Streams = ReturnType<typeof streams>;
+
+/** Where the promises that hold after the events were made: a stream may make several, one after the other. */
+const promisedAt = (aggregate: Aggregate, loaded: Loaded, events: readonly Recorded[]): number => {
+  const { promises } = aggregate;
+  if (!promises) return -1;
+  let { state, promisedAt } = loaded;
+  for (const { topic, data, revision } of events) {
+    const before = promises(state);
+    state = fold(aggregate, [{ type: topic, data }], state);
+    if (!same(before, promises(state))) promisedAt = revision;
+  }
+  return promisedAt;
+};
 
 /** Keys of creates and of parts of a larger change are kept for good, others at least 24 h. */
 const remember = (keys: Map<string, KeyUse>, events: readonly Recorded[]): void => {

@@ -1,10 +1,13 @@
+import { agentSteps } from './agents.ts';
 import { deviceSteps } from './devices.ts';
 import { formSteps } from './forms.ts';
 import { gateways } from './gateways.ts';
 import { jobSteps } from './jobs.ts';
 import { lifecycleSteps } from './lifecycle.ts';
 import { mopSteps } from './mop.ts';
+import { prebuiltSteps } from './prebuilts.ts';
 import { profileSteps } from './profiles.ts';
+import { scheduledJobSteps } from './scheduledJobs.ts';
 import { templateSteps } from './templates.ts';
 
 /** A request of the sample. `as` keeps something of the answer under a name, for later requests to use. */
@@ -108,5 +111,8 @@ export const sample: readonly ((kept: Kept) => Step)[] = [
   ...profileSteps,
   ...formSteps,
   ...templateSteps,
+  ...prebuiltSteps,
+  ...agentSteps,
   ...mopSteps,
+  ...scheduledJobSteps,
 ];

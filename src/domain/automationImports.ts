@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { type Authored, authored, authorsOf, objectId } from './authors.ts';
-import { type AutomationContent, automationMembers } from './automations.ts';
+import { type AutomationContent, automationMembers, automationNames } from './automations.ts';
 import { same } from './changes.ts';
 import { aggregate, type Context, type Event } from './core.ts';
 import { everybody, gbacExport, gbacInput, gbacOf } from './gbac.ts';
@@ -41,7 +41,7 @@ export const automationImport = aggregate<{ readonly imported?: AutomationImport
   evolve: { automationImported: (_, imported) => ({ imported }) },
   exists: ({ imported }) => imported !== undefined,
   promises: ({ imported }) => (imported ? [
-    { owner: `automation-${imported.automation._id}`, name: { kind: 'automation', name: imported.automation.name } },
+    ...automationNames(imported.automation).map((name) => ({ owner: `automation-${imported.automation._id}`, name })),
     ...imported.triggers.flatMap((trigger) => triggerNames(trigger).map((name) => ({ owner: `trigger-${trigger._id}`, name }))),
   ] : []),
 });

@@ -52,9 +52,12 @@ export const automation = aggregate<AutomationState, AutomationEvent>({
     automationDeleted: ({ content }) => ({ exists: false, content }),
   },
   exists: (state) => state.exists,
-  names: ({ exists, content }) => (exists ? [{ kind: 'automation', name: content.name }] : []),
+  names: ({ exists, content }) => (exists ? automationNames(content) : []),
   gbac: ({ content }) => content.gbac,
 });
+
+/** The unique name that an automation bears. */
+export const automationNames = ({ name }: { readonly name: string }) => [{ kind: 'automation', name }];
 
 /** Names of groups in the request that nobody has. */
 export type GroupRefs = { readonly unknownGroups: readonly string[] };

@@ -6,8 +6,11 @@ export const areas = [
 ] as const;
 export type Area = (typeof areas)[number];
 
-/** A fact of one stream: its topic (camelCase, past tense, no colon) and what is known about it (JSON only). */
-export type Event<Topic extends string = string, Data = unknown> = { readonly type: Topic; readonly data: Data };
+/**
+ * A fact of one stream: its topic (camelCase, past tense, no colon) and what is known about it (JSON only). `source`: of
+ * a published event, which has not that of its area.
+ */
+export type Event<Topic extends string = string, Data = unknown> = { readonly type: Topic; readonly data: Data; readonly source?: string };
 
 export type DataOf<E extends Event, T extends E['type']> = Extract<E, { type: T }>['data'];
 
@@ -27,6 +30,10 @@ export type Aggregate<State = any, E extends Event = any> = {
   readonly category: string;
   readonly initial: State;
   readonly evolve: Evolve<State, E>;
+  /** For topics that are not ours to list: what each of them does; `evolve` has none then. */
+  readonly published?: (state: State) => State;
+  /** How ids of new ones are written; 24 hex digits unless given. */
+  readonly ids?: 'uuid';
   /** Whether the resource is there: neither not yet created nor deleted. */
   readonly exists: (state: State) => boolean;
   /** The unique names that the resource holds in this state; none when it does not exist. */
@@ -45,6 +52,7 @@ export const aggregate = <State, E extends Event>(a: Aggregate<State, E>): Aggre
 /** The state after the events. A topic without a function (a lapsed claim) leaves the state as it is. */
 export const fold = <State, E extends Event>(a: Aggregate<State, E>, events: readonly Event[], from: State = a.initial): State =>
   events.reduce<State>((state, { type, data }) => {
+    if (a.published) return a.published(state);
     const step = (a.evolve as Record<string, ((s: State, d: unknown) => State) | undefined>)[type];
     return step ? step(state, data) : state;
   }, from);

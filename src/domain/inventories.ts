@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { same } from './changes.ts';
 import { aggregate, type Context, type Event } from './core.ts';
 import { groupRefs, namesOf } from './groups.ts';
-import { empty, get, type Layers, withAll } from './layers.ts';
+import { empty, get, type Layers, withAll } from './layeredMap.ts';
 import { refuseUnknownGroups } from './references.ts';
 import { Refusal } from './refusal.ts';
 import { name } from './schemas.ts';

@@ -29,6 +29,22 @@ export const treeSchema = Type.Object({
 }, { title: 'Tree', description: 'Golden configuration tree' });
 export type Tree = Omit<Static<typeof treeSchema>, 'versions'> & { readonly versions: readonly TreeVersion[] };
 
+/** A whole tree as packages bring it, with its ids; nodes below the root are checked with it (trees.ts). */
+export const treeDocumentSchema = Type.Object({
+  _id: Type.Optional(objectId('Id')),
+  name: name('Name, unique among trees'),
+  deviceType: Type.Optional(Type.Union([name('Type of device'), Type.Null()], { description: 'Type of the devices that it is for' })),
+  versions: Type.Array(Type.Object({
+    name: name('Name, unique among the versions of the tree'),
+    root: Type.Unsafe<TreeNode>(Type.Object(nodeSchema, { additionalProperties: false, title: 'TreeNodeDocument', description: 'The node at the top' })),
+    variables: Type.Optional(variables),
+  }, { additionalProperties: false, title: 'TreeVersionDocument', description: 'Version of a golden configuration tree' }), { minItems: 1, description: 'Versions, the oldest first' }),
+}, { additionalProperties: false, title: 'TreeDocument', description: 'Golden configuration tree as it was read' });
+export type TreeDocument = Static<typeof treeDocumentSchema>;
+
+/** Any node of such a document. */
+export const nodeDocumentSchema = Type.Object(nodeSchema, { additionalProperties: false });
+
 export const newTreeSchema = Type.Object(
   { name: name('Name, unique among trees'), deviceType: Type.Optional(Type.Union([name('Type of device'), Type.Null()], { description: 'Type of the devices that it is for' })) },
   { additionalProperties: false, title: 'NewTree', description: 'New golden configuration tree' },

@@ -1,9 +1,10 @@
 import type { Static } from 'typebox';
+import { Compile } from 'typebox/compile';
 import { same } from './changes.ts';
 import { aggregate, type Context, type Event } from './core.ts';
 import { type Referrer, refuseReferred } from './references.ts';
 import { Refusal } from './refusal.ts';
-import type { newNodeSchema, newTreeSchema, newVersionSchema, TreeNode, TreeVersion } from './treeSchemas.ts';
+import { type newNodeSchema, type newTreeSchema, type newVersionSchema, nodeDocumentSchema, type TreeDocument, type TreeNode, type TreeVersion } from './treeSchemas.ts';
 
 export type TreeEvent =
   | Event<'treeCreated', { readonly name: string; readonly deviceType: string | null; readonly root: { readonly name: string; readonly configId: string } }>
@@ -13,9 +14,12 @@ export type TreeEvent =
   | Event<'treeNodeAdded', { readonly version: string; readonly parent: string; readonly name: string; readonly configId: string }>
   | Event<'treeVariablesSet', { readonly version: string; readonly variables: Readonly<Record<string, unknown>> }>
   | Event<'treeVariablesDeleted', { readonly version: string; readonly names: readonly string[] }>
+  /** Brought to what a document says. */
+  | Event<'treeRestored', TreeContent>
   | Event<'treeDeleted', Record<string, never>>;
 
-export type TreeState = { readonly exists: boolean; readonly name: string; readonly versions: readonly TreeVersion[] };
+export type TreeContent = { readonly name: string; readonly deviceType: string | null; readonly versions: readonly TreeVersion[] };
+export type TreeState = { readonly exists: boolean } & TreeContent;
 
 const first = 'initial';
 const maxDepth = 64;
@@ -24,14 +28,15 @@ const maxDepth = 64;
 export const tree = aggregate<TreeState, TreeEvent>({
   area: 'configuration-manager',
   category: 'tree',
-  initial: { exists: false, name: '', versions: [] },
+  initial: { exists: false, name: '', deviceType: null, versions: [] },
   evolve: {
-    treeCreated: (_, { name, root }) => ({ exists: true, name, versions: [{ name: first, root: { ...root, children: [] }, variables: {} }] }),
+    treeCreated: (_, { name, deviceType, root }) => ({ exists: true, name, deviceType, versions: [{ name: first, root: { ...root, children: [] }, variables: {} }] }),
     treeVersionAdded: (state, { name, base }) => ({ ...state, versions: [...state.versions, { ...versionOf(state, base), name }] }),
     treeNodeAdded: (state, { version, parent, name, configId }) => changed(state, version, (one) => ({ ...one, root: withChild(one.root, parent, { name, configId, children: [] }) })),
     treeVariablesSet: (state, { version, variables }) => changed(state, version, (one) => ({ ...one, variables: { ...one.variables, ...variables } })),
     treeVariablesDeleted: (state, { version, names }) => changed(state, version, (one) =>
       ({ ...one, variables: Object.fromEntries(Object.entries(one.variables).filter(([name]) => !names.includes(name))) })),
+    treeRestored: (_, content) => ({ exists: true, ...content }),
     treeDeleted: (state) => ({ ...state, exists: false, versions: [] }),
   },
   exists: (state) => state.exists,
@@ -97,6 +102,48 @@ export const deleteVariables = (state: TreeState, { version, variables }: Variab
   if (missing.length > 0)
     throw new Refusal('not_found', `No such variables: ${missing.join(', ')}`, { faults: missing.map((name) => ({ message: `There is no variable ${JSON.stringify(name)}`, path: '/variables', name })) });
   return names.length > 0 ? [{ type: 'treeVariablesDeleted', data: { version, names } }] : [];
+};
+
+const nodeDocument = Compile(nodeDocumentSchema);
+
+/** Refuses (`invalid`, with the path) nodes that are not as the schema says, two siblings of one name, two nodes of one id, and what lies too deep. */
+const checkNodes = (root: TreeNode, path: string): void => {
+  const ids = new Set<string>();
+  const check = (node: TreeNode, path: string, depth: number): void => {
+    const [fault] = nodeDocument.Check(node) ? [] : nodeDocument.Errors(node);
+    if (fault) throw new Refusal('invalid', `This is no node: ${fault.message}`, { path: path + fault.instancePath });
+    if (depth > maxDepth) throw new Refusal('invalid', `Nodes may lie ${maxDepth} levels deep`, { path });
+    if (ids.size === ids.add(node.configId).size) throw new Refusal('invalid', 'Another node has this configId', { path: `${path}/configId` });
+    node.children.forEach((child, i) => check(child, `${path}/children/${i}`, depth + 1));
+    distinct(node.children, `${path}/children`);
+  };
+  check(root, path, 1);
+};
+
+const distinct = (named: readonly { readonly name: string }[], path: string): void => {
+  const names = new Set<string>();
+  named.forEach(({ name }, i) => {
+    if (names.size === names.add(name).size) throw new Refusal('invalid', `Another one here has the name ${JSON.stringify(name)}`, { path: `${path}/${i}/name` });
+  });
+};
+
+/** A node of the tree that somebody names. */
+export type NodeReferrer = Referrer & { readonly version: string; readonly nodeId: string };
+
+/** Takes a whole tree in, ids and all, into its own stream or that of the tree with its name. Nodes that plans name must not go. */
+export const importOne = (
+  { exists, ...content }: TreeState, { tree: { _id, name, deviceType = null, versions }, overwrite = false }: { readonly tree: TreeDocument; readonly overwrite?: boolean },
+  { id, refs }: Context<{ readonly nodeReferrers: readonly NodeReferrer[] }>,
+): readonly TreeEvent[] => {
+  distinct(versions, '/versions');
+  versions.forEach(({ root }, i) => checkNodes(root, `/versions/${i}/root`));
+  const wanted = { name, deviceType, versions: versions.map(({ name, root, variables = {} }) => ({ name, root, variables })) };
+  const own = (_id ?? id) === id;
+  if (exists && (own || overwrite) && same(wanted, content)) return [];
+  if (exists && !overwrite) throw new Refusal('conflict', own ? 'A tree with this id exists with other content' : 'Another tree has this name', { path: own ? '/_id' : '/name' });
+  const kept = ({ version, nodeId }: NodeReferrer) => wanted.versions.some((one) => one.name === version && findNode(one.root, nodeId));
+  if (exists) refuseReferred(refs.nodeReferrers.filter((one) => !kept(one)), 'replaced by one that lacks nodes');
+  return [{ type: 'treeRestored', data: wanted }];
 };
 
 export const remove = (_: TreeState, __: unknown, { refs }: Context<{ readonly referrers: readonly Referrer[] }>): readonly TreeEvent[] => {

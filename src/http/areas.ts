@@ -1,4 +1,5 @@
 import { version } from '../version.ts';
+import { agentSessionManagerRows } from './agentSessionManager.ts';
 import { authorizationRows } from './authorization.ts';
 import { bannerRows } from './banner.ts';
 import { configurationManagerRows } from './configurationManager.ts';
@@ -12,13 +13,17 @@ import { rootLoginRows } from './login.ts';
 import { monitoringRows } from './monitoring.ts';
 import { mopRows } from './mop.ts';
 import { operationsManagerRows } from './operationsManager.ts';
+import { prebuiltRows } from './prebuilts.ts';
 import { profileRows } from './profiles.ts';
 import type { AreaRows } from './route.ts';
+import { automationCatalogRows } from './scheduledJobs.ts';
 import { templateRows } from './templates.ts';
 
 /** All rows of the API. */
 export const areas: readonly AreaRows[] = [
+  agentSessionManagerRows,
   authorizationRows(() => areas),
+  automationCatalogRows,
   bannerRows,
   configurationManagerRows,
   docsRows,
@@ -31,6 +36,7 @@ export const areas: readonly AreaRows[] = [
   mopRows,
   openapiRows(() => areas, { version }),
   operationsManagerRows,
+  prebuiltRows,
   profileRows,
   rootLoginRows,
   templateRows,

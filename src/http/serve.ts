@@ -1,9 +1,10 @@
-import { hash as digest, randomBytes } from 'node:crypto';
+import { hash as digest, randomBytes, randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Request } from '../commands/handle.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { mayReadGuard } from '../projections/guards.ts';
 import type { Where } from '../projections/port.ts';
+import { derivedUuid } from '../store/uuid.ts';
 import { idempotencyOf, ifRevisionOf } from './conditions.ts';
 import { queryParser } from './query.ts';
 import type { ActionRow, Call, CommandRow, GetRow, Join, ListRow, Params, Row } from './route.ts';
@@ -53,7 +54,7 @@ const serveCommand = (row: CommandRow, service: Service): Serve => {
     const about = requestOf(row.name, call, service);
     const params = await resolved(row, call, service, command.on === 'new' ? undefined : collection);
     const id = key ? key(params, body, call.actor)
-      : command.on === 'new' ? newId(about.idempotency?.key)
+      : command.on === 'new' ? newId(about.idempotency?.key, command.aggregate.ids)
       : await service.tools.find(collection ?? '', typeof named === 'string' ? params[named] ?? '' : named(params, body));
     if (id === undefined) throw new Refusal('not_found', 'No such resource', typeof named === 'string' ? { path: named } : {});
     const done = await service.handle(command, { id, input: input ? input(params, body) : body, ...about });
@@ -86,8 +87,11 @@ export const requestOf = (operation: string, call: Call, service: Service): Omit
   idempotency: idempotencyOf(call, service),
 });
 
-/** 24 hex digits; from the Idempotency-Key if there is one, so that a retry finds the stream again. */
-export const newId = (key: string | undefined): string => (key === undefined ? randomBytes(12).toString('hex') : digest('sha256', key, 'hex').slice(0, 24));
+/** 24 hex digits, or a UUID; from the Idempotency-Key if there is one, so that a retry finds the stream again. */
+export const newId = (key: string | undefined, ids?: 'uuid'): string => {
+  if (ids) return key === undefined ? randomUUID() : derivedUuid(key);
+  return key === undefined ? randomBytes(12).toString('hex') : digest('sha256', key, 'hex').slice(0, 24);
+};
 
 const serveGet = (row: GetRow, service: Service): Serve => {
   const { get, key, named = 'id', otherwise, join, envelope } = row;

@@ -1,6 +1,8 @@
 import { accounts } from './accounts.ts';
 import { actionExecutions } from './actionExecutions.ts';
 import { adapters } from './adapters.ts';
+import { agents } from './agents.ts';
+import { agentSessions, sessionMessages } from './agentSessions.ts';
 import { analyticTemplates } from './analyticTemplates.ts';
 import { automations } from './automations.ts';
 import { banners } from './banner.ts';
@@ -19,11 +21,14 @@ import { lastActions } from './lastActions.ts';
 import { logins } from './logins.ts';
 import { parkedReactions } from './parkedReactions.ts';
 import { plans } from './plans.ts';
+import { prebuilts } from './prebuilts.ts';
 import { activeProfiles, profiles } from './profiles.ts';
 import { resourceGroups } from './resourceGroups.ts';
 import { resourceInstances } from './resourceInstances.ts';
 import { resourceModels } from './resourceModels.ts';
 import { roles } from './roles.ts';
+import { scheduledJobMigrations } from './scheduledJobMigrations.ts';
+import { scheduledJobs } from './scheduledJobs.ts';
 import { serviceGroups } from './serviceGroups.ts';
 import { templates } from './templates.ts';
 import { trees } from './trees.ts';
@@ -36,6 +41,8 @@ export const projections: readonly Projection[] = [
   actionExecutions,
   activeProfiles,
   adapters,
+  agents,
+  agentSessions,
   analyticTemplates,
   automations,
   banners,
@@ -53,12 +60,16 @@ export const projections: readonly Projection[] = [
   logins,
   parkedReactions,
   plans,
+  prebuilts,
   profiles,
   resourceGroups,
   resourceInstances,
   resourceModels,
   roles,
+  scheduledJobMigrations,
+  scheduledJobs,
   serviceGroups,
+  sessionMessages,
   templates,
   trees,
   triggers,

@@ -6,7 +6,7 @@ import { idOf } from './stamps.ts';
 
 /** The document with the versions that the aggregate makes of the event. */
 const evolved = <T extends TreeEvent['type']>(topic: T) => (doc: Tree | undefined, { data }: { readonly data: DataOf<TreeEvent, T> }): Tree | undefined =>
-  doc && { ...doc, versions: tree.evolve[topic]({ exists: true, name: doc.name, versions: doc.versions }, data).versions };
+  doc && { ...doc, versions: tree.evolve[topic]({ exists: true, ...doc }, data).versions };
 
 /** Golden configuration trees with all their versions. */
 export const trees = projection<Tree, TreeEvent>(tree, {
@@ -20,6 +20,7 @@ export const trees = projection<Tree, TreeEvent>(tree, {
     treeNodeAdded: evolved('treeNodeAdded'),
     treeVariablesSet: evolved('treeVariablesSet'),
     treeVariablesDeleted: evolved('treeVariablesDeleted'),
+    treeRestored: (_, event) => ({ _id: idOf(event), ...event.data }),
     treeDeleted: () => undefined,
   },
   sorts: { name: (doc) => doc.name },

@@ -1,3 +1,6 @@
+import type { Outcome } from '../domain/agentSessionSchemas.ts';
+import type { Sealed } from '../domain/sealed.ts';
+
 /** A device as its adapter lists it. */
 export type Device = { readonly name: string; readonly host?: string; readonly port?: number; readonly ostype?: string };
 
@@ -43,3 +46,22 @@ export type Renderer = {
   render(template: string, variables: Readonly<Record<string, unknown>>): Promise<string>;
   close(): Promise<void>;
 };
+
+/** What an agent is asked: where it is, with sealed headers, and what for; secrets in inputs are sealed. */
+export type AgentCall = {
+  readonly url: string;
+  readonly headers?: Readonly<Record<string, Sealed>>;
+  readonly sessionId: string;
+  /** Its name. */
+  readonly agent: string;
+  readonly inputs: Readonly<Record<string, unknown>>;
+};
+
+/** What it says; without a status it goes on, and reports later. */
+export type AgentAnswer = { readonly status?: Outcome; readonly lastMessage?: string };
+
+/**
+ * Calls an agent once. Whatever becomes of the call is an answer: FAILED with the reason, which holds no secrets, when
+ * there was none or none that can be understood. Throws the signal's reason when that ends the call.
+ */
+export type Webhook = (call: AgentCall, signal: AbortSignal) => Promise<AgentAnswer>;

@@ -1,5 +1,6 @@
 import { hash } from 'node:crypto';
 import { type Batch, type EventStore, maxAppend, maxEvent, type NewEvent, type StoredEvent, WrongRevision } from './port.ts';
+import { derivedUuid } from './uuid.ts';
 
 /** What an event's data is in the log when the fact itself lies in parts in `payload-<sha256>`. */
 type Reference = { readonly $payload: { readonly sha256: string; readonly parts: number } };
@@ -23,18 +24,13 @@ const piecesOf = (text: string): readonly string[] => {
   return pieces;
 };
 
-/** The same id for the same part of the same content, so that storing it twice is storing it once. */
-const idOf = (sha256: string, part: number): string => {
-  const digest = hash('sha256', `${sha256} ${part}`, 'hex');
-  return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-5${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20, 32)}`;
-};
-
 /** Stores a text in parts, content-addressed. Parts that no event names are harmless. */
 const keep = async (store: EventStore, source: string, text: string): Promise<Reference> => {
   const sha256 = hash('sha256', text, 'hex');
   const pieces = piecesOf(text);
   for (const [part, piece] of pieces.entries()) {
-    const event: NewEvent = { id: idOf(sha256, part), type: `${source}:payloadPart`, data: JSON.stringify({ part, text: piece }), metadata: '{}' };
+    // The same id for the same part of the same content: storing it twice is storing it once.
+    const event: NewEvent = { id: derivedUuid(`${sha256} ${part}`), type: `${source}:payloadPart`, data: JSON.stringify({ part, text: piece }), metadata: '{}' };
     await store.append(`payload-${sha256}`, part - 1, [event]).catch((error: unknown) => {
       // Somebody else stores the same content and is ahead.
       if (!(error instanceof WrongRevision && error.actual >= part)) throw error;
@@ -43,8 +39,10 @@ const keep = async (store: EventStore, source: string, text: string): Promise<Re
   return { $payload: { sha256, parts: pieces.length } };
 };
 
-/** Whether events may not go into one append as they are. */
-export const isTooLarge = (events: readonly NewEvent[]): boolean => {
+/** Whether events cannot go into one append as they are: they are too large, or one has data that would pass as a reference. */
+export const goesInParts = (events: readonly NewEvent[]): boolean => events.some(isSlim) || isTooLarge(events);
+
+const isTooLarge = (events: readonly NewEvent[]): boolean => {
   // Three bytes per UTF-16 unit at most: mostly that settles it without counting.
   if (events.reduce((sum, { data }) => sum + 3 * data.length, 0) <= mostEvent) return false;
   const sizes = events.map(({ data }) => Buffer.byteLength(data));
@@ -53,7 +51,8 @@ export const isTooLarge = (events: readonly NewEvent[]): boolean => {
 
 /**
  * The data of one append as they go into the log: a fact too large for an event, or for the append together with the
- * others, is stored in parts first, and the event names it.
+ * others, is stored in parts first, and the event names it. So is one that looks like such a name itself: what the log has
+ * of that form is ours.
  */
 export const slimmed = async (store: EventStore, source: string, facts: readonly unknown[]): Promise<readonly unknown[]> => {
   const sized = facts.map((fact) => JSON.stringify(fact)).map((text) => ({ text, size: Buffer.byteLength(text) }));
@@ -62,14 +61,14 @@ export const slimmed = async (store: EventStore, source: string, facts: readonly
   const largestFirst = [...sized.keys()].sort((a, b) => sized[b]!.size - sized[a]!.size);
   for (const i of largestFirst) {
     const { text, size } = sized[i]!;
-    if (size <= mostEvent && total <= mostAppend) break;
+    if (size <= mostEvent && total <= mostAppend && !text.startsWith(begin)) continue;
     slim[i] = await keep(store, source, text);
     total -= size;
   }
   return slim;
 };
 
-const isSlim = ({ data }: StoredEvent): boolean => data.startsWith(begin);
+const isSlim = ({ data }: Pick<StoredEvent, 'data'>): boolean => data.startsWith(begin);
 
 /** The store as its readers see it: every event with its whole data. What is appended goes through as it is. */
 export const withPayloads = <S extends EventStore>(store: S): S => {

@@ -1,0 +1,28 @@
+import { Type } from 'typebox';
+import { agent, type AgentState, create, remove, replace, sealHeaders } from '../domain/agents.ts';
+import { type NewAgent, newAgentSchema } from '../domain/agentSchemas.ts';
+import type { Actor } from '../domain/core.ts';
+import { commandsOf, type Tools } from './define.ts';
+import { referrersOfComponent } from './references.ts';
+import { compileUserSchema } from './userSchema.ts';
+
+const command = commandsOf(agent);
+
+type Asked = { readonly id: string; readonly input: NewAgent; readonly state: AgentState; readonly actor: Actor };
+
+const prepare = async ({ input, state, actor }: Asked, tools: Tools) => {
+  const schema = compileUserSchema(input.inputSchema);
+  const before = state.content?.name;
+  return {
+    schemaFault: schema.ok ? undefined : schema.reason,
+    headers: sealHeaders(state, input, tools.seal),
+    referrers: before === undefined || before === input.name ? [] : await referrersOfComponent(tools, 'agent', [before], actor),
+  };
+};
+
+export const createAgent = command({ name: 'createAgent', input: newAgentSchema, on: 'new', decide: create, prepare });
+export const replaceAgent = command({ name: 'replaceAgent', input: newAgentSchema, on: 'existing', decide: replace, prepare });
+export const deleteAgent = command({
+  name: 'deleteAgent', input: Type.Object({}), on: 'existing', decide: remove,
+  prepare: async ({ id, state, actor }, tools) => ({ referrers: await referrersOfComponent(tools, 'agent', [id, ...(state.content ? [state.content.name] : [])], actor) }),
+});

@@ -1,0 +1,54 @@
+import { Type } from 'typebox';
+import type { Context } from '../domain/core.ts';
+import type { BundleType } from '../domain/prebuiltSchemas.ts';
+import { importAnalyticTemplate } from './analyticTemplates.ts';
+import { importCommandTemplate } from './commandTemplates.ts';
+import { type Command, commandsOf, type Tools } from './define.ts';
+import { formMeant, importForm } from './forms.ts';
+import { importedId } from './importedTemplates.ts';
+import { importTemplate, templateMeant } from './templates.ts';
+import { importTree, treeMeant } from './trees.ts';
+
+type Document = Readonly<Record<string, any>>; // its shape is the import command's affair
+
+/** A kind of document that a package may bring, but for automations. */
+export type Kind = {
+  readonly types: readonly BundleType[];
+  readonly collection: string;
+  /** Takes one document in, from outside. */
+  readonly command: Command;
+  /** The member of its input that holds the document. */
+  readonly member: string;
+  /** Where in paths of its refusals the document begins. */
+  readonly inside: string;
+  /** Takes the document in as part of a package: always an event. */
+  readonly restore: Command;
+  /** The id of the resource that the document is about; `fresh` if it has none and its name is free. */
+  readonly meant: (document: any, fresh: string, tools: Tools) => Promise<string>; // as above
+};
+
+/** A document on its way into its stream; `at`: time of the import. */
+export type Restored = { readonly document: Document; readonly accounts: Readonly<Record<string, string>>; readonly at: string };
+
+/** What the command makes of the document where there is nothing yet: that refuses nothing but a bad document. */
+const restoring = (command: Command, member: string): Command => commandsOf<unknown, any>(command.aggregate)({ // events are the command's affair
+  name: command.name.replace('import', 'restore'), input: Type.Unsafe<Restored>({}), on: 'any',
+  decide: (_, { document, accounts, at }, context: Context) =>
+    command.decide(command.aggregate.initial, { [member]: document }, { ...context, now: at, refs: { accounts, referrers: [], nodeReferrers: [] } }),
+});
+
+const kind = (types: readonly BundleType[], collection: string, command: Command, member: string, meant: Kind['meant'], inside = ''): Kind =>
+  ({ types, collection, command, member, meant, inside, restore: restoring(command, member) });
+
+const templateIn = (collection: string): Kind['meant'] => async (document, fresh, tools) => await importedId(tools, collection, document, true) ?? fresh;
+
+/** In the order in which they are installed: what others name comes first, automations after all of them. */
+export const kinds: readonly Kind[] = [
+  kind(['forms', 'json-forms'], 'forms', importForm, 'form', formMeant),
+  kind(['template'], 'templates', importTemplate, 'template', templateMeant),
+  kind(['mop-template'], 'commandTemplates', importCommandTemplate, 'template', templateIn('commandTemplates'), '/template'),
+  kind(['mop-analytic-template'], 'analyticTemplates', importAnalyticTemplate, 'template', templateIn('analyticTemplates'), '/template'),
+  kind(['golden-config'], 'trees', importTree, 'tree', treeMeant),
+];
+
+export const kindOf = (category: string): Kind | undefined => kinds.find(({ command }) => command.aggregate.category === category);

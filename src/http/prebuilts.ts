@@ -1,0 +1,60 @@
+import { Type } from 'typebox';
+import { deletePrebuilt, importPrebuilt, prebuiltId } from '../commands/prebuilts.ts';
+import { completed, prebuilt } from '../domain/prebuilts.ts';
+import { prebuiltDocumentSchema, prebuiltImportedSchema, prebuiltPackageSchema, prebuiltSchema } from '../domain/prebuiltSchemas.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { type PrebuiltDoc, prebuilts } from '../projections/prebuilts.ts';
+import { plain, results, withStatus } from './envelopes.ts';
+import { signed } from './people.ts';
+import type { ActionRow, AreaRows, Join } from './route.ts';
+import { changed, listed } from './schemas.ts';
+import { requestOf } from './serve.ts';
+
+/** Operation 5: the package itself, which only its stream holds. */
+const packageOf: Join<PrebuiltDoc> = async ({ _id }, { tools }) => {
+  const { imported } = await tools.state(prebuilt, _id);
+  if (!imported) throw new Refusal('not_found', 'The prebuilt has been deleted');
+  return completed(imported.prebuilt, imported);
+};
+
+const envelope = withStatus(({ changed }) => (changed ? 'Successfully imported prebuilt' : 'The prebuilt is installed already'));
+
+const importRow: ActionRow = {
+  name: 'importPrebuilt', method: 'post', path: '/import', large: true, summary: 'Install a package',
+  description: 'All or nothing: automations with their triggers, forms, command and analytic templates, templates and golden configurations, which may name each other; the rest is kept in the package. The same package again is no change. Other content under a used id or name, also of a package, is 409 unless overwrite is true: then everything is brought to what the package says.',
+  body: Type.Object({
+    prebuilt: prebuiltDocumentSchema,
+    options: Type.Optional(Type.Object({ overwrite: Type.Optional(Type.Boolean({ description: 'Whether other content under a used id or name is replaced' })) }, { additionalProperties: false, description: 'How it is installed' })),
+  }, { additionalProperties: false }),
+  answer: changed(prebuiltImportedSchema),
+  run: async (call, service) => {
+    const { prebuilt, options: { overwrite = false } = {} } = call.body;
+    const done = await service.handle(importPrebuilt, { ...requestOf('importPrebuilt', call, service), id: prebuiltId(prebuilt.metadata.name), input: { prebuilt, overwrite } });
+    const { _id, name, installed, kept } = done.doc as PrebuiltDoc;
+    return { text: envelope(JSON.stringify({ _id, name, installed, kept }), done), position: done.position, replayed: done.replayed };
+  },
+};
+
+/** Packages: api.md, operation 5, and its neighbours. */
+export const prebuiltRows: AreaRows = {
+  area: 'prebuilts', prefix: '/prebuilts', rows: [
+    {
+      name: 'getPrebuilts', method: 'get', path: '/', reading: true, summary: 'List prebuilts',
+      list: prebuilts, join: signed, envelope: results, answer: listed(prebuiltSchema),
+    },
+    importRow,
+    {
+      name: 'exportPrebuilt', method: 'get', path: '/:id/export', reading: true, summary: 'Export a prebuilt',
+      description: 'The package as it was installed; artifacts, fingerprint and createdEpoch are derived only where it has none. Import takes it back.',
+      get: prebuilts, join: packageOf, envelope: plain, answer: prebuiltPackageSchema,
+    },
+    {
+      name: 'getPrebuilt', method: 'get', path: '/:id', reading: true, summary: 'Get a prebuilt, without its documents',
+      get: prebuilts, join: signed, envelope: plain, answer: prebuiltSchema,
+    },
+    {
+      name: 'deletePrebuilt', method: 'delete', path: '/:id', summary: 'Delete a prebuilt', description: 'Only the package goes: what it has installed stays.',
+      command: deletePrebuilt, input: () => ({}), join: signed, envelope: withStatus(() => 'Successfully deleted prebuilt'), answer: changed(prebuiltSchema),
+    },
+  ],
+};

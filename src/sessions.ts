@@ -1,0 +1,156 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { endSession, noteMessage, postSession } from './commands/agentSessions.ts';
+import type { Tools } from './commands/define.ts';
+import type { Handle } from './commands/handle.ts';
+import { requestFor } from './commands/reactions.ts';
+import type { Streams } from './commands/streams.ts';
+import { agent } from './domain/agents.ts';
+import { agentSession, type SessionStarted } from './domain/agentSessions.ts';
+import { asMessage } from './domain/agentSessionSchemas.ts';
+import { Refusal } from './domain/refusal.ts';
+import { maskSecrets } from './domain/secretFields.ts';
+import { abortable } from './southbound/failure.ts';
+import type { AgentAnswer, Renderer, Webhook } from './southbound/port.ts';
+import { slots } from './southbound/slots.ts';
+import { type Recorded, splitStream } from './store/event.ts';
+
+type Needs = {
+  readonly handle: Handle;
+  readonly tools: Tools;
+  readonly events: Streams['events'];
+  readonly webhook: Webhook;
+  readonly renderer: Renderer;
+  readonly log: (message: string, about: Record<string, unknown>) => void;
+};
+
+/** Why a session is no longer carried on here: it has ended, its time is up, the service stops. */
+type Why = 'ended' | 'late' | 'stopping';
+
+const perAgent = 16;
+const { area, category } = agentSession;
+const source = `@platform/${area}`;
+
+/**
+ * Carries sessions out: those that the log tells of, and at the start those that are still running. What has not been
+ * posted is posted, templates are rendered (again); the others wait for their report. Whatever happens, a session ends
+ * with its time, counted from its start. Sessions of one agent share its places; agents do not wait for each other.
+ */
+export const sessionRunner = ({ handle, tools, events, webhook, renderer, log }: Needs) => {
+  const held = new Map<string, { readonly abort: (why: Why) => void; readonly done: Promise<void> }>();
+  const places = slots(perAgent, Infinity);
+  const stop = new AbortController();
+  let starting = Promise.resolve();
+
+  /** Waits until somebody else ends the session, or its time is up. */
+  const report = (signal: AbortSignal): Promise<never> => abortable(new Promise<never>(() => undefined), signal);
+
+  /** The template sees secrets masked: what it renders is kept in clear. */
+  const render = (template: string, inputs: SessionStarted['inputs']): Promise<AgentAnswer> =>
+    renderer.render(template, maskSecrets(inputs) as typeof inputs).then(
+      (text) => ({ status: 'COMPLETE', lastMessage: asMessage(text) }),
+      (error: unknown) => {
+        if (error instanceof Refusal && error.code === 'unprocessable') return { status: 'FAILED', lastMessage: asMessage(error.message) };
+        throw error;
+      },
+    );
+
+  /** What becomes of a session that has not ended; undefined: it has. */
+  const outcomeOf = async (sessionId: string, started: Recorded<SessionStarted>, signal: AbortSignal): Promise<AgentAnswer | undefined> => {
+    const { agent: { id, name }, inputs } = started.data;
+    const { status, posted } = await tools.state(agentSession, sessionId);
+    if (status !== 'RUNNING') return undefined;
+    if (posted) return report(signal);
+    return places(id, signal, async () => {
+      const { content } = await tools.state(agent, id);
+      if (content?.template !== undefined) return abortable(render(content.template, inputs), signal);
+      if (content?.url === undefined) return { status: 'FAILED', lastMessage: 'The agent has been deleted' };
+      const { changed } = await handle(postSession, { ...requestFor(started), id: sessionId, input: {} });
+      return changed ? webhook({ url: content.url, ...(content.headers && { headers: content.headers }), sessionId, agent: name, inputs }, signal) : {};
+    });
+  };
+
+  const carryOn = async (id: string, started: Recorded<SessionStarted>, signal: AbortSignal): Promise<void> => {
+    const about = { ...requestFor(started), id };
+    const answer = await outcomeOf(id, started, signal).catch((error: unknown): AgentAnswer => {
+      if (signal.reason !== 'late') throw error;
+      return { status: 'FAILED', lastMessage: `It has not ended within ${started.data.timeout} seconds` };
+    });
+    if (!answer) return;
+    if (answer.status) return void await handle(endSession, { ...about, input: answer });
+    if (answer.lastMessage !== undefined) await handle(noteMessage, { ...about, input: answer });
+    // From here on as after a restart: it is posted, and reports.
+    return carryOn(id, started, signal);
+  };
+
+  /** Until it has ended or the service stops; what fails is tried again. */
+  const insist = async (id: string, aborting: AbortController): Promise<void> => {
+    const { signal } = aborting;
+    const over = (): boolean => stop.signal.aborted || (signal.aborted && signal.reason !== 'late');
+    let timer: NodeJS.Timeout | undefined;
+    for (let wait = 50; !over(); wait = Math.min(wait * 2, 5000)) {
+      try {
+        const [started] = await events(`${category}-${id}`, 0, 0) as readonly Recorded<SessionStarted>[];
+        const left = Date.parse(started!.metadata.at) + started!.data.timeout * 1000 - Date.now();
+        const late = (): void => { aborting.abort('late' satisfies Why); };
+        if (left <= 0) late();
+        else timer ??= setTimeout(late, left);
+        await carryOn(id, started!, signal);
+        break;
+      } catch (error) {
+        // A conflict: somebody else has ended it.
+        if (over() || (error instanceof Refusal && error.code === 'conflict')) break;
+        log('A session could not be carried on; it is tried again', { session: id, error });
+        await pause(wait, undefined, { signal: stop.signal }).catch(() => undefined);
+      }
+    }
+    clearTimeout(timer);
+  };
+
+  const take = (id: string): void => {
+    if (stop.signal.aborted || held.has(id)) return;
+    const aborting = new AbortController();
+    const done = insist(id, aborting).finally(() => held.delete(id));
+    held.set(id, { abort: (why) => { aborting.abort(why); }, done });
+  };
+
+  const resume = async (): Promise<void> => {
+    const ids: string[] = [];
+    for (;;) {
+      const page = await tools.query('agentSessions', { field: 'status', op: 'equals', value: 'RUNNING' }, ids.length);
+      if (page.length === 0) break;
+      ids.push(...page.map(({ sessionId }) => sessionId as string));
+    }
+    ids.forEach(take);
+  };
+
+  return {
+    /** To be told of every event once its documents are readable. */
+    onEvent: ({ source: from, stream, topic }: Pick<Recorded, 'source' | 'stream' | 'topic'>): void => {
+      if (from !== source) return;
+      const { category: kind, id } = splitStream(stream);
+      if (kind !== category) return;
+      if (topic === 'sessionStarted') take(id);
+      else if (topic === 'sessionCompleted' || topic === 'sessionFailed' || topic === 'sessionCanceled') held.get(id)?.abort('ended');
+    },
+    /** Takes over the sessions that an earlier process has left running, once they can be read. */
+    start: (): void => {
+      starting = (async () => {
+        while (!stop.signal.aborted) {
+          try {
+            return await resume();
+          } catch (error) {
+            log('Running sessions could not be read; it is tried again', { error });
+            await pause(1000, undefined, { signal: stop.signal }).catch(() => undefined);
+          }
+        }
+      })();
+    },
+    /** Breaks calls off and leaves the sessions as they are, for the next start. */
+    stop: async (): Promise<void> => {
+      stop.abort();
+      await starting;
+      for (const { abort } of held.values()) abort('stopping');
+      await Promise.all([...held.values()].map(({ done }) => done));
+    },
+  };
+};

@@ -1,0 +1,51 @@
+import { asMessage, type Outcome } from '../domain/agentSessionSchemas.ts';
+import { openSecrets } from '../domain/secretFields.ts';
+import type { Sealed } from '../domain/sealed.ts';
+import { reasonOf, redacted } from './failure.ts';
+import { httpCall, TooMuch } from './httpCall.ts';
+import type { Outbound } from './outbound.ts';
+import type { AgentAnswer, Webhook } from './port.ts';
+
+const maxBytes = 256 * 1024;
+const outcomes: readonly unknown[] = ['COMPLETE', 'FAILED', 'CANCELED'] satisfies readonly Outcome[];
+
+const failed = (lastMessage: string): AgentAnswer => ({ status: 'FAILED', lastMessage });
+
+/** What the body of a 2xx answer says; no body says nothing. */
+const answerIn = (text: string): AgentAnswer => {
+  if (text.trim() === '') return {};
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    return failed('The agent\'s answer is not JSON');
+  }
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) return failed('The agent\'s answer is not an object');
+  const { status, lastMessage } = body as Readonly<Record<string, unknown>>;
+  if (lastMessage !== undefined && lastMessage !== null && typeof lastMessage !== 'string') return failed('The lastMessage of the agent\'s answer is not a text');
+  return {
+    ...(outcomes.includes(status) && { status: status as Outcome }),
+    ...(typeof lastMessage === 'string' && { lastMessage }),
+  };
+};
+
+/** Webhooks over HTTP. An answer that repeats secrets that were sent is kept without them. */
+export const httpWebhook = (guard: Outbound, unseal: (sealed: Sealed) => string): Webhook => async ({ url, headers = {}, sessionId, agent, inputs }, signal) => {
+  const secrets: string[] = [];
+  const open = (sealed: Sealed): string => {
+    const secret = unseal(sealed);
+    secrets.push(secret);
+    return secret;
+  };
+  const body = { sessionId, agent, inputs: openSecrets(inputs, open) };
+  const opened = openSecrets(headers, open) as Readonly<Record<string, string>>;
+  try {
+    const { status, text } = await httpCall(guard, { method: 'POST', url, headers: opened, body, signal, maxBytes });
+    if (status < 200 || status > 299) return failed(`The agent answered with status ${status}`);
+    const { lastMessage, ...answer } = answerIn(text);
+    return { ...answer, ...(lastMessage !== undefined && { lastMessage: asMessage(redacted(lastMessage, secrets)) }) };
+  } catch (error) {
+    signal.throwIfAborted();
+    return failed(`The agent could not be called: ${error instanceof TooMuch ? 'its answer is too large' : reasonOf(error)}`);
+  }
+};

@@ -1,0 +1,7 @@
+import { hash } from 'node:crypto';
+
+/** A UUID that the same text always gives. */
+export const derivedUuid = (text: string): string => {
+  const digest = hash('sha256', text, 'hex');
+  return `${digest.slice(0, 8)}-${digest.slice(8, 12)}-5${digest.slice(13, 16)}-8${digest.slice(17, 20)}-${digest.slice(20, 32)}`;
+};

@@ -1,0 +1,122 @@
+import assert from 'node:assert/strict';
+import { agent, type AgentContent, create, remove, replace } from '../src/domain/agents.ts';
+import { specification } from './given.ts';
+import { ok, type People, people, refused } from './people.ts';
+import { startService, type TestService } from './service.ts';
+
+const given = specification(agent);
+const sealed = { $sealed: 'x', tag: 't' };
+const refs = { schemaFault: undefined, headers: undefined, referrers: [] };
+const input = { name: 'Triage', inputSchema: { type: 'object' }, runner: 'webhook', url: 'https://agents.example.net/triage' } as const;
+const content: AgentContent = { ...input, description: '', timeout: 300 };
+const created = { type: 'agentCreated', data: content } as const;
+
+describe('An agent', () => {
+  it('is created with five minutes for its sessions unless it says otherwise', () => {
+    given().when(create, input, refs).then(created);
+    given().when(create, { ...input, timeout: 10, headers: { 'X-Key': '********' } }, { ...refs, headers: { 'X-Key': sealed } }).then({ type: 'agentCreated', data: { ...content, timeout: 10, headers: { 'X-Key': sealed } } });
+  });
+
+  it('has a schema that can be compiled, a URL that is one, and headers that are its own', () => {
+    given().when(create, input, { ...refs, schemaFault: 'no' }).thenRefused('invalid', /\/inputSchema/);
+    given().when(create, { ...input, url: 'http://a:99999' }, refs).thenRefused('invalid', /\/url/);
+    given().when(create, input, { ...refs, headers: { 'content-LENGTH': sealed } }).thenRefused('invalid', /\/headers\/content-LENGTH/);
+    given().when(create, input, { ...refs, headers: { A: sealed, a: sealed } }).thenRefused('invalid', /\/headers\/a/);
+  });
+
+  it('is replaced as a whole; the same again is nothing', () => {
+    given(created).when(replace, input, refs).thenNothing();
+    const template = { name: 'Triage', inputSchema: {}, runner: 'template', template: 'x' } as const;
+    given(created).when(replace, template, refs).then({ type: 'agentReplaced', data: { ...template, description: '', timeout: 300 } });
+    given(created, { type: 'agentReplaced', data: { ...template, description: '', timeout: 300 } }).when(replace, template, refs).thenNothing();
+  });
+
+  it('keeps its name and stays, as long as automations name it', () => {
+    const named = { ...refs, referrers: [{ kind: 'automation', name: 'Night' }] };
+    given(created).when(replace, { ...input, name: 'Other' }, named).thenRefused('conflict', /Night/);
+    given(created).when(remove, undefined, named).thenRefused('conflict', /Night/);
+    given(created).when(remove, undefined, refs).then({ type: 'agentDeleted', data: {} });
+  });
+});
+
+describe('Agents over HTTP', () => {
+  let service: TestService;
+  let who: People;
+  const path = '/agent-session-manager/agents';
+  const webhook = { name: 'Webhook', description: 'Calls', inputSchema: { type: 'object', required: ['site'] }, runner: 'webhook', url: 'https://agents.example.net/run', headers: { Authorization: 'Bearer s3cret', 'X-Team': 'noc' }, timeout: 60 };
+  const template = { name: 'Template', inputSchema: {}, runner: 'template', template: '{{ site }}' };
+  before(async () => { service = await startService(); who = await people(service); });
+  after(() => service.stop());
+
+  it('are created, and show up by id and name, header values masked', async () => {
+    const answer = await who.member('POST', path, webhook);
+    const { status, data } = ok(answer);
+    assert.equal(status, 'Created');
+    const { _id, created, createdBy, lastUpdated, lastUpdatedBy, ...rest } = data;
+    assert.deepEqual(rest, { ...webhook, headers: { Authorization: '********', 'X-Team': '********' } });
+    assert.deepEqual([created, createdBy], [lastUpdated, lastUpdatedBy]);
+    assert.equal(createdBy, 'member');
+    for (const id of [_id, 'Webhook']) assert.deepEqual(ok(await who.reader('GET', `${path}/${id}`)), data);
+    assert.deepEqual(ok(await service.ask('GET', `${path}?multiEquals[runner]=webhook`)), { results: [data], total: 1 });
+    ok(await service.ask('POST', path, template));
+    assert.deepEqual(ok(await service.ask('GET', path)).results.map(({ name }: { name: string }) => name), ['Template', 'Webhook']);
+  });
+
+  it('have unique names', async () => refused(await service.ask('POST', path, template), 409, /Template/));
+
+  for (const [what, body, at] of [
+    ['no URL', { ...webhook, name: 'x', url: undefined }, /\/url/],
+    ['a URL of another kind', { ...webhook, name: 'x', url: 'file:///etc/passwd' }, /\/url/],
+    ['credentials in the URL', { ...webhook, name: 'x', url: 'http://user:pass@host/' }, /\/url/],
+    ['a template for a webhook', { ...webhook, name: 'x', template: 'x' }, /\/template/],
+    ['no template', { ...template, name: 'x', template: undefined }, /\/template/],
+    ['headers for a template', { ...template, name: 'x', headers: {} }, /\/headers/],
+    ['a header that is none', { ...webhook, name: 'x', headers: { 'a b': 'x' } }, /\/headers\/a b/],
+    ['a value with a line break', { ...webhook, name: 'x', headers: { a: 'x\r\nHost: y' } }, /\/headers\/a/],
+    ['a mask where nothing is kept', { ...webhook, name: 'x', headers: { a: '********' } }, /\/headers\/a/],
+    ['no time', { ...template, name: 'x', timeout: 0 }, /\/timeout/],
+    ['two days', { ...template, name: 'x', timeout: 172_800 }, /\/timeout/],
+    ['a schema that is none', { ...template, name: 'x', inputSchema: { type: 'text' } }, /\/inputSchema/],
+    ['no schema', { ...template, name: 'x', inputSchema: undefined }, /\/inputSchema/],
+    ['another runner', { ...template, name: 'x', runner: 'lambda' }, /\/runner/],
+    ['an unknown field', { ...template, name: 'x', tmplate: 'x' }, /\/tmplate/],
+  ] as const) {
+    it(`are refused with ${what}, and nothing is stored`, async () => {
+      refused(await service.ask('POST', path, body), 400, at);
+      refused(await service.ask('GET', `${path}/x`), 404);
+    });
+  }
+
+  it('are replaced; the mask keeps a credential only as long as the URL stays', async () => {
+    const masked = { ...webhook, headers: { Authorization: '********', 'X-Team': 'ops' } };
+    const changed = await service.ask('PUT', `${path}/Webhook`, masked);
+    assert.equal(ok(changed).status, 'OK');
+    assert.deepEqual(ok(await service.ask('PUT', `${path}/Webhook`, masked)).data, ok(changed).data, 'the same again is no change');
+    refused(await service.ask('PUT', `${path}/Webhook`, { ...masked, url: 'https://evil.example.net/' }), 400, /\/headers\/Authorization/);
+    refused(await service.ask('PUT', `${path}/Webhook`, masked, { 'If-Match': '"0"' }), 412);
+    refused(await service.ask('PUT', `${path}/None`, masked), 404);
+  });
+
+  it('keep their credentials out of the log', async () => {
+    const { readFileSync, readdirSync } = await import('node:fs');
+    for (const file of readdirSync(service.folder)) assert.ok(!readFileSync(`${service.folder}/${file}`).includes('s3cret'), file);
+    assert.ok(!service.lines.join('').includes('s3cret'));
+  });
+
+  it('are for those with the roles', async () => {
+    refused(await who.reader('POST', path, template), 403, /createAgent/);
+    refused(await who.outsider('GET', path), 403, /getAgents/);
+  });
+
+  it('are not deleted or renamed while an automation names them, by id or name', async () => {
+    const { _id } = ok(await service.ask('POST', path, { ...template, name: 'Named' })).data;
+    for (const componentName of [_id, 'Named']) ok(await service.ask('POST', '/operations-manager/automations', { name: `by ${componentName}`, componentType: 'agent', componentName }));
+    refused(await service.ask('DELETE', `${path}/Named`), 409, /by Named.*refer/);
+    refused(await service.ask('PUT', `${path}/Named`, { ...template, name: 'Renamed' }), 409, /by Named/);
+    for (const componentName of [_id, 'Named']) ok(await service.ask('DELETE', `/operations-manager/automations/by%20${componentName}`));
+    ok(await service.ask('PUT', `${path}/Named`, { ...template, name: 'Renamed' }));
+    assert.equal(ok(await service.ask('DELETE', `${path}/Renamed`)).data._id, _id);
+    refused(await service.ask('GET', `${path}/${_id}`), 404);
+    ok(await service.ask('POST', path, { ...template, name: 'Named' }));
+  });
+});

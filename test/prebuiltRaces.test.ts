@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { createForm, updateForm } from '../src/commands/forms.ts';
+import { importPrebuilt, prebuiltId } from '../src/commands/prebuilts.ts';
+import { vlanRollout } from '../src/demo/prebuilts.ts';
+import { prebuilt } from '../src/domain/prebuilts.ts';
+import type { Bundle, PrebuiltDocument } from '../src/domain/prebuiltSchemas.ts';
+import type { EventStore } from '../src/store/port.ts';
+import { openLog, startNode, type TestNode } from './node.ts';
+import { outcome } from './writer.ts';
+
+/** The store of a process that dies at its n-th append from `arm` on: before it is stored, or after and before it knows. */
+const dying = (store: EventStore, n: number, moment: 'before' | 'after') => {
+  let seen = -Infinity;
+  let died = () => undefined as void;
+  const dead = new Promise<void>((resolve) => { died = resolve; });
+  let bury = (_: Error) => undefined as void;
+  const never = new Promise<never>((_, reject) => { bury = reject; });
+  never.catch(() => undefined);
+  return {
+    dead, bury: () => bury(new Error('dead')), arm: () => { seen = 0; }, seen: () => seen,
+    store: { ...store, append: async (...args: Parameters<EventStore['append']>) => {
+      if (++seen < n) return store.append(...args);
+      if (seen === n && moment === 'after') await store.append(...args);
+      died();
+      return never;
+    } } satisfies EventStore,
+  };
+};
+
+describe('The install of a package', function () {
+  this.timeout(20_000);
+  let log: Awaited<ReturnType<typeof openLog>>;
+  const nodes: TestNode[] = [];
+  let held: ReturnType<typeof dying> | undefined;
+  const node = async (store: EventStore = log.store, reacting = true): Promise<TestNode> => {
+    const started = await startNode(store, { reacting });
+    nodes.push(started);
+    await started.catchUp();
+    return started;
+  };
+  const install = ({ command }: TestNode, whole: PrebuiltDocument, overwrite = false) => command(importPrebuilt, prebuiltId(whole.metadata.name), { prebuilt: whole, overwrite });
+  const packed = (name: string, bundles: readonly Bundle[]): PrebuiltDocument => ({ ...vlanRollout, metadata: { ...vlanRollout.metadata, name }, bundles });
+  const aForm = (name: string, more: object = {}): Bundle => ({ type: 'forms', data: { name, ...more } });
+  const stateOf = ({ tools }: TestNode, name: string) => tools.state(prebuilt, prebuiltId(name));
+  const collections = ['forms', 'templates', 'commandTemplates', 'analyticTemplates', 'trees', 'automations', 'triggers'];
+  const names = async ({ tools }: TestNode): Promise<readonly string[]> => (await Promise.all(collections.map(async (one) => (await tools.query(one)).map(({ name }) => `${one}: ${name}`)))).flat();
+  const all = [
+    'forms: VLAN rollout approval', 'forms: VLAN rollout request', 'templates: VLAN on an access switch', 'commandTemplates: VLAN is there', 'analyticTemplates: VLANs before and after',
+    'trees: Campus access switches', 'automations: VLAN rollout', 'triggers: Roll out by hand', 'triggers: Roll out from the ticket system',
+  ];
+  /** What became of it, however often it has to be tried again. */
+  const insist = async (work: () => Promise<unknown>): Promise<unknown> => {
+    for (;;) {
+      const result = await outcome(work());
+      if (result !== 'unavailable') return result;
+    }
+  };
+  const until = async (so: () => Promise<boolean>, what: string): Promise<void> => {
+    const deadline = Date.now() + 10_000;
+    while (!(await so())) {
+      assert.ok(Date.now() < deadline, what);
+      await new Promise(setImmediate);
+    }
+  };
+  beforeEach(async () => { log = await openLog(); });
+  afterEach(async () => {
+    const stopped = nodes.splice(0).map((each) => each.stop());
+    held?.bury();
+    await Promise.all(stopped);
+    await log.close();
+  });
+
+  // Two turns, ten names, the decision, nine parts, the end.
+  const steps = 23;
+  it(`stores ${steps} times`, async () => {
+    held = dying(log.store, Infinity, 'before');
+    const first = await node(held.store);
+    held.arm();
+    await install(first, vlanRollout);
+    assert.equal(held.seen(), steps);
+    assert.deepEqual(await names(first), all);
+  });
+
+  for (let step = 1; step <= steps; step++) {
+    for (const moment of ['before', 'after'] as const) {
+      it(`that dies ${moment} append ${step} is complete, or has not happened and can be repeated`, async () => {
+        held = dying(log.store, step, moment);
+        const first = await node(held.store);
+        held.arm();
+        install(first, vlanRollout).catch(() => undefined);
+        await held.dead;
+        const decided = step > 13 || (step === 13 && moment === 'after');
+        const next = await node();
+        const { name } = vlanRollout.metadata;
+        if (decided) await until(async () => { const { imported, pending } = await stateOf(next, name); return imported !== undefined && !pending; }, 'parts are missing');
+        else assert.deepEqual(await names(next), []);
+        await install(next, vlanRollout);
+        assert.deepEqual(await names(next), all);
+        assert.equal((await stateOf(next, name)).pending, false);
+        assert.equal((await install(next, vlanRollout)).changed, false);
+      });
+    }
+  }
+
+  it('and a new form of one of its names: one of the two goes through, whole', async () => {
+    const [one, two] = [await node(), await node()];
+    for (let round = 0; round < 10; round++) {
+      const both = await Promise.all([
+        insist(() => install(one, packed(`p${round}`, [aForm(`A ${round}`), aForm(`B ${round}`)]))),
+        insist(() => two.command(createForm, `${round}`.padStart(24, '0'), { name: `B ${round}`, description: 'other' })),
+      ]);
+      assert.equal(both.filter((result) => result === 'conflict').length, 1, `round ${round}: ${both.map(String)}`);
+      await Promise.all([one.catchUp(), two.catchUp()]);
+      assert.equal((await names(one)).filter((name) => name.endsWith(` ${round}`)).length, both[0] === 'conflict' ? 1 : 2);
+    }
+  });
+
+  it('and that of another with the same names: one of the two goes through, whole', async () => {
+    const [one, two] = [await node(), await node()];
+    for (let round = 0; round < 10; round++) {
+      const wanted = (who: string) => packed(`${who}${round}`, [aForm(`A ${round}`, { description: who }), aForm(`B ${round}`, { description: who })]);
+      const both = await Promise.all([insist(() => install(one, wanted('x'))), insist(() => install(two, wanted('y')))]);
+      assert.equal(both.filter((result) => result === 'conflict').length, 1, `round ${round}: ${both.map(String)}`);
+      await Promise.all([one.catchUp(), two.catchUp()]);
+      const winner = both[0] === 'conflict' ? 'y' : 'x';
+      assert.deepEqual((await one.tools.query('forms')).filter(({ name }) => name.endsWith(` ${round}`)).map(({ description }) => description), [winner, winner]);
+    }
+  });
+
+  it('and the same once more at the same time: it is installed once', async () => {
+    const [one, two] = [await node(), await node()];
+    const both = await Promise.all([outcome(install(one, vlanRollout)), outcome(install(two, vlanRollout))]);
+    assert.ok(both.every((result) => typeof result === 'object' || result === 'unavailable'), both.map(String).join());
+    assert.ok(both.some((result) => typeof result === 'object'));
+    await two.catchUp();
+    assert.deepEqual(await names(two), all);
+    assert.equal((await install(two, vlanRollout)).changed, false);
+  });
+
+  it('keeps the names that a second install of the same package gives, before it is carried out', async () => {
+    const id = 'a'.repeat(24);
+    const first = await node();
+    await install(first, packed('p', [aForm('F', { _id: id })]));
+    await nodes.pop()!.stop();
+    const dead = await node(log.store, false);
+    await install(dead, packed('p', [aForm('G', { _id: id })]), true);
+    const other = await node(log.store, false);
+    assert.equal(await outcome(other.command(createForm, 'b'.repeat(24), { name: 'G' })), 'conflict', 'the new name is promised');
+    assert.equal(await outcome(other.command(createForm, 'c'.repeat(24), { name: 'F' })), 'conflict', 'the old one is still borne');
+    await node();
+    await until(async () => !(await stateOf(other, 'p')).pending, 'it is not carried out');
+    await other.catchUp();
+    assert.deepEqual(await names(other), ['forms: G']);
+    await other.command(createForm, 'c'.repeat(24), { name: 'F' });
+    await other.command(updateForm, id, { name: 'H' });
+    await other.command(createForm, 'd'.repeat(24), { name: 'G' });
+  });
+});

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { vlanRollout } from '../src/demo/prebuilts.ts';
+import type { Bundle, PrebuiltDocument } from '../src/domain/prebuiltSchemas.ts';
+import { readSnapshot } from '../src/projections/snapshot.ts';
+import { projectionVersion } from '../src/projections/version.ts';
+import { startWorker } from '../src/startWorker.ts';
+import { openSqliteReader } from '../src/store/sqlite.ts';
+import { ok } from './people.ts';
+import { startService, type TestService } from './service.ts';
+
+const megabyte = 1024 * 1024;
+
+/** A package of about 20 MB: many forms and templates, and one workflow that is large by itself. */
+const large = (): PrebuiltDocument => {
+  const properties = (size: number) => Object.fromEntries(Array.from({ length: size }, (_, i) => [`member_${i}`, { type: 'string', title: `Member ${i} – Größe`, description: 'What an operator fills in here' }]));
+  const forms = Array.from({ length: 60 }, (_, i): Bundle => ({ type: 'forms', data: { name: `Large form ${i}`, schema: { type: 'object', title: 'Large', properties: properties(350) }, uiSchema: { more: 'x'.repeat(150_000) } } }));
+  const templates = Array.from({ length: 60 }, (_, i): Bundle => ({ type: 'template', data: { name: `Large template ${i}`, template: `interface {{ name }}\n description "${i}"\n`.repeat(1600) } }));
+  const workflow: Bundle = { type: 'workflow', data: { name: 'Large workflow', tasks: Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`t${i}`, { name: 'stub', x: i, y: 0, variables: { incoming: { a: [1, 2, 3] }, note: 'y'.repeat(150) } }])) } };
+  return { ...vlanRollout, metadata: { ...vlanRollout.metadata, name: 'large' }, bundles: [...forms, ...templates, workflow] };
+};
+
+describe('A package of 20 MB', function () {
+  this.timeout(300_000);
+  let service: TestService;
+  before(async () => { service = await startService(); });
+  after(() => service.stop());
+
+  it('goes in and out in bounded time, while others are answered; also after a restart', async () => {
+    const whole = large();
+    const text = JSON.stringify({ prebuilt: whole });
+    assert.ok(text.length > 19 * megabyte && text.length < 24 * megabyte, `${text.length}`);
+    const delay = monitorEventLoopDelay({ resolution: 5 });
+    const timed = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
+      delay.reset();
+      delay.enable();
+      const start = performance.now();
+      const done = await work();
+      const took = performance.now() - start;
+      delay.disable();
+      if (process.env.TEST_LOG) process.stderr.write(`${what}: ${took.toFixed(0)} ms, longest pause ${(delay.max / 1e6).toFixed(0)} ms, p99 ${(delay.percentile(99) / 1e6).toFixed(0)} ms, rss ${(process.memoryUsage().rss / megabyte).toFixed(0)} MB\n`);
+      assert.ok(took < 60_000, `${what} took ${took} ms`);
+      assert.ok(delay.max / 1e6 < 3000, `${what} stopped everybody for ${delay.max / 1e6} ms`);
+      return done;
+    };
+    const exported = async (): Promise<string> => {
+      const answer = await service.ask('GET', '/prebuilts/large/export');
+      assert.deepEqual({ ...ok(answer), manifest: whole.manifest }, whole);
+      return answer.text;
+    };
+    const answered: number[] = [];
+    const asking = { going: true };
+    const others = (async () => {
+      while (asking.going) {
+        const start = performance.now();
+        ok(await service.ask('GET', '/json-forms/forms?limit=1'));
+        answered.push(performance.now() - start);
+      }
+    })();
+    const { data } = ok(await timed('import', () => service.ask('POST', '/prebuilts/import', text)));
+    asking.going = false;
+    await others;
+    assert.equal(data.installed.length, 120);
+    assert.ok(answered.length > 5, `others were answered ${answered.length} times`);
+    const out = await timed('export', exported);
+    assert.equal(ok(await timed('the same again', () => service.ask('POST', '/prebuilts/import', text))).status, 'OK');
+    assert.ok((await service.ask('GET', '/prebuilts')).text.length < 100_000, 'lists do not carry the documents');
+    service = await timed('restart', () => service.restart());
+    assert.equal(await timed('export after a restart', exported), out);
+
+    const log = join(service.folder, 'events.db');
+    const file = join(service.folder, 'read-models.snapshot');
+    const reader = await openSqliteReader(log);
+    const origin = { log: reader.id, version: projectionVersion() };
+    await reader.close();
+    await timed('snapshot', () => once(startWorker('snapshotWorker', new URL('../src/projections/snapshots.ts', import.meta.url).href, { log, file, origin }), 'exit'));
+    assert.ok((await readSnapshot(file, origin))!.checkpoint.position > 0);
+    service = await timed('restart on the snapshot', () => service.restart());
+    assert.equal(await timed('export after that', exported), out);
+  });
+});
