@@ -99,13 +99,18 @@ export const startNode = async (log: EventStore, { settings = () => defaults, no
 
 export type TestNode = Awaited<ReturnType<typeof startNode>>;
 
-/** For the tests of the `describe` that calls it: each has a new log, and `node` starts nodes on it that have caught up. All is stopped afterwards. */
-export const nodesOnLog = (options: Options = {}) => {
+/**
+ * For the tests of the `describe` that calls it: each has a new log, and `node` starts nodes on it that have caught up. All
+ * is stopped afterwards; `whileStopping` lets go of what a node may wait for.
+ */
+export const nodesOnLog = (options: Options = {}, whileStopping: () => void = () => undefined) => {
   let log: Awaited<ReturnType<typeof openLog>>;
   const nodes: TestNode[] = [];
   const open = async (): Promise<void> => { log = await openLog(); };
   const close = async (): Promise<void> => {
-    await Promise.all(nodes.splice(0).map((each) => each.stop()));
+    const stopped = nodes.splice(0).map((each) => each.stop());
+    whileStopping();
+    await Promise.all(stopped);
     await log.close();
   };
   beforeEach(open);

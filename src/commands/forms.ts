@@ -8,6 +8,7 @@ import type { Referrer } from '../domain/references.ts';
 import { splitStream } from '../store/event.ts';
 import { accountIds } from './authors.ts';
 import { commandsOf, type Tools } from './define.ts';
+import { importedId } from './imports.ts';
 import type { Reaction } from './reactions.ts';
 import { referrerOf } from './references.ts';
 import { schemaFaultOf } from './userSchema.ts';
@@ -48,12 +49,9 @@ export const importForm = command({
   }),
 });
 
-/** The id of the form that an import of the document is about: its own if there is such a form, else that of the form with its name, else its own, or `fresh` if it has none. */
-export const formMeant = async (document: FormDocument, fresh: string, { find, state }: Tools): Promise<string> => {
-  const own = documentId(document);
-  if (own !== undefined && (await state(form, own)).exists) return own;
-  return await find('forms', document.name) ?? own ?? fresh;
-};
+/** The id of the form that an import of the document is about, as `importedId` has it. */
+export const formMeant = (document: FormDocument, fresh: string, tools: Tools): Promise<string> =>
+  importedId(form, 'forms', { _id: documentId(document), name: document.name }, fresh, tools);
 
 /** Parts of a decision to delete forms. */
 const removeForm = command({ name: 'removeForm', input: Type.Object({}), on: 'any', decide: remove });
