@@ -3,23 +3,15 @@ import { migrateAgendaJobs } from '../src/commands/scheduledJobMigrations.ts';
 import { createAutomation } from '../src/commands/automations.ts';
 import { createScheduledJob } from '../src/commands/scheduledJobs.ts';
 import { scheduledJobMigration } from '../src/domain/scheduledJobMigrations.ts';
-import type { EventStore } from '../src/store/port.ts';
-import { openLog, startNode, type TestNode } from './node.ts';
+import { nodesOnLog, type TestNode } from './node.ts';
 import { dying } from './stopping.ts';
 import { outcome } from './writer.ts';
 
 const job = 'a'.repeat(24);
 
 describe('A migration of a scheduled job', () => {
-  let log: Awaited<ReturnType<typeof openLog>>;
-  const nodes: TestNode[] = [];
   let held: ReturnType<typeof dying> | undefined;
-  const node = async (store: EventStore = log.store): Promise<TestNode> => {
-    const started = await startNode(store, { reacting: true });
-    nodes.push(started);
-    await started.catchUp();
-    return started;
-  };
+  const { log, node } = nodesOnLog({ reacting: true }, () => held?.bury());
   const found = async ({ tools, catchUp }: TestNode) => {
     await catchUp();
     const [automations, triggers, [kept]] = await Promise.all([tools.query('automations'), tools.query('triggers'), tools.query('scheduledJobs')]);
@@ -35,14 +27,7 @@ describe('A migration of a scheduled job', () => {
   };
 
   beforeEach(async () => {
-    log = await openLog();
     await (await node()).command(createScheduledJob, job, { name: 'Audit', repeatInterval: '1 day', data: { workflowId: 'Audit' } });
-  });
-  afterEach(async () => {
-    const stopped = nodes.splice(0).map((each) => each.stop());
-    held?.bury();
-    await Promise.all(stopped);
-    await log.close();
   });
 
   // A turn of the series, three claims, the decision, the automation, two triggers, the mark.

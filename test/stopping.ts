@@ -33,6 +33,8 @@ export const dying = (store: EventStore, n: number, moment: Moment) => {
   const never = new Promise<never>((_, reject) => { bury = reject; });
   never.catch(() => undefined);
   return {
+    /** Appends since `arm`. */
+    seen: () => seen,
     dead, bury: () => bury(new Error('dead')), arm: () => { seen = 0; },
     store: { ...store, append: async (...args: Parameters<EventStore['append']>) => {
       if (++seen < n) return store.append(...args);

@@ -5,9 +5,8 @@ import { createAutomation } from '../src/commands/automations.ts';
 import { createTrigger } from '../src/commands/triggers.ts';
 import { canonical } from '../src/domain/canonical.ts';
 import { change, create, importOne, trigger } from '../src/domain/triggers.ts';
-import type { EventStore } from '../src/store/port.ts';
 import { specification } from './given.ts';
-import { openLog, startNode, type TestNode } from './node.ts';
+import { nodesOnLog, type TestNode } from './node.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';
 import { stopping } from './stopping.ts';
@@ -129,20 +128,8 @@ describe('Triggers and forms over HTTP', () => {
 });
 
 describe('A trigger that comes to name a form while that is being deleted', () => {
-  let log: Awaited<ReturnType<typeof openLog>>;
-  const nodes: TestNode[] = [];
-  beforeEach(async () => { log = await openLog(); });
-  afterEach(async () => {
-    await Promise.all(nodes.splice(0).map((each) => each.stop()));
-    await log.close();
-  });
+  const { log, node } = nodesOnLog();
   const [automationId, formId, triggerId, deletionId] = ['a', 'f', 'd', 'e'].map((digit) => digit.repeat(24)) as [string, string, string, string];
-  const node = async (store: EventStore = log.store): Promise<TestNode> => {
-    const started = await startNode(store);
-    nodes.push(started);
-    await started.catchUp();
-    return started;
-  };
   const withForm = async (one: TestNode): Promise<void> => {
     await one.command(createAutomation, automationId, { name: 'Ports' });
     await one.command(createForm, formId, { name: 'Ports' });

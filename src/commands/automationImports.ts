@@ -10,7 +10,7 @@ import { commandsOf, type Tools } from './define.ts';
 import { formReferences } from './forms.ts';
 import { componentId, unknownNames } from './references.ts';
 import { importedForm } from './triggerForms.ts';
-import { schemaFaultOf, triggersOf } from './triggers.ts';
+import { filterFaultOf, triggersOf } from './triggers.ts';
 
 const input = Type.Object({ automation: automationDocumentSchema, overwrite: Type.Optional(Type.Boolean()) });
 type Document = Static<typeof input>['automation'];
@@ -40,7 +40,7 @@ const prepare = async ({ input: { automation: document }, actor }: { readonly in
     ...(exists && { existing: content }),
     unknownGroups: await unknownNames(tools, 'groups', groupsIn(document.gbac)),
     accounts: await accountIds([document, ...given], tools),
-    schemaFaults: given.map(schemaFaultOf),
+    schemaFaults: given.map((one) => filterFaultOf(one).schemaFault),
     forms: await Promise.all(given.map((one) => importedForm(one, triggers.find((known) => known.id === one._id)?.content, tools))),
     sameComponent: exists && await sameComponent(document, content, tools),
   };

@@ -10,7 +10,7 @@ import { accountIds } from './authors.ts';
 import { commandsOf, type Tools } from './define.ts';
 import { formReferences } from './forms.ts';
 import { changedForm, formOf, importedForm, newsOfForm } from './triggerForms.ts';
-import { compileUserSchema } from './userSchema.ts';
+import { schemaFaultOf } from './userSchema.ts';
 
 const command = commandsOf(trigger);
 
@@ -21,10 +21,7 @@ const targetOf = async (id: string, actor: Actor, tools: Tools) => {
 };
 
 /** Why the filter of a trigger cannot be compiled, if so. */
-export const schemaFaultOf = (given: object): string | undefined => {
-  const compiled = 'schema' in given && given.schema !== null ? compileUserSchema(given.schema) : undefined;
-  return compiled && !compiled.ok ? compiled.reason : undefined;
-};
+export const filterFaultOf = (given: object) => schemaFaultOf('schema' in given ? given.schema ?? undefined : undefined);
 
 /** The triggers of an automation. */
 export const triggersOf = async (actionId: string, { query }: Tools) => {
@@ -37,12 +34,11 @@ export const triggersOf = async (actionId: string, { query }: Tools) => {
 };
 
 const refsOf = async (given: { readonly actionId?: string }, { exists, content }: TriggerState, actor: Actor, tools: Tools): Promise<TriggerRefs> => {
-  const schemaFault = schemaFaultOf(given);
   const now = exists ? content?.actionId : undefined;
   return {
     gbac: now === undefined ? everybody : (await tools.state(automation, now)).content.gbac,
     ...(given.actionId !== undefined && given.actionId !== now && { target: await targetOf(given.actionId, actor, tools) }),
-    ...(schemaFault !== undefined && { schemaFault }),
+    ...filterFaultOf(given),
   };
 };
 

@@ -42,6 +42,6 @@ export const resourceGroupRows: readonly Row[] = [
   },
   {
     name: 'deleteGroup', method: 'delete', path: `${path}/:id`, summary: 'Delete a group; its instances stay',
-    command: deleteResourceGroup, ...common, input: () => ({}), envelope: withMessage('Successfully deleted group'), answer,
+    command: deleteResourceGroup, ...common, envelope: withMessage('Successfully deleted group'), answer,
   },
 ];

@@ -14,7 +14,7 @@ const common = { parent: ofModel, join: shownInstance };
 const answer = enveloped(instanceSchema);
 
 /** Instances of a resource model. */
-export const instanceRows: readonly Row[] = [
+export const resourceInstanceRows: readonly Row[] = [
   {
     name: 'getResourceInstances', method: 'get', path, reading: true, summary: 'List the instances of a resource model',
     list: resourceInstances, ...common, envelope: resultsWithMessage('Successfully retrieved instances'), answer: enveloped(Type.Array(instanceSchema)),
@@ -34,6 +34,6 @@ export const instanceRows: readonly Row[] = [
   },
   {
     name: 'deleteResourceInstance', method: 'delete', path: `${path}/:id`, summary: 'Delete an instance', description: 'It leaves its groups.',
-    command: deleteInstance, ...common, input: () => ({}), envelope: withMessage('Successfully deleted instance'), answer,
+    command: deleteInstance, ...common, envelope: withMessage('Successfully deleted instance'), answer,
   },
 ];

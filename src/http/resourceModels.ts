@@ -37,7 +37,7 @@ const deletion: ActionRow = {
 };
 
 /** Resource models: api.md, operation 11, and its neighbours. */
-export const modelRows: readonly Row[] = [
+export const resourceModelRows: readonly Row[] = [
   {
     name: 'getResourceModels', method: 'get', path: '/resources', reading: true, summary: 'List resource models',
     list: resourceModels, join: shownModel, envelope: resultsWithMessage('Successfully retrieved resource models'), answer: enveloped(Type.Array(modelSchema)),
