@@ -11,7 +11,7 @@ const noScheduledRuns = { nextRunAt: null, lastIntervalStart: null };
 
 export type TriggerDoc = { readonly _id: string } & TriggerContent & Authored & typeof noRuns & Partial<typeof noScheduledRuns>;
 
-// A trigger that was a scheduled job may have sealed secrets in its form data: no read needs more than the mask.
+// No read needs more of the secrets in form data than the mask.
 const masked = <C extends TriggerContent>(content: C): C => ('formData' in content ? { ...content, formData: maskSecrets(content.formData) } : content);
 
 const shown = (_id: string, content: TriggerContent & Authored): TriggerDoc => ({ _id, ...masked(content), ...noRuns, ...(content.type === 'schedule' && noScheduledRuns) });
