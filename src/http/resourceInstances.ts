@@ -9,7 +9,7 @@ import { instanceSchema } from './resourceSchemas.ts';
 import type { Row } from './route.ts';
 import { enveloped } from './schemas.ts';
 
-const path = '/resources/:model/instances';
+const path = '/resources/:modelIdentifier/instances';
 const common = { parent: ofModel, join: shownInstance };
 const answer = enveloped(instanceSchema);
 
@@ -21,7 +21,7 @@ export const resourceInstanceRows: readonly Row[] = [
   },
   {
     name: 'createResourceInstance', method: 'post', path, summary: 'Create an instance',
-    command: createInstance, ...common, input: ({ model }, body) => ({ ...body, modelId: model }), body: newInstanceSchema,
+    command: createInstance, ...common, input: ({ modelIdentifier: modelId }, body) => ({ ...body, modelId }), body: newInstanceSchema,
     envelope: withMessage('Successfully created instance'), answer,
   },
   {

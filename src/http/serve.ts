@@ -64,14 +64,16 @@ const serveCommand = (row: CommandRow, service: Service): Serve => {
 };
 
 /** The parameters with ids in the place of names, where the row's resource hangs on a parent. */
-const resolved = async ({ parent }: Row, { params, actor }: Call, service: Service, collection: string | undefined): Promise<Params> => {
-  if (!parent) return params;
-  const { param, field, of } = parent;
+const resolved = async (row: Row, { params, actor }: Call, service: Service, collection: string | undefined): Promise<Params> => {
+  if (!row.parent) return params;
+  const { param, field, of } = row.parent;
+  const named = 'named' in row && typeof row.named === 'string' ? row.named : 'id';
+  const own = params[named];
   const { id: above } = await service.entry(of, params[param] ?? '', actor);
-  if (field === undefined || collection === undefined || params.id === undefined) return { ...params, [param]: above };
-  const [id] = await service.tools.findWithin(collection, field, above, [params.id]);
-  if (id === undefined) throw new Refusal('not_found', `Nothing in ${collection} here has the id or name ${JSON.stringify(params.id)}`, { path: 'id' });
-  return { ...params, [param]: above, id };
+  if (field === undefined || collection === undefined || own === undefined) return { ...params, [param]: above };
+  const [id] = await service.tools.findWithin(collection, field, above, [own]);
+  if (id === undefined) throw new Refusal('not_found', `Nothing in ${collection} here has the id or name ${JSON.stringify(own)}`, { path: named });
+  return { ...params, [param]: above, [named]: id };
 };
 
 // As W3C Trace Context writes it; anything else is not kept.
@@ -99,7 +101,7 @@ const serveGet = (row: GetRow, service: Service): Serve => {
   return async (call) => {
     const params = await resolved(row, call, service, get.collection);
     if (preset !== undefined && !(await service.model.get(get.collection, key?.(params) ?? ''))) return { body: envelope(preset), etag: `"${tagged(preset)}"` };
-    const { revision, text } = key || row.parent ? await service.entryById(get, key ? key(params) : params.id ?? '', call.actor) : await service.entry(get, params[named] ?? '', call.actor);
+    const { revision, text } = key || row.parent ? await service.entryById(get, key ? key(params) : params[named] ?? '', call.actor) : await service.entry(get, params[named] ?? '', call.actor);
     const whole = await joining(join, text, service, call);
     return { body: envelope(whole), etag: etagOf(revision, join && whole) };
   };
