@@ -1,5 +1,5 @@
 import { automation, type AutomationState } from '../domain/automations.ts';
-import type { Actor } from '../domain/core.ts';
+import type { Actor, Gbac } from '../domain/core.ts';
 import type { Referrer } from '../domain/references.ts';
 import { projections } from '../projections/all.ts';
 import type { Where } from '../projections/port.ts';
@@ -68,13 +68,16 @@ export const componentCollections: ReadonlyMap<string, string> = new Map([
   ['mop-template', 'commandTemplates'],
 ]);
 
+/** One that refers: its name is for those alone who may see it. */
+export const referrerOf = (kind: string, name: string, gbac: Gbac, actor: Actor): Referrer => ({ kind, name: mayRead(actor, gbac) ? name : hidden });
+
 /** Automations that name the component by one of its ids and names, as far as the actor may see. */
 export const referrersOfComponent = async ({ query }: Tools, componentType: string, idsAndNames: readonly string[], actor: Actor): Promise<readonly Referrer[]> => {
   const found = await query('automations', { all: [
     { field: 'componentType', op: 'equals', value: componentType },
     { any: idsAndNames.map((value) => ({ field: 'componentName', op: 'equals', value })) },
   ] });
-  return found.map(({ name, gbac }) => ({ kind: 'automation', name: mayRead(actor, gbac) ? name as string : hidden }));
+  return found.map(({ name, gbac }) => referrerOf('automation', name, gbac, actor));
 };
 
 /** The id of the component that an automation names; undefined where the platform holds no such kind, or none of that id or name. */
