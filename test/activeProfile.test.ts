@@ -30,7 +30,10 @@ describe('the active profile over HTTP', function () {
 
   it('is none at first; then the one last made active, which is shown and cannot be deleted', async () => {
     refused(await service.ask('GET', '/profiles/active'), 404);
+    const position = async () => (await service.ask('GET', '/health/status')).body.eventStore.position as number;
+    const before = await position();
     refused(await service.ask('PUT', '/profiles/nothing/active'), 404);
+    assert.equal(await position(), before, 'a refusal takes no turn');
     await use({ description: 'One' }, 'one');
     await use({ description: 'Two' }, 'two');
     assert.equal(ok(await service.ask('GET', '/profiles/active')).description, 'Two');

@@ -31,4 +31,11 @@ describe('secrets within documents', () => {
     assert.ok(sealSecrets(some(mostSecrets), {}, seal));
     assert.throws(() => sealSecrets(some(mostSecrets + 1), {}, seal, '/variables'), (error) => error instanceof Refusal && error.code === 'invalid' && error.faults[0]?.path === `/variables/list/${mostSecrets}/key`);
   });
+
+  it('are known by what their names end with', () => {
+    for (const name of ['apiKey', 'api_key', 'clientSecret', 'accessToken', 'enable_password', 'snmp-community', 'SSH_PRIVATE_KEY', 'Authorization'])
+      assert.deepEqual(maskSecrets(sealSecrets({ [name]: 'x' }, undefined, seal)), { [name]: mask }, name);
+    for (const name of ['bgp_community', 'sortKey', 'public_key', 'tokens', 'passwordPolicy', 'author', 'monkey'])
+      assert.deepEqual(sealSecrets({ [name]: 'x' }, undefined, seal), { [name]: 'x' }, name);
+  });
 });

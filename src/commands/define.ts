@@ -43,6 +43,8 @@ export type Command<State = any, E extends Event = any, Input = any, Refs = any>
   readonly prepare?: (request: Preparing<State, Input>, tools: Tools) => Promise<Refs>;
   /** Name of the series of decisions that it belongs to in this case, if any, or of several (commands/series.ts). */
   readonly series?: (state: State, input: Input, id: string) => string | readonly string[] | undefined;
+  /** Preparing takes long: it is not done before the turn in its series as well, to see whether there is anything to decide. */
+  readonly long?: true;
   /** Whose access lists apply, where they are not the aggregate's own. */
   readonly gbac?: (state: State, refs: Refs) => Gbac;
   readonly decide: (state: State, input: Input, context: Context<Refs>) => readonly E[];

@@ -91,13 +91,18 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
     return { events: command.decide(state, input, { id, now: at, actor, newId, refs }) };
   };
 
-  const attempt = (command: Command, request: Begun, past: Loaded, newId: (word: string) => string): Promise<Outcome> => {
+  const attempt = async (command: Command, request: Begun, past: Loaded, newId: (word: string) => string): Promise<Outcome> => {
     const stream = `${command.aggregate.category}-${request.id}`;
     const at = now();
     const about = aboutOf(request, at);
     const replay = request.idempotency && past.keys.has(request.idempotency.key);
     const series = [replay ? [] : command.series?.(past.state, request.input, request.id) ?? []].flat();
     const work = () => carryOut(command, request, stream, past, at, about, newId);
+    if (series.length > 0 && !command.long) {
+      // What is refused or nothing to do takes no turn: turns are stored.
+      const { events } = await decide(command, request, past, at, newId);
+      if (events?.length === 0) return { done: handled(command, request.id, past, past, {}), stored: [] };
+    }
     // One order everywhere, so that two decisions cannot wait for each other.
     return series.sort().reduceRight((inner, name) => () => inSeries(name, stream, past, about, inner), work)();
   };

@@ -29,7 +29,7 @@ const bundlesHash = async (bundles: readonly Bundle[]): Promise<string> => {
 
 /** Decides to install a package; what follows is below. */
 export const importPrebuilt = command({
-  name: 'importPrebuilt', input: Type.Object({ prebuilt: prebuiltDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }), on: 'any', decide: decideImport,
+  name: 'importPrebuilt', long: true, input: Type.Object({ prebuilt: prebuiltDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }), on: 'any', decide: decideImport,
   early: ({ prebuilt: { bundles } }): Promise<string> => bundlesHash(bundles),
   series: (_, { prebuilt: { bundles } }) => [
     ...(bundles.some(({ type }) => type === 'forms' || type === 'json-forms' || type === 'automation') ? [formReferences] : []),

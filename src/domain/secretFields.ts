@@ -4,10 +4,15 @@ import { isSealed, type Sealed } from './sealed.ts';
 /** What answers show in place of a secret; in a request it stands for the secret as it is. */
 export const mask = '********';
 
-const names = new Set(['auth', 'authorization', 'community', 'credential', 'credentials', 'key', 'passphrase', 'passwd', 'password', 'privatekey', 'secret', 'token']);
+// `community` and `key` alone: there are BGP communities, sort keys and public keys.
+const names = new Set(['auth', 'authorization', 'community', 'credential', 'credentials', 'key', 'snmpcommunity']);
+const endings = /(?:password|passwd|passphrase|secret|token|(?:api|access|private|secret|auth|encryption)key)$/;
 
 /** Whether a member of this name is a secret, wherever it stands in an opaque document: case, `-` and `_` say nothing. */
-const isSecretName = (name: string): boolean => names.has(name.toLowerCase().replace(/[-_]/g, ''));
+const isSecretName = (name: string): boolean => {
+  const plain = name.toLowerCase().replace(/[-_]/g, '');
+  return names.has(plain) || endings.test(plain);
+};
 
 type Json = unknown;
 type Members = Readonly<Record<string, Json>>;
