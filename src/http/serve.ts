@@ -1,6 +1,6 @@
 import { hash as digest, randomBytes, randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Request } from '../commands/handle.ts';
+import { missing, type Request } from '../commands/handle.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { mayReadGuard } from '../projections/guards.ts';
 import type { Where } from '../projections/port.ts';
@@ -56,7 +56,7 @@ const serveCommand = (row: CommandRow, service: Service): Serve => {
     const id = key ? key(params, body, call.actor)
       : command.on === 'new' ? newId(about.idempotency?.key, command.aggregate.ids)
       : await service.tools.find(collection ?? '', typeof named === 'string' ? params[named] ?? '' : named(params, body));
-    if (id === undefined) throw new Refusal('not_found', 'No such resource', typeof named === 'string' ? { path: named } : {});
+    if (id === undefined) throw missing(command.aggregate.category);
     const done = await service.handle(command, { id, input: input ? input(params, body) : body, ...about });
     const text = await joining(join, JSON.stringify(done.doc ?? done.before ?? null), service, call);
     return { body: envelope(text, done), etag: etagOf(done.revision, join && text), position: done.position, replayed: done.replayed };
