@@ -129,6 +129,7 @@ const serveList = (row: ListRow, service: Service): Serve => {
     const { entries, total } = await model.list(list.collection, {
       ...page!, ...(above && { part: above.id }), ...(where && { where }), ...(restricted && { may: mayReadGuard(call.actor, model.guard) }),
     });
+    boundPage(entries);
     const texts = joined ? await Promise.all(entries.map(({ text }) => joining(joined, text, service, { ...call, query: values }))) : entries.map(({ text }) => text);
     const body = Buffer.from(envelope(texts, { ...page!, total }));
     const made = { version, body, etag: `"${tagged(body)}"` };
@@ -146,6 +147,17 @@ const serveList = (row: ListRow, service: Service): Serve => {
     return known?.version === version ? known : answer(call, plan, version, restricted, joined, alone);
   };
 };
+
+/** A page is sent as one text: whatever the documents are, it is no larger than what V8 can hold and others can wait for. */
+const boundPage = (entries: readonly { readonly text: string }[]): void => {
+  let left = mostInPage;
+  for (const [i, { text }] of entries.entries()) {
+    left -= text.length;
+    if (left < 0 && i > 0) throw new Refusal('invalid', `A page may have ${mostInPage} characters, and the first ${i} documents have as many: ask for fewer`, { path: 'limit' });
+  }
+};
+
+const mostInPage = 32 * 1024 * 1024;
 
 const both = (a: Where | undefined, b: Where | undefined): Where | undefined => (a && b ? { all: [a, b] } : a ?? b);
 
