@@ -5,7 +5,7 @@ import { activateProfile, createProfile, deleteProfile, updateProfile } from '..
 import { activeProfileId } from '../src/domain/profiles.ts';
 import { activeSettings, settingsOf } from '../src/http/settings.ts';
 import type { EventStore } from '../src/store/port.ts';
-import { fixedClock, openLog, startNode, type TestNode } from './node.ts';
+import { fixedClock, openLog, startNode, type TestNode, until } from './node.ts';
 import { ok, people, refused } from './people.ts';
 import { adminPassword, startService, type TestService } from './service.ts';
 import { outcome } from './writer.ts';
@@ -201,8 +201,6 @@ describe('settings', () => {
       for (const end of ends.splice(0)) await end();
       await log.close();
     });
-    const until = async (seen: () => boolean) => { while (!seen()) await new Promise((resolve) => { setImmediate(resolve); }); };
-
     it('stay the same object until something changes, and so do its admins; another node is told by the log', async () => {
       const [{ node: one }, { settings, told }] = [await nodeWith(), await nodeWith()];
       await one.bootstrap();

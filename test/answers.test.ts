@@ -37,7 +37,7 @@ const options = { name: 'Yearly audit', description: 'All', status: 'active' };
 const texts = ['Version 17.9.4', 'Gi1 10.0.0.1 YES NVRAM up up', '<b>BGP</b>'];
 
 /** A request for each row that is not read, in the order in which they are sent. */
-const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgrade = '', upgradeJob = '', portJob = '', backupJob = '', model = '', upgradeExecution = '', canceled = '', completed = '', failed = '' }: Kept): Readonly<Record<string, { readonly params?: Json; readonly body?: Json }>> => ({
+const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgrade = '', upgradeJob = '', portJob = '', backupJob = '', model = '', upgradeExecution = '', canceled = '', completed = '', failed = '', interfacesJob = '' }: Kept): Readonly<Record<string, { readonly params?: Json; readonly body?: Json }>> => ({
   'POST /login': { body: user },
   'POST /logout': {},
   'POST /authorization/login': { body: { user } },
@@ -101,14 +101,14 @@ const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgra
   'POST /configuration_manager/devices/:deviceName/configuration': { params: { deviceName: 'lab-03' }, body: { config: { device: 'lab-03', config: 'hostname lab-03' }, options: { replace: false } } },
   'POST /lifecycle-manager/resources': { body: { name: 'Temporary', schema: {}, actions: [{ name: 'Set', type: 'update' }] } },
   'PUT /lifecycle-manager/resources/:id': { params: { id: 'Temporary' }, body: { name: 'Temporary', description: 'Other', schema: { type: 'object' } } },
-  'POST /lifecycle-manager/resources/:model/instances': { params: { model: 'Temporary' }, body: { name: 'one', instanceData: { token: 't' } } },
-  'PUT /lifecycle-manager/resources/:model/instances/:id': { params: { model: 'Temporary', id: 'one' }, body: { name: 'one', instanceData: { vlan: 5 } } },
-  'POST /lifecycle-manager/resources/:model/groups': { params: { model: 'Temporary' }, body: { name: 'all', instances: ['one'] } },
-  'PATCH /lifecycle-manager/resources/:model/groups/:id': { params: { model: 'Temporary', id: 'all' }, body: { instancesToRemove: ['one'] } },
-  'DELETE /lifecycle-manager/resources/:model/groups/:id': { params: { model: 'Temporary', id: 'all' } },
-  'DELETE /lifecycle-manager/resources/:model/instances/:id': { params: { model: 'Temporary', id: 'one' } },
+  'POST /lifecycle-manager/resources/:modelIdentifier/instances': { params: { modelIdentifier: 'Temporary' }, body: { name: 'one', instanceData: { token: 't' } } },
+  'PUT /lifecycle-manager/resources/:modelIdentifier/instances/:id': { params: { modelIdentifier: 'Temporary', id: 'one' }, body: { name: 'one', instanceData: { vlan: 5 } } },
+  'POST /lifecycle-manager/resources/:modelIdentifier/groups': { params: { modelIdentifier: 'Temporary' }, body: { name: 'all', instances: ['one'] } },
+  'PATCH /lifecycle-manager/resources/:modelIdentifier/groups/:groupIdentifier': { params: { modelIdentifier: 'Temporary', groupIdentifier: 'all' }, body: { instancesToRemove: ['one'] } },
+  'DELETE /lifecycle-manager/resources/:modelIdentifier/groups/:groupIdentifier': { params: { modelIdentifier: 'Temporary', groupIdentifier: 'all' } },
+  'DELETE /lifecycle-manager/resources/:modelIdentifier/instances/:id': { params: { modelIdentifier: 'Temporary', id: 'one' } },
   'DELETE /lifecycle-manager/resources/:id': { params: { id: 'Temporary' } },
-  'POST /lifecycle-manager/resources/:model/run-action': { params: { model }, body: { actionId: '0c05', group: 'Headquarters', inputs: { bandwidth: 3000 } } },
+  'POST /lifecycle-manager/resources/:modelIdentifier/run-action': { params: { modelIdentifier: model }, body: { actionId: '0c05', group: 'Headquarters', inputs: { bandwidth: 3000 } } },
   'POST /lifecycle-manager/action-executions/:id/cancel': { params: { id: upgradeExecution } },
   'POST /gateway_manager/v1/service-groups': { body: { serviceGroup: { name: 'Temporary', services: [{ id: 'a', name: 'b' }] } } },
   'DELETE /gateway_manager/v1/service-groups/:id': { params: { id: 'Temporary' } },
@@ -127,6 +127,8 @@ const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgra
   'PUT /json-forms/forms': { body: { options: { name: 'Temporary', namespace: { type: 'project', accessControl: { read: ['ops'] } }, tags: [{ any: 1 }] } } },
   'POST /json-forms/import/forms': { body: { forms: [{ _id: formId, name: 'Imported', createdBy: 'admin' }] } },
   'DELETE /json-forms/forms': { body: { ids: [formId] } },
+  'POST /automation_catalog/scheduled-jobs': { body: { name: 'Temporary', repeatInterval: 60_000, data: { workflowId: 'x' } } },
+  'POST /automation_catalog/automations/migration': { body: { agendaJobs: [interfacesJob] } },
   'POST /template_builder/templates': { body: { name: 'Temporary', template: '{{ a }}', data: { a: 1 } } },
   'PUT /template_builder/templates/:name': { params: { name: 'Temporary' }, body: { description: 'Of little use' } },
   'POST /template_builder/templates/:name/renderJinja': { params: { name: 'Temporary' }, body: { context: { a: 1 } } },
@@ -145,7 +147,7 @@ const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgra
 
 /** The path with its parameters filled in. */
 const filled = (path: string, values: Json): string =>
-  path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(String(values[name] ?? (name === 'id' ? values._id ?? values.sessionId : undefined) ?? assert.fail(`${path} lacks ${name}`))));
+  path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(String(values[name] ?? (name === 'modelIdentifier' ? values.model : values._id ?? values.sessionId) ?? assert.fail(`${path} lacks ${name}`))));
 
 /** The list that shows the documents of a projection. */
 const listOf = (projection: Projection): string | undefined => [...rows].find(([, row]) => 'list' in row && row.list === projection)?.[0].slice('GET '.length);

@@ -7,33 +7,21 @@ import { groupMappingId } from '../src/domain/groupMappings.ts';
 import { type Code, Refusal } from '../src/domain/refusal.ts';
 import type { Principal } from '../src/http/authenticate.ts';
 import { cookieText, cookieValue } from '../src/http/tokens.ts';
-import { defaults, fixedClock, openLog, startNode, type TestNode } from './node.ts';
+import { defaults, fixedClock, nodesOnLog, type TestNode } from './node.ts';
 
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
 const minute = 60_000;
 
 describe('authentication', () => {
-  let log: Awaited<ReturnType<typeof openLog>>;
   let clock: ReturnType<typeof fixedClock>;
   let settings = defaults;
   let one: TestNode;
-  const nodes: TestNode[] = [];
-  const node = async (): Promise<TestNode> => {
-    const started = await startNode(log.store, { now: clock.now, settings: () => settings });
-    nodes.push(started);
-    await started.catchUp();
-    return started;
-  };
+  const { log, node } = nodesOnLog({ now: () => clock.now(), settings: () => settings });
   beforeEach(async () => {
-    log = await openLog();
     clock = fixedClock();
     settings = defaults;
     one = await node();
     await one.bootstrap();
-  });
-  afterEach(async () => {
-    await Promise.all(nodes.splice(0).map((each) => each.stop()));
-    await log.close();
   });
 
   const call = (authorization: string, { on = one, cookie = undefined as string | undefined, address = '10.0.0.1' } = {}) => on.auth.authenticate({ authorization, cookie, address });

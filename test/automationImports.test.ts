@@ -13,7 +13,7 @@ const defaults = { migrationVersion: 3, legacyWrapper: true, formSchemaHash: nul
 const [one, two] = [{ _id: t1, name: 'One', ...manual }, { _id: t2, name: 'Two', ...manual }] as const;
 const content = (name: string, actionId: string = a) => ({ name, ...manual, actionId, ...defaults });
 const document = { _id: a, ...stored, ...authors, triggers: [one, two] };
-const nothing: ImportRefs = { id: a, access: 'write', triggers: [], elsewhere: {}, unknownGroups: [], accounts: { jo: 'c'.repeat(24) }, schemaFaults: [], forms: [], sameComponent: false };
+const nothing: ImportRefs = { id: a, access: 'write', triggers: [], elsewhere: {}, unknownGroups: [], accounts: { jo: 'c'.repeat(24) }, schemaFaults: [], forms: [], formData: [], sameComponent: false };
 const there: ImportRefs = { ...nothing, existing: stored, triggers: [{ id: t1, content: content('One') }, { id: t2, content: content('Two') }] };
 const now = { created: context.now, createdBy: context.actor.id, lastUpdated: context.now, lastUpdatedBy: context.actor.id };
 const automation = { _id: a, ...stored, ...authors, createdBy: 'c'.repeat(24) };

@@ -8,30 +8,15 @@ import { automation } from '../src/domain/automations.ts';
 import { plan } from '../src/domain/plans.ts';
 import { tree } from '../src/domain/trees.ts';
 import { trigger } from '../src/domain/triggers.ts';
-import type { EventStore } from '../src/store/port.ts';
-import { openLog, startNode, type TestNode } from './node.ts';
+import { nodesOnLog, type TestNode, until } from './node.ts';
 import { stopping } from './stopping.ts';
 import { outcome } from './writer.ts';
 
 describe('Two nodes', () => {
-  let log: Awaited<ReturnType<typeof openLog>>;
-  const nodes: TestNode[] = [];
-  const node = async (store: EventStore = log.store, reacting = true): Promise<TestNode> => {
-    const started = await startNode(store, { reacting });
-    nodes.push(started);
-    await started.catchUp();
-    return started;
-  };
+  const { log, node } = nodesOnLog({ reacting: true });
   const [a, b, t] = ['a', 'b', 'c'].map((letter) => letter.repeat(24)) as [string, string, string];
   const manual = { name: 'By hand', enabled: true, actionType: 'automations', actionId: a, type: 'manual', formData: null, formId: null };
   const there = async ({ tools }: TestNode) => ({ automation: (await tools.state(automation, a)).exists, trigger: (await tools.state(trigger, t)).exists });
-  /** Waits until it is so: what a stopped node left behind, others carry out in their own time. */
-  const until = async (so: () => Promise<boolean>): Promise<void> => { while (!(await so())) await new Promise((resolve) => { setImmediate(resolve); }); };
-  beforeEach(async () => { log = await openLog(); });
-  afterEach(async () => {
-    await Promise.all(nodes.splice(0).map((each) => each.stop()));
-    await log.close();
-  });
 
   it('cannot leave a trigger behind that comes while its automation is deleted', async () => {
     const held = stopping(log.store, 2);
@@ -77,10 +62,10 @@ describe('Two nodes', () => {
   });
 
   it('finish the import that a node decided and left behind', async () => {
-    const dying = await node(log.store, false);
+    const dying = await node(log.store, { reacting: false });
     const document = { _id: a, name: 'Backup', description: '', componentType: null, componentName: null, gbac: {}, triggers: [{ ...manual, _id: t }] };
     await dying.command(importAutomation, 'i', { automation: document });
-    const other = await node(log.store, false);
+    const other = await node(log.store, { reacting: false });
     assert.equal(await outcome(other.command(createAutomation, b, { name: 'Backup' })), 'conflict', 'the name is promised');
     assert.deepEqual(await there(other), { automation: false, trigger: false });
     const finishing = await node();
@@ -89,7 +74,7 @@ describe('Two nodes', () => {
   });
 
   it('give up a deleted automation\'s triggers that a node left behind', async () => {
-    const dying = await node(log.store, false);
+    const dying = await node(log.store, { reacting: false });
     await dying.command(createAutomation, a, { name: 'Backup' });
     await dying.command(createTrigger, t, manual);
     await dying.command(deleteAutomation, a);

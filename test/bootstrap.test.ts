@@ -1,21 +1,10 @@
 import assert from 'node:assert/strict';
 import { bootstrap } from '../src/bootstrap.ts';
 import { deleteAccount } from '../src/commands/accounts.ts';
-import { openLog, startNode, type TestNode } from './node.ts';
+import { nodesOnLog, type TestNode } from './node.ts';
 
 describe('the first start', () => {
-  let log: Awaited<ReturnType<typeof openLog>>;
-  const nodes: TestNode[] = [];
-  const node = async (): Promise<TestNode> => {
-    const started = await startNode(log.store);
-    nodes.push(started);
-    return started;
-  };
-  beforeEach(async () => { log = await openLog(); });
-  afterEach(async () => {
-    await Promise.all(nodes.splice(0).map((each) => each.stop()));
-    await log.close();
-  });
+  const { log, node } = nodesOnLog();
 
   const start = async ({ handle }: TestNode, adminPassword?: string): Promise<string[]> => {
     const told: string[] = [];

@@ -1,47 +1,14 @@
 import assert from 'node:assert/strict';
 import { createDeviceGroup, importDeviceGroups } from '../src/commands/deviceGroups.ts';
-import type { EventStore } from '../src/store/port.ts';
-import { openLog, startNode, type TestNode } from './node.ts';
+import { nodesOnLog, type TestNode } from './node.ts';
+import { dying } from './stopping.ts';
 import { outcome } from './writer.ts';
 
-/** The store of a process that dies at its n-th append from `arm` on: before it is stored, or after and before it knows. */
-const dying = (store: EventStore, n: number, moment: 'before' | 'after') => {
-  let seen = -Infinity;
-  let died = () => undefined as void;
-  const dead = new Promise<void>((resolve) => { died = resolve; });
-  let bury = (_: Error) => undefined as void;
-  const never = new Promise<never>((_, reject) => { bury = reject; });
-  never.catch(() => undefined);
-  return {
-    dead, bury: () => bury(new Error('dead')), arm: () => { seen = 0; },
-    store: { ...store, append: async (...args: Parameters<EventStore['append']>) => {
-      if (++seen < n) return store.append(...args);
-      if (seen === n && moment === 'after') await store.append(...args);
-      died();
-      return never;
-    } } satisfies EventStore,
-  };
-};
-
 describe('An import of device groups', () => {
-  let log: Awaited<ReturnType<typeof openLog>>;
-  const nodes: TestNode[] = [];
   let held: ReturnType<typeof dying> | undefined;
-  const node = async (store: EventStore = log.store): Promise<TestNode> => {
-    const started = await startNode(store, { reacting: true });
-    nodes.push(started);
-    await started.catchUp();
-    return started;
-  };
+  const { log, node } = nodesOnLog({ reacting: true }, () => held?.bury());
   const groups = ['Bonn', 'Köln', 'Trier'].map((name) => ({ name, devices: [`${name}-1`] }));
   const named = async ({ tools }: TestNode): Promise<readonly string[]> => (await tools.query('deviceGroups')).map(({ name }) => name);
-  beforeEach(async () => { log = await openLog(); });
-  afterEach(async () => {
-    const stopped = nodes.splice(0).map((each) => each.stop());
-    held?.bury();
-    await Promise.all(stopped);
-    await log.close();
-  });
 
   // Three claims, the decision, three groups.
   for (let step = 1; step <= 7; step++) {

@@ -399,6 +399,16 @@ const operations = (settings: () => Record<string, string>) => {
     fits(await service.ask('GET', `/json-forms/forms/${kept.upgradeForm}`), formDocument);
     fits(await service.ask('GET', '/json-forms/forms/no-such-form'), failure, 404);
   });
+
+  it('22. migrates scheduled jobs', async () => {
+    const answer = fits(await service.ask('POST', '/automation_catalog/automations/migration', { agendaJobs: [kept.interfacesJob, kept.certificatesJob] }), text);
+    assert.equal(answer, 'Created 1 automation: poll-interfaces. Skipped 1 already migrated: Weekly certificate check.');
+    const { data } = fits(await service.ask('GET', '/operations-manager/automations/poll-interfaces/export'), envelope(automation));
+    assert.deepEqual(data.triggers.map(({ type, enabled, formData }: { type: string; enabled: boolean; formData: object }) => ({ type, enabled, formData })), [
+      { type: 'manual', enabled: true, formData: { kind: 'uplink' } }, { type: 'schedule', enabled: false, formData: { kind: 'uplink' } },
+    ]);
+    fits(await service.ask('POST', '/automation_catalog/automations/migration', { agendaJobs: ['0'.repeat(24)] }), failure, 404);
+  });
 };
 
 describe('the documented operations, called from outside:', () => operations(() => ({})));

@@ -84,7 +84,8 @@ describe('every route, with bad input', function () {
     each('that are no objects are invalid', changes, async (route) => {
       for (const body of ['null', '[]', '[{}]', '1', 'true', '"x"', deep(64)]) failure(await send(route, at(route), body), 'invalid', `${route.title} ${body}`, '');
     });
-    each('with members that nobody knows are invalid, by name', changes, async (route) => {
+    const closed = changes.filter(({ row }) => (row.body as { additionalProperties?: boolean } | undefined)?.additionalProperties !== true);
+    each('with members that nobody knows are invalid, by name', closed, async (route) => {
       const fits = bodyFor(route) as object | undefined;
       for (const name of ['nobody knows', 'constructor', 'toString', 'hasOwnProperty', 'a/b~c'])
         failure(await send(route, at(route), { ...fits, [name]: 1 }), 'invalid', `${route.title} ${name}`, `/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`);

@@ -3,34 +3,20 @@ import { moveJobs } from '../src/commands/jobMoves.ts';
 import { completeJob, failJob, startJob } from '../src/commands/jobs.ts';
 import { watchJobs } from '../src/commands/watchings.ts';
 import { job } from '../src/domain/jobs.ts';
-import type { EventStore } from '../src/store/port.ts';
-import { openLog, startNode, type TestNode } from './node.ts';
+import { nodesOnLog, type TestNode, until } from './node.ts';
 import { stopping } from './stopping.ts';
 import { outcome } from './writer.ts';
 
 describe('Jobs on two nodes', () => {
-  let log: Awaited<ReturnType<typeof openLog>>;
-  const nodes: TestNode[] = [];
+  const { log, node } = nodesOnLog({ reacting: true });
   const ids = ['a', 'b', 'c'].map((letter) => letter.repeat(24));
-  const node = async (store: EventStore = log.store, reacting = true): Promise<TestNode> => {
-    const started = await startNode(store, { reacting });
-    nodes.push(started);
-    await started.catchUp();
-    return started;
-  };
   const statuses = ({ tools }: TestNode) => Promise.all(ids.map(async (id) => (await tools.state(job, id)).status));
-  const until = async (so: () => Promise<boolean>): Promise<void> => { while (!(await so())) await new Promise((resolve) => { setImmediate(resolve); }); };
   /** Topics of a stream's events. */
   const topics = async (stream: string): Promise<readonly string[]> => {
     const found: string[] = [];
     for await (const events of log.store.read(stream)) found.push(...events.map(({ type }) => type.slice(type.lastIndexOf(':') + 1)));
     return found;
   };
-  beforeEach(async () => { log = await openLog(); });
-  afterEach(async () => {
-    await Promise.all(nodes.splice(0).map((each) => each.stop()));
-    await log.close();
-  });
 
   for (const [n, what] of [[2, 'the decision'], [3, 'the first job'], [4, 'the second job']] as const) {
     it(`are all canceled, each once, though the node stops after ${what}`, async () => {

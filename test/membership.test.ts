@@ -2,25 +2,12 @@ import assert from 'node:assert/strict';
 import { createAccount, deleteAccount, updateAccount } from '../src/commands/accounts.ts';
 import { deleteGroup, updateGroup } from '../src/commands/groups.ts';
 import { createRole, deleteRole } from '../src/commands/roles.ts';
-import type { EventStore } from '../src/store/port.ts';
-import { openLog, startNode, type TestNode } from './node.ts';
+import { nodesOnLog, type TestNode } from './node.ts';
 import { stopping } from './stopping.ts';
 import { outcome } from './writer.ts';
 
 describe('who belongs where', () => {
-  let log: Awaited<ReturnType<typeof openLog>>;
-  const nodes: TestNode[] = [];
-  const node = async (store: EventStore = log.store): Promise<TestNode> => {
-    const started = await startNode(store);
-    nodes.push(started);
-    await started.catchUp();
-    return started;
-  };
-  beforeEach(async () => { log = await openLog(); });
-  afterEach(async () => {
-    await Promise.all(nodes.splice(0).map((each) => each.stop()));
-    await log.close();
-  });
+  const { log, node } = nodesOnLog();
 
   /** Active accounts that are in admins: directly, or through `chiefs`, which is a member of `bosses`, which may be one of `admins`. */
   const adminsOf = async (reader: TestNode): Promise<string[]> => {

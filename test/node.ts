@@ -98,3 +98,35 @@ export const startNode = async (log: EventStore, { settings = () => defaults, no
 };
 
 export type TestNode = Awaited<ReturnType<typeof startNode>>;
+
+/**
+ * For the tests of the `describe` that calls it: each has a new log, and `node` starts nodes on it that have caught up. All
+ * is stopped afterwards; `whileStopping` lets go of what a node may wait for.
+ */
+export const nodesOnLog = (options: Options = {}, whileStopping: () => void = () => undefined) => {
+  let log: Awaited<ReturnType<typeof openLog>>;
+  const nodes: TestNode[] = [];
+  const open = async (): Promise<void> => { log = await openLog(); };
+  const close = async (): Promise<void> => {
+    const stopped = nodes.splice(0).map((each) => each.stop());
+    whileStopping();
+    await Promise.all(stopped);
+    await log.close();
+  };
+  beforeEach(open);
+  afterEach(close);
+  return {
+    /** Begins anew within a test. */
+    anew: async (): Promise<void> => { await close(); await open(); },
+    log: { get store() { return log.store; } },
+    node: async (store: EventStore = log.store, more: Options = {}): Promise<TestNode> => {
+      const started = await startNode(store, { ...options, ...more });
+      nodes.push(started);
+      await started.catchUp();
+      return started;
+    },
+  };
+};
+
+/** Waits until it is so: what a stopped node left behind, others carry out in their own time. */
+export const until = async (so: () => boolean | Promise<boolean>): Promise<void> => { while (!(await so())) await new Promise((resolve) => { setImmediate(resolve); }); };

@@ -6,26 +6,8 @@ import { prebuilt } from '../src/domain/prebuilts.ts';
 import type { Bundle, PrebuiltDocument } from '../src/domain/prebuiltSchemas.ts';
 import type { EventStore } from '../src/store/port.ts';
 import { openLog, startNode, type TestNode } from './node.ts';
+import { dying } from './stopping.ts';
 import { outcome } from './writer.ts';
-
-/** The store of a process that dies at its n-th append from `arm` on: before it is stored, or after and before it knows. */
-const dying = (store: EventStore, n: number, moment: 'before' | 'after') => {
-  let seen = -Infinity;
-  let died = () => undefined as void;
-  const dead = new Promise<void>((resolve) => { died = resolve; });
-  let bury = (_: Error) => undefined as void;
-  const never = new Promise<never>((_, reject) => { bury = reject; });
-  never.catch(() => undefined);
-  return {
-    dead, bury: () => bury(new Error('dead')), arm: () => { seen = 0; }, seen: () => seen,
-    store: { ...store, append: async (...args: Parameters<EventStore['append']>) => {
-      if (++seen < n) return store.append(...args);
-      if (seen === n && moment === 'after') await store.append(...args);
-      died();
-      return never;
-    } } satisfies EventStore,
-  };
-};
 
 describe('The install of a package', function () {
   this.timeout(20_000);

@@ -10,27 +10,13 @@ import { job } from '../src/domain/jobs.ts';
 import { resourceGroup } from '../src/domain/resourceGroups.ts';
 import { resourceInstance } from '../src/domain/resourceInstances.ts';
 import { resourceModel } from '../src/domain/resourceModels.ts';
-import type { EventStore } from '../src/store/port.ts';
-import { openLog, startNode, type TestNode } from './node.ts';
+import { nodesOnLog, type TestNode, until } from './node.ts';
 import { stopping } from './stopping.ts';
 import { outcome } from './writer.ts';
 
 describe('Resource models on two nodes', function () {
   this.timeout(60_000);
-  let log: Awaited<ReturnType<typeof openLog>>;
-  const nodes: TestNode[] = [];
-  const node = async (store: EventStore = log.store, reacting = true): Promise<TestNode> => {
-    const started = await startNode(store, { reacting });
-    nodes.push(started);
-    await started.catchUp();
-    return started;
-  };
-  beforeEach(async () => { log = await openLog(); });
-  afterEach(async () => {
-    await Promise.all(nodes.splice(0).map((each) => each.stop()));
-    await log.close();
-  });
-  const until = async (so: () => Promise<boolean>): Promise<void> => { while (!(await so())) await new Promise((resolve) => { setImmediate(resolve); }); };
+  const { anew, log, node } = nodesOnLog({ reacting: true });
   const [m, g, a, b] = ['d', 'e', 'a', 'b'].map((letter) => letter.repeat(24)) as [string, string, string, string];
   const action = { _id: '00af', name: 'Deploy', type: 'create', workflow: 'Deploy' };
   const model = (one: TestNode) => one.command(createResourceModel, m, { name: 'VLAN', schema: {}, actions: [action] });
@@ -117,7 +103,7 @@ describe('Resource models on two nodes', function () {
   }
 
   it('remove what a deleted model leaves behind, also after the node that decided it has stopped', async () => {
-    const dying = await node(log.store, false);
+    const dying = await node(log.store, { reacting: false });
     await model(dying);
     for (const id of [a, b]) await instance(dying, id);
     await dying.command(createResourceGroup, g, { modelId: m, name: 'All', instances: [a, b] });
@@ -160,9 +146,7 @@ describe('Resource models on two nodes', function () {
       held.resume();
       await running;
       if (!stopped) return assert.ok(n > 6, `only ${n} appends`);
-      await Promise.all(nodes.splice(0).map((each) => each.stop()));
-      await log.close();
-      log = await openLog();
+      await anew();
     }
   });
 });

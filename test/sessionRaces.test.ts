@@ -1,22 +1,14 @@
 import assert from 'node:assert/strict';
 import { createAgent } from '../src/commands/agents.ts';
 import { endSession, postSession, startSession } from '../src/commands/agentSessions.ts';
-import type { EventStore } from '../src/store/port.ts';
-import { openLog, startNode, type TestNode } from './node.ts';
+import { nodesOnLog, type TestNode } from './node.ts';
 import { stopping } from './stopping.ts';
 import { outcome } from './writer.ts';
 
 describe('Sessions on two nodes', () => {
-  let log: Awaited<ReturnType<typeof openLog>>;
-  const nodes: TestNode[] = [];
+  const { log, node } = nodesOnLog({ reacting: true });
   const id = '0f8fad5b-d9cb-469f-a165-70867728950e';
   const callback = { location: 'job 7', serviceName: 'itsm', methodName: 'done', identifier: 'INC1' };
-  const node = async (store: EventStore = log.store): Promise<TestNode> => {
-    const started = await startNode(store, { reacting: true });
-    nodes.push(started);
-    await started.catchUp();
-    return started;
-  };
   const types = async (): Promise<readonly string[]> => {
     const found: string[] = [];
     for await (const { events } of log.store.readAll(0)) found.push(...events.filter(({ stream }) => stream.endsWith(id)).map(({ type }) => type));
@@ -26,11 +18,6 @@ describe('Sessions on two nodes', () => {
     await one.command(createAgent, 'a', { name: 'Triage', inputSchema: {}, runner: 'webhook', url: 'https://agents.example.net/' });
     return one.command(startSession, id, { agent: 'Triage', terminationCallbackSignature: callback });
   };
-  beforeEach(async () => { log = await openLog(); });
-  afterEach(async () => {
-    await Promise.all(nodes.splice(0).map((each) => each.stop()));
-    await log.close();
-  });
 
   const platform = '@platform/agent-session-manager';
   for (const [n, what] of [[1, 'its end'], [2, 'the event that tells of it']] as const) {

@@ -23,3 +23,24 @@ export const stopping = (store: EventStore, n: number, moment: Moment = 'before'
     } satisfies EventStore,
   };
 };
+
+/** The store of a process that dies at its n-th append from `arm` on: before it is stored, or after and before it knows. */
+export const dying = (store: EventStore, n: number, moment: Moment) => {
+  let seen = -Infinity;
+  let died = () => undefined as void;
+  const dead = new Promise<void>((resolve) => { died = resolve; });
+  let bury = (_: Error) => undefined as void;
+  const never = new Promise<never>((_, reject) => { bury = reject; });
+  never.catch(() => undefined);
+  return {
+    /** Appends since `arm`. */
+    seen: () => seen,
+    dead, bury: () => bury(new Error('dead')), arm: () => { seen = 0; },
+    store: { ...store, append: async (...args: Parameters<EventStore['append']>) => {
+      if (++seen < n) return store.append(...args);
+      if (seen === n && moment === 'after') await store.append(...args);
+      died();
+      return never;
+    } } satisfies EventStore,
+  };
+};

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import { importTemplate, templateMeant } from '../src/commands/templates.ts';
+import { importedId } from '../src/commands/imports.ts';
+import { importTemplate } from '../src/commands/templates.ts';
 import { create, importOne, remove, template, update } from '../src/domain/templates.ts';
 import { Refusal } from '../src/domain/refusal.ts';
 import type { ActionRow, Call } from '../src/http/route.ts';
@@ -64,7 +65,7 @@ describe('An imported template', () => {
     try {
       const fresh = '1'.repeat(24);
       const take = async (one: { readonly _id?: string; readonly name: string; readonly template: string }, overwrite = false) =>
-        (await node.command(importTemplate, await templateMeant(one, fresh, node.tools), { template: one, overwrite })).id;
+        (await node.command(importTemplate, await importedId(template, 'templates', one, fresh, node.tools), { template: one, overwrite })).id;
       assert.equal(await take({ _id: 'a'.repeat(24), name: 'A', template: '' }), 'a'.repeat(24));
       assert.equal(await take({ _id: 'b'.repeat(24), name: 'A', template: 'x' }, true), 'a'.repeat(24));
       assert.equal(await take({ _id: 'a'.repeat(24), name: 'B', template: 'x' }, true), 'a'.repeat(24));

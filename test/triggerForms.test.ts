@@ -1,13 +1,14 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
+import { join } from 'node:path';
 import { createForm, deleteForms } from '../src/commands/forms.ts';
 import { createAutomation } from '../src/commands/automations.ts';
 import { createTrigger } from '../src/commands/triggers.ts';
 import { canonical } from '../src/domain/canonical.ts';
 import { change, create, importOne, trigger } from '../src/domain/triggers.ts';
-import type { EventStore } from '../src/store/port.ts';
+import { openSqliteReader } from '../src/store/sqlite.ts';
 import { specification } from './given.ts';
-import { openLog, startNode, type TestNode } from './node.ts';
+import { nodesOnLog, type TestNode } from './node.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';
 import { stopping } from './stopping.ts';
@@ -129,20 +130,8 @@ describe('Triggers and forms over HTTP', () => {
 });
 
 describe('A trigger that comes to name a form while that is being deleted', () => {
-  let log: Awaited<ReturnType<typeof openLog>>;
-  const nodes: TestNode[] = [];
-  beforeEach(async () => { log = await openLog(); });
-  afterEach(async () => {
-    await Promise.all(nodes.splice(0).map((each) => each.stop()));
-    await log.close();
-  });
+  const { log, node } = nodesOnLog();
   const [automationId, formId, triggerId, deletionId] = ['a', 'f', 'd', 'e'].map((digit) => digit.repeat(24)) as [string, string, string, string];
-  const node = async (store: EventStore = log.store): Promise<TestNode> => {
-    const started = await startNode(store);
-    nodes.push(started);
-    await started.catchUp();
-    return started;
-  };
   const withForm = async (one: TestNode): Promise<void> => {
     await one.command(createAutomation, automationId, { name: 'Ports' });
     await one.command(createForm, formId, { name: 'Ports' });
@@ -177,4 +166,43 @@ describe('A trigger that comes to name a form while that is being deleted', () =
       }
     }
   }
+});
+
+describe('secrets in the form data of triggers', () => {
+  let service: TestService;
+  afterEach(() => service.stop());
+
+  it('are sealed, shown as the mask, and stay when the mask is sent back: by a change, an import, a migration', async () => {
+    service = await startService();
+    const { ask } = service;
+    const { data: { _id: actionId } } = (await ask('POST', '/operations-manager/automations', { name: 'Secretive' })).body;
+    const formData = { host: 'a', password: 'do-not-tell', nested: [{ token: 'nor-this' }] };
+    const shown = { host: 'a', password: '********', nested: [{ token: '********' }] };
+    const made = await ask('POST', '/operations-manager/triggers', { type: 'manual', name: 'By hand', enabled: true, actionType: 'automations', actionId, formId: null, formData });
+    assert.deepEqual(made.body.data.formData, shown, made.text);
+    const path = `/operations-manager/triggers/${made.body.data._id}`;
+    const kept = async (): Promise<any> => { // what the stream holds
+      const events: any[] = [];
+      const log = await openSqliteReader(join(service.folder, 'events.db'));
+      for await (const some of log.read(`trigger-${made.body.data._id}`)) events.push(...some.map(({ data }) => JSON.parse(data)));
+      await log.close();
+      assert.doesNotMatch(JSON.stringify(events), /do-not-tell|nor-this|\*\*\*/);
+      return events.findLast((data) => data.formData !== undefined).formData;
+    };
+    const { tag } = (await kept()).password;
+
+    const patched = await ask('PATCH', path, { formData: { ...shown, host: 'b' } });
+    assert.deepEqual(patched.body.data.formData, { ...shown, host: 'b' }, patched.text);
+    assert.deepEqual([(await kept()).host, (await kept()).password.tag], ['b', tag]);
+
+    const { body: { data: exported } } = await ask('GET', `/operations-manager/automations/${actionId}/export`);
+    exported.triggers[0].formData.host = 'c';
+    const imported = await ask('PUT', '/operations-manager/automations', { automations: [exported], overwrite: true });
+    assert.equal(imported.status, 200, imported.text);
+    assert.deepEqual([(await kept()).host, (await kept()).password.tag], ['c', tag]);
+
+    const none = await ask('POST', '/operations-manager/triggers', { type: 'manual', name: 'Other', enabled: true, actionType: 'automations', actionId, formId: null, formData: shown });
+    assert.equal(none.status, 400);
+    assert.equal(none.body.metadata.errors[0].path, '/formData/password');
+  });
 });

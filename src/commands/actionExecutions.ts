@@ -1,3 +1,4 @@
+import { setImmediate as breathe } from 'node:timers/promises';
 import { Type } from 'typebox';
 import { actionExecution, cancel, type JobOutcome, mostTasks, note, run, type RunAction, runActionSchema, type RunRefs } from '../domain/actionExecutions.ts';
 import { automation } from '../domain/automations.ts';
@@ -41,6 +42,7 @@ export const runAction = command({
     const instances = [];
     const faults = action?.workflow === null && action.type !== 'update' && action.type !== 'delete' ? [...unfit(content.schema, given, '/inputs')] : [];
     for (const id of ids) {
+      await breathe();
       const { content: { name, instanceData } } = await tools.state(resourceInstance, id);
       instances.push({ id, name });
       if (faults.length === 0 && action?.workflow === null && action.type === 'update')

@@ -4,17 +4,16 @@ import { type NewAgent, newAgentSchema } from '../domain/agentSchemas.ts';
 import type { Actor } from '../domain/core.ts';
 import { commandsOf, type Tools } from './define.ts';
 import { referrersOfComponent } from './references.ts';
-import { compileUserSchema } from './userSchema.ts';
+import { schemaFaultOf } from './userSchema.ts';
 
 const command = commandsOf(agent);
 
 type Asked = { readonly id: string; readonly input: NewAgent; readonly state: AgentState; readonly actor: Actor };
 
 const prepare = async ({ input, state, actor }: Asked, tools: Tools) => {
-  const schema = compileUserSchema(input.inputSchema);
   const before = state.content?.name;
   return {
-    schemaFault: schema.ok ? undefined : schema.reason,
+    ...schemaFaultOf(input.inputSchema),
     headers: sealHeaders(state, input, tools.seal),
     referrers: before === undefined || before === input.name ? [] : await referrersOfComponent(tools, 'agent', [before], actor),
   };

@@ -33,6 +33,8 @@ import { resourceGroup } from '../domain/resourceGroups.ts';
 import { resourceInstance } from '../domain/resourceInstances.ts';
 import { resourceModel } from '../domain/resourceModels.ts';
 import { role } from '../domain/roles.ts';
+import { scheduledJobMigration } from '../domain/scheduledJobMigrations.ts';
+import { scheduledJob } from '../domain/scheduledJobs.ts';
 import { series } from '../domain/series.ts';
 import { serviceGroup } from '../domain/serviceGroups.ts';
 import { template } from '../domain/templates.ts';
@@ -50,6 +52,7 @@ import { prebuiltReactions } from './prebuilts.ts';
 import type { Reaction } from './reactions.ts';
 import { groupReactions } from './resourceGroups.ts';
 import { modelReactions } from './resourceModels.ts';
+import { scheduledJobReactions } from './scheduledJobMigrations.ts';
 
 /** All kinds of streams. */
 export const aggregates: readonly Aggregate[] = [
@@ -88,6 +91,8 @@ export const aggregates: readonly Aggregate[] = [
   resourceInstance,
   resourceModel,
   role,
+  scheduledJob,
+  scheduledJobMigration,
   series,
   serviceGroup,
   template,
@@ -107,5 +112,6 @@ export const reactions: readonly Reaction[] = [
   ...modelReactions,
   ...planReactions,
   ...prebuiltReactions,
+  ...scheduledJobReactions,
   ...sessionReactions,
 ];

@@ -3,14 +3,14 @@ import { automationDocumentSchema, automationImport, decideImport, type ImportRe
 import { automation, type AutomationContent } from '../domain/automations.ts';
 import type { Actor } from '../domain/core.ts';
 import { groupsIn } from '../domain/gbac.ts';
-import { trigger } from '../domain/triggers.ts';
+import { trigger, type TriggerContent } from '../domain/triggers.ts';
 import { mayRead, mayWrite } from './access.ts';
 import { accountIds } from './authors.ts';
 import { commandsOf, type Tools } from './define.ts';
 import { formReferences } from './forms.ts';
 import { componentId, unknownNames } from './references.ts';
-import { importedForm } from './triggerForms.ts';
-import { schemaFaultOf, triggersOf } from './triggers.ts';
+import { importedForm, sealedData } from './triggerForms.ts';
+import { filterFaultOf, triggersOf } from './triggers.ts';
 
 const input = Type.Object({ automation: automationDocumentSchema, overwrite: Type.Optional(Type.Boolean()) });
 type Document = Static<typeof input>['automation'];
@@ -28,20 +28,27 @@ const prepare = async ({ input: { automation: document }, actor }: { readonly in
   const { id, state: { exists, content } } = await meant(document, actor, tools);
   const given = document.triggers ?? [];
   const elsewhere: Record<string, { writable: boolean }> = {};
-  for (const { _id } of given) {
-    const other = await tools.state(trigger, _id);
-    if (!other.exists || !other.content || other.content.actionId === id) continue;
-    elsewhere[_id] = { writable: mayWrite(actor, (await tools.state(automation, other.content.actionId)).content.gbac) };
-  }
   const triggers = await triggersOf(id, tools);
+  const known: (TriggerContent | undefined)[] = [];
+  for (const { _id, name } of given) {
+    const { exists, content: other } = await tools.state(trigger, _id);
+    known.push(exists ? other : triggers.find(({ content }) => content.name === name)?.content);
+    if (!exists || !other || other.actionId === id) continue;
+    const { gbac } = (await tools.state(automation, other.actionId)).content;
+    elsewhere[_id] = { writable: mayWrite(actor, gbac) };
+    // Its secrets are not for whoever may not even see it.
+    if (!mayRead(actor, gbac)) known[known.length - 1] = undefined;
+  }
+  const formData = given.map((one, i) => sealedData(one, known[i], tools, `/triggers/${i}`));
   return {
     id, elsewhere, triggers,
     access: !exists || mayWrite(actor, content.gbac) ? 'write' : mayRead(actor, content.gbac) ? 'read' : 'none',
     ...(exists && { existing: content }),
     unknownGroups: await unknownNames(tools, 'groups', groupsIn(document.gbac)),
     accounts: await accountIds([document, ...given], tools),
-    schemaFaults: given.map(schemaFaultOf),
-    forms: await Promise.all(given.map((one) => importedForm(one, triggers.find((known) => known.id === one._id)?.content, tools))),
+    schemaFaults: given.map((one) => filterFaultOf(one).schemaFault),
+    formData,
+    forms: await Promise.all(given.map((one, i) => importedForm({ ...one, formData: formData[i] }, triggers.find(({ id }) => id === one._id)?.content, tools))),
     sameComponent: exists && await sameComponent(document, content, tools),
   };
 };

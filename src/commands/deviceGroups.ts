@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import { decideImport, deviceGroupImport, deviceGroupImportSchema } from '../domain/deviceGroupImports.ts';
 import { create, deviceGroup, type DeviceGroupContent, deviceGroupItemSchema, remove } from '../domain/deviceGroups.ts';
-import { mayRead } from './access.ts';
 import { commandsOf } from './define.ts';
 import type { Reaction } from './reactions.ts';
+import { referrerOf } from './references.ts';
 
 const command = commandsOf(deviceGroup);
 
@@ -14,7 +14,7 @@ export const deleteDeviceGroup = command({
   name: 'deleteDeviceGroup', input: Type.Object({}), on: 'existing', decide: remove,
   prepare: async ({ id, state, actor }, { query }) => {
     const plans = await query('compliancePlans', { any: [id, state.name].map((value) => ({ field: 'deviceGroup', op: 'equals', value })) });
-    return { referrers: plans.map(({ name, gbac }) => ({ kind: 'compliance plan', name: mayRead(actor, gbac) ? name as string : '(hidden)' })) };
+    return { referrers: plans.map(({ name, gbac }) => referrerOf('compliance plan', name, gbac, actor)) };
   },
 });
 

@@ -6,28 +6,23 @@ import { create, documentId, form, importOne, remove, update } from '../domain/f
 import { type FormDocument, formDocumentSchema, formPatchSchema, newFormSchema } from '../domain/formSchemas.ts';
 import type { Referrer } from '../domain/references.ts';
 import { splitStream } from '../store/event.ts';
-import { mayRead } from './access.ts';
 import { accountIds } from './authors.ts';
 import { commandsOf, type Tools } from './define.ts';
+import { importedId } from './imports.ts';
 import type { Reaction } from './reactions.ts';
-import { compileUserSchema } from './userSchema.ts';
+import { referrerOf } from './references.ts';
+import { schemaFaultOf } from './userSchema.ts';
 
 const command = commandsOf(form);
 
 /** The series of decisions on which forms there are, what they are called, and which of them triggers name. */
 export const formReferences = 'formReferences';
 
-const schemaFaultOf = ({ schema }: { readonly schema?: unknown }): { readonly schemaFault?: string } => {
-  const compiled = schema === undefined ? undefined : compileUserSchema(schema);
-  return compiled && !compiled.ok ? { schemaFault: compiled.reason } : {};
-};
-
 /** The triggers that name a form by one of the ids and names, as far as the actor may see. */
 const referrersOf = async (idsAndNames: readonly string[], actor: Actor, { query, state }: Tools): Promise<readonly Referrer[]> => {
   if (idsAndNames.length === 0) return [];
   const triggers = await query('triggers', { any: idsAndNames.map((value) => ({ field: 'formId', op: 'equals', value })) });
-  return Promise.all(triggers.map(async ({ name, actionId }) =>
-    ({ kind: 'trigger', name: mayRead(actor, (await state(automation, actionId)).content.gbac) ? name as string : '(hidden)' })));
+  return Promise.all(triggers.map(async ({ name, actionId }) => referrerOf('trigger', name, (await state(automation, actionId)).content.gbac, actor)));
 };
 
 const renames = (now: { readonly exists: boolean; readonly content: { readonly name: string } }, { name }: { readonly name?: string }): boolean =>
@@ -35,12 +30,12 @@ const renames = (now: { readonly exists: boolean; readonly content: { readonly n
 
 export const createForm = command({
   name: 'createForm', input: newFormSchema, on: 'new', decide: create,
-  prepare: async ({ input }) => ({ ...schemaFaultOf(input), referrers: [] }),
+  prepare: async ({ input }) => ({ ...schemaFaultOf(input.schema), referrers: [] }),
 });
 export const updateForm = command({
   name: 'updateForm', input: formPatchSchema, on: 'existing', decide: update,
   series: (state, input) => (renames(state, input) ? formReferences : undefined),
-  prepare: async ({ input, state, actor }, tools) => ({ ...schemaFaultOf(input), referrers: renames(state, input) ? await referrersOf([state.content.name], actor, tools) : [] }),
+  prepare: async ({ input, state, actor }, tools) => ({ ...schemaFaultOf(input.schema), referrers: renames(state, input) ? await referrersOf([state.content.name], actor, tools) : [] }),
 });
 
 /** Takes one exported document in; `formMeant` tells into which stream. */
@@ -48,23 +43,20 @@ export const importForm = command({
   name: 'importForm', input: Type.Object({ form: formDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }), on: 'any', decide: importOne,
   series: (state, { form }) => (renames(state, form) ? formReferences : undefined),
   prepare: async ({ input: { form }, state, actor }, tools) => ({
-    ...schemaFaultOf(form),
+    ...schemaFaultOf(form.schema),
     referrers: renames(state, form) ? await referrersOf([state.content.name], actor, tools) : [],
     accounts: await accountIds([form], tools),
   }),
 });
 
-/** The id of the form that an import of the document is about: its own if there is such a form, else that of the form with its name, else its own, or `fresh` if it has none. */
-export const formMeant = async (document: FormDocument, fresh: string, { find, state }: Tools): Promise<string> => {
-  const own = documentId(document);
-  if (own !== undefined && (await state(form, own)).exists) return own;
-  return await find('forms', document.name) ?? own ?? fresh;
-};
+/** The id of the form that an import of the document is about, as `importedId` has it. */
+export const formMeant = (document: FormDocument, fresh: string, tools: Tools): Promise<string> =>
+  importedId(form, 'forms', { _id: documentId(document), name: document.name }, fresh, tools);
 
 /** Parts of a decision to delete forms. */
-export const removeForm = command({ name: 'removeForm', input: Type.Object({}), on: 'any', decide: remove });
+const removeForm = command({ name: 'removeForm', input: Type.Object({}), on: 'any', decide: remove });
 const deletion = commandsOf(formDeletion);
-export const completeFormDeletion = deletion({ name: 'completeFormDeletion', input: Type.Object({}), on: 'existing', decide: complete });
+const completeFormDeletion = deletion({ name: 'completeFormDeletion', input: Type.Object({}), on: 'existing', decide: complete });
 
 export const deleteForms = deletion({
   name: 'deleteForms', input: formDeletionSchema, on: 'new', decide: decideDeletion,

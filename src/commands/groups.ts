@@ -20,7 +20,7 @@ export const createGroup = command({
 export const updateGroup = command({
   name: 'updateGroup', input: groupPatchSchema, on: 'existing',
   series: ({ exists }, { name, memberOf, assignedRoles, provenance }) => (exists && (name || memberOf || assignedRoles || provenance) ? membership : undefined),
-  prepare: async ({ id, input, state: { content } }, tools) => {
+  prepare: async ({ id, input, state: { content }, actor }, tools) => {
     const { name, memberOf, assignedRoles, provenance } = requested(content, input);
     const added = (now: readonly string[], before: readonly string[]) => now.filter((item) => !before.includes(item));
     return {
@@ -28,7 +28,7 @@ export const updateGroup = command({
         groups: await unknownNames(tools, 'groups', added(memberOf, content.memberOf)),
         roles: await unknownNames(tools, 'roles', added(assignedRoles, content.assignedRoles)),
       },
-      referrers: name === content.name ? [] : await referrersOfGroup(tools, content.name, id),
+      referrers: name === content.name ? [] : await referrersOfGroup(tools, content.name, id, actor),
       adminRemains: (added(content.memberOf, memberOf).length === 0 && provenance === content.provenance) || await adminRemains(tools, { group: content.name, provenance, memberOf }),
     };
   },
@@ -38,7 +38,7 @@ export const updateGroup = command({
 export const deleteGroup = command({
   name: 'deleteGroup', input: Type.Object({}), on: 'existing',
   series: ({ exists }) => (exists ? membership : undefined),
-  prepare: async ({ id, state }, tools) => ({ unknown: { groups: [], roles: [] }, referrers: await referrersOfGroup(tools, state.content.name, id), adminRemains: true }),
+  prepare: async ({ id, state, actor }, tools) => ({ unknown: { groups: [], roles: [] }, referrers: await referrersOfGroup(tools, state.content.name, id, actor), adminRemains: true }),
   decide: remove,
 });
 

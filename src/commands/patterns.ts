@@ -22,7 +22,7 @@ export const linearPatterns = (flags = 0): { readonly add: (text: string) => voi
       if (text.length > mostCharacters || characters > mostInAll) throw new Refusal('invalid', `A pattern may have ${mostCharacters} characters, all of them ${mostInAll}`);
       const expression = compiled(text, flags);
       const instructions = expression.programSize();
-      if (instructions > mostInstructions) throw new Refusal('invalid', `The pattern ${JSON.stringify(text)} is too large`);
+      if (instructions > mostInstructions) throw tooLarge(text);
       known.set(text, { expression, instructions });
     },
     get: (text) => known.get(text)!,
@@ -36,7 +36,36 @@ export const linearPattern = (text: string, { ignoreCase = false, multiline = fa
   return patterns.get(text);
 };
 
+const tooLarge = (text: string): Refusal => new Refusal('invalid', `The pattern ${JSON.stringify(text)} is too large`);
+
+// What a pattern consists of: an escape or class, the beginning of a group, a repetition, any other character.
+const parts = /\\.|\[(?:\\.|[^\]\\])*\]|\((?:\?(?:[a-z-]*:|P?<\w*>))?|\{(\d+)(?:,(\d*))?\}|./gs;
+
+/** About how many instructions a pattern will have, told from its text: to compile one takes as long as it is large. */
+const sizeOf = (text: string): number => {
+  const around: number[] = [];
+  let [sum, last] = [0, 0];
+  for (const [part, least, most] of text.matchAll(parts)) {
+    if (part.startsWith('(')) {
+      around.push(sum);
+      sum = 0;
+    } else if (part === ')') {
+      last = sum;
+      sum += around.pop() ?? 0;
+    } else if (least !== undefined) {
+      const times = Math.max(Number(least), Number(most ?? 0));
+      sum += last * (times - 1);
+      last *= times;
+    } else {
+      last = 1;
+      sum += 1;
+    }
+  }
+  return sum;
+};
+
 const compiled = (text: string, flags: number): RE2JS => {
+  if (sizeOf(text) > 2 * mostInstructions) throw tooLarge(text);
   try {
     return RE2JS.compile(RE2JS.translateRegExp(text), flags);
   } catch (error) {

@@ -26,7 +26,7 @@ export const createCompliancePlan = command({ name: 'createCompliancePlan', inpu
 export const updateCompliancePlan = command({ name: 'updateCompliancePlan', input: planOptionsSchema, on: 'existing', prepare, series, decide: update });
 
 /** Part of a decision to delete plans. */
-export const removePlan = command({ name: 'removePlan', input: Type.Object({}), on: 'any', decide: remove });
+const removePlan = command({ name: 'removePlan', input: Type.Object({}), on: 'any', decide: remove });
 
 export const deleteCompliancePlans = commandsOf(planDeletion)({
   name: 'deleteCompliancePlans', input: planDeletionSchema, on: 'new', decide: decideDeletion,

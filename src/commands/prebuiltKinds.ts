@@ -5,9 +5,9 @@ import { importAnalyticTemplate } from './analyticTemplates.ts';
 import { importCommandTemplate } from './commandTemplates.ts';
 import { type Command, commandsOf, type Tools } from './define.ts';
 import { formMeant, importForm } from './forms.ts';
-import { importedId } from './importedTemplates.ts';
-import { importTemplate, templateMeant } from './templates.ts';
-import { importTree, treeMeant } from './trees.ts';
+import { importedId } from './imports.ts';
+import { importTemplate } from './templates.ts';
+import { importTree } from './trees.ts';
 
 type Document = Readonly<Record<string, any>>; // its shape is the import command's affair
 
@@ -37,18 +37,18 @@ const restoring = (command: Command, member: string): Command => commandsOf<unkn
     command.decide(command.aggregate.initial, { [member]: document }, { ...context, now: at, refs: { accounts, referrers: [], nodeReferrers: [] } }),
 });
 
-const kind = (types: readonly BundleType[], collection: string, command: Command, member: string, meant: Kind['meant'], inside = ''): Kind =>
-  ({ types, collection, command, member, meant, inside, restore: restoring(command, member) });
-
-const templateIn = (collection: string): Kind['meant'] => async (document, fresh, tools) => await importedId(tools, collection, document, true) ?? fresh;
+const kind = (types: readonly BundleType[], collection: string, command: Command, member: string, inside = ''): Kind => ({
+  types, collection, command, member, inside, restore: restoring(command, member),
+  meant: (document, fresh, tools) => importedId(command.aggregate, collection, document, fresh, tools),
+});
 
 /** In the order in which they are installed: what others name comes first, automations after all of them. */
 export const kinds: readonly Kind[] = [
-  kind(['forms', 'json-forms'], 'forms', importForm, 'form', formMeant),
-  kind(['template'], 'templates', importTemplate, 'template', templateMeant),
-  kind(['mop-template'], 'commandTemplates', importCommandTemplate, 'template', templateIn('commandTemplates'), '/template'),
-  kind(['mop-analytic-template'], 'analyticTemplates', importAnalyticTemplate, 'template', templateIn('analyticTemplates'), '/template'),
-  kind(['golden-config'], 'trees', importTree, 'tree', treeMeant),
+  { ...kind(['forms', 'json-forms'], 'forms', importForm, 'form'), meant: formMeant },
+  kind(['template'], 'templates', importTemplate, 'template'),
+  kind(['mop-template'], 'commandTemplates', importCommandTemplate, 'template', '/template'),
+  kind(['mop-analytic-template'], 'analyticTemplates', importAnalyticTemplate, 'template', '/template'),
+  kind(['golden-config'], 'trees', importTree, 'tree'),
 ];
 
 export const kindOf = (category: string): Kind | undefined => kinds.find(({ command }) => command.aggregate.category === category);

@@ -153,6 +153,3 @@ export const reactor = ({ store, events, tools, reactions, reached, log }: Needs
     stop: (): Promise<void> => { stop.abort(); return reading.done; },
   };
 };
-
-export type Reactor = ReturnType<typeof reactor>;
-

@@ -1,22 +1,39 @@
-import type { Actor } from '../domain/core.ts';
+import { automation, type AutomationState } from '../domain/automations.ts';
+import type { Actor, Gbac } from '../domain/core.ts';
 import type { Referrer } from '../domain/references.ts';
 import { projections } from '../projections/all.ts';
 import type { Where } from '../projections/port.ts';
 import { mayRead } from './access.ts';
 import type { Tools } from './define.ts';
 
-/** Who may name a group or role: the filter field of a collection that lists the names, which documents count, and how they are called. */
-type Field = { readonly collection: string; readonly field: string; readonly only?: Where; readonly kind: string; readonly named: string };
+type Doc = Readonly<Record<string, any>>; // a document is any JSON
+
+/** Who may name a group or role: the filter field of a collection that lists the names, which documents count, how they are called, and who may see them (absent: everybody). */
+type Field = {
+  readonly collection: string; readonly field: string; readonly only?: Where; readonly kind: string; readonly named: string;
+  readonly visible?: (doc: Doc, actor: Actor, tools: Tools) => boolean | Promise<boolean>;
+};
+
+const byGbac = ({ gbac }: Doc, actor: Actor): boolean => mayRead(actor, gbac);
+
+/** A deleted one is the admins' alone. */
+const mayReadState = (actor: Actor, { exists, content }: AutomationState): boolean => actor.admin || (exists && mayRead(actor, content.gbac));
+
+const hidden = '(hidden)';
 
 const toGroups: readonly Field[] = [
   { collection: 'accounts', field: 'memberOf', kind: 'account', named: 'username' },
   { collection: 'groups', field: 'memberOf', kind: 'group', named: 'name' },
-  { collection: 'automations', field: 'groups', kind: 'automation', named: 'name' },
-  { collection: 'compliancePlans', field: 'groups', kind: 'compliance plan', named: 'name' },
+  { collection: 'automations', field: 'groups', kind: 'automation', named: 'name', visible: byGbac },
+  { collection: 'compliancePlans', field: 'groups', kind: 'compliance plan', named: 'name', visible: byGbac },
   { collection: 'inventories', field: 'groups', kind: 'inventory', named: 'name' },
   { collection: 'serviceGroups', field: 'groups', kind: 'service group', named: 'name' },
   { collection: 'profiles', field: 'admins', kind: 'profile', named: 'id' },
-  { collection: 'jobs', field: 'groups', only: { any: [{ field: 'status', op: 'equals', value: 'running' }, { field: 'status', op: 'equals', value: 'paused' }] }, kind: 'job', named: 'name' },
+  {
+    collection: 'jobs', field: 'groups', kind: 'job', named: 'name',
+    only: { any: [{ field: 'status', op: 'equals', value: 'running' }, { field: 'status', op: 'equals', value: 'paused' }] },
+    visible: async ({ groups, automation: of }, actor, { state }) => mayRead(actor, { read: groups, write: [] }) && (of === null || mayReadState(actor, await state(automation, of))),
+  },
 ];
 
 const toRoles: readonly Field[] = [
@@ -27,11 +44,12 @@ const toRoles: readonly Field[] = [
 const kept = (fields: readonly Field[]): readonly Field[] =>
   fields.filter(({ collection, field }) => projections.some((p) => p.collection === collection && field in p.filters));
 
-/** Who names the group or role, but for the document with the id `self`. */
-const referrers = (fields: readonly Field[]) => async ({ query }: Tools, name: string, self: string): Promise<readonly Referrer[]> =>
-  (await Promise.all(kept(fields).map(async ({ collection, field, only, kind, named }) =>
-    (await query(collection, { all: [{ field, op: 'equals', value: name }, ...(only ? [only] : [])] })).filter(({ _id }) => _id !== self).map((doc) => ({ kind, name: doc[named] as string })),
-  ))).flat();
+/** Who names the group or role, but for the document with the id `self`; by name as far as the actor may see. */
+const referrers = (fields: readonly Field[]) => async (tools: Tools, name: string, self: string, actor: Actor): Promise<readonly Referrer[]> =>
+  (await Promise.all(kept(fields).map(async ({ collection, field, only, kind, named, visible = () => true }) => {
+    const found = await tools.query(collection, { all: [{ field, op: 'equals', value: name }, ...(only ? [only] : [])] });
+    return Promise.all(found.filter(({ _id }) => _id !== self).map(async (doc: Doc) => ({ kind, name: await visible(doc, actor, tools) ? doc[named] as string : hidden })));
+  }))).flat();
 
 export const referrersOfGroup = referrers(toGroups);
 export const referrersOfRole = referrers(toRoles);
@@ -50,13 +68,16 @@ export const componentCollections: ReadonlyMap<string, string> = new Map([
   ['mop-template', 'commandTemplates'],
 ]);
 
+/** One that refers: its name is for those alone who may see it. */
+export const referrerOf = (kind: string, name: string, gbac: Gbac, actor: Actor): Referrer => ({ kind, name: mayRead(actor, gbac) ? name : hidden });
+
 /** Automations that name the component by one of its ids and names, as far as the actor may see. */
 export const referrersOfComponent = async ({ query }: Tools, componentType: string, idsAndNames: readonly string[], actor: Actor): Promise<readonly Referrer[]> => {
   const found = await query('automations', { all: [
     { field: 'componentType', op: 'equals', value: componentType },
     { any: idsAndNames.map((value) => ({ field: 'componentName', op: 'equals', value })) },
   ] });
-  return found.map(({ name, gbac }) => ({ kind: 'automation', name: mayRead(actor, gbac) ? name as string : '(hidden)' }));
+  return found.map(({ name, gbac }) => referrerOf('automation', name, gbac, actor));
 };
 
 /** The id of the component that an automation names; undefined where the platform holds no such kind, or none of that id or name. */

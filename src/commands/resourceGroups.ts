@@ -32,7 +32,7 @@ export const updateResourceGroup = command({
 export const deleteResourceGroup = command({ name: 'deleteResourceGroup', input: Type.Object({}), on: 'existing', decide: remove });
 
 /** Parts of deletions. */
-export const dropFromGroup = command({ name: 'dropFromGroup', input: Type.Object({ instance: Type.String() }), on: 'any', decide: drop });
+const dropFromGroup = command({ name: 'dropFromGroup', input: Type.Object({ instance: Type.String() }), on: 'any', decide: drop });
 export const removeResourceGroup = command({ name: 'removeResourceGroup', input: Type.Object({}), on: 'any', decide: removeIfThere });
 
 /** The groups that an instance leaves when it goes; with its model they all go. */

@@ -5,15 +5,12 @@ import { commandsOf, type Tools } from './define.ts';
 import type { Next, Reaction } from './reactions.ts';
 import { removeResourceGroup } from './resourceGroups.ts';
 import { partsOfModel, removeInstance } from './resourceInstances.ts';
-import { compileUserSchema } from './userSchema.ts';
+import { schemaFaultOf } from './userSchema.ts';
 
 const command = commandsOf(resourceModel);
 const ofModel = (id: string) => ({ field: 'modelId', op: 'equals', value: id }) as const;
 
-const prepare = async ({ input: { schema } }: { readonly input: { readonly schema: unknown } }) => {
-  const compiled = compileUserSchema(schema);
-  return compiled.ok ? {} : { schemaFault: compiled.reason };
-};
+const prepare = async ({ input: { schema } }: { readonly input: { readonly schema: unknown } }) => schemaFaultOf(schema);
 
 export const createResourceModel = command({ name: 'createResourceModel', input: newModelSchema, on: 'new', prepare, decide: create });
 export const updateResourceModel = command({ name: 'updateResourceModel', input: newModelSchema, on: 'existing', prepare, decide: replace });

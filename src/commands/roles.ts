@@ -15,9 +15,9 @@ export const createRole = command({
 export const updateRole = command({
   name: 'updateRole', input: rolePatchSchema, on: 'existing',
   series: ({ exists }, { name }) => (exists && name ? membership : undefined),
-  prepare: async ({ id, input: { name }, state: { content } }, tools) => ({
+  prepare: async ({ id, input: { name }, state: { content }, actor }, tools) => ({
     methods: tools.methods(),
-    referrers: name === undefined || name === content.name ? [] : await referrersOfRole(tools, content.name, id),
+    referrers: name === undefined || name === content.name ? [] : await referrersOfRole(tools, content.name, id, actor),
   }),
   decide: update,
 });
@@ -25,6 +25,6 @@ export const updateRole = command({
 export const deleteRole = command({
   name: 'deleteRole', input: Type.Object({}), on: 'existing',
   series: ({ exists }) => (exists ? membership : undefined),
-  prepare: async ({ id, state }, tools) => ({ methods: [], referrers: await referrersOfRole(tools, state.content.name, id) }),
+  prepare: async ({ id, state, actor }, tools) => ({ methods: [], referrers: await referrersOfRole(tools, state.content.name, id, actor) }),
   decide: remove,
 });

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { create, importOne, remove, template, update } from '../domain/templates.ts';
-import { newTemplateSchema, type TemplateDocument, templateDocumentSchema, templatePatchSchema } from '../domain/templateSchemas.ts';
+import { newTemplateSchema, templateDocumentSchema, templatePatchSchema } from '../domain/templateSchemas.ts';
 import { accountIds } from './authors.ts';
-import { commandsOf, type Tools } from './define.ts';
+import { commandsOf } from './define.ts';
 import { referrersOfComponent } from './references.ts';
 
 const command = commandsOf(template);
@@ -19,7 +19,7 @@ export const deleteTemplate = command({
   prepare: async ({ id, state: { content }, actor }, tools) => ({ referrers: await referrersOfComponent(tools, kind, [id, content.name], actor) }),
 });
 
-/** Takes one exported document in; `templateMeant` tells into which stream. */
+/** Takes one exported document in; `importedId` tells into which stream. */
 export const importTemplate = command({
   name: 'importTemplate', input: Type.Object({ template: templateDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }), on: 'any', decide: importOne,
   prepare: async ({ input, state: { exists, content }, actor }, tools) => ({
@@ -27,9 +27,3 @@ export const importTemplate = command({
     accounts: await accountIds([input.template], tools),
   }),
 });
-
-/** The id of the template that an import of the document is about: its own if there is such a template, else that of the template with its name, else its own, or `fresh` if it has none. */
-export const templateMeant = async ({ _id, name }: TemplateDocument, fresh: string, { find, state }: Tools): Promise<string> => {
-  if (_id !== undefined && (await state(template, _id)).exists) return _id;
-  return await find('templates', name) ?? _id ?? fresh;
-};

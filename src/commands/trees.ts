@@ -1,10 +1,10 @@
 import { Type } from 'typebox';
 import type { PlanNode } from '../domain/planSchemas.ts';
-import { newNodeSchema, newTreeSchema, newVersionSchema, type TreeDocument, treeDocumentSchema, variablesSchema } from '../domain/treeSchemas.ts';
+import { newNodeSchema, newTreeSchema, newVersionSchema, treeDocumentSchema, variablesSchema } from '../domain/treeSchemas.ts';
 import { addNode, addVersion, create, deleteVariables, importOne, remove, setVariables, tree } from '../domain/trees.ts';
 import type { Actor } from '../domain/core.ts';
-import { mayRead } from './access.ts';
 import { commandsOf, type Tools } from './define.ts';
+import { referrerOf } from './references.ts';
 
 const command = commandsOf(tree);
 const { variables } = variablesSchema.properties;
@@ -21,7 +21,7 @@ export const deleteTreeVariables = command({ name: 'deleteTreeVariables', input:
 
 /** The plans that name the tree, as far as the actor may see. */
 const plansOf = async (id: string, actor: Actor, { query }: Tools) =>
-  (await query('compliancePlans', { field: 'treeId', op: 'equals', value: id })).map(({ name, gbac, nodes }) => ({ kind: 'compliance plan', name: mayRead(actor, gbac) ? name as string : '(hidden)', nodes: nodes as readonly PlanNode[] }));
+  (await query('compliancePlans', { field: 'treeId', op: 'equals', value: id })).map(({ name, gbac, nodes }) => ({ ...referrerOf('compliance plan', name, gbac, actor), nodes: nodes as readonly PlanNode[] }));
 
 export const deleteTree = command({
   name: 'deleteTree', input: Type.Object({}), on: 'existing', decide: remove,
@@ -29,16 +29,10 @@ export const deleteTree = command({
   prepare: async ({ id, actor }, tools) => ({ referrers: await plansOf(id, actor, tools) }),
 });
 
-/** Takes one whole tree in; `treeMeant` tells into which stream. */
+/** Takes one whole tree in; `importedId` tells into which stream. */
 export const importTree = command({
   name: 'importTree', input: Type.Object({ tree: treeDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }), on: 'any', decide: importOne,
   series: () => treeReferences,
   prepare: async ({ id, actor }, tools) =>
     ({ nodeReferrers: (await plansOf(id, actor, tools)).flatMap(({ nodes, ...plan }) => nodes.filter(({ treeId }) => treeId === id).map(({ version, nodeId }) => ({ ...plan, version, nodeId }))) }),
 });
-
-/** The id of the tree that an import of the document is about: its own if there is such a tree, else that of the tree with its name, else its own, or `fresh` if it has none. */
-export const treeMeant = async ({ _id, name }: TreeDocument, fresh: string, { find, state }: Tools): Promise<string> => {
-  if (_id !== undefined && (await state(tree, _id)).exists) return _id;
-  return await find('trees', name) ?? _id ?? fresh;
-};

@@ -3,12 +3,13 @@ import { canonical } from '../domain/canonical.ts';
 import { same } from '../domain/changes.ts';
 import type { FormFound, FormRef } from '../domain/formReferences.ts';
 import { form } from '../domain/forms.ts';
+import { openSecrets, sealSecrets } from '../domain/secretFields.ts';
 import { speaksOfForm } from '../domain/triggers.ts';
 import type { Tools } from './define.ts';
 import { compileUserSchema } from './userSchema.ts';
 
 /** What a trigger says of its form; triggers without a form say nothing. */
-type Formed = { readonly type?: string; readonly formId?: string | null; readonly formData?: object | null; readonly formSchemaHash?: string | null };
+type Formed = { readonly type?: string; readonly formId?: string | null; readonly formData?: object | null | undefined; readonly formSchemaHash?: string | null };
 
 /** The form that a trigger names, and how the trigger's form data (null: none yet) fits it; null if it is not there, or about to go. */
 export const formNamed = async (idOrName: string, formData: unknown, { find, state, query }: Tools): Promise<FormRef | null> => {
@@ -21,8 +22,16 @@ export const formNamed = async (idOrName: string, formData: unknown, { find, sta
   return { schemaHash: hash('sha256', canonical(schema), 'hex'), faults };
 };
 
-/** The form that a trigger names, if any. */
-export const formOf = async ({ formId, formData }: Formed, tools: Tools): Promise<FormFound> => (formId == null ? undefined : formNamed(formId, formData ?? null, tools));
+/**
+ * The form data of a request as it is kept: secrets sealed, and where they are masked as `known` has them. Undefined: the
+ * request says nothing of them. `path` points to the trigger.
+ */
+export const sealedData = ({ formData }: Formed, known: Formed | undefined, { seal }: Tools, path = ''): object | null | undefined =>
+  (formData == null ? formData : sealSecrets(formData, known?.formData, seal, `${path}/formData`) as object);
+
+/** The form that a trigger names, if any; secrets of its data are sealed. */
+export const formOf = async ({ formId, formData }: Formed, tools: Tools): Promise<FormFound> =>
+  (formId == null ? undefined : formNamed(formId, openSecrets(formData ?? null, tools.unseal), tools));
 
 /** What a trigger says of its form after a change that speaks of it; nothing after any other. */
 export const changedForm = (content: Formed | undefined, patch: Formed): Formed => (speaksOfForm(patch) ? { ...content, ...patch } : {});

@@ -4,13 +4,13 @@ import { automation } from '../domain/automations.ts';
 import type { Actor, Gbac } from '../domain/core.ts';
 import { everybody } from '../domain/gbac.ts';
 import { newTriggerSchema, triggerPatchSchema, triggerSchema } from '../domain/triggerMembers.ts';
-import { change, contentIn, create, importOne, remove, removeFrom, restore, trigger, type TriggerContent, type TriggerRefs, type TriggerState } from '../domain/triggers.ts';
+import { change, create, importOne, remove, removeFrom, restore, trigger, type TriggerContent, type TriggerRefs, type TriggerState } from '../domain/triggers.ts';
 import { mayRead, mayWrite } from './access.ts';
 import { accountIds } from './authors.ts';
 import { commandsOf, type Tools } from './define.ts';
 import { formReferences } from './forms.ts';
-import { changedForm, formOf, importedForm, newsOfForm } from './triggerForms.ts';
-import { compileUserSchema } from './userSchema.ts';
+import { changedForm, formOf, importedForm, newsOfForm, sealedData } from './triggerForms.ts';
+import { schemaFaultOf } from './userSchema.ts';
 
 const command = commandsOf(trigger);
 
@@ -21,28 +21,28 @@ const targetOf = async (id: string, actor: Actor, tools: Tools) => {
 };
 
 /** Why the filter of a trigger cannot be compiled, if so. */
-export const schemaFaultOf = (given: object): string | undefined => {
-  const compiled = 'schema' in given && given.schema !== null ? compileUserSchema(given.schema) : undefined;
-  return compiled && !compiled.ok ? compiled.reason : undefined;
-};
+export const filterFaultOf = (given: object) => schemaFaultOf('schema' in given ? given.schema ?? undefined : undefined);
 
 /** The triggers of an automation. */
-export const triggersOf = async (actionId: string, { query }: Tools) => {
+export const triggersOf = async (actionId: string, { query, state }: Tools) => {
   const found: { readonly id: string; readonly content: TriggerContent }[] = [];
+  let seen = 0;
   for (;;) {
-    const page = await query('triggers', { field: 'actionId', op: 'equals', value: actionId }, found.length);
+    const page = await query('triggers', { field: 'actionId', op: 'equals', value: actionId }, seen);
     if (page.length === 0) return found;
-    found.push(...page.map((doc) => ({ id: doc._id as string, content: contentIn(doc) })));
+    // The streams and not the documents: those show secrets masked.
+    const states = await Promise.all(page.map(async ({ _id }) => ({ id: _id as string, ...await state(trigger, _id) })));
+    seen += page.length;
+    found.push(...states.flatMap(({ id, exists, content }) => (exists && content ? [{ id, content }] : [])));
   }
 };
 
 const refsOf = async (given: { readonly actionId?: string }, { exists, content }: TriggerState, actor: Actor, tools: Tools): Promise<TriggerRefs> => {
-  const schemaFault = schemaFaultOf(given);
   const now = exists ? content?.actionId : undefined;
   return {
     gbac: now === undefined ? everybody : (await tools.state(automation, now)).content.gbac,
     ...(given.actionId !== undefined && given.actionId !== now && { target: await targetOf(given.actionId, actor, tools) }),
-    ...(schemaFault !== undefined && { schemaFault }),
+    ...filterFaultOf(given),
   };
 };
 
@@ -51,12 +51,19 @@ const gbac = (_: TriggerState, refs: TriggerRefs): Gbac => refs.gbac;
 export const createTrigger = command({
   name: 'createTrigger', input: newTriggerSchema, on: 'new', gbac, decide: create,
   series: (_, input) => ('formId' in input && input.formId !== null ? formReferences : undefined),
-  prepare: async ({ input, state, actor }, tools) => ({ ...await refsOf(input, state, actor, tools), form: await formOf(input, tools) }),
+  prepare: async ({ input, state, actor }, tools) => {
+    const formData = sealedData(input, undefined, tools);
+    return { ...await refsOf(input, state, actor, tools), formData, form: await formOf({ ...input, formData }, tools) };
+  },
 });
 export const updateTrigger = command({
   name: 'updateTrigger', input: triggerPatchSchema, on: 'existing', gbac, decide: change,
   series: ({ content }, patch) => (changedForm(content, patch).formId != null ? formReferences : undefined),
-  prepare: async ({ input, state, actor }, tools) => ({ ...await refsOf(input, state, actor, tools), form: await formOf(changedForm(state.content, input), tools) }),
+  prepare: async ({ input, state, actor }, tools) => {
+    const formData = sealedData(input, state.content, tools);
+    const changed = changedForm(state.content, input);
+    return { ...await refsOf(input, state, actor, tools), formData, form: await formOf(formData === undefined ? changed : { ...changed, formData }, tools) };
+  },
 });
 export const deleteTrigger = command({
   name: 'deleteTrigger', input: Type.Object({}), on: 'existing', gbac, decide: remove,
@@ -65,11 +72,15 @@ export const deleteTrigger = command({
 export const importTrigger = command({
   name: 'importTrigger', input: Type.Object({ trigger: triggerSchema, overwrite: Type.Optional(Type.Boolean()) }), on: 'any', gbac, decide: importOne,
   series: ({ exists, content }, { trigger }) => (newsOfForm(trigger, exists ? content : undefined) ? formReferences : undefined),
-  prepare: async ({ input: { trigger }, state, actor }, tools) => ({
-    ...await refsOf(trigger, state, actor, tools),
-    form: await importedForm(trigger, state.exists ? state.content : undefined, tools),
-    accounts: await accountIds([trigger], tools),
-  }),
+  prepare: async ({ input: { trigger }, state, actor }, tools) => {
+    const known = state.exists ? state.content : undefined;
+    const formData = sealedData(trigger, known, tools, '/trigger');
+    return {
+      ...await refsOf(trigger, state, actor, tools), formData,
+      form: await importedForm({ ...trigger, formData }, known, tools),
+      accounts: await accountIds([trigger], tools),
+    };
+  },
 });
 
 /** Parts of what happens to automations. */

@@ -43,6 +43,12 @@ export const compileUserSchema = (schema: unknown): UserSchema => {
   return known;
 };
 
+/** Why a schema that a request gives, if it gives one, cannot be compiled, if so. */
+export const schemaFaultOf = (schema: unknown): { readonly schemaFault?: string } => {
+  const compiled = schema === undefined ? undefined : compileUserSchema(schema);
+  return compiled && !compiled.ok ? { schemaFault: compiled.reason } : {};
+};
+
 const attempt = (schema: object | boolean): UserSchema => {
   try {
     return { ok: true, matches: compile(schema) };

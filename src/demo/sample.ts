@@ -7,6 +7,7 @@ import { lifecycleSteps } from './lifecycle.ts';
 import { mopSteps } from './mop.ts';
 import { prebuiltSteps } from './prebuilts.ts';
 import { profileSteps } from './profiles.ts';
+import { scheduledJobSteps } from './scheduledJobs.ts';
 import { templateSteps } from './templates.ts';
 
 /** A request of the sample. `as` keeps something of the answer under a name, for later requests to use. */
@@ -113,4 +114,5 @@ export const sample: readonly ((kept: Kept) => Step)[] = [
   ...prebuiltSteps,
   ...agentSteps,
   ...mopSteps,
+  ...scheduledJobSteps,
 ];

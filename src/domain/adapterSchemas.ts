@@ -10,7 +10,7 @@ const fingerprint = Type.String({ description: 'SHA256:... as ssh-keygen -l prin
 
 const labProperties = Type.Object({}, { additionalProperties: false, title: 'LabAdapterProperties', description: 'Of simulated devices: none' });
 
-export const httpPropertiesSchema = Type.Object({
+const httpPropertiesSchema = Type.Object({
   baseUrl: Type.String({ description: 'URL of the controller, without query and credentials', maxLength: 2048, pattern: '^https?://[^\\s/?#@]+(/[^\\s?#]*)?$' }),
   auth: secret('Whole Authorization header'),
   token: secret('Bearer token'),
@@ -20,7 +20,7 @@ export const httpPropertiesSchema = Type.Object({
 }, { additionalProperties: false, title: 'HttpAdapterProperties', description: 'Of a southbound controller' });
 export type HttpProperties = Static<typeof httpPropertiesSchema>;
 
-export const sshPropertiesSchema = Type.Object({
+const sshPropertiesSchema = Type.Object({
   username: line('Account on the devices'),
   password: secret('Its password', '^[^\\u0000-\\u001f\\u007f]+$'),
   privateKey: secret('Its private key, instead of a password', '^[\\x20-\\x7e\\r\\n]+$'),

@@ -43,7 +43,7 @@ export const sealHeaders = ({ content }: AgentState, { url, headers }: NewAgent,
   headers && sealSecrets(headers, content?.url === url ? content?.headers : undefined, seal, '/headers', () => true) as Headers;
 
 /** What the world says of an agent: why its schema cannot be compiled, if so; its headers; who names it by the name that it loses. */
-export type AgentRefs = { readonly schemaFault: string | undefined; readonly headers: Headers | undefined; readonly referrers: readonly Referrer[] };
+export type AgentRefs = { readonly schemaFault?: string | undefined; readonly headers: Headers | undefined; readonly referrers: readonly Referrer[] };
 
 /** Headers that the call itself sets. */
 const own = new Set(['connection', 'content-length', 'content-type', 'expect', 'host', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade']);

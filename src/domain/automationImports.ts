@@ -61,8 +61,9 @@ export type ImportRefs = {
   readonly accounts: Readonly<Record<string, string>>;
   /** Why the schema of a trigger cannot be compiled, in the order of the document's triggers. */
   readonly schemaFaults: readonly (string | undefined)[];
-  /** The forms that the triggers name, in the same order. */
+  /** The forms that the triggers name, and their form data with secrets sealed, in the same order. */
   readonly forms: readonly FormFound[];
+  readonly formData: readonly (object | null | undefined)[];
   /** Whether the existing automation has the document's component, be it named by id or by name. */
   readonly sameComponent: boolean;
 };
@@ -107,7 +108,7 @@ const triggersOf = ({ _id, triggers = [] }: Input['automation'], refs: ImportRef
     const known = refs.triggers.some(({ id }) => id === document._id) || Object.hasOwn(refs.elsewhere, document._id);
     const namesake = known ? undefined : refs.triggers.find(({ id, content }) => content.name === document.name && !triggers.some((other) => other._id === id));
     const [schemaFault, form] = [refs.schemaFaults[index], refs.forms[index]];
-    const content = checkedContent({ ...document, actionId: refs.id }, { form, ...(schemaFault !== undefined && { schemaFault }) }, path);
+    const content = checkedContent({ ...document, actionId: refs.id }, { form, formData: refs.formData[index], ...(schemaFault !== undefined && { schemaFault }) }, path);
     return { id: namesake?.id ?? document._id, index, document, content };
   });
 };

@@ -1,7 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { aggregate, type Context, type Event } from './core.ts';
-import { type Referrer, refuseReferred } from './references.ts';
-import { Refusal } from './refusal.ts';
+import { type Referrer, refuseReferred, refuseUnknownIds } from './references.ts';
 import { name } from './schemas.ts';
 
 export const formDeletionSchema = Type.Object(
@@ -33,8 +32,7 @@ export const formDeletion = aggregate<State, FormDeletionEvent>({
 export type FormDeletionRefs = { readonly missing: readonly string[]; readonly referrers: readonly Referrer[] };
 
 export const decideDeletion = (_: State, { ids }: Input, { refs: { missing, referrers } }: Context<FormDeletionRefs>): readonly FormDeletionEvent[] => {
-  if (missing.length > 0)
-    throw new Refusal('not_found', `No such forms: ${missing.join(', ')}`, { faults: missing.map((id) => ({ message: `No form has the id ${JSON.stringify(id)}`, path: '/ids', id })) });
+  refuseUnknownIds(missing, 'form', '/ids');
   refuseReferred(referrers, 'deleted');
   return ids.length > 0 ? [{ type: 'formsDeleted', data: { ids: [...new Set(ids)] } }] : [];
 };

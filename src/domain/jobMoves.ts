@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import { aggregate, type Context, type Event } from './core.ts';
 import { type JobMove, jobMoves, type JobState, weigh } from './jobs.ts';
+import { refuseUnknownIds } from './references.ts';
 import { Refusal } from './refusal.ts';
 import { name } from './schemas.ts';
 
@@ -24,16 +25,10 @@ export const jobMoveDecision = aggregate<{ readonly decided: boolean }, JobMoves
   exists: ({ decided }) => decided,
 });
 
-/** Throws `not_found`, naming all, if there are ids of jobs that are not there for the actor. */
-export const refuseMissing = (missing: readonly string[]): void => {
-  if (missing.length > 0)
-    throw new Refusal('not_found', `No such jobs: ${missing.join(', ')}`, { faults: missing.map((id) => ({ message: `No job has the id ${JSON.stringify(id)}`, path: '/jobIds', id })) });
-};
-
 export type JobMovesRefs = { readonly missing: readonly string[]; readonly states: ReadonlyMap<string, JobState> };
 
 export const decideMoves = (_: unknown, { move, jobIds }: JobMovesInput, { refs: { missing, states } }: Context<JobMovesRefs>): readonly JobMovesEvent[] => {
-  refuseMissing(missing);
+  refuseUnknownIds(missing, 'job', '/jobIds');
   const weighed = [...new Set(jobIds)].map((id) => ({ id, state: states.get(id)!, how: weigh(move, states.get(id)!) }));
   const illegal = weighed.filter(({ how }) => how === 'illegal');
   if (illegal.length > 0) {

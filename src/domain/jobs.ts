@@ -3,6 +3,7 @@ import { same } from './changes.ts';
 import { aggregate, type Context, type Event, type Gbac } from './core.ts';
 import type { jobError, JobStart, JobStatus } from './jobSchemas.ts';
 import { namesOf } from './groups.ts';
+import { refuseUnknownGroups } from './references.ts';
 import { Refusal } from './refusal.ts';
 
 export type Variables = Readonly<Record<string, unknown>>;
@@ -82,8 +83,7 @@ export const start = (_: JobState, input: JobStart, { refs, actor }: Context<Sta
   const { automation, unknownGroups, variables } = refs;
   const { workflow, description = '', trigger = null, execution = null } = input;
   if (automation ? !automation.readable : input.automation !== undefined) throw new Refusal('not_found', 'No such automation', { path: '/workflow' });
-  if (unknownGroups.length > 0)
-    throw new Refusal('not_found', `No such groups: ${unknownGroups.join(', ')}`, { faults: unknownGroups.map((name) => ({ message: `No group is named ${JSON.stringify(name)}`, path: '/options/groups', name })) });
+  refuseUnknownGroups(unknownGroups, '/options/groups');
   return [{
     type: 'jobStarted',
     data: {

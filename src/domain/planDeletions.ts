@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import { aggregate, type Context, type Event } from './core.ts';
+import { refuseUnknownIds } from './references.ts';
 import { Refusal } from './refusal.ts';
 import { name } from './schemas.ts';
 
@@ -24,8 +25,7 @@ export type PlanDeletionRefs = { readonly missing: readonly string[]; readonly c
 
 export const decideDeletion = (_: unknown, { planIds }: { readonly planIds: readonly string[] }, { refs }: Context<PlanDeletionRefs>): readonly PlanDeletionEvent[] => {
   const { missing, closed } = refs;
-  if (missing.length > 0)
-    throw new Refusal('not_found', `No such compliance plans: ${missing.join(', ')}`, { faults: missing.map((id) => ({ message: `No plan has the id ${JSON.stringify(id)}`, path: '/planIds', id })) });
+  refuseUnknownIds(missing, 'compliance plan', '/planIds');
   if (closed.length > 0)
     throw new Refusal('forbidden', `Only members of their write groups may delete these plans: ${closed.join(', ')}`, { faults: closed.map((id) => ({ message: 'You may not delete it', path: '/planIds', id })) });
   return planIds.length > 0 ? [{ type: 'plansDeleted', data: { planIds: [...new Set(planIds)] } }] : [];

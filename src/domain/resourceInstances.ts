@@ -50,7 +50,7 @@ export const instanceName = ({ modelId, name }: Pick<InstanceContent, 'modelId' 
 export type DataRefs = { readonly modelExists: boolean; readonly faults: readonly Fault[]; readonly instanceData: InstanceData };
 
 /** Throws `not_found` if the model is not there, `unprocessable` with the paths if data do not fit. */
-export const refuseUnfit = ({ modelExists, faults }: Omit<DataRefs, 'instanceData'>): void => {
+const refuseUnfit = ({ modelExists, faults }: Omit<DataRefs, 'instanceData'>): void => {
   if (!modelExists) throw new Refusal('not_found', 'No such resource model', { path: 'model' });
   if (faults[0]) throw new Refusal('unprocessable', `It does not fit the schema of the model: ${faults[0].path} ${faults[0].message}`, { faults });
 };

@@ -7,7 +7,7 @@ export const mask = '********';
 const names = new Set(['auth', 'authorization', 'community', 'credential', 'credentials', 'key', 'passphrase', 'passwd', 'password', 'privatekey', 'secret', 'token']);
 
 /** Whether a member of this name is a secret, wherever it stands in an opaque document: case, `-` and `_` say nothing. */
-export const isSecretName = (name: string): boolean => names.has(name.toLowerCase().replace(/[-_]/g, ''));
+const isSecretName = (name: string): boolean => names.has(name.toLowerCase().replace(/[-_]/g, ''));
 
 type Json = unknown;
 type Members = Readonly<Record<string, Json>>;

@@ -66,13 +66,15 @@ export type TriggerRefs = {
   /** Why `schema` cannot be compiled. */
   readonly schemaFault?: string;
   readonly form?: FormFound;
+  /** The form data that the request brings, secrets sealed. */
+  readonly formData?: object | null | undefined;
 };
 
 const defaults = { migrationVersion: 3, legacyWrapper: true, formSchemaHash: null };
 
 /** The content that a document gives, checked, with the hash of its form where it has none; `path` points to the document. */
-export const checkedContent = (given: NewTrigger, { target, schemaFault, form }: Omit<TriggerRefs, 'gbac'>, path = ''): TriggerContent => {
-  const content = hashed(settled(contentIn({ ...defaults, ...given } as TriggerContent), path), form);
+export const checkedContent = (given: NewTrigger, { target, schemaFault, form, formData }: Omit<TriggerRefs, 'gbac'>, path = ''): TriggerContent => {
+  const content = hashed(settled(contentIn({ ...defaults, ...given, ...(formData !== undefined && { formData }) } as TriggerContent), path), form);
   if (schemaFault !== undefined) throw new Refusal('invalid', `The filter cannot be used: ${schemaFault}`, { path: `${path}/schema` });
   if (content.type === 'eventSystem' && content.topic.includes(':')) throw new Refusal('invalid', 'A topic holds no colon', { path: `${path}/topic` });
   if (target && !target.exists) throw new Refusal('not_found', 'No such automation', { path: `${path}/actionId` });

@@ -1,5 +1,5 @@
 import { aggregate, type Context, type Event } from './core.ts';
-import { refuseMissing } from './jobMoves.ts';
+import { refuseUnknownIds } from './references.ts';
 
 type JobIds = { readonly jobIds: readonly string[] };
 
@@ -37,7 +37,7 @@ export type WatchRefs = { readonly missing: readonly string[]; readonly began: R
 
 /** Those of the jobs that the account watches, or does not. */
 const those = (watches: boolean, { watched, left }: WatchingState, jobIds: readonly string[], { missing, began }: WatchRefs): readonly string[] => {
-  refuseMissing(missing);
+  refuseUnknownIds(missing, 'job', '/jobIds');
   const [more, less] = [new Set(watched), new Set(left)];
   return [...new Set(jobIds)].filter((id) => (began.has(id) ? !less.has(id) : more.has(id)) === watches);
 };

@@ -41,6 +41,6 @@ export const accountRows: readonly Row[] = [
   },
   {
     name: 'deleteAccount', method: 'delete', path, summary: 'Delete an account',
-    command: deleteAccount, input: () => ({}), envelope: withStatus(() => 'Successfully deleted account'), answer: changed(accountSchema),
+    command: deleteAccount, envelope: withStatus(() => 'Successfully deleted account'), answer: changed(accountSchema),
   },
 ];

@@ -11,7 +11,7 @@ const path = '/action-executions';
 const answer = enveloped(executionSchema);
 
 /** Executions of the actions of all models. */
-export const executionRows: readonly Row[] = [
+export const actionExecutionRows: readonly Row[] = [
   {
     name: 'getActionExecutions', method: 'get', path, reading: true, summary: 'List executions of actions', description: 'The latest first.',
     list: actionExecutions, order: -1, join: shownExecution, envelope: resultsWithMessage('Successfully retrieved action executions'), answer: enveloped(Type.Array(executionSchema)),
@@ -23,7 +23,7 @@ export const executionRows: readonly Row[] = [
   {
     name: 'cancelActionExecution', method: 'post', path: `${path}/:id/cancel`, summary: 'Cancel an execution of an action',
     description: 'Cancels its jobs; it ends once they have. What was complete by then stays so.',
-    command: cancelExecution, input: () => ({}), join: executionNow,
+    command: cancelExecution, join: executionNow,
     envelope: withMessage('Successfully canceled action execution'), answer,
   },
 ];

@@ -34,7 +34,7 @@ export const adapterRows: readonly Row[] = [
   },
   {
     name: 'deleteAdapter', method: 'delete', path, summary: 'Delete an adapter',
-    command: deleteAdapter, key, input: () => ({}), join,
+    command: deleteAdapter, key, join,
     envelope: withStatus(() => 'Successfully deleted adapter'), answer: changed(adapterSchema),
   },
 ];

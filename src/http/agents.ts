@@ -31,6 +31,6 @@ export const agentRows: readonly Row[] = [
   {
     name: 'deleteAgent', method: 'delete', path: '/agents/:id', summary: 'Delete an agent',
     description: 'One that an automation runs is not deleted. Sessions that wait for a report go on.',
-    command: deleteAgent, input: () => ({}), join, envelope: withStatus(() => 'Successfully deleted agent'), answer: changed(agentSchema),
+    command: deleteAgent, join, envelope: withStatus(() => 'Successfully deleted agent'), answer: changed(agentSchema),
   },
 ];

@@ -55,7 +55,7 @@ export const analyticTemplateRows: readonly Row[] = [
   },
   {
     name: 'deleteAnalyticTemplate', method: 'post', path: '/deleteAnalyticTemplate/:id', summary: 'Delete an analytic template',
-    command: deleteAnalyticTemplate, input: () => ({}), join: signed,
+    command: deleteAnalyticTemplate, join: signed,
     envelope: withStatus(() => 'Successfully deleted analytic template'), answer: changed(analyticTemplateSchema),
   },
   run,

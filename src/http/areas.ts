@@ -16,12 +16,14 @@ import { operationsManagerRows } from './operationsManager.ts';
 import { prebuiltRows } from './prebuilts.ts';
 import { profileRows } from './profiles.ts';
 import type { AreaRows } from './route.ts';
+import { automationCatalogRows } from './scheduledJobs.ts';
 import { templateRows } from './templates.ts';
 
 /** All rows of the API. */
 export const areas: readonly AreaRows[] = [
   agentSessionManagerRows,
   authorizationRows(() => areas),
+  automationCatalogRows,
   bannerRows,
   configurationManagerRows,
   docsRows,

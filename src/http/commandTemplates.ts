@@ -55,7 +55,7 @@ export const commandTemplateRows: readonly Row[] = [
   },
   {
     name: 'deleteTemplate', method: 'post', path: '/deleteTemplate/:id', summary: 'Delete a command template that no automation runs',
-    command: deleteCommandTemplate, input: () => ({}), join: signed,
+    command: deleteCommandTemplate, join: signed,
     envelope: withStatus(() => 'Successfully deleted template'), answer: changed(commandTemplateSchema),
   },
   run,

@@ -51,7 +51,7 @@ export const deviceGroupRows: readonly Row[] = [
   },
   {
     name: 'deleteDeviceGroup', method: 'delete', path, summary: 'Delete a device group that no plan names',
-    command: deleteDeviceGroup, input: () => ({}), join: signed, envelope: withStatus(() => 'Successfully deleted device group'), answer: changed(deviceGroupSchema),
+    command: deleteDeviceGroup, join: signed, envelope: withStatus(() => 'Successfully deleted device group'), answer: changed(deviceGroupSchema),
   },
   {
     name: 'importGroups', method: 'post', path: '/import/groups', large: true, summary: 'Import device groups, all or none',

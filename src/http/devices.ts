@@ -5,6 +5,7 @@ import { deviceConfiguration, type DeviceConfigurationState } from '../domain/de
 import { Refusal } from '../domain/refusal.ts';
 import { name } from '../domain/schemas.ts';
 import type { ActionRow, Answer, Row } from './route.ts';
+import { fromStart } from './schemas.ts';
 import { newId, requestOf } from './serve.ts';
 import type { Service } from './service.ts';
 
@@ -16,8 +17,7 @@ const list: ActionRow = {
   body: Type.Object({
     options: Type.Optional(Type.Object({
       filter: Type.Optional(Type.Object({ name: part('name'), host: part('host'), ostype: part('operating system'), adapter: part('adapter\'s name') }, { additionalProperties: false })),
-      start: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'How many to leave out' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 25, description: 'How many to give' })),
+      ...fromStart,
     }, { additionalProperties: false, description: 'Which devices' })),
   }, { additionalProperties: false }),
   answer: Type.Object({

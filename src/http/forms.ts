@@ -5,11 +5,10 @@ import { formDocumentSchema, formPatchSchema, formSchema, newFormSchema } from '
 import { Refusal } from '../domain/refusal.ts';
 import { type FormDoc, forms } from '../projections/forms.ts';
 import { plain, results, withStatus } from './envelopes.ts';
-import { importAnswer, importBody, importEach } from './imports.ts';
+import { importRow } from './imports.ts';
 import { signed } from './people.ts';
-import type { ActionRow, AreaRows, Envelope } from './route.ts';
+import type { AreaRows, Envelope } from './route.ts';
 import { changed, listed } from './schemas.ts';
-import { newId, requestOf } from './serve.ts';
 
 const path = '/forms';
 
@@ -20,20 +19,16 @@ const meant = (_: unknown, { options: { _id, id, name } }: { readonly options: {
   return idOrName;
 };
 
-const importForms: ActionRow = {
-  name: 'importForms', method: 'post', path: '/import/forms', large: true, summary: 'Import forms',
+const importForms = importRow({
+  name: 'importForms', method: 'post', path: '/import/forms', summary: 'Import forms',
   description: 'Ids, times and authors are kept. The same document again is no change; other content under a used id or name is 409 unless overwrite is true.',
-  body: importBody('forms', formDocumentSchema), answer: importAnswer(formSchema),
-  run: async (call, service) => {
-    const about = { ...requestOf('importForms', call, service), ifRevision: undefined };
-    const key = about.idempotency?.key;
-    return importEach(call.body, 'forms', async (form, overwrite, index) => {
-      const id = await formMeant(form, newId(key === undefined ? undefined : `${key} ${index}`), service.tools);
-      const { doc, position, replayed } = await service.handle(importForm, { ...about, id, input: { form, overwrite } });
-      return { data: await signed(doc as FormDoc, service, call), position, replayed };
-    });
+  member: 'forms', document: formDocumentSchema, shown: formSchema,
+  take: async ({ document: form, overwrite, fresh, about }, service, call) => {
+    const id = await formMeant(form, fresh, service.tools);
+    const { doc, position, replayed } = await service.handle(importForm, { ...about, id, input: { form, overwrite } });
+    return { data: await signed(doc as FormDoc, service, call), position, replayed };
   },
-};
+});
 
 // The decision to delete is a resource of its own that has been created; what was asked for is that forms go.
 const deleted: Envelope = (text) => `{"status":"OK","message":"Successfully deleted forms","data":${text}}`;

@@ -46,7 +46,7 @@ export const groupMappingRows: AreaRows = {
     },
     {
       name: 'deleteGroupMapping', method: 'delete', path, summary: 'Delete a group mapping',
-      command: deleteGroupMapping, key, input: () => ({}), envelope: withStatus(() => 'Successfully deleted group mapping'), answer: changed(groupMappingSchema),
+      command: deleteGroupMapping, key, envelope: withStatus(() => 'Successfully deleted group mapping'), answer: changed(groupMappingSchema),
     },
   ],
 };

@@ -41,6 +41,6 @@ export const groupRows: readonly Row[] = [
   },
   {
     name: 'deleteGroup', method: 'delete', path, summary: 'Delete a group that nothing refers to',
-    command: deleteGroup, input: () => ({}), envelope: withStatus(() => 'Successfully deleted group'), answer: changed(groupSchema),
+    command: deleteGroup, envelope: withStatus(() => 'Successfully deleted group'), answer: changed(groupSchema),
   },
 ];

@@ -6,7 +6,7 @@ import { newInventorySchema, newNodeSchema, newNodesSchema } from '../domain/inv
 import { maskSecrets } from '../domain/secretFields.ts';
 import { type Inventory, inventories, nodes, type NodeDoc } from '../projections/inventories.ts';
 import { plain, results, withStatus } from './envelopes.ts';
-import { signing } from './people.ts';
+import { signed } from './people.ts';
 import type { AreaRows, Envelope, Join } from './route.ts';
 import { changed, listed } from './schemas.ts';
 
@@ -21,7 +21,6 @@ const inventorySchema = Type.Object({
 
 const nodeSchema = Type.Object({ ...Type.Required(newNodeSchema).properties, created: time('When it was added') }, { title: 'Node', description: 'Node of an inventory' });
 
-const signed: Join<Inventory> = async (doc, { model }) => (await signing(model, [doc]))(doc);
 const masked: Join<NodeDoc> = async (doc) => maskSecrets(doc);
 
 const succeeded = (result: TSchema) => Type.Object({ status: Type.Literal('Success'), message: Type.String(), result });
@@ -54,12 +53,12 @@ export const inventoryManagerRows: AreaRows = {
     },
     {
       name: 'deleteInventory', method: 'delete', path, summary: 'Delete an inventory and its nodes',
-      command: deleteInventory, input: () => ({}), join: signed,
+      command: deleteInventory, join: signed,
       envelope: withStatus(() => 'Successfully deleted inventory'), answer: changed(inventorySchema),
     },
     {
       name: 'getNodes', method: 'get', path: `${path}/nodes`, reading: true, summary: 'List the nodes of an inventory',
-      list: nodes, childrenOf: inventories, join: masked, envelope: results, answer: listed(nodeSchema),
+      list: nodes, parent: { of: inventories, param: 'id' }, join: masked, envelope: results, answer: listed(nodeSchema),
     },
     {
       name: 'addNodes', method: 'post', path: `${path}/nodes`, large: true, summary: 'Add nodes to an inventory, all or none',
@@ -70,7 +69,7 @@ export const inventoryManagerRows: AreaRows = {
     {
       name: 'clearNodes', method: 'delete', path: '/nodes/clear/:identifier', summary: 'Remove all nodes of an inventory',
       description: 'An identifier that is one inventory\'s id and another one\'s name means the id.',
-      command: clearInventoryNodes, named: 'identifier', input: () => ({}),
+      command: clearInventoryNodes, named: 'identifier',
       envelope: success((count) => `Deleted ${count} nodes`, (nodesDeleted, { _id, name }) => ({ inventory: { id: _id, name }, statistics: { nodesDeleted } })),
       answer: succeeded(Type.Object({
         inventory: Type.Object({ id: Type.String(), name: Type.String() }),

@@ -1,7 +1,7 @@
-import { executionRows } from './actionExecutions.ts';
+import { actionExecutionRows } from './actionExecutions.ts';
 import { resourceGroupRows } from './resourceGroups.ts';
-import { instanceRows } from './resourceInstances.ts';
-import { modelRows } from './resourceModels.ts';
+import { resourceInstanceRows } from './resourceInstances.ts';
+import { resourceModelRows } from './resourceModels.ts';
 import type { AreaRows } from './route.ts';
 
-export const lifecycleManagerRows: AreaRows = { area: 'lifecycle-manager', prefix: '/lifecycle-manager', rows: [...modelRows, ...instanceRows, ...resourceGroupRows, ...executionRows] };
+export const lifecycleManagerRows: AreaRows = { area: 'lifecycle-manager', prefix: '/lifecycle-manager', rows: [...resourceModelRows, ...resourceInstanceRows, ...resourceGroupRows, ...actionExecutionRows] };

@@ -81,7 +81,6 @@ export const limiter = ({ now = Date.now, pause = sleep }: Options = {}) => {
   };
 };
 
-export type Limiter = ReturnType<typeof limiter>;
 
 /** Whoever has an IPv6 address has the whole /64. */
 const network = (address: string): string => {

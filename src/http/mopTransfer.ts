@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { importAnalyticTemplate } from '../commands/analyticTemplates.ts';
 import { importCommandTemplate } from '../commands/commandTemplates.ts';
-import { importedId } from '../commands/importedTemplates.ts';
+import { importedId } from '../commands/imports.ts';
 import { analyticTemplateSchema } from '../domain/analyticTemplates.ts';
 import { commandTemplateSchema } from '../domain/commandTemplates.ts';
 import type { Header } from '../domain/mopTemplates.ts';
@@ -66,7 +66,8 @@ const importTemplate: ActionRow = {
     const { type = 'templates', template, options, overwrite = options?.overwrite ?? false } = call.body;
     const { collection: { collection }, command } = kinds[type as keyof typeof kinds];
     const about = requestOf('importTemplate', call, service);
-    const id = await importedId(service.tools, collection, template, overwrite) ?? newId(about.idempotency?.key);
+    // Without overwrite a document with an id is about nothing else: a name that another template has is refused as taken.
+    const id = template._id !== undefined && !overwrite ? template._id : await importedId(command.aggregate, collection, template, newId(about.idempotency?.key), service.tools);
     const done = await service.handle(command, { ...about, id, input: { template, overwrite } });
     return { text: envelope(JSON.stringify(await signed(done.doc as TemplateDoc<Header>, service, call)), done), position: done.position, replayed: done.replayed };
   },

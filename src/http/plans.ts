@@ -7,7 +7,7 @@ import { mayReadGuard } from '../projections/guards.ts';
 import { plans } from '../projections/plans.ts';
 import { plain, succeeded } from './envelopes.ts';
 import type { ActionRow, Row } from './route.ts';
-import { success } from './schemas.ts';
+import { fromStart, success } from './schemas.ts';
 
 const path = '/compliance_plans';
 
@@ -16,8 +16,7 @@ const search: ActionRow = {
   body: Type.Object({
     name: Type.Optional(Type.String({ description: 'Part of the name, in any case' })),
     options: Type.Optional(Type.Object({
-      start: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'How many to leave out' })),
-      limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 25, description: 'How many to give' })),
+      ...fromStart,
     }, { additionalProperties: false })),
   }, { additionalProperties: false }),
   answer: Type.Object({ totalCount: Type.Integer(), plans: Type.Array(planSchema) }),

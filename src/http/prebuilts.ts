@@ -54,7 +54,7 @@ export const prebuiltRows: AreaRows = {
     },
     {
       name: 'deletePrebuilt', method: 'delete', path: '/:id', summary: 'Delete a prebuilt', description: 'Only the package goes: what it has installed stays.',
-      command: deletePrebuilt, input: () => ({}), join: signed, envelope: withStatus(() => 'Successfully deleted prebuilt'), answer: changed(prebuiltSchema),
+      command: deletePrebuilt, join: signed, envelope: withStatus(() => 'Successfully deleted prebuilt'), answer: changed(prebuiltSchema),
     },
   ],
 };

@@ -141,7 +141,6 @@ export const principals = ({ model, settings, now }: Needs) => {
   };
 };
 
-export type Principals = ReturnType<typeof principals>;
 
 const principalOf = (account: Account, groups: readonly Group[], roles: readonly Role[], admins: Admins): Principal => {
   const names = groups.map(({ name }) => name);

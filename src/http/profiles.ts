@@ -43,7 +43,7 @@ export const profileRows: AreaRows = {
     },
     {
       name: 'deleteProfile', method: 'delete', path: '/:id', summary: 'Delete a profile that is not active',
-      command: deleteProfile, key, input: () => ({}), join, envelope: withStatus(() => 'Successfully deleted profile'), answer: changed(profileSchema),
+      command: deleteProfile, key, join, envelope: withStatus(() => 'Successfully deleted profile'), answer: changed(profileSchema),
     },
     {
       name: 'activateProfile', method: 'put', path: '/:id/active', untimed: true, summary: 'Make a profile the active one',

@@ -10,8 +10,9 @@ import { groupSchema } from './resourceSchemas.ts';
 import type { Row } from './route.ts';
 import { enveloped } from './schemas.ts';
 
-const path = '/resources/:model/groups';
+const path = '/resources/:modelIdentifier/groups';
 const common = { parent: ofModel, join: shownGroup };
+const named = 'groupIdentifier';
 const answer = enveloped(groupSchema);
 
 /** How many came and went, and how many there are. */
@@ -28,20 +29,20 @@ export const resourceGroupRows: readonly Row[] = [
   },
   {
     name: 'createGroup', method: 'post', path, summary: 'Create a group of instances',
-    command: createResourceGroup, ...common, input: ({ model }, body) => ({ ...body, modelId: model }), body: newGroupSchema,
+    command: createResourceGroup, ...common, input: ({ modelIdentifier: modelId }, body) => ({ ...body, modelId }), body: newGroupSchema,
     envelope: withMessage('Successfully created group', counts), answer,
   },
   {
-    name: 'getGroup', method: 'get', path: `${path}/:id`, reading: true, summary: 'Get a group of instances',
-    get: resourceGroups, ...common, envelope: withMessage('Successfully retrieved group'), answer,
+    name: 'getGroup', method: 'get', path: `${path}/:groupIdentifier`, reading: true, summary: 'Get a group of instances',
+    get: resourceGroups, named, ...common, envelope: withMessage('Successfully retrieved group'), answer,
   },
   {
-    name: 'updateGroup', method: 'patch', path: `${path}/:id`, summary: 'Add instances to a group and remove others',
+    name: 'updateGroup', method: 'patch', path: `${path}/:groupIdentifier`, summary: 'Add instances to a group and remove others',
     description: 'All or nothing. Instances by id or name; adding a member and removing what is none change nothing. metadata has added, removed and total.',
-    command: updateResourceGroup, ...common, body: groupChangesSchema, envelope: withMessage('Successfully updated group', counts), answer,
+    command: updateResourceGroup, named, ...common, body: groupChangesSchema, envelope: withMessage('Successfully updated group', counts), answer,
   },
   {
-    name: 'deleteGroup', method: 'delete', path: `${path}/:id`, summary: 'Delete a group; its instances stay',
-    command: deleteResourceGroup, ...common, input: () => ({}), envelope: withMessage('Successfully deleted group'), answer,
+    name: 'deleteGroup', method: 'delete', path: `${path}/:groupIdentifier`, summary: 'Delete a group; its instances stay',
+    command: deleteResourceGroup, named, ...common, envelope: withMessage('Successfully deleted group'), answer,
   },
 ];

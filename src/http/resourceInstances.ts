@@ -9,19 +9,19 @@ import { instanceSchema } from './resourceSchemas.ts';
 import type { Row } from './route.ts';
 import { enveloped } from './schemas.ts';
 
-const path = '/resources/:model/instances';
+const path = '/resources/:modelIdentifier/instances';
 const common = { parent: ofModel, join: shownInstance };
 const answer = enveloped(instanceSchema);
 
 /** Instances of a resource model. */
-export const instanceRows: readonly Row[] = [
+export const resourceInstanceRows: readonly Row[] = [
   {
     name: 'getResourceInstances', method: 'get', path, reading: true, summary: 'List the instances of a resource model',
     list: resourceInstances, ...common, envelope: resultsWithMessage('Successfully retrieved instances'), answer: enveloped(Type.Array(instanceSchema)),
   },
   {
     name: 'createResourceInstance', method: 'post', path, summary: 'Create an instance',
-    command: createInstance, ...common, input: ({ model }, body) => ({ ...body, modelId: model }), body: newInstanceSchema,
+    command: createInstance, ...common, input: ({ modelIdentifier: modelId }, body) => ({ ...body, modelId }), body: newInstanceSchema,
     envelope: withMessage('Successfully created instance'), answer,
   },
   {
@@ -34,6 +34,6 @@ export const instanceRows: readonly Row[] = [
   },
   {
     name: 'deleteResourceInstance', method: 'delete', path: `${path}/:id`, summary: 'Delete an instance', description: 'It leaves its groups.',
-    command: deleteInstance, ...common, input: () => ({}), envelope: withMessage('Successfully deleted instance'), answer,
+    command: deleteInstance, ...common, envelope: withMessage('Successfully deleted instance'), answer,
   },
 ];

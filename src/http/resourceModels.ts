@@ -15,7 +15,7 @@ const path = '/resources/:id';
 const flag = Type.String({ description: 'true: its instances are deleted as well' });
 
 /** What hangs on a model: instances, groups, executions of its actions. */
-export const ofModel: Parent = { of: resourceModels, param: 'model', field: 'modelId' };
+export const ofModel: Parent = { of: resourceModels, param: 'modelIdentifier', field: 'modelId' };
 
 const deletion: ActionRow = {
   name: 'deleteResourceModel', method: 'delete', path, summary: 'Delete a resource model, with its instances if asked to',
@@ -37,7 +37,7 @@ const deletion: ActionRow = {
 };
 
 /** Resource models: api.md, operation 11, and its neighbours. */
-export const modelRows: readonly Row[] = [
+export const resourceModelRows: readonly Row[] = [
   {
     name: 'getResourceModels', method: 'get', path: '/resources', reading: true, summary: 'List resource models',
     list: resourceModels, join: shownModel, envelope: resultsWithMessage('Successfully retrieved resource models'), answer: enveloped(Type.Array(modelSchema)),
@@ -59,9 +59,9 @@ export const modelRows: readonly Row[] = [
   },
   deletion,
   {
-    name: 'runAction', method: 'post', path: '/resources/:model/run-action', summary: 'Run an action of a model',
+    name: 'runAction', method: 'post', path: '/resources/:modelIdentifier/run-action', summary: 'Run an action of a model',
     description: 'On an instance or on every instance of a group, one job for each; or to make an instance.',
-    command: runAction, parent: ofModel, input: ({ model }, body) => ({ ...body, modelId: model }), body: runActionSchema, join: executionNow,
+    command: runAction, parent: ofModel, input: ({ modelIdentifier: modelId }, body) => ({ ...body, modelId }), body: runActionSchema, join: executionNow,
     envelope: withMessage('Successfully started action'), answer: enveloped(executionSchema),
   },
 ];

@@ -38,6 +38,6 @@ export const roleRows: readonly Row[] = [
   },
   {
     name: 'deleteRole', method: 'delete', path, summary: 'Delete a role that nothing refers to',
-    command: deleteRole, input: () => ({}), envelope: withStatus(() => 'Successfully deleted role'), answer: changed(roleSchema),
+    command: deleteRole, envelope: withStatus(() => 'Successfully deleted role'), answer: changed(roleSchema),
   },
 ];

@@ -3,7 +3,6 @@ import type { Command } from '../commands/define.ts';
 import type { Handled } from '../commands/handle.ts';
 import type { Actor, Area } from '../domain/core.ts';
 import type { Listed, Projection } from '../projections/define.ts';
-import type { Where } from '../projections/port.ts';
 import type { Principal } from './authenticate.ts';
 import type { Service } from './service.ts';
 
@@ -49,8 +48,11 @@ export type Envelope = (text: string, done?: Handled) => string;
 /** The same around a list of documents' JSON texts. */
 export type ListEnvelope = (texts: readonly string[], page: { readonly skip: number; readonly limit: number; readonly total: number }) => string;
 
-/** What a row's resource hangs on: `of` are the parents, `param` names one in the path, the resource's filter field `field` has its id. */
-export type Parent = { readonly of: Projection; readonly param: string; readonly field: string };
+/**
+ * What a row's resource hangs on: `of` are the parents, `param` names one in the path. The resource's filter field `field`
+ * has its id; without one the list is of documents that live in the parent's stream (`children` of its projection).
+ */
+export type Parent = { readonly of: Projection; readonly param: string; readonly field?: string };
 
 /** Adds what comes from other streams to a document when it is read. */
 export type Join<Doc = any> = (doc: Doc, service: Service, call: Call) => Promise<unknown>; // a document of any collection
@@ -75,7 +77,7 @@ type Common = {
   /** Query parameters beside those of lists. */
   readonly query?: Readonly<Record<string, TSchema>>;
   readonly body?: TSchema;
-  /** In `key`, `input` and `within` the parameters are ids then, whatever the path says; what hangs on another parent is not found. */
+  /** In `key` and `input` the parameters are ids then, whatever the path says; what hangs on another parent is not found. */
   readonly parent?: Parent;
   /** Schema of the 200 answer. */
   readonly answer: TSchema;
@@ -83,7 +85,7 @@ type Common = {
 
 /**
  * A change. Which resource: `key` (natural keys), else a new id for commands on `new`, else what `named` says (a parameter,
- * `id` unless given, or a function of path and body), which may be an id or a name. `input` makes the command's input from path and body; without it the body is the input.
+ * `id` unless given, or a function of path and body), which may be an id or a name. `input` makes the command's input from path and body; without it the body is the input, `{}` if there is none.
  */
 export type CommandRow = Common & {
   readonly command: Command;
@@ -105,14 +107,9 @@ export type GetRow = Common & {
   readonly envelope: Envelope;
 };
 
-/**
- * A list in the one dialect of all lists. `within` narrows it to what the path names; `childrenOf`: it is the children of
- * the document that the parameter `id` names.
- */
+/** A list in the one dialect of all lists. */
 export type ListRow = Common & {
   readonly list: Listed;
-  readonly within?: (params: Params) => Where;
-  readonly childrenOf?: Projection;
   /** Default direction; 1 unless given. */
   readonly order?: 1 | -1;
   /** Default limit; 25 unless given. */

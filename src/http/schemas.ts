@@ -14,6 +14,12 @@ export const changed = (doc: TSchema) => Type.Object({
 /** `{message, data, metadata}` around anything. */
 export const enveloped = (data: TSchema) => Type.Object({ message: Type.String(), data, metadata: Type.Record(Type.String(), Type.Any()) });
 
+/** What part of a list a body asks for. */
+export const fromStart = {
+  start: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'How many to leave out' })),
+  limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 25, description: 'How many to give' })),
+};
+
 /** The document itself, or `{<word>: document}`. */
 export const orWrapped = (word: string, doc: TSchema): TSchema => ({
   if: { type: 'object', required: [word], properties: { [word]: {} } },

@@ -64,14 +64,16 @@ const serveCommand = (row: CommandRow, service: Service): Serve => {
 };
 
 /** The parameters with ids in the place of names, where the row's resource hangs on a parent. */
-const resolved = async ({ parent }: Row, { params, actor }: Call, service: Service, collection: string | undefined): Promise<Params> => {
-  if (!parent) return params;
-  const { param, field, of } = parent;
+const resolved = async (row: Row, { params, actor }: Call, service: Service, collection: string | undefined): Promise<Params> => {
+  if (!row.parent) return params;
+  const { param, field, of } = row.parent;
+  const named = 'named' in row && typeof row.named === 'string' ? row.named : 'id';
+  const own = params[named];
   const { id: above } = await service.entry(of, params[param] ?? '', actor);
-  if (collection === undefined || params.id === undefined) return { ...params, [param]: above };
-  const [id] = await service.tools.findWithin(collection, field, above, [params.id]);
-  if (id === undefined) throw new Refusal('not_found', `Nothing in ${collection} here has the id or name ${JSON.stringify(params.id)}`, { path: 'id' });
-  return { ...params, [param]: above, id };
+  if (field === undefined || collection === undefined || own === undefined) return { ...params, [param]: above };
+  const [id] = await service.tools.findWithin(collection, field, above, [own]);
+  if (id === undefined) throw new Refusal('not_found', `Nothing in ${collection} here has the id or name ${JSON.stringify(own)}`, { path: named });
+  return { ...params, [param]: above, [named]: id };
 };
 
 // As W3C Trace Context writes it; anything else is not kept.
@@ -99,7 +101,7 @@ const serveGet = (row: GetRow, service: Service): Serve => {
   return async (call) => {
     const params = await resolved(row, call, service, get.collection);
     if (preset !== undefined && !(await service.model.get(get.collection, key?.(params) ?? ''))) return { body: envelope(preset), etag: `"${tagged(preset)}"` };
-    const { revision, text } = key || row.parent ? await service.entryById(get, key ? key(params) : params.id ?? '', call.actor) : await service.entry(get, params[named] ?? '', call.actor);
+    const { revision, text } = key || row.parent ? await service.entryById(get, key ? key(params) : params[named] ?? '', call.actor) : await service.entry(get, params[named] ?? '', call.actor);
     const whole = await joining(join, text, service, call);
     return { body: envelope(whole), etag: etagOf(revision, join && whole) };
   };
@@ -107,7 +109,7 @@ const serveGet = (row: GetRow, service: Service): Serve => {
 
 /** Lists answered before are kept for as long as nothing in their collection changes. */
 const serveList = (row: ListRow, service: Service): Serve => {
-  const { list, parent, within, childrenOf, join, joinOn, envelope } = row;
+  const { list, parent, join, joinOn, envelope } = row;
   const { model } = service;
   const parse = queryOf(row);
   const plans = new LRUCache<string, ReturnType<typeof parse>>({ max: 1000 });
@@ -123,11 +125,10 @@ const serveList = (row: ListRow, service: Service): Serve => {
 
   const answer = async (call: Call, { page, values }: ReturnType<typeof parse>, version: number, restricted: boolean, joined: Join | undefined, alone: boolean): Promise<Outgoing> => {
     const params = await resolved(row, call, service, undefined);
-    const below: Where | undefined = parent && { field: parent.field, op: 'equals', value: params[parent.param] ?? '' };
-    const above = childrenOf && await service.entry(childrenOf, params.id ?? '', call.actor);
-    const where = both(both(below, within?.(params)), page!.where);
+    const above = params[parent?.param ?? ''] ?? '';
+    const where = parent?.field === undefined ? page!.where : both({ field: parent.field, op: 'equals', value: above }, page!.where);
     const { entries, total } = await model.list(list.collection, {
-      ...page!, ...(above && { part: above.id }), ...(where && { where }), ...(restricted && { may: mayReadGuard(call.actor, model.guard) }),
+      ...page!, ...(parent && parent.field === undefined && { part: above }), ...(where && { where }), ...(restricted && { may: mayReadGuard(call.actor, model.guard) }),
     });
     boundPage(entries);
     const texts = joined ? await Promise.all(entries.map(({ text }) => joining(joined, text, service, { ...call, query: values }))) : entries.map(({ text }) => text);
@@ -141,7 +142,7 @@ const serveList = (row: ListRow, service: Service): Serve => {
     const plan = planOf(call.querystring);
     const restricted = list.guard !== undefined && !call.actor.admin;
     const joined = join && (joinOn === undefined || plan.values[joinOn] !== undefined) ? join : undefined;
-    const alone = !restricted && !joined && !within && !parent && !childrenOf;
+    const alone = !restricted && !joined && !parent;
     const version = model.version(list.collection);
     const known = alone ? answers.get(call.querystring) : undefined;
     return known?.version === version ? known : answer(call, plan, version, restricted, joined, alone);
@@ -153,13 +154,13 @@ const boundPage = (entries: readonly { readonly text: string }[]): void => {
   let left = mostInPage;
   for (const [i, { text }] of entries.entries()) {
     left -= text.length;
-    if (left < 0 && i > 0) throw new Refusal('invalid', `A page may have ${mostInPage} characters, and the first ${i} documents have as many: ask for fewer`, { path: 'limit' });
+    if (left < 0 && i > 0) throw new Refusal('invalid', `A page may have 32 MiB; the first ${i} documents here fill it: ask for fewer`, { path: 'limit' });
   }
 };
 
 const mostInPage = 32 * 1024 * 1024;
 
-const both = (a: Where | undefined, b: Where | undefined): Where | undefined => (a && b ? { all: [a, b] } : a ?? b);
+const both = (a: Where, b: Where | undefined): Where => (b ? { all: [a, b] } : a);
 
 const serveAction = (row: ActionRow, service: Service): Serve => async (call) => {
   const { status, body, text, type, headers, position, replayed } = await row.run(call, service);

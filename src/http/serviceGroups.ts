@@ -43,7 +43,7 @@ export const serviceGroupRows: readonly Row[] = [
   },
   {
     name: 'deleteServiceGroup', method: 'delete', path, summary: 'Delete a service group',
-    command: deleteServiceGroup, input: () => ({}), join: signed,
+    command: deleteServiceGroup, join: signed,
     envelope: withStatus(() => 'Successfully deleted service group'), answer: changed(serviceGroupSchema),
   },
 ];

@@ -2,7 +2,7 @@ import { step } from '../domain/pointer.ts';
 import { Refusal } from '../domain/refusal.ts';
 
 /** The deepest nesting that bodies may have: `[]` is one level. */
-export const maxLevels = 64;
+const maxLevels = 64;
 
 /** An open array or object: the member that the reading is at, and the names that an object has had so far. */
 type Level = { readonly array: boolean; index: number; name: string; readonly names: string[]; set: Set<string> | undefined };

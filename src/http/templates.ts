@@ -70,7 +70,7 @@ export const templateRows: AreaRows = {
     },
     {
       name: 'deleteTemplate', method: 'delete', path, summary: 'Delete a template, by name or id', description: '409 when an automation names it as its component.',
-      command: deleteTemplate, named, input: () => ({}), join: signed,
+      command: deleteTemplate, named, join: signed,
       envelope: withStatus(() => 'Successfully deleted template'), answer: changed(templateSchema),
     },
     renderJinja,

@@ -42,7 +42,7 @@ export const treeRows: readonly Row[] = [
   },
   {
     name: 'deleteTree', method: 'delete', path, summary: 'Delete a golden configuration tree that no plan refers to',
-    command: deleteTree, input: () => ({}), envelope: withStatus(() => 'Successfully deleted tree'), answer: changed(treeSchema),
+    command: deleteTree, envelope: withStatus(() => 'Successfully deleted tree'), answer: changed(treeSchema),
   },
   {
     name: 'addTreeVersion', method: 'post', path: `${path}/versions`, summary: 'Add a version to a tree', description: 'A copy of its base; nodes keep their configId.',

@@ -3,25 +3,21 @@ import { createTrigger, deleteTrigger, importTrigger, updateTrigger } from '../c
 import { newTriggerSchema, triggerPatchSchema, triggerSchema } from '../domain/triggerMembers.ts';
 import { triggers } from '../projections/triggers.ts';
 import { resultsWithMessage, withMessage } from './envelopes.ts';
-import { importAnswer, importBody, importEach } from './imports.ts';
-import type { ActionRow, Row } from './route.ts';
+import { importRow } from './imports.ts';
+import type { Row } from './route.ts';
 import { enveloped } from './schemas.ts';
-import { requestOf } from './serve.ts';
 
 const path = '/triggers/:id';
 
-const importTriggers: ActionRow = {
-  name: 'importTriggers', method: 'put', path: '/triggers', large: true, summary: 'Import triggers',
+const importTriggers = importRow({
+  name: 'importTriggers', method: 'put', path: '/triggers', summary: 'Import triggers',
   description: 'Ids, times and authors are kept. The same document again is no change; other content under a used id is 409 unless overwrite is true.',
-  body: importBody('triggers', triggerSchema), answer: importAnswer(triggerSchema),
-  run: async (call, service) => {
-    const about = { ...requestOf('importTriggers', call, service), ifRevision: undefined };
-    return importEach(call.body, 'triggers', async (trigger, overwrite) => {
-      const { doc, position, replayed } = await service.handle(importTrigger, { ...about, id: trigger._id, input: { trigger, overwrite } });
-      return { data: doc, position, replayed };
-    });
+  member: 'triggers', document: triggerSchema, shown: triggerSchema,
+  take: async ({ document: trigger, overwrite, about }, service) => {
+    const { doc, position, replayed } = await service.handle(importTrigger, { ...about, id: trigger._id, input: { trigger, overwrite } });
+    return { data: doc, position, replayed };
   },
-};
+});
 
 /** Triggers of all four types. */
 export const triggerRows: readonly Row[] = [
@@ -47,7 +43,7 @@ export const triggerRows: readonly Row[] = [
   },
   {
     name: 'deleteTrigger', method: 'delete', path, summary: 'Delete a trigger',
-    command: deleteTrigger, input: () => ({}),
+    command: deleteTrigger,
     envelope: withMessage('Successfully deleted trigger'), answer: enveloped(triggerSchema),
   },
 ];

@@ -27,6 +27,8 @@ import { resourceGroups } from './resourceGroups.ts';
 import { resourceInstances } from './resourceInstances.ts';
 import { resourceModels } from './resourceModels.ts';
 import { roles } from './roles.ts';
+import { scheduledJobMigrations } from './scheduledJobMigrations.ts';
+import { scheduledJobs } from './scheduledJobs.ts';
 import { serviceGroups } from './serviceGroups.ts';
 import { templates } from './templates.ts';
 import { trees } from './trees.ts';
@@ -64,6 +66,8 @@ export const projections: readonly Projection[] = [
   resourceInstances,
   resourceModels,
   roles,
+  scheduledJobMigrations,
+  scheduledJobs,
   serviceGroups,
   sessionMessages,
   templates,

@@ -1,4 +1,5 @@
 import type { Authored } from '../domain/authors.ts';
+import { maskSecrets } from '../domain/secretFields.ts';
 import { patched, trigger, type TriggerContent, type TriggerEvent } from '../domain/triggers.ts';
 import { projection } from './define.ts';
 import { documentGuard } from './guards.ts';
@@ -10,7 +11,10 @@ const noScheduledRuns = { nextRunAt: null, lastIntervalStart: null };
 
 export type TriggerDoc = { readonly _id: string } & TriggerContent & Authored & typeof noRuns & Partial<typeof noScheduledRuns>;
 
-const shown = (_id: string, content: TriggerContent & Authored): TriggerDoc => ({ _id, ...content, ...noRuns, ...(content.type === 'schedule' && noScheduledRuns) });
+// No read needs more of the secrets in form data than the mask.
+const masked = <C extends TriggerContent>(content: C): C => ('formData' in content ? { ...content, formData: maskSecrets(content.formData) } : content);
+
+const shown = (_id: string, content: TriggerContent & Authored): TriggerDoc => ({ _id, ...masked(content), ...noRuns, ...(content.type === 'schedule' && noScheduledRuns) });
 
 /** Triggers of all four types; authors are ids of accounts. */
 export const triggers = projection<TriggerDoc, TriggerEvent>(trigger, {
