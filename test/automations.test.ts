@@ -128,6 +128,10 @@ describe('Automations over HTTP', () => {
     refused(await who.stranger('GET', `${path}/Hidden`), 404);
     refused(await who.stranger('GET', `${path}/${hidden._id}/export`), 404);
     refused(await who.stranger('PATCH', `${path}/${hidden._id}`, { description: 'x' }), 404);
+    for (const method of ['GET', 'PATCH', 'DELETE']) {
+      const said = async (name: string) => (await who.stranger(method, `${path}/${name}`, method === 'PATCH' ? {} : undefined)).text.replaceAll(name, '');
+      assert.equal(await said('Hidden'), await said('Absent'), 'the words say that it is there');
+    }
     refused(await who.stranger('PATCH', `${path}/${readable._id}`, { description: 'x' }), 403);
     refused(await who.stranger('DELETE', `${path}/${readable._id}`), 403);
     ok(await who.member('PATCH', `${path}/${hidden._id}`, { description: 'x' }));

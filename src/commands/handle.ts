@@ -97,6 +97,8 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
     const about = aboutOf(request, at);
     const replay = request.idempotency && past.keys.has(request.idempotency.key);
     const series = [replay ? [] : command.series?.(past.state, request.input, request.id) ?? []].flat();
+    // A turn is an event, and the next one's may close this stream: what is refused or changes nothing takes none.
+    if (series.length > 0 && (await decide(command, request, past, at, newId)).events?.length === 0) return unchanged(command, request.id, past);
     const work = () => carryOut(command, request, stream, past, at, about, newId);
     if (series.length > 0 && !command.long) {
       // What is refused or nothing to do takes no turn: turns are stored.
@@ -116,7 +118,7 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
       const [before, after] = [await streams.asOf(stream, replay.first - 1), await streams.asOf(stream, replay.last)];
       return { done: handled(command, request.id, before, after, { replayed: true }), stored: await streams.events(stream, replay.first, replay.last) };
     }
-    if (events.length === 0) return { done: handled(command, request.id, past, past, {}), stored: [] };
+    if (events.length === 0) return unchanged(command, request.id, past);
 
     const next = fold(aggregate, events, past.state);
     const held = aggregate.names?.(past.state) ?? [];
@@ -185,7 +187,8 @@ export type Handle = ReturnType<typeof handler>;
 /** `groupMapping` in words: group mapping. */
 const words = (category: string): string => category.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-const missing = (category: string): Refusal => new Refusal('not_found', `No such ${words(category)}`);
+/** The same words for what is not there and for what the caller may not see. */
+export const missing = (category: string): Refusal => new Refusal('not_found', `No such ${words(category)}`);
 
 const handled = ({ aggregate }: Command, id: string, before: Loaded, after: Loaded, { replayed = false }): Handled => ({
   id, replayed,
@@ -196,6 +199,8 @@ const handled = ({ aggregate }: Command, id: string, before: Loaded, after: Load
   created: !aggregate.exists(before.state) && aggregate.exists(after.state),
   changed: after.revision > before.revision,
 });
+
+const unchanged = (command: Command, id: string, past: Loaded): Outcome => ({ done: handled(command, id, past, past, {}), stored: [] });
 
 const aboutOf = (request: Request, at: string): Omit<Metadata, 'hash'> => ({
   $correlationId: request.correlation ?? request.requestId,

@@ -1,6 +1,6 @@
 import { hash as digest, randomBytes, randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Request } from '../commands/handle.ts';
+import { missing, type Request } from '../commands/handle.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { mayReadGuard } from '../projections/guards.ts';
 import type { Where } from '../projections/port.ts';
@@ -56,7 +56,7 @@ const serveCommand = (row: CommandRow, service: Service): Serve => {
     const id = key ? key(params, body, call.actor)
       : command.on === 'new' ? newId(about.idempotency?.key, command.aggregate.ids)
       : await service.tools.find(collection ?? '', typeof named === 'string' ? params[named] ?? '' : named(params, body));
-    if (id === undefined) throw new Refusal('not_found', 'No such resource', typeof named === 'string' ? { path: named } : {});
+    if (id === undefined) throw missing(command.aggregate.category);
     const done = await service.handle(command, { id, input: input ? input(params, body) : body, ...about });
     const text = await joining(join, JSON.stringify(done.doc ?? done.before ?? null), service, call);
     return { body: envelope(text, done), etag: etagOf(done.revision, join && text), position: done.position, replayed: done.replayed };
@@ -130,6 +130,7 @@ const serveList = (row: ListRow, service: Service): Serve => {
     const { entries, total } = await model.list(list.collection, {
       ...page!, ...(parent && parent.field === undefined && { part: above }), ...(where && { where }), ...(restricted && { may: mayReadGuard(call.actor, model.guard) }),
     });
+    boundPage(entries);
     const texts = joined ? await Promise.all(entries.map(({ text }) => joining(joined, text, service, { ...call, query: values }))) : entries.map(({ text }) => text);
     const body = Buffer.from(envelope(texts, { ...page!, total }));
     const made = { version, body, etag: `"${tagged(body)}"` };
@@ -147,6 +148,17 @@ const serveList = (row: ListRow, service: Service): Serve => {
     return known?.version === version ? known : answer(call, plan, version, restricted, joined, alone);
   };
 };
+
+/** A page is sent as one text: whatever the documents are, it is no larger than what V8 can hold and others can wait for. */
+const boundPage = (entries: readonly { readonly text: string }[]): void => {
+  let left = mostInPage;
+  for (const [i, { text }] of entries.entries()) {
+    left -= text.length;
+    if (left < 0 && i > 0) throw new Refusal('invalid', `A page may have 32 MiB; the first ${i} documents here fill it: ask for fewer`, { path: 'limit' });
+  }
+};
+
+const mostInPage = 32 * 1024 * 1024;
 
 const both = (a: Where, b: Where | undefined): Where => (b ? { all: [a, b] } : a);
 
