@@ -93,7 +93,19 @@ describe('Instances over HTTP', () => {
     refused(await some.reader('POST', path, { name: 'x', instanceData: { vlan: 1 } }), 403);
   });
 
-  it('keep secrets: shown as a mask, which also stands for them, and checked in clear', async () => {
+  it('tell nothing of a secret by whether it fits a schema', async () => {
+    const model = { name: 'Guessed', schema: {} as object };
+    const { _id } = ok(await service.ask('POST', '/lifecycle-manager/resources', model)).data;
+    const instances = `/lifecycle-manager/resources/${_id}/instances`;
+    ok(await service.ask('POST', instances, { name: 'one', instanceData: { password: 'secret' } }));
+    for (const pattern of ['^s', '^x', '^\\*+$']) {
+      ok(await service.ask('PUT', `/lifecycle-manager/resources/${_id}`, { ...model, schema: { type: 'object', properties: { password: { pattern } } } }));
+      ok(await service.ask('PUT', `${instances}/one`, { name: 'one', instanceData: { password: '********', pattern } }));
+    }
+    refused(await service.ask('PUT', `${instances}/one`, { name: 'one', instanceData: { password: 'other' } }), 422, /\/instanceData\/password/);
+  });
+
+  it('keep secrets: shown as a mask, which also stands for them, and checked in clear when they are new', async () => {
     const made = ok(await service.ask('POST', path, { name: 'secretive', instanceData: { vlan: 1, community: 'private' } })).data;
     assert.deepEqual(made.instanceData, { vlan: 1, community: '********' });
     assert.deepEqual(ok(await service.ask('PUT', `${path}/secretive`, { name: 'secretive', instanceData: { vlan: 2, community: '********' } })).data.instanceData, { vlan: 2, community: '********' });

@@ -9,7 +9,7 @@ import { job } from '../domain/jobs.ts';
 import { resourceGroup } from '../domain/resourceGroups.ts';
 import { type InstanceData, resourceInstance } from '../domain/resourceInstances.ts';
 import { actionOf, type ResourceAction, resourceModel } from '../domain/resourceModels.ts';
-import { openSecrets, sealSecrets } from '../domain/secretFields.ts';
+import { maskSecrets, sealSecrets } from '../domain/secretFields.ts';
 import { mayRead } from './access.ts';
 import { commandsOf, type Tools } from './define.ts';
 import { unfit } from './resourceInstances.ts';
@@ -46,7 +46,7 @@ export const runAction = command({
       const { content: { name, instanceData } } = await tools.state(resourceInstance, id);
       instances.push({ id, name });
       if (faults.length === 0 && action?.workflow === null && action.type === 'update')
-        faults.push(...unfit(content.schema, { ...openSecrets(instanceData, tools.unseal) as InstanceData, ...given }, '/inputs').map((fault) => ({ ...fault, instance: name })));
+        faults.push(...unfit(content.schema, { ...maskSecrets(instanceData) as InstanceData, ...given }, '/inputs').map((fault) => ({ ...fault, instance: name })));
     }
     return {
       modelExists: exists, ...meant, instances, faults,
@@ -69,7 +69,7 @@ export const noteJob = command({
     if (!started || status !== 'complete' || started.action.type === 'delete' || (started.action.type === 'update' && same(instance, begun?.variables.instance))) return outcome;
     if (typeof instance !== 'object' || instance === null || Array.isArray(instance)) return { ...outcome, fault: 'The variable instance of the job is no object' };
     const { content: { schema } } = await tools.state(resourceModel, started.modelId);
-    const [fault] = unfit(schema, openSecrets(instance, tools.unseal), '/variables/instance');
+    const [fault] = unfit(schema, maskSecrets(instance), '/variables/instance');
     return fault ? { ...outcome, fault: `What the job leaves does not fit the schema of the model: ${fault.path} ${fault.message}` } : { ...outcome, instanceData: instance as InstanceData };
   },
 });

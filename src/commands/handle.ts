@@ -98,13 +98,8 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
     const replay = request.idempotency && past.keys.has(request.idempotency.key);
     const series = [replay ? [] : command.series?.(past.state, request.input, request.id) ?? []].flat();
     // A turn is an event, and the next one's may close this stream: what is refused or changes nothing takes none.
-    if (series.length > 0 && (await decide(command, request, past, at, newId)).events?.length === 0) return unchanged(command, request.id, past);
+    if (series.length > 0 && !command.long && (await decide(command, request, past, at, newId)).events?.length === 0) return unchanged(command, request.id, past);
     const work = () => carryOut(command, request, stream, past, at, about, newId);
-    if (series.length > 0 && !command.long) {
-      // What is refused or nothing to do takes no turn: turns are stored.
-      const { events } = await decide(command, request, past, at, newId);
-      if (events?.length === 0) return { done: handled(command, request.id, past, past, {}), stored: [] };
-    }
     // One order everywhere, so that two decisions cannot wait for each other.
     return series.sort().reduceRight((inner, name) => () => inSeries(name, stream, past, about, inner), work)();
   };

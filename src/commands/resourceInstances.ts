@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import type { Fault } from '../domain/refusal.ts';
 import { admit, amend, create, type DataRefs, type InstanceContent, type InstanceData, newInstanceSchema, remove, removeIfThere, replace, resourceInstance } from '../domain/resourceInstances.ts';
 import { resourceModel } from '../domain/resourceModels.ts';
-import { mask, openSecrets, sealSecrets } from '../domain/secretFields.ts';
+import { faultsInTheOpen, sealSecrets } from '../domain/secretFields.ts';
 import { commandsOf, type Tools } from './define.ts';
 import { compileUserSchema } from './userSchema.ts';
 
@@ -11,19 +11,18 @@ const command = commandsOf(resourceInstance);
 /** The series of decisions on what a model consists of: what comes and goes below it, and whether it goes itself. */
 export const partsOfModel = (modelId: string): string => `resourceModel-${modelId}`;
 
-/** What of the data, secrets in clear, does not fit a schema; `path` points to them. */
+/** What of the data does not fit a schema, kept secrets as the mask; `path` points to them. */
 export const unfit = (schema: unknown, data: unknown, path: string): readonly Fault[] => {
   const compiled = compileUserSchema(schema);
   if (!compiled.ok) return [{ message: compiled.reason, path }];
   const { valid, errors } = compiled.matches(data);
-  return valid ? [] : errors.map((fault) => ({ ...fault, path: path + fault.path }));
+  return valid ? [] : faultsInTheOpen(errors, data).map((fault) => ({ ...fault, path: path + fault.path }));
 };
 
 const dataRefs = async (modelId: string, given: InstanceData, before: InstanceData, tools: Tools): Promise<DataRefs> => {
   const { exists, content: { schema } } = await tools.state(resourceModel, modelId);
   const instanceData = sealSecrets(given, before, tools.seal, '/instanceData') as InstanceData;
-  const clear = JSON.stringify(given).includes(mask) ? openSecrets(instanceData, tools.unseal) : given;
-  return { modelExists: exists, instanceData, faults: exists ? unfit(schema, clear, '/instanceData') : [] };
+  return { modelExists: exists, instanceData, faults: exists ? unfit(schema, given, '/instanceData') : [] };
 };
 
 const modelExists = async (modelId: string, tools: Tools) => ({ modelExists: (await tools.state(resourceModel, modelId)).exists });

@@ -3,7 +3,7 @@ import { groupsIn } from '../domain/gbac.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { automationOf, type Candidate, decideMigration, type MigrationDecided, migrationSchema, scheduledJobMigration, triggersOf } from '../domain/scheduledJobMigrations.ts';
 import { gbacOfJob, scheduledJob, titleOf } from '../domain/scheduledJobs.ts';
-import { openSecrets } from '../domain/secretFields.ts';
+import { maskSecrets } from '../domain/secretFields.ts';
 import { made } from '../projections/stamps.ts';
 import type { Recorded } from '../store/event.ts';
 import { mayRead, mayWrite } from './access.ts';
@@ -45,7 +45,7 @@ const candidates = async (ids: readonly string[], actor: Actor, tools: Tools): P
     known.set(job, {
       ...about, migrated: false,
       unknownGroups: await unknownNames(tools, 'groups', groupsIn(gbac)),
-      form: formId == null ? undefined : await formNamed(formId, openSecrets(formData ?? null, tools.unseal), tools),
+      form: formId == null ? undefined : await formNamed(formId, maskSecrets(formData ?? null), tools),
       name: await nextFree(titleOf(content)),
     });
   }

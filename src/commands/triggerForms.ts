@@ -3,7 +3,7 @@ import { canonical } from '../domain/canonical.ts';
 import { same } from '../domain/changes.ts';
 import type { FormFound, FormRef } from '../domain/formReferences.ts';
 import { form } from '../domain/forms.ts';
-import { openSecrets, sealSecrets } from '../domain/secretFields.ts';
+import { faultsInTheOpen, maskSecrets, sealSecrets } from '../domain/secretFields.ts';
 import { speaksOfForm } from '../domain/triggers.ts';
 import type { Tools } from './define.ts';
 import { compileUserSchema } from './userSchema.ts';
@@ -18,7 +18,7 @@ export const formNamed = async (idOrName: string, formData: unknown, { find, sta
   const { exists, content: { schema } } = await state(form, id);
   if (!exists) return null;
   const compiled = compileUserSchema(schema);
-  const faults = formData === null ? [] : compiled.ok ? compiled.matches(formData).errors : [{ path: '', message: compiled.reason }];
+  const faults = formData === null ? [] : compiled.ok ? faultsInTheOpen(compiled.matches(formData).errors, formData) : [{ path: '', message: compiled.reason }];
   return { schemaHash: hash('sha256', canonical(schema), 'hex'), faults };
 };
 
@@ -29,9 +29,9 @@ export const formNamed = async (idOrName: string, formData: unknown, { find, sta
 export const sealedData = ({ formData }: Formed, known: Formed | undefined, { seal }: Tools, path = ''): object | null | undefined =>
   (formData == null ? formData : sealSecrets(formData, known?.formData, seal, `${path}/formData`) as object);
 
-/** The form that a trigger names, if any; secrets of its data are sealed. */
+/** The form that a trigger names, if any. Secrets that are kept fit it, whatever they are. */
 export const formOf = async ({ formId, formData }: Formed, tools: Tools): Promise<FormFound> =>
-  (formId == null ? undefined : formNamed(formId, openSecrets(formData ?? null, tools.unseal), tools));
+  (formId == null ? undefined : formNamed(formId, maskSecrets(formData ?? null), tools));
 
 /** What a trigger says of its form after a change that speaks of it; nothing after any other. */
 export const changedForm = (content: Formed | undefined, patch: Formed): Formed => (speaksOfForm(patch) ? { ...content, ...patch } : {});

@@ -53,7 +53,7 @@ export const createTrigger = command({
   series: (_, input) => ('formId' in input && input.formId !== null ? formReferences : undefined),
   prepare: async ({ input, state, actor }, tools) => {
     const formData = sealedData(input, undefined, tools);
-    return { ...await refsOf(input, state, actor, tools), formData, form: await formOf({ ...input, formData }, tools) };
+    return { ...await refsOf(input, state, actor, tools), formData, form: await formOf(input, tools) };
   },
 });
 export const updateTrigger = command({
@@ -61,8 +61,7 @@ export const updateTrigger = command({
   series: ({ content }, patch) => (changedForm(content, patch).formId != null ? formReferences : undefined),
   prepare: async ({ input, state, actor }, tools) => {
     const formData = sealedData(input, state.content, tools);
-    const changed = changedForm(state.content, input);
-    return { ...await refsOf(input, state, actor, tools), formData, form: await formOf(formData === undefined ? changed : { ...changed, formData }, tools) };
+    return { ...await refsOf(input, state, actor, tools), formData, form: await formOf(changedForm(state.content, input), tools) };
   },
 });
 export const deleteTrigger = command({

@@ -63,6 +63,13 @@ const sealed = (secret: Json, stored: Json, seal: Seal, path: string): Json => {
 /** The value as answers show it: every sealed secret as the mask. */
 export const maskSecrets = (value: Json): Json => replaceSealed(value, () => mask);
 
+/**
+ * The faults found with a value in which secrets are masked, but for those of a secret: whether one that nobody is shown
+ * fits a schema that the same person may change would tell what it is, character by character.
+ */
+export const faultsInTheOpen = <F extends { readonly path: string }>(faults: readonly F[], masked: Json): readonly F[] =>
+  faults.filter(({ path }) => path.split('/').slice(1).reduce<Json>((value, step) => (value as Members | undefined)?.[step.replaceAll('~1', '/').replaceAll('~0', '~')], masked) !== mask);
+
 /** The value in clear, for the ways out alone: they must neither log nor store it. */
 export const openSecrets = (value: Json, unseal: (sealed: Sealed) => string): Json => replaceSealed(value, unseal);
 
