@@ -156,7 +156,8 @@ describe('Export and import of automations over HTTP', () => {
     assert.deepEqual(ok(await who.member('GET', `${path}/${_id}/export`)).data, data);
   });
 
-  it('takes back what export gives: import(export(x)) equals x, and once more is no change', async () => {
+  it('takes back what export gives: import(export(x)) equals x, and once more is no change', async function () {
+    this.timeout(60_000);
     await fc.assert(fc.asyncProperty(documents, async (document) => {
       const first = ok(await put(document)).data;
       assert.deepEqual(first.map(({ success }: { success: boolean }) => success), [true]);
