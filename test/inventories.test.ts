@@ -113,7 +113,7 @@ describe('inventories over HTTP', () => {
     assert.deepEqual([await nodesOf(id), (await nodesOf('Kept')).total], [{ results: [], total: 0 }, 1]);
     assert.deepEqual(ok(await add(id, [{ name: 'b', tags: ['other'] }])).result, { nodesAdded: 1 });
     assert.deepEqual(names(await nodesOf(id)), ['b']);
-    refused(await clearing('none'), 404, /identifier/);
+    refused(await clearing('none'), 404, /No such inventory/);
   });
 
   it('are meant by their id, where an identifier is one\'s id and another one\'s name', async () => {
