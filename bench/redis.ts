@@ -1,16 +1,6 @@
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createServer, type AddressInfo } from 'node:net';
+import { freePort } from '../test/freePort.ts';
 import { kept, temporary } from './processes.ts';
-
-const freePort = async (): Promise<number> => {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
-};
 
 /** URL of a Redis of our own that keeps nothing on disk; undefined when redis-server is not installed. */
 export const startRedis = async (): Promise<string | undefined> => {

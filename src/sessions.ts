@@ -4,6 +4,7 @@ import type { Tools } from './commands/define.ts';
 import type { Handle } from './commands/handle.ts';
 import { requestFor } from './commands/reactions.ts';
 import type { Streams } from './commands/streams.ts';
+import { queryAll } from './commands/tools.ts';
 import { agent } from './domain/agents.ts';
 import { agentSession, type SessionStarted } from './domain/agentSessions.ts';
 import { asMessage } from './domain/agentSessionSchemas.ts';
@@ -114,13 +115,7 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, log }:
   };
 
   const resume = async (): Promise<void> => {
-    const ids: string[] = [];
-    for (;;) {
-      const page = await tools.query('agentSessions', { field: 'status', op: 'equals', value: 'RUNNING' }, ids.length);
-      if (page.length === 0) break;
-      ids.push(...page.map(({ sessionId }) => sessionId as string));
-    }
-    ids.forEach(take);
+    for (const { sessionId } of await queryAll(tools, 'agentSessions', { field: 'status', op: 'equals', value: 'RUNNING' })) take(sessionId);
   };
 
   return {

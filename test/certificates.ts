@@ -16,19 +16,7 @@ Ys1B3LMppnRKCdXO2kCNnG5JJjmoeP/vVWRX1A==
 `;
 
 /** Another gateway of the same issuer. */
-export const otherGateway = `-----BEGIN CERTIFICATE-----
-MIIBxjCCAW2gAwIBAgICEAMwCgYIKoZIzj0EAwIwOjEZMBcGA1UECgwQRXhhbXBs
-ZSBOZXR3b3JrczEdMBsGA1UEAwwUR2F0ZXdheSBJc3N1aW5nIENBIDEwIBcNMjAw
-MTAxMDAwMDAwWhgPMjEyMDAxMDEwMDAwMDBaMDsxGTAXBgNVBAoMEEV4YW1wbGUg
-TmV0d29ya3MxHjAcBgNVBAMMFWdhdGV3YXktMi5leGFtcGxlLm5ldDBZMBMGByqG
-SM49AgEGCCqGSM49AwEHA0IABJTmXZffPtMxgBQaV7rMX8EZjepb3XEorjn5xftH
-AjeMkW9IOiujjy3TVUQxAHZnn8chuGJnpPB/PYf0jASPdEejYDBeMAwGA1UdEwEB
-/wQCMAAwDgYDVR0PAQH/BAQDAgeAMB0GA1UdDgQWBBTjZrERmIzE6D7SSPc2/UWP
-t2sMrTAfBgNVHSMEGDAWgBTaLk/hBYvd7XsZiS1XZBtzQ8iRrzAKBggqhkjOPQQD
-AgNHADBEAiAMEK83uoAMJdGnXmX4drCQPkqgfB22aMAEhfcHy72L2wIgI0RGxrxp
-ryzmtzi9hOwQ0vk+XmlX+xEXcMmp+sbK7JQ=
------END CERTIFICATE-----
-`;
+export { certificate as otherGateway } from '../src/demo/gateways.ts';
 
 /** Was valid in 2020 alone. */
 export const expired = `-----BEGIN CERTIFICATE-----

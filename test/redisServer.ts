@@ -3,10 +3,10 @@ import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { createClient } from 'redis';
+import { freePort } from './freePort.ts';
 
 /** A Redis. One given by TEST_REDIS_URL may hold other people's data: it can be asked, but not controlled. */
 export type Redis = { readonly url: string; command(...args: string[]): Promise<unknown> };
@@ -18,15 +18,6 @@ export type OwnRedis = Redis & {
   /** Without warning, as in a crash. */
   kill(): Promise<void>;
   remove(): Promise<void>;
-};
-
-const freePort = async (): Promise<number> => {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
 };
 
 const redisAt = (url: string): Redis => ({

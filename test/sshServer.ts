@@ -1,9 +1,9 @@
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir, userInfo } from 'node:os';
 import { join } from 'node:path';
+import { freePort } from './freePort.ts';
 
 /** A real OpenSSH server whose sessions are a small router, for whoever runs the tests; `privateKey` logs in. */
 export type SshServer = { readonly port: number; readonly username: string; readonly privateKey: string; readonly hostKey: string; stop(): Promise<void> };
@@ -37,15 +37,6 @@ while printf %s "$name$mode#"; input line; do
   esac
 done
 `;
-
-const freePort = async (): Promise<number> => {
-  const probe = createServer().listen(0, '127.0.0.1');
-  await once(probe, 'listening');
-  const { port } = probe.address() as AddressInfo;
-  probe.close();
-  await once(probe, 'close');
-  return port;
-};
 
 const startSshd = async (): Promise<SshServer> => {
   const folder = mkdtempSync(join(tmpdir(), 'sshd-'));

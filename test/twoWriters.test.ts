@@ -4,31 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { EventStore } from '../src/store/port.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
+import { stopping } from './stopping.ts';
 import { outcome, writer } from './writer.ts';
-
-type Moment = 'before' | 'after';
-
-/** The store as a writer sees it that is stopped at its n-th append, just before or just after it is stored. */
-const stopping = (store: EventStore, n: number, moment: Moment) => {
-  let seen = 0;
-  let reached = () => undefined as void;
-  let resume = () => undefined as void;
-  const atStop = new Promise<void>((resolve) => { reached = resolve; });
-  const go = new Promise<void>((resolve) => { resume = resolve; });
-  return {
-    atStop, resume,
-    store: {
-      ...store,
-      append: async (...args: Parameters<EventStore['append']>) => {
-        const mine = ++seen === n;
-        if (mine && moment === 'before') { reached(); await go; }
-        const appended = await store.append(...args);
-        if (mine && moment === 'after') { reached(); await go; }
-        return appended;
-      },
-    } satisfies EventStore,
-  };
-};
 
 /** Two writers with caches of their own over one store; `open` gives the store. Runs unchanged on every store. */
 export const twoWriters = (title: string, open: () => Promise<{ store: EventStore; close: () => Promise<void> }>) => describe(`two writers: ${title}`, () => {
@@ -58,6 +35,7 @@ export const twoWriters = (title: string, open: () => Promise<{ store: EventStor
         it(`${what}: the first stops ${moment} append ${step}, the second goes through, one bears the name`, async () => {
           if (before) await before(writer(store, { reacting: false }));
           const held = stopping(store, step, moment);
+          held.arm();
           const [one, two] = [writer(held.store), writer(store)];
           const slow = outcome(first(one));
           await held.atStop;
@@ -75,6 +53,7 @@ export const twoWriters = (title: string, open: () => Promise<{ store: EventStor
         it(`${what}: the first dies ${moment} append ${step}, and the name is not lost`, async () => {
           if (before) await before(writer(store, { reacting: false }));
           const held = stopping(store, step, moment);
+          held.arm();
           const [one, two] = [writer(held.store), writer(store)];
           const dead = outcome(first(one));
           await held.atStop;
@@ -133,6 +112,7 @@ export const twoWriters = (title: string, open: () => Promise<{ store: EventStor
   it('an intent left behind after any append is completed by whoever reads the log next', async () => {
     for (let step = 3; step <= 5; step++) {
       const held = stopping(store, step, 'after');
+      held.arm();
       const [one, two] = [writer(held.store), writer(store)];
       const ids = [`p${step}`, `q${step}`];
       const dead = outcome(one.fill(`box${step}`, ids.map((id) => ({ id, name: `name of ${id}` }))));

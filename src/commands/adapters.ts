@@ -3,6 +3,7 @@ import { adapter, type AdapterState, create, provideLab as provide, remove, repl
 import { adapterReplacementSchema, newAdapterSchema } from '../domain/adapterSchemas.ts';
 import type { Adapter } from '../projections/adapters.ts';
 import { commandsOf, type Tools } from './define.ts';
+import { queryAll } from './tools.ts';
 
 const command = commandsOf(adapter);
 
@@ -17,13 +18,5 @@ export const deleteAdapter = command({ name: 'deleteAdapter', input: Type.Object
 export const provideLab = command({ name: 'provideLab', input: Type.Object({}), on: 'any', decide: provide });
 
 /** All adapters, or those that know the device, as they are stored; by name. */
-export const storedAdapters = async ({ query }: Tools, device?: string): Promise<readonly Adapter[]> => {
-  const found: Adapter[] = [];
-  for (;;) {
-    const page = await query('adapters', device === undefined ? undefined : { field: 'device', op: 'equals', value: device }, found.length);
-    found.push(...page);
-    if (page.length < pageLength) return found;
-  }
-};
-
-const pageLength = 1000;
+export const storedAdapters = (tools: Tools, device?: string): Promise<readonly Adapter[]> =>
+  queryAll(tools, 'adapters', device === undefined ? undefined : { field: 'device', op: 'equals', value: device });

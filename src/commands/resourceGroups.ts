@@ -8,6 +8,7 @@ import { commandsOf, type Tools } from './define.ts';
 import { clearLastAction } from './lastActions.ts';
 import type { Next, Reaction } from './reactions.ts';
 import { partsOfModel } from './resourceInstances.ts';
+import { queryAll } from './tools.ts';
 
 const command = commandsOf(resourceGroup);
 
@@ -41,11 +42,9 @@ const leaveGroups = async ({ stream }: Recorded, tools: Tools): Promise<readonly
   const left: Next[] = [{ command: clearLastAction, id: instance, input: {} }];
   const { content: { modelId } } = await tools.state(resourceInstance, instance);
   if (!(await tools.state(resourceModel, modelId)).exists) return left;
-  for (let skip = 0; ; skip += 1000) {
-    const groups = await tools.query('resourceGroups', { field: 'modelId', op: 'equals', value: modelId }, skip);
-    for (const { _id: id } of groups) if (hasId((await tools.state(resourceGroup, id)).members, instance)) left.push({ command: dropFromGroup, id, input: { instance } });
-    if (groups.length < 1000) return left;
-  }
+  for (const { _id: id } of await queryAll(tools, 'resourceGroups', { field: 'modelId', op: 'equals', value: modelId }))
+    if (hasId((await tools.state(resourceGroup, id)).members, instance)) left.push({ command: dropFromGroup, id, input: { instance } });
+  return left;
 };
 
 const forget = async ({ stream }: Recorded): Promise<readonly Next[]> => [{ command: clearLastAction, id: splitStream(stream).id, input: {} }];

@@ -1,5 +1,5 @@
 import { Refusal } from '../domain/refusal.ts';
-import type { Entry, ReadStore } from '../projections/port.ts';
+import type { Entry, ReadStore, Where } from '../projections/port.ts';
 import type { Tools } from './define.ts';
 import type { Streams } from './streams.ts';
 
@@ -10,6 +10,18 @@ type Needs = {
   readonly settled: () => Promise<void> | undefined;
   readonly nameSort: (collection: string) => string;
   readonly rest: Omit<Tools, 'state' | 'find' | 'query' | 'findWithin' | 'count'>;
+};
+
+const pageLength = 1000;
+
+/** All documents that a query finds, page by page. */
+export const queryAll = async ({ query }: Pick<Tools, 'query'>, collection: string, where?: Where): ReturnType<Tools['query']> => {
+  const found: Awaited<ReturnType<Tools['query']>>[number][] = [];
+  for (;;) {
+    const page = await query(collection, where, found.length);
+    found.push(...page);
+    if (page.length < pageLength) return found;
+  }
 };
 
 /** What commands may ask while they prepare a decision. */
@@ -25,7 +37,7 @@ export const commandTools = ({ model, streams, settled, nameSort, rest }: Needs)
   },
   query: async (collection, where, skip = 0) => {
     await settled();
-    const { entries } = await model.list(collection, { ...(where && { where }), sort: nameSort(collection), order: 1, skip, limit: 1000 });
+    const { entries } = await model.list(collection, { ...(where && { where }), sort: nameSort(collection), order: 1, skip, limit: pageLength });
     return entries.map(({ text }) => JSON.parse(text));
   },
   findWithin: async (collection, field, value, idsOrNames) => {

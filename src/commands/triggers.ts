@@ -9,6 +9,7 @@ import { mayRead, mayWrite } from './access.ts';
 import { accountIds } from './authors.ts';
 import { commandsOf, type Tools } from './define.ts';
 import { formReferences } from './forms.ts';
+import { queryAll } from './tools.ts';
 import { changedForm, formOf, importedForm, newsOfForm, sealedData } from './triggerForms.ts';
 import { schemaFaultOf } from './userSchema.ts';
 
@@ -24,17 +25,11 @@ const targetOf = async (id: string, actor: Actor, tools: Tools) => {
 export const filterFaultOf = (given: object) => schemaFaultOf('schema' in given ? given.schema ?? undefined : undefined);
 
 /** The triggers of an automation. */
-export const triggersOf = async (actionId: string, { query, state }: Tools) => {
-  const found: { readonly id: string; readonly content: TriggerContent }[] = [];
-  let seen = 0;
-  for (;;) {
-    const page = await query('triggers', { field: 'actionId', op: 'equals', value: actionId }, seen);
-    if (page.length === 0) return found;
-    // The streams and not the documents: those show secrets masked.
-    const states = await Promise.all(page.map(async ({ _id }) => ({ id: _id as string, ...await state(trigger, _id) })));
-    seen += page.length;
-    found.push(...states.flatMap(({ id, exists, content }) => (exists && content ? [{ id, content }] : [])));
-  }
+export const triggersOf = async (actionId: string, tools: Tools): Promise<readonly { readonly id: string; readonly content: TriggerContent }[]> => {
+  const found = await queryAll(tools, 'triggers', { field: 'actionId', op: 'equals', value: actionId });
+  // The streams and not the documents: those show secrets masked.
+  const states = await Promise.all(found.map(async ({ _id }) => ({ id: _id as string, ...await tools.state(trigger, _id) })));
+  return states.flatMap(({ id, exists, content }) => (exists && content ? [{ id, content }] : []));
 };
 
 const refsOf = async (given: { readonly actionId?: string }, { exists, content }: TriggerState, actor: Actor, tools: Tools): Promise<TriggerRefs> => {

@@ -1,7 +1,7 @@
 import type { Kept, Step } from './sample.ts';
 
 /** Valid until 2119; nobody has its key. */
-const certificate = `-----BEGIN CERTIFICATE-----
+export const certificate = `-----BEGIN CERTIFICATE-----
 MIIBxjCCAW2gAwIBAgICEAMwCgYIKoZIzj0EAwIwOjEZMBcGA1UECgwQRXhhbXBs
 ZSBOZXR3b3JrczEdMBsGA1UEAwwUR2F0ZXdheSBJc3N1aW5nIENBIDEwIBcNMjAw
 MTAxMDAwMDAwWhgPMjEyMDAxMDEwMDAwMDBaMDsxGTAXBgNVBAoMEEV4YW1wbGUg

@@ -1,3 +1,4 @@
+import { step } from './pointer.ts';
 import { Refusal } from './refusal.ts';
 import { isSealed, type Sealed } from './sealed.ts';
 
@@ -45,7 +46,7 @@ const sealWithin = (value: Json, before: Json, seal: Seal, path: string, isSecre
   if (!isObject(value)) return value;
   const old: Members = isObject(before) ? before : {};
   return Object.fromEntries(Object.entries(value).map(([name, member]) => {
-    const [stored, at] = [Object.hasOwn(old, name) ? old[name] : undefined, `${path}/${name.replace(/~/g, '~0').replace(/\//g, '~1')}`];
+    const [stored, at] = [Object.hasOwn(old, name) ? old[name] : undefined, `${path}${step(name)}`];
     return [name, isSecret(name) ? sealed(member, stored, seal, at) : sealWithin(member, stored, seal, at, isSecret)];
   }));
 };
@@ -68,7 +69,7 @@ export const maskSecrets = (value: Json): Json => replaceSealed(value, () => mas
  * fits a schema that the same person may change would tell what it is, character by character.
  */
 export const faultsInTheOpen = <F extends { readonly path: string }>(faults: readonly F[], masked: Json): readonly F[] =>
-  faults.filter(({ path }) => path.split('/').slice(1).reduce<Json>((value, step) => (value as Members | undefined)?.[step.replaceAll('~1', '/').replaceAll('~0', '~')], masked) !== mask);
+  faults.filter(({ path }) => path.split('/').slice(1).reduce<Json>((value, escaped) => (value as Members | undefined)?.[escaped.replaceAll('~1', '/').replaceAll('~0', '~')], masked) !== mask);
 
 /** The value in clear, for the ways out alone: they must neither log nor store it. */
 export const openSecrets = (value: Json, unseal: (sealed: Sealed) => string): Json => replaceSealed(value, unseal);
