@@ -72,6 +72,8 @@ export const twoWriters = (title: string, open: () => Promise<{ store: EventStor
   it('a rename that sleeps through an intent for its name does not get it back from a third', async () => {
     await writer(store, { reacting: false }).make('a', 'old');
     const [sleepingRename, sleepingIntent] = [stopping(store, 2, 'before'), stopping(store, 2, 'before')];
+    sleepingRename.arm();
+    sleepingIntent.arm();
     const [one, two, three] = [writer(sleepingRename.store, { reacting: false }), writer(sleepingIntent.store, { reacting: false }), writer(store, { reacting: false })];
     const renamed = outcome(one.rename('a', 'x'));
     await sleepingRename.atStop;
