@@ -169,6 +169,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     observe: (seen: Seen) => { measured.observe(seen); logger.info(seen, 'request'); },
     logBug: (error, requestId) => logger.error({ err: error, requestId }, 'bug'),
     stopping: () => stopping,
+    cutOff: () => !log.connected(),
   });
   const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = config;
   const server = await listen({ host: config.HOST, port: config.PORT, ...(certFile && keyFile && { tls: { certFile, keyFile } }) }, listener);
