@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { pino } from 'pino';
 import { setPassword } from './cli/account.ts';
+import { logCopy } from './cli/logCopy.ts';
 import { readConfig, settingsHelp } from './config.ts';
 import { startService } from './start.ts';
 import { version } from './version.ts';
@@ -34,6 +35,13 @@ const serve = async (): Promise<void> => {
   await warmUp();
 };
 
+/** Aborts at the first signal; at the second the process ends. */
+const stopped = (reason: string): AbortSignal => {
+  const controller = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => (controller.signal.aborted ? process.exit(1) : controller.abort(new Error(reason))));
+  return controller.signal;
+};
+
 const program = new Command('automation-platform')
   .description('HTTP API of a network automation and orchestration platform')
   .version(version)
@@ -41,5 +49,7 @@ const program = new Command('automation-platform')
   .action(serve);
 program.command('account').description('Accounts, offline').command('passwd <name>').description('Set the password of an account while the service is stopped')
   .action((name: string) => setPassword(readConfig(process.env), name));
+program.command('log').description('The event log, offline').command('copy <from> <to>').description('Copy a log to another place: sqlite:<file> or esdb://...; run it again to go on after a stop')
+  .action((from: string, to: string) => logCopy(from, to, stopped('Stopped; run the same command again to go on')));
 
 await program.parseAsync().catch(fail);

@@ -53,6 +53,8 @@ export type Running = { readonly url: string; readonly warmUp: () => Promise<voi
 /** Builds everything and listens. `tell` shows the first start's admin password to whoever started it. */
 export const startService = async (config: Config, logger: Logger, tell: (line: string) => void): Promise<Running> => {
   const warn = (message: string, about: Record<string, unknown>) => logger.warn(about, message);
+  if (!('file' in config.EVENTSTORE_URL)) throw new Error('EventStoreDB is not supported yet; use EVENTSTORE_URL=sqlite:<file>');
+  if (config.ESDB_PORT !== undefined) warn('The log is not served yet', { ESDB_PORT: config.ESDB_PORT });
   const { file: logFile } = config.EVENTSTORE_URL;
   mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 });
   const log = withPayloads(await openSqliteStore({ file: logFile }));

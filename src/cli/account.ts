@@ -23,7 +23,9 @@ import { type Input, readPassword } from './password.ts';
  * Sets the password of an account without the service, which must not run on the same data: an Error says so. The
  * password is typed on a terminal, or is the first line of what is piped in.
  */
-export const setPassword = async ({ EVENTSTORE_URL: { file }, SECRET_KEY }: Config, username: string, input: Input = process.stdin, output: NodeJS.WritableStream = process.stderr): Promise<void> => {
+export const setPassword = async ({ EVENTSTORE_URL: log, SECRET_KEY }: Config, username: string, input: Input = process.stdin, output: NodeJS.WritableStream = process.stderr): Promise<void> => {
+  if (!('file' in log)) throw new Error('The password of an account can be set offline only in a log of SQLite');
+  const { file } = log;
   if (!existsSync(file)) throw new Error(`There is no event log at ${file}; set DATA_DIR or EVENTSTORE_URL as for the service`);
   const store = await openSqliteStore({ file }).catch((error: Error) => {
     throw new Error(`${error.message}; stop the service first`, { cause: error });
