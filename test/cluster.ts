@@ -45,18 +45,18 @@ const member = (folder: string, settings: Record<string, string>) => {
 
 /**
  * A log node, which serves its log to others, and API nodes over it and one Redis; each reaches both through proxies of
- * its own. Nothing runs yet.
+ * its own. `settings` are those of all of them. Nothing runs yet.
  */
-export const cluster = async (redis: OwnRedis, size = 2) => {
+export const cluster = async (redis: OwnRedis, settings: Record<string, string> = {}, size = 2) => {
   const folder = temporaryFolder();
   const logPort = await freePort();
-  const log = member(join(folder, 'log'), { ESDB_PORT: String(logPort) });
+  const log = member(join(folder, 'log'), { ...settings, ESDB_PORT: String(logPort) });
   const certificate = join(log.folder, 'esdb-certificate.pem');
   const logUrl = (port: number): string => `esdb://admin:${encodeURIComponent(adminPassword)}@localhost:${port}?tlsCAFile=${certificate}`;
 
   const apiNode = async (name: string) => {
     const [toLog, toRedis] = await Promise.all([openProxy(logPort), openProxy(Number(new URL(redis.url).port))]);
-    const node = member(join(folder, name), { EVENTSTORE_URL: logUrl(toLog.port), READSTORE_URL: `redis://127.0.0.1:${toRedis.port}` });
+    const node = member(join(folder, name), { ...settings, EVENTSTORE_URL: logUrl(toLog.port), READSTORE_URL: `redis://127.0.0.1:${toRedis.port}` });
     return {
       ...node, name, toLog, toRedis,
       status: async () => (await node.ask('GET', '/health/status')).body,
