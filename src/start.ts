@@ -27,6 +27,7 @@ import { memoryReadStore } from './projections/memory.ts';
 import { collectionsOf } from './projections/projector.ts';
 import { redisReadStore } from './projections/redis.ts';
 import { runProjections } from './projections/run.ts';
+import { tellEvents } from './projections/tellEvents.ts';
 import { readSnapshot } from './projections/snapshot.ts';
 import { snapshots } from './projections/snapshots.ts';
 import { projectionVersion } from './projections/version.ts';
@@ -60,7 +61,8 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const sealing = secrets({ key: secretKey({ fromSetting: config.SECRET_KEY, file: join(dirname(logFile), 'secret.key') }) });
 
   // Reads wait for everything that was acknowledged: by this process, or by an earlier one on this log.
-  let acknowledged = await log.head();
+  const headAtStart = await log.head();
+  let acknowledged = headAtStart;
   const store: EventStore = {
     ...log,
     append: async (...args) => {
@@ -90,11 +92,6 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     store, model, projections,
     // A replay into memory puts each document into words once; one step of Redis must not block it for long.
     catchUp: inMemory ? Infinity : 5_000,
-    onEvent: (event) => {
-      auth.onEvent(event);
-      sessions.onEvent(event);
-      void settings.told([event]);
-    },
     log: warn,
   });
   const snapshotTimer = setInterval(() => { if (inMemory && run.ready()) keeping.moved(run.position()); }, 1000).unref();
@@ -112,7 +109,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     onChange: ({ logLevel }) => { logger.level = config.LOG_LEVEL ?? logLevel ?? loggedAtFirst; },
   });
   const now = () => new Date().toISOString();
-  const consequences = reactor({ store, tools, events: streams.events, reactions, reached: (position) => settled(position) ?? Promise.resolve(), log: warn });
+  const consequences = reactor({ store, tools, events: streams.events, reactions, reached: (position) => settled(position) ?? Promise.resolve(), lead: run.lead, log: warn });
   const follow = async (events: readonly Recorded[]): Promise<number> => {
     auth.onStored(events);
     await settings.told(events);
@@ -123,7 +120,20 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
 
   const guard = outbound({ allowed: config.OUTBOUND_ALLOW, stores: config.READSTORE_URL === undefined ? [] : [new URL(config.READSTORE_URL).hostname.replace(/^\[|\]$/g, '')] });
   const renderer = jinjaRenderer();
-  const sessions = sessionRunner({ handle, tools, events: streams.events, webhook: httpWebhook(guard, sealing.unseal), renderer, log: warn });
+  const sessions = sessionRunner({ handle, tools, events: streams.events, webhook: httpWebhook(guard, sealing.unseal), renderer, lead: run.lead, log: warn });
+  const telling = tellEvents({
+    store, run, after: headAtStart,
+    categories: new Set([...auth.categories, ...settings.categories, ...sessions.categories]),
+    onStored: (events) => {
+      auth.onStored(events);
+      void settings.told(events);
+    },
+    onEvent: (event) => {
+      auth.onEvent(event);
+      sessions.onEvent(event);
+    },
+    log: warn,
+  });
 
   await settings.refresh();
   await bootstrap({ handle, adminPassword: config.ADMIN_PASSWORD, tell });
@@ -161,6 +171,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     observe: (seen: Seen) => { measured.observe(seen); logger.info(seen, 'request'); },
     logBug: (error, requestId) => logger.error({ err: error, requestId }, 'bug'),
     stopping: () => stopping,
+    cutOff: () => !log.connected(),
   });
   const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = config;
   const server = await listen({ host: config.HOST, port: config.PORT, ...(certFile && keyFile && { tls: { certFile, keyFile } }) }, listener);
@@ -183,6 +194,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
       await consequences.stop();
       await renderer.close();
       await run.stop();
+      await telling.stop();
       await keeping.stop();
       await model.close();
       await log.close();

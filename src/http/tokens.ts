@@ -103,6 +103,8 @@ export const tokens = ({ model, settled, handle, digest, settings, now }: Needs)
         const token = randomBytes(32).toString('base64url');
         const id = digest(token);
         await carryOut(logIn, id, { account: actor.id, credential }, actor, requestId);
+        // Whatever node is called next, it finds the login.
+        await settled();
         if (settings().uniqueSession) for (const other of await othersOf(actor.id, id)) await end(other, 'replaced', actor, requestId);
         return token;
       }),
