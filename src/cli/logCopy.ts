@@ -56,6 +56,7 @@ export const logCopy = async (from: string, to: string, signal: AbortSignal, out
     progress.end();
     output.write(`${done.copied} events copied, ${done.found} were there already; both logs were compared event by event\n`);
     for (const [name, { events, digest }] of [['source', done.source], ['target', done.target]] as const) output.write(`${name}: ${events} events, SHA-256 ${digest}\n`);
+    output.write('Secrets in it open with the SECRET_KEY or secret.key of the service that it is from\n');
   } finally {
     progress.end();
     for (const { close } of opened.reverse()) await close();
