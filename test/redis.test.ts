@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Refusal } from '../src/domain/refusal.ts';
 import { type Change, leaseMs, type ReadStore } from '../src/projections/port.ts';
 import { redisReadStore } from '../src/projections/redis.ts';
+import { openProxy } from './proxy.ts';
 import { child, contractCollections, listed, listedIn, partRemoved, put, readStoreContract, removed, thing } from './readStore.contract.ts';
 import { describeOwnRedis, describeRedis, freshPrefix } from './redisServer.ts';
 
@@ -23,28 +22,6 @@ const eventually = async <T>(attempt: () => Promise<T>): Promise<T> => {
       await pause(5);
     }
   }
-};
-
-/** A way to a Redis whose connections can be made to carry nothing any more, without being closed. */
-const silencing = async (target: string) => {
-  const open: Socket[] = [];
-  let connections = 0;
-  const server = createServer((near) => {
-    connections++;
-    const far = connect(Number(new URL(target).port), '127.0.0.1');
-    open.push(near, far);
-    near.on('error', () => far.destroy()).on('close', () => far.destroy()).pipe(far).on('error', () => near.destroy()).pipe(near);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    connections: () => connections,
-    silence: () => open.forEach((socket) => socket.unpipe().pause()),
-    close: async () => {
-      open.forEach((socket) => socket.destroy());
-      await new Promise((closed) => server.close(closed));
-    },
-  };
 };
 
 describeRedis('redis', (redis) => readStoreContract('redis', () => openAt(redis().url)));
@@ -350,8 +327,8 @@ describeOwnRedis('a redis read store in trouble', (redis) => {
     assert.deepEqual(await eventually(() => listed(store)), { ids: ['1', '2'], total: 2 });
   });
   it('connects anew when a connection has gone silent', async () => {
-    const proxy = await silencing(redis().url);
-    const behind = openAt(proxy.url, { prefix, readWaitMs: 100 });
+    const proxy = await openProxy(Number(new URL(redis().url).port));
+    const behind = openAt(`redis://127.0.0.1:${proxy.port}`, { prefix, readWaitMs: 100 });
     try {
       await behind.resume();
       proxy.silence();
