@@ -14,7 +14,11 @@ const allowed: Record<string, readonly string[]> = {
 /** Packages that a layer may use beside Node's own modules; in the domain not even those. */
 const packages: Record<string, readonly string[]> = {
   domain: ['typebox', 'typebox/compile'],
-  store: ['libsql', 'lru-cache'],
+  store: [
+    'libsql', 'lru-cache', '@eventstore/db-client', 'google-protobuf/google/protobuf/empty_pb.js', 'google-protobuf/google/protobuf/timestamp_pb.js',
+    '@eventstore/db-client/generated/shared_pb.js', '@eventstore/db-client/generated/streams_pb.js', '@eventstore/db-client/generated/streams_grpc_pb.js',
+    '@eventstore/db-client/dist/streams/appendToStream/unpackError.js', '@eventstore/db-client/dist/utils/grpcUUID.js',
+  ],
   projections: ['lru-cache', 'redis'],
   commands: ['typebox', 'lru-cache', 'ajv', 'ajv/dist/2020.js', 'ajv-formats', 'ajv-formats/dist/formats.js', 're2js'],
 };
