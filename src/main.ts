@@ -47,7 +47,7 @@ const program = new Command('automation-platform')
   .version(version)
   .addHelpText('after', `\nSettings, from the environment, all optional:\n${settingsHelp()}`)
   .action(serve);
-program.command('account').description('Accounts, offline').command('passwd <name>').description('Set the password of an account while the service is stopped')
+program.command('account').description('Accounts, offline').command('passwd <name>').description('Set the password of an account while the service is stopped (with esdb:// also while it runs)')
   .action((name: string) => setPassword(readConfig(process.env), name));
 program.command('log').description('The event log, offline').command('copy <from> <to>').description('Copy a log to another place: sqlite:<file> or esdb://...; run it again to go on after a stop')
   .action((from: string, to: string) => logCopy(from, to, stopped('Stopped; run the same command again to go on')));

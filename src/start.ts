@@ -39,8 +39,9 @@ import { outbound } from './southbound/outbound.ts';
 import { httpWebhook } from './southbound/webhook.ts';
 import type { Recorded } from './store/event.ts';
 import type { EventStore } from './store/port.ts';
+import { openLog } from './store/open.ts';
 import { withPayloads } from './store/payloads.ts';
-import { openSqliteStore } from './store/sqlite.ts';
+import { esdbHosts } from './store/url.ts';
 
 const snapshotEvery = 20_000;
 
@@ -48,17 +49,20 @@ const snapshotEvery = 20_000;
  * A running service. `stop` ends it in order: no new requests, answers under way, reactions, projections, stores. `warmUp`
  * does ahead what else the first request of each kind would wait for.
  */
-export type Running = { readonly url: string; readonly warmUp: () => Promise<void>; readonly stop: () => Promise<void> };
+export type Running = {
+  readonly url: string;
+  readonly warmUp: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+};
 
 /** Builds everything and listens. `tell` shows the first start's admin password to whoever started it. */
 export const startService = async (config: Config, logger: Logger, tell: (line: string) => void): Promise<Running> => {
   const warn = (message: string, about: Record<string, unknown>) => logger.warn(about, message);
-  if (!('file' in config.EVENTSTORE_URL)) throw new Error('EventStoreDB is not supported yet; use EVENTSTORE_URL=sqlite:<file>');
-  if (config.ESDB_PORT !== undefined) warn('The log is not served yet', { ESDB_PORT: config.ESDB_PORT });
-  const { file: logFile } = config.EVENTSTORE_URL;
-  mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 });
-  const log = withPayloads(await openSqliteStore({ file: logFile }));
-  const sealing = secrets({ key: secretKey({ fromSetting: config.SECRET_KEY, file: join(dirname(logFile), 'secret.key') }) });
+  const { EVENTSTORE_URL: logUrl, READSTORE_URL: readUrl, DATA_DIR: folder } = config;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const opened = await openLog(logUrl, warn);
+  const log = withPayloads<EventStore>('embedded' in opened ? opened.embedded : opened.remote);
+  const sealing = secrets({ key: secretKey({ fromSetting: config.SECRET_KEY, file: join('file' in logUrl ? dirname(logUrl.file) : folder, 'secret.key') }) });
 
   // Reads wait for everything that was acknowledged: by this process, or by an earlier one on this log.
   const headAtStart = await log.head();
@@ -77,9 +81,9 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   };
 
   const origin = { log: log.id, version: projectionVersion() };
-  const snapshotFile = join(config.DATA_DIR, 'read-models.snapshot');
-  const inMemory = config.READSTORE_URL === undefined;
-  const keeping = snapshots({ work: { log: logFile, file: snapshotFile, origin }, every: snapshotEvery, log: warn });
+  const snapshotFile = join(folder, 'read-models.snapshot');
+  const inMemory = readUrl === undefined;
+  const keeping = snapshots({ work: { log: logUrl, file: snapshotFile, origin }, every: snapshotEvery, log: warn });
   const snapshotFound = async () => {
     const snapshot = await readSnapshot(snapshotFile, origin);
     if (snapshot) keeping.found(snapshot.checkpoint.position);
@@ -87,7 +91,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   };
   const model = inMemory
     ? memoryReadStore({ collections: collectionsOf(projections), load: snapshotFound })
-    : redisReadStore({ url: config.READSTORE_URL, prefix: `ap:${origin.log}:${origin.version}`, collections: collectionsOf(projections) });
+    : redisReadStore({ url: readUrl, prefix: `ap:${origin.log}:${origin.version}`, collections: collectionsOf(projections) });
   const run = runProjections({
     store, model, projections,
     // A replay into memory puts each document into words once; one step of Redis must not block it for long.
@@ -118,7 +122,8 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const handle = handler({ store, streams, claims: nameClaims(store, streams), tools, now, follow });
   const auth = authenticator({ model, settled, handle, settings: settings.current, hashing, unseal: sealing.unseal, digest: sealing.digest, secure: config.TLS_CERT_FILE !== undefined });
 
-  const guard = outbound({ allowed: config.OUTBOUND_ALLOW, stores: config.READSTORE_URL === undefined ? [] : [new URL(config.READSTORE_URL).hostname.replace(/^\[|\]$/g, '')] });
+  const stores = [...('url' in logUrl ? esdbHosts(logUrl.url) : []), ...(readUrl === undefined ? [] : [new URL(readUrl).hostname.replace(/^\[|\]$/g, '')])];
+  const guard = outbound({ allowed: config.OUTBOUND_ALLOW, stores });
   const renderer = jinjaRenderer();
   const sessions = sessionRunner({ handle, tools, events: streams.events, webhook: httpWebhook(guard, sealing.unseal), renderer, lead: run.lead, log: warn });
   const telling = tellEvents({
@@ -145,10 +150,20 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     order: () => settings.current().adapterOrder,
     unseal: sealing.unseal,
     guard,
-    labFolder: join(config.DATA_DIR, 'lab'),
+    labFolder: join(folder, 'lab'),
   });
 
-  const health = monitor({ log, run, model, kind: inMemory ? 'memory' : 'redis', acknowledged: () => acknowledged, snapshot: keeping.position });
+  const health = monitor({
+    log, run, model, acknowledged: () => acknowledged, snapshot: keeping.position,
+    modelKind: inMemory ? 'memory' : 'redis',
+    logKind: 'embedded' in opened ? 'sqlite' : 'eventstoredb',
+    logGauges: 'embedded' in opened ? {
+      store_commits_total: { help: 'Transactions committed, each one fsync', value: () => opened.embedded.stats().commits },
+      store_events_total: { help: 'Events appended by this process', value: () => opened.embedded.stats().events },
+    } : {
+      store_lag: { help: 'Positions of the log that this process has not been told of yet', value: opened.remote.lag },
+    },
+  });
   const measured = metrics(health.gauges);
   let stopping = false;
   const service: Service = {

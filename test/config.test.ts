@@ -1,9 +1,15 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import fc from 'fast-check';
 import { ConfigFaults, readConfig, settingsHelp } from '../src/config.ts';
-import { esdbHosts } from '../src/store/url.ts';
+import { esdbHosts, logUrl } from '../src/store/url.ts';
+
+// Not exported; what the client makes of a connection string.
+const { parseConnectionString } = createRequire(import.meta.url)('@eventstore/db-client/dist/Client/parseConnectionString') as
+  { parseConnectionString: (url: string) => { dnsDiscover: boolean; hosts: { address: string; port: number }[]; defaultCredentials?: { username: string; password: string }; tls?: boolean; throwOnAppendFailure?: boolean } };
 
 const secret = { SECRET_KEY: 'sixteen characters' };
 
@@ -62,6 +68,37 @@ describe('EVENTSTORE_URL', () => {
     });
   }
 
+  it('means to the client what it says, whatever it is: nothing is guessed, dropped or printed', () => {
+    const warned: unknown[] = [];
+    const { warn } = console;
+    console.warn = (...words: unknown[]) => { warned.push(words); };
+    const piece = fc.string({ unit: fc.constantFrom('a', 'Z', '1', '.', '-', '_', ':', '@', '/', '?', '&', '=', '%', '%40', ',', '+', ' '), minLength: 1, maxLength: 5 });
+    const pair = fc.oneof(
+      fc.constantFrom('tls=true', 'tls=false', 'TLS=true', 't-l_s=false', 'throwOnAppendFailure=true', 'throwOnAppendFailure=false', 'tlsVerifyCert=false', 'nodePreference=follower', 'node-preference=ReadOnlyReplica', 'gossipTimeout=5', 'x=1'),
+      fc.tuple(piece, piece).map((words) => words.join('=')),
+    );
+    const url = fc.record({
+      scheme: fc.constantFrom('esdb://', 'esdb+discover://'), user: fc.option(fc.tuple(piece, piece)), hosts: fc.array(fc.oneof(fc.constantFrom('log', 'log:2113', '10.0.0.1:1'), piece), { minLength: 1, maxLength: 3 }),
+      slash: fc.constantFrom('', '/'), pairs: fc.array(pair, { maxLength: 3 }),
+    }).map(({ scheme, user, hosts, slash, pairs }) => `${scheme}${user ? `${user.join(':')}@` : ''}${hosts.join(',')}${slash}${pairs.length > 0 ? '?' : ''}${pairs.join('&')}`);
+    let taken = 0;
+    try {
+      fc.assert(fc.property(url, (text) => {
+        try { logUrl(text); } catch { return; }
+        taken++;
+        const { dnsDiscover, hosts, defaultCredentials, tls, throwOnAppendFailure } = parseConnectionString(text.replace(/\/(?=\?)/, '')); // the client takes the slash for a part of the host, so the adapter takes it away
+        const [, user, password] = /^[^@]*\/\/([^:@]*):([^:@]*)@/.exec(text) ?? [];
+        assert.deepEqual(hosts.map(({ address }) => address), esdbHosts(text));
+        assert.equal(dnsDiscover, text.startsWith('esdb+discover'));
+        assert.deepEqual(defaultCredentials, user === undefined ? undefined : { username: decodeURIComponent(user), password: decodeURIComponent(password!) });
+        assert.ok(throwOnAppendFailure !== false && (tls !== false || user === undefined));
+        assert.deepEqual(warned, []);
+      }), { numRuns: 5000 });
+    } finally {
+      console.warn = warn;
+    }
+    assert.ok(taken > 100, `only ${taken} were taken`);
+  });
   it('may name an authority that is there', () => {
     const folder = mkdtempSync(join(tmpdir(), 'automation-platform-'));
     writeFileSync(join(folder, 'ca.pem'), '');

@@ -12,6 +12,9 @@ import { type EventStore, maxAppend, maxEvent, type NewEvent, type StoredEvent }
 import { openSqliteReader, openSqliteStore } from '../src/store/sqlite.ts';
 import { startProgram, temporaryFolder } from './process.ts';
 import { adminPassword, startService } from './service.ts';
+import { openEventStoreDb } from '../src/store/eventstoredb.ts';
+import { memoryEventStore } from './memoryEventStore.ts';
+import { scriptedEventStore } from './scriptedEventStore.ts';
 import { dying } from './stopping.ts';
 import { newEvent } from './store.contract.ts';
 
@@ -292,6 +295,34 @@ describe('log copy', function () {
     await store.append('thing-a', -1, [newEvent()]);
     await store.close();
   };
+
+  it('takes a log into EventStoreDB and back, with everything that the platform makes of it', async () => {
+    const first = await startService({}, join(folder, 'first'));
+    await loadSample(first.url, 'admin', adminPassword);
+    await first.stop();
+    const server = await scriptedEventStore(memoryEventStore().handlers);
+    try {
+      const { output, text } = said();
+      await logCopy(url('first'), server.url, never, output);
+      const before = await openSqliteReader(file('first'));
+      assert.match(text(), new RegExp(`^${await before.head()} events copied, 0 were there`));
+      const reader = await openEventStoreDb({ url: server.url, log: () => undefined });
+      const carriedOut = await reader.at(await reader.checkpoint('reactions'));
+      assert.equal(carriedOut?.id, (await before.at(await before.checkpoint('reactions')))?.id);
+      await reader.close();
+      const again = said();
+      await logCopy(url('first'), server.url, never, again.output);
+      assert.match(again.text(), /^0 events copied/);
+
+      await logCopy(server.url, url('back'), never, said().output);
+      const back = await openSqliteReader(file('back'));
+      assert.deepEqual(content(await eventsOf(back)), content(await eventsOf(before)));
+      assert.equal((await back.at(await back.checkpoint('reactions')))?.id, carriedOut?.id);
+      await Promise.all([before.close(), back.close()]);
+    } finally {
+      server.stop();
+    }
+  });
 
   it('runs as a command, twice', async () => {
     await small('first');

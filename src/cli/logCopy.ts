@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { copyLog } from '../store/copyLog.ts';
+import { openEventStoreDb } from '../store/eventstoredb.ts';
 import type { EventStore } from '../store/port.ts';
 import { openSqliteReader, openSqliteStore } from '../store/sqlite.ts';
 import { lockFolder } from '../store/sqliteLock.ts';
@@ -10,24 +11,31 @@ import { progressLine, type Terminal } from './progress.ts';
 /** A log that is open, and how to leave it. */
 type Opened = { readonly store: EventStore; readonly close: () => Promise<void> };
 
+/** Told when the way to EventStoreDB is lost and found. */
+type Log = (message: string) => void;
+
 const named = (name: string, text: string): LogUrl => {
   try { return logUrl(text); } catch (error) { throw new Error(`${name} ${(error as Error).message}`, { cause: error }); }
 };
 
-const notYet = (): never => { throw new Error('EventStoreDB is not supported yet'); };
+const remote = async (url: string, log: Log): Promise<Opened> => {
+  const store = await openEventStoreDb({ url, log });
+  return { store, close: () => store.close() };
+};
 
-const openTarget = async (log: LogUrl): Promise<Opened> => {
-  const store = 'file' in log ? await openSqliteStore(log) : notYet();
+const openTarget = async (at: LogUrl, log: Log): Promise<Opened> => {
+  if ('url' in at) return remote(at.url, log);
+  const store = await openSqliteStore(at);
   return { store, close: () => store.close() };
 };
 
 /** Nobody may write to a file while it is copied; from EventStoreDB nobody can be kept away. `locked`: the folder that the target locks. */
-const openSource = async (log: LogUrl, locked: string | undefined): Promise<Opened> => {
-  if (!('file' in log)) return notYet();
-  if (!existsSync(log.file)) throw new Error(`There is no log at ${log.file}`);
-  const unlock = dirname(log.file) === locked ? () => undefined : lockFolder(log.file);
+const openSource = async (at: LogUrl, locked: string | undefined, log: Log): Promise<Opened> => {
+  if ('url' in at) return remote(at.url, log);
+  if (!existsSync(at.file)) throw new Error(`There is no log at ${at.file}`);
+  const unlock = dirname(at.file) === locked ? () => undefined : lockFolder(at.file);
   try {
-    const store = await openSqliteReader(log.file);
+    const store = await openSqliteReader(at.file);
     return { store, close: async () => { await store.close(); unlock(); } };
   } catch (error) {
     unlock();
@@ -43,10 +51,11 @@ export const logCopy = async (from: string, to: string, signal: AbortSignal, out
   const [source, target] = [named('<from>', from), named('<to>', to)];
   const opened: Opened[] = [];
   const progress = progressLine(output);
+  const log: Log = (message) => { output.write(`${message}\n`); };
   try {
-    const ours = await openSource(source, 'file' in target ? dirname(target.file) : undefined);
+    const ours = await openSource(source, 'file' in target ? dirname(target.file) : undefined, log);
     opened.push(ours);
-    const theirs = await openTarget(target);
+    const theirs = await openTarget(target, log);
     opened.push(theirs);
     if (ours.store.id === theirs.store.id) throw new Error('<from> and <to> are the same log');
     const done = await copyLog({
@@ -56,6 +65,7 @@ export const logCopy = async (from: string, to: string, signal: AbortSignal, out
     progress.end();
     output.write(`${done.copied} events copied, ${done.found} were there already; both logs were compared event by event\n`);
     for (const [name, { events, digest }] of [['source', done.source], ['target', done.target]] as const) output.write(`${name}: ${events} events, SHA-256 ${digest}\n`);
+    output.write('Secrets in it open with the SECRET_KEY or secret.key of the service that it is from\n');
   } finally {
     progress.end();
     for (const { close } of opened.reverse()) await close();

@@ -63,7 +63,7 @@ const faultsOf = (url: string): readonly string[] => {
   const hosts = parts.hosts!.split(',');
   const given = new Map<string, string>();
   const faults: string[] = [];
-  if (credentials !== undefined && !(/^[^:]+:[^:]+$/.test(credentials) && decoded(credentials) !== undefined))
+  if (credentials !== undefined && !(/^[^:\s]+:[^:\s]+$/.test(credentials) && decoded(credentials) !== undefined))
     faults.push('has credentials that cannot be read: they are user:password, with other characters than letters and digits percent-encoded');
   if (!hosts.every((host) => /^[\w.-]+(:\d{1,5})?$/.test(host) && Number(/:(\d+)$/.exec(host)?.[1] ?? 2113) <= 65_535)) faults.push('has hosts that cannot be read: each is a name or IPv4 address, and a port');
   if (discover && hosts.length > 1) faults.push('takes one host with esdb+discover://, a DNS name of all nodes');
