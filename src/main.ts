@@ -28,9 +28,10 @@ const serve = async (): Promise<void> => {
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop().catch(fail));
 
-  const { url, warmUp } = await starting;
+  const { url, logUrl, warmUp } = await starting;
   if (!config.TLS_CERT_FILE && !['127.0.0.1', '::1', 'localhost'].includes(config.HOST))
     logger.warn('Passwords cross the network in clear: HOST is not loopback and TLS_CERT_FILE is not set');
+  if (logUrl !== undefined) process.stderr.write(`event log on ${logUrl}\n`);
   process.stderr.write(`automation-platform ${version} listens on ${url}\n`);
   await warmUp();
 };

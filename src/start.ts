@@ -32,6 +32,7 @@ import { readSnapshot } from './projections/snapshot.ts';
 import { snapshots } from './projections/snapshots.ts';
 import { projectionVersion } from './projections/version.ts';
 import { secretKey, secrets } from './secrets.ts';
+import { servedLog } from './servedLog.ts';
 import { sessionRunner } from './sessions.ts';
 import { devicesOf } from './southbound/devices.ts';
 import { jinjaRenderer } from './southbound/jinja/renderer.ts';
@@ -51,6 +52,8 @@ const snapshotEvery = 20_000;
  */
 export type Running = {
   readonly url: string;
+  /** Where clients of EventStoreDB find the embedded log, without user and password. */
+  readonly logUrl?: string;
   readonly warmUp: () => Promise<void>;
   readonly stop: () => Promise<void>;
 };
@@ -191,8 +194,11 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = config;
   const server = await listen({ host: config.HOST, port: config.PORT, ...(certFile && keyFile && { tls: { certFile, keyFile } }) }, listener);
 
+  const served = 'embedded' in opened && config.ESDB_PORT !== undefined ? await servedLog({ config, port: config.ESDB_PORT, store: opened.embedded, auth, log: warn }) : undefined;
+
   return {
     url: server.url,
+    ...(served && { logUrl: served.url }),
     warmUp,
     stop: async () => {
       stopping = true;
@@ -200,7 +206,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
       // Calls of devices are broken off while their outcome can still be stored and answered.
       const { shutdownMs } = settings.current();
       const patience = setTimeout(() => void devices.close(), shutdownMs / 2);
-      await server.stop(shutdownMs);
+      await Promise.all([server.stop(shutdownMs), served?.close()]);
       clearTimeout(patience);
       await devices.close();
       auth.stop();

@@ -5,7 +5,7 @@ import { readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { connect, createServer } from 'node:tls';
-import { ownCertificate } from '../src/certificate.ts';
+import { ownCertificate } from '../src/store/grpc/certificate.ts';
 import { temporaryFolder } from './process.ts';
 
 describe('the certificate of the service itself', () => {
