@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { hash } from 'node:crypto';
+import { hash, randomUUID } from 'node:crypto';
 import { copyFileSync, existsSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
@@ -7,6 +7,9 @@ import { logCopy } from '../src/cli/logCopy.ts';
 import { loadSample } from '../src/demo/load.ts';
 import { type Copied, copyLog, type Progress } from '../src/store/copyLog.ts';
 import { link } from '../src/store/event.ts';
+import { isForeign, unwrapForeign, wrapForeign } from '../src/store/foreign.ts';
+import { isOwnStream } from '../src/ownStreams.ts';
+import { openGrpcLog } from './grpcLog.ts';
 import { slimmed, withPayloads } from '../src/store/payloads.ts';
 import { type EventStore, maxAppend, maxEvent, type NewEvent, type StoredEvent } from '../src/store/port.ts';
 import { openSqliteReader, openSqliteStore } from '../src/store/sqlite.ts';
@@ -249,6 +252,15 @@ describe('log copy', function () {
     output.on('data', (chunk: Buffer) => { text += chunk; });
     return { output, text: () => text };
   };
+  /** Two servers of EventStoreDB's protocol: arrays, and the embedded log. */
+  const openArrays = async () => {
+    const server = await scriptedEventStore(memoryEventStore().handlers);
+    return { name: 'arrays', url: server.url, close: async () => server.stop() };
+  };
+  const openEmbedded = async () => {
+    const log = await openGrpcLog({ own: isOwnStream });
+    return { name: 'embedded', url: log.url(), store: log.store, close: () => log.close() };
+  };
   beforeEach(() => { folder = temporaryFolder(); });
   afterEach(() => rmSync(folder, { recursive: true }));
 
@@ -300,11 +312,10 @@ describe('log copy', function () {
     const first = await startService({}, join(folder, 'first'));
     await loadSample(first.url, 'admin', adminPassword);
     await first.stop();
-    const server = await scriptedEventStore(memoryEventStore().handlers);
-    try {
+    const before = await openSqliteReader(file('first'));
+    for (const server of [await openArrays(), await openEmbedded()]) {
       const { output, text } = said();
       await logCopy(url('first'), server.url, never, output);
-      const before = await openSqliteReader(file('first'));
       assert.match(text(), new RegExp(`^${await before.head()} events copied, 0 were there`));
       const reader = await openEventStoreDb({ url: server.url, log: () => undefined });
       const carriedOut = await reader.at(await reader.checkpoint('reactions'));
@@ -314,14 +325,46 @@ describe('log copy', function () {
       await logCopy(url('first'), server.url, never, again.output);
       assert.match(again.text(), /^0 events copied/);
 
-      await logCopy(server.url, url('back'), never, said().output);
-      const back = await openSqliteReader(file('back'));
+      await logCopy(server.url, url(server.name), never, said().output);
+      const back = await openSqliteReader(file(server.name));
       assert.deepEqual(content(await eventsOf(back)), content(await eventsOf(before)));
       assert.equal((await back.at(await back.checkpoint('reactions')))?.id, carriedOut?.id);
-      await Promise.all([before.close(), back.close()]);
-    } finally {
-      server.stop();
+      await back.close();
+      await server.close();
     }
+    await before.close();
+  });
+
+  it('takes what tools have written in JSON as they sent it, and says what cannot be taken', async () => {
+    const tool = { id: randomUUID(), type: 'seen', contentType: 'application/json', created: new Date('2026-03-01T00:00:00.000Z') };
+    const json = wrapForeign({ ...tool, data: Buffer.from('{ "n": 1.0 }'), metadata: Buffer.from('{"by":"tool"}') });
+    const bare = wrapForeign({ ...tool, id: randomUUID(), data: Buffer.from('[1]'), metadata: Buffer.alloc(0) });
+    const kept = wrapForeign({ ...tool, id: randomUUID(), type: '$metadata', data: Buffer.from('{"$maxCount":10}'), metadata: Buffer.alloc(0) });
+    const source = await openSqliteStore({ file: file('first') });
+    await source.append('tool-1', -1, [json, bare]);
+    await source.append('$$tool-1', -1, [kept]);
+    await source.close();
+    const server = await openEmbedded();
+    await logCopy(url('first'), server.url, never, said().output);
+    const stored = await eventsOf(server.store);
+    const events = stored.filter(({ stream }) => stream.endsWith('tool-1')).map((event) => ({ ...event, ...unwrapForeign(event) }));
+    assert.deepEqual(events.map(({ stream, data, metadata }) => [stream, String(data), String(metadata)]), [['tool-1', '{ "n": 1.0 }', '{"by":"tool"}'], ['tool-1', '[1]', '{}'], ['$$tool-1', '{"$maxCount":10}', '{}']]);
+
+    await logCopy(server.url, url('back'), never, said().output);
+    await logCopy(url('first'), url('back'), never, said().output);
+    const back = await openSqliteReader(file('back'));
+    assert.deepEqual((await eventsOf(back)).map((event) => [event.stream, isForeign(event)]), [['tool-1', true], ['tool-1', true], ['$$tool-1', true]]);
+    await back.close();
+
+    const more = await openSqliteStore({ file: file('first') });
+    await more.append('tool-2', -1, [wrapForeign({ ...tool, id: randomUUID(), contentType: 'application/octet-stream', data: Buffer.from([0, 255]), metadata: Buffer.alloc(0) })]);
+    await more.close();
+    await assert.rejects(logCopy(url('first'), server.url, never, said().output), /position 4 \(event 0 of stream tool-2\).*not JSON/);
+    await server.close();
+    await logCopy(url('first'), url('file'), never, said().output);
+    const [same, original] = [await openSqliteReader(file('file')), await openSqliteReader(file('first'))];
+    assert.deepEqual(await eventsOf(same), await eventsOf(original), 'a file keeps every byte');
+    await Promise.all([same.close(), original.close()]);
   });
 
   it('runs as a command, twice', async () => {

@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { isOwnStream } from '../ownStreams.ts';
 import { copyLog } from '../store/copyLog.ts';
 import { openEventStoreDb } from '../store/eventstoredb.ts';
+import { keepingForeign, takingForeign } from '../store/foreignCopies.ts';
 import type { EventStore } from '../store/port.ts';
 import { openSqliteReader, openSqliteStore } from '../store/sqlite.ts';
 import { lockFolder } from '../store/sqliteLock.ts';
@@ -24,9 +26,12 @@ const remote = async (url: string, log: Log): Promise<Opened> => {
 };
 
 const openTarget = async (at: LogUrl, log: Log): Promise<Opened> => {
-  if ('url' in at) return remote(at.url, log);
+  if ('url' in at) {
+    const { store, close } = await remote(at.url, log);
+    return { store: takingForeign(store), close };
+  }
   const store = await openSqliteStore(at);
-  return { store, close: () => store.close() };
+  return { store: keepingForeign(store, isOwnStream), close: () => store.close() };
 };
 
 /** Nobody may write to a file while it is copied; from EventStoreDB nobody can be kept away. `locked`: the folder that the target locks. */

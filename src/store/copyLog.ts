@@ -1,10 +1,11 @@
 import { createHash } from 'node:crypto';
+import { shown } from './foreignCopies.ts';
 import { type Appended, type EventStore, maxAppend, type StoredEvent, WrongRevision } from './port.ts';
 
 /** How far a copy is: positions are those of the source. */
 export type Progress = { readonly step: 'comparing' | 'copying' | 'verifying'; readonly position: number; readonly head: number; readonly events: number };
 
-/** Number of events, and SHA-256 in hex over one line per event in order: JSON of [stream, revision, id, type, data, metadata]. */
+/** Number of events, and SHA-256 in hex over one line per event in order, as `shown`: JSON of [stream, revision, id, type, data, metadata]. */
 export type Content = { readonly events: number; readonly digest: string };
 
 /** What a copy did: events that the target had already, events that were copied, and what both logs hold now. */
@@ -36,6 +37,12 @@ const content = async function* (store: EventStore): AsyncGenerator<StoredEvent>
 
 const compared = ['stream', 'revision', 'id', 'type', 'data', 'metadata'] as const;
 
+/** The names of what two events differ in. */
+const differences = (event: StoredEvent, there: StoredEvent): readonly string[] => {
+  const [here, other] = [shown(event), shown(there)];
+  return compared.filter((field) => here[field] !== other[field]);
+};
+
 const place = ({ position, stream, revision }: StoredEvent): string => `position ${position} (event ${revision} of stream ${stream})`;
 
 /** The events of the source, each with the target's own; an Error names the first place where the target has something else. */
@@ -45,8 +52,8 @@ const sideBySide = async function* (from: EventStore, to: EventStore, signal: Ab
     for await (const event of content(from)) {
       signal.throwIfAborted();
       const { value: there } = await theirs.next() as IteratorResult<StoredEvent, undefined>;
-      const different = there && compared.filter((field) => event[field] !== there[field]);
-      if (different && different.length > 0) throw new Error(`The target is not a copy of the source: at its ${place(there)}, where the source has ${place(event)}, it differs in ${different.join(', ')}`);
+      const different = there ? differences(event, there) : [];
+      if (there && different.length > 0) throw new Error(`The target is not a copy of the source: at its ${place(there)}, where the source has ${place(event)}, it differs in ${different.join(', ')}`);
       yield [event, there];
     }
     const { value: more } = await theirs.next() as IteratorResult<StoredEvent, undefined>;
@@ -92,7 +99,8 @@ const digester = () => {
   let events = 0;
   return {
     add: (event: StoredEvent): void => {
-      hash.update(`${JSON.stringify(compared.map((field) => event[field]))}\n`);
+      const seen = shown(event);
+      hash.update(`${JSON.stringify(compared.map((field) => seen[field]))}\n`);
       events++;
     },
     done: (): Content => ({ events, digest: hash.digest('hex') }),
