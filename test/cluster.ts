@@ -36,8 +36,8 @@ const member = (folder: string, settings: Record<string, string>) => {
     ask: async (...args: Parameters<Server['ask']>): ReturnType<Server['ask']> => (server ? server.ask(...args) : { status: 0, body: undefined, text: '', headers: new Headers() }),
     /** Another one after each start; undefined: it does not run. */
     process: () => server?.child,
-    /** Whatever it has said on stderr since it was last started. */
-    said: (): string => server?.output().err ?? '',
+    /** What it has logged since it was last started. */
+    logged: (): string => server?.output().out ?? '',
     kill: () => end('SIGKILL'),
     stop: () => end('SIGTERM'),
   };

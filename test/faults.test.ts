@@ -202,7 +202,7 @@ describeOwnRedis('several nodes under load', function (redis) {
         await Promise.all(nodes.nodes.map((node) => soon(`${node.name} is ready`, () => node.ready())));
       } finally {
         await load.stop();
-        if (process.env.TEST_LOG) for (const { name, said } of nodes.nodes) process.stderr.write(`${name} said: ${said()}\n`);
+        if (process.env.TEST_LOG) for (const { name, logged } of nodes.nodes) process.stderr.write(`${name} has logged:\n${logged()}`);
       }
       await check(load, round);
     });
