@@ -123,7 +123,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     return consequences.follow(events);
   };
   const handle = handler({ store, streams, claims: nameClaims(store, streams), tools, now, follow });
-  const auth = authenticator({ model, settled, handle, settings: settings.current, hashing, unseal: sealing.unseal, digest: sealing.digest, secure: config.TLS_CERT_FILE !== undefined });
+  const auth = authenticator({ model, settled, head: log.head, handle, settings: settings.current, hashing, unseal: sealing.unseal, digest: sealing.digest, secure: config.TLS_CERT_FILE !== undefined });
 
   const stores = [...('url' in logUrl ? esdbHosts(logUrl.url) : []), ...(readUrl === undefined ? [] : [new URL(readUrl).hostname.replace(/^\[|\]$/g, '')])];
   const guard = outbound({ allowed: config.OUTBOUND_ALLOW, stores });

@@ -5,7 +5,7 @@ import { logAudit } from './logAudit.ts';
 import { describeOwnRedis, type OwnRedis } from './redisServer.ts';
 import { startService } from './service.ts';
 
-type Scene = { readonly nodes: Cluster; readonly redis: OwnRedis; readonly load: Load; readonly leader: ApiNode; readonly other: ApiNode };
+type Scene = { readonly round: string; readonly nodes: Cluster; readonly redis: OwnRedis; readonly load: Load; readonly leader: ApiNode; readonly other: ApiNode };
 
 const unavailable = async (node: ApiNode): Promise<boolean> => (await node.ask('GET', '/group-mappings?limit=1')).status === 503;
 const saysSo = (...nodes: readonly ApiNode[]) => Promise.all(nodes.map((node) => soon(`${node.name} answers 503`, () => unavailable(node), 20_000)));
@@ -84,13 +84,19 @@ const troubles: Record<string, (scene: Scene) => Promise<void>> = {
       await goesOn(load, other);
     }
   },
-  'a leader that stands still for longer than its lease': async ({ load, leader, other }) => {
-    leader.running().child.kill('SIGSTOP');
+  'a leader that stands still for longer than its lease': async ({ round, leader, other }) => {
+    const { child } = leader.running();
+    const create = (node: ApiNode) => node.ask('POST', '/operations-manager/automations', { name: `${round}-asleep` }, { 'Idempotency-Key': `${round}-asleep` });
+    child.kill('SIGSTOP');
     try {
+      const asked = create(leader);
       await takesOver(other);
-      await goesOn(load, other);
+      const { status, body } = await create(other);
+      assert.equal(status, 200);
+      child.kill('SIGCONT');
+      await soon('the one that slept gives the same answer', async () => (await asked).status === 200 || (await create(leader)).body?.data._id === body.data._id);
     } finally {
-      leader.running().child.kill('SIGCONT');
+      child.kill('SIGCONT');
     }
   },
 };
@@ -120,7 +126,7 @@ describeOwnRedis('several nodes under load', function (redis) {
   });
   after(() => nodes?.remove());
 
-  const lists = ['/group-mappings', '/operations-manager/automations', '/operations-manager/jobs', '/authorization/accounts', '/authorization/groups', '/adapters'];
+  const lists = ['/group-mappings', '/operations-manager/automations', '/operations-manager/jobs', '/authorization/accounts', '/authorization/groups', '/configuration_manager/adapters'];
   const shown = async (ask: ApiNode['ask'], singles: readonly string[]) => ({
     lists: await Promise.all(lists.map((path) => pagesOf(ask, path))),
     singles: await Promise.all(singles.map((path) => ask('GET', path).then(({ text, headers }) => `${headers.get('etag')} ${text}`))),
@@ -185,7 +191,7 @@ describeOwnRedis('several nodes under load', function (redis) {
       const load = startLoad({ nodes: nodes.nodes, round });
       try {
         await Promise.all(nodes.nodes.map((node) => goesOn(load, node)));
-        await happen({ nodes, redis: redis(), load, ...await nodes.roles() });
+        await happen({ round, nodes, redis: redis(), load, ...await nodes.roles() });
         await Promise.all(nodes.nodes.map((node) => goesOn(load, node)));
         await Promise.all(nodes.nodes.map((node) => soon(`${node.name} is ready`, () => node.ready())));
       } finally {

@@ -80,7 +80,7 @@ export const startNode = async (log: EventStore, { settings = () => defaults, no
     store, streams, tools, claims: nameClaims(store, streams), now: () => new Date(now()).toISOString(),
     follow: async (events) => { auth.onStored(events); return reacting ? following.follow(events) : 0; },
   });
-  const auth = authenticator({ model, settled, handle, settings, hashing, unseal: sealing.unseal, digest: sealing.digest, secure: false, now });
+  const auth = authenticator({ model, settled, head: log.head, handle, settings, hashing, unseal: sealing.unseal, digest: sealing.digest, secure: false, now });
 
   const telling = tellEvents({
     store, run, after: acknowledged, categories: new Set(aggregates.map(({ category }) => category)), log: () => undefined,

@@ -47,7 +47,7 @@ describeOwnRedis('several nodes', function (redis) {
       assert.deepEqual(ok(await ask('GET', '/authorization/accounts')).results.map(({ username }: { username: string }) => username), ['admin']);
       const groups = ok(await ask('GET', '/authorization/groups')).results.map(({ name }: { name: string }) => name);
       assert.ok(groups.includes('admins') && new Set(groups).size === groups.length, groups.join());
-      assert.equal(ok(await ask('GET', '/adapters')).total, 1);
+      assert.equal(ok(await ask('GET', '/configuration_manager/adapters')).total, 1);
     }
     assert.equal((await events('accountCreated')).length, 1);
   });

@@ -33,6 +33,8 @@ type Needs = {
   readonly model: ReadStore;
   /** Resolves once the read models show all that this node has acknowledged, and the position. */
   readonly settled: (least?: number) => Promise<void> | undefined;
+  /** Position of the newest event in the log. */
+  readonly head: () => Promise<number>;
   readonly handle: Handle;
   /** Asked several times per request. */
   readonly settings: () => LoginSettings;
@@ -75,9 +77,9 @@ const sharing = <T>() => {
  * with the process, until `principalTimeout` after its last use: no password is hashed again as long as the account's
  * stays the same. Order of work: kept credential, limiter, hashing.
  */
-export const authenticator = ({ model, settled, handle, settings, hashing, unseal, digest, secure, limiter = limiterOf(), now = Date.now }: Needs) => {
+export const authenticator = ({ model, settled, head, handle, settings, hashing, unseal, digest, secure, limiter = limiterOf(), now = Date.now }: Needs) => {
   const accounts = principals({ model, settings, now });
-  const tokens = tokensOf({ model, settled, handle, digest, settings, now });
+  const tokens = tokensOf({ model, settled, head, handle, digest, settings, now });
   const verified = new LRUCache<string, { readonly account: string; readonly credential: string; used: number }>({ max: 20_000 });
   const attempts = sharing<Known | undefined>();
   const checks = sharing<Known | undefined>();

@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { CancelledError, DeadlineExceededError, EventStoreDBClient, UnavailableError } from '@eventstore/db-client';
 import { type BatchAppend, batchAppends, type BatchCalls } from './eventstoredbBatches.ts';
 import { closed, finalError, Silence, unavailable } from './eventstoredbErrors.ts';
-import { connectionString } from './eventstoredbUrl.ts';
+import { connectionString, redacted } from './eventstoredbUrl.ts';
 
 /** A client, its way to append, and a signal that aborts when another has taken its place. */
 export type Connection = { readonly client: EventStoreDBClient; readonly append: BatchAppend; readonly gone: AbortSignal };
@@ -21,8 +21,17 @@ type Inner = BatchCalls & {
 
 const ignore = (): void => undefined;
 
+const clientOf = (url: string, generation: number): EventStoreDBClient => {
+  const given = connectionString(url, generation);
+  try { return EventStoreDBClient.connectionString(given); } catch (error) {
+    // Where the client's message says what it expected, it quotes the URL before.
+    const { expected, message } = error as { expected?: string; message: string };
+    throw new Error(`${redacted(url)}: ${expected === undefined ? message : `expected ${expected}`}`);
+  }
+};
+
 const connect = (url: string, generation: number) => {
-  const client = EventStoreDBClient.connectionString(connectionString(url, generation));
+  const client = clientOf(url, generation);
   const inner = client as unknown as Inner; // see there
   const { handleError } = inner;
   // Nobody waits for it: its failure would end the process.

@@ -9,7 +9,7 @@ const flat = (name: string): string => name.trim().toLowerCase().replace(/[_-]/g
 const usualKeepAliveTimeout = 10_000;
 
 /** A URL as it may be logged: without user and password. */
-export const redacted = (url: string): string => url.replace(/^([a-z+]*:(?:\/\/)?)?[\s\S]*@/i, '$1***@');
+export const redacted = (url: string): string => url.replace(/^([a-z+]+:\/\/|esdb[a-z+]*:)?[\s\S]*@/i, '$1***@');
 
 /**
  * The connection string for the client's n-th connection. Throws an error, which shows no password, when the URL has a
