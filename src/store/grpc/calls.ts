@@ -56,10 +56,12 @@ export const answeringCalls = (report: (error: unknown) => void) => {
       stream.once('drain', done);
       signal.addEventListener('abort', done);
     });
+    let draining: Promise<void> | undefined;
     const send = async (message: T): Promise<void> => {
+      while (draining) await draining;
       signal.throwIfAborted();
       if (stream.write(message as never)) return;
-      await drained();
+      await (draining = drained().finally(() => { draining = undefined; }));
       signal.throwIfAborted();
     };
     stream.on('cancelled', () => fail(cancelled()));
