@@ -14,7 +14,10 @@ const allowed: Record<string, readonly string[]> = {
 /** Packages that a layer may use beside Node's own modules; in the domain not even those. */
 const packages: Record<string, readonly string[]> = {
   domain: ['typebox', 'typebox/compile'],
-  store: ['libsql', 'lru-cache'],
+  store: [
+    'libsql', 'lru-cache', '@eventstore/db-client', '@eventstore/db-client/generated', 'google-protobuf/google/protobuf',
+    '@eventstore/db-client/dist/streams/appendToStream/unpackError.js', '@eventstore/db-client/dist/utils/grpcUUID.js',
+  ],
   'store/grpc': ['@grpc/grpc-js', '@eventstore/db-client/generated', 'google-protobuf/google/protobuf', 're2js', 'selfsigned'],
   projections: ['lru-cache', 'redis'],
   commands: ['typebox', 'lru-cache', 'ajv', 'ajv/dist/2020.js', 'ajv-formats', 'ajv-formats/dist/formats.js', 're2js'],

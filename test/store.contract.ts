@@ -213,10 +213,11 @@ export const storeContract = (name: string, open: (folder: string) => Promise<Ev
     });
     it('ends at what was stored when it was called', async () => {
       await chain(3);
-      const reading = store.readAll(start);
-      await chain(3);
       let count = 0;
-      for await (const { events } of reading) count += events.length;
+      for await (const { events } of store.readAll(start)) {
+        count += events.length;
+        await chain(3);
+      }
       assert.equal(count, 3);
     });
     it('can go on from the position of any part', async () => {
@@ -299,20 +300,24 @@ export const storeContract = (name: string, open: (folder: string) => Promise<Ev
     it('gives only types that begin with one of the prefixes, and its position passes over the others', async () => {
       const mixed = async () => {
         for (const type of ['@a/one:x', '@b/one:x', '@a/two:x', '@c/one:x']) await append(newStream(), -1, [newEvent({}, type)]);
+        const last = await store.head();
+        // A position may lag behind by some that do not pass.
+        await append(newStream(), -1, Array.from({ length: 64 }, () => newEvent({}, '@c/one:x')));
+        return last;
       };
-      await mixed();
+      let last = await mixed();
       const seen: string[] = [];
       const positions: number[] = [start];
       const enough = new AbortController();
-      let more: Promise<void> | undefined;
+      let more = false;
       for await (const { events, position } of store.follow(start, ['@a/', '@b/one:'], enough.signal)) {
         seen.push(...events.map(({ type }) => type));
         assert.ok(position >= positions.at(-1)!);
         positions.push(position);
-        if (position >= (await store.head())) {
-          if (more) enough.abort();
-          else await (more = mixed());
-        }
+        if (position < last) continue;
+        if (more) enough.abort();
+        else last = await mixed();
+        more = true;
       }
       assert.deepEqual(seen, ['@a/one:x', '@b/one:x', '@a/two:x', '@a/one:x', '@b/one:x', '@a/two:x']);
     });

@@ -16,7 +16,10 @@ export type StoredEvent = NewEvent & { readonly stream: string; readonly revisio
 /** Where an append ended: revision and position of its last event. */
 export type Appended = { readonly revision: number; readonly position: number };
 
-/** Some events in order, and the position up to which everything that passes the filter has now been delivered. */
+/**
+ * Some events in order, and the position up to which everything that passes the filter has now been delivered. With a
+ * filter it may lag behind the head by some events that do not pass; without one it is that of the last event.
+ */
 export type Batch = { readonly events: readonly StoredEvent[]; readonly position: number };
 
 /** Event-type prefixes, e.g. `@platform/operations-manager:`; an event passes if its type begins with one of them. */
@@ -49,7 +52,7 @@ export type EventStore = {
   append(stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended>;
   /** A stream's events from a revision on, in order, some at a time. */
   read(stream: string, from?: number): AsyncIterable<readonly StoredEvent[]>;
-  /** Everything after a position up to what was stored when the call was made, some at a time. */
+  /** Everything after a position up to what was stored when the call was made, or a moment later, some at a time; it ends. */
   readAll(after: number, filter?: Filter): AsyncIterable<Batch>;
   /** As readAll, then live until the signal aborts (then it ends, without an error). Delivers only what is durable. */
   follow(after: number, filter: Filter | undefined, signal: AbortSignal): AsyncIterable<Batch>;
@@ -63,6 +66,8 @@ export type EventStore = {
   setCheckpoint(name: string, position: number): Promise<void>;
   /** Set once appends have stopped for good (I/O error, full disk): why. Reads go on. */
   fault(): string | undefined;
+  /** False while the log cannot be reached. */
+  connected(): boolean;
   /** Finishes appends under way, refuses new ones, ends follows. */
   close(): Promise<void>;
 };

@@ -1,0 +1,70 @@
+import { Refusal } from '../domain/refusal.ts';
+import { eventStoreDbAppends } from './eventstoredbAppends.ts';
+import { eventStoreDbCheckpoints } from './eventstoredbCheckpoints.ts';
+import { connections as connectionsTo, type Times, usualTimes } from './eventstoredbConnection.ts';
+import { closed } from './eventstoredbErrors.ts';
+import { eventStoreDbFollowers, type Log } from './eventstoredbFollow.ts';
+import { eventStoreDbReads } from './eventstoredbReads.ts';
+import { redacted } from './eventstoredbUrl.ts';
+import { eventStoreDbWatch } from './eventstoredbWatch.ts';
+import { ensureIdentity } from './identity.ts';
+import type { EventStore } from './port.ts';
+
+export { redacted };
+
+/** The event store in EventStoreDB, version 22.10 or later. */
+export type EventStoreDb = EventStore & {
+  /** Whether EventStoreDB answered when it was last asked. */
+  connected(): boolean;
+  /** How far the slowest follower was behind the head when that was last looked at, in positions. */
+  lag(): number;
+};
+
+type Options = { readonly url: string; readonly log: Log; readonly times?: Partial<Times> };
+
+/**
+ * Connects to EventStoreDB (`esdb://` or `esdb+discover://`; user, password and settings as its client has them). Throws
+ * `Refusal('unavailable')` when there is no connection within about 10 seconds, an error when the URL is wrong. No error and no
+ * line of the log shows the password.
+ */
+export const openEventStoreDb = async ({ url, log, times }: Options): Promise<EventStoreDb> => {
+  const connections = connectionsTo(url, { ...usualTimes, ...times });
+  const reads = eventStoreDbReads(connections);
+  const appends = eventStoreDbAppends(connections, reads);
+  const followers = eventStoreDbFollowers(connections, log);
+  const checkpoints = eventStoreDbCheckpoints(reads, appends.append);
+  let closing: Promise<void> | undefined;
+  const open = (): void => { if (closing) throw closed(); };
+
+  const id = await ensureIdentity({ read: reads.read, append: appends.append }).catch((error: unknown) => {
+    connections.close();
+    if (!(error instanceof Refusal)) throw error;
+    throw new Refusal(error.code, `No connection to ${redacted(url)}: ${error.message}`, { cause: error });
+  });
+  const watch = eventStoreDbWatch(connections, reads, followers, log);
+
+  const close = async (): Promise<void> => {
+    followers.close();
+    await appends.close();
+    const watched = watch.close();
+    connections.close();
+    await watched;
+  };
+
+  return {
+    id,
+    append: appends.append,
+    read: reads.read,
+    readAll: reads.readAll,
+    follow: followers.follow,
+    at: async (position) => { open(); return reads.at(position); },
+    head: async () => { open(); return reads.head(); },
+    checkpoint: async (name) => { open(); return checkpoints.checkpoint(name); },
+    setCheckpoint: async (name, position) => { open(); return checkpoints.setCheckpoint(name, position); },
+    // Nothing is for good: EventStoreDB may come back.
+    fault: () => undefined,
+    connected: connections.up,
+    lag: watch.lag,
+    close: () => (closing ??= close()),
+  };
+};

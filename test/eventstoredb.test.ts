@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto';
+import { openEventStoreDb } from '../src/store/eventstoredb.ts';
+import type { Batch, EventStore, StoredEvent } from '../src/store/port.ts';
+import { memoryEventStore } from './memoryEventStore.ts';
+import { scriptedEventStore } from './scriptedEventStore.ts';
+import { storeContract } from './store.contract.ts';
+import { twoWriters } from './twoWriters.ts';
+
+const open = (url: string) => openEventStoreDb({ url, log: () => undefined });
+
+/** A part of a store that others do not share: its ids and checkpoints begin with a prefix there. */
+const partOf = (store: EventStore, prefix: string): EventStore => {
+  const outer = (stream: string): string => stream.replace('-', `-${prefix}`);
+  const inner = (events: readonly StoredEvent[]): StoredEvent[] =>
+    events.filter(({ stream }) => stream.includes(`-${prefix}`)).map((event) => ({ ...event, stream: event.stream.replace(`-${prefix}`, '-') }));
+  const batches = async function* (source: AsyncIterable<Batch>): AsyncGenerator<Batch> {
+    for await (const { events, position } of source) yield { events: inner(events), position };
+  };
+  return {
+    ...store,
+    append: (stream, expected, events) => store.append(outer(stream), expected, events),
+    read: async function* (stream, from) { for await (const events of store.read(outer(stream), from)) yield inner(events); },
+    readAll: (after, filter) => batches(store.readAll(after, filter)),
+    follow: (after, filter, signal) => batches(store.follow(after, filter, signal)),
+    checkpoint: (name) => store.checkpoint(prefix + name),
+    setCheckpoint: (name, position) => store.setCheckpoint(prefix + name, position),
+  };
+};
+
+/** Contract and races over one log, which all tests share. */
+const holds = (name: string, url: () => string): void => {
+  storeContract(name, () => open(url()));
+  twoWriters(name, async () => {
+    const store = await open(url());
+    return { store: partOf(store, `${randomUUID()}.`), close: store.close };
+  });
+};
+
+describe('EventStoreDB', () => {
+  let server: Awaited<ReturnType<typeof scriptedEventStore>>;
+  before(async () => { server = await scriptedEventStore(memoryEventStore().handlers); });
+  after(() => server.stop());
+  holds('EventStoreDB adapter over its protocol to arrays', () => server.url);
+});
+
+const real = process.env.TEST_ESDB_URL;
+if (real) holds('EventStoreDB', () => real);

@@ -1,0 +1,164 @@
+import { EventEmitter, once } from 'node:events';
+import type { ServerDuplexStream, ServerWritableStream } from '@grpc/grpc-js';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import rpc from '@eventstore/db-client/generated/status_pb.js';
+import streams, { type BatchAppendReq, type BatchAppendResp, type ReadReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import any from 'google-protobuf/google/protobuf/any_pb.js';
+import empty from 'google-protobuf/google/protobuf/empty_pb.js';
+import type { IStreamsServer } from './scriptedEventStore.ts';
+
+type Kept = { readonly stream: string; readonly revision: number; readonly position: number; readonly message: BatchAppendReq.ProposedMessage };
+
+/** An append as it was sent: `expected` is -1 for "no stream". */
+export type Proposal = { readonly id: string; readonly stream: string; readonly expected: number; readonly messages: readonly BatchAppendReq.ProposedMessage[] };
+
+/** A call that brings appends. */
+export type AppendCall = ServerDuplexStream<BatchAppendReq, BatchAppendResp>;
+
+/** Sends, and waits while the call has more to send than it can. */
+const send = (call: ServerWritableStream<ReadReq, ReadResp>, message: ReadResp): Promise<void> | undefined => {
+  if (call.write(message)) return undefined;
+  return new Promise((resolve) => {
+    const done = (): void => { call.off('drain', done); call.off('cancelled', done); resolve(); };
+    call.on('drain', done).on('cancelled', done);
+  });
+};
+
+const nameOf = (id: { getStreamName_asU8(): Uint8Array } | undefined): string => Buffer.from(id!.getStreamName_asU8()).toString();
+
+const proposalOf = (request: BatchAppendReq): Proposal => {
+  const options = request.getOptions()!;
+  const expected = options.hasNoStream() ? -1 : options.hasAny() ? NaN : Number(options.getStreamPosition());
+  return { id: request.getCorrelationId()!.getString(), stream: nameOf(options.getStreamIdentifier()), expected, messages: request.getProposedMessagesList() };
+};
+
+/** An id as EventStoreDB sends it, in two numbers. */
+const structured = (id: string) => {
+  const bits = id.replaceAll('-', '');
+  const half = (text: string): string => String(BigInt.asIntN(64, BigInt(`0x${text}`)));
+  return new shared.UUID().setStructured(new shared.UUID.Structured().setMostSignificantBits(half(bits.slice(0, 16))).setLeastSignificantBits(half(bits.slice(16))));
+};
+
+type Options = {
+  /** Whether an append that was stored already is answered as the first time; EventStoreDB does so where it can. */
+  readonly remembers?: boolean;
+  /** False for a version before 22.10, which gives no positions with the events of a stream. */
+  readonly positions?: boolean;
+  /** What becomes of an append; `usual` stores it and answers. */
+  readonly script?: (proposal: Proposal, call: AppendCall, usual: () => void) => void;
+};
+
+/** EventStoreDB's streams in arrays: append, read and subscribe as its protocol has them. Positions have gaps, as its own do. */
+export const memoryEventStore = ({ remembers = true, positions = true, script }: Options = {}) => {
+  const all: Kept[] = [];
+  const byStream = new Map<string, Kept[]>();
+  const news = new EventEmitter().setMaxListeners(0);
+
+  const keep = (stream: string, messages: readonly BatchAppendReq.ProposedMessage[]): Kept => {
+    const inStream = byStream.get(stream) ?? [];
+    byStream.set(stream, inStream);
+    for (const message of messages) {
+      const event = { stream, revision: inStream.length, position: 100 * (all.length + 1), message };
+      inStream.push(event);
+      all.push(event);
+    }
+    news.emit('stored');
+    return inStream.at(-1)!;
+  };
+  const system = new streams.BatchAppendReq.ProposedMessage().setId(new shared.UUID().setString('00000000-0000-4000-8000-000000000001')).setData(Buffer.from('{}'));
+  system.getMetadataMap().set('type', '$metadata').set('content-type', 'application/json');
+  keep('$$$users', [system]);
+
+  const success = ({ revision, position }: Kept): BatchAppendResp => new streams.BatchAppendResp().setSuccess(new streams.BatchAppendResp.Success()
+    .setCurrentRevision(String(revision)).setPosition(new shared.AllStreamPosition().setCommitPosition(String(position)).setPreparePosition(String(position))));
+
+  const wrong = (current: number): BatchAppendResp => {
+    const answer = new shared.WrongExpectedVersion();
+    if (current < 0) answer.setCurrentNoStream(new empty.Empty());
+    else answer.setCurrentStreamRevision(String(current));
+    const details = new any.Any();
+    details.pack(answer.serializeBinary(), 'event_store.client.WrongExpectedVersion');
+    return new streams.BatchAppendResp().setError(new rpc.Status().setMessage('WrongExpectedVersion').setDetails(details));
+  };
+
+  /** Stores an append, or says why not. */
+  const stored = ({ stream, expected, messages }: Proposal): BatchAppendResp => {
+    const inStream = byStream.get(stream) ?? [];
+    const current = inStream.length - 1;
+    if (Number.isNaN(expected) || current === expected) return success(keep(stream, messages));
+    const same = remembers && messages.every((message, n) => inStream[expected + 1 + n]?.message.getId()!.getString() === message.getId()!.getString());
+    return same ? success(inStream[expected + messages.length]!) : wrong(current);
+  };
+
+  const store = (proposal: Proposal): BatchAppendResp => stored(proposal).setCorrelationId(structured(proposal.id));
+
+  const response = ({ stream, revision, position, message }: Kept, ofAll: boolean): ReadResp => {
+    const event = new streams.ReadResp.ReadEvent.RecordedEvent().setId(message.getId()).setStreamRevision(String(revision))
+      .setStreamIdentifier(new shared.StreamIdentifier().setStreamName(Buffer.from(stream)))
+      .setCustomMetadata(message.getCustomMetadata_asU8()).setData(message.getData_asU8());
+    if (positions || ofAll) event.setCommitPosition(String(position)).setPreparePosition(String(position));
+    message.getMetadataMap().forEach((value: string, key: string) => event.getMetadataMap().set(key, value));
+    return new streams.ReadResp().setEvent(new streams.ReadResp.ReadEvent().setEvent(event));
+  };
+
+  const range = (options: ReadReq.Options): Kept[] => {
+    const forwards = options.getReadDirection() === streams.ReadReq.Options.ReadDirection.FORWARDS;
+    const inStream = options.getStream();
+    const events = inStream ? byStream.get(nameOf(inStream.getStreamIdentifier()))! : all;
+    const place = inStream ?? options.getAll()!;
+    const from = place.hasStart() ? 0 : place.hasEnd() ? Infinity : Number(inStream ? inStream.getRevision() : options.getAll()!.getPosition()!.getCommitPosition());
+    const at = (event: Kept): number => (inStream ? event.revision : event.position);
+    const begin = inStream ? Math.min(from, events.length) : Math.min(events.length, Math.max(0, Math.ceil(from / 100) - 1));
+    const found = forwards ? events.slice(begin) : events.filter((event) => at(event) <= from).reverse();
+    return found.slice(0, Number(options.getCount()));
+  };
+
+  /** Sends what is there and what comes, with a checkpoint after each 32 events that do not pass. */
+  const subscribe = async (call: ServerWritableStream<ReadReq, ReadResp>, options: ReadReq.Options): Promise<void> => {
+    const prefixes = options.getFilter()?.getEventType()?.getPrefixList();
+    const from = options.getAll()!.hasStart() ? 0 : Number(options.getAll()!.getPosition()!.getCommitPosition());
+    call.write(new streams.ReadResp().setConfirmation(new streams.ReadResp.SubscriptionConfirmation().setSubscriptionId('s')));
+    let passedOver = 0;
+    for (let next = Math.ceil((from + 1) / 100) - 1; !call.cancelled; next++) {
+      while (next >= all.length && !call.cancelled) await once(news, 'stored');
+      const event = all[next]!;
+      if (call.cancelled) return;
+      const type = event.message.getMetadataMap().get('type')!;
+      if (!prefixes || prefixes.some((prefix) => type.startsWith(prefix))) {
+        await send(call, response(event, true));
+      } else if (++passedOver % 32 === 0) {
+        const position = String(event.position);
+        call.write(new streams.ReadResp().setCheckpoint(new streams.ReadResp.Checkpoint().setCommitPosition(position).setPreparePosition(position)));
+      }
+    }
+  };
+
+  const read = async (call: ServerWritableStream<ReadReq, ReadResp>): Promise<void> => {
+    const options = call.request.getOptions()!;
+    if (options.hasSubscription()) return subscribe(call, options);
+    const stream = options.getStream();
+    if (stream && !byStream.has(nameOf(stream.getStreamIdentifier()))) {
+      call.write(new streams.ReadResp().setStreamNotFound(new streams.ReadResp.StreamNotFound().setStreamIdentifier(stream.getStreamIdentifier())));
+    } else {
+      for (const event of range(options)) {
+        if (call.cancelled) return;
+        await send(call, response(event, !stream));
+      }
+    }
+    call.end();
+  };
+
+  return {
+    all, store,
+    handlers: {
+      read: (call) => void read(call),
+      batchAppend: (call) => {
+        call.on('data', (request: BatchAppendReq) => {
+          const proposal = proposalOf(request);
+          if (script) script(proposal, call, () => call.write(store(proposal)));
+          else call.write(store(proposal));
+        }).on('end', () => call.end());
+      },
+    } satisfies Partial<IStreamsServer>,
+  };
+};

@@ -1,0 +1,154 @@
+import assert from 'node:assert/strict';
+import type { EventStore } from '../src/store/port.ts';
+import { stopping } from './stopping.ts';
+import { outcome, writer } from './writer.ts';
+
+/** Two writers with caches of their own over one store; `open` gives the store. Runs unchanged on every store. */
+export const twoWriters = (title: string, open: () => Promise<{ store: EventStore; close: () => Promise<void> }>) => describe(`two writers: ${title}`, () => {
+  let store: EventStore;
+  let close: () => Promise<void>;
+  beforeEach(async () => { ({ store, close } = await open()); });
+  afterEach(() => close());
+
+  const bearers = async (name: string, ids: readonly string[]): Promise<string[]> => {
+    const reader = writer(store, { reacting: false });
+    const states = await Promise.all(ids.map(async (id) => ({ id, state: await reader.state(id) })));
+    return states.filter(({ state }) => state.name === name).map(({ id }) => id);
+  };
+
+  const cases: Record<string, { steps: number; first: (w: ReturnType<typeof writer>) => Promise<unknown>; second: (w: ReturnType<typeof writer>) => Promise<unknown>; before?: (w: ReturnType<typeof writer>) => Promise<unknown> }> = {
+    'create and create': { steps: 2, first: (w) => w.make('a', 'x'), second: (w) => w.make('b', 'x') },
+    'rename and create': { steps: 2, before: (w) => w.make('a', 'old'), first: (w) => w.rename('a', 'x'), second: (w) => w.make('b', 'x') },
+    'create and rename': { steps: 2, before: (w) => w.make('b', 'old'), first: (w) => w.make('a', 'x'), second: (w) => w.rename('b', 'x') },
+    'an intent and create': { steps: 4, first: (w) => w.fill('i', [{ id: 'a', name: 'x' }, { id: 'c', name: 'y' }]), second: (w) => w.make('b', 'x') },
+    'create and an intent': { steps: 2, first: (w) => w.make('a', 'x'), second: (w) => w.fill('i', [{ id: 'b', name: 'x' }, { id: 'c', name: 'y' }]) },
+    'rename back and create': { steps: 1, before: async (w) => { await w.make('a', 'x'); await w.rename('a', 'other'); }, first: (w) => w.rename('a', 'x'), second: (w) => w.make('b', 'x') },
+  };
+
+  for (const [what, { steps, before, first, second }] of Object.entries(cases)) {
+    for (let step = 1; step <= steps; step++) {
+      for (const moment of ['before', 'after'] as const) {
+        it(`${what}: the first stops ${moment} append ${step}, the second goes through, one bears the name`, async () => {
+          if (before) await before(writer(store, { reacting: false }));
+          const held = stopping(store, step, moment);
+          held.arm();
+          const [one, two] = [writer(held.store), writer(store)];
+          const slow = outcome(first(one));
+          await held.atStop;
+          const quick = await outcome(second(two));
+          held.resume();
+          const late = await slow;
+          const names = await bearers('x', ['a', 'b']);
+          assert.deepEqual(names.length, 1, `bearers: ${names.join()}; first: ${JSON.stringify(late)}, second: ${JSON.stringify(quick)}`);
+          const won = (result: unknown) => typeof result === 'object';
+          assert.equal(won(late), names[0] === 'a', 'the first is told the truth');
+          assert.equal(won(quick), names[0] === 'b', 'the second is told the truth');
+          await Promise.all([one.stop(), two.stop()]);
+        });
+
+        it(`${what}: the first dies ${moment} append ${step}, and the name is not lost`, async () => {
+          if (before) await before(writer(store, { reacting: false }));
+          const held = stopping(store, step, moment);
+          held.arm();
+          const [one, two] = [writer(held.store), writer(store)];
+          const dead = outcome(first(one));
+          await held.atStop;
+          await outcome(second(two));
+          const third = await outcome(two.make('d', 'x'));
+          const names = await bearers('x', ['a', 'b', 'd']);
+          assert.ok(names.length === 1 || (what.startsWith('an intent') && names.length === 0), `bearers: ${names.join()}`);
+          assert.equal(third, 'conflict', 'the name is taken now');
+          held.resume();
+          await Promise.all([dead, one.stop(), two.stop()]);
+        });
+      }
+    }
+  }
+
+  for (const [what, { steps, before, first, second }] of Object.entries(cases)) {
+    for (let step = 1; step <= steps; step++) {
+      for (let other = 1; other <= 3; other++) {
+        it(`${what}: the first stops before append ${step}, the second before its append ${other} until the first is through, one bears the name`, async () => {
+          if (before) await before(writer(store, { reacting: false }));
+          const [held, overtaken] = [stopping(store, step), stopping(store, other)];
+          held.arm();
+          overtaken.arm();
+          const [one, two] = [writer(held.store), writer(overtaken.store)];
+          const slow = outcome(first(one));
+          await held.atStop;
+          const quick = outcome(second(two));
+          await Promise.race([overtaken.atStop, quick]);
+          held.resume();
+          const late = await slow;
+          overtaken.resume();
+          const names = await quick.then(() => bearers('x', ['a', 'b']));
+          assert.equal(names.length, 1, `bearers: ${names.join()}; first: ${JSON.stringify(late)}, second: ${JSON.stringify(await quick)}`);
+          assert.equal(typeof late === 'object', names[0] === 'a', 'the first is told the truth');
+          assert.equal(typeof await quick === 'object', names[0] === 'b', 'the second is told the truth');
+          await Promise.all([one.stop(), two.stop()]);
+        });
+      }
+    }
+  }
+
+  it('a rename that sleeps through an intent for its name does not get it back from a third', async () => {
+    await writer(store, { reacting: false }).make('a', 'old');
+    const [sleepingRename, sleepingIntent] = [stopping(store, 2, 'before'), stopping(store, 2, 'before')];
+    sleepingRename.arm();
+    sleepingIntent.arm();
+    const [one, two, three] = [writer(sleepingRename.store, { reacting: false }), writer(sleepingIntent.store, { reacting: false }), writer(store, { reacting: false })];
+    const renamed = outcome(one.rename('a', 'x'));
+    await sleepingRename.atStop;
+    const filled = outcome(two.fill('i', [{ id: 'a', name: 'x' }]));
+    await sleepingIntent.atStop;
+    assert.equal(typeof (await outcome(three.make('b', 'x'))), 'object');
+    sleepingRename.resume();
+    sleepingIntent.resume();
+    assert.deepEqual([await renamed, await filled], ['conflict', 'conflict']);
+    assert.deepEqual(await bearers('x', ['a', 'b']), ['b']);
+  });
+
+  it('an intent that keeps a name for its bearer keeps it when the bearer gives it up meanwhile', async () => {
+    const one = writer(store, { reacting: false });
+    await one.make('a', 'x');
+    await one.fill('i', [{ id: 'a', name: 'x' }]);
+    await one.rename('a', 'other');
+    assert.equal(await outcome(one.make('b', 'x')), 'conflict');
+    const two = writer(store);
+    const deadline = Date.now() + 5000;
+    while ((await bearers('x', ['a'])).length === 0) {
+      assert.ok(Date.now() < deadline, 'the part was not carried out');
+      await new Promise(setImmediate);
+    }
+    await two.stop();
+  });
+
+  it('many writers on several nodes create one thing of a name, and every loser is told', async () => {
+    const nodes = [writer(store), writer(store), writer(store)];
+    const tries = Array.from({ length: 12 }, (_, i) => outcome(nodes[i % 3]!.make(`t${i}`, 'wanted')));
+    const results = await Promise.all(tries);
+    const names = await bearers('wanted', results.map((_, i) => `t${i}`));
+    assert.equal(names.length, 1);
+    assert.equal(results.filter((result) => typeof result === 'object').length, 1);
+    await Promise.all(nodes.map((node) => node.stop()));
+  });
+
+  it('an intent left behind after any append is completed by whoever reads the log next', async () => {
+    for (let step = 3; step <= 5; step++) {
+      const held = stopping(store, step, 'after');
+      held.arm();
+      const [one, two] = [writer(held.store), writer(store)];
+      const ids = [`p${step}`, `q${step}`];
+      const dead = outcome(one.fill(`box${step}`, ids.map((id) => ({ id, name: `name of ${id}` }))));
+      await held.atStop;
+      await two.fill('last' + step, [{ id: `r${step}`, name: `r${step}` }]);
+      const deadline = Date.now() + 5000;
+      while ((await Promise.all(ids.map((id) => two.state(id)))).some(({ name }) => name === undefined)) {
+        assert.ok(Date.now() < deadline, `parts of the intent are missing after append ${step}`);
+        await new Promise(setImmediate);
+      }
+      held.resume();
+      await Promise.all([dead, one.stop(), two.stop()]);
+    }
+  });
+});
