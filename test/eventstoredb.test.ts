@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { openEventStoreDb } from '../src/store/eventstoredb.ts';
 import type { Batch, EventStore, StoredEvent } from '../src/store/port.ts';
+import { openGrpcLog, type GrpcLog } from './grpcLog.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
 import { scriptedEventStore } from './scriptedEventStore.ts';
 import { storeContract } from './store.contract.ts';
@@ -41,6 +42,13 @@ describe('EventStoreDB', () => {
   before(async () => { server = await scriptedEventStore(memoryEventStore().handlers); });
   after(() => server.stop());
   holds('EventStoreDB adapter over its protocol to arrays', () => server.url);
+});
+
+describe('the embedded log of another node', () => {
+  let log: GrpcLog;
+  before(async () => { log = await openGrpcLog({ own: (stream) => !stream.startsWith('$') }); });
+  after(() => log.close());
+  holds('EventStoreDB adapter over the embedded log that is served', () => log.url());
 });
 
 const real = process.env.TEST_ESDB_URL;

@@ -62,7 +62,7 @@ export const openGrpcLog = async (options: Options = {}): Promise<GrpcLog> => {
     close: async () => {
       await served.close();
       await store.close();
-      if (options.folder === undefined) await rm(folder, { recursive: true });
+      if (options.folder === undefined) await rm(folder, { recursive: true, force: true });
     },
   };
 };

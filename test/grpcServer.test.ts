@@ -12,7 +12,7 @@ import { gather, newEvent, newEvents, newStream } from './store.contract.ts';
 
 const metadata = { at: '2026-01-01T00:00:00.000Z' };
 const ownEvent = (data: unknown = {}, type = '@test/things:thingChanged') => jsonEvent({ type, data: data as Record<string, never>, metadata });
-const note = (text: unknown = 'hello', type = 'noteTaken') => jsonEvent({ type, data: { text } as Record<string, never> });
+const note = (text: unknown = 'hello', type = 'noteTaken') => jsonEvent({ type, data: { text: text as string } });
 const notes = (count: number) => Array.from({ length: count }, (_, n) => note(n));
 const foreignStream = (): string => `notes-${randomUUID()}`;
 
@@ -178,9 +178,7 @@ describe('the log by the protocol of EventStoreDB', () => {
       assert.equal((await gather(log.store.read(stream))).length, 50);
     });
     it('that are late are not stored', async () => {
-      const client = connect();
-      await client.capabilities;
-      await assert.rejects(client.appendToStream(foreignStream(), note(), { deadline: -1000 }), { type: 'deadline-exceeded' });
+      await assert.rejects(connect().appendToStream(foreignStream(), note(), { deadline: -1000 }), { type: 'deadline-exceeded' });
       assert.equal(await log.store.head(), 1);
     });
     it('of many at once to one stream are all stored', async () => {
@@ -259,7 +257,6 @@ describe('the log by the protocol of EventStoreDB', () => {
         await assert.rejects(client.tombstoneStream(foreignStream()), AccessDeniedError);
         await assert.rejects(take(client.readAll()), AccessDeniedError);
         await assert.rejects(take(client.subscribeToAll()), AccessDeniedError);
-        assert.equal((await client.capabilities).serverVersion, '24.2.0.0');
       }
       await assert.rejects(connect().appendToStream(newStream(), ownEvent(), { expectedRevision: 'no_stream', credentials: { username: 'node', password: 'wrong' } }), AccessDeniedError);
       assert.equal(await log.store.head(), 1);
@@ -276,7 +273,7 @@ describe('the log by the protocol of EventStoreDB', () => {
       await assert.rejects(client.deleteStream(stream, { expectedRevision: 1n }), wrong(1n, 2n));
       assert.ok((await client.deleteStream(stream, { expectedRevision: 2n })).position);
       await assert.rejects(data(stream), StreamNotFoundError);
-      assert.ok((await client.getStreamMetadata(stream)).metadata!.truncateBefore! > Number.MAX_SAFE_INTEGER);
+      assert.ok(Number((await client.getStreamMetadata(stream)).metadata!.truncateBefore) > Number.MAX_SAFE_INTEGER);
       assert.equal((await client.appendToStream(stream, note('again'), { expectedRevision: 'no_stream' })).nextExpectedRevision, 3n);
       assert.deepEqual(await data(stream), ['again']);
       assert.equal((await client.getStreamMetadata(stream)).metadata!.truncateBefore, 3);

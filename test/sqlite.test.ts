@@ -229,6 +229,25 @@ describe('the log in a SQLite file', () => {
       assert.ok(lengths.length < 10);
       assert.equal((await gather(store.read('a-1'))).length, 132);
     });
+    it('can be read backwards, a stream and the whole log', async () => {
+      const store = await open();
+      const stream = newStream();
+      for (let n = 0; n < 3; n++) {
+        await store.append(stream, 500 * n - 1, newEvents(500));
+        await store.append(newStream(), -1, newEvents(300));
+      }
+      const all = await eventsOf(store);
+      const ofStream = await gather(store.read(stream));
+      assert.deepEqual(await gather(store.readBack(stream, 1499)), ofStream.toReversed());
+      assert.deepEqual(await gather(store.readBack(stream, 700)), ofStream.slice(0, 701).toReversed());
+      assert.deepEqual(await gather(store.readBack(newStream(), 5)), []);
+      assert.deepEqual(await gather(store.readBack(stream, -1)), []);
+      assert.deepEqual(await gather(store.readAllBack(2401)), all.toReversed());
+      assert.deepEqual(await gather(store.readAllBack(1000)), all.slice(0, 999).toReversed());
+      assert.deepEqual(await gather(store.readAllBack(1)), []);
+      assert.deepEqual(await store.newest(stream, 2), ofStream.slice(-2).toReversed().map(({ revision, position, id, type }) => ({ revision, position, id, type })));
+      assert.deepEqual(await store.newest(newStream(), 2), []);
+    });
     it('catches a follower up from the file that has fallen behind further than memory reaches', async () => {
       const store = await open();
       await store.append('a-1', -1, [newEvent()]);

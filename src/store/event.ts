@@ -40,9 +40,10 @@ const splitType = (type: string): { readonly source: string; readonly topic: str
   return split;
 };
 
-/** The category and id of a stream name, split at the first dash. */
+/** The category and id of a stream name, split at the first dash; the streams of strangers may have no category: ''. */
 export const splitStream = (stream: string): { readonly category: string; readonly id: string } => {
   const dash = stream.indexOf('-');
+  if (dash < 0) return { category: '', id: stream };
   return { category: stream.slice(0, dash), id: stream.slice(dash + 1) };
 };
 

@@ -3,6 +3,7 @@ import type { AppendReq, AppendResp, DeleteReq, DeleteResp, TombstoneReq, Tombst
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { Appended } from '../port.ts';
 import type { May } from './access.ts';
+import { messagesOf } from './calls.ts';
 import { expectedIn, wrongVersionAnswer } from './expected.ts';
 import { badRequest, Fault } from './faults.ts';
 import { streamIn } from './messages.ts';
@@ -18,7 +19,7 @@ const success = ({ revision, position }: Appended): AppendResp => {
 export const append = async (call: ServerReadableStream<AppendReq, AppendResp>, may: May, writes: Writes): Promise<AppendResp> => {
   const events = gathering();
   let options: AppendReq.Options | undefined;
-  for await (const request of call.iterator({ destroyOnReturn: false }) as AsyncIterable<AppendReq>) {
+  for await (const request of messagesOf(call)) {
     const message = request.getProposedMessage();
     if (options ? !message : !request.hasOptions()) throw badRequest('An append is its options, then its events');
     options ??= request.getOptions();

@@ -6,7 +6,7 @@ import shared from '@eventstore/db-client/generated/shared_pb.js';
 import statuses from '@eventstore/db-client/generated/status_pb.js';
 import type { Appended } from '../port.ts';
 import type { May } from './access.ts';
-import type { Answering } from './calls.ts';
+import { type Answering, messagesOf } from './calls.ts';
 import { expectedInBatch } from './expected.ts';
 import { badRequest, exhausted, type Fault, faultOf, timedOut } from './faults.ts';
 import { streamIn, uuidIn } from './messages.ts';
@@ -99,7 +99,7 @@ export const batchAppend = async (call: ServerDuplexStream<BatchAppendReq, Batch
   };
 
   await permissions();
-  for await (const request of call.iterator({ destroyOnReturn: false }) as AsyncIterable<BatchAppendReq>) {
+  for await (const request of messagesOf(call)) {
     const id = uuidIn(request.getCorrelationId(), 'The correlation id');
     const batch = batchOf(id, request);
     batch.events.take(request.getProposedMessagesList());

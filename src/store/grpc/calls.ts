@@ -1,4 +1,4 @@
-import { type Metadata, type ServerDuplexStream, type ServerWritableStream, status } from '@grpc/grpc-js';
+import { type Metadata, type ServerDuplexStream, type ServerReadableStream, type ServerWritableStream, status } from '@grpc/grpc-js';
 import { Fault, faultOf } from './faults.ts';
 
 type Writable = {
@@ -11,6 +11,17 @@ type Writable = {
   once(event: 'drain', then: () => void): unknown;
   off(event: 'drain', then: () => void): unknown;
 };
+
+const cancelled = (): Fault => new Fault(status.CANCELLED, 'The call was cancelled');
+
+/** What a caller sends, as it comes. Whoever stops listening can still answer. */
+export async function* messagesOf<T>(call: ServerReadableStream<T, unknown> | ServerDuplexStream<T, unknown>): AsyncGenerator<T> {
+  try {
+    yield* call.iterator({ destroyOnReturn: false }) as AsyncIterable<T>;
+  } catch (error) {
+    throw (error as { code?: unknown }).code === 'ERR_STREAM_PREMATURE_CLOSE' ? cancelled() : error;
+  }
+}
 
 /** A call that answers with many messages, for as long as `signal` lets it. */
 export type Answering<T> = {
@@ -45,13 +56,15 @@ export const answeringCalls = (report: (error: unknown) => void) => {
       stream.once('drain', done);
       signal.addEventListener('abort', done);
     });
+    let draining: Promise<void> | undefined;
     const send = async (message: T): Promise<void> => {
+      while (draining) await draining;
       signal.throwIfAborted();
       if (stream.write(message as never)) return;
-      await drained();
+      await (draining = drained().finally(() => { draining = undefined; }));
       signal.throwIfAborted();
     };
-    stream.on('cancelled', () => fail(new Fault(status.CANCELLED, 'The call was cancelled')));
+    stream.on('cancelled', () => fail(cancelled()));
     underWay.add(fail);
     try {
       await work({ signal, send, fail });

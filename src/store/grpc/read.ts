@@ -104,6 +104,7 @@ const readAll = async ({ store }: Readable, options: ReadReq.Options, from: Read
 /** Read without subscription. */
 export const read = (readable: Readable, options: ReadReq.Options, answering: Answering<ReadResp>): Promise<void> => {
   const [stream, all] = [options.getStream(), options.getAll()];
+  if (!options.hasCount()) throw badRequest('How many events are wanted is missing');
   if (stream) {
     if (options.hasFilter()) throw badRequest('Only the whole log can be filtered');
     return readStream(readable, options, stream, answering);

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
+import { Refusal } from '../../domain/refusal.ts';
 import type { StoredEvent } from '../port.ts';
 import { breather } from './breather.ts';
 import type { Answering } from './calls.ts';
@@ -83,7 +84,13 @@ const toStream = async (readable: Readable, options: ReadReq.Options, from: Read
 };
 
 /** Read with subscription: what is there, then what comes, until the caller or the server ends it. */
-export const subscribe = (readable: Readable, options: ReadReq.Options, subscriber: Subscriber): Promise<void> => {
+export const subscribe = async (readable: Readable, options: ReadReq.Options, subscriber: Subscriber): Promise<void> => {
+  await delivering(readable, options, subscriber);
+  subscriber.signal.throwIfAborted();
+  throw new Refusal('unavailable', 'The log is closed');
+};
+
+const delivering = (readable: Readable, options: ReadReq.Options, subscriber: Subscriber): Promise<void> => {
   const [stream, all] = [options.getStream(), options.getAll()];
   if (options.getReadDirection() !== streams.ReadReq.Options.ReadDirection.FORWARDS) throw badRequest('Subscriptions go forwards');
   if (stream) {
