@@ -1,6 +1,8 @@
+import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { openEventStoreDb } from '../src/store/eventstoredb.ts';
 import type { Batch, EventStore, StoredEvent } from '../src/store/port.ts';
+import { type GrpcLog, openGrpcLog } from './grpcLog.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
 import { scriptedEventStore } from './scriptedEventStore.ts';
 import { storeContract } from './store.contract.ts';
@@ -41,6 +43,16 @@ describe('EventStoreDB', () => {
   before(async () => { server = await scriptedEventStore(memoryEventStore().handlers); });
   after(() => server.stop());
   holds('EventStoreDB adapter over its protocol to arrays', () => server.url);
+});
+
+describe('EventStoreDB', () => {
+  let log: GrpcLog;
+  before(async () => { log = await openGrpcLog({ own: (stream) => !stream.startsWith('$') }); });
+  after(async () => {
+    await log.close();
+    assert.deepEqual(log.reported, []);
+  });
+  holds('EventStoreDB adapter over gRPC to the embedded log', () => log.url());
 });
 
 const real = process.env.TEST_ESDB_URL;

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import { isForeign } from './foreign.ts';
 import { type Batch, type EventStore, maxAppend, maxEvent, type NewEvent, type StoredEvent, WrongRevision } from './port.ts';
 import { derivedUuid } from './uuid.ts';
 
@@ -68,7 +69,8 @@ export const slimmed = async (store: EventStore, source: string, facts: readonly
   return slim;
 };
 
-const isSlim = ({ data }: Pick<StoredEvent, 'data'>): boolean => data.startsWith(begin);
+// What strangers store may look like anything.
+const isSlim = (event: Pick<StoredEvent, 'data' | 'metadata'>): boolean => event.data.startsWith(begin) && !isForeign(event);
 
 /** The store as its readers see it: every event with its whole data. What is appended goes through as it is. */
 export const withPayloads = <S extends EventStore>(store: S): S => {

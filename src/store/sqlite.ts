@@ -4,22 +4,34 @@ import { resolve as absolute } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Refusal } from '../domain/refusal.ts';
 import { startWorker } from '../startWorker.ts';
-import type { EventStore } from './port.ts';
+import type { EventStore, StoredEvent } from './port.ts';
 import { sqliteAppends, type Stats } from './sqliteAppends.ts';
 import { follow, newest, type News } from './sqliteFollow.ts';
 import { lockFolder } from './sqliteLock.ts';
 import { checkVersion, connect, connectToRead, createTables, privateFile } from './sqliteLog.ts';
-import { sqliteReads, type Reads } from './sqliteReads.ts';
+import { sqliteReads, type Heading, type Reads } from './sqliteReads.ts';
 import type { WriterOptions } from './sqliteWriter.ts';
 
-/** The event store embedded in the process. */
-export type SqliteStore = EventStore & { stats(): Stats };
+/** The event store embedded in the process, with what EventStoreDB's protocol needs beyond the port. */
+export type SqliteStore = EventStore & Backwards & { stats(): Stats };
+
+type Backwards = {
+  /** A stream's newest events without their content, the newest first. */
+  newest(stream: string, count: number): Promise<readonly Heading[]>;
+  /** A stream's events from a revision down, some at a time. */
+  readBack(stream: string, from: number): AsyncIterable<readonly StoredEvent[]>;
+  /** Everything before a position, the newest first, some at a time. */
+  readAllBack(before: number): AsyncIterable<readonly StoredEvent[]>;
+};
 
 const reading = (reads: Reads, news: News) => ({
   id: reads.id,
   read: reads.read,
   readAll: reads.readAll,
   follow: ((after, filter, signal) => follow(reads, news, after, filter, signal)) satisfies EventStore['follow'],
+  newest: async (stream: string, count: number) => reads.newest(stream, count),
+  readBack: reads.readBack,
+  readAllBack: reads.readAllBack,
   at: async (position: number) => reads.at(position),
   head: async () => reads.head(),
   checkpoint: async (name: string) => reads.checkpoint(name),

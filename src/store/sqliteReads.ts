@@ -22,6 +22,9 @@ const select = (where: string, order: string): string => {
     LIMIT CASE WHEN (${total}) <= ${maxBytes} THEN ${maxRows} ELSE max(1, (${fitting})) END`;
 };
 
+/** An event without its content. */
+export type Heading = Pick<StoredEvent, 'revision' | 'position' | 'id' | 'type'>;
+
 const toEvent = ([position, stream, revision, id, type, data, metadata]: Row): StoredEvent =>
   ({ stream, revision, position, id, type, data, metadata });
 
@@ -31,6 +34,9 @@ const events = (statement: Statement, ...values: unknown[]): StoredEvent[] => (s
 export const sqliteReads = (db: Connection) => {
   const inStream = db.prepare(select('stream = ?1 AND revision >= ?2', 'revision')).raw();
   const inLog = db.prepare(select('position > ?1 AND position <= ?2', 'position')).raw();
+  const inStreamBack = db.prepare(select('stream = ?1 AND revision <= ?2', 'revision DESC')).raw();
+  const inLogBack = db.prepare(select('position < ?1', 'position DESC')).raw();
+  const newestIn = db.prepare('SELECT revision, position, id, type FROM events WHERE stream = ? ORDER BY revision DESC LIMIT ?').raw();
   const lastRevision = db.prepare('SELECT max(revision) FROM events WHERE stream = ?').raw();
   const lastPosition = db.prepare('SELECT max(position) FROM events').raw();
   const atPosition = db.prepare('SELECT position, stream, revision, id, type, data, metadata FROM events WHERE position = ?').raw();
@@ -89,6 +95,33 @@ export const sqliteReads = (db: Connection) => {
           if (position < until) await nextTurn();
         }
       })();
+    },
+    /** A stream's newest events without their content, the newest first. */
+    newest(stream: string, count: number): readonly Heading[] {
+      open();
+      return (newestIn.all(stream, count) as [number, number, string, string][]).map(([revision, position, id, type]) => ({ revision, position, id, type }));
+    },
+    /** A stream's events from a revision down, some at a time. */
+    async *readBack(stream: string, from: number): AsyncGenerator<readonly StoredEvent[]> {
+      for (let next = from; next >= 0; ) {
+        open();
+        const found = events(inStreamBack, stream, next);
+        if (found.length === 0) return;
+        yield found;
+        next = found.at(-1)!.revision - 1;
+        if (next >= 0) await nextTurn();
+      }
+    },
+    /** Everything before a position, the newest first, some at a time. */
+    async *readAllBack(before: number): AsyncGenerator<readonly StoredEvent[]> {
+      for (let next = before; next > 1; ) {
+        open();
+        const found = events(inLogBack, next);
+        if (found.length === 0) return;
+        yield found;
+        next = found.at(-1)!.position;
+        if (next > 1) await nextTurn();
+      }
     },
     closed: () => closed,
     close(): void {

@@ -1,0 +1,54 @@
+import { isUtf8 } from 'node:buffer';
+import type { NewEvent, StoredEvent } from './port.ts';
+
+/** An event of a stream that is not the platform's own, as its writer sent it: bytes that the log keeps as they are. */
+export type Foreign = {
+  readonly data: Uint8Array;
+  readonly metadata: Uint8Array;
+  /** `application/json`, or whatever its writer said. */
+  readonly contentType: string;
+  readonly created: Date;
+};
+
+type Encoding = 'text' | 'base64';
+
+/** What the metadata of a foreign event is in the log: its own metadata, and what the log's columns have no place for. */
+type Wrapped = {
+  readonly $foreign: {
+    readonly created: string;
+    readonly contentType: string;
+    /** How the data's bytes are in the column `data`. */
+    readonly encoding: Encoding;
+    readonly metadata: string;
+    readonly metadataEncoding: Encoding;
+  };
+};
+
+const begin = '{"$foreign":{"created":"';
+
+// SQLite's driver ends a text at its first NUL.
+const encodingOf = (bytes: Uint8Array): Encoding => (isUtf8(bytes) && !bytes.includes(0) ? 'text' : 'base64');
+
+const toText = (bytes: Uint8Array, encoding: Encoding): string =>
+  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(encoding === 'text' ? 'utf8' : 'base64');
+
+const toBytes = (text: string, encoding: Encoding): Buffer => Buffer.from(text, encoding === 'text' ? 'utf8' : 'base64');
+
+/** A foreign event as it goes into the log. */
+export const wrapForeign = ({ id, type, data, metadata, contentType, created }: Foreign & Pick<NewEvent, 'id' | 'type'>): NewEvent => {
+  const [encoding, metadataEncoding] = [encodingOf(data), encodingOf(metadata)];
+  const wrapped: Wrapped = {
+    $foreign: { created: created.toISOString(), contentType, encoding, metadata: toText(metadata, metadataEncoding), metadataEncoding },
+  };
+  return { id, type, data: toText(data, encoding), metadata: JSON.stringify(wrapped) };
+};
+
+/** Whether an event of the log is a foreign one. No event of the platform's own may have metadata of this form. */
+export const isForeign = ({ metadata }: Pick<StoredEvent, 'metadata'>): boolean => metadata.startsWith(begin);
+
+/** What its writer sent, byte for byte; undefined for the platform's own events. */
+export const unwrapForeign = (event: Pick<StoredEvent, 'data' | 'metadata'>): Foreign | undefined => {
+  if (!isForeign(event)) return undefined;
+  const { created, contentType, encoding, metadata, metadataEncoding } = (JSON.parse(event.metadata) as Wrapped).$foreign;
+  return { data: toBytes(event.data, encoding), metadata: toBytes(metadata, metadataEncoding), contentType, created: new Date(created) };
+};

@@ -1,0 +1,23 @@
+import { type Metadata, status } from '@grpc/grpc-js';
+import { Fault } from './faults.ts';
+
+/** The permissions of this protocol: reading, writing the platform's own streams as another of its nodes, writing all others. */
+export type Method = 'readLog' | 'writeLog' | 'writeStreams';
+
+/** What a caller may do. */
+export type May = (method: Method) => boolean;
+
+/** Who calls and may what; rejects with `Refusal`: `unauthenticated`, `limited` or `unavailable`. */
+export type Authorize = (authorization: string, address: string) => Promise<May>;
+
+/** What every call says about its caller. */
+export type Call = { readonly metadata: Metadata; getPeer(): string };
+
+const addressOf = (peer: string): string => peer.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1').replace(/^::ffff:(?=.*\.)/, '');
+
+/** What the caller of a call may do. Without HTTP Basic nobody is asked. */
+export const permissions = async (call: Call, authorize: Authorize): Promise<May> => {
+  const [authorization] = call.metadata.get('authorization');
+  if (typeof authorization !== 'string' || !/^basic /i.test(authorization)) throw new Fault(status.UNAUTHENTICATED, 'Authentication is needed: user name and password');
+  return authorize(authorization, addressOf(call.getPeer()));
+};

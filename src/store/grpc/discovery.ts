@@ -1,0 +1,29 @@
+import type { ClusterInfo } from '@eventstore/db-client/generated/gossip_pb.js';
+import gossip from '@eventstore/db-client/generated/gossip_pb.js';
+import type { SupportedMethods } from '@eventstore/db-client/generated/serverfeatures_pb.js';
+import features from '@eventstore/db-client/generated/serverfeatures_pb.js';
+import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import { uuidOf } from './messages.ts';
+
+/** Version of EventStoreDB whose protocol this is. */
+const protocolVersion = '24.2.0.0';
+
+/** ServerFeatures: the methods of Streams, in small letters as EventStoreDB says them. */
+export const supportedMethods = (): SupportedMethods =>
+  new features.SupportedMethods()
+    .setEventStoreServerVersion(protocolVersion)
+    .setMethodsList(Object.values(StreamsService).map(({ path }) => {
+      const [, service, method] = (path as string).toLowerCase().split('/');
+      return new features.SupportedMethod().setServiceName(service!).setMethodName(method!);
+    }));
+
+/** Gossip: one member, which leads. */
+export const cluster = (id: string, { host, port }: { readonly host: string; readonly port: number }): ClusterInfo =>
+  new gossip.ClusterInfo().setMembersList([
+    new gossip.MemberInfo()
+      .setInstanceId(uuidOf(id))
+      .setTimeStamp(String(BigInt(Date.now()) * 10_000n))
+      .setState(gossip.MemberInfo.VNodeState.LEADER)
+      .setIsAlive(true)
+      .setHttpEndPoint(new gossip.EndPoint().setAddress(host).setPort(port)),
+  ]);

@@ -1,0 +1,60 @@
+import { status } from '@grpc/grpc-js';
+import type { AppendReq, AppendResp, BatchAppendReq, DeleteReq, TombstoneReq } from '@eventstore/db-client/generated/streams_pb.js';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import empty from 'google-protobuf/google/protobuf/empty_pb.js';
+import { badRequest, Fault } from './faults.ts';
+
+/** Where a stream must be for a write: at a revision, or as a word of EventStoreDB says. */
+export type Expected = number | 'any' | 'no_stream' | 'stream_exists';
+
+type Words = { hasAny(): boolean; hasNoStream(): boolean; hasStreamExists(): boolean };
+
+const wordIn = (options: Words): Expected => {
+  if (options.hasAny()) return 'any';
+  if (options.hasNoStream()) return 'no_stream';
+  if (options.hasStreamExists()) return 'stream_exists';
+  throw badRequest('The expected revision is missing');
+};
+
+/** Out of the options of an append, a delete or a tombstone. */
+export const expectedIn = (options: AppendReq.Options | DeleteReq.Options | TombstoneReq.Options): Expected =>
+  (options.hasRevision() ? Number(options.getRevision()) : wordIn(options));
+
+/** Out of the options of a batch. */
+export const expectedInBatch = (options: BatchAppendReq.Options): Expected =>
+  (options.hasStreamPosition() ? Number(options.getStreamPosition()) : wordIn(options));
+
+// As EventStoreDB numbers the words.
+const numbers = { any: -2, no_stream: -1, stream_exists: -4 };
+
+/** That the stream is at another revision; `actual` is -1 when it is not there. */
+export const wrongVersion = (stream: string, expected: Expected, actual: number): Fault => {
+  const message = new shared.WrongExpectedVersion();
+  if (actual < 0) message.setCurrentNoStream(new empty.Empty());
+  else message.setCurrentStreamRevision(String(actual));
+  if (expected === 'any') message.setExpectedAny(new empty.Empty());
+  else if (expected === 'no_stream') message.setExpectedNoStream(new empty.Empty());
+  else if (expected === 'stream_exists') message.setExpectedStreamExists(new empty.Empty());
+  else message.setExpectedStreamPosition(String(expected));
+  const number = typeof expected === 'number' ? expected : numbers[expected];
+  return new Fault(status.FAILED_PRECONDITION, `Append failed due to WrongExpectedVersion. Stream: ${stream}, Expected version: ${number}, Actual version: ${actual}`, {
+    trailers: {
+      exception: 'wrong-expected-version', 'stream-name': stream, 'expected-version': String(number), ...(actual >= 0 && { 'actual-version': String(actual) }),
+    },
+    detail: { name: 'event_store.client.WrongExpectedVersion', message },
+    wrong: { expected, actual },
+  });
+};
+
+/** The same as the answer to an append. */
+export const wrongVersionAnswer = ({ expected, actual }: NonNullable<Fault['wrong']>): AppendResp => {
+  const wrong = new streams.AppendResp.WrongExpectedVersion();
+  if (actual < 0) wrong.setCurrentNoStream(new shared.Empty());
+  else wrong.setCurrentRevision(String(actual));
+  if (expected === 'any') wrong.setExpectedAny(new shared.Empty());
+  else if (expected === 'no_stream') wrong.setExpectedNoStream(new shared.Empty());
+  else if (expected === 'stream_exists') wrong.setExpectedStreamExists(new shared.Empty());
+  else wrong.setExpectedRevision(String(expected));
+  return new streams.AppendResp().setWrongExpectedVersion(wrong);
+};

@@ -1,0 +1,88 @@
+import { Metadata, status } from '@grpc/grpc-js';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import { Refusal } from '../../domain/refusal.ts';
+import { maxAppend } from '../port.ts';
+import type { Expected } from './expected.ts';
+
+type Message = { serializeBinary(): Uint8Array };
+
+/** What goes into the answer to a batch: the message, and its name in EventStoreDB's protocol. */
+export type Detail = { readonly name: string; readonly message: Message };
+
+type Options = {
+  /** Trailers that clients turn into errors of their own; `exception` names the kind. */
+  readonly trailers?: Readonly<Record<string, string>>;
+  readonly detail?: Detail;
+  /** That the stream was at another revision (-1: not there). */
+  readonly wrong?: { readonly expected: Expected; readonly actual: number };
+};
+
+/** A call's failure as gRPC says it. */
+export class Fault extends Error {
+  readonly code: status;
+  readonly details: string;
+  readonly metadata = new Metadata();
+  readonly detail: Detail;
+  readonly wrong: Options['wrong'];
+
+  constructor(code: status, details: string, { trailers = {}, detail, wrong }: Options = {}) {
+    super(details);
+    this.name = 'Fault';
+    this.code = code;
+    this.details = details;
+    this.detail = detail ?? { name: 'event_store.client.Unknown', message: new shared.Unknown() };
+    this.wrong = wrong;
+    // Trailers are ASCII.
+    for (const [name, value] of Object.entries(trailers)) this.metadata.set(name, value.replace(/[^ -~]/gu, encodeURIComponent));
+  }
+}
+
+export const badRequest = (message: string): Fault =>
+  new Fault(status.INVALID_ARGUMENT, message, { detail: { name: 'event_store.client.BadRequest', message: new shared.BadRequest().setMessage(message) } });
+
+export const missingMetadata = (names: readonly string[]): Fault =>
+  new Fault(status.INVALID_ARGUMENT, `Required metadata is missing: ${names.join(', ')}`, {
+    trailers: { exception: 'missing-required-metadata-property', 'required-metadata-properties': names.join(',') },
+  });
+
+export const accessDenied = (message: string): Fault =>
+  new Fault(status.PERMISSION_DENIED, message, {
+    trailers: { exception: 'access-denied' },
+    detail: { name: 'event_store.client.AccessDenied', message: new shared.AccessDenied() },
+  });
+
+export const streamDeleted = (stream: string): Fault => {
+  const identifier = new shared.StreamIdentifier().setStreamName(Buffer.from(stream));
+  return new Fault(status.FAILED_PRECONDITION, `Event stream '${stream}' is deleted.`, {
+    trailers: { exception: 'stream-deleted', 'stream-name': stream },
+    detail: { name: 'event_store.client.StreamDeleted', message: new shared.StreamDeleted().setStreamIdentifier(identifier) },
+  });
+};
+
+export const tooLarge = (): Fault =>
+  new Fault(status.INVALID_ARGUMENT, `Maximum Append Size of ${maxAppend} Exceeded.`, {
+    trailers: { exception: 'maximum-append-size-exceeded', 'maximum-append-size': String(maxAppend) },
+    detail: { name: 'event_store.client.MaximumAppendSizeExceeded', message: new shared.MaximumAppendSizeExceeded().setMaxappendsize(maxAppend) },
+  });
+
+export const timedOut = (): Fault =>
+  new Fault(status.DEADLINE_EXCEEDED, 'The deadline has passed', { detail: { name: 'event_store.client.Timeout', message: new shared.Timeout() } });
+
+export const exhausted = (message: string): Fault => new Fault(status.RESOURCE_EXHAUSTED, message);
+
+const codes: Partial<Record<Refusal['code'], status>> = {
+  unauthenticated: status.UNAUTHENTICATED, limited: status.RESOURCE_EXHAUSTED, unavailable: status.UNAVAILABLE, invalid: status.INVALID_ARGUMENT,
+};
+
+/** What a caller is told of whatever was thrown; a bug is given to `report` and told by a fixed text. */
+export const faultOf = (error: unknown, report: (error: unknown) => void): Fault => {
+  if (error instanceof Fault) return error;
+  if (error instanceof Refusal) {
+    if (error.code === 'too_large') return tooLarge();
+    if (error.code === 'forbidden') return accessDenied(error.message);
+    const code = codes[error.code];
+    if (code !== undefined) return new Fault(code, error.message);
+  }
+  report(error);
+  return new Fault(status.INTERNAL, 'The server has failed');
+};

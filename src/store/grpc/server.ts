@@ -1,0 +1,109 @@
+import { Server, ServerCredentials } from '@grpc/grpc-js';
+import { GossipService, type IGossipServer } from '@eventstore/db-client/generated/gossip_grpc_pb.js';
+import { type IServerFeaturesServer, ServerFeaturesService } from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
+import { type IStreamsServer, StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import { ensureIdentity } from '../identity.ts';
+import type { SqliteStore } from '../sqlite.ts';
+import { type Authorize, type Call, permissions } from './access.ts';
+import { append, deleted, remove, tombstoned } from './append.ts';
+import { batchAppend } from './batchAppend.ts';
+import { answeringCalls } from './calls.ts';
+import { cluster, supportedMethods } from './discovery.ts';
+import { accessDenied, badRequest, type Fault, faultOf } from './faults.ts';
+import { foreignWrites } from './foreignWrites.ts';
+import { read } from './read.ts';
+import { subscribe } from './subscribe.ts';
+import { writes as writesOf } from './writes.ts';
+
+export type ServeLog = {
+  /** The log as it is, without its readers' helps: what goes out is what is stored. */
+  readonly store: SqliteStore;
+  readonly host: string;
+  /** 0 takes a free one. */
+  readonly port: number;
+  /** PEM texts. */
+  readonly certificate: { readonly cert: string; readonly key: string };
+  /** Where clients that discover are sent; the address it listens on unless set. */
+  readonly advertise?: { readonly host: string; readonly port: number };
+  /** Whether a stream is in one of the platform's own categories. */
+  readonly own: (stream: string) => boolean;
+  readonly authorize: Authorize;
+  readonly log: (message: string, about: Record<string, unknown>) => void;
+};
+
+export type ServedLog = { readonly port: number; close(): Promise<void> };
+
+// The largest message that clients of EventStoreDB make has 3 MiB and a little.
+const maxMessage = 4 * 1024 * 1024;
+const maxCalls = 256;
+const sessionMegabytes = 64;
+const keepaliveMs = 20_000;
+const patienceMs = 2000;
+// How long a subscriber is believed without being asked again.
+const believedMs = 30_000;
+
+const listen = (server: Server, host: string, port: number, credentials: ServerCredentials): Promise<number> =>
+  new Promise((resolve, reject) => server.bindAsync(`${host.includes(':') ? `[${host}]` : host}:${port}`, credentials, (error, bound) => (error ? reject(error) : resolve(bound))));
+
+/**
+ * Serves the log by the gRPC protocol of EventStoreDB: Streams, Gossip and ServerFeatures, always over TLS; what is in the
+ * log only to those whom `authorize` knows. Streams of the platform's own take appends from its other nodes alone.
+ */
+export const serveLog = async ({ store, host, port, certificate: { cert, key }, advertise, own, authorize, log }: ServeLog): Promise<ServedLog> => {
+  await ensureIdentity(store);
+  const report = (error: unknown): void => log('gRPC call failed', { err: error });
+  const calls = answeringCalls(report);
+  const writes = writesOf({ store, own, foreign: foreignWrites(store) });
+
+  const caller = (call: Call) => permissions(call, authorize);
+  const mayRead = async (call: Call): Promise<void> => {
+    const may = await caller(call);
+    if (!may('readLog')) throw accessDenied('This account may not read the log');
+  };
+  const answer = <Response>(work: Promise<Response>, callback: (fault: Fault | null, response?: Response) => void): void => {
+    work.then((response) => callback(null, response), (error: unknown) => callback(faultOf(error, report)));
+  };
+  const streamsServer: IStreamsServer = {
+    read: (call) => calls.answer(call, async (answering) => {
+      const options = call.request.getOptions();
+      if (!options) throw badRequest('The options are missing');
+      await mayRead(call);
+      if (!options.hasSubscription()) return read({ store, own }, options, answering);
+      let asked = Date.now();
+      const stillAllowed = async (): Promise<void> => {
+        if (Date.now() - asked < believedMs) return;
+        await mayRead(call);
+        asked = Date.now();
+      };
+      return subscribe({ store, own }, options, { ...answering, stillAllowed });
+    }),
+    append: (call, callback) => answer(caller(call).then((may) => append(call, may, writes)), callback),
+    batchAppend: (call) => calls.answer(call, (answering) => batchAppend(call, answering, { permissions: () => caller(call), writes, report })),
+    delete: (call, callback) => answer(caller(call).then((may) => remove(call.request, may, writes, false)).then(deleted), callback),
+    tombstone: (call, callback) => answer(caller(call).then((may) => remove(call.request, may, writes, true)).then(tombstoned), callback),
+  };
+
+  const server = new Server({
+    'grpc.max_receive_message_length': maxMessage,
+    'grpc.max_concurrent_streams': maxCalls,
+    'grpc-node.max_session_memory': sessionMegabytes,
+    'grpc.keepalive_time_ms': keepaliveMs,
+    'grpc.keepalive_timeout_ms': keepaliveMs,
+  });
+  const credentials = ServerCredentials.createSsl(null, [{ cert_chain: Buffer.from(cert), private_key: Buffer.from(key) }], false);
+  server.addService(StreamsService, streamsServer);
+  server.addService(ServerFeaturesService, { getSupportedMethods: (_call, callback) => callback(null, supportedMethods()) } satisfies IServerFeaturesServer);
+  server.addService(GossipService, { read: (_call, callback) => callback(null, cluster(store.id, advertise ?? { host, port: bound })) } satisfies IGossipServer);
+  const bound = await listen(server, host, port, credentials);
+
+  const close = async (): Promise<void> => {
+    calls.stop();
+    const finished = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
+    // Who does not read what it was sent is not waited for.
+    const patience = setTimeout(() => server.forceShutdown(), patienceMs);
+    await finished;
+    clearTimeout(patience);
+  };
+  let closed: Promise<void> | undefined;
+  return { port: bound, close: () => (closed ??= close()) };
+};

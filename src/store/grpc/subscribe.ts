@@ -1,0 +1,92 @@
+import { randomUUID } from 'node:crypto';
+import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+import type { StoredEvent } from '../port.ts';
+import type { Answering } from './calls.ts';
+import { badRequest, streamDeleted } from './faults.ts';
+import { filterIn } from './filters.ts';
+import { isShown, tombstoneType } from './foreignStream.ts';
+import { eventAnswer, streamIn } from './messages.ts';
+import { positionIn, type Readable, revisionIn, stateOf, wantsStructured } from './read.ts';
+
+const confirmation = (): ReadResp => new streams.ReadResp().setConfirmation(new streams.ReadResp.SubscriptionConfirmation().setSubscriptionId(randomUUID()));
+const caughtUp = (): ReadResp => new streams.ReadResp().setCaughtUp(new streams.ReadResp.CaughtUp());
+const checkpoint = (position: number): ReadResp =>
+  new streams.ReadResp().setCheckpoint(new streams.ReadResp.Checkpoint().setCommitPosition(String(position)).setPreparePosition(String(position)));
+
+/** `stillAllowed` throws when the caller may no longer read. */
+type Subscriber = Answering<ReadResp> & { readonly stillAllowed: () => Promise<void> };
+
+/**
+ * The whole log after a position. With a filter the subscriber also hears how far it has come, whenever so many positions
+ * have been passed, and when it has come to the end: every event up to a checkpoint was sent before it.
+ */
+const toAll = async ({ store }: Readable, options: ReadReq.Options, from: ReadReq.Options.AllOptions, { signal, send, stillAllowed }: Subscriber): Promise<void> => {
+  const structured = wantsStructured(options);
+  const filter = filterIn(options);
+  if (filter && filter.checkpointInterval < 1) throw badRequest('The interval of checkpoints must be positive');
+  const start = positionIn(from, await store.head());
+  await send(confirmation());
+  let told = start;
+  const passed = async (position: number, least: number): Promise<void> => {
+    if (!filter || position - told < least) return;
+    told = position;
+    await send(checkpoint(position));
+  };
+  let live = start >= await store.head();
+  if (live) await send(caughtUp());
+  for await (const { events, position } of store.follow(start, filter?.types, signal)) {
+    await stillAllowed();
+    for (const event of events) {
+      if (filter?.passes(event) ?? true) await send(eventAnswer(event, structured));
+      await passed(event.position, filter?.checkpointInterval ?? Infinity);
+    }
+    await passed(position, filter?.checkpointInterval ?? Infinity);
+    if (live || position < await store.head()) continue;
+    live = true;
+    await passed(position, 1);
+    await send(caughtUp());
+  }
+};
+
+/** One stream after a revision. */
+const toStream = async (readable: Readable, options: ReadReq.Options, from: ReadReq.Options.StreamOptions, { signal, send, stillAllowed }: Subscriber): Promise<void> => {
+  const { store } = readable;
+  const stream = streamIn(from.getStreamIdentifier());
+  const structured = wantsStructured(options);
+  const revision = revisionIn(from);
+  // What is stored while the stream is read is met again in the log, and told by its revision.
+  const head = await store.head();
+  const state = await stateOf(readable, stream);
+  let next = revision === Infinity ? state.last + 1 : from.hasRevision() ? revision + 1 : 0;
+  await send(confirmation());
+  const deliver = async (event: StoredEvent): Promise<void> => {
+    if (event.type === tombstoneType && !readable.own(stream)) throw streamDeleted(stream);
+    next = event.revision + 1;
+    await send(eventAnswer(event, structured));
+  };
+  for await (const events of store.read(stream, Math.max(next, state.first))) {
+    await stillAllowed();
+    for (const event of events) if (event.revision > state.last || isShown(event, state)) await deliver(event);
+  }
+  await send(caughtUp());
+  for await (const { events } of store.follow(head, undefined, signal)) {
+    for (const event of events) {
+      if (event.stream !== stream || event.revision < next) continue;
+      await stillAllowed();
+      await deliver(event);
+    }
+  }
+};
+
+/** Read with subscription: what is there, then what comes, until the caller or the server ends it. */
+export const subscribe = (readable: Readable, options: ReadReq.Options, subscriber: Subscriber): Promise<void> => {
+  const [stream, all] = [options.getStream(), options.getAll()];
+  if (options.getReadDirection() !== streams.ReadReq.Options.ReadDirection.FORWARDS) throw badRequest('Subscriptions go forwards');
+  if (stream) {
+    if (options.hasFilter()) throw badRequest('Only the whole log can be filtered');
+    return toStream(readable, options, stream, subscriber);
+  }
+  if (!all) throw badRequest('Neither a stream nor the log is named');
+  return toAll(readable, options, all, subscriber);
+};
