@@ -7,6 +7,7 @@ import type { Comparison, Findings } from './compare.ts';
 import { listing } from './listing.ts';
 import { nodes } from './nodes.ts';
 import { cleanUp } from './processes.ts';
+import { projecting } from './projecting.ts';
 import { reading } from './reading.ts';
 import { replaying } from './replaying.ts';
 import { startingUp } from './startingUp.ts';
@@ -14,7 +15,7 @@ import { table } from './table.ts';
 
 // npm run bench [-- a c ...]: measures all parts or those named, and prints one table.
 
-const parts: Readonly<Record<string, () => Promise<Findings>>> = { a: reading, b: changing, c: appending, d: replaying, e: startingUp, f: listing, g: nodes };
+const parts: Readonly<Record<string, () => Promise<Findings>>> = { a: reading, b: changing, c: appending, d: replaying, e: startingUp, f: listing, g: nodes, k: projecting };
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !Object.hasOwn(parts, name));

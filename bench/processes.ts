@@ -47,6 +47,8 @@ export const startProgram = (name: string) => {
       if (typeof message === 'object' && message !== null && 'error' in message) throw new Error(String(message.error));
       return message as Answer;
     },
+    /** Ends at once. */
+    kill: (): void => { child.removeAllListeners('exit').kill('SIGKILL'); },
     /** Ends once it has nothing left to do. */
     stop: async (): Promise<void> => {
       const exit = once(child, 'exit');

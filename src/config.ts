@@ -1,7 +1,9 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
+import { keyOf } from './secrets.ts';
 import { blockList } from './southbound/addresses.ts';
 import type { Allowed } from './southbound/outbound.ts';
+import { type LogUrl, logUrl, logUrlForms } from './store/url.ts';
 
 /** One setting of the environment: what it means, what it is without being set, how its text is read (throws a sentence). */
 type Setting<T> = { readonly about: string; readonly shown: string; readonly read: (text: string | undefined, env: NodeJS.ProcessEnv) => T };
@@ -39,12 +41,11 @@ const settings = {
     if (given !== undefined && (Buffer.byteLength(given) < 8 || Buffer.byteLength(given) > 1024)) throw new Error('must have 8 to 1024 bytes');
     return given;
   }),
-  EVENTSTORE_URL: setting('Event log: sqlite:<file>', 'sqlite:<DATA_DIR>/events.db', (given, env) => {
-    if (given === undefined) return { file: join(dataDir(env), 'events.db') };
-    if (given.startsWith('esdb:') || given.startsWith('esdb+discover:')) throw new Error('EventStoreDB is not supported yet; use sqlite:<file>');
-    if (!/^sqlite:.+/.test(given)) throw new Error('must be sqlite:<file>');
-    return { file: resolve(given.slice('sqlite:'.length)) };
-  }),
+  EVENTSTORE_URL: setting(`Event log: ${logUrlForms}`, 'sqlite:<DATA_DIR>/events.db', (given, env): LogUrl =>
+    (given === undefined ? { file: join(dataDir(env), 'events.db') } : logUrl(given))),
+  ESDB_PORT: setting('Port on which the log in this process answers clients of EventStoreDB, with TLS; 0 takes a free one', 'not served', (given, env) =>
+    (given === undefined ? undefined : integer('', 0, 0, 65_535).read(given, env))),
+  ESDB_HOST: text('Address to serve ESDB_PORT on', '127.0.0.1'),
   READSTORE_URL: setting('Read models: memory: or redis://[user:password@]host:port[/db] (rediss:// for TLS)', 'memory:', (given = 'memory:') => {
     if (given === 'memory:') return undefined;
     if (!/^rediss?:\/\//.test(given) || !URL.canParse(given)) throw new Error('must be memory: or redis://host:port');
@@ -54,11 +55,11 @@ const settings = {
   MAX_BODY_BYTES: integer('Largest request body', 1024 ** 2, 1024, 1024 ** 3),
   MAX_IMPORT_BYTES: integer('Largest body of an import', 32 * 1024 ** 2, 1024, 1024 ** 3),
   READ_WAIT_MS: integer('How long a read waits for what was written before, in milliseconds', 2000, 0, 600_000),
-  SECRET_KEY: setting('Key that seals secrets; at least 16 characters', 'made up, kept in <DATA_DIR>/secret.key', (given) => {
-    if (given !== undefined && given.length < 16) throw new Error('must have at least 16 characters');
+  SECRET_KEY: setting('Key that seals secrets; at least 16 characters, or base64: and the text of a secret.key', 'made up, kept in <DATA_DIR>/secret.key', (given) => {
+    if (given !== undefined) keyOf(given);
     return given;
   }),
-  TLS_CERT_FILE: file('PEM certificate chain; with TLS_KEY_FILE, HTTPS is served'),
+  TLS_CERT_FILE: file('PEM certificate chain; with TLS_KEY_FILE, HTTPS is served, and ESDB_PORT uses it (else a certificate of its own, <DATA_DIR>/esdb-certificate.pem)'),
   TLS_KEY_FILE: file('PEM private key of the certificate'),
   TRUST_PROXY: setting('Addresses or CIDR blocks of proxies whose X-Forwarded-For counts, comma-separated', 'none', (given) => blockList(items(given))),
   OUTBOUND_ALLOW: setting('Hosts, addresses or CIDR blocks that devices and webhooks may be at although they are loopback, link-local or a store\'s, comma-separated', 'none', (given): Allowed => {
@@ -70,6 +71,16 @@ const settings = {
 
 type Settings = typeof settings;
 export type Config = { readonly [K in keyof Settings]: ReturnType<Settings[K]['read']> };
+
+/** Faults of settings that are right each by itself. */
+const faultsTogether = (env: NodeJS.ProcessEnv): readonly string[] => {
+  const distributed = /^esdb(\+discover)?:/.test(env.EVENTSTORE_URL ?? '');
+  return [
+    ...(!env.TLS_CERT_FILE !== !env.TLS_KEY_FILE ? [`${env.TLS_CERT_FILE ? 'TLS_KEY_FILE' : 'TLS_CERT_FILE'} is missing: TLS needs certificate and key`] : []),
+    ...(distributed && !env.SECRET_KEY ? ['SECRET_KEY must be set with esdb://: every node needs the same'] : []),
+    ...(distributed && env.ESDB_PORT ? ['ESDB_PORT cannot be set with esdb://: only a log in this process is served'] : []),
+  ];
+};
 
 /** All faults of the settings at once, each a line that begins with its name. */
 export class ConfigFaults extends Error {
@@ -88,7 +99,7 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
   for (const [name, { read }] of Object.entries(settings)) {
     try { config[name] = read(env[name] || undefined, env); } catch (error) { faults.push(`${name} ${(error as Error).message}`); }
   }
-  if (!env.TLS_CERT_FILE !== !env.TLS_KEY_FILE) faults.push(`${env.TLS_CERT_FILE ? 'TLS_KEY_FILE' : 'TLS_CERT_FILE'} is missing: TLS needs certificate and key`);
+  faults.push(...faultsTogether(env));
   if (faults.length > 0) throw new ConfigFaults(faults);
   return Object.freeze(config) as Config;
 };

@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { pino } from 'pino';
 import { setPassword } from './cli/account.ts';
+import { logCopy } from './cli/logCopy.ts';
 import { readConfig, settingsHelp } from './config.ts';
 import { startService } from './start.ts';
 import { version } from './version.ts';
@@ -27,11 +28,19 @@ const serve = async (): Promise<void> => {
   };
   for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => void stop().catch(fail));
 
-  const { url, warmUp } = await starting;
+  const { url, logUrl, warmUp } = await starting;
   if (!config.TLS_CERT_FILE && !['127.0.0.1', '::1', 'localhost'].includes(config.HOST))
     logger.warn('Passwords cross the network in clear: HOST is not loopback and TLS_CERT_FILE is not set');
+  if (logUrl !== undefined) process.stderr.write(`event log on ${logUrl}\n`);
   process.stderr.write(`automation-platform ${version} listens on ${url}\n`);
   await warmUp();
+};
+
+/** Aborts at the first signal; at the second the process ends. */
+const stopped = (reason: string): AbortSignal => {
+  const controller = new AbortController();
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => (controller.signal.aborted ? process.exit(1) : controller.abort(new Error(reason))));
+  return controller.signal;
 };
 
 const program = new Command('automation-platform')
@@ -39,7 +48,9 @@ const program = new Command('automation-platform')
   .version(version)
   .addHelpText('after', `\nSettings, from the environment, all optional:\n${settingsHelp()}`)
   .action(serve);
-program.command('account').description('Accounts, offline').command('passwd <name>').description('Set the password of an account while the service is stopped')
+program.command('account').description('Accounts, offline').command('passwd <name>').description('Set the password of an account while the service is stopped (with esdb:// also while it runs)')
   .action((name: string) => setPassword(readConfig(process.env), name));
+program.command('log').description('The event log, offline').command('copy <from> <to>').description('Copy a log to another place: sqlite:<file> or esdb://...; run it again to go on after a stop')
+  .action((from: string, to: string) => logCopy(from, to, stopped('Stopped; run the same command again to go on')));
 
 await program.parseAsync().catch(fail);

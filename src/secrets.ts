@@ -41,17 +41,27 @@ export const secrets = ({ key }: { readonly key: Uint8Array }) => {
 
 export type Secrets = ReturnType<typeof secrets>;
 
+const keyBytes = 32;
+
+/** The key of a setting: `base64:` and what a key file says, or stretched from at least 16 characters; else an Error. */
+export const keyOf = (setting: string): Uint8Array => {
+  if (setting.startsWith('base64:')) {
+    const key = Buffer.from(setting.slice('base64:'.length), 'base64');
+    if (key.length !== keyBytes) throw new Error(`must have ${keyBytes} bytes after base64:, as a secret.key has them`);
+    return key;
+  }
+  if ([...setting].length < leastCharacters) throw new Error(`must have at least ${leastCharacters} characters`);
+  return new Uint8Array(hkdfSync('sha256', setting, '', 'automation-platform key', keyBytes));
+};
+
 /**
- * The key of `secrets`: stretched from the setting (at least 16 characters, else an Error), else read from the file,
- * which is made with a random key and mode 0600 if it is not there.
+ * The key of `secrets`: that of the setting, else read from the file, which is made with a random key and mode 0600 if it
+ * is not there.
  */
 export const secretKey = ({ fromSetting, file }: { readonly fromSetting: string | undefined; readonly file: string }): Uint8Array => {
-  if (fromSetting !== undefined) {
-    if ([...fromSetting].length < leastCharacters) throw new Error(`SECRET_KEY must have at least ${leastCharacters} characters`);
-    return new Uint8Array(hkdfSync('sha256', fromSetting, '', 'automation-platform key', 32));
-  }
+  if (fromSetting !== undefined) return keyOf(fromSetting);
   const key = Buffer.from(read(file) ?? make(file), 'base64');
-  if (key.length !== 32) throw new Error(`${file} is not a key file of this service`);
+  if (key.length !== keyBytes) throw new Error(`${file} is not a key file of this service`);
   return key;
 };
 
@@ -69,7 +79,7 @@ const make = (file: string): string => {
   const folder = dirname(file);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
-  const key = randomBytes(32).toString('base64');
+  const key = randomBytes(keyBytes).toString('base64');
   durably(openSync(draft, 'wx', 0o600), (fd) => writeSync(fd, `${key}\n`));
   try {
     linkSync(draft, file);

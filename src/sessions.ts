@@ -1,3 +1,4 @@
+import { once } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { endSession, noteMessage, postSession } from './commands/agentSessions.ts';
 import type { Tools } from './commands/define.ts';
@@ -13,6 +14,7 @@ import { maskSecrets } from './domain/secretFields.ts';
 import { abortable } from './southbound/failure.ts';
 import type { AgentAnswer, Renderer, Webhook } from './southbound/port.ts';
 import { slots } from './southbound/slots.ts';
+import type { Lead } from './projections/lead.ts';
 import { type Recorded, splitStream } from './store/event.ts';
 
 type Needs = {
@@ -21,6 +23,8 @@ type Needs = {
   readonly events: Streams['events'];
   readonly webhook: Webhook;
   readonly renderer: Renderer;
+  /** Who has it carries sessions out. */
+  readonly lead: Lead;
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
@@ -32,15 +36,15 @@ const { area, category } = agentSession;
 const source = `@platform/${area}`;
 
 /**
- * Carries sessions out: those that the log tells of, and at the start those that are still running. What has not been
+ * Carries sessions out while this process leads: those that the log tells of, and at first those that are still running. What has not been
  * posted is posted, templates are rendered (again); the others wait for their report. Whatever happens, a session ends
  * with its time, counted from its start. Sessions of one agent share its places; agents do not wait for each other.
  */
-export const sessionRunner = ({ handle, tools, events, webhook, renderer, log }: Needs) => {
+export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead: leading, log }: Needs) => {
   const held = new Map<string, { readonly abort: (why: Why) => void; readonly done: Promise<void> }>();
   const places = slots(perAgent, Infinity);
   const stop = new AbortController();
-  let starting = Promise.resolve();
+  let turns = Promise.resolve();
 
   /** Waits until somebody else ends the session, or its time is up. */
   const report = (signal: AbortSignal): Promise<never> => abortable(new Promise<never>(() => undefined), signal);
@@ -108,18 +112,42 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, log }:
   };
 
   const take = (id: string): void => {
-    if (stop.signal.aborted || held.has(id)) return;
+    if (stop.signal.aborted || !leading.held() || held.has(id)) return;
     const aborting = new AbortController();
     const done = insist(id, aborting).finally(() => held.delete(id));
     held.set(id, { abort: (why) => { aborting.abort(why); }, done });
   };
 
-  const resume = async (): Promise<void> => {
-    for (const { sessionId } of await queryAll(tools, 'agentSessions', { field: 'status', op: 'equals', value: 'RUNNING' })) take(sessionId);
+  /** Takes over what is running, once it can be read. */
+  const resume = async (signal: AbortSignal): Promise<void> => {
+    while (!signal.aborted) {
+      try {
+        for (const { sessionId } of await queryAll(tools, 'agentSessions', { field: 'status', op: 'equals', value: 'RUNNING' })) take(sessionId);
+        return;
+      } catch (error) {
+        log('Running sessions could not be read; it is tried again', { error });
+        await pause(1000, undefined, { signal }).catch(() => undefined);
+      }
+    }
+  };
+
+  const leaveAll = async (): Promise<void> => {
+    for (const { abort } of held.values()) abort('stopping');
+    await Promise.all([...held.values()].map(({ done }) => done));
+  };
+
+  /** Turn by turn. */
+  const lead = async (): Promise<void> => {
+    while (!stop.signal.aborted) {
+      const turn = AbortSignal.any([await leading.taken(stop.signal), stop.signal]);
+      await resume(turn);
+      if (!turn.aborted) await once(turn, 'abort');
+      await leaveAll();
+    }
   };
 
   return {
-    /** To be told of every event once its documents are readable. */
+    /** To be told of them once their documents are readable. */
     onEvent: ({ source: from, stream, topic }: Pick<Recorded, 'source' | 'stream' | 'topic'>): void => {
       if (from !== source) return;
       const { category: kind, id } = splitStream(stream);
@@ -127,25 +155,15 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, log }:
       if (topic === 'sessionStarted') take(id);
       else if (topic === 'sessionCompleted' || topic === 'sessionFailed' || topic === 'sessionCanceled') held.get(id)?.abort('ended');
     },
-    /** Takes over the sessions that an earlier process has left running, once they can be read. */
-    start: (): void => {
-      starting = (async () => {
-        while (!stop.signal.aborted) {
-          try {
-            return await resume();
-          } catch (error) {
-            log('Running sessions could not be read; it is tried again', { error });
-            await pause(1000, undefined, { signal: stop.signal }).catch(() => undefined);
-          }
-        }
-      })();
-    },
-    /** Breaks calls off and leaves the sessions as they are, for the next start. */
+    /** Of the streams whose events it is told. */
+    categories: new Set([category]),
+    /** Begins; also with the sessions that another process has left running. */
+    start: (): void => { turns = lead(); },
+    /** Breaks calls off and leaves the sessions as they are, for the next start or another process. */
     stop: async (): Promise<void> => {
       stop.abort();
-      await starting;
-      for (const { abort } of held.values()) abort('stopping');
-      await Promise.all([...held.values()].map(({ done }) => done));
+      await turns;
+      await leaveAll();
     },
   };
 };

@@ -27,10 +27,12 @@ import { memoryReadStore } from './projections/memory.ts';
 import { collectionsOf } from './projections/projector.ts';
 import { redisReadStore } from './projections/redis.ts';
 import { runProjections } from './projections/run.ts';
+import { tellEvents } from './projections/tellEvents.ts';
 import { readSnapshot } from './projections/snapshot.ts';
 import { snapshots } from './projections/snapshots.ts';
 import { projectionVersion } from './projections/version.ts';
 import { secretKey, secrets } from './secrets.ts';
+import { servedLog } from './servedLog.ts';
 import { sessionRunner } from './sessions.ts';
 import { devicesOf } from './southbound/devices.ts';
 import { jinjaRenderer } from './southbound/jinja/renderer.ts';
@@ -38,8 +40,9 @@ import { outbound } from './southbound/outbound.ts';
 import { httpWebhook } from './southbound/webhook.ts';
 import type { Recorded } from './store/event.ts';
 import type { EventStore } from './store/port.ts';
+import { openLog } from './store/open.ts';
 import { withPayloads } from './store/payloads.ts';
-import { openSqliteStore } from './store/sqlite.ts';
+import { esdbHosts } from './store/url.ts';
 
 const snapshotEvery = 20_000;
 
@@ -47,18 +50,26 @@ const snapshotEvery = 20_000;
  * A running service. `stop` ends it in order: no new requests, answers under way, reactions, projections, stores. `warmUp`
  * does ahead what else the first request of each kind would wait for.
  */
-export type Running = { readonly url: string; readonly warmUp: () => Promise<void>; readonly stop: () => Promise<void> };
+export type Running = {
+  readonly url: string;
+  /** Where clients of EventStoreDB find the embedded log, without user and password. */
+  readonly logUrl?: string;
+  readonly warmUp: () => Promise<void>;
+  readonly stop: () => Promise<void>;
+};
 
 /** Builds everything and listens. `tell` shows the first start's admin password to whoever started it. */
 export const startService = async (config: Config, logger: Logger, tell: (line: string) => void): Promise<Running> => {
   const warn = (message: string, about: Record<string, unknown>) => logger.warn(about, message);
-  const { file: logFile } = config.EVENTSTORE_URL;
-  mkdirSync(config.DATA_DIR, { recursive: true, mode: 0o700 });
-  const log = withPayloads(await openSqliteStore({ file: logFile }));
-  const sealing = secrets({ key: secretKey({ fromSetting: config.SECRET_KEY, file: join(dirname(logFile), 'secret.key') }) });
+  const { EVENTSTORE_URL: logUrl, READSTORE_URL: readUrl, DATA_DIR: folder } = config;
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  const opened = await openLog(logUrl, warn);
+  const log = withPayloads<EventStore>('embedded' in opened ? opened.embedded : opened.remote);
+  const sealing = secrets({ key: secretKey({ fromSetting: config.SECRET_KEY, file: join('file' in logUrl ? dirname(logUrl.file) : folder, 'secret.key') }) });
 
   // Reads wait for everything that was acknowledged: by this process, or by an earlier one on this log.
-  let acknowledged = await log.head();
+  const headAtStart = await log.head();
+  let acknowledged = headAtStart;
   const store: EventStore = {
     ...log,
     append: async (...args) => {
@@ -73,9 +84,9 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   };
 
   const origin = { log: log.id, version: projectionVersion() };
-  const snapshotFile = join(config.DATA_DIR, 'read-models.snapshot');
-  const inMemory = config.READSTORE_URL === undefined;
-  const keeping = snapshots({ work: { log: logFile, file: snapshotFile, origin }, every: snapshotEvery, log: warn });
+  const snapshotFile = join(folder, 'read-models.snapshot');
+  const inMemory = readUrl === undefined;
+  const keeping = snapshots({ work: { log: logUrl, file: snapshotFile, origin }, every: snapshotEvery, log: warn });
   const snapshotFound = async () => {
     const snapshot = await readSnapshot(snapshotFile, origin);
     if (snapshot) keeping.found(snapshot.checkpoint.position);
@@ -83,16 +94,11 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   };
   const model = inMemory
     ? memoryReadStore({ collections: collectionsOf(projections), load: snapshotFound })
-    : redisReadStore({ url: config.READSTORE_URL, prefix: `ap:${origin.log}:${origin.version}`, collections: collectionsOf(projections) });
+    : redisReadStore({ url: readUrl, prefix: `ap:${origin.log}:${origin.version}`, collections: collectionsOf(projections) });
   const run = runProjections({
     store, model, projections,
     // A replay into memory puts each document into words once; one step of Redis must not block it for long.
     catchUp: inMemory ? Infinity : 5_000,
-    onEvent: (event) => {
-      auth.onEvent(event);
-      sessions.onEvent(event);
-      void settings.told([event]);
-    },
     log: warn,
   });
   const snapshotTimer = setInterval(() => { if (inMemory && run.ready()) keeping.moved(run.position()); }, 1000).unref();
@@ -110,18 +116,32 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     onChange: ({ logLevel }) => { logger.level = config.LOG_LEVEL ?? logLevel ?? loggedAtFirst; },
   });
   const now = () => new Date().toISOString();
-  const consequences = reactor({ store, tools, events: streams.events, reactions, reached: (position) => settled(position) ?? Promise.resolve(), log: warn });
+  const consequences = reactor({ store, tools, events: streams.events, reactions, reached: (position) => settled(position) ?? Promise.resolve(), lead: run.lead, log: warn });
   const follow = async (events: readonly Recorded[]): Promise<number> => {
     auth.onStored(events);
     await settings.told(events);
     return consequences.follow(events);
   };
   const handle = handler({ store, streams, claims: nameClaims(store, streams), tools, now, follow });
-  const auth = authenticator({ model, settled, handle, settings: settings.current, hashing, unseal: sealing.unseal, digest: sealing.digest, secure: config.TLS_CERT_FILE !== undefined });
+  const auth = authenticator({ model, settled, head: log.head, handle, settings: settings.current, hashing, unseal: sealing.unseal, digest: sealing.digest, secure: config.TLS_CERT_FILE !== undefined });
 
-  const guard = outbound({ allowed: config.OUTBOUND_ALLOW, stores: config.READSTORE_URL === undefined ? [] : [new URL(config.READSTORE_URL).hostname.replace(/^\[|\]$/g, '')] });
+  const stores = [...('url' in logUrl ? esdbHosts(logUrl.url) : []), ...(readUrl === undefined ? [] : [new URL(readUrl).hostname.replace(/^\[|\]$/g, '')])];
+  const guard = outbound({ allowed: config.OUTBOUND_ALLOW, stores });
   const renderer = jinjaRenderer();
-  const sessions = sessionRunner({ handle, tools, events: streams.events, webhook: httpWebhook(guard, sealing.unseal), renderer, log: warn });
+  const sessions = sessionRunner({ handle, tools, events: streams.events, webhook: httpWebhook(guard, sealing.unseal), renderer, lead: run.lead, log: warn });
+  const telling = tellEvents({
+    store, run, after: headAtStart,
+    categories: new Set([...auth.categories, ...settings.categories, ...sessions.categories]),
+    onStored: (events) => {
+      auth.onStored(events);
+      void settings.told(events);
+    },
+    onEvent: (event) => {
+      auth.onEvent(event);
+      sessions.onEvent(event);
+    },
+    log: warn,
+  });
 
   await settings.refresh();
   await bootstrap({ handle, adminPassword: config.ADMIN_PASSWORD, tell });
@@ -133,10 +153,20 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     order: () => settings.current().adapterOrder,
     unseal: sealing.unseal,
     guard,
-    labFolder: join(config.DATA_DIR, 'lab'),
+    labFolder: join(folder, 'lab'),
   });
 
-  const health = monitor({ log, run, model, kind: inMemory ? 'memory' : 'redis', acknowledged: () => acknowledged, snapshot: keeping.position });
+  const health = monitor({
+    log, run, model, acknowledged: () => acknowledged, snapshot: keeping.position,
+    modelKind: inMemory ? 'memory' : 'redis',
+    logKind: 'embedded' in opened ? 'sqlite' : 'eventstoredb',
+    logGauges: 'embedded' in opened ? {
+      store_commits_total: { help: 'Transactions committed, each one fsync', value: () => opened.embedded.stats().commits },
+      store_events_total: { help: 'Events appended by this process', value: () => opened.embedded.stats().events },
+    } : {
+      store_lag: { help: 'Positions of the log that this process has not been told of yet', value: opened.remote.lag },
+    },
+  });
   const measured = metrics(health.gauges);
   let stopping = false;
   const service: Service = {
@@ -159,12 +189,16 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     observe: (seen: Seen) => { measured.observe(seen); logger.info(seen, 'request'); },
     logBug: (error, requestId) => logger.error({ err: error, requestId }, 'bug'),
     stopping: () => stopping,
+    cutOff: () => !log.connected(),
   });
   const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = config;
   const server = await listen({ host: config.HOST, port: config.PORT, ...(certFile && keyFile && { tls: { certFile, keyFile } }) }, listener);
 
+  const served = 'embedded' in opened && config.ESDB_PORT !== undefined ? await servedLog({ config, port: config.ESDB_PORT, store: opened.embedded, auth, log: warn }) : undefined;
+
   return {
     url: server.url,
+    ...(served && { logUrl: served.url }),
     warmUp,
     stop: async () => {
       stopping = true;
@@ -172,7 +206,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
       // Calls of devices are broken off while their outcome can still be stored and answered.
       const { shutdownMs } = settings.current();
       const patience = setTimeout(() => void devices.close(), shutdownMs / 2);
-      await server.stop(shutdownMs);
+      await Promise.all([server.stop(shutdownMs), served?.close()]);
       clearTimeout(patience);
       await devices.close();
       auth.stop();
@@ -181,6 +215,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
       await consequences.stop();
       await renderer.close();
       await run.stop();
+      await telling.stop();
       await keeping.stop();
       await model.close();
       await log.close();

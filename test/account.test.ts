@@ -4,9 +4,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { PassThrough, Readable } from 'node:stream';
 import { setPassword } from '../src/cli/account.ts';
+import { logCopy } from '../src/cli/logCopy.ts';
 import { readPassword } from '../src/cli/password.ts';
 import { readConfig } from '../src/config.ts';
+import { memoryEventStore } from './memoryEventStore.ts';
 import { ok, refused } from './people.ts';
+import { scriptedEventStore } from './scriptedEventStore.ts';
 import { startService, type TestService } from './service.ts';
 
 describe('account passwd', () => {
@@ -41,6 +44,29 @@ describe('account passwd', () => {
     await assert.rejects(offline(() => passwd('admin', 'short\n')), /at least 8/);
     await assert.rejects(offline(() => passwd('admin', '')), /at least 8/);
     ok(await service.ask('GET', '/authorization/whoami'));
+  });
+});
+
+describe('account passwd on EventStoreDB', () => {
+  it('sets the password in the log that all nodes follow', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'automation-platform-'));
+    const settings = { SECRET_KEY: 'the same on every node' };
+    const server = await scriptedEventStore(memoryEventStore().handlers);
+    const copy = (from: string, to: string) => logCopy(from, to, new AbortController().signal, new PassThrough());
+    const log = (name: string) => `sqlite:${join(folder, name, 'events.db')}`;
+    try {
+      await (await startService(settings, join(folder, 'first'))).stop();
+      await copy(log('first'), server.url);
+      await setPassword(readConfig({ ...settings, DATA_DIR: folder, EVENTSTORE_URL: server.url }), 'admin', Readable.from(['a new password\n']), new PassThrough());
+      await copy(server.url, log('second'));
+      const service = await startService(settings, join(folder, 'second'));
+      refused(await service.ask('GET', '/authorization/whoami'), 401);
+      ok(await service.as({ user: 'admin', password: 'a new password' })('GET', '/authorization/whoami'));
+      await service.stop();
+    } finally {
+      server.stop();
+      rmSync(folder, { recursive: true });
+    }
   });
 });
 

@@ -105,6 +105,8 @@ describe('the connection to EventStoreDB', () => {
   it('is replaced within moments when it stalls: appends, reads and followers go on', async () => {
     const way = await stallable((await serve(memoryEventStore().handlers)).port);
     const store = await open(way.url);
+    // Connections to the same place may share a TCP connection: this one keeps the stalled one.
+    await open(way.url, { watch: 1e6 });
     const stream = newStream();
     await store.append(stream, -1, [newEvent()]);
     const follower = following(store);

@@ -16,6 +16,7 @@ import { projections } from '../src/projections/all.ts';
 import { memoryReadStore } from '../src/projections/memory.ts';
 import { collectionsOf } from '../src/projections/projector.ts';
 import { runProjections } from '../src/projections/run.ts';
+import { tellEvents } from '../src/projections/tellEvents.ts';
 import { secrets } from '../src/secrets.ts';
 import type { Recorded } from '../src/store/event.ts';
 import type { EventStore } from '../src/store/port.ts';
@@ -65,7 +66,7 @@ export const startNode = async (log: EventStore, { settings = () => defaults, no
     },
   };
   const model = memoryReadStore({ collections: collectionsOf(projections) });
-  const run = runProjections({ store, model, projections, catchUp: 1000, onEvent: (event) => { auth.onEvent(event); onEvent(event); }, log: () => undefined });
+  const run = runProjections({ store, model, projections, catchUp: 1000, log: () => undefined });
   const settled = (least = 0) => (run.position() >= Math.max(acknowledged, least) ? undefined : run.reached(Math.max(acknowledged, least), 5000));
   const sealing = secrets({ key: new Uint8Array(32) });
   const hashing = cheapHashing();
@@ -74,13 +75,18 @@ export const startNode = async (log: EventStore, { settings = () => defaults, no
     model, streams, settled, nameSort: (collection) => Object.keys(projections.find((one) => one.collection === collection)!.sorts)[0]!,
     rest: { ...hashing, seal: sealing.seal, unseal: sealing.unseal, methods: () => [{ provenance: 'mop', name: 'exportTemplate' }] },
   });
-  const following = reactor({ store, tools, events: streams.events, reactions, reached: (position) => run.reached(position, 5000), log: () => undefined });
+  const following = reactor({ store, tools, events: streams.events, reactions, reached: (position) => run.reached(position, 5000), lead: run.lead, log: () => undefined });
   const handle = handler({
     store, streams, tools, claims: nameClaims(store, streams), now: () => new Date(now()).toISOString(),
     follow: async (events) => { auth.onStored(events); return reacting ? following.follow(events) : 0; },
   });
-  const auth = authenticator({ model, settled, handle, settings, hashing, unseal: sealing.unseal, digest: sealing.digest, secure: false, now });
+  const auth = authenticator({ model, settled, head: log.head, handle, settings, hashing, unseal: sealing.unseal, digest: sealing.digest, secure: false, now });
 
+  const telling = tellEvents({
+    store, run, after: acknowledged, categories: new Set(aggregates.map(({ category }) => category)), log: () => undefined,
+    onStored: auth.onStored,
+    onEvent: (event) => { auth.onEvent(event); onEvent(event); },
+  });
   if (reacting) following.start(handle);
 
   const command = (what: Command, id: string, input: unknown = {}, more: Partial<Request> = {}) =>
@@ -93,7 +99,7 @@ export const startNode = async (log: EventStore, { settings = () => defaults, no
     group: (name: string, more: object = {}) => command(createGroup, name, { name, ...more }),
     /** Waits until this node's read models show all that is in the log. */
     catchUp: async () => run.reached(await log.head(), 5000),
-    stop: async () => { auth.stop(); if (reacting) await following.stop(); await run.stop(); await model.close(); },
+    stop: async () => { auth.stop(); if (reacting) await following.stop(); await run.stop(); await telling.stop(); await model.close(); },
   };
 };
 

@@ -35,15 +35,16 @@ export const startServer = async (folder: string, settings: Record<string, strin
   const login = basic({ user: 'admin', password: adminPassword });
   return {
     ...program, url,
-    /** Status and body; status 0 when the connection broke. */
-    ask: async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<{ status: number; body: any; headers: Headers }> => { // a body is whatever the route says
+    /** Status 0 when the connection broke; JSON as `body`. */
+    ask: async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}): Promise<{ status: number; body: any; text: string; headers: Headers }> => { // a body is whatever the route says
       try {
         const response = await fetch(url + path, {
           method, headers: { Authorization: login, ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers }, ...(body !== undefined && { body: JSON.stringify(body) }),
         });
-        return { status: response.status, body: await response.json(), headers: response.headers };
+        const text = await response.text();
+        return { status: response.status, text, body: response.headers.get('content-type')?.startsWith('application/json') ? JSON.parse(text) : undefined, headers: response.headers };
       } catch {
-        return { status: 0, body: undefined, headers: new Headers() };
+        return { status: 0, body: undefined, text: '', headers: new Headers() };
       }
     },
     stop: async (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> => { program.child.kill(signal); return program.ended; },

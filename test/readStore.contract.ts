@@ -53,6 +53,7 @@ export const readStoreContract = (name: string, open: () => ReadStore | Promise<
     store = await open();
     position = (await store.resume()).position;
     assert.equal(position, 0);
+    assert.equal(await store.lead(), true);
   });
   afterEach(() => store.close());
 

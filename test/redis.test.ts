@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { setTimeout as pause } from 'node:timers/promises';
 import { Refusal } from '../src/domain/refusal.ts';
-import type { Change, ReadStore } from '../src/projections/port.ts';
+import { type Change, leaseMs, type ReadStore } from '../src/projections/port.ts';
 import { redisReadStore } from '../src/projections/redis.ts';
+import { openProxy } from './proxy.ts';
 import { child, contractCollections, listed, listedIn, partRemoved, put, readStoreContract, removed, thing } from './readStore.contract.ts';
 import { describeOwnRedis, describeRedis, freshPrefix } from './redisServer.ts';
 
@@ -25,28 +24,6 @@ const eventually = async <T>(attempt: () => Promise<T>): Promise<T> => {
   }
 };
 
-/** A way to a Redis whose connections can be made to carry nothing any more, without being closed. */
-const silencing = async (target: string) => {
-  const open: Socket[] = [];
-  let connections = 0;
-  const server = createServer((near) => {
-    connections++;
-    const far = connect(Number(new URL(target).port), '127.0.0.1');
-    open.push(near, far);
-    near.on('error', () => far.destroy()).on('close', () => far.destroy()).pipe(far).on('error', () => near.destroy()).pipe(near);
-  }).listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  return {
-    url: `redis://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    connections: () => connections,
-    silence: () => open.forEach((socket) => socket.unpipe().pause()),
-    close: async () => {
-      open.forEach((socket) => socket.destroy());
-      await new Promise((closed) => server.close(closed));
-    },
-  };
-};
-
 describeRedis('redis', (redis) => readStoreContract('redis', () => openAt(redis().url)));
 describeOwnRedis('a redis read store on a node of a cluster', (redis) => {
   it('uses keys of one slot only, and declares them', async () => {
@@ -55,6 +32,7 @@ describeOwnRedis('a redis read store on a node of a cluster', (redis) => {
     const store = openAt(redis().url);
     try {
       await store.resume();
+      assert.equal(await store.lead(), true);
       assert.equal(await store.apply([put(thing('1')), put(thing('2'))], 0, { position: 1, event: 'e1' }), true);
       assert.equal(await store.apply([removed('1')], 1, { position: 2, event: 'e2' }), true);
       assert.deepEqual(await listed(store), { ids: ['2'], total: 1 });
@@ -62,6 +40,7 @@ describeOwnRedis('a redis read store on a node of a cluster', (redis) => {
       assert.deepEqual(await store.resume(), { position: 2, event: 'e2' });
       await store.clear();
       assert.deepEqual(await listed(store), { ids: [], total: 0 });
+      await store.resign();
     } finally {
       await store.close();
     }
@@ -77,8 +56,11 @@ describeRedis('redis read stores of one prefix', (redis) => {
     const store = openAt(redis().url, { prefix, ...more });
     stores.push(store);
     await store.resume();
+    // The first, in most tests.
+    await store.lead();
     return store;
   };
+  const leaseExpires = () => redis().command('DEL', `{${prefix}}:lease`);
   const hundreds = (text: string): Change[] => Array.from({ length: 300 }, (_, n) => put(thing(String(n).padStart(3, '0'), { text })));
 
   it('share what one of them writes', async () => {
@@ -99,12 +81,55 @@ describeRedis('redis read stores of one prefix', (redis) => {
     assert.deepEqual(await listedIn(two, 'p'), { ids: ['p/new'], total: 1 });
     assert.deepEqual([await listedIn(await open(), 'p'), await listedIn(two, 'q')], [{ ids: ['p/new'], total: 1 }, { ids: ['q/1'], total: 1 }]);
   });
-  it('let only one of two writers take a step', async () => {
+  it('let one of them lead, and only that one write', async () => {
     const [one, two] = [await open(), await open()];
-    const both = await Promise.all([one, two].map((store, n) => store.apply([put(thing(String(n)))], 0, { position: 1, event: 'e1' })));
-    assert.deepEqual(both.toSorted(), [false, true]);
-    assert.equal((await listed(one)).total, 1);
+    assert.deepEqual([await two.lead(), await one.lead(), await two.lead()], [false, true, false]);
+    assert.equal(await two.apply([put(thing('2'))], 0, { position: 1, event: 'e1' }), false);
+    assert.equal(await one.apply([put(thing('1'))], 0, { position: 1, event: 'e1' }), true);
+    assert.deepEqual(await two.catchUp(), { position: 1, event: 'e1' });
+    assert.deepEqual(await listed(two), { ids: ['1'], total: 1 });
     assert.deepEqual(await listed(one), await listed(two));
+  });
+  it('let another lead when the lead is not renewed, and fence off the one who had it', async () => {
+    const [one, two] = [await open(), await open()];
+    const left = Number(await redis().command('PTTL', `{${prefix}}:lease`));
+    assert.ok(left > 0 && left <= leaseMs);
+    await leaseExpires();
+    assert.equal(await two.lead(), true);
+    // Asleep all the while: it neither knows that its time was up nor sees another state.
+    assert.equal(await one.apply([put(thing('1'))], 0, { position: 1, event: 'e1' }), false);
+    assert.equal(await one.lead(), false);
+    assert.equal(await two.apply([put(thing('2'))], 0, { position: 1, event: 'e1' }), true);
+    await leaseExpires();
+    assert.equal(await one.lead(), true);
+    assert.equal(await two.apply([], 1, { position: 2, event: 'e2' }), false);
+    await one.catchUp();
+    assert.equal(await one.apply([], 1, { position: 2, event: 'e2' }), true);
+  });
+  it('let whoever took the lead again keep nothing of the time before', async () => {
+    const one = await open();
+    const [before] = [await redis().command('GET', `{${prefix}}:fence`)];
+    await leaseExpires();
+    assert.equal(await one.lead(), true);
+    assert.notEqual(await redis().command('GET', `{${prefix}}:fence`), before);
+  });
+  it('tell each other of what was written, and of a lead that is given up', async () => {
+    const [one, two] = [await open(), await open()];
+    let told = (): void => undefined;
+    const next = (): Promise<void> => new Promise((resolve) => { told = resolve; });
+    const listening = next();
+    two.onMoved(() => told());
+    // Once it listens.
+    await listening;
+    let again = next();
+    await one.apply([], 0, { position: 1, event: 'e1' });
+    await again;
+    again = next();
+    await one.resign();
+    await again;
+    assert.equal(await two.lead(), true);
+    await one.resign();
+    assert.equal(await one.lead(), false, 'who does not lead has nothing to give up');
   });
   it('load everything when they have fallen too far behind', async () => {
     const [one, two] = [await open({ notices: 100 }), await open()];
@@ -150,6 +175,7 @@ describeRedis('redis read stores of one prefix', (redis) => {
     const [mine, other] = [await open(), openAt(redis().url)];
     stores.push(other);
     await other.resume();
+    assert.equal(await other.lead(), true);
     await other.apply([put(thing('1'))], 0, { position: 1, event: 'e1' });
     await mine.clear();
     assert.deepEqual(await listed(other), { ids: ['1'], total: 1 });
@@ -158,7 +184,7 @@ describeRedis('redis read stores of one prefix', (redis) => {
   it('keep all keys in one slot', async () => {
     await (await open()).apply([put(thing('1'))], 0, { position: 1, event: 'e1' });
     const keys = await redis().command('KEYS', `*${prefix}*`) as string[];
-    assert.equal(keys.length, 4);
+    assert.equal(keys.length, 6);
     assert.deepEqual([...new Set(keys.map((key) => key.slice(0, key.indexOf(':'))))], [`{${prefix}}`]);
   });
 });
@@ -167,7 +193,10 @@ describeOwnRedis('a redis read store in trouble', (redis) => {
   let store: ReadStore;
   let lost: number;
   const prefix = 'p';
-  const write = (changes: readonly Change[], from: number) => store.apply(changes, from, { position: from + 1, event: `e${from + 1}` });
+  const write = async (changes: readonly Change[], from: number) => {
+    await store.lead();
+    return store.apply(changes, from, { position: from + 1, event: `e${from + 1}` });
+  };
   beforeEach(async () => {
     await redis().command('FLUSHALL');
     lost = 0;
@@ -227,8 +256,11 @@ describeOwnRedis('a redis read store in trouble', (redis) => {
   it('refuses to answer for another epoch', async () => {
     const other = openAt(redis().url, { prefix });
     await other.resume();
+    await store.resign();
+    await other.lead();
     await other.clear();
     await other.apply([put(thing('9'))], 0, { position: 1, event: 'e1' });
+    await other.resign();
     await other.close();
     await readsAreRefused();
     assert.equal(await write([put(thing('3'))], 1), false);
@@ -295,8 +327,8 @@ describeOwnRedis('a redis read store in trouble', (redis) => {
     assert.deepEqual(await eventually(() => listed(store)), { ids: ['1', '2'], total: 2 });
   });
   it('connects anew when a connection has gone silent', async () => {
-    const proxy = await silencing(redis().url);
-    const behind = openAt(proxy.url, { prefix, readWaitMs: 100 });
+    const proxy = await openProxy(Number(new URL(redis().url).port));
+    const behind = openAt(`redis://127.0.0.1:${proxy.port}`, { prefix, readWaitMs: 100 });
     try {
       await behind.resume();
       proxy.silence();

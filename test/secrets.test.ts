@@ -56,6 +56,12 @@ describe('the key of secrets', () => {
     assert.throws(() => secretKey({ fromSetting: 'fifteen letters', file }), /at least 16/);
     assert.deepEqual(readdirSync(folder), []);
   });
+  it('may be moved from the file into a setting', () => {
+    const file = join(folder, 'key');
+    const key = secretKey({ fromSetting: undefined, file });
+    assert.deepEqual(secretKey({ fromSetting: `base64:${readFileSync(file, 'utf8')}`, file: join(folder, 'other') }), key);
+    assert.throws(() => secretKey({ fromSetting: 'base64:c2hvcnQ=', file }), /32 bytes/);
+  });
   it('is made once in a file that only its owner may read', () => {
     const file = join(folder, 'deeper', 'key');
     const key = secretKey({ fromSetting: undefined, file });

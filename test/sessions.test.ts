@@ -10,6 +10,7 @@ import { projections } from '../src/projections/all.ts';
 import { sessionRunner } from '../src/sessions.ts';
 import type { Renderer, Webhook } from '../src/southbound/port.ts';
 import { openLog, startNode, type TestNode } from './node.ts';
+import { leading } from './leading.ts';
 
 describe('Whoever carries sessions out', () => {
   let log: Awaited<ReturnType<typeof openLog>>;
@@ -22,7 +23,7 @@ describe('Whoever carries sessions out', () => {
   const runner = (render: () => Promise<string>, webhook: Webhook = async () => ({}), handle: Handle = node.handle) => {
     const renderer: Renderer = { render, close: async () => undefined };
     const one = sessionRunner({
-      handle, tools: node.tools, events: streamsOf(log.store, aggregates, projections).events, webhook, renderer,
+      handle, tools: node.tools, events: streamsOf(log.store, aggregates, projections).events, webhook, renderer, lead: leading(),
       log: (_, { error }) => { failures.push(error instanceof Error ? error.message : String(error)); },
     });
     runners.push(one);

@@ -65,6 +65,32 @@ export const twoWriters = (title: string, open: () => Promise<{ store: EventStor
     }
   }
 
+  for (const [what, { steps, before, first, second }] of Object.entries(cases)) {
+    for (let step = 1; step <= steps; step++) {
+      for (let other = 1; other <= 3; other++) {
+        it(`${what}: the first stops before append ${step}, the second before its append ${other} until the first is through, one bears the name`, async () => {
+          if (before) await before(writer(store, { reacting: false }));
+          const [held, overtaken] = [stopping(store, step), stopping(store, other)];
+          held.arm();
+          overtaken.arm();
+          const [one, two] = [writer(held.store), writer(overtaken.store)];
+          const slow = outcome(first(one));
+          await held.atStop;
+          const quick = outcome(second(two));
+          await Promise.race([overtaken.atStop, quick]);
+          held.resume();
+          const late = await slow;
+          overtaken.resume();
+          const names = await quick.then(() => bearers('x', ['a', 'b']));
+          assert.equal(names.length, 1, `bearers: ${names.join()}; first: ${JSON.stringify(late)}, second: ${JSON.stringify(await quick)}`);
+          assert.equal(typeof late === 'object', names[0] === 'a', 'the first is told the truth');
+          assert.equal(typeof await quick === 'object', names[0] === 'b', 'the second is told the truth');
+          await Promise.all([one.stop(), two.stop()]);
+        });
+      }
+    }
+  }
+
   it('a rename that sleeps through an intent for its name does not get it back from a third', async () => {
     await writer(store, { reacting: false }).make('a', 'old');
     const [sleepingRename, sleepingIntent] = [stopping(store, 2, 'before'), stopping(store, 2, 'before')];

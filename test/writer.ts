@@ -11,6 +11,7 @@ import { Refusal } from '../src/domain/refusal.ts';
 import { projection } from '../src/projections/define.ts';
 import type { EventStore } from '../src/store/port.ts';
 import { context } from './given.ts';
+import { leading } from './leading.ts';
 
 type ThingEvent = Event<'thingMade', { name: string }> | Event<'thingNamed', { name: string }> | Event<'thingDeleted', Record<string, never>>;
 
@@ -65,7 +66,7 @@ const noTools = { query: async () => [] } as unknown as Tools; // things ask not
 /** A write path with caches of its own over a store: one node. */
 export const writer = (store: EventStore, { reacting = true, now = () => new Date().toISOString() } = {}) => {
   const streams = streamsOf(store, [thing, box, claimsAggregate, parkedReaction], [things]);
-  const reactions = reactor({ store, tools: noTools, events: streams.events, reactions: [reaction], reached: async () => undefined, log: () => undefined });
+  const reactions = reactor({ store, tools: noTools, events: streams.events, reactions: [reaction], reached: async () => undefined, lead: leading(), log: () => undefined });
   const handle = handler({ store, streams, claims: nameClaims(store, streams), tools: noTools, now, follow: reacting ? reactions.follow : async () => 0 });
   if (reacting) reactions.start(handle);
   const request = (id: string, input: unknown, more: Partial<Request> = {}): Request =>

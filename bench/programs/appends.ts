@@ -1,23 +1,10 @@
-import { randomUUID } from 'node:crypto';
-import { encode } from '../../src/store/event.ts';
-import type { NewEvent } from '../../src/store/port.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import { connect, createTables } from '../../src/store/sqliteLog.ts';
-import { hexId, mappings } from '../kinds.ts';
+import { type Append, appendsOf } from '../sampleAppends.ts';
 
 // Durable appends, by the store or by the bare driver: a process of its own for each measurement.
 
 export type Appending = { readonly by: 'store' | 'driver'; readonly file: string; readonly count: number; readonly inFlight: number };
-
-type Append = { readonly stream: string; readonly event: NewEvent };
-
-const about = { $correlationId: hexId(1), $causationId: hexId(1), at: '2026-01-01T00:00:00.000Z', actor: { id: hexId(0), username: 'bench', provenance: 'local' }, operation: 'bench', requestId: hexId(1), schemaVersion: 1 };
-
-const appendsOf = (count: number): Append[] => Array.from({ length: count }, (_, n) => {
-  const stream = `groupMapping-${mappings.id(n)}`;
-  const { hash: _hash, ...event } = encode(stream, 0, randomUUID(), '@platform/group-mappings', mappings.created(n), about, '');
-  return { stream, event };
-});
 
 /** So many at the same time, each waiting for its own to be durable. */
 const byStore = async (file: string, inFlight: number) => {

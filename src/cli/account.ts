@@ -15,25 +15,33 @@ import { project } from '../projections/define.ts';
 import { memoryReadStore } from '../projections/memory.ts';
 import { secretKey, secrets } from '../secrets.ts';
 import { decode, splitStream } from '../store/event.ts';
+import { openEventStoreDb } from '../store/eventstoredb.ts';
 import type { EventStore } from '../store/port.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
+import type { LogUrl } from '../store/url.ts';
 import { type Input, readPassword } from './password.ts';
 
-/**
- * Sets the password of an account without the service, which must not run on the same data: an Error says so. The
- * password is typed on a terminal, or is the first line of what is piped in.
- */
-export const setPassword = async ({ EVENTSTORE_URL: { file }, SECRET_KEY }: Config, username: string, input: Input = process.stdin, output: NodeJS.WritableStream = process.stderr): Promise<void> => {
-  if (!existsSync(file)) throw new Error(`There is no event log at ${file}; set DATA_DIR or EVENTSTORE_URL as for the service`);
-  const store = await openSqliteStore({ file }).catch((error: Error) => {
+/** The log, to which nobody else writes if it is a file; of EventStoreDB the nodes hear what is changed. */
+const openLog = async (at: LogUrl): Promise<EventStore> => {
+  if ('url' in at) return openEventStoreDb({ url: at.url, log: () => undefined });
+  if (!existsSync(at.file)) throw new Error(`There is no event log at ${at.file}; set DATA_DIR or EVENTSTORE_URL as for the service`);
+  return openSqliteStore(at).catch((error: Error) => {
     throw new Error(`${error.message}; stop the service first`, { cause: error });
   });
+};
+
+/**
+ * Sets the password of an account without the service. On a log in a file it must not run: an Error says so; on EventStoreDB
+ * it may. The password is typed on a terminal, or is the first line of what is piped in.
+ */
+export const setPassword = async ({ EVENTSTORE_URL: at, SECRET_KEY, DATA_DIR }: Config, username: string, input: Input = process.stdin, output: NodeJS.WritableStream = process.stderr): Promise<void> => {
+  const store = await openLog(at);
   try {
     const id = await accountNamed(store, username);
     if (id === undefined) throw new Error(`There is no account ${JSON.stringify(username)}`);
     const password = await readPassword(input, output);
     if ([...password].length < 8) throw new Error('A password has at least 8 characters');
-    const { seal, unseal } = secrets({ key: secretKey({ fromSetting: SECRET_KEY, file: join(dirname(file), 'secret.key') }) });
+    const { seal, unseal } = secrets({ key: secretKey({ fromSetting: SECRET_KEY, file: join('file' in at ? dirname(at.file) : DATA_DIR, 'secret.key') }) });
     const streams = streamsOf(store, aggregates, []);
     const tools = commandTools({
       streams, model: memoryReadStore({ collections: [] }), settled: () => undefined, nameSort: () => 'name',

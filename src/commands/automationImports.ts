@@ -28,12 +28,17 @@ const prepare = async ({ input: { automation: document }, actor }: { readonly in
   const { id, state: { exists, content } } = await meant(document, actor, tools);
   const given = document.triggers ?? [];
   const elsewhere: Record<string, { writable: boolean }> = {};
-  const triggers = await triggersOf(id, tools);
+  const triggers = [...await triggersOf(id, tools)];
   const known: (TriggerContent | undefined)[] = [];
   for (const { _id, name } of given) {
     const { exists, content: other } = await tools.state(trigger, _id);
     known.push(exists ? other : triggers.find(({ content }) => content.name === name)?.content);
-    if (!exists || !other || other.actionId === id) continue;
+    if (!exists || !other) continue;
+    if (other.actionId === id) {
+      // Just made on another node: the read models do not show it here yet.
+      if (!triggers.some((one) => one.id === _id)) triggers.push({ id: _id, content: other });
+      continue;
+    }
     const { gbac } = (await tools.state(automation, other.actionId)).content;
     elsewhere[_id] = { writable: mayWrite(actor, gbac) };
     // Its secrets are not for whoever may not even see it.

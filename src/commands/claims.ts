@@ -52,12 +52,13 @@ export const nameClaims = (store: EventStore, streams: Streams) => {
     for (let tried = 0; tried < attempts; tried++) {
       const claims = await streams.refresh(stream);
       const { claim } = claims.state as { claim?: Claim };
-      if (claim?.owner === owner && claim.decidedBy === decidedBy) return;
       const { holds, decided } = claim ? await check(claim, name) : { holds: false, decided: undefined };
       const mine = claim?.owner === owner;
+      const again = mine && claim.decidedBy === decidedBy;
       // What an intent has promised to the owner is as good as a claim of its own; the owner's own name it may still give up.
-      if (holds && mine && claim.decidedBy !== owner) return;
-      if (claim && decided && !(holds && mine)) {
+      if (holds && mine && (again || claim.decidedBy !== owner)) return;
+      // One of its own that does not hold yet is made anew: somebody may have let it lapse and be about to claim.
+      if (claim && decided && !again && !(holds && mine)) {
         if (holds) throw new Refusal('conflict', `The name ${JSON.stringify(name.name)} is taken`, { path: 'name' });
         const lapsed = await append(claim.decidedBy, decided, `@platform/${streams.kindOf(claim.decidedBy).aggregate.area}`, claimLapsed(name), about);
         if (!lapsed) continue;

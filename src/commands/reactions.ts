@@ -1,6 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Aggregate } from '../domain/core.ts';
 import { Refusal } from '../domain/refusal.ts';
+import type { Lead } from '../projections/lead.ts';
 import type { ParkedReaction } from '../projections/parkedReactions.ts';
 import { decode, type Recorded } from '../store/event.ts';
 import type { EventStore } from '../store/port.ts';
@@ -29,6 +30,8 @@ type Needs = {
   readonly reactions: readonly Reaction[];
   /** Waits until the read models hold everything up to the position. */
   readonly reached: (position: number) => Promise<void>;
+  /** Who has it reads the log. */
+  readonly lead: Lead;
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
@@ -46,10 +49,10 @@ const checkpoint = 'reactions';
 const keepEvery = 1000;
 
 /**
- * Carries out what follows from events: at once for the events of this node, and from the log for those that a stopped
- * process left behind. Every part is a command with an idempotency key of its own, so doing it twice is doing it once.
+ * Carries out what follows from events: at once for the events of this node, and from the log, while this process leads,
+ * for those that a stopped process left behind. Every part is a command with an idempotency key of its own, so doing it twice is doing it once.
  */
-export const reactor = ({ store, events, tools, reactions, reached, log }: Needs) => {
+export const reactor = ({ store, events, tools, reactions, reached, lead, log }: Needs) => {
   const table = new Map<string, { readonly next: Reaction['on'][string]; readonly behind: boolean }[]>();
   for (const { of, on, behind = false } of reactions) {
     for (const [topic, next] of Object.entries(on)) {
@@ -122,7 +125,7 @@ export const reactor = ({ store, events, tools, reactions, reached, log }: Needs
     return run;
   };
 
-  const readLog = async (): Promise<void> => {
+  const readLog = async (signal: AbortSignal): Promise<void> => {
     let kept = await store.checkpoint(checkpoint);
     let done = kept;
     let keptAt = 0;
@@ -133,7 +136,7 @@ export const reactor = ({ store, events, tools, reactions, reached, log }: Needs
       keptAt = Date.now();
     };
     try {
-      for await (const { events, position } of store.follow(kept, types, stop.signal)) {
+      for await (const { events, position } of store.follow(kept, types, signal)) {
         for (const event of events) if (types.includes(event.type)) await react(decode(event));
         if (events.length > 0) done = position;
         // Each may be an append; after a crash a second's work is found done already.
@@ -154,12 +157,15 @@ export const reactor = ({ store, events, tools, reactions, reached, log }: Needs
       handle = withHandle;
       if (types.length === 0) return;
       reading.done = (async () => {
-        await retryParked().catch((error: unknown) => log('Parked reactions could not be read', { error }));
         while (!stop.signal.aborted) {
-          try { await readLog(); } catch (error) {
-            if (stop.signal.aborted) return;
-            log('The reader of reactions failed', { error });
-            await pause(1000, undefined, { signal: stop.signal }).catch(() => undefined);
+          const turn = AbortSignal.any([await lead.taken(stop.signal), stop.signal]);
+          if (!turn.aborted) await retryParked().catch((error: unknown) => log('Parked reactions could not be read', { error }));
+          while (!turn.aborted) {
+            try { await readLog(turn); } catch (error) {
+              if (turn.aborted) break;
+              log('The reader of reactions failed', { error });
+              await pause(1000, undefined, { signal: turn }).catch(() => undefined);
+            }
           }
         }
       })();

@@ -4,7 +4,8 @@ import { startService } from '../start.ts';
 import { loadSample } from './load.ts';
 
 const password = process.env.ADMIN_PASSWORD || 'demo-password';
-const config = readConfig({ DATA_DIR: 'data/demo', ...process.env, ADMIN_PASSWORD: password });
+const servesItsLog = !process.env.EVENTSTORE_URL?.startsWith('esdb');
+const config = readConfig({ DATA_DIR: 'data/demo', ...(servesItsLog && { ESDB_PORT: '2113' }), ...process.env, ADMIN_PASSWORD: password });
 const say = (line: string): void => void process.stderr.write(`${line}\n`);
 
 const service = await startService(config, pino({ level: config.LOG_LEVEL ?? 'info' }, pino.destination({ dest: 2, sync: true })), say);

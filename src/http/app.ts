@@ -43,6 +43,8 @@ export type AppNeeds = {
   readonly logBug: (error: unknown, requestId: string) => void;
   /** True while the service goes down: new requests are refused. */
   readonly stopping: () => boolean;
+  /** Whether this node cannot reach the event log: only open rows are answered. */
+  readonly cutOff: () => boolean;
 };
 
 /** What is noted of a request on its way. */
@@ -89,6 +91,8 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
     seen.untimed = match !== undefined && 'placed' in match && match.placed.row.untimed === true;
 
     const open = match && 'placed' in match && match.placed.row.access === 'open';
+    // Nor could it hear of a password that was changed on another node.
+    if (!open && needs.cutOff()) throw new Refusal('unavailable', 'This node cannot reach the event log', { retryAfterSeconds: 1 });
     const caller = open ? undefined : principalOf(ctx, address);
     const principal = caller instanceof Promise ? await caller : caller;
     seen.user = principal?.actor.username;

@@ -33,6 +33,8 @@ type Needs = {
   readonly model: ReadStore;
   /** Resolves once the read models show all that this node has acknowledged, and the position. */
   readonly settled: (least?: number) => Promise<void> | undefined;
+  /** Position of the newest event in the log. */
+  readonly head: () => Promise<number>;
   readonly handle: Handle;
   /** Asked several times per request. */
   readonly settings: () => LoginSettings;
@@ -49,7 +51,8 @@ type Needs = {
 export type Credentials = { readonly authorization: string; readonly cookie: string | undefined; readonly address: string };
 
 const sweepMs = 10 * 60_000;
-const concerning = new Set(['account', 'group', 'role']);
+const concerningAccounts = new Set(['account', 'group', 'role']);
+const concerning = new Set([...concerningAccounts, 'groupMapping', 'login']);
 const bearer = /^bearer +/i;
 
 const unauthenticated = (message: string): Refusal => new Refusal('unauthenticated', message);
@@ -74,9 +77,9 @@ const sharing = <T>() => {
  * with the process, until `principalTimeout` after its last use: no password is hashed again as long as the account's
  * stays the same. Order of work: kept credential, limiter, hashing.
  */
-export const authenticator = ({ model, settled, handle, settings, hashing, unseal, digest, secure, limiter = limiterOf(), now = Date.now }: Needs) => {
+export const authenticator = ({ model, settled, head, handle, settings, hashing, unseal, digest, secure, limiter = limiterOf(), now = Date.now }: Needs) => {
   const accounts = principals({ model, settings, now });
-  const tokens = tokensOf({ model, settled, handle, digest, settings, now });
+  const tokens = tokensOf({ model, settled, head, handle, digest, settings, now });
   const verified = new LRUCache<string, { readonly account: string; readonly credential: string; used: number }>({ max: 20_000 });
   const attempts = sharing<Known | undefined>();
   const checks = sharing<Known | undefined>();
@@ -163,6 +166,8 @@ export const authenticator = ({ model, settled, handle, settings, hashing, unsea
   };
 
   return {
+    /** Of the streams whose events it is told. */
+    categories: concerning,
     /** The caller; `unauthenticated`, or `limited` after too many failures. Not a promise when nothing has to be waited for. */
     authenticate: (credentials: Credentials): Principal | Promise<Principal> => kept(credentials) ?? slowly(credentials),
     /** The account whose user name and password these are, limited like every login. */
@@ -178,16 +183,16 @@ export const authenticator = ({ model, settled, handle, settings, hashing, unsea
     tokenIn: (authorization: string, cookies: string): string | undefined => tokenOf({ authorization, cookie: cookieValue(cookies, settings().cookieName) }),
     /** `Set-Cookie` for a token; undefined: for none. */
     cookie: (token: string | undefined): string => cookieText(settings().cookieName, token, secure),
-    /** To be told of this node's events as soon as they are stored: from then on what they change is not passed. */
+    /** To be told of events as soon as they are stored: from then on what they change is not passed. */
     onStored: (events: readonly Recorded[]): void => {
       for (const event of events) {
         const { category } = splitStream(event.stream);
-        if (concerning.has(category)) stored = Math.max(stored, event.position);
+        if (concerningAccounts.has(category)) stored = Math.max(stored, event.position);
         if (category === 'groupMapping') storedMappings = Math.max(storedMappings, event.position);
         tokens.onEvent(event);
       }
     },
-    /** To be told of every event, from whatever node, once its documents are readable. */
+    /** To be told of the same events, from whatever node, once their documents are readable. */
     onEvent: (event: Recorded): void => {
       accounts.onEvent(event);
       tokens.onEvent(event);

@@ -6,7 +6,7 @@ import { accountRows } from './accounts.ts';
 import { results } from './envelopes.ts';
 import { groupRows } from './groups.ts';
 import { loginRows } from './login.ts';
-import { methodIndex, methodList } from './methods.ts';
+import { callable, methodIndex, methodList } from './methods.ts';
 import { roleRows } from './roles.ts';
 import type { ActionRow, AreaRows } from './route.ts';
 import { listed } from './schemas.ts';
@@ -47,10 +47,8 @@ const whoami = (areas: () => readonly AreaRows[]): ActionRow => ({
     methods: Type.Record(Type.String(), Type.Array(Type.String()), { description: 'Names of the methods that may be called, by area' }),
   }),
   run: async ({ principal }) => {
-    const { actor: { id, username, provenance }, firstname, groups, roles, may } = principal!;
-    const methods = areas().filter(({ area }) => area !== 'service').map(({ area, rows }) =>
-      [area, rows.filter(({ name, reading, access }) => access !== undefined || may(area, name, reading === true)).map(({ name }) => name)] as const);
-    return { body: { id, username, provenance, firstname, groups, roles, methods: Object.fromEntries(methods.filter(([, names]) => names.length > 0)) } };
+    const { actor: { id, username, provenance }, firstname, groups, roles } = principal!;
+    return { body: { id, username, provenance, firstname, groups, roles, methods: callable(areas(), principal!) } };
   },
 });
 

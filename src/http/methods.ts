@@ -1,21 +1,45 @@
 import { type CollectionIndex, collectionIndex } from '../projections/collectionIndex.ts';
 import type { Entry } from '../projections/port.ts';
-import type { AreaRows, Row } from './route.ts';
+import type { Principal } from './principals.ts';
+import type { AreaRows } from './route.ts';
 import { fullPathOf } from './router.ts';
 
 /** A row as operation 1 lists it. */
 export type Method = { readonly name: string; readonly provenance: string; readonly route: { readonly path: string; readonly verb: string; readonly fullPath: string } };
 
-type Listed = { readonly row: Row; readonly method: Method };
+type Listed = { readonly method: Method; readonly deprecated: boolean };
+
+const logArea = 'event-log';
+
+const logMethod = (name: LogMethod, path: string): Listed =>
+  ({ method: { name, provenance: logArea, route: { path, verb: 'POST', fullPath: `/event_store.client.streams.Streams${path}` } }, deprecated: false });
+
+/**
+ * What callers of EventStoreDB's protocol may do: read the log, write to the platform's own streams as another node does,
+ * write to streams of their own. Only admins and roles that name them have them; their route is that of a gRPC call.
+ */
+export type LogMethod = 'readLog' | 'writeLog' | 'writeStreams';
+const logMethods: readonly Listed[] = [logMethod('readLog', '/Read'), logMethod('writeLog', '/BatchAppend'), logMethod('writeStreams', '/Append')];
+
+/** Whether a caller may do that with the log. */
+export const mayLog = ({ may }: Pick<Principal, 'may'>, method: LogMethod): boolean => may(logArea, method, false);
+
+/** Names of the methods that a caller may call, by area; areas without any are left out. */
+export const callable = (areas: readonly AreaRows[], { may }: Pick<Principal, 'may'>): Readonly<Record<string, readonly string[]>> => {
+  const allowed = areas.filter(({ area }) => area !== 'service').map(({ area, rows }) =>
+    [area, rows.filter(({ name, reading, access }) => access !== undefined || may(area, name, reading === true)).map(({ name }) => name)] as const);
+  const log = logMethods.map(({ method }) => method.name).filter((name) => may(logArea, name, false));
+  return Object.fromEntries([...allowed, [logArea, log] as const].filter(([, names]) => names.length > 0));
+};
 
 /** `service` rows are not listed. */
 const listed = (areas: readonly AreaRows[]): readonly Listed[] =>
-  areas.filter(({ area }) => area !== 'service').flatMap((area) => area.rows.map((row) => ({
-    row,
+  [...areas.filter(({ area }) => area !== 'service').flatMap((area) => area.rows.map((row) => ({
+    deprecated: row.deprecated === true,
     method: { name: row.name, provenance: area.area, route: { path: row.path, verb: row.method.toUpperCase(), fullPath: fullPathOf(area, row) } },
-  })));
+  }))), ...logMethods];
 
-/** The methods of the API: the route table itself. */
+/** The methods of the API: the route table itself, and those of the log. */
 export const methodsOf = (areas: readonly AreaRows[]): readonly Method[] => listed(areas).map(({ method }) => method);
 
 /** By what methods are sorted and filtered. */
@@ -24,7 +48,7 @@ export const methodList = {
   filters: {
     name: ({ method }: Listed) => method.name,
     provenance: ({ method }: Listed) => method.provenance,
-    deprecated: ({ row }: Listed) => String(row.deprecated === true),
+    deprecated: ({ deprecated }: Listed) => String(deprecated),
   },
 };
 

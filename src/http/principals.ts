@@ -42,10 +42,10 @@ type Held = {
   readonly since: number;
 };
 
-const reservedAreas = new Set(['profiles', 'group-mappings']);
+const reservedAreas = new Set(['profiles', 'group-mappings', 'event-log']);
 const reservedRows = new Set([...accountRows, ...roleRows].map(({ name }) => name));
 
-/** What the built-in group `operators` gives: all but accounts, roles, profiles and group mappings. */
+/** What the built-in group `operators` gives: all but accounts, roles, profiles, group mappings and the log. */
 const isReserved = (area: string, operation: string): boolean => reservedAreas.has(area) || (area === 'authorization' && reservedRows.has(operation));
 
 /**

@@ -79,5 +79,5 @@ export const activeSettings = ({ state, onChange, log }: Needs) => {
     });
   };
 
-  return { current: (): Settings => current, refresh, told, stop: (): void => clearTimeout(retry) };
+  return { categories: concerning, current: (): Settings => current, refresh, told, stop: (): void => clearTimeout(retry) };
 };

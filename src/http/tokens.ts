@@ -8,13 +8,15 @@ import type { Actor } from '../domain/core.ts';
 import { longestMs, type Reason, writtenEveryMs } from '../domain/logins.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Login } from '../projections/logins.ts';
-import type { ReadStore } from '../projections/port.ts';
+import type { Entry, ReadStore } from '../projections/port.ts';
 import { type Recorded, splitStream } from '../store/event.ts';
 
 type Needs = {
   readonly model: ReadStore;
-  /** Resolves once the read models show all that this node has acknowledged. */
-  readonly settled: () => Promise<void> | undefined;
+  /** Resolves once the read models show all that this node has acknowledged, and the position. */
+  readonly settled: (least?: number) => Promise<void> | undefined;
+  /** Position of the newest event in the log. */
+  readonly head: () => Promise<number>;
   readonly handle: Handle;
   readonly digest: (text: string) => string;
   /** `logoutTime` in minutes. */
@@ -35,7 +37,7 @@ const holder = ({ account }: { readonly account: string }): Actor => ({ id: acco
  * without use, and in any case after 12 hours. When it was used last is kept in memory and written down at most once a
  * minute, rarer the longer `logoutTime` is; who knows only what was written grants the time in between.
  */
-export const tokens = ({ model, settled, handle, digest, settings, now }: Needs) => {
+export const tokens = ({ model, settled, head, handle, digest, settings, now }: Needs) => {
   const held = new LRUCache<string, Held>({ max: 20_000 });
   const inTurn = turns();
   // What was read while this moved may have ended.
@@ -78,6 +80,12 @@ export const tokens = ({ model, settled, handle, digest, settings, now }: Needs)
     return entries.map((entry) => entry.id).filter((other) => other !== id);
   };
 
+  /** A login that another node has made a moment ago. */
+  const justMade = async (id: string): Promise<Entry | undefined> => {
+    await settled(await head());
+    return model.get('logins', id);
+  };
+
   return {
     /** A login that is known without waiting. */
     kept: (token: string): Held | undefined => {
@@ -90,7 +98,7 @@ export const tokens = ({ model, settled, handle, digest, settings, now }: Needs)
       const id = digest(token);
       await settled();
       const before = ended;
-      const entry = await model.get('logins', id);
+      const entry = await model.get('logins', id) ?? await justMade(id);
       if (!entry) return undefined;
       const { account, credential, created, used } = JSON.parse(entry.text) as Login;
       const login = held.get(id) ?? { account, credential, created: Date.parse(created), used: Date.parse(used), written: Date.parse(used), exact: false };

@@ -37,6 +37,10 @@ export const memoryReadStore = ({ collections: specs, load }: Options): MemoryRe
       await loadOnce().catch(() => undefined);
       return checkpoint;
     },
+    catchUp: async () => checkpoint,
+    // Nobody else has it.
+    lead: async () => true,
+    resign: async () => undefined,
     async apply(changes, from, to) {
       checkStep(changes, from, to.position);
       if (checkpoint.position !== from) return false;
@@ -62,6 +66,7 @@ export const memoryReadStore = ({ collections: specs, load }: Options): MemoryRe
     version: (collection) => kept.of(collection).version(),
     entries: kept.all,
     onLost: () => undefined,
+    onMoved: () => undefined,
     close: async () => undefined,
   };
 };

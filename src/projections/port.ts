@@ -40,6 +40,9 @@ export type Query = {
 
 export type Page = { readonly entries: readonly Pick<Entry, 'id' | 'text' | 'revision'>[]; readonly total: number };
 
+/** How long a lead lasts that is not renewed: so long the read models stand still when the process that leads is killed. */
+export const leaseMs = 3000;
+
 /** A collection's fixed properties, known before the first document arrives. */
 export type CollectionSpec = {
   readonly name: string;
@@ -55,14 +58,22 @@ export type CollectionSpec = {
 /**
  * The read models. Every adapter passes `test/readStore.contract.ts`.
  *
- * A read never answers from a state older than the last `apply` or `resume` that this object has seen succeed; when the
- * store cannot do that now (gone, emptied, behind, foreign), it throws `Refusal('unavailable')` and calls `onLost`, and
- * the runner calls `resume` again. `apply` and `resume` are called by one runner, never at the same time.
+ * A read never answers from a state older than the last `apply`, `catchUp` or `resume` that this object has seen succeed;
+ * when the store cannot do that now (gone, emptied, behind, foreign), it throws `Refusal('unavailable')` and calls
+ * `onLost`, and the runner calls `resume` again. Those three are called by one runner, never at the same time.
+ *
+ * Several processes may share a store: one at a time leads, which means that it alone may write.
  */
 export type ReadStore = {
   /** Loads what is there, again if need be. Position 0 means nothing is, and everything before is forgotten. */
   resume(): Promise<Checkpoint>;
-  /** Writes documents and checkpoint in one atomic step, only if the checkpoint is at `from`; else false and nothing written. */
+  /** Takes over what another process has written since. */
+  catchUp(): Promise<Checkpoint>;
+  /** Takes the lead if nobody has it, or keeps it, for `leaseMs` from now: whether this process has it. */
+  lead(): Promise<boolean>;
+  /** Gives the lead up at once, if it is had. */
+  resign(): Promise<void>;
+  /** Writes documents and checkpoint in one atomic step, only if it leads and the checkpoint is at `from`; else false and nothing written. */
   apply(changes: readonly Change[], from: number, to: Checkpoint): Promise<boolean>;
   /** Removes everything; afterwards the checkpoint is at 0. */
   clear(): Promise<void>;
@@ -78,5 +89,7 @@ export type ReadStore = {
   version(collection: string): number;
   /** What is asked when the store has lost its state while running. */
   onLost(listener: () => void): void;
+  /** Told when another process may have written something, or has given up the lead. */
+  onMoved(listener: () => void): void;
   close(): Promise<void>;
 };

@@ -3,7 +3,7 @@ import { Refusal } from '../domain/refusal.ts';
 import type { Indexed } from './collectionIndex.ts';
 import { checkStep } from './collections.ts';
 import { type Following, nearCopy, type State } from './nearCopy.ts';
-import type { CollectionSpec, Entry, ReadStore } from './port.ts';
+import { type Checkpoint, type CollectionSpec, type Entry, leaseMs, type ReadStore } from './port.ts';
 import { redisConnection } from './redisConnection.ts';
 import * as scripts from './redisScripts.ts';
 import { fieldOf, redisStep, restOf } from './redisStep.ts';
@@ -31,13 +31,14 @@ const loadTries = 5;
 export const redisReadStore = ({ url, prefix, collections, readWaitMs = 2000, notices = 10_000 }: Options): ReadStore => {
   const redis = redisConnection(url);
   // What is in braces decides the slot: all keys share one, so that scripts may use them together on a Redis Cluster.
-  const keys = ['meta', 'texts', 'index', 'notices'].map((key) => `{${prefix}}:${key}`);
+  const keys = ['meta', 'texts', 'index', 'notices', 'lease', 'fence'].map((key) => `{${prefix}}:${key}`);
   // Entries of other fields are of no use here, so their epochs begin otherwise.
   const shape = createHash('sha1').update(JSON.stringify(collections)).digest('hex').slice(0, 8);
   const newEpoch = (): string => `${shape}-${randomUUID()}`;
   const listeners: (() => void)[] = [];
   let applying: Promise<void> | undefined;
   let lost = false;
+  let token = '';
 
   const refuse = (message: string, cause?: unknown): Refusal => {
     if (!lost) {
@@ -98,19 +99,35 @@ export const redisReadStore = ({ url, prefix, collections, readWaitMs = 2000, no
     });
   };
 
-  return {
-    async resume() {
-      await reached(redis.ready());
-      for (let tries = 0; tries < loadTries; tries++) {
-        const there = stateOf(await step(scripts.begin, [newEpoch(), shape]));
-        if (await copy.follow()) {
-          lost = false;
-          const { position, event } = copy.at()!;
-          return { position, event };
-        }
-        await copy.load(there);
+  const resume = async (): Promise<Checkpoint> => {
+    await reached(redis.ready());
+    for (let tries = 0; tries < loadTries; tries++) {
+      const there = stateOf(await step(scripts.begin, [newEpoch(), shape]));
+      if (await copy.follow()) {
+        lost = false;
+        const { position, event } = copy.at()!;
+        return { position, event };
       }
-      throw refuse('The read models change faster than they can be loaded');
+      await copy.load(there);
+    }
+    throw refuse('The read models change faster than they can be loaded');
+  };
+
+  return {
+    resume,
+    async catchUp() {
+      if (!(await copy.follow())) return resume();
+      const { position, event } = copy.at()!;
+      return { position, event };
+    },
+    async lead() {
+      await reached(redis.ready());
+      token = await step<string>(scripts.lead, [token, randomUUID(), String(leaseMs)], readWaitMs);
+      return token !== '';
+    },
+    async resign() {
+      if (token !== '') await step(scripts.resign, [token], readWaitMs);
+      token = '';
     },
     async apply(changes, from, to) {
       const bare = changes.map(({ entry, ...change }) => ({ ...change, ...(entry && { entry: restOf(entry) }) }));
@@ -124,7 +141,7 @@ export const redisReadStore = ({ url, prefix, collections, readWaitMs = 2000, no
       applying = new Promise((resolve) => { applied = resolve; });
       try {
         const numbers = [from, to.position].map(String);
-        const done = await step(scripts.apply, [state.epoch, ...numbers, to.event, String(notices), ...redisStep(changes, copy.collections)]);
+        const done = await step(scripts.apply, [token, state.epoch, ...numbers, to.event, String(notices), ...redisStep(changes, copy.collections)]);
         if (done !== 1) return false;
         if (state.position === from) copy.advance(state, bare, to);
         return true;
@@ -157,6 +174,7 @@ export const redisReadStore = ({ url, prefix, collections, readWaitMs = 2000, no
     },
     version: (collection) => copy.collections.of(collection).version(),
     onLost: (listener) => void listeners.push(listener),
+    onMoved: (listener) => redis.listen(keys[3]!, listener),
     close: async () => redis.close(),
   };
 };

@@ -8,6 +8,8 @@ export type RedisConnection = {
   ready(): Promise<void>;
   send(args: readonly string[], ms: number): Promise<unknown>;
   run(script: Script, keys: readonly string[], args: readonly string[], ms: number): Promise<unknown>;
+  /** Tells, on a connection of its own, of whatever is published on a channel, and each time when it is connected anew. */
+  listen(channel: string, heard: () => void): void;
   close(): void;
 };
 
@@ -47,6 +49,7 @@ const within = <T>(ms: number, promise: Promise<T>, late: () => void): Promise<T
 
 export const redisConnection = (url: string): RedisConnection => {
   let client = open(url);
+  let listening: ReturnType<typeof open> | undefined;
 
   const send = (args: readonly string[], ms: number): Promise<unknown> => {
     const asked = client;
@@ -71,6 +74,17 @@ export const redisConnection = (url: string): RedisConnection => {
         return send(['EVAL', text, ...rest], ms);
       }
     },
-    close: () => client.destroy(),
+    listen(channel, heard) {
+      const ears = open(url);
+      listening = ears;
+      ears.on('ready', () => {
+        ears.subscribe(channel, heard).catch(() => undefined);
+        heard();
+      });
+    },
+    close() {
+      client.destroy();
+      listening?.destroy();
+    },
   };
 };

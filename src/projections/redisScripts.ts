@@ -9,13 +9,15 @@ const script = (text: string): Script => {
 };
 
 /**
- * All scripts get the same four keys: `meta` (hash: epoch, position, event, documents), `texts` and `index` (hashes by
- * `<collection>/<id>`: the document's text, and as JSON the rest of its entry) and `notices` (stream of what changed).
+ * All scripts get the same keys: `meta` (hash: epoch, position, event, documents), `texts` and `index` (hashes by
+ * `<collection>/<id>`: the document's text, and as JSON the rest of its entry), `notices` (stream of what changed), `lease`
+ * (token of who leads, until it expires) and `fence` (token of who led last: who may write). What is published on the
+ * channel `notices` says no more than that it is worth to look.
  * `state()` is epoch, position and event, or false if anything is missing: keys evicted or deleted by hand count as lost.
  * Positions stay text, since Lua prints large numbers rounded.
  */
 const common = `
-local meta, texts, index, notices = KEYS[1], KEYS[2], KEYS[3], KEYS[4]
+local meta, texts, index, notices, lease, fence = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
 local function state()
   local found = redis.call('HMGET', meta, 'epoch', 'position', 'event', 'documents')
   local documents = tonumber(found[4])
@@ -64,23 +66,42 @@ if not at or at[1] ~= ARGV[1] then return false end
 return {at[2], at[3], redis.call('XRANGE', notices, ARGV[2], '+')}
 `);
 
+/** The token had so far ('' for none), a new one, milliseconds. Gives the token to lead with, or '' while another leads. */
+export const lead = script(`
+local held = redis.call('GET', lease)
+if held and held ~= ARGV[1] then return '' end
+local token = held or ARGV[2]
+redis.call('SET', lease, token, 'PX', ARGV[3])
+redis.call('SET', fence, token)
+return token
+`);
+
+/** The token. Gives the lead up. */
+export const resign = script(`
+if redis.call('GET', lease) ~= ARGV[1] then return 0 end
+redis.call('DEL', lease)
+redis.call('PUBLISH', notices, '')
+return 1
+`);
+
 /**
- * Epoch, from, to, event, how many notices to keep; how many documents to write, to remove, and parts to remove; for each
+ * Token, epoch, from, to, event, how many notices to keep; how many documents to write, to remove, and parts to remove; for each
  * document to write its field, text and rest; the fields to remove; the fields of the parts; then the fields of all that
- * goes with the parts, which goes first. Gives 1, or 0 when the state is another.
+ * goes with the parts, which goes first. Gives 1, or 0 when the state is another, or another has led since.
  *
  * A step has the notice `<to>-0` (from), then one for each change (its field, and the rest, '' when removed, '*' for a part).
  * Redis does not roll back: while the script writes there is no epoch, so that one that fails midway leaves a lost state.
  */
 export const apply = script(`
-local epoch, from, to, event, keep = ARGV[1], ARGV[2], ARGV[3], ARGV[4], ARGV[5]
+local epoch, from, to, event, keep = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
+if redis.call('GET', fence) ~= ARGV[1] then return 0 end
 local at = state()
 if not at or at[1] ~= epoch or at[2] ~= from then return 0 end
 if to ~= from then redis.call('XADD', notices, to .. '-0', 'from', from) end
 redis.call('HDEL', meta, 'epoch')
-local removed = 9 + 3 * tonumber(ARGV[6])
-local parts = removed + tonumber(ARGV[7])
-local gone = parts + tonumber(ARGV[8])
+local removed = 10 + 3 * tonumber(ARGV[7])
+local parts = removed + tonumber(ARGV[8])
+local gone = parts + tonumber(ARGV[9])
 local step = 0
 local function notice(field, rest)
   step = step + 1
@@ -94,7 +115,7 @@ end
 for at = parts, gone - 1 do
   notice(ARGV[at], '*')
 end
-for at = 9, removed - 1, 3 do
+for at = 10, removed - 1, 3 do
   redis.call('HSET', texts, ARGV[at], ARGV[at + 1])
   redis.call('HSET', index, ARGV[at], ARGV[at + 2])
   notice(ARGV[at], ARGV[at + 2])
@@ -106,5 +127,6 @@ for at = removed, parts - 1 do
 end
 redis.call('XTRIM', notices, 'MAXLEN', '~', keep)
 redis.call('HSET', meta, 'epoch', epoch, 'position', to, 'event', event, 'documents', redis.call('HLEN', texts))
+redis.call('PUBLISH', notices, to)
 return 1
 `);

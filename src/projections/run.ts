@@ -1,9 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Refusal } from '../domain/refusal.ts';
-import { decode, type Recorded } from '../store/event.ts';
 import type { EventStore } from '../store/port.ts';
 import type { Projection } from './define.ts';
-import type { ReadStore } from './port.ts';
+import { type Lead, newLead } from './lead.ts';
+import { leaseMs, type ReadStore } from './port.ts';
 import { projector } from './projector.ts';
 import { resume } from './resume.ts';
 
@@ -11,36 +11,56 @@ type Needs = {
   readonly store: EventStore;
   readonly model: ReadStore;
   readonly projections: readonly Projection[];
-  /** Told every event of the platform once its documents are readable; must not throw. */
-  readonly onEvent?: (event: Recorded) => void;
   /** How many events are put into one batch while catching up. */
   readonly catchUp: number;
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
-/** Feeds every event of the log, in order and once, to the projections and what comes of it to the read store: the only writer of read models. */
-export const runProjections = ({ store, model, projections, onEvent, catchUp, log }: Needs) => {
+const renewEveryMs = leaseMs / 3;
+const askEveryMs = leaseMs / 15;
+
+/**
+ * Feeds every event of the log, in order and once, to the projections and what comes of it to the read store: the only
+ * writer of read models. Of the processes that share a read store one does so at a time; the others take over what it
+ * writes, and one of them its place when it is gone, or has lost the log.
+ */
+export const runProjections = ({ store, model, projections, catchUp, log }: Needs) => {
   const documents = projector(projections, (collection, id) => model.get(collection, id), log);
-  const waiting = new Set<{ readonly position: number; readonly wake: () => void }>();
+  const waiting = new Set<{ readonly position: number; readonly wake: (error?: Refusal) => void }>();
   const stop = new AbortController();
+  const lead = newLead();
   let position = 0;
   let ready = false;
   let fault: string | undefined;
-  let lost = new AbortController();
-  model.onLost(() => lost.abort());
+  let turn = new AbortController();
+  let moved = false;
+  let wake = (): void => undefined;
+
+  const endTurn = (): void => { turn.abort(); wake(); };
+  model.onLost(endTurn);
+  model.onMoved(() => { moved = true; wake(); });
 
   const move = (to: number): void => {
     position = to;
     for (const waiter of waiting) if (waiter.position <= to) waiter.wake();
   };
 
-  const feed = async (): Promise<void> => {
-    lost = new AbortController();
+  /** Takes the lead or keeps it. Who cannot reach the log leaves it to others. */
+  const leads = async (): Promise<boolean> => {
+    if (store.connected()) lead.set(await model.lead());
+    else if (lead.held()) {
+      lead.set(false);
+      await model.resign();
+    }
+    return lead.held();
+  };
+
+  const project = async (signal: AbortSignal): Promise<void> => {
     move((await resume(store, model, documents, log)).position);
     const target = await store.head();
     ready = position >= target;
     let pending = 0;
-    for await (const { events, position: to } of store.follow(position, undefined, AbortSignal.any([stop.signal, lost.signal]))) {
+    for await (const { events, position: to } of store.follow(position, undefined, signal)) {
       await documents.take(events);
       pending += events.length;
       if (to < target && pending < catchUp) continue;
@@ -49,14 +69,44 @@ export const runProjections = ({ store, model, projections, onEvent, catchUp, lo
       move(to);
       ready ||= to >= target;
       fault = undefined;
-      if (onEvent && ready) for (const event of events) if (event.type.startsWith('@platform/')) onEvent(decode(event));
     }
+  };
+
+  /** Until the other process may have written something. */
+  const next = (): Promise<void> => new Promise((resolve) => {
+    if (moved) return resolve();
+    const timer = setTimeout(() => wake(), renewEveryMs);
+    wake = () => { clearTimeout(timer); resolve(); };
+  });
+
+  const watch = async (signal: AbortSignal): Promise<void> => {
+    move((await model.resume()).position);
+    const target = await store.head();
+    for (let asked = performance.now(); !signal.aborted;) {
+      moved = false;
+      move((await model.catchUp()).position);
+      ready = position >= target;
+      fault = undefined;
+      if (performance.now() - asked > askEveryMs) {
+        if (await leads()) return;
+        asked = performance.now();
+      }
+      await next();
+    }
+  };
+
+  const takeTurn = async (): Promise<void> => {
+    turn = new AbortController();
+    const signal = AbortSignal.any([stop.signal, turn.signal]);
+    if (!(await leads())) return watch(signal);
+    const renewing = setInterval(() => { leads().then((still) => { if (!still) endTurn(); }, () => undefined); }, renewEveryMs).unref();
+    await project(signal).finally(() => clearInterval(renewing));
   };
 
   const done = (async () => {
     for (let wait = 50; !stop.signal.aborted; wait = fault === undefined ? 50 : Math.min(wait * 2, 5000)) {
       try {
-        await feed();
+        await takeTurn();
       } catch (error) {
         fault = error instanceof Error ? error.message : String(error);
         log('Projecting stopped; it will go on', { position, error });
@@ -66,24 +116,33 @@ export const runProjections = ({ store, model, projections, onEvent, catchUp, lo
   })();
 
   return {
+    lead: lead as Lead,
     position: (): number => position,
     /** Whether the read models have reached the head that the log had when following began. */
     ready: (): boolean => ready,
     /** Why projecting does not go on just now. */
     fault: (): string | undefined => fault,
-    /** Documents whose projection threw, with the reason. */
-    parked: documents.parked,
-    /** Waits until the read models hold everything up to the position; `unavailable` after `ms`. */
-    reached: (target: number, ms: number): Promise<void> => new Promise((resolve, reject) => {
+    /** Waits until the read models hold everything up to the position; `unavailable` after `ms`, and when the service stops. */
+    reached: (target: number, ms?: number): Promise<void> => new Promise((resolve, reject) => {
       if (target <= position) return resolve();
-      const waiter = { position: target, wake: () => { clearTimeout(timer); waiting.delete(waiter); resolve(); } };
-      const timer = setTimeout(() => {
+      const end = (error?: Refusal): void => {
+        clearTimeout(timer);
         waiting.delete(waiter);
-        reject(new Refusal('unavailable', 'The read models are behind; try again', { retryAfterSeconds: 1, cause: fault }));
-      }, ms);
+        if (error) reject(error);
+        else resolve();
+      };
+      const waiter = { position: target, wake: end };
+      const timer = ms === undefined ? undefined : setTimeout(() => end(new Refusal('unavailable', 'The read models are behind; try again', { retryAfterSeconds: 1, cause: fault })), ms);
       waiting.add(waiter);
     }),
-    stop: (): Promise<void> => { stop.abort(); return done; },
+    stop: async (): Promise<void> => {
+      stop.abort();
+      wake();
+      for (const waiter of waiting) waiter.wake(new Refusal('unavailable', 'The service is shutting down', { retryAfterSeconds: 2 }));
+      await done;
+      lead.set(false);
+      await model.resign().catch(() => undefined);
+    },
   };
 };
 

@@ -1,17 +1,18 @@
 import { workerData } from 'node:worker_threads';
+import { openLogToRead } from '../store/open.ts';
 import { withPayloads } from '../store/payloads.ts';
-import { openSqliteReader } from '../store/sqlite.ts';
+import type { LogUrl } from '../store/url.ts';
 import { projections } from './all.ts';
 import { memoryReadStore } from './memory.ts';
 import { collectionsOf, projector } from './projector.ts';
 import { resume } from './resume.ts';
 import { type Origin, readSnapshot, writeSnapshot } from './snapshot.ts';
 
-export type SnapshotWork = { readonly log: string; readonly file: string; readonly origin: Origin };
+export type SnapshotWork = { readonly log: LogUrl; readonly file: string; readonly origin: Origin };
 
 // From the last snapshot and the log alone, never from live memory: what went wrong there is not handed on.
 const make = async ({ log, file, origin }: SnapshotWork): Promise<void> => {
-  const store = withPayloads(await openSqliteReader(log));
+  const store = withPayloads(await openLogToRead(log, () => undefined));
   const model = memoryReadStore({ collections: collectionsOf(projections), load: () => readSnapshot(file, origin) });
   const documents = projector(projections, (collection, id) => model.get(collection, id), () => undefined);
   const from = await resume(store, model, documents, () => undefined);

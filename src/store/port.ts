@@ -66,6 +66,8 @@ export type EventStore = {
   setCheckpoint(name: string, position: number): Promise<void>;
   /** Set once appends have stopped for good (I/O error, full disk): why. Reads go on. */
   fault(): string | undefined;
+  /** False while the log cannot be reached. */
+  connected(): boolean;
   /** Finishes appends under way, refuses new ones, ends follows. */
   close(): Promise<void>;
 };

@@ -35,6 +35,7 @@ const reading = (reads: Reads, news: News) => ({
   at: async (position: number) => reads.at(position),
   head: async () => reads.head(),
   checkpoint: async (name: string) => reads.checkpoint(name),
+  connected: () => true,
 });
 
 /**

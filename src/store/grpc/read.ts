@@ -2,6 +2,7 @@ import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { StoredEvent } from '../port.ts';
 import type { SqliteStore } from '../sqlite.ts';
+import { breather } from './breather.ts';
 import type { Answering } from './calls.ts';
 import { badRequest, streamDeleted } from './faults.ts';
 import { filterIn } from './filters.ts';
@@ -51,8 +52,10 @@ async function* inOrder(store: SqliteStore, after: number, types: readonly strin
 /** Sends the first `count` of the events that pass. */
 const sendSome = async (events: AsyncIterable<StoredEvent>, count: number, passes: (event: StoredEvent) => boolean, send: (event: StoredEvent) => Promise<void>): Promise<void> => {
   let left = count;
+  const breathe = breather();
   if (left < 1) return;
   for await (const event of events) {
+    await breathe();
     if (!passes(event)) continue;
     await send(event);
     if (--left < 1) return;

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { StoredEvent } from '../port.ts';
+import { breather } from './breather.ts';
 import type { Answering } from './calls.ts';
 import { badRequest, streamDeleted } from './faults.ts';
 import { filterIn } from './filters.ts';
@@ -35,9 +36,11 @@ const toAll = async ({ store }: Readable, options: ReadReq.Options, from: ReadRe
   };
   let live = start >= await store.head();
   if (live) await send(caughtUp());
+  const breathe = breather();
   for await (const { events, position } of store.follow(start, filter?.types, signal)) {
     await stillAllowed();
     for (const event of events) {
+      await breathe();
       if (filter?.passes(event) ?? true) await send(eventAnswer(event, structured));
       await passed(event.position, filter?.checkpointInterval ?? Infinity);
     }

@@ -1,0 +1,78 @@
+import { existsSync } from 'node:fs';
+import { dirname } from 'node:path';
+import { isOwnStream } from '../ownStreams.ts';
+import { copyLog } from '../store/copyLog.ts';
+import { openEventStoreDb } from '../store/eventstoredb.ts';
+import { keepingForeign, takingForeign } from '../store/foreignCopies.ts';
+import type { EventStore } from '../store/port.ts';
+import { openSqliteReader, openSqliteStore } from '../store/sqlite.ts';
+import { lockFolder } from '../store/sqliteLock.ts';
+import { type LogUrl, logUrl } from '../store/url.ts';
+import { progressLine, type Terminal } from './progress.ts';
+
+/** A log that is open, and how to leave it. */
+type Opened = { readonly store: EventStore; readonly close: () => Promise<void> };
+
+/** Told when the way to EventStoreDB is lost and found. */
+type Log = (message: string) => void;
+
+const named = (name: string, text: string): LogUrl => {
+  try { return logUrl(text); } catch (error) { throw new Error(`${name} ${(error as Error).message}`, { cause: error }); }
+};
+
+const remote = async (url: string, log: Log): Promise<Opened> => {
+  const store = await openEventStoreDb({ url, log });
+  return { store, close: () => store.close() };
+};
+
+const openTarget = async (at: LogUrl, log: Log): Promise<Opened> => {
+  if ('url' in at) {
+    const { store, close } = await remote(at.url, log);
+    return { store: takingForeign(store), close };
+  }
+  const store = await openSqliteStore(at);
+  return { store: keepingForeign(store, isOwnStream), close: () => store.close() };
+};
+
+/** Nobody may write to a file while it is copied; from EventStoreDB nobody can be kept away. `locked`: the folder that the target locks. */
+const openSource = async (at: LogUrl, locked: string | undefined, log: Log): Promise<Opened> => {
+  if ('url' in at) return remote(at.url, log);
+  if (!existsSync(at.file)) throw new Error(`There is no log at ${at.file}`);
+  const unlock = dirname(at.file) === locked ? () => undefined : lockFolder(at.file);
+  try {
+    const store = await openSqliteReader(at.file);
+    return { store, close: async () => { await store.close(); unlock(); } };
+  } catch (error) {
+    unlock();
+    throw error;
+  }
+};
+
+/**
+ * Copies the log at one URL to another, which may hold a part of it already; says how far it is on `output` and what it
+ * did at the end. The service must be stopped: an Error says so. Running it again goes on where it was stopped.
+ */
+export const logCopy = async (from: string, to: string, signal: AbortSignal, output: Terminal = process.stderr): Promise<void> => {
+  const [source, target] = [named('<from>', from), named('<to>', to)];
+  const opened: Opened[] = [];
+  const progress = progressLine(output);
+  const log: Log = (message) => { output.write(`${message}\n`); };
+  try {
+    const ours = await openSource(source, 'file' in target ? dirname(target.file) : undefined, log);
+    opened.push(ours);
+    const theirs = await openTarget(target, log);
+    opened.push(theirs);
+    if (ours.store.id === theirs.store.id) throw new Error('<from> and <to> are the same log');
+    const done = await copyLog({
+      from: ours.store, to: theirs.store, signal,
+      told: ({ step, position, head, events }) => progress.show(() => `${step} ${Math.floor((100 * position) / head)} % (${events} events)`),
+    });
+    progress.end();
+    output.write(`${done.copied} events copied, ${done.found} were there already; both logs were compared event by event\n`);
+    for (const [name, { events, digest }] of [['source', done.source], ['target', done.target]] as const) output.write(`${name}: ${events} events, SHA-256 ${digest}\n`);
+    output.write('Secrets in it open with the SECRET_KEY or secret.key of the service that it is from\n');
+  } finally {
+    progress.end();
+    for (const { close } of opened.reverse()) await close();
+  }
+};

@@ -1,0 +1,14 @@
+import { type EventStoreDb, openEventStoreDb } from './eventstoredb.ts';
+import type { EventStore } from './port.ts';
+import { openSqliteReader, openSqliteStore, type SqliteStore } from './sqlite.ts';
+import type { LogUrl } from './url.ts';
+
+type Told = (message: string, about: Record<string, unknown>) => void;
+
+/** Opens the log at a URL; `log` is told when the way to it is lost and found. */
+export const openLog = async (at: LogUrl, log: Told): Promise<{ readonly embedded: SqliteStore } | { readonly remote: EventStoreDb }> =>
+  ('file' in at ? { embedded: await openSqliteStore(at) } : { remote: await openEventStoreDb({ url: at.url, log }) });
+
+/** The same for reading alone: also while another process writes to the file. */
+export const openLogToRead = (at: LogUrl, log: Told): Promise<EventStore> =>
+  ('file' in at ? openSqliteReader(at.file) : openEventStoreDb({ url: at.url, log }));

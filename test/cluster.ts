@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { freePort } from './freePort.ts';
+import { type Server, startServer, temporaryFolder } from './process.ts';
+import { openProxy } from './proxy.ts';
+import type { OwnRedis } from './redisServer.ts';
+import { adminPassword } from './service.ts';
+
+/** How many milliseconds it took until it was so; fails when it takes longer than `most`. */
+export const soon = async (what: string, so: () => boolean | Promise<boolean>, most = 15_000): Promise<number> => {
+  const began = performance.now();
+  while (!(await so())) {
+    assert.ok(performance.now() - began < most, `${what}: not within ${most} ms`);
+    await pause(10);
+  }
+  return Math.round(performance.now() - began);
+};
+
+const secret = 'the same key on every node';
+
+/** One process of a cluster, which can be ended and started again. */
+const member = (folder: string, settings: Record<string, string>) => {
+  let server: Server | undefined;
+  const end = async (signal: NodeJS.Signals): Promise<number | null> => {
+    const ending = server;
+    server = undefined;
+    return ending ? ending.stop(signal) : null;
+  };
+  return {
+    folder,
+    start: async (): Promise<void> => { server = await startServer(folder, { SECRET_KEY: secret, ...settings }); },
+    running: (): Server => { assert.ok(server, `${folder} does not run`); return server; },
+    /** Status 0 also when it does not run. */
+    ask: async (...args: Parameters<Server['ask']>): ReturnType<Server['ask']> => (server ? server.ask(...args) : { status: 0, body: undefined, text: '', headers: new Headers() }),
+    /** Another one after each start; undefined: it does not run. */
+    process: () => server?.child,
+    /** Whatever it has said on stderr since it was last started. */
+    said: (): string => server?.output().err ?? '',
+    kill: () => end('SIGKILL'),
+    stop: () => end('SIGTERM'),
+  };
+};
+
+/**
+ * A log node, which serves its log to others, and API nodes over it and one Redis; each reaches both through proxies of
+ * its own. `settings` are those of all of them. Nothing runs yet.
+ */
+export const cluster = async (redis: OwnRedis, settings: Record<string, string> = {}, size = 2) => {
+  const folder = temporaryFolder();
+  const logPort = await freePort();
+  const log = member(join(folder, 'log'), { ...settings, ESDB_PORT: String(logPort) });
+  const certificate = join(log.folder, 'esdb-certificate.pem');
+  const logUrl = (port: number): string => `esdb://admin:${encodeURIComponent(adminPassword)}@localhost:${port}?tlsCAFile=${certificate}`;
+
+  const apiNode = async (name: string) => {
+    const [toLog, toRedis] = await Promise.all([openProxy(logPort), openProxy(Number(new URL(redis.url).port))]);
+    const node = member(join(folder, name), { ...settings, EVENTSTORE_URL: logUrl(toLog.port), READSTORE_URL: `redis://127.0.0.1:${toRedis.port}` });
+    return {
+      ...node, name, toLog, toRedis,
+      status: async () => (await node.ask('GET', '/health/status')).body,
+      ready: async (): Promise<boolean> => (await node.ask('GET', '/health/ready')).status === 200,
+      leads: async (): Promise<boolean> => (await node.ask('GET', '/health/status')).body?.readStore?.leads === true,
+    };
+  };
+  const nodes = await Promise.all(['a', 'b', 'c'].slice(0, size).map(apiNode));
+
+  return {
+    log, nodes,
+    /** The log, for a reader beside the log node. */
+    logFile: join(log.folder, 'events.db'),
+    /** What a further node needs to be one on the same log. */
+    settings: { EVENTSTORE_URL: logUrl(logPort), SECRET_KEY: secret },
+    /** The log node first, since it makes the account that the others need. */
+    start: async (): Promise<void> => {
+      await log.start();
+      await Promise.all(nodes.map((node) => node.start()));
+    },
+    /** The node that leads, and one that does not. */
+    roles: async () => {
+      for (const began = Date.now(); Date.now() < began + 15_000; await pause(20)) {
+        const leads = await Promise.all(nodes.map((node) => node.leads()));
+        const leader = nodes[leads.indexOf(true)];
+        if (leader && leads.filter(Boolean).length === 1) return { leader, other: nodes[leads.indexOf(false)]! };
+      }
+      throw new Error('No node leads alone');
+    },
+    remove: async (): Promise<void> => {
+      await Promise.all([log, ...nodes].map((each) => each.kill()));
+      await Promise.all(nodes.flatMap(({ toLog, toRedis }) => [toLog.close(), toRedis.close()]));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};
+
+export type Cluster = Awaited<ReturnType<typeof cluster>>;
+export type ApiNode = Cluster['nodes'][number];

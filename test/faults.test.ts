@@ -1,0 +1,204 @@
+import assert from 'node:assert/strict';
+import { type ApiNode, type Cluster, cluster, soon } from './cluster.ts';
+import { type Load, startLoad } from './load.ts';
+import { logAudit } from './logAudit.ts';
+import { describeOwnRedis, type OwnRedis } from './redisServer.ts';
+import { startService } from './service.ts';
+
+type Scene = { readonly round: string; readonly nodes: Cluster; readonly redis: OwnRedis; readonly load: Load; readonly leader: ApiNode; readonly other: ApiNode };
+
+const unavailable = async (node: ApiNode): Promise<boolean> => (await node.ask('GET', '/group-mappings?limit=1')).status === 503;
+const saysSo = (...nodes: readonly ApiNode[]) => Promise.all(nodes.map((node) => soon(`${node.name} answers 503`, () => unavailable(node), 20_000)));
+const takesOver = async (node: ApiNode): Promise<void> => {
+  const took = await soon(`${node.name} takes the lead`, () => node.leads());
+  if (process.env.TEST_LOG) process.stderr.write(`${node.name} leads after ${took} ms\n`);
+};
+/** Until the node has acknowledged some more changes. */
+const goesOn = async (load: Load, node: ApiNode, more = 10): Promise<void> => {
+  const enough = load.stored(node) + more;
+  const took = await soon(`${node.name} goes on`, () => load.stored(node) >= enough, 40_000);
+  if (process.env.TEST_LOG) process.stderr.write(`${node.name} goes on after ${took} ms\n`);
+};
+
+/** What happens while the load runs, and what must be seen of it. Afterwards all nodes must go on by themselves. */
+const troubles: Record<string, (scene: Scene) => Promise<void>> = {
+  'kill -9 of the node that leads': async ({ load, leader, other }) => {
+    await leader.kill();
+    await takesOver(other);
+    await goesOn(load, other);
+    await leader.start();
+  },
+  'kill -9 of a node that does not lead': async ({ load, leader, other }) => {
+    await other.kill();
+    await goesOn(load, leader);
+    await other.start();
+  },
+  'kill -9 of both nodes': async ({ leader, other }) => {
+    await Promise.all([leader.kill(), other.kill()]);
+    await Promise.all([leader.start(), other.start()]);
+  },
+  'a crash of Redis, which forgets everything': async ({ redis }) => {
+    await redis.kill();
+    await redis.start();
+  },
+  'an outage of Redis': async ({ redis, leader, other }) => {
+    await redis.kill();
+    await saysSo(leader, other);
+    await redis.start();
+  },
+  'kill -9 of the log node': async ({ nodes: { log }, leader, other }) => {
+    await log.kill();
+    await saysSo(leader, other);
+    await log.start();
+  },
+  'a leader that is cut off from Redis': async ({ load, leader, other }) => {
+    leader.toRedis.cut();
+    await Promise.all([saysSo(leader), takesOver(other)]);
+    await goesOn(load, other);
+    leader.toRedis.resume();
+  },
+  'a leader whose connections to Redis stall': async ({ load, leader, other }) => {
+    leader.toRedis.stall();
+    await Promise.all([saysSo(leader), takesOver(other)]);
+    await goesOn(load, other);
+    leader.toRedis.resume();
+  },
+  'a leader that is cut off from the log': async ({ load, leader, other }) => {
+    leader.toLog.cut();
+    await Promise.all([saysSo(leader), takesOver(other)]);
+    await goesOn(load, other);
+    leader.toLog.resume();
+  },
+  'a leader whose connection to the log stalls': async ({ load, leader, other }) => {
+    leader.toLog.stall();
+    await Promise.all([saysSo(leader), takesOver(other)]);
+    await goesOn(load, other);
+    leader.toLog.resume();
+  },
+  'a node that does not lead and is cut off from Redis, then from the log': async ({ load, leader, other }) => {
+    for (const way of [other.toRedis, other.toLog]) {
+      way.cut();
+      await saysSo(other);
+      await goesOn(load, leader);
+      way.resume();
+      await goesOn(load, other);
+    }
+  },
+  'a leader that stands still for longer than its lease': async ({ round, leader, other }) => {
+    const { child } = leader.running();
+    const create = (node: ApiNode) => node.ask('POST', '/operations-manager/automations', { name: `${round}-asleep` }, { 'Idempotency-Key': `${round}-asleep` });
+    child.kill('SIGSTOP');
+    try {
+      const asked = create(leader);
+      await takesOver(other);
+      const { status, body } = await create(other);
+      assert.equal(status, 200);
+      child.kill('SIGCONT');
+      await soon('the one that slept gives the same answer', async () => (await asked).status === 200 || (await create(leader)).body?.data._id === body.data._id);
+    } finally {
+      child.kill('SIGCONT');
+    }
+  },
+};
+
+const rounds = Number(process.env.SOAK_ROUNDS ?? Object.keys(troubles).length);
+
+/** All of a collection, as a node shows it, page by page. */
+const pagesOf = async (ask: ApiNode['ask'], path: string): Promise<readonly string[]> => {
+  const pages: string[] = [];
+  for (let skip = 0, total = 1; skip < total; skip += 1000) {
+    const { status, text, body, headers } = await ask('GET', `${path}?limit=1000&skip=${skip}`);
+    if (status !== 200) return [`${path}: ${status}`];
+    total = body.total ?? body.metadata.total;
+    pages.push(`${headers.get('etag')} ${text}`);
+  }
+  return pages;
+};
+
+describeOwnRedis('several nodes under load', function (redis) {
+  let nodes: Cluster;
+  let audit: ReturnType<typeof logAudit>;
+  before(async function () {
+    this.timeout(60_000);
+    nodes = await cluster(redis());
+    await nodes.start();
+    audit = logAudit(nodes.logFile);
+  });
+  after(() => nodes?.remove());
+
+  const lists = ['/group-mappings', '/operations-manager/automations', '/operations-manager/jobs', '/authorization/accounts', '/authorization/groups', '/configuration_manager/adapters'];
+  const shown = async (ask: ApiNode['ask'], singles: readonly string[]) => ({
+    lists: await Promise.all(lists.map((path) => pagesOf(ask, path))),
+    singles: await Promise.all(singles.map((path) => ask('GET', path).then(({ text, headers }) => `${headers.get('etag')} ${text}`))),
+  });
+
+  /** What every node shows in the end is what one shows that has nothing but the log; given back. */
+  const agreeing = async (singles: readonly string[]) => {
+    const fresh = await startService({ ...nodes.settings });
+    try {
+      let [expected, found] = [await shown(fresh.ask, singles), [] as unknown[]];
+      // What was given up may still be on its way.
+      const agree = async (): Promise<boolean> => {
+        expected = await shown(fresh.ask, singles);
+        found = await Promise.all(nodes.nodes.map(({ ask }) => shown(ask, singles)));
+        return found.every((one) => JSON.stringify(one) === JSON.stringify(expected));
+      };
+      await soon('all nodes show the same', agree, 10_000).catch(() => { for (const one of found) assert.deepEqual(one, expected); });
+      return expected.lists;
+    } finally {
+      await fresh.stop();
+    }
+  };
+
+  const check = async ({ wishes, values, wrong }: Load, round: string): Promise<void> => {
+    assert.deepEqual(wrong, []);
+    const stored = wishes.filter(({ outcome }) => outcome === 'stored');
+    const named = (kind: string) => stored.filter((wish) => wish.kind === kind).map(({ name }) => name);
+
+    const singles = [...named('groupMapping').slice(-10).map((name) => `/group-mappings/load/${name}`), ...named('automation').slice(-10).map((name) => `/operations-manager/automations/${name}`)];
+    const [mappings, automations, jobs] = (await agreeing(singles)).map((pages) => pages.flatMap((page) => {
+      const body = JSON.parse(page.slice(page.indexOf('{')));
+      return body.results ?? body.data;
+    }));
+    const once = (names: readonly string[]): Set<string> => {
+      const all = new Set(names);
+      assert.equal(all.size, names.length, 'something is there twice');
+      return all;
+    };
+    const [automationNames, jobNames] = [once(automations!.map(({ name }) => name)), once(jobs!.map(({ description }) => description))];
+    assert.deepEqual(named('automation').filter((name) => !automationNames.has(name)), [], 'acknowledged automations are there');
+    assert.deepEqual(named('job').filter((name) => !jobNames.has(name)), [], 'acknowledged jobs are there');
+    const found = new Map(mappings!.map(({ externalGroup, platformGroups }) => [externalGroup, platformGroups[0]]));
+    for (const [name, value] of values) assert.equal(found.get(name), value, name);
+
+    // In the log: the requests that stored something, by their key.
+    const requests = new Map<string, Set<string>>();
+    for (const { stream, metadata: { idempotency, requestId } } of await audit()) {
+      const key = /^(groupMapping|automation|job)-/.test(stream) ? idempotency?.key.split(' ').at(-1) : undefined;
+      if (key?.startsWith(`${round}-`)) requests.set(key, (requests.get(key) ?? new Set()).add(requestId));
+    }
+    for (const { key, outcome } of wishes) {
+      const times = requests.get(key)?.size ?? 0;
+      assert.ok(outcome === 'stored' ? times === 1 : outcome === 'refused' ? times === 0 : times <= 1, `${key} was ${outcome} and is in the log ${times} times`);
+    }
+  };
+
+  for (let n = 0; n < rounds; n++) {
+    const [trouble, happen] = Object.entries(troubles)[n % Object.keys(troubles).length]!;
+    it(`lose nothing, store nothing twice, never answer wrongly and heal by themselves: ${trouble}`, async function () {
+      this.timeout(120_000);
+      const round = `r${n}`;
+      const load = startLoad({ nodes: nodes.nodes, round });
+      try {
+        await Promise.all(nodes.nodes.map((node) => goesOn(load, node)));
+        await happen({ round, nodes, redis: redis(), load, ...await nodes.roles() });
+        await Promise.all(nodes.nodes.map((node) => goesOn(load, node)));
+        await Promise.all(nodes.nodes.map((node) => soon(`${node.name} is ready`, () => node.ready())));
+      } finally {
+        await load.stop();
+        if (process.env.TEST_LOG) for (const { name, said } of nodes.nodes) process.stderr.write(`${name} said: ${said()}\n`);
+      }
+      await check(load, round);
+    });
+  }
+});

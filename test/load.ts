@@ -1,0 +1,125 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import type { ApiNode } from './cluster.ts';
+
+type Kind = 'groupMapping' | 'automation' | 'job';
+
+/** One thing that a client wanted, however often it had to ask. */
+export type Wish = {
+  readonly kind: Kind;
+  /** Idempotency-Key of all tries. */
+  readonly key: string;
+  /** Of the mapping or automation; a job has it as its description. */
+  readonly name: string;
+  /** `open`: given up after an answer that leaves its fate open. */
+  outcome: 'stored' | 'refused' | 'open';
+};
+
+type Options = {
+  readonly nodes: readonly ApiNode[];
+  /** Begins all names. */
+  readonly round: string;
+  readonly clients?: number;
+  /** Longest that a client pauses between two wishes. */
+  readonly pauseMs?: number;
+};
+
+const lasting = 30_000;
+const path: Readonly<Record<Kind, string>> = { groupMapping: '/group-mappings/load/', automation: '/operations-manager/automations', job: '/operations-manager/jobs/start' };
+
+/**
+ * Clients that change and read on all nodes in turn and try again, with the same key on the next node, while the answer is 503
+ * or the connection broke. Each has mappings of its own, which it changes one after the other; half of the automations'
+ * names are wanted by two clients. Now and then one gives up at the first failure.
+ */
+export const startLoad = ({ nodes, round, clients = 6, pauseMs = 40 }: Options) => {
+  const wishes: Wish[] = [];
+  /** By mapping: the value that was acknowledged last. */
+  const values = new Map<string, string>();
+  const wrong: string[] = [];
+  const stored = new Map(nodes.map(({ name }) => [name, 0]));
+  let failures = 0;
+  let stopped = Infinity;
+
+  /** Undefined: the node cannot answer now. Whatever else is not an answer is noted. */
+  const ask = async (node: ApiNode, expected: readonly number[], ...args: Parameters<ApiNode['ask']>) => {
+    const before = node.process();
+    const began = Date.now();
+    const answer = await node.ask(...args);
+    if (Date.now() - began > lasting) wrong.push(`${node.name} took ${Date.now() - began} ms to answer ${answer.status} to ${args.slice(0, 2).join(' ')}`);
+    if (expected.includes(answer.status)) return answer;
+    const broke = answer.status === 0 && (before === undefined || before !== node.process());
+    if (answer.status !== 503 && !broke) wrong.push(`${node.name} answered ${answer.status} to ${args.slice(0, 2).join(' ')} ${JSON.stringify(args[2])}: ${answer.text}`);
+    failures++;
+    return undefined;
+  };
+
+  /** Where it was stored, and the answer; undefined: it was refused or given up. */
+  const insist = async (wish: Wish, first: number, patient: boolean, ...[method, url, body]: Parameters<ApiNode['ask']>) => {
+    wishes.push(wish);
+    for (let tried = 0; Date.now() < stopped + lasting; tried++) {
+      const node = nodes[(first + tried) % nodes.length]!;
+      const answer = await ask(node, wish.kind === 'automation' ? [200, 409] : [200], method, url, body, { 'Idempotency-Key': wish.key });
+      if (answer?.status === 409) {
+        wish.outcome = 'refused';
+        return undefined;
+      }
+      if (answer) {
+        wish.outcome = 'stored';
+        stored.set(node.name, stored.get(node.name)! + 1);
+        return { node, next: nodes[(first + tried + 1) % nodes.length]!, answer, position: { 'X-Min-Position': answer.headers.get('x-event-position') ?? '' } };
+      }
+      if (!patient) return undefined;
+      await pause(20);
+    }
+    wrong.push(`${wish.kind} ${wish.name} was never stored`);
+    return undefined;
+  };
+
+  const change = async (client: number, n: number, patient: boolean): Promise<void> => {
+    const key = `${round}-${client}-${n}`;
+    // What is given up may still come, even after the next change: such a mapping is not touched again.
+    const name = patient ? `${round}-${client}-${n % 2}` : key;
+    const done = await insist({ kind: 'groupMapping', key, name, outcome: 'open' }, client + n, patient, 'PATCH', path.groupMapping + name, { updates: { platformGroups: [key] } });
+    if (!done) return;
+    values.set(name, key);
+    // The node that stored it needs no telling.
+    for (const [node, headers] of [[done.node, {}], [done.next, done.position]] as const) {
+      const read = await ask(node, [200, 404], 'GET', path.groupMapping + name, undefined, headers);
+      if (read && read.body?.platformGroups?.[0] !== key) wrong.push(`${node.name} shows ${name} as ${read.text}, acknowledged was ${key} by ${done.node.name}`);
+    }
+  };
+
+  const create = async (client: number, n: number, patient: boolean): Promise<void> => {
+    const name = n % 2 === 0 ? `${round}-shared-${client >> 1}-${n}` : `${round}-${client}-${n}`;
+    const done = await insist({ kind: 'automation', key: `${round}-${client}-${n}`, name, outcome: 'open' }, client + n, patient, 'POST', path.automation, { name });
+    const read = done && await ask(done.next, [200, 404], 'GET', `${path.automation}/${name}`, undefined, done.position);
+    if (read && read.body?.data?._id !== done?.answer.body.data._id) wrong.push(`${done?.next.name} shows ${name} as ${read.text}`);
+  };
+
+  const start = async (client: number, n: number, patient: boolean): Promise<void> => {
+    const key = `${round}-${client}-${n}`;
+    const done = await insist({ kind: 'job', key, name: key, outcome: 'open' }, client + n, patient, 'POST', path.job, { workflow: 'load', options: { description: key } });
+    const read = done && await ask(done.next, [200, 404], 'GET', `/operations-manager/jobs/${done.answer.body.data._id}`, undefined, done.position);
+    if (read && read.body?.data?.description !== key) wrong.push(`${done?.next.name} shows job ${key} as ${read.text}`);
+  };
+
+  const running = Array.from({ length: clients }, async (_, client) => {
+    for (let n = 0; stopped === Infinity; n++) {
+      await [change, create, start][n % 3]!(client, n, Math.random() > 0.15);
+      await pause(Math.random() * pauseMs);
+    }
+  });
+
+  return {
+    wishes, values, wrong,
+    stored: (node: ApiNode): number => stored.get(node.name)!,
+    failures: (): number => failures,
+    /** Ends once every wish has its outcome. */
+    stop: async (): Promise<void> => {
+      stopped = Math.min(stopped, Date.now());
+      await Promise.all(running);
+    },
+  };
+};
+
+export type Load = ReturnType<typeof startLoad>;

@@ -1,0 +1,40 @@
+import assert from 'node:assert/strict';
+import { decode, link, type Recorded, splitStream } from '../src/store/event.ts';
+import { openSqliteReader } from '../src/store/sqlite.ts';
+
+/**
+ * Reads a log on from where it was read before and checks that no event is in it twice and that every event is linked to
+ * its predecessor. Gives the new events.
+ */
+export const logAudit = (file: string) => {
+  const heads = new Map<string, { readonly revision: number; readonly hash: string }>();
+  const ids = new Set<string>();
+  let after = 0;
+  return async (): Promise<readonly Recorded[]> => {
+    const found: Recorded[] = [];
+    const log = await openSqliteReader(file);
+    try {
+      for await (const { events, position } of log.readAll(after)) {
+        for (const event of events) {
+          assert.ok(!ids.has(event.id), `event ${event.id} is there twice`);
+          ids.add(event.id);
+          if (!event.type.startsWith('@platform/')) continue;
+          const { stream, revision, id, type, data, metadata } = event;
+          const recorded = decode(event);
+          // Parts of large events are linked by their content alone.
+          if (splitStream(stream).category === 'payload') continue;
+          const before = heads.get(stream) ?? { revision: -1, hash: '' };
+          assert.equal(revision, before.revision + 1, stream);
+          const { hash } = recorded.metadata;
+          assert.equal(link(stream, revision, id, type, before.hash, data, metadata.replace(/,"hash":"[^"]*"\}$/, '}')), hash, `${stream} ${revision}`);
+          heads.set(stream, { revision, hash });
+          found.push(recorded);
+        }
+        after = position;
+      }
+    } finally {
+      await log.close();
+    }
+    return found;
+  };
+};
