@@ -4,8 +4,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { status } from '@grpc/grpc-js';
 import { generate } from 'selfsigned';
 import { openEventStoreDb, redacted } from '../src/store/eventstoredb.ts';
+import { connections, usualTimes } from '../src/store/eventstoredbConnection.ts';
 import { read, type ReadCall, until, workbench } from './eventstoredbWorkbench.ts';
 import { freePort } from './freePort.ts';
 import { openGrpcLog } from './grpcLog.ts';
@@ -65,6 +67,16 @@ describe('the connection to EventStoreDB', () => {
     assert.equal((await read(store, stream)).length, 1);
     const nowhere = `esdb+discover://127.0.0.1:${await freePort()}?tls=false&maxDiscoverAttempts=2`;
     await assert.rejects(open(nowhere, { tries: 600 }), refused('unavailable'));
+  });
+
+  it('does not end the process when there is no member to go to while a call breaks', async () => {
+    const { client } = connections(`esdb+discover://127.0.0.1:${await freePort()}?tls=false&maxDiscoverAttempts=1`, usualTimes).current();
+    const inner = client as unknown as { getChannel(): Promise<unknown>; handleError(client: object, error: Error): Promise<void> }; // what the client does by itself
+    const channel = inner.getChannel();
+    const handled = inner.handleError({ getChannel: () => undefined }, Object.assign(new Error('broken'), { code: status.UNAVAILABLE, details: '' }));
+    await assert.rejects(channel);
+    // The client does not wait for it: if it rejected, Node would end the process.
+    await handled;
   });
 
   it('gives user and password to EventStoreDB over TLS, whose certificate is checked', async () => {

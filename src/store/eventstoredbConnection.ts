@@ -1,9 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { CancelledError, DeadlineExceededError, EventStoreDBClient, UnavailableError } from '@eventstore/db-client';
+import { DeadlineExceededError, EventStoreDBClient } from '@eventstore/db-client';
 import { type BatchAppend, batchAppends, type BatchCalls } from './eventstoredbBatches.ts';
 import { closed, finalError, Silence, unavailable } from './eventstoredbErrors.ts';
 import { connectionString, redacted } from './eventstoredbUrl.ts';
+import { WrongRevision } from './port.ts';
 
 /** A client, its way to append, and a signal that aborts when another has taken its place. */
 export type Connection = { readonly client: EventStoreDBClient; readonly append: BatchAppend; readonly gone: AbortSignal };
@@ -66,11 +67,11 @@ export const connections = (url: string, times: Times) => {
     current.retire();
     current = connect(url, ++generation);
   };
-  /** Takes note of an error; a connection that has fallen silent is replaced, one that was refused the client mends itself. */
+  /** Takes note of a failure. A connection that has fallen silent is replaced; one that was refused, the client mends itself. */
   const failed = (connection: Connection, error: unknown): void => {
-    const silent = error instanceof Silence || error instanceof DeadlineExceededError;
-    if (connection === current && (silent || error instanceof UnavailableError || error instanceof CancelledError)) up = false;
-    if (silent) replace(connection);
+    if (error instanceof WrongRevision) return;
+    if (connection === current) up = false;
+    if (error instanceof Silence || error instanceof DeadlineExceededError) replace(connection);
   };
 
   return {

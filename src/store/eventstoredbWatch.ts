@@ -40,11 +40,10 @@ export const eventStoreDbWatch = (connections: Connections, reads: EventStoreDbR
     while (!stop.signal.aborted) {
       await pause(connections.times.watch, undefined, { signal: stop.signal, ref: false }).catch(() => undefined);
       if (stop.signal.aborted) return;
-      await look().catch(() => undefined);
-      if (connections.up() !== wasUp && !stop.signal.aborted) {
-        wasUp = connections.up();
-        log(wasUp ? 'EventStoreDB answers again' : 'EventStoreDB does not answer', {});
-      }
+      const reason = await look().then(() => undefined, (error: Error) => error.message);
+      const isUp = reason === undefined;
+      if (isUp !== wasUp && !stop.signal.aborted) log(isUp ? 'EventStoreDB answers again' : 'EventStoreDB cannot be asked', isUp ? {} : { reason });
+      wasUp = isUp;
     }
   })();
 
