@@ -4,7 +4,6 @@ import { DeadlineExceededError, EventStoreDBClient } from '@eventstore/db-client
 import { type BatchAppend, batchAppends, type BatchCalls } from './eventstoredbBatches.ts';
 import { closed, finalError, Silence, unavailable } from './eventstoredbErrors.ts';
 import { connectionString, redacted } from './eventstoredbUrl.ts';
-import { WrongRevision } from './port.ts';
 
 /** A client, its way to append, and a signal that aborts when another has taken its place. */
 export type Connection = { readonly client: EventStoreDBClient; readonly append: BatchAppend; readonly gone: AbortSignal };
@@ -67,9 +66,12 @@ export const connections = (url: string, times: Times) => {
     current.retire();
     current = connect(url, ++generation);
   };
-  /** Takes note of a failure. A connection that has fallen silent is replaced; one that was refused, the client mends itself. */
+  /**
+   * Takes note of a failure, unless it is an answer. A connection that has fallen silent is replaced; one that was refused,
+   * the client mends itself.
+   */
   const failed = (connection: Connection, error: unknown): void => {
-    if (error instanceof WrongRevision) return;
+    if (finalError(error)) return;
     if (connection === current) up = false;
     if (error instanceof Silence || error instanceof DeadlineExceededError) replace(connection);
   };
@@ -81,6 +83,7 @@ export const connections = (url: string, times: Times) => {
       return current;
     },
     answered: (): void => { up = true; },
+    down: (): void => { up = false; },
     up: () => up,
     /** Tries, each after a longer wait, until the time is over without progress. */
     tries: () => {
