@@ -5,17 +5,19 @@ import { appending } from './appending.ts';
 import { changing } from './changing.ts';
 import type { Comparison, Findings } from './compare.ts';
 import { listing } from './listing.ts';
+import { logOverGrpc } from './logOverGrpc.ts';
 import { nodes } from './nodes.ts';
 import { cleanUp } from './processes.ts';
 import { projecting } from './projecting.ts';
 import { reading } from './reading.ts';
 import { replaying } from './replaying.ts';
+import { readingWrites, takingOver, twoNodes } from './severalNodes.ts';
 import { startingUp } from './startingUp.ts';
 import { table } from './table.ts';
 
 // npm run bench [-- a c ...]: measures all parts or those named, and prints one table.
 
-const parts: Readonly<Record<string, () => Promise<Findings>>> = { a: reading, b: changing, c: appending, d: replaying, e: startingUp, f: listing, g: nodes, k: projecting };
+const parts: Readonly<Record<string, () => Promise<Findings>>> = { a: reading, b: changing, c: appending, d: replaying, e: startingUp, f: listing, g: nodes, h: logOverGrpc, i: twoNodes, j: takingOver, k: projecting, l: readingWrites };
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !Object.hasOwn(parts, name));

@@ -83,6 +83,13 @@ export const startService = async (folder: string, settings: Record<string, stri
     pid: child.pid!,
     url,
     port: Number(new URL(url).port),
+    /** Where its log is served, if it is; without user and password. */
+    logUrl: /event log on (\S+)/.exec(said)?.[1],
+    kill: async (): Promise<void> => {
+      const exit = once(child, 'exit');
+      child.removeAllListeners('exit').kill('SIGKILL');
+      await exit;
+    },
     stop: async (): Promise<void> => {
       const exit = once(child, 'exit');
       child.kill('SIGTERM');

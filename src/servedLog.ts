@@ -1,16 +1,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { aggregates } from './commands/all.ts';
 import type { Config } from './config.ts';
 import type { Authenticator } from './http/authenticate.ts';
 import { mayLog } from './http/methods.ts';
-import { splitStream } from './store/event.ts';
+import { isOwnStream } from './ownStreams.ts';
 import { ownCertificate } from './store/grpc/certificate.ts';
 import { serveLog } from './store/grpc/server.ts';
 import type { SqliteStore } from './store/sqlite.ts';
-
-// Beside those of the domain: what the log itself keeps in streams (payloads.ts, identity.ts, eventstoredb*.ts).
-const own = new Set([...aggregates.map(({ category }) => category), 'payload', 'log', 'checkpoint']);
 
 type Needs = {
   readonly config: Config;
@@ -30,7 +26,7 @@ export const servedLog = async ({ config, port, store, auth, log }: Needs): Prom
   const certificate = given ? { cert: await readFile(certFile, 'utf8'), key: await readFile(keyFile, 'utf8') } : await ownCertificate(folder, host);
   const served = await serveLog({
     store, host, port, certificate, log,
-    own: (stream) => own.has(splitStream(stream).category),
+    own: isOwnStream,
     authorize: async (authorization, address) => {
       const principal = await auth.authenticate({ authorization, cookie: undefined, address });
       return (method) => mayLog(principal, method);

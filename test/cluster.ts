@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import type { ChildProcess } from 'node:child_process';
 import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
@@ -23,6 +24,7 @@ const secret = 'the same key on every node';
 /** One process of a cluster, which can be ended and started again. */
 const member = (folder: string, settings: Record<string, string>) => {
   let server: Server | undefined;
+  let slept: ChildProcess | undefined;
   const end = async (signal: NodeJS.Signals): Promise<number | null> => {
     const ending = server;
     server = undefined;
@@ -31,13 +33,18 @@ const member = (folder: string, settings: Record<string, string>) => {
   return {
     folder,
     start: async (): Promise<void> => { server = await startServer(folder, { SECRET_KEY: secret, ...settings }); },
-    running: (): Server => { assert.ok(server, `${folder} does not run`); return server; },
     /** Status 0 also when it does not run. */
     ask: async (...args: Parameters<Server['ask']>): ReturnType<Server['ask']> => (server ? server.ask(...args) : { status: 0, body: undefined, text: '', headers: new Headers() }),
-    /** Another one after each start; undefined: it does not run. */
-    process: () => server?.child,
-    /** Whatever it has said on stderr since it was last started. */
-    said: (): string => server?.output().err ?? '',
+    /** What a request's connection depends on: another one after each start and, once it has slept, undefined. */
+    process: () => (server?.child === slept ? undefined : server?.child),
+    /** Stands still until `wake`. It may break connections then, whose time is up. */
+    sleep: (): void => {
+      slept = server?.child;
+      slept?.kill('SIGSTOP');
+    },
+    wake: (): void => { slept?.kill('SIGCONT'); },
+    /** What it has logged since it was last started. */
+    logged: (): string => server?.output().out ?? '',
     kill: () => end('SIGKILL'),
     stop: () => end('SIGTERM'),
   };

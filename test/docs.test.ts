@@ -28,6 +28,15 @@ describe('the documentation', () => {
     }
   });
 
+  it('says of every metric what to watch for, and of no other', () => {
+    const there = ['src/monitor.ts', 'src/start.ts', 'src/http/monitoring.ts'].flatMap((file) =>
+      [...read(file).matchAll(/^ +(\w+): \{ help:|name: '(\w+)', help:/gm)].map(([, gauge, other]) => gauge ?? other!));
+    const table = /^\| metric \|[^]*?\n\n/m.exec(read('docs/operations.md'))![0];
+    const told = table.split('\n').slice(2).flatMap((line) => [...line.split('|')[1]?.matchAll(/`(\w+)`/g) ?? []].map(([, name]) => name!));
+    assert.ok(there.length > 8);
+    assert.deepEqual(told.sort(), there.sort());
+  });
+
   for (const file of readdirSync(new URL('docs/', root)).filter((name) => name.endsWith('.md'))) {
     it(`${file} names files and scripts that are there`, () => {
       const text = read(`docs/${file}`);

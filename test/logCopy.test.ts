@@ -379,6 +379,9 @@ describe('log copy', function () {
   it('works within one folder, but not from a log to itself', async () => {
     await small('first');
     await logCopy(url('first'), `sqlite:${join(folder, 'first', 'copy.db')}`, never, said().output);
+    const [original, copy] = [await openSqliteReader(file('first')), await openSqliteReader(join(folder, 'first', 'copy.db'))];
+    assert.deepEqual(await eventsOf(copy), await eventsOf(original));
+    await Promise.all([original.close(), copy.close()]);
     await assert.rejects(logCopy(url('first'), url('first'), never, said().output), /same log/);
   });
   it('says which log is not there, which URL is wrong, and no password', async () => {

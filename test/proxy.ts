@@ -15,9 +15,9 @@ export const openProxy = async (target: number) => {
   const part = ([near, far]: readonly [Socket, Socket]): void => { for (const socket of [near, far]) socket.unpipe().pause(); };
   const destroy = (): void => { for (const pair of pairs) for (const socket of pair) socket.destroy(); };
 
-  const server = createServer((near) => {
+  const server = createServer({ noDelay: true }, (near) => {
     connections++;
-    const pair = [near, connect(target, '127.0.0.1')] as const;
+    const pair = [near, connect({ port: target, host: '127.0.0.1', noDelay: true })] as const;
     pairs.add(pair);
     for (const socket of pair) {
       socket.on('error', () => undefined).on('close', () => {

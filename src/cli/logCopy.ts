@@ -26,12 +26,9 @@ const remote = async (url: string, log: Log): Promise<Opened> => {
 };
 
 const openTarget = async (at: LogUrl, log: Log): Promise<Opened> => {
-  if ('url' in at) {
-    const { store, close } = await remote(at.url, log);
-    return { store: takingForeign(store), close };
-  }
+  if ('url' in at) return remote(at.url, log);
   const store = await openSqliteStore(at);
-  return { store: keepingForeign(store, isOwnStream), close: () => store.close() };
+  return { store, close: () => store.close() };
 };
 
 /** Nobody may write to a file while it is copied; from EventStoreDB nobody can be kept away. `locked`: the folder that the target locks. */
@@ -52,8 +49,8 @@ const openSource = async (at: LogUrl, locked: string | undefined, log: Log): Pro
  * Copies the log at one URL to another, which may hold a part of it already; says how far it is on `output` and what it
  * did at the end. The service must be stopped: an Error says so. Running it again goes on where it was stopped.
  */
-export const logCopy = async (from: string, to: string, signal: AbortSignal, output: Terminal = process.stderr): Promise<void> => {
-  const [source, target] = [named('<from>', from), named('<to>', to)];
+export const logCopy = async (fromUrl: string, toUrl: string, signal: AbortSignal, output: Terminal = process.stderr): Promise<void> => {
+  const [source, target] = [named('<from>', fromUrl), named('<to>', toUrl)];
   const opened: Opened[] = [];
   const progress = progressLine(output);
   const log: Log = (message) => { output.write(`${message}\n`); };
@@ -63,8 +60,9 @@ export const logCopy = async (from: string, to: string, signal: AbortSignal, out
     const theirs = await openTarget(target, log);
     opened.push(theirs);
     if (ours.store.id === theirs.store.id) throw new Error('<from> and <to> are the same log');
+    const to = 'url' in target ? takingForeign(theirs.store) : 'url' in source ? keepingForeign(theirs.store, isOwnStream) : theirs.store;
     const done = await copyLog({
-      from: ours.store, to: theirs.store, signal,
+      from: ours.store, to, signal,
       told: ({ step, position, head, events }) => progress.show(() => `${step} ${Math.floor((100 * position) / head)} % (${events} events)`),
     });
     progress.end();

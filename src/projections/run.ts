@@ -18,6 +18,8 @@ type Needs = {
 
 const renewEveryMs = leaseMs / 3;
 const askEveryMs = leaseMs / 15;
+const shortestPauseMs = 50;
+const longestPauseMs = 5000;
 
 /**
  * Feeds every event of the log, in order and once, to the projections and what comes of it to the read store: the only
@@ -32,6 +34,7 @@ export const runProjections = ({ store, model, projections, catchUp, log }: Need
   let position = 0;
   let ready = false;
   let fault: string | undefined;
+  let wait = shortestPauseMs;
   let turn = new AbortController();
   let moved = false;
   let wake = (): void => undefined;
@@ -43,6 +46,12 @@ export const runProjections = ({ store, model, projections, catchUp, log }: Need
   const move = (to: number): void => {
     position = to;
     for (const waiter of waiting) if (waiter.position <= to) waiter.wake();
+  };
+
+  /** Whatever comes next is a new trouble. */
+  const goesOn = (): void => {
+    fault = undefined;
+    wait = shortestPauseMs;
   };
 
   /** Takes the lead or keeps it. Who cannot reach the log leaves it to others. */
@@ -59,6 +68,7 @@ export const runProjections = ({ store, model, projections, catchUp, log }: Need
     move((await resume(store, model, documents, log)).position);
     const target = await store.head();
     ready = position >= target;
+    if (ready) goesOn();
     let pending = 0;
     for await (const { events, position: to } of store.follow(position, undefined, signal)) {
       await documents.take(events);
@@ -68,7 +78,7 @@ export const runProjections = ({ store, model, projections, catchUp, log }: Need
       if (!(await model.apply(documents.drain(), position, { position: to, event: events.at(-1)?.id ?? '' }))) throw new Refusal('unavailable', 'The read models are not where they were left');
       move(to);
       ready ||= to >= target;
-      fault = undefined;
+      goesOn();
     }
   };
 
@@ -86,7 +96,7 @@ export const runProjections = ({ store, model, projections, catchUp, log }: Need
       moved = false;
       move((await model.catchUp()).position);
       ready = position >= target;
-      fault = undefined;
+      goesOn();
       if (performance.now() - asked > askEveryMs) {
         if (await leads()) return;
         asked = performance.now();
@@ -104,7 +114,7 @@ export const runProjections = ({ store, model, projections, catchUp, log }: Need
   };
 
   const done = (async () => {
-    for (let wait = 50; !stop.signal.aborted; wait = fault === undefined ? 50 : Math.min(wait * 2, 5000)) {
+    while (!stop.signal.aborted) {
       try {
         await takeTurn();
       } catch (error) {
@@ -112,6 +122,7 @@ export const runProjections = ({ store, model, projections, catchUp, log }: Need
         log('Projecting stopped; it will go on', { position, error });
       }
       if (!stop.signal.aborted) await pause(wait, undefined, { signal: stop.signal }).catch(() => undefined);
+      if (fault !== undefined) wait = Math.min(wait * 2, longestPauseMs);
     }
   })();
 

@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { Refusal } from '../src/domain/refusal.ts';
+import { projections } from '../src/projections/all.ts';
+import { memoryReadStore } from '../src/projections/memory.ts';
+import type { ReadStore } from '../src/projections/port.ts';
+import { collectionsOf } from '../src/projections/projector.ts';
+import { runProjections } from '../src/projections/run.ts';
+import { openLog, until } from './node.ts';
+
+describe('who projects', () => {
+  let log: Awaited<ReturnType<typeof openLog>>;
+  let run: ReturnType<typeof runProjections>;
+  beforeEach(async () => { log = await openLog(); });
+  afterEach(async () => {
+    await run.stop();
+    await log.close();
+  });
+  /** Projects into memory, unless another has the lead; loading what is there fails so many times. */
+  const start = (failures: number, leads: () => boolean) => {
+    let [failed, moved] = [0, () => undefined as void];
+    const memory = memoryReadStore({ collections: collectionsOf(projections) });
+    const model: ReadStore = {
+      ...memory, lead: async () => leads(), onMoved: (listener) => { moved = listener; },
+      resume: async () => {
+        if (failed++ < failures) throw new Refusal('unavailable', 'Not now');
+        return memory.resume();
+      },
+    };
+    run = runProjections({ store: log.store, model, projections, catchUp: 1000, log: () => undefined });
+    return { moved: () => moved() };
+  };
+  const append = async () => (await log.store.append('s', -1, [{ id: '2f0c1a4e-5d0f-4d0b-9a52-0f6d6f7a3c11', type: 't:t', data: '{}', metadata: '{}' }])).position;
+
+  it('begins at once when it takes the lead over, whatever trouble it had before', async () => {
+    let leading = false;
+    const { moved } = start(5, () => leading);
+    await until(() => run.ready());
+    leading = true;
+    while (!run.lead.held()) { moved(); await new Promise(setImmediate); }
+    await run.reached(await append(), 1000);
+  });
+
+  it('has no fault any more once it has caught up, though nothing new comes', async () => {
+    start(1, () => true);
+    await until(() => run.ready());
+    assert.equal(run.fault(), undefined);
+  });
+});
