@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
 import { join } from 'node:path';
 import type { Config } from './config.ts';
 import type { Authenticator } from './http/authenticate.ts';
@@ -7,6 +8,9 @@ import { isOwnStream } from './ownStreams.ts';
 import { ownCertificate } from './store/grpc/certificate.ts';
 import { serveLog } from './store/grpc/server.ts';
 import type { SqliteStore } from './store/sqlite.ts';
+
+const wildcards = new Set(['0.0.0.0', '::']);
+const loopback = new Set(['127.0.0.1', '::1']);
 
 type Needs = {
   readonly config: Config;
@@ -24,13 +28,14 @@ export const servedLog = async ({ config, port, store, auth, log }: Needs): Prom
   const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile, ESDB_HOST: host, DATA_DIR: folder } = config;
   const given = certFile !== undefined && keyFile !== undefined;
   const certificate = given ? { cert: await readFile(certFile, 'utf8'), key: await readFile(keyFile, 'utf8') } : await ownCertificate(folder, host);
+  const advertise = wildcards.has(host) ? hostname() : loopback.has(host) ? 'localhost' : host;
   const served = await serveLog({
-    store, host, port, certificate, log,
+    store, host, port, certificate, advertise, log,
     own: isOwnStream,
     authorize: async (authorization, address) => {
       const principal = await auth.authenticate({ authorization, cookie: undefined, address });
       return (method) => mayLog(principal, method);
     },
   });
-  return { url: `esdb://localhost:${served.port}${given ? '' : `?tlsCAFile=${join(folder, 'esdb-certificate.pem')}`}`, close: served.close };
+  return { url: `esdb://${advertise}:${served.port}${given ? '' : `?tlsCAFile=${join(folder, 'esdb-certificate.pem')}`}`, close: served.close };
 };

@@ -1,7 +1,8 @@
+import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { openEventStoreDb } from '../src/store/eventstoredb.ts';
 import type { Batch, EventStore, StoredEvent } from '../src/store/port.ts';
-import { openGrpcLog, type GrpcLog } from './grpcLog.ts';
+import { type GrpcLog, openGrpcLog } from './grpcLog.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
 import { scriptedEventStore } from './scriptedEventStore.ts';
 import { storeContract } from './store.contract.ts';
@@ -44,11 +45,14 @@ describe('EventStoreDB', () => {
   holds('EventStoreDB adapter over its protocol to arrays', () => server.url);
 });
 
-describe('the embedded log of another node', () => {
+describe('EventStoreDB', () => {
   let log: GrpcLog;
   before(async () => { log = await openGrpcLog({ own: (stream) => !stream.startsWith('$') }); });
-  after(() => log.close());
-  holds('EventStoreDB adapter over the embedded log that is served', () => log.url());
+  after(async () => {
+    await log.close();
+    assert.deepEqual(log.reported, []);
+  });
+  holds('EventStoreDB adapter over gRPC to the embedded log', () => log.url());
 });
 
 const real = process.env.TEST_ESDB_URL;

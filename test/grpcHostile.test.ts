@@ -123,6 +123,29 @@ describe('whatever comes over gRPC', () => {
     ]) assert.equal((await endOf(client.read(request, asNode)))?.code, status.INVALID_ARGUMENT);
     assert.equal(await log.store.head(), 1);
   });
+  it('with half characters, it is told so', async () => {
+    // Half characters in UTF-8 as some encoders write them: the text is the same length when they are put in afterwards.
+    const patched = (message: { serializeBinary(): Uint8Array }): Buffer => Buffer.from(Buffer.from(message.serializeBinary()).toString('latin1').replaceAll('@@@', '\u00ed\u00a0\u0080'), 'latin1');
+    const anything = client as unknown as Client;
+    for (const [type, contentType] of [['x@@@', 'y'], ['$@@@', 'y'], ['@platform/@@@', 'y'], ['x', '@@@']] as const) {
+      const call = anything.makeBidiStreamRequest(`${service}/Append`, raw, raw, asNode);
+      const ended = endOf(call);
+      call.write(Buffer.from(appendOptions('notes-1').serializeBinary()));
+      call.write(patched(new streams.AppendReq().setProposedMessage(proposed({ type, 'content-type': contentType }))));
+      call.end();
+      assert.equal((await ended)?.code, status.INVALID_ARGUMENT);
+    }
+    const filter = (regex: string) => new streams.ReadReq.Options.FilterOptions().setCount(new shared.Empty()).setCheckpointintervalmultiplier(1).setEventType(new streams.ReadReq.Options.FilterOptions.Expression().setRegex(regex));
+    for (const regex of ['(@@@', '[@@@']) {
+      const call = anything.makeBidiStreamRequest(`${service}/Read`, raw, raw, asNode);
+      const ended = endOf(call);
+      call.write(patched(readOptions((options) => wholeLog(options).setFilter(filter(regex)))));
+      call.end();
+      assert.equal((await ended)?.code, status.INVALID_ARGUMENT);
+    }
+    assert.equal((await append(new streams.AppendReq().setOptions(new streams.AppendReq.Options().setStreamIdentifier(identifier('notes-1')).setRevision('18446744073709551615')), new streams.AppendReq().setProposedMessage(proposed())))?.code, status.INVALID_ARGUMENT);
+    await isAlive();
+  });
   it('in batches that never end, it is bounded', async () => {
     const half = [Buffer.alloc(500 * 1024)];
     const many = client.batchAppend(asNode);

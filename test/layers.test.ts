@@ -18,7 +18,7 @@ const packages: Record<string, readonly string[]> = {
     'libsql', 'lru-cache', '@eventstore/db-client', '@eventstore/db-client/generated', 'google-protobuf/google/protobuf',
     '@eventstore/db-client/dist/streams/appendToStream/unpackError.js', '@eventstore/db-client/dist/utils/grpcUUID.js',
   ],
-  'store/grpc': ['@grpc/grpc-js', '@eventstore/db-client/generated', 'google-protobuf/google/protobuf', 're2js', 'selfsigned'],
+  'store/grpc': ['@grpc/grpc-js', 're2js', 'selfsigned'],
   projections: ['lru-cache', 'redis'],
   commands: ['typebox', 'lru-cache', 'ajv', 'ajv/dist/2020.js', 'ajv-formats', 'ajv-formats/dist/formats.js', 're2js'],
 };

@@ -46,6 +46,7 @@ export const requestFor = ({ id, metadata }: Recorded): Omit<Request, 'id' | 'in
 
 const tries = 6;
 const checkpoint = 'reactions';
+const keepEvery = 1000;
 
 /**
  * Carries out what follows from events: at once for the events of this node, and from the log, while this process leads,
@@ -125,10 +126,23 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, log }:
   };
 
   const readLog = async (signal: AbortSignal): Promise<void> => {
-    for await (const { events, position } of store.follow(await store.checkpoint(checkpoint), types, signal)) {
-      for (const event of events) if (types.includes(event.type)) await react(decode(event));
-      if (events.length > 0) await store.setCheckpoint(checkpoint, position);
-    }
+    let kept = await store.checkpoint(checkpoint);
+    let done = kept;
+    let keptAt = 0;
+    const keep = async (): Promise<void> => {
+      if (done === kept) return;
+      await store.setCheckpoint(checkpoint, done);
+      kept = done;
+      keptAt = Date.now();
+    };
+    try {
+      for await (const { events, position } of store.follow(kept, types, signal)) {
+        for (const event of events) if (types.includes(event.type)) await react(decode(event));
+        if (events.length > 0) done = position;
+        // Each may be an append; after a crash a second's work is found done already.
+        if (Date.now() - keptAt >= keepEvery) await keep();
+      }
+    } finally { await keep(); }
   };
 
   const reading = { done: Promise.resolve() };

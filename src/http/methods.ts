@@ -1,5 +1,6 @@
 import { type CollectionIndex, collectionIndex } from '../projections/collectionIndex.ts';
 import type { Entry } from '../projections/port.ts';
+import type { Method as LogMethod } from '../store/grpc/access.ts';
 import type { Principal } from './principals.ts';
 import type { AreaRows } from './route.ts';
 import { fullPathOf } from './router.ts';
@@ -14,14 +15,10 @@ const logArea = 'event-log';
 const logMethod = (name: LogMethod, path: string): Listed =>
   ({ method: { name, provenance: logArea, route: { path, verb: 'POST', fullPath: `/event_store.client.streams.Streams${path}` } }, deprecated: false });
 
-/**
- * What callers of EventStoreDB's protocol may do: read the log, write to the platform's own streams as another node does,
- * write to streams of their own. Only admins and roles that name them have them; their route is that of a gRPC call.
- */
-export type LogMethod = 'readLog' | 'writeLog' | 'writeStreams';
+// Only admins and roles that name them have them; their route is that of a gRPC call.
 const logMethods: readonly Listed[] = [logMethod('readLog', '/Read'), logMethod('writeLog', '/BatchAppend'), logMethod('writeStreams', '/Append')];
 
-/** Whether a caller may do that with the log. */
+/** Whether a caller may do that with the log, by EventStoreDB's protocol. */
 export const mayLog = ({ may }: Pick<Principal, 'may'>, method: LogMethod): boolean => may(logArea, method, false);
 
 /** Names of the methods that a caller may call, by area; areas without any are left out. */

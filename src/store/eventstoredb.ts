@@ -16,7 +16,7 @@ export { redacted };
 export type EventStoreDb = EventStore & {
   /** Whether EventStoreDB answered when it was last asked. */
   connected(): boolean;
-  /** How far the slowest follower was behind the head when that was last looked at, in positions. */
+  /** How far the slowest follower was behind the head when that was last looked at, in positions: EventStoreDB counts bytes of its log. */
   lag(): number;
 };
 

@@ -1,5 +1,5 @@
 import { WrongExpectedVersionError } from '@eventstore/db-client';
-import { type Connections, within } from './eventstoredbConnection.ts';
+import { type Connection, type Connections, within } from './eventstoredbConnection.ts';
 import { closed, Silence } from './eventstoredbErrors.ts';
 import { toRevision } from './eventstoredbEvents.ts';
 import type { EventStoreDbReads } from './eventstoredbReads.ts';
@@ -32,9 +32,9 @@ export const eventStoreDbAppends = (connections: Connections, reads: EventStoreD
     throw new WrongRevision(stream, expected, actual);
   };
 
-  const tryOnce = async (stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended> => {
+  const tryOnce = async (connection: Connection, stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended> => {
     const { answer } = connections.times;
-    const named = await within(answer, connections.current().append(stream, expected, events));
+    const named = await within(answer, connection.append(stream, expected, events));
     connections.answered();
     const revision = expected + events.length;
     // Of several events the answer names the position of one.
@@ -46,7 +46,7 @@ export const eventStoreDbAppends = (connections: Connections, reads: EventStoreD
     for (const tries = connections.tries(); ; ) {
       const connection = connections.current();
       try {
-        return await tryOnce(stream, expected, events).catch((error: unknown) => {
+        return await tryOnce(connection, stream, expected, events).catch((error: unknown) => {
           if (!(error instanceof WrongExpectedVersionError)) throw error;
           return settled(stream, expected, events, toRevision(error.actualVersion));
         });

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { CancelledError, DeadlineExceededError, EventStoreDBClient, UnavailableError } from '@eventstore/db-client';
+import { DeadlineExceededError, EventStoreDBClient } from '@eventstore/db-client';
 import { type BatchAppend, batchAppends, type BatchCalls } from './eventstoredbBatches.ts';
 import { closed, finalError, Silence, unavailable } from './eventstoredbErrors.ts';
 import { connectionString, redacted } from './eventstoredbUrl.ts';
@@ -66,11 +66,14 @@ export const connections = (url: string, times: Times) => {
     current.retire();
     current = connect(url, ++generation);
   };
-  /** Takes note of an error; a connection that has fallen silent is replaced, one that was refused the client mends itself. */
+  /**
+   * Takes note of a failure, unless it is an answer. A connection that has fallen silent is replaced; one that was refused,
+   * the client mends itself.
+   */
   const failed = (connection: Connection, error: unknown): void => {
-    const silent = error instanceof Silence || error instanceof DeadlineExceededError;
-    if (connection === current && (silent || error instanceof UnavailableError || error instanceof CancelledError)) up = false;
-    if (silent) replace(connection);
+    if (finalError(error)) return;
+    if (connection === current) up = false;
+    if (error instanceof Silence || error instanceof DeadlineExceededError) replace(connection);
   };
 
   return {
@@ -80,6 +83,7 @@ export const connections = (url: string, times: Times) => {
       return current;
     },
     answered: (): void => { up = true; },
+    down: (): void => { up = false; },
     up: () => up,
     /** Tries, each after a longer wait, until the time is over without progress. */
     tries: () => {

@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import { type AllStreamResolvedEvent, eventTypeFilter } from '@eventstore/db-client';
 import { arriving } from './eventstoredbArriving.ts';
@@ -62,6 +63,8 @@ const subscribe = async function* ({ client, gone }: Connection, follower: Follo
 export const eventStoreDbFollowers = (connections: Connections, log: Log) => {
   const all = new Set<Follower>();
   const closing = new AbortController();
+  // One for each follower.
+  setMaxListeners(0, closing.signal);
 
   const live = async function* (follower: Follower, stop: AbortSignal): AsyncGenerator<Batch> {
     for (let failures = 0; !stop.aborted; failures++) {

@@ -53,8 +53,10 @@ export const eventStoreDbReads = (connections: Connections) => {
   };
 
   const first = async (read: (connection: Connection) => AsyncIterable<StoredEvent | undefined>): Promise<StoredEvent | undefined> => {
-    for await (const event of insist(read)) return event;
-    return undefined;
+    let found: StoredEvent | undefined;
+    // To its end, which is near: a call that is left is cancelled.
+    for await (const event of insist(read)) found ??= event;
+    return found;
   };
 
   /** Parts of `$all` from a position on, that event included. */

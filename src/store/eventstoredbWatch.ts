@@ -5,13 +5,13 @@ import type { EventStoreDbReads } from './eventstoredbReads.ts';
 
 /**
  * Looks at the head now and then. A follower that stays behind it although it waits for events has a subscription that
- * has fallen silent: the connection is replaced, and with it the subscription. `lag` is how far the slowest was behind.
+ * has fallen silent: the connection is replaced, and with it the subscription. `lag` is how far behind the slowest was.
  */
 export const eventStoreDbWatch = (connections: Connections, reads: EventStoreDbReads, followers: Followers, log: Log) => {
   const stop = new AbortController();
   const seen = new WeakMap<Follower, number>();
   let lag = 0;
-  let wasUp = true;
+  let failing = false;
 
   /** Whether an event should have come. If none up to the head passes the filter, the follower is at the head. */
   const misses = async ({ position, filter, mark }: Follower, head: number): Promise<boolean> => {
@@ -40,11 +40,12 @@ export const eventStoreDbWatch = (connections: Connections, reads: EventStoreDbR
     while (!stop.signal.aborted) {
       await pause(connections.times.watch, undefined, { signal: stop.signal, ref: false }).catch(() => undefined);
       if (stop.signal.aborted) return;
-      await look().catch(() => undefined);
-      if (connections.up() !== wasUp && !stop.signal.aborted) {
-        wasUp = connections.up();
-        log(wasUp ? 'EventStoreDB answers again' : 'EventStoreDB does not answer', {});
-      }
+      const reason = await look().then(() => undefined, (error: Error) => error.message);
+      if (stop.signal.aborted) return;
+      if (reason !== undefined) connections.down();
+      if (reason !== undefined && !failing) log('EventStoreDB cannot be asked', { reason });
+      if (reason === undefined && failing) log('EventStoreDB answers again', {});
+      failing = reason !== undefined;
     }
   })();
 

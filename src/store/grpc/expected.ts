@@ -17,13 +17,19 @@ const wordIn = (options: Words): Expected => {
   throw badRequest('The expected revision is missing');
 };
 
+const revisionIn = (text: string): number => {
+  const revision = Number(text);
+  if (!Number.isSafeInteger(revision)) throw badRequest('No stream has so many events as the expected revision says');
+  return revision;
+};
+
 /** Out of the options of an append, a delete or a tombstone. */
 export const expectedIn = (options: AppendReq.Options | DeleteReq.Options | TombstoneReq.Options): Expected =>
-  (options.hasRevision() ? Number(options.getRevision()) : wordIn(options));
+  (options.hasRevision() ? revisionIn(options.getRevision()) : wordIn(options));
 
 /** Out of the options of a batch. */
 export const expectedInBatch = (options: BatchAppendReq.Options): Expected =>
-  (options.hasStreamPosition() ? Number(options.getStreamPosition()) : wordIn(options));
+  (options.hasStreamPosition() ? revisionIn(options.getStreamPosition()) : wordIn(options));
 
 // As EventStoreDB numbers the words.
 const numbers = { any: -2, no_stream: -1, stream_exists: -4 };

@@ -17,6 +17,8 @@ type Options = {
   readonly wrong?: { readonly expected: Expected; readonly actual: number };
 };
 
+const mostTold = 1500;
+
 /** A call's failure as gRPC says it. */
 export class Fault extends Error {
   readonly code: status;
@@ -26,10 +28,12 @@ export class Fault extends Error {
   readonly wrong: Options['wrong'];
 
   constructor(code: status, details: string, { trailers = {}, detail, wrong }: Options = {}) {
-    super(details);
+    // What callers sent may be in it, and gRPC takes no half characters.
+    const told = Buffer.from(details.slice(0, mostTold)).toString();
+    super(told);
     this.name = 'Fault';
     this.code = code;
-    this.details = details;
+    this.details = told;
     this.detail = detail ?? { name: 'event_store.client.Unknown', message: new shared.Unknown() };
     this.wrong = wrong;
     // Trailers are ASCII.

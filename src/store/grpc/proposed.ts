@@ -9,14 +9,16 @@ import { uuidIn } from './messages.ts';
 export type Proposed = { readonly id: string; readonly type: string; readonly contentType: string; readonly data: Uint8Array; readonly metadata: Uint8Array };
 
 const maxType = 1024;
+// Control characters and halves of characters.
+const broken = /[\p{Cc}\p{Cs}]/u;
 
 const proposedIn = (message: AppendReq.ProposedMessage | BatchAppendReq.ProposedMessage): Proposed => {
   const about = message.getMetadataMap();
   const [type, contentType] = [about.get('type'), about.get('content-type')];
   const missing = [...(type ? [] : ['type']), ...(contentType ? [] : ['content-type'])];
   if (!type || !contentType) throw missingMetadata(missing);
-  if (Buffer.byteLength(type) > maxType || /\p{Cc}/u.test(type)) throw badRequest(`An event's type has at most ${maxType} bytes and no control characters`);
-  if (contentType.length > 256) throw badRequest('A content type has at most 256 characters');
+  if (Buffer.byteLength(type) > maxType || broken.test(type)) throw badRequest(`An event's type has at most ${maxType} bytes and no control characters`);
+  if (contentType.length > 256 || broken.test(contentType)) throw badRequest('A content type has at most 256 characters and no control characters');
   return { id: uuidIn(message.getId(), "The event's id"), type, contentType, data: message.getData_asU8(), metadata: message.getCustomMetadata_asU8() };
 };
 

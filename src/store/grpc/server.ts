@@ -23,8 +23,8 @@ export type ServeLog = {
   readonly port: number;
   /** PEM texts. */
   readonly certificate: { readonly cert: string; readonly key: string };
-  /** Where clients that discover are sent; the address it listens on unless set. */
-  readonly advertise?: { readonly host: string; readonly port: number };
+  /** Name or address to which clients that discover are sent, unless it is `host`. */
+  readonly advertise?: string;
   /** Whether a stream is in one of the platform's own categories. */
   readonly own: (stream: string) => boolean;
   readonly authorize: Authorize;
@@ -93,7 +93,7 @@ export const serveLog = async ({ store, host, port, certificate: { cert, key }, 
   const credentials = ServerCredentials.createSsl(null, [{ cert_chain: Buffer.from(cert), private_key: Buffer.from(key) }], false);
   server.addService(StreamsService, streamsServer);
   server.addService(ServerFeaturesService, { getSupportedMethods: (_call, callback) => callback(null, supportedMethods()) } satisfies IServerFeaturesServer);
-  server.addService(GossipService, { read: (_call, callback) => callback(null, cluster(store.id, advertise ?? { host, port: bound })) } satisfies IGossipServer);
+  server.addService(GossipService, { read: (_call, callback) => callback(null, cluster(store.id, { host: advertise ?? host, port: bound })) } satisfies IGossipServer);
   const bound = await listen(server, host, port, credentials);
 
   const close = async (): Promise<void> => {

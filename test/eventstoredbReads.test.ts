@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import { status } from '@grpc/grpc-js';
+import streams, { type ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import { breakOff, ids, read, readAll, type ReadCall, until, workbench } from './eventstoredbWorkbench.ts';
+import { memoryEventStore } from './memoryEventStore.ts';
+import { newEvent, newEvents } from './store.contract.ts';
+
+describe('the adapter of EventStoreDB', () => {
+  const { serve, open, following } = workbench();
+
+  it('leaves no call behind when a reader has enough', async () => {
+    const memory = memoryEventStore();
+    let [calls, cancelled] = [-100, 0];
+    const store = await open((await serve({
+      ...memory.handlers,
+      read: (call: ReadCall) => {
+        calls++;
+        call.on('cancelled', () => cancelled++);
+        // As if there were more to come.
+        if (calls > 0) call.end = () => call;
+        memory.handlers.read(call);
+      },
+    })).url, { watch: 1e6 });
+    for (let n = 0; n < 6; n++) await store.append('thing-long', 500 * n - 1, newEvents(500));
+    [calls, cancelled] = [0, 0];
+    for await (const _ of store.read('thing-long')) break;
+    for await (const _ of store.follow(0, undefined, new AbortController().signal)) break;
+    await assert.rejects((async () => { for await (const _ of store.follow(0, undefined, new AbortController().signal)) throw new Error('enough'); })());
+    await until(`all are cancelled: ${calls} ${cancelled}`, () => cancelled === 3);
+    assert.equal(calls, 3);
+  });
+
+  it('reads on when a read breaks off', async () => {
+    const memory = memoryEventStore();
+    let broken = 0;
+    const store = await open((await serve({
+      ...memory.handlers,
+      read: (call: ReadCall) => {
+        let sent = 0;
+        const write = call.write.bind(call);
+        call.write = (message: ReadResp) => {
+          if (sent++ === 600 && broken++ < 2) breakOff(call, status.UNAVAILABLE);
+          return write(message);
+        };
+        memory.handlers.read(call);
+      },
+    })).url);
+    for (let n = 0; n < 4; n++) await store.append('thing-long', 400 * n - 1, newEvents(400));
+    assert.deepEqual((await read(store, 'thing-long')).map(({ revision }) => revision), Array.from({ length: 1600 }, (_, n) => n));
+    const all = await readAll(store, ['@test/']);
+    assert.equal(new Set(ids(all)).size, 1600);
+    assert.equal(all.length, 1600);
+    assert.ok(broken >= 2);
+  });
+
+  it('reads what others stored, JSON or not', async () => {
+    const memory = memoryEventStore();
+    const store = await open((await serve(memory.handlers)).url);
+    const proposed = new streams.BatchAppendReq.ProposedMessage();
+    await store.append('thing-a', -1, [newEvent()]);
+    const [{ message }] = [memory.all.at(-1)!];
+    proposed.setId(message.getId()).setData(Buffer.from([0, 255, 1]));
+    proposed.getMetadataMap().set('type', 'foreign').set('content-type', 'application/octet-stream');
+    memory.store({ id: randomUUID(), stream: 'thing-a', expected: 0, messages: [proposed] });
+    const event = (await read(store, 'thing-a'))[1]!;
+    assert.deepEqual([event.type, event.data, event.metadata], ['foreign', '"AP8B"', '{}']);
+    assert.deepEqual(await store.at(event.position), event);
+  });
+
+  it('is refused by a version that gives no positions, with the one that is needed', async () => {
+    const memory = memoryEventStore({ positions: false });
+    const { url } = await serve(memory.handlers);
+    const store = await open(url);
+    await store.append('thing-a', -1, [newEvent()]);
+    await assert.rejects(read(store, 'thing-a'), /22\.10 or later/);
+    await assert.rejects(open(url), /22\.10 or later/);
+  });
+
+  it('takes a position beyond 2^53 for an error', async () => {
+    const memory = memoryEventStore();
+    const store = await open((await serve({
+      ...memory.handlers,
+      read: (call: ReadCall) => {
+        const write = call.write.bind(call);
+        call.write = (message: ReadResp) => { message.getEvent()?.getEvent()?.setCommitPosition('9007199254740992'); return write(message); };
+        memory.handlers.read(call);
+      },
+    })).url);
+    await store.append('thing-a', -1, [newEvent()]);
+    await assert.rejects(read(store, 'thing-a'), /beyond 2\^53/);
+    await assert.rejects(following(store).done, /beyond 2\^53/);
+  });
+
+  it('keeps a checkpoint that is set on two nodes at the one that is ahead, and few old ones', async () => {
+    const memory = memoryEventStore();
+    const { url } = await serve(memory.handlers);
+    const [one, two] = [await open(url), await open(url)];
+    await one.setCheckpoint('reactions', 10);
+    await two.setCheckpoint('reactions', 20);
+    await one.setCheckpoint('reactions', 15);
+    assert.equal(await two.checkpoint('reactions'), 20);
+    await Promise.all([30, 40, 50].map((position) => one.setCheckpoint('reactions', position)));
+    assert.equal(await two.checkpoint('reactions'), 50);
+    assert.deepEqual((await read(one, '$$checkpoint-reactions')).map(({ type, data }) => ({ type, data })), [{ type: '$metadata', data: '{"$maxCount":10}' }]);
+    assert.equal(one.id, two.id);
+  });
+});
