@@ -75,6 +75,13 @@ const troubles: Record<string, (scene: Scene) => Promise<void>> = {
     await goesOn(load, other);
     leader.toLog.resume();
   },
+  'a leader whose connections all stall': async ({ load, leader, other }) => {
+    const ways = [leader.toLog, leader.toRedis];
+    for (const way of ways) way.stall();
+    await Promise.all([saysSo(leader), takesOver(other)]);
+    await goesOn(load, other);
+    for (const way of ways) way.resume();
+  },
   'a node that does not lead and is cut off from Redis, then from the log': async ({ load, leader, other }) => {
     for (const way of [other.toRedis, other.toLog]) {
       way.cut();

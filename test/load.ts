@@ -59,7 +59,7 @@ export const startLoad = ({ nodes, round, clients = 12, pauseMs = 20 }: Options)
   /** Where it was stored, and the answer; undefined: it was refused or given up. */
   const insist = async (wish: Wish, first: number, patient: boolean, ...[method, url, body]: Parameters<ApiNode['ask']>) => {
     wishes.push(wish);
-    for (let tried = 0; Date.now() < stopped + lasting; tried++) {
+    for (let tried = 0; Date.now() < stopped + lasting && wrong.length < 10; tried++) {
       const node = nodes[(first + tried) % nodes.length]!;
       const answer = await ask(node, wish.kind === 'automation' ? [200, 409] : [200], method, url, body, { 'Idempotency-Key': wish.key });
       if (answer?.status === 409) {
