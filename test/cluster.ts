@@ -19,6 +19,9 @@ export const soon = async (what: string, so: () => boolean | Promise<boolean>, m
   return Math.round(performance.now() - began);
 };
 
+/** Shows what was measured to whoever sets TEST_LOG. */
+export const note = (text: string): void => { if (process.env.TEST_LOG) process.stderr.write(`${text}\n`); };
+
 const secret = 'the same key on every node';
 
 /** One process of a cluster, which can be ended and started again. */
@@ -33,6 +36,7 @@ const member = (folder: string, settings: Record<string, string>) => {
   return {
     folder,
     start: async (): Promise<void> => { server = await startServer(folder, { SECRET_KEY: secret, ...settings }); },
+    runs: (): boolean => server !== undefined,
     /** Status 0 also when it does not run. */
     ask: async (...args: Parameters<Server['ask']>): ReturnType<Server['ask']> => (server ? server.ask(...args) : { status: 0, body: undefined, text: '', headers: new Headers() }),
     /** What a request's connection depends on: another one after each start and, once it has slept, undefined. */
@@ -92,6 +96,16 @@ export const cluster = async (redis: OwnRedis, settings: Record<string, string> 
         if (leader && leads.filter(Boolean).length === 1) return { leader, other: nodes[leads.indexOf(false)]! };
       }
       throw new Error('No node leads alone');
+    },
+    /** Starts what does not run, and lets everything through. */
+    mend: async (): Promise<void> => {
+      for (const { wake, toLog, toRedis } of nodes) {
+        wake();
+        toLog.resume();
+        toRedis.resume();
+      }
+      if (!log.runs()) await log.start();
+      await Promise.all(nodes.map(async (node) => { if (!node.runs()) await node.start(); }));
     },
     remove: async (): Promise<void> => {
       await Promise.all([log, ...nodes].map((each) => each.kill()));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type ApiNode, type Cluster, cluster, soon } from './cluster.ts';
+import { type ApiNode, type Cluster, cluster, note, soon } from './cluster.ts';
 import { type Load, startLoad } from './load.ts';
 import { logAudit } from './logAudit.ts';
 import { describeOwnRedis, type OwnRedis } from './redisServer.ts';
@@ -9,15 +9,19 @@ type Scene = { readonly round: string; readonly nodes: Cluster; readonly redis: 
 
 const unavailable = async (node: ApiNode): Promise<boolean> => (await node.ask('GET', '/group-mappings?limit=1')).status === 503;
 const saysSo = (...nodes: readonly ApiNode[]) => Promise.all(nodes.map((node) => soon(`${node.name} answers 503`, () => unavailable(node), 20_000)));
-const takesOver = async (node: ApiNode): Promise<void> => {
-  const took = await soon(`${node.name} takes the lead`, () => node.leads());
-  if (process.env.TEST_LOG) process.stderr.write(`${node.name} leads after ${took} ms\n`);
-};
+const takesOver = async (node: ApiNode): Promise<void> => note(`${node.name} leads after ${await soon(`${node.name} takes the lead`, () => node.leads())} ms`);
 /** Until the node has acknowledged some more changes. */
-const goesOn = async (load: Load, node: ApiNode, more = 30): Promise<void> => {
-  const enough = load.stored(node) + more;
-  const took = await soon(`${node.name} goes on`, () => load.stored(node) >= enough, 40_000);
-  if (process.env.TEST_LOG) process.stderr.write(`${node.name} goes on after ${took} ms\n`);
+const goesOn = async (load: Load, node: ApiNode): Promise<void> => {
+  const enough = load.stored(node) + 30;
+  note(`${node.name} goes on after ${await soon(`${node.name} goes on`, () => load.stored(node) >= enough, 40_000)} ms`);
+};
+
+/** The leader loses some of its ways out until the other has taken over. */
+const losing = (how: 'cut' | 'stall', ...ways: readonly ('toLog' | 'toRedis')[]) => async ({ load, leader, other }: Scene): Promise<void> => {
+  for (const way of ways) leader[way][how]();
+  await Promise.all([saysSo(leader), takesOver(other)]);
+  await goesOn(load, other);
+  for (const way of ways) leader[way].resume();
 };
 
 /** What happens while the load runs, and what must be seen of it. Afterwards all nodes must go on by themselves. */
@@ -43,45 +47,18 @@ const troubles: Record<string, (scene: Scene) => Promise<void>> = {
   },
   'an outage of Redis': async ({ redis, leader, other }) => {
     await redis.kill();
-    await saysSo(leader, other);
-    await redis.start();
+    await saysSo(leader, other).finally(() => redis.start());
   },
   'kill -9 of the log node': async ({ nodes: { log }, leader, other }) => {
     await log.kill();
     await saysSo(leader, other);
     await log.start();
   },
-  'a leader that is cut off from Redis': async ({ load, leader, other }) => {
-    leader.toRedis.cut();
-    await Promise.all([saysSo(leader), takesOver(other)]);
-    await goesOn(load, other);
-    leader.toRedis.resume();
-  },
-  'a leader whose connections to Redis stall': async ({ load, leader, other }) => {
-    leader.toRedis.stall();
-    await Promise.all([saysSo(leader), takesOver(other)]);
-    await goesOn(load, other);
-    leader.toRedis.resume();
-  },
-  'a leader that is cut off from the log': async ({ load, leader, other }) => {
-    leader.toLog.cut();
-    await Promise.all([saysSo(leader), takesOver(other)]);
-    await goesOn(load, other);
-    leader.toLog.resume();
-  },
-  'a leader whose connection to the log stalls': async ({ load, leader, other }) => {
-    leader.toLog.stall();
-    await Promise.all([saysSo(leader), takesOver(other)]);
-    await goesOn(load, other);
-    leader.toLog.resume();
-  },
-  'a leader whose connections all stall': async ({ load, leader, other }) => {
-    const ways = [leader.toLog, leader.toRedis];
-    for (const way of ways) way.stall();
-    await Promise.all([saysSo(leader), takesOver(other)]);
-    await goesOn(load, other);
-    for (const way of ways) way.resume();
-  },
+  'a leader that is cut off from Redis': losing('cut', 'toRedis'),
+  'a leader whose connections to Redis stall': losing('stall', 'toRedis'),
+  'a leader that is cut off from the log': losing('cut', 'toLog'),
+  'a leader whose connection to the log stalls': losing('stall', 'toLog'),
+  'a leader whose connections all stall': losing('stall', 'toLog', 'toRedis'),
   'a node that does not lead and is cut off from Redis, then from the log': async ({ load, leader, other }) => {
     for (const way of [other.toRedis, other.toLog]) {
       way.cut();
@@ -209,8 +186,10 @@ describeOwnRedis('several nodes under load', function (redis) {
         await Promise.all(nodes.nodes.map((node) => goesOn(load, node)));
         await Promise.all(nodes.nodes.map((node) => soon(`${node.name} is ready`, () => node.ready())));
       } finally {
+        // What a failure left behind must not spoil the next round.
+        await nodes.mend();
         await load.stop();
-        if (process.env.TEST_LOG) process.stderr.write(`${JSON.stringify(load.tally())} ${nodes.nodes.map(({ name, logged }) => `${name} has logged:\n${logged()}`).join('')}`);
+        note(`${JSON.stringify(load.tally())}; ${nodes.nodes.map(({ name, logged }) => `${name} has logged:\n${logged()}`).join('')}`);
       }
       await check(load, round);
     });

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Recorded } from '../src/store/event.ts';
-import { type ApiNode, type Cluster, cluster, soon } from './cluster.ts';
+import { type ApiNode, type Cluster, cluster, note, soon } from './cluster.ts';
 import { logAudit } from './logAudit.ts';
 import { ok, refused } from './people.ts';
 import { describeOwnRedis } from './redisServer.ts';
@@ -36,8 +36,7 @@ describeOwnRedis('several nodes', function (redis) {
   const password = 'a long enough password';
   const whoami = (user: string, secret = password) => async (node: ApiNode) => (await node.ask('GET', '/authorization/whoami', undefined, { Authorization: basic({ user, password: secret }) })).status;
   const acts = async (what: string, so: () => Promise<boolean>): Promise<void> => {
-    const took = await soon(what, so, 5000);
-    if (process.env.TEST_LOG) process.stderr.write(`${what} after ${took} ms\n`);
+    note(`${what} after ${await soon(what, so, 5000)} ms`);
   };
   const position = ({ headers }: { readonly headers: Headers }) => ({ 'X-Min-Position': headers.get('x-event-position')! });
   const numbers = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
