@@ -14,7 +14,7 @@ const takesOver = async (node: ApiNode): Promise<void> => {
   if (process.env.TEST_LOG) process.stderr.write(`${node.name} leads after ${took} ms\n`);
 };
 /** Until the node has acknowledged some more changes. */
-const goesOn = async (load: Load, node: ApiNode, more = 10): Promise<void> => {
+const goesOn = async (load: Load, node: ApiNode, more = 30): Promise<void> => {
   const enough = load.stored(node) + more;
   const took = await soon(`${node.name} goes on`, () => load.stored(node) >= enough, 40_000);
   if (process.env.TEST_LOG) process.stderr.write(`${node.name} goes on after ${took} ms\n`);
@@ -74,6 +74,13 @@ const troubles: Record<string, (scene: Scene) => Promise<void>> = {
     await Promise.all([saysSo(leader), takesOver(other)]);
     await goesOn(load, other);
     leader.toLog.resume();
+  },
+  'a leader whose connections all stall': async ({ load, leader, other }) => {
+    const ways = [leader.toLog, leader.toRedis];
+    for (const way of ways) way.stall();
+    await Promise.all([saysSo(leader), takesOver(other)]);
+    await goesOn(load, other);
+    for (const way of ways) way.resume();
   },
   'a node that does not lead and is cut off from Redis, then from the log': async ({ load, leader, other }) => {
     for (const way of [other.toRedis, other.toLog]) {
@@ -196,12 +203,14 @@ describeOwnRedis('several nodes under load', function (redis) {
       const load = startLoad({ nodes: nodes.nodes, round });
       try {
         await Promise.all(nodes.nodes.map((node) => goesOn(load, node)));
-        await happen({ round, nodes, redis: redis(), load, ...await nodes.roles() });
+        const roles = await nodes.roles();
+        await load.burst();
+        await happen({ round, nodes, redis: redis(), load, ...roles });
         await Promise.all(nodes.nodes.map((node) => goesOn(load, node)));
         await Promise.all(nodes.nodes.map((node) => soon(`${node.name} is ready`, () => node.ready())));
       } finally {
         await load.stop();
-        if (process.env.TEST_LOG) for (const { name, logged } of nodes.nodes) process.stderr.write(`${name} has logged:\n${logged()}`);
+        if (process.env.TEST_LOG) process.stderr.write(`${JSON.stringify(load.tally())} ${nodes.nodes.map(({ name, logged }) => `${name} has logged:\n${logged()}`).join('')}`);
       }
       await check(load, round);
     });

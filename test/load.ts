@@ -24,6 +24,9 @@ type Options = {
 };
 
 const lasting = 30_000;
+const burstSize = 60;
+/** About how long it takes. */
+const burstMs = 400;
 const path: Readonly<Record<Kind, string>> = { groupMapping: '/group-mappings/load/', automation: '/operations-manager/automations', job: '/operations-manager/jobs/start' };
 
 /**
@@ -31,13 +34,13 @@ const path: Readonly<Record<Kind, string>> = { groupMapping: '/group-mappings/lo
  * or the connection broke. Each has mappings of its own, which it changes one after the other; half of the automations'
  * names are wanted by two clients. Now and then one gives up at the first failure.
  */
-export const startLoad = ({ nodes, round, clients = 6, pauseMs = 40 }: Options) => {
+export const startLoad = ({ nodes, round, clients = 12, pauseMs = 20 }: Options) => {
   const wishes: Wish[] = [];
   /** By mapping: the value that was acknowledged last. */
   const values = new Map<string, string>();
   const wrong: string[] = [];
   const stored = new Map(nodes.map(({ name }) => [name, 0]));
-  let failures = 0;
+  let [failures, replayed] = [0, 0];
   let stopped = Infinity;
 
   /** Undefined: the node cannot answer now. Whatever else is not an answer is noted. */
@@ -56,7 +59,7 @@ export const startLoad = ({ nodes, round, clients = 6, pauseMs = 40 }: Options) 
   /** Where it was stored, and the answer; undefined: it was refused or given up. */
   const insist = async (wish: Wish, first: number, patient: boolean, ...[method, url, body]: Parameters<ApiNode['ask']>) => {
     wishes.push(wish);
-    for (let tried = 0; Date.now() < stopped + lasting; tried++) {
+    for (let tried = 0; Date.now() < stopped + lasting && wrong.length < 10; tried++) {
       const node = nodes[(first + tried) % nodes.length]!;
       const answer = await ask(node, wish.kind === 'automation' ? [200, 409] : [200], method, url, body, { 'Idempotency-Key': wish.key });
       if (answer?.status === 409) {
@@ -65,21 +68,19 @@ export const startLoad = ({ nodes, round, clients = 6, pauseMs = 40 }: Options) 
       }
       if (answer) {
         wish.outcome = 'stored';
+        if (answer.headers.get('idempotency-replayed') === 'true') replayed++;
         stored.set(node.name, stored.get(node.name)! + 1);
         return { node, next: nodes[(first + tried + 1) % nodes.length]!, answer, position: { 'X-Min-Position': answer.headers.get('x-event-position') ?? '' } };
       }
       if (!patient) return undefined;
-      await pause(20);
+      await pause(20 + Math.random() * 80);
     }
     wrong.push(`${wish.kind} ${wish.name} was never stored`);
     return undefined;
   };
 
-  const change = async (client: number, n: number, patient: boolean): Promise<void> => {
-    const key = `${round}-${client}-${n}`;
-    // What is given up may still come, even after the next change: such a mapping is not touched again.
-    const name = patient ? `${round}-${client}-${n % 2}` : key;
-    const done = await insist({ kind: 'groupMapping', key, name, outcome: 'open' }, client + n, patient, 'PATCH', path.groupMapping + name, { updates: { platformGroups: [key] } });
+  const change = async (key: string, name: string, first: number, patient: boolean): Promise<void> => {
+    const done = await insist({ kind: 'groupMapping', key, name, outcome: 'open' }, first, patient, 'PATCH', path.groupMapping + name, { updates: { platformGroups: [key] } });
     if (!done) return;
     values.set(name, key);
     // The node that stored it needs no telling.
@@ -89,31 +90,44 @@ export const startLoad = ({ nodes, round, clients = 6, pauseMs = 40 }: Options) 
     }
   };
 
-  const create = async (client: number, n: number, patient: boolean): Promise<void> => {
-    const name = n % 2 === 0 ? `${round}-shared-${client >> 1}-${n}` : `${round}-${client}-${n}`;
-    const done = await insist({ kind: 'automation', key: `${round}-${client}-${n}`, name, outcome: 'open' }, client + n, patient, 'POST', path.automation, { name });
+  const create = async (key: string, name: string, first: number, patient: boolean): Promise<void> => {
+    const done = await insist({ kind: 'automation', key, name, outcome: 'open' }, first, patient, 'POST', path.automation, { name });
     const read = done && await ask(done.next, [200, 404], 'GET', `${path.automation}/${name}`, undefined, done.position);
     if (read && read.body?.data?._id !== done?.answer.body.data._id) wrong.push(`${done?.next.name} shows ${name} as ${read.text}`);
   };
 
-  const start = async (client: number, n: number, patient: boolean): Promise<void> => {
-    const key = `${round}-${client}-${n}`;
-    const done = await insist({ kind: 'job', key, name: key, outcome: 'open' }, client + n, patient, 'POST', path.job, { workflow: 'load', options: { description: key } });
+  const start = async (key: string, first: number, patient: boolean): Promise<void> => {
+    const done = await insist({ kind: 'job', key, name: key, outcome: 'open' }, first, patient, 'POST', path.job, { workflow: 'load', options: { description: key } });
     const read = done && await ask(done.next, [200, 404], 'GET', `/operations-manager/jobs/${done.answer.body.data._id}`, undefined, done.position);
     if (read && read.body?.data?.description !== key) wrong.push(`${done?.next.name} shows job ${key} as ${read.text}`);
   };
 
-  const running = Array.from({ length: clients }, async (_, client) => {
+  const client = async (client: number): Promise<void> => {
     for (let n = 0; stopped === Infinity; n++) {
-      await [change, create, start][n % 3]!(client, n, Math.random() > 0.15);
+      const key = `${round}-${client}-${n}`;
+      const patient = Math.random() > 0.15;
+      // What is given up may still come, even after the next change: such a mapping is not touched again.
+      if (n % 3 === 0) await change(key, patient ? `${round}-${client}-${n % 2}` : key, client + n, patient);
+      else if (n % 3 === 1) await create(key, n % 2 === 0 ? `${round}-shared-${client >> 1}-${n}` : key, client + n, patient);
+      else await start(key, client + n, patient);
       await pause(Math.random() * pauseMs);
     }
-  });
+  };
+  const running = Array.from({ length: clients }, (_, n) => client(n));
 
   return {
     wishes, values, wrong,
     stored: (node: ApiNode): number => stored.get(node.name)!,
-    failures: (): number => failures,
+    /** How often no answer came, and how often what had been stored was asked for again. */
+    tally: () => ({ wishes: wishes.length, failures, replayed }),
+    /** Asks for much on all nodes at the same time; resolves at some moment while that is carried out. */
+    burst: (): Promise<void> => {
+      running.push(...Array.from({ length: burstSize }, (_, n) => {
+        const key = `${round}-burst-${n}`;
+        return n % 4 < 2 ? create(key, key, n, true) : start(key, n, true);
+      }));
+      return pause(Math.random() * burstMs);
+    },
     /** Ends once every wish has its outcome. */
     stop: async (): Promise<void> => {
       stopped = Math.min(stopped, Date.now());
