@@ -86,11 +86,11 @@ export const startService = async (folder: string, settings: Record<string, stri
     /** Where its log is served, if it is; without user and password. */
     logUrl: /event log on (\S+)/.exec(said)?.[1],
     kill: async (): Promise<void> => {
-      const exit = once(child, 'exit');
       child.removeAllListeners('exit').kill('SIGKILL');
-      await exit;
+      await once(child, 'exit');
     },
     stop: async (): Promise<void> => {
+      if (child.signalCode !== null) return;
       const exit = once(child, 'exit');
       child.kill('SIGTERM');
       await exit;

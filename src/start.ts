@@ -32,7 +32,6 @@ import { readSnapshot } from './projections/snapshot.ts';
 import { snapshots } from './projections/snapshots.ts';
 import { projectionVersion } from './projections/version.ts';
 import { secretKey, secrets } from './secrets.ts';
-import { servedLog } from './servedLog.ts';
 import { sessionRunner } from './sessions.ts';
 import { devicesOf } from './southbound/devices.ts';
 import { jinjaRenderer } from './southbound/jinja/renderer.ts';
@@ -194,7 +193,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = config;
   const server = await listen({ host: config.HOST, port: config.PORT, ...(certFile && keyFile && { tls: { certFile, keyFile } }) }, listener);
 
-  const served = 'embedded' in opened && config.ESDB_PORT !== undefined ? await servedLog({ config, port: config.ESDB_PORT, store: opened.embedded, auth, log: warn }) : undefined;
+  const served = 'embedded' in opened && config.ESDB_PORT !== undefined ? await (await import('./servedLog.ts')).servedLog({ config, port: config.ESDB_PORT, store: opened.embedded, auth, log: warn }) : undefined;
 
   return {
     url: server.url,

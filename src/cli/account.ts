@@ -15,7 +15,7 @@ import { project } from '../projections/define.ts';
 import { memoryReadStore } from '../projections/memory.ts';
 import { secretKey, secrets } from '../secrets.ts';
 import { decode, splitStream } from '../store/event.ts';
-import { openEventStoreDb } from '../store/eventstoredb.ts';
+import { openRemote } from '../store/open.ts';
 import type { EventStore } from '../store/port.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { LogUrl } from '../store/url.ts';
@@ -23,7 +23,7 @@ import { type Input, readPassword } from './password.ts';
 
 /** The log, to which nobody else writes if it is a file; of EventStoreDB the nodes hear what is changed. */
 const openLog = async (at: LogUrl): Promise<EventStore> => {
-  if ('url' in at) return openEventStoreDb({ url: at.url, log: () => undefined });
+  if ('url' in at) return openRemote(at.url, () => undefined);
   if (!existsSync(at.file)) throw new Error(`There is no event log at ${at.file}; set DATA_DIR or EVENTSTORE_URL as for the service`);
   return openSqliteStore(at).catch((error: Error) => {
     throw new Error(`${error.message}; stop the service first`, { cause: error });

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isOwnStream } from '../ownStreams.ts';
 import { copyLog } from '../store/copyLog.ts';
-import { openEventStoreDb } from '../store/eventstoredb.ts';
 import { keepingForeign, takingForeign } from '../store/foreignCopies.ts';
+import { openRemote } from '../store/open.ts';
 import type { EventStore } from '../store/port.ts';
 import { openSqliteReader, openSqliteStore } from '../store/sqlite.ts';
 import { lockFolder } from '../store/sqliteLock.ts';
@@ -21,7 +21,7 @@ const named = (name: string, text: string): LogUrl => {
 };
 
 const remote = async (url: string, log: Log): Promise<Opened> => {
-  const store = await openEventStoreDb({ url, log });
+  const store = await openRemote(url, log);
   return { store, close: () => store.close() };
 };
 

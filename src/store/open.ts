@@ -1,14 +1,17 @@
-import { type EventStoreDb, openEventStoreDb } from './eventstoredb.ts';
+import type { EventStoreDb } from './eventstoredb.ts';
 import type { EventStore } from './port.ts';
 import { openSqliteReader, openSqliteStore, type SqliteStore } from './sqlite.ts';
 import type { LogUrl } from './url.ts';
 
 type Told = (message: string, about: Record<string, unknown>) => void;
 
+/** Opens a log in EventStoreDB. Its packages take longer to load than all the rest, and most logs are files: only now. */
+export const openRemote = async (url: string, log: Told): Promise<EventStoreDb> => (await import('./eventstoredb.ts')).openEventStoreDb({ url, log });
+
 /** Opens the log at a URL; `log` is told when the way to it is lost and found. */
 export const openLog = async (at: LogUrl, log: Told): Promise<{ readonly embedded: SqliteStore } | { readonly remote: EventStoreDb }> =>
-  ('file' in at ? { embedded: await openSqliteStore(at) } : { remote: await openEventStoreDb({ url: at.url, log }) });
+  ('file' in at ? { embedded: await openSqliteStore(at) } : { remote: await openRemote(at.url, log) });
 
 /** The same for reading alone: also while another process writes to the file. */
 export const openLogToRead = (at: LogUrl, log: Told): Promise<EventStore> =>
-  ('file' in at ? openSqliteReader(at.file) : openEventStoreDb({ url: at.url, log }));
+  ('file' in at ? openSqliteReader(at.file) : openRemote(at.url, log));
