@@ -5,6 +5,7 @@ import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { vlanRollout } from '../src/demo/prebuilts.ts';
 import type { Bundle, PrebuiltDocument } from '../src/domain/prebuiltSchemas.ts';
 import { readSnapshot } from '../src/projections/snapshot.ts';
+import type { SnapshotWork } from '../src/projections/snapshotWorker.ts';
 import { projectionVersion } from '../src/projections/version.ts';
 import { startWorker } from '../src/startWorker.ts';
 import { openSqliteReader } from '../src/store/sqlite.ts';
@@ -75,7 +76,7 @@ describe('A package of 20 MB', function () {
     const reader = await openSqliteReader(log);
     const origin = { log: reader.id, version: projectionVersion() };
     await reader.close();
-    await timed('snapshot', () => once(startWorker('snapshotWorker', new URL('../src/projections/snapshots.ts', import.meta.url).href, { log, file, origin }), 'exit'));
+    await timed('snapshot', () => once(startWorker('snapshotWorker', new URL('../src/projections/snapshots.ts', import.meta.url).href, { log: { file: log }, file, origin } satisfies SnapshotWork), 'exit'));
     assert.ok((await readSnapshot(file, origin))!.checkpoint.position > 0);
     service = await timed('restart on the snapshot', () => service.restart());
     assert.equal(await timed('export after that', exported), out);

@@ -7,6 +7,7 @@ import type { Entry } from '../src/projections/port.ts';
 import { collectionsOf } from '../src/projections/projector.ts';
 import { runProjections } from '../src/projections/run.ts';
 import { readSnapshot } from '../src/projections/snapshot.ts';
+import type { SnapshotWork } from '../src/projections/snapshotWorker.ts';
 import { startWorker } from '../src/startWorker.ts';
 import { openSqliteReader, openSqliteStore } from '../src/store/sqlite.ts';
 import { once } from 'node:events';
@@ -92,7 +93,7 @@ describe('read models', function () {
     const origin = { log: reader.id, version: 'v' };
     await reader.close();
     const snapshot = async () => {
-      const worker = startWorker('snapshotWorker', new URL('../src/projections/snapshots.ts', import.meta.url).href, { log, file, origin });
+      const worker = startWorker('snapshotWorker', new URL('../src/projections/snapshots.ts', import.meta.url).href, { log: { file: log }, file, origin } satisfies SnapshotWork);
       const [code] = await once(worker, 'exit');
       assert.equal(code, 0);
     };

@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readSnapshot } from '../src/projections/snapshot.ts';
+import type { SnapshotWork } from '../src/projections/snapshotWorker.ts';
 import { startWorker } from '../src/startWorker.ts';
 import { openSqliteReader } from '../src/store/sqlite.ts';
 import { ok } from './people.ts';
@@ -98,7 +99,7 @@ describe('passwords, tokens and secrets of profiles', function () {
     const reader = await openSqliteReader(log);
     const origin = { log: reader.id, version: 'v' };
     await reader.close();
-    await once(startWorker('snapshotWorker', new URL('../src/projections/snapshots.ts', import.meta.url).href, { log, file, origin }), 'exit');
+    await once(startWorker('snapshotWorker', new URL('../src/projections/snapshots.ts', import.meta.url).href, { log: { file: log }, file, origin } satisfies SnapshotWork), 'exit');
     assert.ok(await readSnapshot(file, origin));
 
     const files = readdirSync(service.folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
