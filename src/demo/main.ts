@@ -19,4 +19,5 @@ say(`The demo listens on ${service.url}; its data is in ${config.DATA_DIR}
   carl   carl-demo-password   auditor: reads, keeps plans
 
   curl -u admin:${password} ${service.url}/operations-manager/automations
-  ${service.url}/docs`);
+  ${service.url}/docs${service.logUrl === undefined ? '' : `
+  ${service.logUrl.replace('://', `://admin:${encodeURIComponent(password)}@`)}   its log, for clients of EventStoreDB`}`);

@@ -43,7 +43,7 @@ const patienceMs = 2000;
 const believedMs = 30_000;
 
 const listen = (server: Server, host: string, port: number, credentials: ServerCredentials): Promise<number> =>
-  new Promise((resolve, reject) => server.bindAsync(`${host.includes(':') ? `[${host}]` : host}:${port}`, credentials, (error, bound) => (error ? reject(error) : resolve(bound))));
+  new Promise((resolve, reject) => server.bindAsync(`${host.includes(':') ? `[${host}]` : host}:${port}`, credentials, (error, bound) => (error ? reject(new Error(`The log cannot be served on ${host}:${port}: ${error.message}`, { cause: error })) : resolve(bound))));
 
 /**
  * Serves the log by the gRPC protocol of EventStoreDB: Streams, Gossip and ServerFeatures, always over TLS; what is in the
