@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { encode } from '../src/store/event.ts';
 import { startBare } from './bare.ts';
 import { type Comparison, type Findings, inTurn, perSecond, scale } from './compare.ts';
-import { mappingOf, mappings } from './kinds.ts';
+import { mappingOf, mappingPath, mappings } from './kinds.ts';
 import { loader, type Server } from './loader.ts';
 import { temporary } from './processes.ts';
 import { admin, ask, basic, request } from './requests.ts';
@@ -11,7 +11,7 @@ import { startWithMappings } from './service.ts';
 
 const documents = 10_000;
 
-const pathOf = (n: number): string => { const { provenance, externalGroup } = mappingOf(n % documents); return `/group-mappings/${provenance}/${externalGroup}`; };
+const pathOf = (n: number): string => mappingPath(n % documents);
 
 /** Two lists for each mapping, one after the other: every request finds the other one. */
 const platformGroupsOf = (n: number): string[] => [`changed-${Math.floor(n / documents) % 2}`, 'platform-001', 'platform-002'];

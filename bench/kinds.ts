@@ -28,6 +28,9 @@ const two = (n: number): string => String(n).padStart(2, '0');
 
 /** What a mapping made for measuring is called, and where its groups come from. */
 export const mappingOf = (n: number) => ({ externalGroup: `team-${String(n).padStart(6, '0')}`, provenance: `ldap-${two(n * 7 % 100)}` });
+
+/** Where that mapping is found over HTTP. */
+export const mappingPath = (n: number): string => { const { provenance, externalGroup } = mappingOf(n); return `/group-mappings/${provenance}/${externalGroup}`; };
 const groupsOf = (n: number): readonly string[] => [0, 1, 2].map((i) => `platform-${String((n * 31 + i * 101) % 500).padStart(3, '0')}`);
 
 /** Group mappings: 100 provenances, three of 500 groups each. */

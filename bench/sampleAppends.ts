@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { encode } from '../src/store/event.ts';
-import type { NewEvent } from '../src/store/port.ts';
+import type { EventStore, NewEvent } from '../src/store/port.ts';
 import { hexId, mappings } from './kinds.ts';
 
 /** One event that begins a stream. */
@@ -14,3 +14,12 @@ export const appendsOf = (count: number): Append[] => Array.from({ length: count
   const { hash: _hash, ...event } = encode(stream, 0, randomUUID(), '@platform/group-mappings', mappings.created(n), about, '');
   return { stream, event };
 });
+
+/** Stores all, so many at the same time, each waiting for its own to be durable. */
+export const appendAll = async (store: EventStore, appends: readonly Append[], inFlight: number): Promise<void> => {
+  let next = 0;
+  const one = async (): Promise<void> => {
+    for (let at = next++; at < appends.length; at = next++) await store.append(appends[at]!.stream, -1, [appends[at]!.event]);
+  };
+  await Promise.all(Array.from({ length: inFlight }, one));
+};

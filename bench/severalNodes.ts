@@ -1,6 +1,6 @@
 import { type Cluster, leads, startCluster, withoutRedis } from './cluster.ts';
 import { type Comparison, type Findings, inTurn, milliseconds, perSecond, progress, scale, seconds } from './compare.ts';
-import { mappingOf } from './kinds.ts';
+import { mappingPath } from './kinds.ts';
 import { loader } from './loader.ts';
 import type { Service } from './processes.ts';
 import { admin, ask, basic, request } from './requests.ts';
@@ -10,7 +10,7 @@ const connections = 64;
 const samples = 300;
 const leaseSeconds = 3;
 
-const pathOf = (n: number): string => { const { provenance, externalGroup } = mappingOf(n % documents); return `/group-mappings/${provenance}/${externalGroup}`; };
+const pathOf = (n: number): string => mappingPath(n % documents);
 const changeOf = (n: number) => ({ updates: { platformGroups: [`changed-${n}`] } });
 const Authorization = basic(admin);
 

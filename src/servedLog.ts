@@ -5,11 +5,10 @@ import type { Config } from './config.ts';
 import type { Authenticator } from './http/authenticate.ts';
 import { mayLog } from './http/methods.ts';
 import { isOwnStream } from './ownStreams.ts';
-import { ownCertificate } from './store/grpc/certificate.ts';
+import { everywhere, ownCertificate } from './store/grpc/certificate.ts';
 import { serveLog } from './store/grpc/server.ts';
 import type { SqliteStore } from './store/sqlite.ts';
 
-const wildcards = new Set(['0.0.0.0', '::']);
 const loopback = new Set(['127.0.0.1', '::1']);
 
 type Needs = {
@@ -28,7 +27,7 @@ export const servedLog = async ({ config, port, store, auth, log }: Needs): Prom
   const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile, ESDB_HOST: host, DATA_DIR: folder } = config;
   const given = certFile !== undefined && keyFile !== undefined;
   const certificate = given ? { cert: await readFile(certFile, 'utf8'), key: await readFile(keyFile, 'utf8') } : await ownCertificate(folder, host);
-  const advertise = wildcards.has(host) ? hostname() : loopback.has(host) ? 'localhost' : host;
+  const advertise = everywhere.has(host) ? hostname() : loopback.has(host) ? 'localhost' : host;
   const served = await serveLog({
     store, host, port, certificate, advertise, log,
     own: isOwnStream,

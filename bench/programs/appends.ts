@@ -1,6 +1,6 @@
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 import { connect, createTables } from '../../src/store/sqliteLog.ts';
-import { type Append, appendsOf } from '../sampleAppends.ts';
+import { type Append, appendAll, appendsOf } from '../sampleAppends.ts';
 
 // Durable appends, by the store or by the bare driver: a process of its own for each measurement.
 
@@ -10,13 +10,7 @@ export type Appending = { readonly by: 'store' | 'driver'; readonly file: string
 const byStore = async (file: string, inFlight: number) => {
   const store = await openSqliteStore({ file });
   return {
-    run: async (appends: readonly Append[]): Promise<void> => {
-      let next = 0;
-      const one = async (): Promise<void> => {
-        for (let at = next++; at < appends.length; at = next++) await store.append(appends[at]!.stream, -1, [appends[at]!.event]);
-      };
-      await Promise.all(Array.from({ length: inFlight }, one));
-    },
+    run: (appends: readonly Append[]): Promise<void> => appendAll(store, appends, inFlight),
     head: () => store.head(),
     close: () => store.close(),
   };

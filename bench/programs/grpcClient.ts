@@ -1,5 +1,5 @@
 import { openEventStoreDb } from '../../src/store/eventstoredb.ts';
-import { appendsOf } from '../sampleAppends.ts';
+import { appendAll, appendsOf } from '../sampleAppends.ts';
 
 // The client of EventStoreDB at work: appends with so many in flight, then reads all. Events per second.
 
@@ -11,11 +11,7 @@ process.on('message', async ({ url, count, inFlight }: GrpcClient) => {
   const appends = appendsOf(count * 1.25);
   const run = async (some: typeof appends): Promise<number> => {
     const start = performance.now();
-    let next = 0;
-    const one = async (): Promise<void> => {
-      for (let at = next++; at < some.length; at = next++) await store.append(some[at]!.stream, -1, [some[at]!.event]);
-    };
-    await Promise.all(Array.from({ length: inFlight }, one));
+    await appendAll(store, some, inFlight);
     return some.length / (performance.now() - start) * 1000;
   };
   await run(appends.slice(count));

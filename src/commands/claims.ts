@@ -6,7 +6,7 @@ import { encode, type Metadata } from '../store/event.ts';
 import { type EventStore, WrongRevision } from '../store/port.ts';
 import { partOf } from './parts.ts';
 import type { Loaded, Streams } from './streams.ts';
-import { turns } from './turns.ts';
+import { turns } from '../store/turns.ts';
 
 type About = Omit<Metadata, 'hash'>;
 

@@ -11,7 +11,7 @@ import type { Claims } from './claims.ts';
 import type { Command, Tools } from './define.ts';
 import { seriesOf } from './series.ts';
 import type { Loaded, Streams } from './streams.ts';
-import { turns } from './turns.ts';
+import { turns } from '../store/turns.ts';
 
 /** Who asks for a command on which resource, and how. */
 export type Request = {

@@ -4,7 +4,7 @@ import { series as aggregate, turnPassed } from '../domain/series.ts';
 import { encode, type Metadata } from '../store/event.ts';
 import type { EventStore } from '../store/port.ts';
 import type { Loaded, Streams } from './streams.ts';
-import { turns } from './turns.ts';
+import { turns } from '../store/turns.ts';
 
 type About = Omit<Metadata, 'hash'>;
 

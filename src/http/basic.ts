@@ -1,6 +1,6 @@
-const form = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+import { utf8 } from '../store/utf8.ts';
 
+const form = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
 export type UserPassword = { readonly username: string; readonly password: string };
 
 /** What an `Authorization: Basic` says, in UTF-8, split at the first colon; undefined when it is malformed or lacks one of the two. */

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Command } from '../commands/define.ts';
 import type { Handle } from '../commands/handle.ts';
 import { logIn, logOut, useLogin } from '../commands/logins.ts';
-import { turns } from '../commands/turns.ts';
+import { turns } from '../store/turns.ts';
 import type { Actor } from '../domain/core.ts';
 import { longestMs, type Reason, writtenEveryMs } from '../domain/logins.ts';
 import { Refusal } from '../domain/refusal.ts';

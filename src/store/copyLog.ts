@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { shown } from './foreignCopies.ts';
+import { identityStream } from './identity.ts';
 import { type Appended, type EventStore, maxAppend, type StoredEvent, WrongRevision } from './port.ts';
 
 /** How far a copy is: positions are those of the source. */
@@ -28,7 +29,7 @@ const mostEvents = 500;
  */
 const isContent = ({ stream, type }: Pick<StoredEvent, 'stream' | 'type'>): boolean => {
   if (stream.startsWith('$$') && type === '$metadata') return isContent({ stream: stream.slice(2), type: '' });
-  return !stream.startsWith('$') && !type.startsWith('$') && stream !== 'log-identity' && !stream.startsWith('checkpoint-');
+  return !stream.startsWith('$') && !type.startsWith('$') && stream !== identityStream && !stream.startsWith('checkpoint-');
 };
 
 const content = async function* (store: EventStore): AsyncGenerator<StoredEvent> {

@@ -10,12 +10,8 @@ import { eventStoreDbWatch } from './eventstoredbWatch.ts';
 import { ensureIdentity } from './identity.ts';
 import type { EventStore } from './port.ts';
 
-export { redacted };
-
 /** The event store in EventStoreDB, version 22.10 or later. */
 export type EventStoreDb = EventStore & {
-  /** Whether EventStoreDB answered when it was last asked. */
-  connected(): boolean;
   /** How far the slowest follower was behind the head when that was last looked at, in positions: EventStoreDB counts bytes of its log. */
   lag(): number;
 };

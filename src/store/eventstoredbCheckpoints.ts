@@ -1,15 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import type { EventStoreDbReads } from './eventstoredbReads.ts';
 import { type EventStore, WrongRevision } from './port.ts';
-
-/** What is known of a checkpoint's stream; `work` is what was last asked of it. */
-type Known = { revision: number | undefined; work: Promise<void> };
+import { turns } from './turns.ts';
 
 const kept = 10;
 
 /** How far readers have come: the newest event of `checkpoint-<name>`. */
 export const eventStoreDbCheckpoints = (reads: EventStoreDbReads, append: EventStore['append']) => {
-  const all = new Map<string, Known>();
+  // Of the streams, as far as they are known.
+  const revisions = new Map<string, number>();
+  const inTurn = turns();
 
   const stored = async (name: string): Promise<{ revision: number; position: number }> => {
     const event = await reads.newest(`checkpoint-${name}`);
@@ -20,21 +20,20 @@ export const eventStoreDbCheckpoints = (reads: EventStoreDbReads, append: EventS
   const keepFew = (stream: string): Promise<unknown> =>
     append(`$$${stream}`, -1, [{ id: randomUUID(), type: '$metadata', data: JSON.stringify({ $maxCount: kept }), metadata: '{}' }]).catch(() => undefined);
 
-  const set = async (name: string, wanted: number, known: Known): Promise<void> => {
+  const set = async (name: string, wanted: number): Promise<void> => {
     const stream = `checkpoint-${name}`;
-    known.revision ??= (await stored(name)).revision;
+    let before = revisions.get(name) ?? (await stored(name)).revision;
     for (let position = wanted; ; ) {
-      const before: number = known.revision;
       try {
         const event = { id: randomUUID(), type: '@platform/log:checkpointSet', data: JSON.stringify({ position }), metadata: '{}' };
-        known.revision = (await append(stream, before, [event])).revision;
+        revisions.set(name, (await append(stream, before, [event])).revision);
         if (before === -1) await keepFew(stream);
         return;
       } catch (error) {
         if (!(error instanceof WrongRevision)) throw error;
         // Another node has set it: the one that is ahead counts.
         const other = await stored(name);
-        known.revision = other.revision;
+        before = other.revision;
         position = Math.max(wanted, other.position);
       }
     }
@@ -42,12 +41,6 @@ export const eventStoreDbCheckpoints = (reads: EventStoreDbReads, append: EventS
 
   return {
     checkpoint: async (name: string): Promise<number> => (await stored(name)).position,
-    setCheckpoint: (name: string, position: number): Promise<void> => {
-      const known = all.get(name) ?? { revision: undefined, work: Promise.resolve() };
-      all.set(name, known);
-      const work = known.work.then(() => set(name, position, known));
-      known.work = work.catch(() => undefined);
-      return work;
-    },
+    setCheckpoint: (name: string, position: number): Promise<void> => inTurn(name, () => set(name, position)),
   };
 };

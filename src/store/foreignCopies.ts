@@ -1,7 +1,6 @@
 import { isForeign, unwrapForeign, wrapForeign } from './foreign.ts';
 import type { EventStore, NewEvent, StoredEvent } from './port.ts';
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+import { utf8 } from './utf8.ts';
 
 /** The text if it is one of JSON. */
 const jsonIn = (bytes: Uint8Array): string | undefined => {

@@ -7,7 +7,8 @@ import { join } from 'node:path';
 /** A certificate and its private key, PEM. */
 export type Pair = { readonly cert: string; readonly key: string };
 
-const everywhere = ['0.0.0.0', '::'];
+/** Addresses to listen on that stand for all of this machine's. */
+export const everywhere: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 const years = 10;
 
 /**
@@ -41,7 +42,7 @@ const make = async (host: string): Promise<Pair> => {
   const notBeforeDate = new Date(Date.now() - 24 * 3600_000);
   const notAfterDate = new Date(notBeforeDate);
   notAfterDate.setUTCFullYear(notAfterDate.getUTCFullYear() + years);
-  const names = [...new Set(['localhost', '127.0.0.1', '::1', hostname(), ...(everywhere.includes(host) ? [] : [host])])];
+  const names = [...new Set(['localhost', '127.0.0.1', '::1', hostname(), ...(everywhere.has(host) ? [] : [host])])];
   const made = await generate([{ name: 'commonName', value: 'automation-platform' }], {
     keyType: 'ec', algorithm: 'sha256', notBeforeDate, notAfterDate,
     extensions: [
@@ -59,7 +60,7 @@ const faultOf = ({ cert, key }: Pair, host: string): string | undefined => {
     const known = new X509Certificate(cert);
     if (!known.checkPrivateKey(createPrivateKey(key))) return 'does not belong to esdb-key.pem';
     if (new Date(known.validTo).getTime() < Date.now()) return `has expired: ${known.validTo}`;
-    if (!everywhere.includes(host) && !(isIP(host) ? known.checkIP(host) : known.checkHost(host))) return `is not for ${host}`;
+    if (!everywhere.has(host) && !(isIP(host) ? known.checkIP(host) : known.checkHost(host))) return `is not for ${host}`;
     return undefined;
   } catch {
     return 'or esdb-key.pem cannot be read';

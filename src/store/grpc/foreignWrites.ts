@@ -2,10 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { wrapForeign } from '../foreign.ts';
 import { type Appended, type NewEvent, WrongRevision } from '../port.ts';
 import type { SqliteStore } from '../sqlite.ts';
+import { turns } from '../turns.ts';
 import { type Expected, wrongVersion } from './expected.ts';
 import { streamDeleted } from './faults.ts';
 import { foreignState, metadataType, metastreamOf, type StreamState, tombstoneType } from './foreignStream.ts';
-import { inTurn } from './inTurn.ts';
 
 // How far back a repeated append is recognised when it expects no revision.
 const remembered = 256;
@@ -35,7 +35,7 @@ const checkExpected = (stream: string, expected: Expected, { last, deleted, meta
 
 /** Writes to streams that are not the platform's own, by the rules of EventStoreDB; one stream's one after the other. */
 export const foreignWrites = (store: SqliteStore, now = () => new Date()) => {
-  const turns = inTurn();
+  const inTurn = turns();
 
   const stateOf = async (stream: string): Promise<StreamState> => {
     const state = await foreignState(store, stream, now().getTime());
@@ -95,11 +95,11 @@ export const foreignWrites = (store: SqliteStore, now = () => new Date()) => {
   const turnOf = (stream: string): string => stream.replace(/^\$\$/, '');
 
   return {
-    append: (stream: string, expected: Expected, events: readonly NewEvent[]) => turns(turnOf(stream), () => append(stream, expected, events)),
+    append: (stream: string, expected: Expected, events: readonly NewEvent[]) => inTurn(turnOf(stream), () => append(stream, expected, events)),
     /** Deletes: what is there is hidden, the stream can be written again. */
-    remove: (stream: string, expected: Expected) => turns(turnOf(stream), () => remove(stream, expected)),
+    remove: (stream: string, expected: Expected) => inTurn(turnOf(stream), () => remove(stream, expected)),
     /** Ends the stream for ever. */
-    end: (stream: string, expected: Expected) => turns(turnOf(stream), () => end(stream, expected)),
+    end: (stream: string, expected: Expected) => inTurn(turnOf(stream), () => end(stream, expected)),
   };
 };
 

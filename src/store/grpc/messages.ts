@@ -4,9 +4,9 @@ import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { unwrapForeign, type Foreign } from '../foreign.ts';
 import type { StoredEvent } from '../port.ts';
+import { utf8 } from '../utf8.ts';
 import { badRequest } from './faults.ts';
 
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const maxName = 1024;
 
 /** A stream's name: 1 to 1024 bytes of UTF-8 without control characters. */

@@ -1,6 +1,7 @@
 import type { AppendReq, BatchAppendReq } from '@eventstore/db-client/generated/streams_pb.js';
 import { isForeign, wrapForeign } from '../foreign.ts';
 import { maxAppend, type NewEvent } from '../port.ts';
+import { utf8 } from '../utf8.ts';
 import { accessDenied, badRequest, missingMetadata, tooLarge } from './faults.ts';
 import { isMetastream, metadataType } from './foreignStream.ts';
 import { uuidIn } from './messages.ts';
@@ -60,8 +61,6 @@ export const gathering = () => {
 };
 
 export type Gathering = ReturnType<typeof gathering>;
-
-const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 
 const jsonText = (bytes: Uint8Array, what: string): string => {
   try {
