@@ -58,6 +58,7 @@ describe('EVENTSTORE_URL', () => {
     ['esdb://nodes:hidden@log?tlsCAFile=/nowhere/ca.pem', /tlsCAFile, which names a file that does not exist: \/nowhere\/ca\.pem/],
     ['esdb://nodes:hidden@log?hidden=1', /not known/],
     ['esdb://nodes:hidden@log?defaultDeadline=hidden', /defaultDeadline, which must be an integer/],
+    ['esdb://nodes:hidden@log?', /cannot be read/],
     ['esdb://nodes:hidden@log?tls', /value for tls/],
     ['esdb://nodes:hidden@log?tls=%zz', /value for tls/],
   ] as const) {

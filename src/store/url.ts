@@ -23,7 +23,7 @@ export const logUrl = (text: string): LogUrl => {
 export const esdbHosts = (url: string): readonly string[] => (form.exec(url)?.groups!.hosts ?? '').split(',').map((host) => host.replace(/:\d+$/, '')).filter(Boolean);
 
 // Stricter than the client, which guesses, drops what it does not know, and prints the whole string when it does.
-const form = /^esdb(?<discover>\+discover)?:\/\/(?:(?<credentials>[^@/?]*)@)?(?<hosts>[^@/?]*)\/?(?:\?(?<query>[^?]*))?$/;
+const form = /^esdb(?<discover>\+discover)?:\/\/(?:(?<credentials>[^@/?]*)@)?(?<hosts>[^@/?]*)\/?(?:\?(?<query>[^?]+))?$/;
 
 const truth = (value: string): string | undefined => (value === 'true' || value === 'false' ? undefined : 'must be true or false');
 const milliseconds = (value: string): string | undefined => (/^-?\d+$/.test(value) ? undefined : 'must be an integer');
