@@ -38,7 +38,12 @@ const member = (folder: string, settings: Record<string, string>) => {
     start: async (): Promise<void> => { server = await startServer(folder, { SECRET_KEY: secret, ...settings }); },
     runs: (): boolean => server !== undefined,
     /** Status 0 also when it does not run. */
-    ask: async (...args: Parameters<Server['ask']>): ReturnType<Server['ask']> => (server ? server.ask(...args) : { status: 0, body: undefined, text: '', headers: new Headers() }),
+    ask: async (...args: Parameters<Server['ask']>): ReturnType<Server['ask']> => {
+      if (server) return server.ask(...args);
+      // Who asks again and again must let others have their turn.
+      await pause(10);
+      return { status: 0, body: undefined, text: '', headers: new Headers() };
+    },
     /** What a request's connection depends on: another one after each start and, once it has slept, undefined. */
     process: () => (server?.child === slept ? undefined : server?.child),
     /** Stands still until `wake`. It may break connections then, whose time is up. */

@@ -47,7 +47,12 @@ export const startServer = async (folder: string, settings: Record<string, strin
         return { status: 0, body: undefined, text: '', headers: new Headers() };
       }
     },
-    stop: async (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> => { program.child.kill(signal); return program.ended; },
+    /** Its exit code; null when a signal ended it, which is SIGKILL once it has not come to an end in half a minute. */
+    stop: async (signal: NodeJS.Signals = 'SIGTERM'): Promise<number | null> => {
+      const patience = setTimeout(() => program.child.kill('SIGKILL'), 30_000);
+      program.child.kill(signal);
+      return program.ended.finally(() => clearTimeout(patience));
+    },
   };
 };
 

@@ -5,6 +5,7 @@ import { memoryReadStore } from '../src/projections/memory.ts';
 import type { ReadStore } from '../src/projections/port.ts';
 import { collectionsOf } from '../src/projections/projector.ts';
 import { runProjections } from '../src/projections/run.ts';
+import { tellEvents } from '../src/projections/tellEvents.ts';
 import { openLog, until } from './node.ts';
 
 describe('who projects', () => {
@@ -29,7 +30,7 @@ describe('who projects', () => {
     run = runProjections({ store: log.store, model, projections, catchUp: 1000, log: () => undefined });
     return { moved: () => moved() };
   };
-  const append = async () => (await log.store.append('s', -1, [{ id: '2f0c1a4e-5d0f-4d0b-9a52-0f6d6f7a3c11', type: 't:t', data: '{}', metadata: '{}' }])).position;
+  const append = async () => (await log.store.append('s-1', -1, [{ id: '2f0c1a4e-5d0f-4d0b-9a52-0f6d6f7a3c11', type: '@platform/t:t', data: '{}', metadata: '{}' }])).position;
 
   it('begins at once when it takes the lead over, whatever trouble it had before', async () => {
     let leading = false;
@@ -44,5 +45,24 @@ describe('who projects', () => {
     start(1, () => true);
     await until(() => run.ready());
     assert.equal(run.fault(), undefined);
+  });
+
+  it('lets nobody wait for what comes after its end', async () => {
+    start(0, () => true);
+    await until(() => run.ready());
+    await run.stop();
+    await assert.rejects(run.reached(await append()), new Refusal('unavailable', 'The service is shutting down', { retryAfterSeconds: 2 }));
+  });
+
+  it('keeps nobody from ending who tells of events, though more come while all stops', async () => {
+    start(0, () => true);
+    await until(() => run.ready());
+    const told: number[] = [];
+    const telling = tellEvents({ store: log.store, run, after: 0, categories: new Set(['s']), onStored: (events) => told.push(events.length), onEvent: () => undefined, log: () => undefined });
+    const stopped = run.stop();
+    await append();
+    await until(() => told.length > 0);
+    await stopped;
+    await telling.stop();
   });
 });

@@ -16,6 +16,8 @@ type Needs = {
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
+const shuttingDown = () => new Refusal('unavailable', 'The service is shutting down', { retryAfterSeconds: 2 });
+
 const renewEveryMs = leaseMs / 3;
 const askEveryMs = leaseMs / 15;
 const shortestPauseMs = 50;
@@ -136,6 +138,8 @@ export const runProjections = ({ store, model, projections, catchUp, log }: Need
     /** Waits until the read models hold everything up to the position; `unavailable` after `ms`, and when the service stops. */
     reached: (target: number, ms?: number): Promise<void> => new Promise((resolve, reject) => {
       if (target <= position) return resolve();
+      // Nothing moves any more: who waits now would wait for ever.
+      if (stop.signal.aborted) return reject(shuttingDown());
       const end = (error?: Refusal): void => {
         clearTimeout(timer);
         waiting.delete(waiter);
@@ -149,7 +153,7 @@ export const runProjections = ({ store, model, projections, catchUp, log }: Need
     stop: async (): Promise<void> => {
       stop.abort();
       wake();
-      for (const waiter of waiting) waiter.wake(new Refusal('unavailable', 'The service is shutting down', { retryAfterSeconds: 2 }));
+      for (const waiter of waiting) waiter.wake(shuttingDown());
       await done;
       lead.set(false);
       await model.resign().catch(() => undefined);
