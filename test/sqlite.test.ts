@@ -263,6 +263,41 @@ describe('the log in a SQLite file', () => {
     });
   });
 
+  describe('when somebody is far behind', () => {
+    const most = 21_000;
+    let store: SqliteStore;
+    beforeEach(async () => {
+      store = await open();
+      for (let n = 0; n < most / 1000; n++) await store.append(`a-${n % 7}`, 1000 * Math.floor(n / 7) - 1, newEvents(1000));
+    });
+    it('is given everything in order, and what comes meanwhile', async () => {
+      const enough = new AbortController();
+      const seen: StoredEvent[] = [];
+      for await (const { events } of store.follow(0, undefined, enough.signal)) {
+        if (seen.length === 0) await store.append('a-new', -1, newEvents(10));
+        seen.push(...events);
+        if (seen.length === most + 10) enough.abort();
+      }
+      assert.deepEqual(seen, await eventsOf(store));
+    });
+    it('gets no more once they have had enough, or the log is closed', async () => {
+      const enough = new AbortController();
+      let taken = 0;
+      for await (const { events } of store.follow(0, undefined, enough.signal)) {
+        taken += events.length;
+        enough.abort();
+      }
+      assert.ok(taken > 0 && taken < most);
+      for await (const _ of store.follow(0, undefined, new AbortController().signal)) break;
+      taken = 0;
+      for await (const { events } of store.follow(0, undefined, new AbortController().signal)) {
+        if (taken === 0) await store.close();
+        taken += events.length;
+      }
+      assert.ok(taken > 0 && taken < most);
+    });
+  });
+
   describe('after a crash', () => {
     const rounds = Number(process.env.SOAK_ROUNDS ?? 5);
 

@@ -10,7 +10,12 @@ export type News = {
   next(signal: AbortSignal): Promise<void>;
   /** Events after a position if they are still in memory, else undefined. */
   recent?(after: number): readonly StoredEvent[] | undefined;
+  /** Everything after a position up to another, for who is far behind. */
+  ahead(after: number, until: number): AsyncIterable<Batch>;
 };
+
+/** Positions from which on somebody is far behind: less is read in less time than a thread takes to start. */
+const far = 20_000;
 
 const keptEvents = 2048;
 const keptLength = 8192;
@@ -71,6 +76,14 @@ export async function* follow(reads: Reads, news: News, after: number, filter: F
     const head = news.head();
     if (position >= head) {
       await news.next(signal);
+      continue;
+    }
+    if (!filter && head - position > far) {
+      for await (const batch of news.ahead(position, head)) {
+        yield batch;
+        position = batch.position;
+        if (signal.aborted || reads.closed()) return;
+      }
       continue;
     }
     const batch = fromMemory(position) ?? (fromFile ??= reads.chunks(filter))(position, head);

@@ -1,0 +1,36 @@
+import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
+import { connectToRead } from './sqliteLog.ts';
+import { sqliteReads } from './sqliteReads.ts';
+
+/** What of which log is read: everything after a position up to another. */
+export type Ahead = { readonly file: string; readonly after: number; readonly until: number };
+
+/**
+ * Some events in flat lists, which cross threads cheaply: position and revision of each; stream, id, type, data and
+ * metadata of each. `position` is where reading has come to.
+ */
+export type Chunk = { readonly position: number; readonly numbers: readonly number[]; readonly texts: readonly string[] };
+
+const port = parentPort as MessagePort;
+const { file, after, until } = workerData as Ahead;
+const reads = sqliteReads(connectToRead(file));
+const chunk = reads.chunks(undefined);
+let position = after;
+
+const next = (): void => {
+  const { events, position: reached } = chunk(position, until);
+  position = reached;
+  const [numbers, texts]: [number[], string[]] = [[], []];
+  for (const { position, revision, stream, id, type, data, metadata } of events) {
+    numbers.push(position, revision);
+    texts.push(stream, id, type, data, metadata);
+  }
+  port.postMessage({ position, numbers, texts } satisfies Chunk);
+};
+
+port.on('message', (order: 'next' | 'end') => {
+  if (order === 'end') {
+    reads.close();
+    port.close();
+  } else if (position < until) next();
+});
