@@ -270,15 +270,20 @@ describe('the log in a SQLite file', () => {
       store = await open();
       for (let n = 0; n < most / 1000; n++) await store.append(`a-${n % 7}`, 1000 * Math.floor(n / 7) - 1, newEvents(1000));
     });
-    it('is given everything in order, and what comes meanwhile', async () => {
-      const enough = new AbortController();
-      const seen: StoredEvent[] = [];
-      for await (const { events } of store.follow(0, undefined, enough.signal)) {
-        if (seen.length === 0) await store.append('a-new', -1, newEvents(10));
-        seen.push(...events);
-        if (seen.length === most + 10) enough.abort();
-      }
-      assert.deepEqual(seen, await eventsOf(store));
+    it('is given everything in order, and what comes meanwhile, also when there are several', async () => {
+      const follow = async (): Promise<StoredEvent[]> => {
+        const enough = new AbortController();
+        const seen: StoredEvent[] = [];
+        for await (const { events } of store.follow(0, undefined, enough.signal)) {
+          seen.push(...events);
+          if (seen.length === most + 10) enough.abort();
+        }
+        return seen;
+      };
+      const following = [follow(), follow(), follow()];
+      await store.append('a-new', -1, newEvents(10));
+      const all = await eventsOf(store);
+      for (const seen of await Promise.all(following)) assert.deepEqual(seen, all);
     });
     it('gets no more once they have had enough, or the log is closed', async () => {
       const enough = new AbortController();

@@ -5,7 +5,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import { Refusal } from '../domain/refusal.ts';
 import { startWorker } from '../startWorker.ts';
 import type { EventStore, StoredEvent } from './port.ts';
-import { readAhead } from './sqliteAhead.ts';
+import { readerAhead } from './sqliteAhead.ts';
 import { sqliteAppends, type Stats } from './sqliteAppends.ts';
 import { follow, newest, type News } from './sqliteFollow.ts';
 import { lockFolder } from './sqliteLock.ts';
@@ -25,11 +25,11 @@ type Backwards = {
   readAllBack(before: number): AsyncIterable<readonly StoredEvent[]>;
 };
 
-const reading = (file: string, reads: Reads, news: Omit<News, 'ahead'>) => ({
+const reading = (reads: Reads, news: News) => ({
   id: reads.id,
   read: reads.read,
   readAll: reads.readAll,
-  follow: ((after, filter, signal) => follow(reads, { ...news, ahead: (from, until) => readAhead({ file, after: from, until }) }, after, filter, signal)) satisfies EventStore['follow'],
+  follow: ((after, filter, signal) => follow(reads, news, after, filter, signal)) satisfies EventStore['follow'],
   newest: async (stream: string, count: number) => reads.newest(stream, count),
   readBack: reads.readBack,
   readAllBack: reads.readAllBack,
@@ -63,7 +63,7 @@ export const openSqliteStore = async (options: WriterOptions): Promise<SqliteSto
       unlock();
     };
     let closed: Promise<void> | undefined;
-    return { ...reading(file, reads, news), ...appends, close: () => (closed ??= close()) };
+    return { ...reading(reads, { ...news, ahead: readerAhead(file) }), ...appends, close: () => (closed ??= close()) };
   } catch (error) {
     unlock();
     throw error;
@@ -87,7 +87,7 @@ export const openSqliteReader = async (file: string): Promise<EventStore> => {
   const reads = sqliteReads(db);
   const next = (signal: AbortSignal): Promise<void> => delay(pollMs, undefined, { signal }).catch(() => undefined);
   return {
-    ...reading(file, reads, { head: reads.head, next }),
+    ...reading(reads, { head: reads.head, next, ahead: readerAhead(file) }),
     append: refuse,
     setCheckpoint: refuse,
     fault: () => undefined,

@@ -13,23 +13,29 @@ const batchOf = ({ position, numbers, texts }: Chunk): Batch => {
 };
 
 /**
- * The log after a position up to another, read in a thread of its own some chunks ahead of who takes them: a long replay
- * folds one while the next is read, and between the two others have their turn.
+ * Reads a log after a position up to another in a thread of its own, some chunks ahead of who takes them: a long replay
+ * folds one while the next is read, and between the two others have their turn. One at a time; undefined meanwhile.
  */
-export async function* readAhead(ahead: Ahead): AsyncGenerator<Batch> {
-  const worker = startWorker('sqliteAheadWorker', import.meta.url, ahead);
-  // What it fails with comes to who waits for its chunks.
-  const ended = once(worker, 'exit').catch(() => undefined);
-  try {
-    const chunks = on(worker, 'message', { close: ['exit'] });
-    for (let n = 0; n < chunksAhead; n++) worker.postMessage('next');
-    for await (const [chunk] of chunks as AsyncIterable<[Chunk]>) {
-      worker.postMessage('next');
-      yield batchOf(chunk);
-      if (chunk.position === ahead.until) return;
+export const readerAhead = (file: string): ((after: number, until: number) => AsyncIterable<Batch> | undefined) => {
+  let busy = false;
+  const read = async function* (after: number, until: number): AsyncGenerator<Batch> {
+    busy = true;
+    const worker = startWorker('sqliteAheadWorker', import.meta.url, { file, after, until } satisfies Ahead);
+    // What it fails with comes to who waits for its chunks.
+    const ended = once(worker, 'exit').catch(() => undefined);
+    try {
+      const chunks = on(worker, 'message', { close: ['exit'] });
+      for (let n = 0; n < chunksAhead; n++) worker.postMessage('next');
+      for await (const [chunk] of chunks as AsyncIterable<[Chunk]>) {
+        worker.postMessage('next');
+        yield batchOf(chunk);
+        if (chunk.position === until) return;
+      }
+    } finally {
+      worker.postMessage('end');
+      await ended;
+      busy = false;
     }
-  } finally {
-    worker.postMessage('end');
-    await ended;
-  }
-}
+  };
+  return (after, until) => (busy ? undefined : read(after, until));
+};

@@ -10,8 +10,8 @@ export type News = {
   next(signal: AbortSignal): Promise<void>;
   /** Events after a position if they are still in memory, else undefined. */
   recent?(after: number): readonly StoredEvent[] | undefined;
-  /** Everything after a position up to another, for who is far behind. */
-  ahead(after: number, until: number): AsyncIterable<Batch>;
+  /** Everything after a position up to another, for who is far behind; undefined when that cannot be had now. */
+  ahead(after: number, until: number): AsyncIterable<Batch> | undefined;
 };
 
 /** Positions from which on somebody is far behind: less is read in less time than a thread takes to start. */
@@ -78,8 +78,9 @@ export async function* follow(reads: Reads, news: News, after: number, filter: F
       await news.next(signal);
       continue;
     }
-    if (!filter && head - position > far) {
-      for await (const batch of news.ahead(position, head)) {
+    const ahead = !filter && head - position > far ? news.ahead(position, head) : undefined;
+    if (ahead) {
+      for await (const batch of ahead) {
         yield batch;
         position = batch.position;
         if (signal.aborted || reads.closed()) return;
