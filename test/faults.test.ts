@@ -61,6 +61,14 @@ const troubles: Record<string, (scene: Scene) => Promise<void>> = {
   'a leader that is cut off from the log': losing('cut', 'toLog'),
   'a leader whose connection to the log stalls': losing('stall', 'toLog'),
   'a leader whose connections all stall': losing('stall', 'toLog', 'toRedis'),
+  'a leader that is stopped while its connections stall': async ({ load, leader, other }) => {
+    for (const way of ['toLog', 'toRedis'] as const) leader[way].stall();
+    assert.equal(await leader.stop(), 0);
+    await takesOver(other);
+    await goesOn(load, other);
+    for (const way of ['toLog', 'toRedis'] as const) leader[way].resume();
+    await leader.start();
+  },
   'a node that does not lead and is cut off from Redis, then from the log': async ({ load, leader, other }) => {
     for (const way of [other.toRedis, other.toLog]) {
       way.cut();
