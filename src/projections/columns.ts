@@ -9,8 +9,6 @@ export type Filtered = Pick<Entry, 'filters' | 'guard'>;
 export type Derived = {
   /** The values of filter fields, by case and field. */
   readonly columns: Map<string, Column>;
-  /** Answers of the last filters: a filter asked again looks only at blocks that changed. */
-  readonly hits: Map<string, Bits>;
   /** Who has each guard; null if there are many. */
   guards: ReadonlyMap<string, Bits> | null;
 };
@@ -25,10 +23,7 @@ type Column = { readonly owners: ReadonlyMap<string, Bits> } | { readonly text: 
 
 type ValuesOf = (item: Filtered) => readonly string[];
 
-// Most blocks have no match, and an object for each that outlives the query would cost more than the search.
-const nothing = noBits();
 const few = 64;
-const keptHits = 32;
 const control = /[\0-\x1f\x7f]/;
 const frame = /[\x02\x03]/g;
 
@@ -64,7 +59,6 @@ const textOf = (items: readonly Filtered[], valuesOf: ValuesOf) => {
 
 export const derivedOf = (block: FilteredBlock): Derived => (block.derived ??= {
   columns: new Map(),
-  hits: new Map(),
   guards: ownersOf(block.items, ({ guard }) => (guard === undefined ? [] : [guard])),
 });
 
@@ -82,10 +76,8 @@ const columnOf = (block: FilteredBlock, field: string, lower: boolean): Column =
 
 /** The items in whose part of the text the needle occurs. */
 const search = (text: string, starts: Uint32Array, needle: string): Bits => {
-  let at = text.indexOf(needle);
-  if (at < 0) return nothing;
   const found = noBits();
-  for (let item = 0; at >= 0; at = text.indexOf(needle, starts[item])) {
+  for (let at = text.indexOf(needle), item = 0; at >= 0; at = text.indexOf(needle, starts[item])) {
     while (starts[item + 1]! <= at) item++;
     setBit(found, item++);
   }
@@ -118,20 +110,12 @@ export const matcher = (where: Where, fields: readonly string[]): Matcher => {
   if (control.test(value)) return noBits;
   const { lower, test, needle } = operations[op];
   const sought = lower ? value.toLowerCase() : value;
-  const key = `${op} ${field} ${value}`;
+  // What is found is not kept for the next time: objects that outlive a query cost the garbage collector more than a search.
   return (block) => {
-    const { hits } = derivedOf(block);
-    const known = hits.get(key);
-    if (known) return known;
     const column = columnOf(block, field, lower);
-    let found: Bits;
-    if ('text' in column) found = search(column.text, column.starts, needle(sought));
-    else {
-      found = noBits();
-      for (const [own, bits] of column.owners) if (test(own, sought)) addBits(found, bits);
-    }
-    if (hits.size >= keptHits) hits.clear();
-    hits.set(key, found);
+    if ('text' in column) return search(column.text, column.starts, needle(sought));
+    const found = noBits();
+    for (const [own, bits] of column.owners) if (test(own, sought)) addBits(found, bits);
     return found;
   };
 };
