@@ -3,7 +3,7 @@ import type { GroupMapping } from '../src/domain/groupMappings.ts';
 import { type Comparison, type Findings, median, milliseconds, progress, scale } from './compare.ts';
 import { mappingOf, mappings } from './kinds.ts';
 import { loader } from './loader.ts';
-import { type Query, expected, pathOf, perKind, queryKinds } from './queries.ts';
+import { type Query, expected, pathOf, queryKinds } from './queries.ts';
 import { startRedis } from './redis.ts';
 import { admin, ask, basic, request } from './requests.ts';
 import { startWithMappings } from './service.ts';
@@ -14,7 +14,7 @@ const sizes = [1_000, 10_000, 100_000];
 const contestant = async (documents: number, url: string) => {
   const service = await startWithMappings(documents, { READSTORE_URL: url });
   const all = Array.from({ length: documents }, (_, n) => mappings.created(n).data as GroupMapping);
-  const queries: readonly Query[] = queryKinds.flatMap(({ query }) => Array.from({ length: perKind }, (_, n) => query(n, documents)));
+  const queries: readonly Query[] = queryKinds.flatMap(({ query, count }) => Array.from({ length: count }, (_, n) => query(n, documents)));
   const load = loader(queries.map((query) => request('GET', pathOf(query), { Authorization: basic(admin) })));
   let changes = 0;
 
@@ -29,9 +29,9 @@ const contestant = async (documents: number, url: string) => {
   };
 
   return {
-    measure: async (): Promise<number> => {
+    measure: async (count: number): Promise<number> => {
       await change();
-      const { p99, body, first } = await load.run(`${documents} mappings`, service, { connections: 1, status: 200, count: perKind });
+      const { p99, body, first } = await load.run(`${documents} mappings`, service, { connections: 1, status: 200, count });
       assert.deepEqual(JSON.parse(Buffer.from(body).toString()), expected(all, queries[first]!));
       return p99;
     },
@@ -43,13 +43,11 @@ const withStore = async (store: string, url: string): Promise<Findings> => {
   const contestants = [];
   for (const documents of sizes) contestants.push(await contestant(documents, url));
   const found = queryKinds.map(() => sizes.map((): number[] => []));
-  // Pages without a filter take so little time that a hiccup of the machine decides a round: they have more of them.
-  for (let round = 0; round <= 3 * scale.rounds; round++) {
-    for (const [kind, { title, filtered }] of queryKinds.entries()) {
-      if (filtered && round > scale.rounds) continue;
-      progress(`f, ${store}: round ${round}, ${title}`);
+  for (let round = 0; round <= scale.rounds; round++) {
+    for (const [kind, { title, count }] of queryKinds.entries()) {
+      progress(`f, ${store}: round ${round} of ${scale.rounds}, ${title}`);
       for (const [size, { measure }] of contestants.entries()) {
-        const p99 = await measure();
+        const p99 = await measure(count);
         if (round > 0) found[kind]![size]!.push(p99);
       }
     }
