@@ -33,9 +33,16 @@ export const contentIn = (trigger: TriggerContent): TriggerContent => {
   return content as TriggerContent;
 };
 
-/** The content after changes; null takes `description` or `options` away. */
-export const patched = (content: TriggerContent, { description = content.description ?? null, options = content.options ?? null, ...rest }: TriggerPatch): TriggerContent =>
-  contentIn({ ...content, ...rest, description: description ?? undefined, options: options ?? undefined } as TriggerContent);
+/**
+ * A trigger after changes; null takes `description` or `options` away, elsewhere it is a value. One copy: most of what is
+ * replayed are changes.
+ */
+export const patched = <T extends TriggerContent>(before: T, patch: TriggerPatch): T => {
+  const after: { -readonly [M in 'description' | 'options']?: unknown } & object = { ...before, ...patch };
+  if (after.description === null) delete after.description;
+  if (after.options === null) delete after.options;
+  return after as T;
+};
 
 export const trigger = aggregate<TriggerState, TriggerEvent>({
   area: 'operations-manager',

@@ -1,8 +1,7 @@
 import type { Authored } from '../domain/authors.ts';
 import { maskSecrets } from '../domain/secretFields.ts';
-import { trigger, type TriggerContent, type TriggerEvent } from '../domain/triggers.ts';
+import { patched, trigger, type TriggerContent, type TriggerEvent } from '../domain/triggers.ts';
 import type { TriggerPatch } from '../domain/triggerMembers.ts';
-import type { Recorded } from '../store/event.ts';
 import { projection } from './define.ts';
 import { documentGuard } from './guards.ts';
 import { idOf, made, touched } from './stamps.ts';
@@ -18,20 +17,12 @@ const masked = <C extends TriggerContent | TriggerPatch>(content: C): C => ('for
 
 const shown = (_id: string, content: TriggerContent & Authored): TriggerDoc => ({ _id, ...masked(content), ...noRuns, ...(content.type === 'schedule' && noScheduledRuns) });
 
-// Null takes these two away; elsewhere it is a value. One copy: most of what is replayed are changes.
-const changed = (doc: TriggerDoc, event: Recorded<TriggerPatch>): TriggerDoc => {
-  const after: { -readonly [M in 'description' | 'options']?: unknown } & object = { ...doc, ...masked(event.data), ...touched(event) };
-  if (after.description === null) delete after.description;
-  if (after.options === null) delete after.options;
-  return after as TriggerDoc;
-};
-
 /** Triggers of all four types; authors are ids of accounts. */
 export const triggers = projection<TriggerDoc, TriggerEvent>(trigger, {
   collection: 'triggers',
   on: {
     triggerCreated: (_, event) => shown(idOf(event), { ...event.data, ...made(event) }),
-    triggerChanged: (doc, event) => doc && changed(doc, event),
+    triggerChanged: (doc, event) => doc && patched(doc, { ...masked(event.data), ...touched(event) }),
     triggerRestored: (_, event) => shown(idOf(event), event.data),
     triggerDeleted: () => undefined,
   },
