@@ -4,7 +4,7 @@ import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as pause } from 'node:timers/promises';
 import { freePort } from './freePort.ts';
-import { type Server, startServer, temporaryFolder } from './process.ts';
+import { noAnswer, type Server, startServer, temporaryFolder } from './process.ts';
 import { openProxy } from './proxy.ts';
 import type { OwnRedis } from './redisServer.ts';
 import { adminPassword } from './service.ts';
@@ -42,7 +42,7 @@ const member = (folder: string, settings: Record<string, string>) => {
       if (server) return server.ask(...args);
       // Who asks again and again must let others have their turn.
       await pause(10);
-      return { status: 0, body: undefined, text: '', headers: new Headers() };
+      return noAnswer;
     },
     /** What a request's connection depends on: another one after each start and, once it has slept, undefined. */
     process: () => (server?.child === slept ? undefined : server?.child),

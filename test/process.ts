@@ -21,6 +21,9 @@ export const startProgram = (args: readonly string[], env: Record<string, string
   return { child, output: () => ({ out, err }), ended: once(child, 'close').then(([code]) => code as number | null) };
 };
 
+/** What is found instead of an answer when the connection broke. */
+export const noAnswer = { status: 0, body: undefined, text: '', headers: new Headers() };
+
 /** The service as a process of its own over a folder, once it listens. */
 export const startServer = async (folder: string, settings: Record<string, string> = {}, limit?: string) => {
   const program = startProgram([], { PORT: '0', DATA_DIR: folder, ADMIN_PASSWORD: adminPassword, ...settings }, limit);
@@ -44,7 +47,7 @@ export const startServer = async (folder: string, settings: Record<string, strin
         const text = await response.text();
         return { status: response.status, text, body: response.headers.get('content-type')?.startsWith('application/json') ? JSON.parse(text) : undefined, headers: response.headers };
       } catch {
-        return { status: 0, body: undefined, text: '', headers: new Headers() };
+        return noAnswer;
       }
     },
     /** Its exit code; null when a signal ended it, which is SIGKILL once it has not come to an end in half a minute. */
