@@ -27,7 +27,7 @@ const storedEvent = () => {
 const countersOf = async (url: string): Promise<{ commits: number; events: number }> => {
   const text = (await ask(url, 'GET', '/metrics')).body.toString();
   const counter = (name: string): number => Number(new RegExp(`^${name} (\\d+)`, 'm').exec(text)![1]);
-  return { commits: counter('store_commits_total'), events: counter('store_events_total') };
+  return { commits: counter('automation_platform_store_commits_total'), events: counter('automation_platform_store_events_total') };
 };
 
 /** (b) Durable changes of group mappings, compared with Koa that reads the body, and with Koa that also commits each. */

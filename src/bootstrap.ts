@@ -7,12 +7,13 @@ import type { Handle } from './commands/handle.ts';
 import { platform } from './domain/accounts.ts';
 import { labName } from './domain/adapters.ts';
 import { builtInGroups } from './domain/groups.ts';
+import { Refusal } from './domain/refusal.ts';
 
 type Needs = {
   readonly handle: Handle;
   /** Password of the account `admin`; undefined: one is made up. */
   readonly adminPassword: string | undefined;
-  /** Told the password that was made up, once it is the account's. */
+  /** Told the password that was made up, once it is the account's, and what cannot be provided. */
   readonly tell: (line: string) => void;
 };
 
@@ -26,8 +27,16 @@ const idOf = (kind: string, name: string): string => hash('sha256', `built-in ${
  * `lab` with three simulated devices.
  */
 export const bootstrap = async ({ handle, adminPassword, tell }: Needs): Promise<void> => {
-  const provide = (command: Command, id: string, input: unknown) =>
-    handle(command, { id, input, actor: platform, operation: 'bootstrap', requestId: randomUUID() });
+  /** What cannot be read, health shows; the service starts all the same. */
+  const provide = async (command: Command, id: string, input: unknown): Promise<{ readonly changed: boolean }> => {
+    try {
+      return await handle(command, { id, input, actor: platform, operation: 'bootstrap', requestId: randomUUID() });
+    } catch (error) {
+      if (!(error instanceof Refusal && error.code === 'internal')) throw error;
+      tell(`Cannot provide ${command.aggregate.category} ${id}: ${error.message}`);
+      return { changed: false };
+    }
+  };
   for (const name of Object.keys(builtInGroups)) await provide(provideGroup, idOf('group', name), { name });
   await provide(provideLab, labName, {});
   const password = adminPassword ?? randomBytes(18).toString('base64url');

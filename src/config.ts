@@ -1,9 +1,10 @@
-import { existsSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { existsSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
 import { keyOf } from './secrets.ts';
 import { blockList } from './southbound/addresses.ts';
 import type { Allowed } from './southbound/outbound.ts';
 import { type LogUrl, logUrl, logUrlForms } from './store/url.ts';
+import { checkTlsFiles } from './tlsFiles.ts';
 
 /** One setting of the environment: what it means, what it is without being set, how its text is read (throws a sentence). */
 type Setting<T> = { readonly about: string; readonly shown: string; readonly read: (text: string | undefined, env: NodeJS.ProcessEnv) => T };
@@ -26,8 +27,25 @@ const oneOf = <const T extends string>(about: string, shown: string, values: rea
 
 const file = (about: string) => setting(about, '', (given) => {
   if (given !== undefined && !existsSync(given)) throw new Error(`names a file that does not exist: ${given}`);
+  if (given !== undefined && !statSync(given).isFile()) throw new Error(`names a folder or a device, not a file: ${given}`);
   return given;
 });
+
+/** What the client of Redis can read: it decodes user and password, and takes a number as the path. */
+const isRedisUrl = (given: string): boolean => {
+  if (!/^rediss?:\/\//.test(given) || !URL.canParse(given)) return false;
+  const { hostname, pathname, username, password } = new URL(given);
+  return hostname !== '' && /^\/?\d*$/.test(pathname) && isEncoded(username) && isEncoded(password);
+};
+
+const isEncoded = (text: string): boolean => {
+  try {
+    decodeURIComponent(text);
+    return true;
+  } catch {
+    return false;
+  }
+};
 
 const items = (given: string | undefined): readonly string[] => given?.split(',').map((item) => item.trim()) ?? [];
 
@@ -48,7 +66,7 @@ const settings = {
   ESDB_HOST: text('Address to serve ESDB_PORT on', '127.0.0.1'),
   READSTORE_URL: setting('Read models: memory: or redis://[user:password@]host:port[/db] (rediss:// for TLS)', 'memory:', (given = 'memory:') => {
     if (given === 'memory:') return undefined;
-    if (!/^rediss?:\/\//.test(given) || !URL.canParse(given)) throw new Error('must be memory: or redis://host:port');
+    if (!isRedisUrl(given)) throw new Error('must be memory: or redis://[user:password@]host:port[/db]');
     return given;
   }),
   LOG_LEVEL: oneOf('Least level that is logged, whatever the active profile says', 'what the profile says, else info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
@@ -59,10 +77,10 @@ const settings = {
     if (given !== undefined) keyOf(given);
     return given;
   }),
-  TLS_CERT_FILE: file('PEM certificate chain; with TLS_KEY_FILE, HTTPS is served, and ESDB_PORT uses it (else a certificate of its own, <DATA_DIR>/esdb-certificate.pem)'),
+  TLS_CERT_FILE: file('PEM certificate chain; with TLS_KEY_FILE, HTTPS is served, and ESDB_PORT uses it (else one of its own, whose authority for clients is <DATA_DIR>/esdb-authority.pem)'),
   TLS_KEY_FILE: file('PEM private key of the certificate'),
   TRUST_PROXY: setting('Addresses or CIDR blocks of proxies whose X-Forwarded-For counts, comma-separated', 'none', (given) => blockList(items(given))),
-  OUTBOUND_ALLOW: setting('Hosts, addresses or CIDR blocks that devices and webhooks may be at although they are loopback, link-local or a store\'s, comma-separated', 'none', (given): Allowed => {
+  OUTBOUND_ALLOW: setting('Hosts, addresses or CIDR blocks that devices and webhooks may be at although they are loopback, link-local, this machine\'s or a store\'s, comma-separated', 'none', (given): Allowed => {
     const isName = (item: string) => /^[a-z_][a-z0-9_.-]*$/i.test(item) || /^[a-z0-9_-]+(\.[a-z0-9_-]+)*\.[a-z][a-z0-9-]*$/i.test(item);
     const [hosts, addresses] = [items(given).filter(isName), items(given).filter((item) => !isName(item))];
     return { hosts: new Set(hosts.map((host) => host.toLowerCase())), addresses: blockList(addresses) };
@@ -76,10 +94,26 @@ export type Config = { readonly [K in keyof Settings]: ReturnType<Settings[K]['r
 const faultsTogether = (env: NodeJS.ProcessEnv): readonly string[] => {
   const distributed = /^esdb(\+discover)?:/.test(env.EVENTSTORE_URL ?? '');
   return [
+    ...tlsFaults(env),
     ...(!env.TLS_CERT_FILE !== !env.TLS_KEY_FILE ? [`${env.TLS_CERT_FILE ? 'TLS_KEY_FILE' : 'TLS_CERT_FILE'} is missing: TLS needs certificate and key`] : []),
     ...(distributed && !env.SECRET_KEY ? ['SECRET_KEY must be set with esdb://: every node needs the same'] : []),
     ...(distributed && env.ESDB_PORT ? ['ESDB_PORT cannot be set with esdb://: only a log in this process is served'] : []),
   ];
+};
+
+/** Where the key of secrets is kept when SECRET_KEY is not set: beside the log, if that is a file. */
+export const secretKeyFile = ({ EVENTSTORE_URL: at, DATA_DIR }: Pick<Config, 'EVENTSTORE_URL' | 'DATA_DIR'>): string =>
+  join('file' in at ? dirname(at.file) : DATA_DIR, 'secret.key');
+
+/** Files that are not there are faults of one setting each. */
+const tlsFaults = ({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile }: NodeJS.ProcessEnv): readonly string[] => {
+  if (!certFile || !keyFile || !existsSync(certFile) || !existsSync(keyFile)) return [];
+  try {
+    checkTlsFiles({ certFile, keyFile });
+    return [];
+  } catch (error) {
+    return [(error as Error).message];
+  }
 };
 
 /** All faults of the settings at once, each a line that begins with its name. */

@@ -1,14 +1,22 @@
-import type { Gauges } from './http/monitoring.ts';
+import type { Measures } from './http/metrics.ts';
+import { parkedIn, parkedSpec } from './projections/parked.ts';
 import type { Page, ReadStore } from './projections/port.ts';
 import type { Projections } from './projections/run.ts';
 import type { EventStore } from './store/port.ts';
+import type { Scrubbed } from './store/sqliteScrub.ts';
 import { version } from './version.ts';
 
 type Needs = {
   readonly log: EventStore;
   readonly logKind: 'sqlite' | 'eventstoredb';
+  /** Why the note of what the log holds cannot be written beside it. */
+  readonly noteFault: () => string | undefined;
+  /** What checking the stored events of an embedded log in the background has found. */
+  readonly scrubbed: (() => Scrubbed) | undefined;
   /** What that kind of log can tell besides. */
-  readonly logGauges: Gauges;
+  readonly logMeasures: Measures;
+  /** Set when the log is served to others: whether its port takes connections. */
+  readonly logListens: (() => Promise<boolean>) | undefined;
   readonly run: Projections;
   readonly model: ReadStore;
   readonly modelKind: 'memory' | 'redis';
@@ -20,41 +28,59 @@ type Needs = {
 
 const unknown: Page = { entries: [], total: 0 };
 
-/** How the service is: for gauges, for /health/ready, for /health/status. */
-export const monitor = ({ log, logKind, logGauges, run, model, modelKind, acknowledged, snapshot }: Needs) => {
+/** How the service is: for metrics, for /health/ready, for /health/status. */
+export const monitor = (needs: Needs) => {
+  const { log, logKind, noteFault, scrubbed, logMeasures, logListens, run, model, modelKind, acknowledged, snapshot } = needs;
   const started = Date.now();
   // What is parked cannot be known while the read models cannot be read.
   const list = (collection: string, sort: string): Promise<Page> => model.list(collection, { sort, order: 1, skip: 0, limit: 100 }).catch(() => unknown);
   const parkedReactions = () => list('parkedReactions', 'at');
-  const parkedDocuments = () => list('parked', 'name');
+  const parkedDocuments = () => list(parkedSpec.name, 'name');
   const lag = () => Math.max(0, acknowledged() - run.position());
-  const ready = () => run.ready() && run.fault() === undefined && log.fault() === undefined && log.connected();
+  const works = () => run.ready() && run.fault() === undefined && log.fault() === undefined && log.connected();
+  // Asked by whoever likes: one connection at a time tells them all.
+  let asked: Promise<boolean> | undefined;
+  const served = (): Promise<boolean> | undefined => (asked ??= logListens?.().finally(() => { asked = undefined; }));
+  const ready = async () => works() && await served() !== false;
 
-  const gauges: Gauges = {
+  const measures: Measures = {
     projection_position: { help: 'Position of the read models in the log', value: run.position },
     projection_lag: { help: 'Acknowledged positions that the read models do not show yet', value: lag },
     projection_leads: { help: '1 while this process writes the read models', value: () => (run.lead.held() ? 1 : 0) },
-    projections_parked: { help: 'Documents whose projection threw', value: async () => (await parkedDocuments()).total },
+    projections_parked: { help: 'Documents that cannot be shown, because an event of theirs cannot be read', value: async () => (await parkedDocuments()).total },
     reactions_parked: { help: 'Events whose consequences failed', value: async () => (await parkedReactions()).total },
-    store_stopped: { help: '1 once the log has stopped taking appends', value: () => (log.fault() === undefined ? 0 : 1) },
+    store_stopped: { help: '1 while the log takes no changes', value: () => (log.fault() === undefined ? 0 : 1) },
     store_connected: { help: '0 while the log cannot be reached', value: () => (log.connected() ? 1 : 0) },
-    ...logGauges,
+    ...logMeasures,
   };
 
+  /** Progress and last result of the checks, as JSON. */
+  const checks = () => {
+    if (!scrubbed) return null;
+    const { damaged, ...progress } = scrubbed();
+    return { ...progress, damaged: Object.fromEntries(damaged) };
+  };
+  const isDamaged = () => (scrubbed?.().damaged.size ?? 0) > 0;
+
   const status = async (): Promise<Record<string, unknown>> => {
-    const [documents, parked, head] = await Promise.all([parkedDocuments(), parkedReactions(), log.head().catch(() => null)]);
+    const [isReady, isServed, documents, parked, head] = await Promise.all([
+      ready(), served(), parkedDocuments(), parkedReactions(), log.head().catch(() => null),
+    ]);
     return {
-      status: ready() && documents.total + parked.total === 0 ? 'up' : 'degraded',
+      status: isReady && noteFault() === undefined && !isDamaged() && documents.total + parked.total === 0 ? 'up' : 'degraded',
       version,
       uptimeSeconds: Math.round((Date.now() - started) / 1000),
-      eventStore: { kind: logKind, position: head, connected: log.connected(), fault: log.fault() ?? null },
+      eventStore: {
+        kind: logKind, position: head, connected: log.connected(), served: isServed ?? null,
+        fault: log.fault() ?? null, noteFault: noteFault() ?? null, checks: checks(),
+      },
       readStore: { kind: modelKind, leads: run.lead.held(), position: run.position(), lag: lag(), fault: run.fault() ?? null, snapshot: snapshot() },
       parked: {
-        documents: Object.fromEntries(documents.entries.map(({ id, text }) => [id, (JSON.parse(text) as { reason: string }).reason])),
+        documents: Object.fromEntries(documents.entries.map((entry) => [entry.id, parkedIn(entry).reason])),
         reactions: parked.entries.map(({ text }) => JSON.parse(text)),
       },
     };
   };
 
-  return { gauges, ready, status };
+  return { measures, ready, status };
 };

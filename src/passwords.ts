@@ -1,5 +1,6 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { Refusal } from './domain/refusal.ts';
+import { fairTurns } from './fairTurns.ts';
 
 /** Parameters of scrypt: cost (2^ln), block size, parallelism. */
 type Cost = { readonly ln: number; readonly r: number; readonly p: number };
@@ -8,11 +9,22 @@ const cost: Cost = { ln: 14, r: 8, p: 5 };
 const saltBytes = 16;
 const hashBytes = 32;
 const atOnce = 2;
-const mostWaiting = 100;
+const mostWaiting = 1_000;
 const mostBytes = 1024;
+/** No address: whose turn it is when a password is set. */
+const newPasswords = '';
 
-/** Passwords that look the same are the same, however they were typed. */
-const plain = (password: string): string => password.normalize('NFC');
+// UTF-8 has no such byte.
+const endMark = Buffer.from([0xff]);
+
+/**
+ * What is hashed of a password. Passwords that look the same are the same, however they were typed. scrypt fills short
+ * ones up with NULs: a password that ends in one would be the same as without it, if its end were not marked.
+ */
+const plain = (password: string): Buffer => {
+  const bytes = Buffer.from(password.normalize('NFC'));
+  return bytes.at(-1) === 0 ? Buffer.concat([bytes, endMark]) : bytes;
+};
 
 const derive = (password: string, salt: Buffer, { ln, r, p }: Cost, length: number): Promise<Buffer> =>
   new Promise((resolve, reject) => {
@@ -25,27 +37,13 @@ const written = ({ ln, r, p }: Cost, salt: Buffer, hash: Buffer): string =>
 const form = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/=]+)\$([A-Za-z0-9+/=]+)$/;
 
 /**
- * Hashes passwords with scrypt (N=2^14, r=8, p=5), off the event loop, two at a time; when too many wait: `limited`.
- * A hash is one text with its parameters and salt.
+ * Hashes passwords with scrypt (N=2^14, r=8, p=5), off the event loop, two at a time. Logins take turns by the
+ * address that they come from; new passwords have a turn together. When too many wait: `limited`. A hash is one text with
+ * its parameters and salt.
  */
 export const passwords = () => {
-  const waiting: (() => void)[] = [];
-  let running = 0;
-
-  const inTurn = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (running === atOnce) {
-      if (waiting.length === mostWaiting) throw new Refusal('limited', 'Too many passwords to check at once; try again', { retryAfterSeconds: 5 });
-      await new Promise<void>((resolve) => { waiting.push(resolve); });
-    } else running++;
-    try {
-      return await work();
-    } finally {
-      // Who waits takes over the place as it is.
-      const next = waiting.shift();
-      if (next) next();
-      else running--;
-    }
-  };
+  const full = () => new Refusal('limited', 'Too many passwords to check at once; try again', { retryAfterSeconds: 5 });
+  const { inTurn } = fairTurns({ atOnce, mostWaiting, full });
 
   // Whoever asks for an account that is not there waits as long as for one that is.
   const nobody = written(cost, randomBytes(saltBytes), randomBytes(hashBytes));
@@ -55,14 +53,15 @@ export const passwords = () => {
     hashPassword: async (password: string): Promise<string> => {
       if (Buffer.byteLength(password) > mostBytes) throw new Refusal('invalid', `A password has at most ${mostBytes} bytes`, { path: '/password' });
       const salt = randomBytes(saltBytes);
-      return written(cost, salt, await inTurn(() => derive(password, salt, cost, hashBytes)));
+      return written(cost, salt, await inTurn(newPasswords, () => derive(password, salt, cost, hashBytes)));
     },
-    /** Whether it is the password of the hash. Without a hash: false, after the same time. */
-    verifyPassword: async (password: string, hashed: string | undefined): Promise<boolean> => {
+    /** Whether it is the password of the hash; `from` says whose turn it takes. Without a hash: false, after the same time. */
+    verifyPassword: async (password: string, hashed: string | undefined, from: string): Promise<boolean> => {
       const [, ln, r, p, salt, hash] = form.exec(hashed ?? nobody) ?? [];
       if (salt === undefined || hash === undefined) throw new Error('Not a password hash');
       const known = Buffer.from(hash, 'base64');
-      const found = await inTurn(() => derive(password, Buffer.from(salt, 'base64'), { ln: Number(ln), r: Number(r), p: Number(p) }, known.length));
+      const costThen = { ln: Number(ln), r: Number(r), p: Number(p) };
+      const found = await inTurn(from, () => derive(password, Buffer.from(salt, 'base64'), costThen, known.length));
       return timingSafeEqual(found, known) && hashed !== undefined;
     },
   };

@@ -1,6 +1,7 @@
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { Refusal } from './domain/refusal.ts';
 import type { Sealed } from './domain/sealed.ts';
 
 const algorithm = 'aes-256-gcm';
@@ -23,7 +24,7 @@ export const secrets = ({ key }: { readonly key: Uint8Array }) => {
       const text = Buffer.concat([iv, cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()]);
       return { $sealed: text.toString('base64url'), tag: hmac(tagging, secret) };
     },
-    /** The secret; an Error if it was sealed with another key or tampered with. */
+    /** The secret; `unprocessable` if it was sealed with another key or tampered with. */
     unseal: ({ $sealed }: Sealed): string => {
       const text = Buffer.from($sealed, 'base64url');
       try {
@@ -31,7 +32,7 @@ export const secrets = ({ key }: { readonly key: Uint8Array }) => {
         decipher.setAuthTag(text.subarray(-tagBytes));
         return decipher.update(text.subarray(ivBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
       } catch (cause) {
-        throw new Error('A sealed secret cannot be opened: SECRET_KEY or the key file is not the one that it was sealed with', { cause });
+        throw new Refusal('unprocessable', 'A stored secret cannot be opened: it was sealed with another key. Set it again', { cause });
       }
     },
     /** Keyed digest, base64url: equal texts have equal digests, and nobody without the key can try guesses. */
@@ -54,16 +55,21 @@ export const keyOf = (setting: string): Uint8Array => {
   return new Uint8Array(hkdfSync('sha256', setting, '', 'automation-platform key', keyBytes));
 };
 
-/**
- * The key of `secrets`: that of the setting, else read from the file, which is made with a random key and mode 0600 if it
- * is not there.
- */
-export const secretKey = ({ fromSetting, file }: { readonly fromSetting: string | undefined; readonly file: string }): Uint8Array => {
-  if (fromSetting !== undefined) return keyOf(fromSetting);
-  const key = Buffer.from(read(file) ?? make(file), 'base64');
-  if (key.length !== keyBytes) throw new Error(`${file} is not a key file of this service`);
+const keyIn = (text: string, file: string): Uint8Array => {
+  const key = Buffer.from(text, 'base64');
+  if (key.length !== keyBytes) throw new Error(`SECRET_KEY is not set, and ${file} is not a key file of this service`);
   return key;
 };
+
+/** The key of the setting, else that in the file; undefined when there is neither. */
+export const givenKey = ({ fromSetting, file }: { readonly fromSetting: string | undefined; readonly file: string }): Uint8Array | undefined => {
+  if (fromSetting !== undefined) return keyOf(fromSetting);
+  const text = read(file);
+  return text === undefined ? undefined : keyIn(text, file);
+};
+
+/** What a log may say of its key: two keys have the same check only if they are the same, and it does not lead to the key. */
+export const checkOf = (key: Uint8Array): string => hmac(derived(key, 'check'), 'key of the log');
 
 const read = (file: string): string | undefined => {
   try {
@@ -74,8 +80,11 @@ const read = (file: string): string | undefined => {
   }
 };
 
-/** Makes the file whole or not at all. When two processes do so at once, the first one's key is everybody's. */
-const make = (file: string): string => {
+/**
+ * Makes the key file, mode 0600, with a random key: whole or not at all. When two processes do so at once, the first one's
+ * key is everybody's.
+ */
+export const makeKey = (file: string): Uint8Array => {
   const folder = dirname(file);
   mkdirSync(folder, { recursive: true, mode: 0o700 });
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
@@ -83,9 +92,9 @@ const make = (file: string): string => {
   durably(openSync(draft, 'wx', 0o600), (fd) => writeSync(fd, `${key}\n`));
   try {
     linkSync(draft, file);
-    return key;
+    return keyIn(key, file);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return readFileSync(file, 'utf8');
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return keyIn(readFileSync(file, 'utf8'), file);
     throw error;
   } finally {
     unlinkSync(draft);

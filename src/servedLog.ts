@@ -1,15 +1,19 @@
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
+import { createServer } from 'node:net';
 import { hostname } from 'node:os';
-import { join } from 'node:path';
 import type { Config } from './config.ts';
 import type { Authenticator } from './http/authenticate.ts';
 import { mayLog } from './http/methods.ts';
+import { listens } from './listens.ts';
 import { isOwnStream } from './ownStreams.ts';
-import { everywhere, ownCertificate } from './store/grpc/certificate.ts';
+import { authorityFile, everywhere, ownCertificate } from './store/grpc/certificate.ts';
 import { serveLog } from './store/grpc/server.ts';
 import type { SqliteStore } from './store/sqlite.ts';
 
 const loopback = new Set(['127.0.0.1', '::1']);
+/** Where this machine reaches itself when it listens everywhere. */
+const loopbackOf = new Map([['0.0.0.0', '127.0.0.1'], ['::', '::1']]);
 
 type Needs = {
   readonly config: Config;
@@ -19,22 +23,47 @@ type Needs = {
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
+export type ServedLog = {
+  /** What clients connect to, without user and password. */
+  readonly url: string;
+  /** Whether its port takes connections now. */
+  readonly listens: () => Promise<boolean>;
+  readonly close: () => Promise<void>;
+};
+
+/** Throws the system's own error when nothing can listen there: that of gRPC has no code. */
+const checkFree = async (port: number, host: string): Promise<void> => {
+  const probe = createServer().listen(port, host);
+  await once(probe, 'listening');
+  probe.close();
+  await once(probe, 'close');
+};
+
 /**
  * Serves the embedded log to clients of EventStoreDB, whoever they are: with TLS, to accounts whose roles have the methods
- * of the log. `url` is what they connect to, without user and password.
+ * of the log.
  */
-export const servedLog = async ({ config, port, store, auth, log }: Needs): Promise<{ readonly url: string; readonly close: () => Promise<void> }> => {
+export const servedLog = async ({ config, port, store, auth, log }: Needs): Promise<ServedLog> => {
   const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile, ESDB_HOST: host, DATA_DIR: folder } = config;
   const given = certFile !== undefined && keyFile !== undefined;
-  const certificate = given ? { cert: await readFile(certFile, 'utf8'), key: await readFile(keyFile, 'utf8') } : await ownCertificate(folder, host);
+  const certificate = given ? { cert: await readFile(certFile, 'utf8'), key: await readFile(keyFile, 'utf8') } : await ownCertificate(folder, host, log);
+  if (port !== 0) await checkFree(port, host);
   const advertise = everywhere.has(host) ? hostname() : loopback.has(host) ? 'localhost' : host;
   const served = await serveLog({
     store, host, port, certificate, advertise, log,
     own: isOwnStream,
     authorize: async (authorization, address) => {
-      const principal = await auth.authenticate({ authorization, cookie: undefined, address });
-      return (method) => mayLog(principal, method);
+      const known = await auth.byBasic(authorization, address);
+      return async () => {
+        const { principal } = await auth.again(known);
+        return (method) => mayLog(principal, method);
+      };
     },
   });
-  return { url: `esdb://${advertise}:${served.port}${given ? '' : `?tlsCAFile=${join(folder, 'esdb-certificate.pem')}`}`, close: served.close };
+  const query = given ? '' : `?tlsCAFile=${authorityFile(folder)}`;
+  return {
+    url: `esdb://${advertise}:${served.port}${query}`,
+    listens: () => listens(loopbackOf.get(host) ?? host, served.port),
+    close: served.close,
+  };
 };

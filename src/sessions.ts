@@ -49,28 +49,29 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead: 
   /** Waits until somebody else ends the session, or its time is up. */
   const report = (signal: AbortSignal): Promise<never> => abortable(new Promise<never>(() => undefined), signal);
 
-  /** The template sees secrets masked: what it renders is kept in clear. */
-  const render = (template: string, inputs: SessionStarted['inputs']): Promise<AgentAnswer> =>
-    renderer.render(template, maskSecrets(inputs) as typeof inputs).then(
-      (text) => ({ status: 'COMPLETE', lastMessage: asMessage(text) }),
-      (error: unknown) => {
-        if (error instanceof Refusal && error.code === 'unprocessable') return { status: 'FAILED', lastMessage: asMessage(error.message) };
-        throw error;
-      },
-    );
+  /** Takes a turn of the account that started the session. The template sees secrets masked: what it renders is kept in clear. */
+  const render = async (template: string, { data: { inputs }, metadata: { actor } }: Recorded<SessionStarted>, signal: AbortSignal): Promise<AgentAnswer> => {
+    try {
+      const text = await renderer.render(template, maskSecrets(inputs) as typeof inputs, { account: actor.id, signal });
+      return { status: 'COMPLETE', lastMessage: asMessage(text) };
+    } catch (error) {
+      if (error instanceof Refusal && error.code === 'unprocessable') return { status: 'FAILED', lastMessage: asMessage(error.message) };
+      throw error;
+    }
+  };
 
   /** What becomes of a session that has not ended; undefined: it has. */
   const outcomeOf = async (sessionId: string, started: Recorded<SessionStarted>, signal: AbortSignal): Promise<AgentAnswer | undefined> => {
-    const { agent: { id, name }, inputs } = started.data;
+    const { data: { agent: { id, name }, inputs }, metadata: { traceparent } } = started;
     const { status, posted } = await tools.state(agentSession, sessionId);
     if (status !== 'RUNNING') return undefined;
     if (posted) return report(signal);
     return places(id, signal, async () => {
       const { content } = await tools.state(agent, id);
-      if (content?.template !== undefined) return abortable(render(content.template, inputs), signal);
+      if (content?.template !== undefined) return abortable(render(content.template, started, signal), signal);
       if (content?.url === undefined) return { status: 'FAILED', lastMessage: 'The agent has been deleted' };
       const { changed } = await handle(postSession, { ...requestFor(started), id: sessionId, input: {} });
-      return changed ? webhook({ url: content.url, ...(content.headers && { headers: content.headers }), sessionId, agent: name, inputs }, signal) : {};
+      return changed ? webhook({ url: content.url, ...(content.headers && { headers: content.headers }), sessionId, agent: name, inputs, traceparent }, signal) : {};
     });
   };
 
@@ -94,6 +95,8 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead: 
     let timer: NodeJS.Timeout | undefined;
     for (let wait = 50; !over(); wait = Math.min(wait * 2, 5000)) {
       try {
+        // First of all whether its stream can be read: what cannot is refused with 'internal'.
+        await tools.state(agentSession, id);
         const [started] = await events(`${category}-${id}`, 0, 0) as readonly Recorded<SessionStarted>[];
         const left = Date.parse(started!.metadata.at) + started!.data.timeout * 1000 - Date.now();
         const late = (): void => { aborting.abort('late' satisfies Why); };
@@ -104,6 +107,10 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead: 
       } catch (error) {
         // A conflict: somebody else has ended it.
         if (over() || (error instanceof Refusal && error.code === 'conflict')) break;
+        if (error instanceof Refusal && error.code === 'internal') {
+          log('A session cannot be carried on', { session: id, error });
+          break;
+        }
         log('A session could not be carried on; it is tried again', { session: id, error });
         await pause(wait, undefined, { signal: stop.signal }).catch(() => undefined);
       }

@@ -1,5 +1,5 @@
-import { mkdirSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { bootstrap } from './bootstrap.ts';
 import { storedAdapters } from './commands/adapters.ts';
@@ -7,20 +7,23 @@ import { aggregates, reactions } from './commands/all.ts';
 import { nameClaims } from './commands/claims.ts';
 import { handler } from './commands/handle.ts';
 import { reactor } from './commands/reactions.ts';
+import { retries } from './commands/retries.ts';
 import { streams as streamsOf } from './commands/streams.ts';
 import { commandTools } from './commands/tools.ts';
-import type { Config } from './config.ts';
+import { type Config, secretKeyFile } from './config.ts';
 import { addressReader } from './http/address.ts';
 import { app, type Seen } from './http/app.ts';
 import { areas } from './http/areas.ts';
 import { authenticator } from './http/authenticate.ts';
 import { methodsOf } from './http/methods.ts';
-import { metrics } from './http/monitoring.ts';
+import { metrics } from './http/metrics.ts';
 import { reader } from './http/reader.ts';
 import { listen } from './http/server.ts';
 import type { Service } from './http/service.ts';
 import { activeSettings } from './http/settings.ts';
+import { keyOfLog } from './keyCheck.ts';
 import { monitor } from './monitor.ts';
+import { isOwnType } from './ownStreams.ts';
 import { passwords } from './passwords.ts';
 import { projections } from './projections/all.ts';
 import { memoryReadStore } from './projections/memory.ts';
@@ -29,19 +32,23 @@ import { redisReadStore } from './projections/redis.ts';
 import { runProjections } from './projections/run.ts';
 import { tellEvents } from './projections/tellEvents.ts';
 import { readSnapshot } from './projections/snapshot.ts';
+import { seenBySnapshot, snapshotName } from './projections/snapshotSeen.ts';
 import { snapshots } from './projections/snapshots.ts';
 import { projectionVersion } from './projections/version.ts';
-import { secretKey, secrets } from './secrets.ts';
+import { secrets } from './secrets.ts';
 import { sessionRunner } from './sessions.ts';
 import { devicesOf } from './southbound/devices.ts';
 import { jinjaRenderer } from './southbound/jinja/renderer.ts';
 import { outbound } from './southbound/outbound.ts';
 import { httpWebhook } from './southbound/webhook.ts';
+import { blaming } from './startFaults.ts';
 import type { Recorded } from './store/event.ts';
 import type { EventStore } from './store/port.ts';
 import { openLog } from './store/open.ts';
+import type { SqliteStore } from './store/sqlite.ts';
 import { withPayloads } from './store/payloads.ts';
 import { esdbHosts } from './store/url.ts';
+import { withoutLogins } from './withoutLogins.ts';
 
 const snapshotEvery = 20_000;
 
@@ -54,6 +61,8 @@ export type Running = {
   /** Where clients of EventStoreDB find the embedded log, without user and password. */
   readonly logUrl?: string;
   readonly warmUp: () => Promise<void>;
+  /** Resolves when the log turns out to be damaged where it is read at the start: the service must not go on. */
+  readonly damaged: Promise<Error>;
   readonly stop: () => Promise<void>;
 };
 
@@ -61,10 +70,19 @@ export type Running = {
 export const startService = async (config: Config, logger: Logger, tell: (line: string) => void): Promise<Running> => {
   const warn = (message: string, about: Record<string, unknown>) => logger.warn(about, message);
   const { EVENTSTORE_URL: logUrl, READSTORE_URL: readUrl, DATA_DIR: folder } = config;
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
-  const opened = await openLog(logUrl, warn);
+  await blaming(`DATA_DIR ${folder}`, () => {
+    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
+  });
+  const snapshotFile = join(folder, snapshotName);
+  const seen = await seenBySnapshot(snapshotFile);
+  const opened = await blaming(`EVENTSTORE_URL ${'url' in logUrl ? withoutLogins(logUrl.url) : `sqlite:${logUrl.file}`}`, () => openLog(logUrl, warn, seen));
   const log = withPayloads<EventStore>('embedded' in opened ? opened.embedded : opened.remote);
-  const sealing = secrets({ key: secretKey({ fromSetting: config.SECRET_KEY, file: join('file' in logUrl ? dirname(logUrl.file) : folder, 'secret.key') }) });
+  const key = await keyOfLog({ log, fromSetting: config.SECRET_KEY, file: secretKeyFile(config) }).catch(async (error: unknown) => {
+    await log.close();
+    throw error;
+  });
+  const sealing = secrets({ key });
 
   // Reads wait for everything that was acknowledged: by this process, or by an earlier one on this log.
   const headAtStart = await log.head();
@@ -83,7 +101,6 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   };
 
   const origin = { log: log.id, version: projectionVersion() };
-  const snapshotFile = join(folder, 'read-models.snapshot');
   const inMemory = readUrl === undefined;
   const keeping = snapshots({ work: { log: logUrl, file: snapshotFile, origin }, every: snapshotEvery, log: warn });
   const snapshotFound = async () => {
@@ -122,6 +139,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     return consequences.follow(events);
   };
   const handle = handler({ store, streams, claims: nameClaims(store, streams), tools, now, follow });
+  const measured = metrics({ areas, isOwnType });
   const auth = authenticator({ model, settled, head: log.head, handle, settings: settings.current, hashing, unseal: sealing.unseal, digest: sealing.digest, secure: config.TLS_CERT_FILE !== undefined });
 
   const stores = [...('url' in logUrl ? esdbHosts(logUrl.url) : []), ...(readUrl === undefined ? [] : [new URL(readUrl).hostname.replace(/^\[|\]$/g, '')])];
@@ -139,11 +157,14 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
       auth.onEvent(event);
       sessions.onEvent(event);
     },
+    onType: measured.stored,
     log: warn,
   });
 
-  await settings.refresh();
-  await bootstrap({ handle, adminPassword: config.ADMIN_PASSWORD, tell });
+  // What reads wait for may never come: then the reason is the damage.
+  const orDamaged = (work: Promise<unknown>) => Promise.race([work, run.damaged.then((error) => { throw error; })]);
+  await orDamaged(settings.refresh());
+  await orDamaged(bootstrap({ handle, adminPassword: config.ADMIN_PASSWORD, tell }));
   consequences.start(handle);
   sessions.start();
 
@@ -155,28 +176,43 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     labFolder: join(folder, 'lab'),
   });
 
+  // Before HTTP listens: who finds this process ready finds its log too.
+  const esdbPort = config.ESDB_PORT;
+  const serveLog = async (store: SqliteStore, port: number) => (await import('./servedLog.ts')).servedLog({ config, port, store, auth, log: warn });
+  const served = 'embedded' in opened && esdbPort !== undefined
+    ? await blaming(`ESDB_PORT ${esdbPort} on ESDB_HOST ${config.ESDB_HOST}`, () => serveLog(opened.embedded, esdbPort))
+    : undefined;
   const health = monitor({
-    log, run, model, acknowledged: () => acknowledged, snapshot: keeping.position,
+    log, logListens: served?.listens, run, model, acknowledged: () => acknowledged, snapshot: keeping.position,
     modelKind: inMemory ? 'memory' : 'redis',
     logKind: 'embedded' in opened ? 'sqlite' : 'eventstoredb',
-    logGauges: 'embedded' in opened ? {
+    noteFault: 'embedded' in opened ? opened.embedded.noteFault : () => undefined,
+    scrubbed: 'embedded' in opened ? opened.embedded.scrubbed : undefined,
+    logMeasures: 'embedded' in opened ? {
       store_commits_total: { help: 'Transactions committed, each one fsync', value: () => opened.embedded.stats().commits },
       store_events_total: { help: 'Events appended by this process', value: () => opened.embedded.stats().events },
+      store_checked_position: { help: 'Position up to which this pass of the background check has come', value: () => opened.embedded.scrubbed().position },
+      store_checks_total: { help: 'Whole passes of the background check over the log', value: () => opened.embedded.scrubbed().passes },
+      store_damaged_events: { help: 'Stored events that are not what was written', value: () => opened.embedded.scrubbed().damaged.size },
     } : {
       store_lag: { help: 'Positions of the log that this process has not been told of yet', value: opened.remote.lag },
     },
   });
-  const measured = metrics(health.gauges);
+  measured.show({
+    ...health.measures,
+    failed_logins_total: { help: 'Wrong user names and passwords sent to this process', value: auth.failedLogins },
+  });
   let stopping = false;
   const service: Service = {
     handle, model, tools, auth, devices,
+    retries: retries(streams),
     ...reader(model),
     collectionOf: (aggregate) => projections.find(({ of }) => of === aggregate)?.collection,
     digest: sealing.digest,
     renderer,
     metrics: measured.text,
     status: health.status,
-    ready: () => !stopping && health.ready(),
+    ready: async () => !stopping && await health.ready(),
   };
 
   const { listener, warmUp } = app({
@@ -191,14 +227,14 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     cutOff: () => !log.connected(),
   });
   const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = config;
-  const server = await listen({ host: config.HOST, port: config.PORT, ...(certFile && keyFile && { tls: { certFile, keyFile } }) }, listener);
-
-  const served = 'embedded' in opened && config.ESDB_PORT !== undefined ? await (await import('./servedLog.ts')).servedLog({ config, port: config.ESDB_PORT, store: opened.embedded, auth, log: warn }) : undefined;
+  const server = await blaming(`PORT ${config.PORT} on HOST ${config.HOST}`, () =>
+    listen({ host: config.HOST, port: config.PORT, ...(certFile && keyFile && { tls: { certFile, keyFile } }) }, listener));
 
   return {
     url: server.url,
     ...(served && { logUrl: served.url }),
     warmUp,
+    damaged: run.damaged,
     stop: async () => {
       stopping = true;
       clearInterval(snapshotTimer);

@@ -24,7 +24,7 @@ describe('account passwd', () => {
     rmSync(folder, { recursive: true });
   });
 
-  const passwd = (name: string, typed: string) => setPassword(readConfig({ DATA_DIR: folder }), name, Readable.from([typed]), new PassThrough());
+  const passwd = (name: string, typed: string, more = {}) => setPassword(readConfig({ DATA_DIR: folder }), name, { input: Readable.from([typed]), output: new PassThrough(), ...more });
   /** Stops the service for a while. */
   const offline = async (work: () => Promise<unknown>): Promise<void> => {
     await service.stop();
@@ -57,7 +57,7 @@ describe('account passwd on EventStoreDB', () => {
     try {
       await (await startService(settings, join(folder, 'first'))).stop();
       await copy(log('first'), server.url);
-      await setPassword(readConfig({ ...settings, DATA_DIR: folder, EVENTSTORE_URL: server.url }), 'admin', Readable.from(['a new password\n']), new PassThrough());
+      await setPassword(readConfig({ ...settings, DATA_DIR: folder, EVENTSTORE_URL: server.url }), 'admin', { input: Readable.from(['a new password\n']), output: new PassThrough() });
       await copy(server.url, log('second'));
       const service = await startService(settings, join(folder, 'second'));
       refused(await service.ask('GET', '/authorization/whoami'), 401);
@@ -73,7 +73,7 @@ describe('account passwd on EventStoreDB', () => {
 describe('account passwd without a log', () => {
   it('says so and makes none', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'automation-platform-'));
-    await assert.rejects(setPassword(readConfig({ DATA_DIR: folder }), 'admin', Readable.from(['a new password\n'])), /no event log/);
+    await assert.rejects(setPassword(readConfig({ DATA_DIR: folder }), 'admin', { input: Readable.from(['a new password\n']) }), /no event log/);
     assert.deepEqual(readdirSync(folder), []);
     rmSync(folder, { recursive: true });
   });

@@ -5,13 +5,14 @@ import { activateProfile, createProfile, deleteProfile, updateProfile } from '..
 import { activeProfileId } from '../src/domain/profiles.ts';
 import { activeSettings, settingsOf } from '../src/http/settings.ts';
 import type { EventStore } from '../src/store/port.ts';
-import { fixedClock, openLog, startNode, type TestNode, until } from './node.ts';
+import { fixedClock, openLog, startNode, type TestNode } from './node.ts';
 import { ok, people, refused } from './people.ts';
 import { adminPassword, startService, type TestService } from './service.ts';
+import { until } from './until.ts';
 import { outcome } from './writer.ts';
 
 describe('the active profile over HTTP', function () {
-  this.timeout(30_000);
+  this.timeout(300_000);
   let service: TestService;
   beforeEach(async () => { service = await startService(); });
   afterEach(() => service.stop());
@@ -120,13 +121,11 @@ describe('the active profile over HTTP', function () {
   });
 
   it('ends what takes longer than its timeout with 503, but not the change that lengthens it', async () => {
-    service = await service.restart({ READ_WAIT_MS: '5000' });
-    const started = performance.now();
-    await use({ expressProps: { timeout: 100 } });
+    service = await service.restart({ READ_WAIT_MS: '600000' });
+    await use({ expressProps: { timeout: 3000 } });
     const late = await service.ask('GET', '/group-mappings', undefined, { 'X-Min-Position': '999999' });
-    refused(late, 503, /100 ms/);
+    refused(late, 503, /3000 ms/);
     assert.ok(late.headers.get('retry-after'));
-    assert.ok(performance.now() - started < 4000);
     ok(await service.ask('GET', '/group-mappings'));
     ok(await put({ expressProps: { timeout: 1 } }));
     ok(await put({ expressProps: { timeout: 0 } }));
@@ -153,14 +152,13 @@ describe('the active profile over HTTP', function () {
   });
 
   it('says how long answers under way are waited for at the end', async () => {
-    service = await service.restart({ READ_WAIT_MS: '60000' });
+    // Ten seconds, unless a profile says otherwise: then it would be answered.
+    service = await service.restart({ READ_WAIT_MS: '9000' });
     await use({ systemProps: { shutdownTimeout: 0 } });
     const cut = service.ask('GET', '/group-mappings', undefined, { 'X-Min-Position': '999999' }).then(() => 'answered', () => 'cut');
     ok(await service.ask('GET', '/health/status'));
-    const started = performance.now();
     service = await service.restart();
     assert.equal(await cut, 'cut');
-    assert.ok(performance.now() - started < 9000, 'ten seconds unless a profile says otherwise');
   });
 });
 

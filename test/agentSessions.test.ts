@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { agentSession, end, note, post, start } from '../src/domain/agentSessions.ts';
 import { specification } from './given.ts';
+import { keptFiles } from './keptFiles.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { publishedIn } from './published.ts';
 import { startService, type TestService } from './service.ts';
@@ -99,6 +100,20 @@ describe('Sessions over HTTP', () => {
     assert.deepEqual(await messages(id), [{ status: 'RUNNING', message: 'Started' }, { status: 'COMPLETE', message: 'Change CHG1' }]);
   });
 
+  it('have their inputs as they were written, for templates and webhooks, and show them so', async () => {
+    const inputs = '{"vlans":{"20":1.0,"10":{"b":0,"1":0}},"asn":12345678901234567890,"password":1.50}';
+    await made({ name: 'exact', inputSchema: { type: 'object', properties: { asn: { type: 'integer' }, vlans: { type: 'object', additionalProperties: { type: ['number', 'object'] } } } }, runner: 'template', template: '{{ vlans }} {{ asn + 1 }} {{ password }}' });
+    const started = async (agent: string): Promise<string> => ok(await service.ask('POST', `${path}/sessions/run-agent`, `{"agent": "${agent}", "inputs": ${inputs}}`)).sessionId;
+    const id = await started('exact');
+    assert.equal((await until(id)).lastMessage, "{'20': 1.0, '10': {'b': 0, '1': 0}} 12345678901234567891 ********");
+    const { text } = await service.ask('GET', `${path}/sessions/${id}`);
+    assert.ok(text.includes(`"inputs":${inputs.replace('1.50', '"********"')}`), text);
+    const before = server.called.length;
+    await until(await started('complete'));
+    const { text: sent } = server.called.slice(before).find(({ url }) => url === '/complete')!;
+    assert.ok(sent.includes(`"inputs":${inputs.replace('1.50', '"1.50"')}`), sent);
+  });
+
   it('fail with the reason where the template does not render', async () => {
     const session = await until(await run('wrong'));
     assert.equal(session.status, 'FAILED');
@@ -140,8 +155,7 @@ describe('Sessions over HTTP', () => {
   it('hold secrets masked, also for the template, and sealed in the log', async () => {
     const session = await until(await run('summary', { ticket: 'CHG1', password: 'hunter22' }));
     assert.deepEqual([session.inputs.password, session.lastMessage], ['********', 'Change CHG1 with ********']);
-    const { readFileSync, readdirSync } = await import('node:fs');
-    for (const file of readdirSync(service.folder)) assert.ok(!readFileSync(`${service.folder}/${file}`).includes('hunter22'), file);
+    for (const { name, bytes } of keptFiles(service.folder)) assert.ok(!bytes.includes('hunter22'), name);
   });
 
   for (const [agent, status, lastMessage] of [['complete', 'COMPLETE', 'Done'], ['fail', 'FAILED', 'Bad'], ['give-up', 'CANCELED', 'Started'], ['refuse', 'FAILED', 'The agent answered with status 500']] as const) {

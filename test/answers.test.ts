@@ -43,6 +43,7 @@ const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgra
   'POST /authorization/login': { body: { user } },
   'POST /authorization/logout': {},
   'POST /authorization/whoami/password': { body: { old: adminPassword, new: adminPassword } },
+  'POST /whoami/password': { body: { old: adminPassword, new: adminPassword } },
   'POST /authorization/accounts': { body: { username: 'temp', password: 'temporary password', memberOf: ['readers'], externalGroups: ['x'] } },
   'PATCH /authorization/accounts/:id': { params: { id: 'temp' }, body: { account: { firstname: 'Temp', password: 'another password' } } },
   'DELETE /authorization/accounts/:id': { params: { id: 'temp' } },
@@ -145,6 +146,20 @@ const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgra
   'DELETE /agent-session-manager/agents/:id': { params: { id: 'Temporary' } },
 });
 
+/** Requests above that store nothing: a job that is watched already, no job at all, a run whose outcome nobody keeps. */
+const storesNothing = new Set(['POST /operations-manager/jobs/watch', 'POST /operations-manager/jobs/cancel', 'POST /mop/RunCommandTemplate']);
+
+/** Answers that show jobs as they are when they are read. */
+const showsJobs = new Set(['POST /operations-manager/jobs/pause', 'POST /operations-manager/jobs/resume']);
+
+const keyOf = (name: string): string => name.replace(/[^\w/:]/g, '-');
+
+/** Whether a row changes anything that could be changed twice. */
+const changes = (name: string): boolean => {
+  const row = rows.get(name);
+  return row !== undefined && row.access !== 'open' && !row.access.includes('readers') && !storesNothing.has(name);
+};
+
 /** The path with its parameters filled in. */
 const filled = (path: string, values: Json): string =>
   path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(String(values[name] ?? (name === 'modelIdentifier' ? values.model : values._id ?? values.sessionId) ?? assert.fail(`${path} lacks ${name}`))));
@@ -162,9 +177,22 @@ const closed = (schema: any): any => { // any part of a JSON Schema
 
 const ajv = new Ajv({ strict: true, allowUnionTypes: true, allErrors: true, formats });
 
+describe('/', () => {
+  it('leads to the page that shows the API, without a login', async () => {
+    const service = await startService();
+    for (const method of ['GET', 'HEAD']) {
+      const { status, headers } = await service.ask(method, '/', undefined, {}, null);
+      assert.deepEqual([status, new URL(headers.get('location')!, service.url).pathname], [302, '/docs']);
+    }
+    assert.equal((await service.ask('POST', '/', {})).status, 404);
+    await service.stop();
+  });
+});
+
 describe('every operation answers what it says it answers:', () => {
   let service: TestService;
   let kept: Kept;
+  const answers = new Map<string, Answer>();
   let agent: Awaited<ReturnType<typeof webhookServer>>;
   before(async () => {
     agent = await webhookServer({ '/': (response) => void response.writeHead(202).end() });
@@ -186,6 +214,13 @@ describe('every operation answers what it says it answers:', () => {
     assert.equal(headers.get('content-type')?.split(';')[0], contentMediaType);
     const validate = ajv.compile(schema);
     assert.ok(validate(contentMediaType === 'application/json' ? body : text), `${ajv.errorsText(validate.errors)} in ${text.slice(0, 1000)}`);
+  };
+
+  /** Sends the request of a row. */
+  const send = (name: string, headers: Record<string, string> = {}): Promise<Answer> => {
+    const [method = '', path = ''] = name.split(' ');
+    const { params = {}, body } = requests(kept)[name] ?? assert.fail(`There is no request for ${name}`);
+    return service.ask(method, filled(path, params), body, headers);
   };
 
   const read = async (name: string, row: Row): Promise<void> => {
@@ -211,8 +246,9 @@ describe('every operation answers what it says it answers:', () => {
   for (const name of Object.keys(requests({}))) {
     it(name, async () => {
       const row = rows.get(name) ?? assert.fail(`There is no ${name}`);
-      const { params = {}, body } = requests(kept)[name]!;
-      check(row, await service.ask(row.method.toUpperCase(), filled(name.slice(name.indexOf(' ') + 1), params), body));
+      const answer = await send(name, { 'Idempotency-Key': keyOf(name) });
+      answers.set(name, answer);
+      check(row, answer);
     });
   }
 
@@ -221,6 +257,23 @@ describe('every operation answers what it says it answers:', () => {
     const answer = await service.ask('PUT', '/operations-manager/automations', { automations: [{ ...twice, _id: 'f'.repeat(24), name: 'New' }, twice] });
     check(rows.get('PUT /operations-manager/automations')!, answer);
     assert.deepEqual(answer.body.data.map(({ success }: { success: boolean }) => success), [true, false]);
+  });
+
+  describe('the same once more to who sends it again under its Idempotency-Key, though it is gone and others have the name:', () => {
+    before(async () => {
+      service = await service.restart({ OUTBOUND_ALLOW: '127.0.0.1' });
+      // Others have the names now.
+      for (const name of Object.keys(requests({}))) if (name.startsWith('POST')) await send(name);
+    });
+    for (const name of Object.keys(requests({})).filter((one) => changes(one))) {
+      it(name, async () => {
+        const first = answers.get(name) ?? assert.fail('It has not been sent');
+        const { status, headers, body, text } = await send(name, { 'Idempotency-Key': keyOf(name) });
+        assert.equal(status, 200, text);
+        assert.equal(headers.get('idempotency-replayed'), 'true');
+        if (!showsJobs.has(name)) assert.deepEqual(body, first.body);
+      });
+    }
   });
 
   it('and none has been left out', () => {

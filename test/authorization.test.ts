@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
-import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { methodIndex } from '../src/http/methods.ts';
+import type { Row } from '../src/http/route.ts';
+import { keptFiles } from './keptFiles.ts';
 import { ok, refused } from './people.ts';
 import { adminPassword, basic, startService, type TestService } from './service.ts';
 
@@ -35,9 +38,17 @@ describe('authorization over HTTP', () => {
       const names = all.map(({ name }: { name: string }) => name);
       assert.deepEqual(names, names.toSorted((a: string, b: string) => (a.toLowerCase() < b.toLowerCase() ? -1 : a.toLowerCase() > b.toLowerCase() ? 1 : a < b ? -1 : 1)));
       assert.deepEqual(all.find(({ name }: { name: string }) => name === 'getAccount'), {
-        name: 'getAccount', provenance: 'authorization', route: { path: '/accounts/:id', verb: 'GET', fullPath: '/authorization/accounts/:id' },
+        name: 'getAccount', provenance: 'authorization', route: { path: '/accounts/:id', verb: 'GET', fullPath: '/authorization/accounts/:id' }, deprecated: false,
       });
+      for (const { name, deprecated } of all) assert.equal(typeof deprecated, 'boolean', name);
       assert.ok(!all.some(({ provenance }: { provenance: string }) => provenance === 'service'));
+    });
+    it('say whether they are deprecated, and are found by it', () => {
+      const row = (name: string, more: object) => ({ name, method: 'get', path: `/${name}`, summary: name, access: [], answer: {}, run: async () => ({}), ...more }) as Row;
+      const index = methodIndex([{ area: 'mop', prefix: '/mop', rows: [row('kept', {}), row('going', { deprecated: true })] }]);
+      const found = (value: string) => index.page({ where: { field: 'deprecated', op: 'equals', value }, sort: 'name', order: 1, skip: 0, limit: 10 }).entries.map(({ text }) => JSON.parse(text));
+      assert.deepEqual(found('true'), [{ name: 'going', provenance: 'mop', route: { path: '/going', verb: 'GET', fullPath: '/mop/going' }, deprecated: true }]);
+      assert.deepEqual(found('false').map(({ name, deprecated }) => [name, deprecated]).filter(([name]) => name === 'kept'), [['kept', false]]);
     });
     it('are filtered, paged and ordered like every list', async () => {
       const { results, total } = await list('?multiEquals[provenance]=authorization&multiStartsWith[name]=GETacc&order=-1&limit=1');
@@ -115,7 +126,7 @@ describe('authorization over HTTP', () => {
       ok(await asBob('/authorization/whoami/password', 'POST', { old: password, new: 'the newest password' }));
       const answers = await Promise.all(['/authorization/accounts', `/authorization/accounts/${own('bob')}`, '/health/status', '/metrics'].map(async (path) => (await service.ask('GET', path)).text));
       service = await service.restart();
-      const files = readdirSync(service.folder).map((file) => readFileSync(join(service.folder, file), 'latin1'));
+      const files = keptFiles(service.folder).map(({ bytes }) => bytes.toString('latin1'));
       for (const text of [...answers, ...service.lines, ...files])
         for (const word of [password, 'a mistyped password', 'the newest password', adminPassword, '$scrypt$']) assert.ok(!text.includes(word), word);
       assert.ok(files.some((text) => text.includes('accountCreated')));
@@ -186,25 +197,27 @@ describe('authorization over HTTP', () => {
   });
 
   describe('whoami', () => {
-    it('says who calls and what they may call', async () => {
-      await post('roles', { name: own('lister'), allowedMethods: [method('getAccounts')] });
-      await post('groups', { name: own('noc'), assignedRoles: [own('lister')], provenance: 'LDAP' });
-      const { _id } = await post('accounts', { username: own('bob'), password, firstname: 'Bob', memberOf: [own('noc')] });
-      assert.deepEqual(ok(await asBob('/authorization/whoami')), {
-        id: _id, username: own('bob'), provenance: 'local', firstname: 'Bob', groups: [{ name: own('noc'), provenance: 'LDAP' }], roles: [own('lister')],
-        methods: { authorization: ['whoami', 'changePassword', 'login', 'logout', 'getAccounts'], customization: ['getBanner'] },
+    for (const path of ['/whoami', '/authorization/whoami']) {
+      it(`${path} says who calls and what they may call`, async () => {
+        await post('roles', { name: own('lister'), allowedMethods: [method('getAccounts')] });
+        await post('groups', { name: own('noc'), assignedRoles: [own('lister')], provenance: 'LDAP' });
+        const { _id } = await post('accounts', { username: own('bob'), password, firstname: 'Bob', memberOf: [own('noc')] });
+        assert.deepEqual(ok(await asBob(path)), {
+          id: _id, username: own('bob'), provenance: 'local', firstname: 'Bob', groups: [{ name: own('noc'), provenance: 'LDAP' }], roles: [own('lister')],
+          methods: { authorization: ['whoami', 'changePassword', 'login', 'logout', 'getAccounts'], customization: ['getBanner'] },
+        });
       });
-    });
-    it('changes the own password, and every login of the account ends', async () => {
-      await post('accounts', { username: own('bob'), password });
-      const { text: token } = await service.ask('POST', '/login', { username: own('bob'), password }, {}, null);
-      refused(await asBob('/authorization/whoami/password', 'POST', { old: 'not this one', new: 'the newest password' }), 403, /old/);
-      refused(await asBob('/authorization/whoami/password', 'POST', { old: password, new: 'short' }), 400, /new/);
-      ok(await asBob('/authorization/whoami/password', 'POST', { old: password, new: 'the newest password' }));
-      refused(await asBob('/authorization/whoami'), 401);
-      refused(await service.ask('GET', '/authorization/whoami', undefined, { Authorization: `Bearer ${token}` }, null), 401);
-      ok(await service.as({ user: own('bob'), password: 'the newest password' })('GET', '/authorization/whoami'));
-    });
+      it(`${path}/password changes the own password, and every login of the account ends`, async () => {
+        await post('accounts', { username: own('bob'), password });
+        const { text: token } = await service.ask('POST', '/login', { username: own('bob'), password }, {}, null);
+        refused(await asBob(`${path}/password`, 'POST', { old: 'not this one', new: 'the newest password' }), 403, /old/);
+        refused(await asBob(`${path}/password`, 'POST', { old: password, new: 'short' }), 400, /new/);
+        ok(await asBob(`${path}/password`, 'POST', { old: password, new: 'the newest password' }));
+        refused(await asBob(path), 401);
+        refused(await service.ask('GET', path, undefined, { Authorization: `Bearer ${token}` }, null), 401);
+        ok(await service.as({ user: own('bob'), password: 'the newest password' })('GET', path));
+      });
+    }
   });
 
   describe('logins', () => {

@@ -8,8 +8,9 @@ import { automation } from '../src/domain/automations.ts';
 import { plan } from '../src/domain/plans.ts';
 import { tree } from '../src/domain/trees.ts';
 import { trigger } from '../src/domain/triggers.ts';
-import { nodesOnLog, type TestNode, until } from './node.ts';
+import { nodesOnLog, type TestNode } from './node.ts';
 import { stopping } from './stopping.ts';
+import { until } from './until.ts';
 import { outcome } from './writer.ts';
 
 describe('Two nodes', () => {

@@ -19,7 +19,7 @@ const commands = (): readonly string[] => {
 describe('a backup', () => {
   for (const command of missing ? [] : commands()) {
     it(`by ${command}, made while changes go on, gives back every change answered before, and its secrets`, async function () {
-      this.timeout(60_000);
+      this.timeout(300_000);
       const folder = temporaryFolder();
       const data = join(folder, 'data');
       const backup = join(folder, 'backup');

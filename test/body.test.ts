@@ -18,7 +18,7 @@ describe('the body reader, in a Koa server', () => {
     const read = bodyReader(limits);
     const koa = new Koa().use(async (ctx) => {
       try {
-        ctx.body = await read(ctx, ctx.path === '/import');
+        ctx.body = await read(ctx, ctx.path === '/import' ? { large: true } : {});
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         ctx.status = statusOf[error.code];

@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { chainOf } from '../src/commands/certificateChain.ts';
 import { add, certificate, type CertificateEvent, certificateId, remove } from '../src/domain/certificates.ts';
 import { Refusal } from '../src/domain/refusal.ts';
 import { expired, gateway, issuing, notYetValid, otherGateway, root } from './certificates.ts';
 import { specification } from './given.ts';
+import { keptFiles } from './keptFiles.ts';
 import { ok, type People, people, refused } from './people.ts';
+import { processorTime } from './processorTime.ts';
 import { startService, type TestService } from './service.ts';
 
 const keys = () => [
@@ -75,9 +75,9 @@ describe('a chain of certificates', () => {
     }
   });
   it('of hostile texts is refused in no time', () => {
-    const start = performance.now();
+    const spent = processorTime();
     for (const text of ['-----BEGIN CERTIFICATE-----'.repeat(2400), `-----BEGIN CERTIFICATE-----${'A'.repeat(65_000)}`, ' '.repeat(65_000), `-----BEGIN CERTIFICATE-----${'\n'.repeat(60_000)}-----END CERTIFICATE-----`, '-'.repeat(65_000), 'PRIVATE '.repeat(8000)]) wrong(text, /./);
-    assert.ok(performance.now() - start < 1000);
+    assert.ok(spent() < 5000);
   });
 });
 
@@ -198,7 +198,7 @@ describe('certificates over HTTP', () => {
         assert.ok(!answer.text.includes(secret));
       }
     }
-    const kept = service.lines.join('') + readdirSync(service.folder).map((file) => readFileSync(join(service.folder, file), 'latin1')).join('');
+    const kept = service.lines.join('') + keptFiles(service.folder).map(({ bytes }) => bytes.toString('latin1')).join('');
     assert.ok(kept.includes('addCertificate'));
     for (const line of lines) assert.ok(!kept.includes(line));
   });

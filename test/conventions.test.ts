@@ -46,7 +46,12 @@ describe('conventions', () => {
         }
       });
       if (row.body) it('describes its body, which takes nothing unknown', () => described(row.body!, 'body'));
-      if (row.method === 'get' && row.access === undefined) it('counts as reading', () => assert.equal(row.reading, true));
+      it('says which built-in groups may call it, if only that none may', () => {
+        if (typeof row.access === 'string') return assert.match(row.access, /^(open|login)$/);
+        assert.ok(Array.isArray(row.access), `${row.name} says nothing: access: [] if admins and roles alone`);
+        for (const group of row.access) assert.match(group, /^(operators|readers)$/);
+        if (row.method === 'get') assert.ok(row.access.includes('readers'), `${row.name} is for readers as well`);
+      });
       if ('command' in row) it('runs a command of its own area', () => assert.equal(row.command.aggregate.area, area.area as AreaRows['area']));
     });
   }

@@ -6,7 +6,7 @@ import { rmSync } from 'node:fs';
 import { startServer, temporaryFolder } from './process.ts';
 
 describe('A process that dies while a device is called', function () {
-  this.timeout(60_000);
+  this.timeout(300_000);
   const folder = temporaryFolder();
   let controller: Server;
   let calls = 0;

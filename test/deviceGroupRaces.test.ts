@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createDeviceGroup, importDeviceGroups } from '../src/commands/deviceGroups.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
 import { dying } from './stopping.ts';
+import { until } from './until.ts';
 import { outcome } from './writer.ts';
 
 describe('An import of device groups', () => {
@@ -21,13 +22,8 @@ describe('An import of device groups', () => {
         await held.dead;
         const decided = step > 4 || (step === 4 && moment === 'after');
         const next = await node();
-        if (decided) {
-          const deadline = Date.now() + 5000;
-          while ((await named(next)).length < 3) {
-            assert.ok(Date.now() < deadline, 'groups are missing');
-            await new Promise(setImmediate);
-          }
-        } else assert.deepEqual(await named(next), []);
+        if (decided) await until(async () => (await named(next)).length >= 3, 'all groups');
+        else assert.deepEqual(await named(next), []);
         await next.command(importDeviceGroups, 'j', { groups });
         assert.deepEqual(await named(next), ['Bonn', 'Köln', 'Trier']);
         assert.equal(await outcome(next.command(importDeviceGroups, 'k', { groups: [{ name: 'Bonn' }] })), 'conflict');

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { readdirSync, readFileSync } from 'node:fs';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { attempt, conclude, deviceConfiguration } from '../src/domain/deviceConfigurations.ts';
 import { specification } from './given.ts';
+import { keptFiles } from './keptFiles.ts';
 import { ok, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';
 
@@ -131,7 +131,7 @@ describe('Devices over HTTP', () => {
     answering = json(200, { echo: 'recognisable-answer' });
     ok(await apply('pe-1', 'set snmp community recognisable-text\nset b\n'));
     ok(await apply('lab-03', 'snmp-server community recognisable-text ro\n'));
-    const log = Buffer.concat(readdirSync(service.folder).filter((name) => name.startsWith('events.db')).map((name) => readFileSync(`${service.folder}/${name}`)));
+    const log = Buffer.concat(keptFiles(service.folder).filter(({ name }) => name.startsWith('events.db')).map(({ bytes }) => bytes));
     for (const topic of ['deviceConfigurationAttempted', 'deviceConfigurationApplied']) assert.ok(log.includes(topic), topic);
     for (const secret of ['recognisable-text', 'recognisable-answer', 'recognisable-token']) assert.ok(!log.includes(secret), secret);
     assert.ok(!service.lines.join('').includes('recognisable'));
@@ -162,7 +162,7 @@ describe('Devices over HTTP', () => {
   });
 
   it('are let go when the service stops, with the outcome stored', async function () {
-    this.timeout(30_000);
+    this.timeout(300_000);
     ok(await service.ask('PUT', `${area}/adapters/controller`, { type: 'http', properties: { baseUrl: baseUrl(), timeout: 60_000 }, devices: [{ name: 'pe-1' }] }));
     const asked = new Promise<void>((resolve) => { answering = () => resolve(); });
     const under = apply('pe-1', 'set z', { 'Idempotency-Key': 'apply-9' });

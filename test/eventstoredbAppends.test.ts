@@ -5,6 +5,7 @@ import { breakOff, ids, read, workbench } from './eventstoredbWorkbench.ts';
 import { freePort } from './freePort.ts';
 import { type AppendCall, memoryEventStore, type Proposal } from './memoryEventStore.ts';
 import { newEvent, newEvents, newStream, refused } from './store.contract.ts';
+import { until } from './until.ts';
 
 type Memory = ReturnType<typeof memoryEventStore>;
 type Fate = (proposal: Proposal, call: AppendCall, usual: () => void) => void;
@@ -85,12 +86,19 @@ describe('an append by the adapter of EventStoreDB', () => {
 
     it('those of another log in the process are not disturbed', async () => {
       let tries = 0;
-      const calm = memoryEventStore({ script: (_, __, usual) => { tries++; setTimeout(usual, 100); } });
+      let held: (() => void) | undefined;
+      let holds = false;
+      const calm = memoryEventStore({ script: (_, __, usual) => { tries++; if (holds) held = usual; else usual(); } });
       const broken = memoryEventStore({ script: first((_, call) => breakOff(call, status.UNAVAILABLE)) });
-      const one = await open((await serve(calm.handlers)).url);
+      const one = await open((await serve(calm.handlers)).url, { answer: 100_000 });
       const two = await open((await serve(broken.handlers)).url);
       tries = 0;
-      await Promise.all([one.append(newStream(), -1, [newEvent()]), two.append(newStream(), -1, [newEvent()])]);
+      holds = true;
+      const appended = one.append(newStream(), -1, [newEvent()]);
+      await until(() => tries === 1, 'the append to arrive');
+      await two.append(newStream(), -1, [newEvent()]);
+      held?.();
+      await appended;
       assert.equal(tries, 1);
     });
 

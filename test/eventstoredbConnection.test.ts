@@ -9,11 +9,12 @@ import { generate } from 'selfsigned';
 import { openEventStoreDb } from '../src/store/eventstoredb.ts';
 import { connections, usualTimes } from '../src/store/eventstoredbConnection.ts';
 import { redacted } from '../src/store/eventstoredbUrl.ts';
-import { read, type ReadCall, until, workbench } from './eventstoredbWorkbench.ts';
+import { read, type ReadCall, workbench } from './eventstoredbWorkbench.ts';
 import { freePort } from './freePort.ts';
 import { openGrpcLog } from './grpcLog.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
 import { newEvent, newStream, refused } from './store.contract.ts';
+import { until } from './until.ts';
 
 describe('the connection to EventStoreDB', () => {
   const bench = workbench();
@@ -123,16 +124,16 @@ describe('the connection to EventStoreDB', () => {
     const stream = newStream();
     await store.append(stream, -1, [newEvent()]);
     const follower = following(store);
-    await until('the first is delivered', () => follower.events().length === 1);
+    await until(() => follower.events().length === 1, 'the first is delivered');
     const before = way.connections();
     way.stall();
     await store.append(stream, 0, [newEvent()]);
     assert.equal((await read(store, stream)).length, 2);
-    await until('the second is delivered', () => follower.events().length === 2);
+    await until(() => follower.events().length === 2, 'the second is delivered');
     assert.ok(way.connections() > before);
     way.stall();
     assert.equal((await read(store, stream)).length, 2);
     way.stall();
-    await until('the watch finds it out by itself', () => bench.lines.some((line) => line.includes('interrupted')));
+    await until(() => bench.lines.some((line) => line.includes('interrupted')), 'the watch finds it out by itself');
   });
 });

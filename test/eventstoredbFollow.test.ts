@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { status } from '@grpc/grpc-js';
 import streams, { type ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
-import { breakOff, fill, ids, isSubscription, readAll, type ReadCall, until, workbench } from './eventstoredbWorkbench.ts';
+import { breakOff, fill, ids, isSubscription, readAll, type ReadCall, workbench } from './eventstoredbWorkbench.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
+import { until } from './until.ts';
 
 describe('following by the adapter of EventStoreDB', () => {
   const bench = workbench();
@@ -33,7 +34,7 @@ describe('following by the adapter of EventStoreDB', () => {
       const expected = await fill(store, 20);
       const follower = following(store);
       expected.push(...await fill(store, 30));
-      await until('all are delivered', () => follower.events().length >= 50);
+      await until(() => follower.events().length >= 50, 'all are delivered');
       assert.deepEqual(ids(follower.events()), expected);
       assert.ok(subscriptions > 4);
     });
@@ -48,22 +49,24 @@ describe('following by the adapter of EventStoreDB', () => {
     })).url);
     const follower = following(store);
     const expected = await fill(store, 5);
-    await until('all are delivered', () => follower.events().length >= 5);
+    await until(() => follower.events().length >= 5, 'all are delivered');
     assert.deepEqual(ids(follower.events()), expected);
     assert.ok(bench.lines.some((line) => line.includes('has fallen silent')));
-    await until('the lag is gone', () => store.lag() === 0);
+    await until(() => store.lag() === 0, 'the lag is gone');
   });
 
   it('leaves those alone who are at work, and measures how far they are behind', async () => {
     const memory = memoryEventStore();
-    const store = await open((await serve(memory.handlers)).url);
+    let looks = 0;
+    const store = await open((await serve({ ...memory.handlers, read: (call: ReadCall) => { if (!isSubscription(call)) looks++; memory.handlers.read(call); } })).url);
     await fill(store, 5);
     const stop = new AbortController();
     for await (const { position } of store.follow(0, undefined, stop.signal)) {
       await fill(store, 5);
-      await until('the lag is seen', () => store.lag() >= 500);
+      await until(() => store.lag() >= 500, 'the lag is seen');
       assert.equal(store.lag(), (await store.head()) - position);
-      await new Promise((resolve) => setTimeout(resolve, 500));
+      const before = looks;
+      await until(() => looks >= before + 5, 'five more looks of the watch');
       stop.abort();
     }
     assert.deepEqual(bench.lines, []);
@@ -76,8 +79,8 @@ describe('following by the adapter of EventStoreDB', () => {
     const follower = following(store, 0, ['@none/']);
     await fill(store, 3);
     const head = await store.head();
-    await until('the head is reached', () => (follower.batches.at(-1)?.position ?? 0) >= head);
-    await until('the lag is gone', () => store.lag() === 0);
+    await until(() => (follower.batches.at(-1)?.position ?? 0) >= head, 'the head is reached');
+    await until(() => store.lag() === 0, 'the lag is gone');
     assert.deepEqual([follower.events(), subscriptions, bench.lines], [[], 1, []]);
   });
 

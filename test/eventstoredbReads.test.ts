@@ -2,9 +2,10 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { status } from '@grpc/grpc-js';
 import streams, { type ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
-import { breakOff, ids, read, readAll, type ReadCall, until, workbench } from './eventstoredbWorkbench.ts';
+import { breakOff, ids, read, readAll, type ReadCall, workbench } from './eventstoredbWorkbench.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
 import { newEvent, newEvents } from './store.contract.ts';
+import { until } from './until.ts';
 
 describe('the adapter of EventStoreDB', () => {
   const { serve, open, following } = workbench();
@@ -27,7 +28,7 @@ describe('the adapter of EventStoreDB', () => {
     for await (const _ of store.read('thing-long')) break;
     for await (const _ of store.follow(0, undefined, new AbortController().signal)) break;
     await assert.rejects((async () => { for await (const _ of store.follow(0, undefined, new AbortController().signal)) throw new Error('enough'); })());
-    await until(`all are cancelled: ${calls} ${cancelled}`, () => cancelled === 3);
+    await until(() => cancelled === 3, `all are cancelled: ${calls} ${cancelled}`);
     assert.equal(calls, 3);
   });
 

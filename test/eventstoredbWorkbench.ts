@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import { type ServerWritableStream, status } from '@grpc/grpc-js';
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import { type EventStoreDb, openEventStoreDb } from '../src/store/eventstoredb.ts';
@@ -12,10 +11,6 @@ export type ReadCall = ServerWritableStream<ReadReq, ReadResp>;
 /** Ends a call on the server's side with a failure. */
 export const breakOff = (call: object, code: status): void => void (call as NodeJS.EventEmitter).emit('error', failure(code));
 export const isSubscription = (call: ReadCall): boolean => call.request.getOptions()!.hasSubscription();
-
-export const until = async (what: string, done: () => boolean): Promise<void> => {
-  for (const deadline = Date.now() + 10_000; !done(); await new Promise(setImmediate)) assert.ok(Date.now() < deadline, what);
-};
 
 export const ids = (events: readonly { readonly id: string }[]): string[] => events.map(({ id }) => id);
 export const read = (store: EventStore, stream: string): Promise<StoredEvent[]> => gather(store.read(stream));

@@ -5,17 +5,18 @@ import { type ApiNode, type Cluster, cluster, note, soon } from './cluster.ts';
 import { type Load, startLoad } from './load.ts';
 import { logAudit } from './logAudit.ts';
 import { describeOwnRedis, type OwnRedis } from './redisServer.ts';
+import { sampled } from './sample.ts';
 import { startService } from './service.ts';
 
 type Scene = { readonly round: string; readonly nodes: Cluster; readonly redis: OwnRedis; readonly load: Load; readonly leader: ApiNode; readonly other: ApiNode };
 
 const unavailable = async (node: ApiNode): Promise<boolean> => (await node.ask('GET', '/group-mappings?limit=1')).status === 503;
-const saysSo = (...nodes: readonly ApiNode[]) => Promise.all(nodes.map((node) => soon(`${node.name} answers 503`, () => unavailable(node), 20_000)));
+const saysSo = (...nodes: readonly ApiNode[]) => Promise.all(nodes.map((node) => soon(`${node.name} answers 503`, () => unavailable(node))));
 const takesOver = async (node: ApiNode): Promise<void> => note(`${node.name} leads after ${await soon(`${node.name} takes the lead`, () => node.leads())} ms`);
 /** Until the node has acknowledged some more changes. */
 const goesOn = async (load: Load, node: ApiNode): Promise<void> => {
   const enough = load.stored(node) + 30;
-  note(`${node.name} goes on after ${await soon(`${node.name} goes on`, () => load.stored(node) >= enough, 40_000)} ms`);
+  note(`${node.name} goes on after ${await soon(`${node.name} goes on`, () => load.stored(node) >= enough)} ms`);
 };
 
 /** The leader loses some of its ways out until the other has taken over. */
@@ -100,7 +101,9 @@ const troubles: Record<string, (scene: Scene) => Promise<void>> = {
   },
 };
 
-const rounds = Number(process.env.SOAK_ROUNDS ?? Object.keys(troubles).length);
+/** What happens: in CI some of it, in a soak all of it as many times as there are rounds for. */
+const tried = sampled(Object.entries(troubles), 5);
+const rounds = Number(process.env.SOAK_ROUNDS ?? tried.length);
 
 /** All of a collection, as a node shows it, page by page. */
 const pagesOf = async (ask: ApiNode['ask'], path: string): Promise<readonly string[]> => {
@@ -118,7 +121,7 @@ describeOwnRedis('several nodes under load', function (redis) {
   let nodes: Cluster;
   let audit: ReturnType<typeof logAudit>;
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(300_000);
     nodes = await cluster(redis());
     await nodes.start();
     audit = logAudit(nodes.logFile);
@@ -142,7 +145,10 @@ describeOwnRedis('several nodes under load', function (redis) {
         found = await Promise.all(nodes.nodes.map(({ ask }) => shown(ask, singles)));
         return found.every((one) => JSON.stringify(one) === JSON.stringify(expected));
       };
-      await soon('all nodes show the same', agree, 10_000).catch(() => { for (const one of found) assert.deepEqual(one, expected); });
+      await soon('all nodes show the same', agree).catch((error: unknown) => {
+        process.stderr.write(`Of a fresh node ${JSON.stringify(expected)}, of the others ${JSON.stringify(found)}\n`);
+        throw error;
+      });
       return expected.lists;
     } finally {
       await fresh.stop();
@@ -183,9 +189,8 @@ describeOwnRedis('several nodes under load', function (redis) {
   };
 
   for (let n = 0; n < rounds; n++) {
-    const [trouble, happen] = Object.entries(troubles)[n % Object.keys(troubles).length]!;
+    const [trouble, happen] = tried[n % tried.length]!;
     it(`lose nothing, store nothing twice, never answer wrongly and heal by themselves: ${trouble}`, async function () {
-      this.timeout(120_000);
       const round = `r${n}`;
       const load = startLoad({ nodes: nodes.nodes, round });
       try {

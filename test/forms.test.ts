@@ -150,6 +150,19 @@ describe('Forms over HTTP', () => {
     refused(await service.ask('POST', path, { name: 'Made' }), 409, /Made/);
   });
 
+  it('keep a validationSchema of any JSON', async () => {
+    for (const validationSchema of [[{ rule: 1 }], 'none', 0, false, null, { a: [] }]) {
+      const name = `Validated by ${JSON.stringify(validationSchema)}`;
+      assert.deepEqual((await make({ name, validationSchema })).validationSchema, validationSchema);
+      assert.deepEqual(ok(await service.ask('GET', `${path}/${encodeURIComponent(name)}`)).validationSchema, validationSchema);
+    }
+  });
+
+  it('may have choices that are bound later: an empty enum', async () => {
+    const schema = { type: 'object', title: 'T', properties: { site: { type: 'string', enum: [] } } };
+    assert.deepEqual((await make({ name: 'Bound later', schema })).schema, schema);
+  });
+
   it('are listed by name and filtered', async () => {
     for (const name of ['Listed b', 'listed A']) await make({ name, tags: ['listed', 3] });
     const { results, total } = ok(await service.ask('GET', `${path}?multiEquals[tags]=listed`));

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import streams, { type ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import empty from 'google-protobuf/google/protobuf/empty_pb.js';
 import { Refusal } from '../src/domain/refusal.ts';
-import type { Authorize } from '../src/store/grpc/access.ts';
+import type { May } from '../src/store/grpc/access.ts';
 import { openGrpcLog, type GrpcLog } from './grpcLog.ts';
+import { longestTurn } from './processorTime.ts';
 import { gather, newEvent, newEvents, newStream } from './store.contract.ts';
 
 const service = '/event_store.client.streams.Streams';
@@ -56,13 +56,13 @@ describe('whatever comes over gRPC', () => {
   let log: GrpcLog;
   let client: StreamsClient;
   let asNode: Metadata;
-  let authorize: Authorize;
+  let authorize: () => Promise<May>;
   let reported: number;
 
   beforeEach(async () => {
     reported = 0;
     authorize = async () => () => true;
-    log = await openGrpcLog({ authorize: (...args) => authorize(...args) });
+    log = await openGrpcLog({ authorize: () => authorize() });
     client = new StreamsClient(`localhost:${log.port}`, credentials.createSsl(await readFile(log.caFile)), { 'grpc.max_send_message_length': -1 });
     asNode = new Metadata();
     asNode.set('authorization', 'Basic bm9kZTp4');
@@ -177,6 +177,18 @@ describe('whatever comes over gRPC', () => {
       assert.equal((await ended)?.code, status.INVALID_ARGUMENT);
     }
   });
+  it('to delete a stream that is to exist, it is told how it is', async () => {
+    const change = (method: 'delete' | 'tombstone', name: string) => new Promise<unknown>((resolve) => {
+      const done = (error: ServiceError | null) => resolve(error?.metadata.get('exception')[0]);
+      const options = { delete: new streams.DeleteReq.Options(), tombstone: new streams.TombstoneReq.Options() };
+      for (const each of Object.values(options)) each.setStreamIdentifier(identifier(name)).setStreamExists(new shared.Empty());
+      if (method === 'delete') client.delete(new streams.DeleteReq().setOptions(options.delete), asNode, done);
+      else client.tombstone(new streams.TombstoneReq().setOptions(options.tombstone), asNode, done);
+    });
+    assert.deepEqual([await change('delete', 'notes-1'), await change('tombstone', 'notes-1')], ['wrong-expected-version', 'wrong-expected-version']);
+    assert.equal(await append(appendOptions('notes-1'), new streams.AppendReq().setProposedMessage(proposed())), undefined);
+    assert.deepEqual([await change('delete', 'notes-1'), await change('delete', 'notes-1'), await change('tombstone', 'notes-1')], [undefined, 'stream-deleted', 'stream-deleted']);
+  });
   it('with ids in two numbers, it is the same as with ids in text', async () => {
     for (const id of ['6f9619ff-8b86-d011-b42d-00cf4fc964ff', 'ffffffff-ffff-4fff-bfff-ffffffffffff', '00000000-0000-4000-8000-000000000001']) {
       const half = (hex: string): string => BigInt.asIntN(64, BigInt(`0x${hex}`)).toString();
@@ -214,7 +226,7 @@ describe('whatever comes over gRPC', () => {
   });
   it('when its deadline passes, its reading ends', async () => {
     const ended = followingEnds();
-    const call = client.read(subscription(), asNode, { deadline: Date.now() + 300 });
+    const call = client.read(subscription(), asNode, { deadline: Date.now() + 3000 });
     assert.equal((await endOf(call))?.code, status.DEADLINE_EXCEEDED);
     await ended;
   });
@@ -223,9 +235,21 @@ describe('whatever comes over gRPC', () => {
     const call = client.read(subscription(), asNode);
     call.on('error', () => undefined);
     await once(call, 'metadata');
-    const began = performance.now();
     await log.close();
-    assert.ok(performance.now() - began < 5000);
+  });
+  it('from an account that may no longer, a read ends also while nobody takes what was read', async () => {
+    for (let n = 0; n < 40; n++) await log.store.append(newStream(), -1, [newEvent('x'.repeat(400_000))]);
+    const { readAll } = log.store;
+    const ended = new Promise<void>((resolve) => {
+      log.store.readAll = async function* (...args) {
+        try { yield* readAll(...args); } finally { resolve(); }
+      };
+    });
+    const call = client.read(readOptions(wholeLog), asNode);
+    call.on('error', () => undefined);
+    await once(call, 'metadata');
+    authorize = async () => () => false;
+    await ended;
   });
   it('from an account that may no longer, it ends', async () => {
     const call = client.read(subscription(), asNode);
@@ -239,14 +263,24 @@ describe('whatever comes over gRPC', () => {
     batches.write(batch(randomUUID(), [Buffer.from('x')], true));
     assert.equal((await answered)[0].getError().getDetails().getTypeName(), 'event_store.client.AccessDenied');
     batches.end();
-    const { now } = Date;
-    try {
-      Date.now = () => now() + 60_000;
-      await log.store.append(newStream(), -1, newEvents(1));
-      assert.equal((await ended)?.code, status.PERMISSION_DENIED);
-    } finally {
-      Date.now = now;
-    }
+    assert.equal((await ended)?.code, status.PERMISSION_DENIED);
+  });
+  it('from an account that may no longer log in, whatever is under way ends, an append before it is stored', async () => {
+    const idle = client.batchAppend(asNode);
+    const appending = new Promise<ServiceError | null>((resolve) => {
+      const call = client.append(asNode, resolve);
+      call.write(appendOptions('notes-1'));
+      void once(idle, 'error').then(() => {
+        call.write(new streams.AppendReq().setProposedMessage(proposed()));
+        call.end();
+      });
+    });
+    idle.write(batch(randomUUID(), [Buffer.from('x')], true, 'notes-2'));
+    await once(idle, 'data');
+    authorize = async () => { throw new Refusal('unauthenticated', 'Gone'); };
+    assert.equal((await endOf(idle))?.code, status.UNAUTHENTICATED);
+    assert.equal((await appending)?.code, status.UNAUTHENTICATED);
+    assert.deepEqual(await gather(log.store.read('notes-1')), []);
   });
   it('that cannot be answered is told why', async () => {
     for (const [code, right] of [['unauthenticated', status.UNAUTHENTICATED], ['limited', status.RESOURCE_EXHAUSTED], ['unavailable', status.UNAVAILABLE]] as const) {
@@ -269,13 +303,12 @@ describe('whatever comes over gRPC', () => {
   });
   it('however much of it, does not hold up the others', async () => {
     for (let n = 0; n < 40; n++) await log.store.append(newStream(), -1, newEvents(500));
-    const delays = monitorEventLoopDelay({ resolution: 5 });
-    delays.enable();
+    const longest = longestTurn();
     const filter = new streams.ReadReq.Options.FilterOptions().setCount(new shared.Empty()).setCheckpointintervalmultiplier(1)
       .setEventType(new streams.ReadReq.Options.FilterOptions.Expression().setRegex('(([a-z]+:)?[a-zA-Z/@]*x?){10}never'));
     const reads = Array.from({ length: 4 }, () => endOf(client.read(readOptions((options) => wholeLog(options).setFilter(filter)), asNode)));
     assert.deepEqual(await Promise.all(reads), [undefined, undefined, undefined, undefined]);
-    delays.disable();
-    assert.ok(delays.max / 1e6 < 500, `held up for ${delays.max / 1e6} ms`);
-  }).timeout(60_000);
+    const heldUp = longest();
+    assert.ok(heldUp < 2000, `held up for ${heldUp} ms of processor time`);
+  });
 });

@@ -2,12 +2,13 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Refusal } from '../src/domain/refusal.ts';
-import type { Method } from '../src/store/grpc/access.ts';
-import { ownCertificate } from '../src/store/grpc/certificate.ts';
+import type { May, Method } from '../src/store/grpc/access.ts';
+import { authorityFile, ownCertificate } from '../src/store/grpc/certificate.ts';
 import { serveLog } from '../src/store/grpc/server.ts';
 import { openSqliteStore, type SqliteStore } from '../src/store/sqlite.ts';
+import { passwordOf } from './accounts.ts';
 
-/** Accounts of the tests, each with the password `secret <name>`, and what they may do. */
+/** Accounts of the tests, and what they may do. */
 export const accounts: Readonly<Record<string, readonly Method[]>> = {
   node: ['readLog', 'writeLog', 'writeStreams'],
   writer: ['readLog', 'writeStreams'],
@@ -33,7 +34,13 @@ type Options = {
   readonly port?: number;
   /** The platform's own streams; those of the category `thing`, `payload` and `log` unless it is given. */
   readonly own?: (stream: string) => boolean;
-  readonly authorize?: Parameters<typeof serveLog>[0]['authorize'];
+  readonly authorize?: (authorization: string, address: string) => Promise<May>;
+};
+
+const byName = async (authorization: string): Promise<May> => {
+  const [name, password] = Buffer.from(authorization.replace(/^basic /i, ''), 'base64').toString().split(':') as [string, string];
+  if (!Object.hasOwn(accounts, name) || password !== passwordOf(name)) throw new Refusal('unauthenticated', 'Wrong user name or password');
+  return (method) => accounts[name]!.includes(method);
 };
 
 const ownCategories = new Set(['thing', 'payload', 'log']);
@@ -43,21 +50,21 @@ export const openGrpcLog = async (options: Options = {}): Promise<GrpcLog> => {
   const folder = options.folder ?? await mkdtemp(join(tmpdir(), 'grpc-'));
   const store = await openSqliteStore({ file: join(folder, 'events.db') });
   const reported: unknown[] = [];
+  const authorize = options.authorize ?? byName;
   const served = await serveLog({
     store, host: '127.0.0.1', port: options.port ?? 0,
-    certificate: await ownCertificate(folder),
+    certificate: await ownCertificate(folder, 'localhost', () => undefined),
     own: options.own ?? ((stream) => ownCategories.has(stream.split('-', 1)[0]!) && stream.includes('-')),
-    authorize: options.authorize ?? (async (authorization) => {
-      const [name, password] = Buffer.from(authorization.replace(/^basic /i, ''), 'base64').toString().split(':') as [string, string];
-      if (!Object.hasOwn(accounts, name) || password !== `secret ${name}`) throw new Refusal('unauthenticated', 'Wrong user name or password');
-      return (method) => accounts[name]!.includes(method);
-    }),
+    authorize: async (...credentials) => {
+      await authorize(...credentials);
+      return () => authorize(...credentials);
+    },
     log: (_message, { err }) => reported.push(err),
   });
-  const caFile = join(folder, 'esdb-certificate.pem');
+  const caFile = authorityFile(folder);
   return {
     store, port: served.port, folder, caFile, reported,
-    url: (account = 'node', password = `secret ${account}`) =>
+    url: (account = 'node', password = passwordOf(account)) =>
       `esdb://${account}:${encodeURIComponent(password)}@localhost:${served.port}?tlsCAFile=${encodeURIComponent(caFile)}`,
     close: async () => {
       await served.close();

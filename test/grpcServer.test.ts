@@ -7,7 +7,9 @@ import {
   AccessDeniedError, type AppendExpectedRevision, type AppendToStreamOptions, BACKWARDS, binaryEvent, END, type EventData, eventTypeFilter, EventStoreDBClient,
   jsonEvent, MaxAppendSizeExceededError, streamNameFilter, START, StreamDeletedError, StreamNotFoundError, UnavailableError, WrongExpectedVersionError,
 } from '@eventstore/db-client';
-import { openGrpcLog, type GrpcLog } from './grpcLog.ts';
+import { passwordOf } from './accounts.ts';
+import { type GrpcLog, openGrpcLog } from './grpcLog.ts';
+import { processorTime } from './processorTime.ts';
 import { gather, newEvent, newEvents, newStream } from './store.contract.ts';
 
 const metadata = { at: '2026-01-01T00:00:00.000Z' };
@@ -48,7 +50,7 @@ describe('the log by the protocol of EventStoreDB', () => {
   /** Both ways in which this client appends: as a batch, and (with credentials of the call) by itself. */
   const ways: Record<string, (account: string) => AppendToStreamOptions> = {
     'in a batch': () => ({}),
-    'by itself': (account) => ({ credentials: { username: account, password: `secret ${account}` } }),
+    'by itself': (account) => ({ credentials: { username: account, password: passwordOf(account) } }),
   };
   const wrong = (expected: AppendExpectedRevision, actual: bigint | 'no_stream') => (error: unknown): boolean => {
     assert.ok(error instanceof WrongExpectedVersionError, String(error));
@@ -96,7 +98,7 @@ describe('the log by the protocol of EventStoreDB', () => {
         for (const text of ['{ }', 'null', '{"a":1,"a":2}', '{"at":1.0}', '"x"', '', '{"$foreign":{"created":"x"}}', '\ufeff{}']) {
           await assert.rejects(at({ ...ownEvent(), metadata: Uint8Array.from(Buffer.from(text)) as never }), /metadata/, text);
         }
-        await assert.rejects(at(ownEvent({}, '$metadata')), AccessDeniedError);
+        await assert.rejects(at(ownEvent({}, '$metadata')), /go to the stream of its name after/);
         assert.equal(await log.store.head(), 1);
       });
       it('to a stream of the platform needs its permission', async () => {
@@ -131,23 +133,32 @@ describe('the log by the protocol of EventStoreDB', () => {
       it('to another stream needs its permission', async () => {
         for (const account of ['reader', 'nobody']) await assert.rejects(append(foreignStream(), note(), 'any', account), AccessDeniedError);
       });
-      it('of an event that pretends to be the platform\'s is refused, and so is what belongs to the system', async () => {
-        for (const type of ['@platform/operations-manager:jobStarted', '@platform/x', '$>', '$streamDeleted', '$metadata']) {
-          await assert.rejects(append(foreignStream(), note(1, type), 'any'), AccessDeniedError, type);
-        }
-        for (const stream of ['$settings', '$ce-notes', '$$$x', '$$', `$$${newStream()}`]) await assert.rejects(append(stream, note(1, '$metadata'), 'any'), AccessDeniedError, stream);
-        await assert.rejects(append(`$$${foreignStream()}`, note(), 'any'), AccessDeniedError);
+      it('of an event that pretends to be the platform\'s is refused, and so is what belongs to the system, in words', async () => {
+        const types: readonly (readonly [string, RegExp])[] = [
+          ['@platform/operations-manager:jobStarted', /the platform's own/], ['@platform/x', /the platform's own/], ['$>', /links to other events.*keeps none/],
+          ['$streamDeleted', /tombstone the stream/], ['$metadata', /go to the stream of its name after \$\$/], ['$other', /\$other begins with \$.*the system's/],
+        ];
+        for (const [type, words] of types) await assert.rejects(append(foreignStream(), note(1, type), 'any'), words, type);
+        for (const stream of ['$settings', '$ce-notes', '$$$x', '$$']) await assert.rejects(append(stream, note(1, '$metadata'), 'any'), /is a system stream/, stream);
+        await assert.rejects(append(`$$${newStream()}`, note(1, '$metadata'), 'any'), /one of the platform's own streams: it has no metadata/);
+        await assert.rejects(append(`$$${foreignStream()}`, note(), 'any'), /takes events of the type \$metadata alone/);
+        for (const [metadata, words] of [
+          [{ $acl: { $r: ['x'] } }, /\$acl is the access list of a stream, which this log does not have/], [{ $maxAge: 'x' }, /\$maxAge .*whole number from 1/],
+          [{ $maxCount: 0 }, /\$maxCount .*whole number from 1/], [{ $tb: -1 }, /\$tb .*whole number from 0/],
+        ] as const) await assert.rejects(append(`$$${foreignStream()}`, jsonEvent({ type: '$metadata', data: metadata }), 'any'), words);
         assert.equal(await log.store.head(), 1);
       });
       it('that is too large is refused', async () => {
         for (const [stream, event] of [[newStream(), ownEvent('x'.repeat(513 * 1024))], [foreignStream(), note('x'.repeat(513 * 1024))]] as const) {
-          await assert.rejects(append(stream, event, 'no_stream'), (error: unknown) => error instanceof MaxAppendSizeExceededError && error.maxAppendSize === 900 * 1024);
+          await assert.rejects(append(stream, event, 'no_stream'), (error: unknown) => error instanceof MaxAppendSizeExceededError && error.maxAppendSize === 512 * 1024);
         }
-        await assert.rejects(append(foreignStream(), notes(3).map((event) => ({ ...event, data: { x: 'y'.repeat(400 * 1024) } })), 'any'), MaxAppendSizeExceededError);
+        const tooMany = notes(3).map((event) => ({ ...event, data: { x: 'y'.repeat(400 * 1024) } }));
+        await assert.rejects(append(foreignStream(), tooMany, 'any'), (error: unknown) => error instanceof MaxAppendSizeExceededError && error.maxAppendSize === 900 * 1024);
         await assert.rejects(append(foreignStream(), [], 'any'), /at least one event/);
         await append(foreignStream(), note('x'.repeat(500 * 1024)), 'any');
       });
       it('keeps the bytes of strangers', async () => {
+        const began = Date.now();
         const stream = foreignStream();
         const all = [randomBytes(1000), Buffer.from([0]), Buffer.from('a\0b'), Buffer.from('text'), Buffer.from('\ufeffbom'), Buffer.from([0xed, 0xa0, 0x80]), Buffer.from([]), Buffer.from('{"$payload":{"sha256":"x","parts":1}}')];
         for (const [n, data] of all.entries()) await append(stream, binaryEvent({ type: 'bytes', data, metadata: all[(n + 1) % all.length]! }), 'any', 'writer');
@@ -155,7 +166,7 @@ describe('the log by the protocol of EventStoreDB', () => {
         for (const [n, { event }] of read.entries()) {
           assert.deepEqual(Buffer.from(event!.data as Uint8Array), all[n]);
           assert.equal(event!.isJson, false);
-          assert.ok(Math.abs(event!.created.getTime() - Date.now()) < 60_000);
+          assert.ok(event!.created.getTime() >= began - 1 && event!.created.getTime() <= Date.now() + 1);
         }
         assert.deepEqual(Buffer.from(read[0]!.event!.metadata as Uint8Array), all[1]);
       });
@@ -186,6 +197,45 @@ describe('the log by the protocol of EventStoreDB', () => {
       const several = [connect(), connect(), connect()];
       await Promise.all(Array.from({ length: 90 }, (_, n) => several[n % 3]!.appendToStream(stream, note(n))));
       assert.equal((await gather(log.store.read(stream))).length, 90);
+    });
+    for (const [way, credentials] of Object.entries(ways)) {
+      it(`of many at once to one stream are each answered for itself, ${way}`, async () => {
+        const [stream, client, count] = [foreignStream(), connect('writer'), 240];
+        await client.appendToStream(stream, note('first'));
+        const append = (event: EventData, expectedRevision: AppendExpectedRevision) => client.appendToStream(stream, event, { expectedRevision, ...credentials('writer') });
+        const again = note('again');
+        const outcomes = await Promise.allSettled(Array.from({ length: count }, (_, n) => {
+          if (n % 40 === 0) return append(again, 'any');
+          if (n % 40 === 1) return append(note(), 'no_stream');
+          return append(note(n), n % 2 === 0 ? 'any' : 'stream_exists');
+        }));
+        const stored = await gather(log.store.read(stream));
+        assert.equal(stored.length, 1 + count - 6 - 5);
+        const texts = new Set(stored.map(({ data }) => data));
+        const revisions = new Set<bigint>();
+        for (const [n, outcome] of outcomes.entries()) {
+          if (n % 40 === 1) {
+            assert.ok(outcome.status === 'rejected' && outcome.reason instanceof WrongExpectedVersionError);
+            continue;
+          }
+          assert.ok(outcome.status === 'fulfilled', String((outcome as PromiseRejectedResult).reason));
+          const { nextExpectedRevision, position } = outcome.value;
+          const event = stored[Number(nextExpectedRevision)]!;
+          assert.equal(BigInt(event.position), position!.commit);
+          assert.equal(event.data, JSON.stringify({ text: n % 40 === 0 ? 'again' : n }));
+          revisions.add(nextExpectedRevision);
+        }
+        assert.deepEqual([revisions.size, texts.size], [stored.length - 1, stored.length]);
+      });
+    }
+    it('of many at once that are long and repeated are stored once', async () => {
+      const stream = foreignStream();
+      const client = connect('writer');
+      const long = notes(600);
+      const [first, , second] = await Promise.all([client.appendToStream(stream, long), client.appendToStream(stream, note('between')), client.appendToStream(stream, long)]);
+      assert.deepEqual(second, first);
+      assert.deepEqual(await client.appendToStream(stream, long), first);
+      assert.equal((await gather(log.store.read(stream))).length, 601);
     });
   });
 
@@ -283,8 +333,25 @@ describe('the log by the protocol of EventStoreDB', () => {
       assert.deepEqual((await take(client.readStream(stream, { direction: BACKWARDS, fromRevision: END }))).map(({ event }) => event!.revision), [4n, 3n]);
       await client.deleteStream(stream);
       await client.deleteStream(stream);
+      await assert.rejects(client.appendToStream(stream, note(), { expectedRevision: 'stream_exists' }), StreamDeletedError);
       await client.appendToStream(stream, note('third'), { expectedRevision: 4n });
       assert.deepEqual(await data(stream), ['third']);
+    });
+    it('that never were cannot be deleted, whatever is expected, but ended for ever', async () => {
+      const client = connect('writer');
+      const stream = foreignStream();
+      for (const expectedRevision of ['any', 'no_stream', 0n] as const) {
+        await assert.rejects(client.deleteStream(stream, { expectedRevision }), (error: unknown) =>
+          error instanceof WrongExpectedVersionError && error.streamName === stream && error.actualVersion === 'no_stream' && /^9 FAILED_PRECONDITION: Delete failed/.test(error.message));
+      }
+      await assert.rejects(client.tombstoneStream(stream, { expectedRevision: 0n }), WrongExpectedVersionError);
+      assert.equal(await log.store.head(), 1);
+      await client.tombstoneStream(stream, { expectedRevision: 'no_stream' });
+      await assert.rejects(client.deleteStream(stream), StreamDeletedError);
+      // Metadata are enough for a stream to be there.
+      const other = foreignStream();
+      await client.setStreamMetadata(other, { maxCount: 1 });
+      await client.deleteStream(other, { expectedRevision: 'no_stream' });
     });
     it('come back also when the log has no more than the delete and what came later', async () => {
       const client = connect('writer');
@@ -305,7 +372,7 @@ describe('the log by the protocol of EventStoreDB', () => {
       const isDeleted = (error: unknown): boolean => error instanceof StreamDeletedError && error.streamName === stream;
       for (const expectedRevision of ['any', 'no_stream', 'stream_exists', 2n, 3n] as const) {
         await assert.rejects(client.appendToStream(stream, note(), { expectedRevision }), isDeleted);
-        await assert.rejects(client.appendToStream(stream, note(), { expectedRevision, credentials: { username: 'node', password: 'secret node' } }), isDeleted);
+        await assert.rejects(client.appendToStream(stream, note(), { expectedRevision, credentials: { username: 'node', password: passwordOf('node') } }), isDeleted);
       }
       await assert.rejects(data(stream), isDeleted);
       await assert.rejects(take(client.subscribeToStream(stream)), isDeleted);
@@ -319,10 +386,10 @@ describe('the log by the protocol of EventStoreDB', () => {
       const stream = newStream();
       await log.store.append(stream, -1, newEvents(3));
       for (const name of [stream, newStream(), 'log-identity', `$$${foreignStream()}`, '$settings']) {
-        await assert.rejects(client.deleteStream(name), AccessDeniedError);
-        await assert.rejects(client.tombstoneStream(name), AccessDeniedError);
+        await assert.rejects(client.deleteStream(name), /platform's own|delete the stream|system stream/);
+        await assert.rejects(client.tombstoneStream(name), /platform's own|delete the stream|system stream/);
       }
-      await assert.rejects(client.setStreamMetadata(stream, { maxCount: 1 }), AccessDeniedError);
+      await assert.rejects(client.setStreamMetadata(stream, { maxCount: 1 }), /platform's own streams: it has no metadata/);
       assert.equal(await log.store.head(), 4);
     });
     it('are shown as their metadata say', async () => {
@@ -355,7 +422,6 @@ describe('the log by the protocol of EventStoreDB', () => {
       assert.deepEqual((await take(client.readStream(stream))).map(({ event }) => event!.revision), [0n, 1n]);
       assert.deepEqual((await take(client.readStream(stream, { direction: BACKWARDS, fromRevision: END, maxCount: 1 }))).map(({ event }) => event!.revision), [1n]);
     });
-    it('have no access lists, which would be a promise', () => assert.rejects(connect('writer').setStreamMetadata(foreignStream(), { acl: { readRoles: ['x'] } }), /accounts of the platform/));
     it('have names of any letters, but no empty or broken ones', async () => {
       const client = connect('writer');
       for (const stream of ['plain', 'Zoë-日本', 'x'.repeat(1024)]) {
@@ -479,11 +545,11 @@ describe('the log by the protocol of EventStoreDB', () => {
     });
     it('with a pattern that cannot be searched for quickly is refused', async () => {
       const client = connect('reader');
-      const began = performance.now();
+      const spent = processorTime();
       for (const regex of ['(', 'a{1000}{1000}', '((a{100}){100}){100}', '(?=x)y', '(a)\\1', 'x'.repeat(2000), '[\\p{L}\\d]{999}'.repeat(60)]) {
         await assert.rejects(take(client.subscribeToAll({ filter: eventTypeFilter({ regex }) })), /regular expression/, regex);
       }
-      assert.ok(performance.now() - began < 2000);
+      assert.ok(spent() < 10_000);
     });
     it('that does not read holds up nobody and nothing', async () => {
       const big = 'x'.repeat(100_000);
@@ -497,7 +563,7 @@ describe('the log by the protocol of EventStoreDB', () => {
       // 240 MB if all of it waited for them.
       assert.ok(process.memoryUsage().rss - before < 150_000_000);
       await Promise.all(slow.map((subscription) => subscription.unsubscribe()));
-    }).timeout(60_000);
+    });
     it('goes on after the server was away', async () => {
       const folder = `${log.folder}-kept`;
       let other = await openGrpcLog({ folder });

@@ -10,13 +10,13 @@ const deep = (levels: number): string => `${'['.repeat(levels)}${']'.repeat(leve
 const long = 'x'.repeat(10_000);
 
 describe('every route, with bad input', function () {
-  this.timeout(60_000);
+  this.timeout(300_000);
   let service: TestService;
   let some: People;
   let stored: number;
 
   before(async () => {
-    service = await startService({ MAX_IMPORT_BYTES: String(1024 * 1024), READ_WAIT_MS: '100' });
+    service = await startService({ MAX_IMPORT_BYTES: String(1024 * 1024) });
     some = await people(service);
     for (const name of ['member', 'outsider'] as const) assert.equal((await some[name]('GET', '/authorization/whoami')).status, 200);
   });
@@ -56,7 +56,7 @@ describe('every route, with bad input', function () {
         assert.equal(answer.headers.get('www-authenticate'), 'Basic realm="automation-platform", charset="UTF-8"');
       }
     });
-    each('without a role are forbidden, with the method\'s name', routes.filter(({ row }) => row.access === undefined), async (route) => {
+    each('without a role are forbidden, with the method\'s name', routes.filter(({ row }) => typeof row.access !== 'string'), async (route) => {
       const answer = await some.outsider(route.method, at(route), bodiless(route) ? undefined : '{bad', { 'Content-Type': 'text/plain' });
       failure(answer, 'forbidden', route.title);
       assert.match(answer.body.message, new RegExp(`\\b${route.row.name}\\b`));
@@ -96,10 +96,12 @@ describe('every route, with bad input', function () {
         failure(await send(route, at(route), less), 'invalid', `${route.title} without ${name}`, new RegExp(`^/${name}`));
       }
     });
+    // Members that take any JSON cannot be wrong.
+    const anyJson = new Set(['validationSchema']);
     each('with members of a wrong type are invalid, by name', changes.filter((route) => membersOf(route).length > 0), async (route) => {
       const check = checker(route.row.body!);
       const fits = bodyFor(route) as object;
-      for (const name of membersOf(route)) {
+      for (const name of membersOf(route).filter((member) => !anyJson.has(member))) {
         const wrong = [null, true, -1, 1.5, 1e300, '', long, '\u0000', [], [null], [[]], {}, { constructor: 1 }, deep(3)].map((value) => ({ ...fits, [name]: value })).filter((body) => check(body).length > 0);
         assert.ok(wrong.length > 0, `${route.title} takes anything as ${name}`);
         for (const body of wrong) failure(await send(route, at(route), body), 'invalid', `${route.title} ${JSON.stringify(body).slice(0, 100)}`, new RegExp(`^/${name}`));
@@ -124,10 +126,11 @@ describe('every route, with bad input', function () {
     const single = withParams.filter(({ row, method }) => 'get' in row || 'childrenOf' in row || method === 'DELETE');
     each('with ids that objects inherit, dots or slashes are those of nothing', single, async (route) => {
       for (const id of [...inherited, '%2e%2e', '..%2f..', '%2F', '%25', '%5c', '-1', '0', '*', `'; DROP TABLE events; --`.replaceAll(' ', '%20'), 'account-x', encodeURIComponent('\u202e\u{1f600}'), '00000000000000000000000%30'])
-        failure(await send(route, at(route, id), bodyFor(route)), 'not_found', `${route.title} ${id}`);
+        // What the client itself makes `/` of leads to the page of the API.
+        if (new URL(at(route, id), service.url).pathname !== '/') failure(await send(route, at(route, id), bodyFor(route)), 'not_found', `${route.title} ${id}`);
     });
     it('that are no path of the API are not found', async () => {
-      for (const path of ['/', '/authorization', '/authorization/', '/nope', ...inherited.map((name) => `/${name}`), '/authorization/accounts/a/b', '/docs/../package.json', '/docs/%2e%2e/package.json', '/docs/..%2fpackage.json', '/docs/start.js%00', '/.env', `/${long}`])
+      for (const path of ['/authorization', '/authorization/', '/nope', ...inherited.map((name) => `/${name}`), '/authorization/accounts/a/b', '/docs/../package.json', '/docs/%2e%2e/package.json', '/docs/..%2fpackage.json', '/docs/start.js%00', '/.env', `/${long}`])
         failure(await service.ask('GET', path), 'not_found', path);
     });
   });
@@ -168,7 +171,7 @@ describe('every route, with bad input', function () {
     const existing = changes.filter(({ row, params }) => 'command' in row && row.command.on === 'existing' && !row.key && params.length > 0);
     // Rows that store nothing that a retry could repeat. This list may only shrink.
     const keyless = new Set(['login', 'logout', 'runCommandTemplate', 'runAnalyticTemplate']);
-    each('Idempotency-Key that is none is invalid, by name', changes.filter(({ row }) => !row.reading && !keyless.has(row.name)), async (route) => {
+    each('Idempotency-Key that is none is invalid, by name', changes.filter(({ row }) => !row.access.includes('readers') && !keyless.has(row.name)), async (route) => {
       for (const key of ['a b', 'x'.repeat(201), '\u00e4', '\ta\tb'])
         failure(await send(route, at(route), bodyFor(route), { 'Idempotency-Key': key }), 'invalid', `${route.title} ${key.slice(0, 20)}`, 'Idempotency-Key');
     });

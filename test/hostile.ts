@@ -36,7 +36,7 @@ const internals = /\bat \S+ \(|node_modules|node:internal|\.[tj]s:\d|TypeError|R
 export const wellFormed = ({ status, headers, text }: Reply, about: string): void => {
   assert.notEqual(status, 500, `${about}: ${text}`);
   assert.match(headers.get('x-request-id') ?? '', /^[\x21-\x7e]{1,128}$/, about);
-  assert.equal(headers.get('vary'), 'Authorization, Cookie', about);
+  assert.equal(headers.get('vary'), 'Authorization, Cookie, Accept-Encoding', about);
   assert.equal(headers.get('x-content-type-options'), 'nosniff', about);
   assert.equal(headers.get('x-powered-by'), null, about);
   if (status >= 400) assert.doesNotMatch(text, internals, about);

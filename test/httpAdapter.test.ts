@@ -7,9 +7,11 @@ import { blockList } from '../src/southbound/addresses.ts';
 import { httpAdapter } from '../src/southbound/http.ts';
 import { outbound } from '../src/southbound/outbound.ts';
 import { deviceAdapterContract, fails } from './deviceAdapter.contract.ts';
+import { until } from './until.ts';
 
 const guard = outbound({ allowed: { hosts: new Set(), addresses: blockList(['127.0.0.1']) }, stores: [] });
 const within = (ms: number) => AbortSignal.timeout(ms);
+const patient = () => new AbortController().signal;
 const device = { name: 'edge/01' };
 
 describe('The adapter http', () => {
@@ -25,13 +27,7 @@ describe('The adapter http', () => {
     await once(server, 'listening');
   });
   after(() => { server.close(); server.closeAllConnections(); });
-  afterEach('no connection is left', async () => {
-    const deadline = Date.now() + 2000;
-    while (open.size > 0) {
-      assert.ok(Date.now() < deadline, 'a connection is left open');
-      await new Promise(setImmediate);
-    }
-  });
+  afterEach('no connection is left', () => until(() => open.size === 0, 'the end of all connections'));
   const base = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const adapter = (more: Partial<HttpProperties> = {}) => httpAdapter('tested', { baseUrl: `${base()}/api/`, ...more }, guard);
   const json = (response: ServerResponse, status: number, body: unknown) => response.writeHead(status, { 'Content-Type': 'application/json' }).end(typeof body === 'string' ? body : JSON.stringify(body));
@@ -55,13 +51,13 @@ describe('The adapter http', () => {
   it('passes a JSON answer through unchanged, anything else as a JSON string', async () => {
     const exactly = '{"id": 12345678901234567890,\n "a":1.0, "a":2}';
     behave = (_, response) => json(response, 201, exactly);
-    assert.deepEqual(await adapter().apply(device, 'x', {}, within(5000)), { status: 201, text: exactly });
+    assert.deepEqual(await adapter().apply(device, 'x', {}, patient()), { status: 201, text: exactly });
     behave = (_, response) => response.writeHead(200, { 'Content-Type': 'text/html' }).end('<b>done</b>');
-    assert.deepEqual(await adapter().apply(device, 'x', {}, within(5000)), { status: 200, text: '"<b>done</b>"' });
+    assert.deepEqual(await adapter().apply(device, 'x', {}, patient()), { status: 200, text: '"<b>done</b>"' });
     behave = (_, response) => json(response, 200, '{"broken":');
-    assert.equal((await adapter().apply(device, 'x', {}, within(5000))).text, '"{\\"broken\\":"');
+    assert.equal((await adapter().apply(device, 'x', {}, patient())).text, '"{\\"broken\\":"');
     behave = (_, response) => json(response, 200, '['.repeat(100_000) + ']'.repeat(100_000));
-    JSON.parse((await adapter().apply(device, 'x', {}, within(5000))).text);
+    JSON.parse((await adapter().apply(device, 'x', {}, patient())).text);
   });
 
   it('sends configuration, options and the credentials that it has', async () => {
@@ -69,7 +65,7 @@ describe('The adapter http', () => {
     behave = ({ headers }, response, body) => { seen = [headers.authorization, JSON.parse(body)]; json(response, 200, {}); };
     const sent = { config: 'hostname x', options: { replace: true } };
     for (const [properties, authorization] of [[{ token: 't' }, 'Bearer t'], [{ username: 'u', password: 'p' }, 'Basic dTpw'], [{ auth: 'Custom c' }, 'Custom c'], [{}, undefined]] as const) {
-      await adapter(properties).apply(device, sent.config, sent.options, within(5000));
+      await adapter(properties).apply(device, sent.config, sent.options, patient());
       assert.deepEqual(seen, [authorization, sent]);
     }
   });
@@ -77,25 +73,25 @@ describe('The adapter http', () => {
   it('does not follow redirects', async () => {
     let asked = 0;
     behave = (_, response) => { asked++; response.writeHead(307, { Location: `${base()}/elsewhere` }).end(); };
-    assert.equal((await adapter().apply(device, 'x', {}, within(5000))).status, 307);
-    await fails(adapter().configuration(device, within(5000)), /status 307/);
+    assert.equal((await adapter().apply(device, 'x', {}, patient())).status, 307);
+    await fails(adapter().configuration(device, patient()), /status 307/);
     assert.equal(asked, 2);
   });
 
   it('shows no secret that a failing controller repeats', async () => {
     behave = ({ headers }, response) => json(response, 500, { headers });
-    const { text } = await adapter({ username: 'u', password: 'hunter2' }).apply(device, 'x', {}, within(5000));
+    const { text } = await adapter({ username: 'u', password: 'hunter2' }).apply(device, 'x', {}, patient());
     assert.doesNotMatch(text, /hunter2|dTpodW50ZXIy/);
     assert.match(text, /Basic \*{8}/);
   });
 
   it('fails when an answer lacks what was asked for', async () => {
     behave = (_, response) => json(response, 200, { other: 1 });
-    await fails(adapter().configuration(device, within(5000)), /has no config/);
-    await fails(adapter().run(device, 'show version', within(5000)), /has no output/);
+    await fails(adapter().configuration(device, patient()), /has no config/);
+    await fails(adapter().run(device, 'show version', patient()), /has no output/);
   });
 
-  it('does not leave its base by a device\'s name', () => fails(adapter().configuration({ name: '..' }, within(5000)), /cannot be in a URL/));
+  it('does not leave its base by a device\'s name', () => fails(adapter().configuration({ name: '..' }, patient()), /cannot be in a URL/));
   it('ends in time where there is no answer', () => { behave = () => undefined; return fails(adapter().apply(device, 'x', {}, within(300)), /no answer in time/); });
   it('ends in time where an answer dribbles', () => {
     behave = (_, response) => { response.writeHead(200); const timer = setInterval(() => response.write('x'), 20); response.on('close', () => clearInterval(timer)); };
@@ -103,10 +99,10 @@ describe('The adapter http', () => {
   });
   it('ends where an answer does not', () => {
     behave = (_, response) => { response.writeHead(200); const more = () => { while (!response.destroyed && response.write('x'.repeat(65_536))); }; response.on('drain', more); more(); };
-    return fails(adapter().apply(device, 'x', {}, within(10_000)), /too large/);
+    return fails(adapter().apply(device, 'x', {}, patient()), /too large/);
   });
-  it('ends where the connection does', () => { behave = (request) => request.socket.resetAndDestroy(); return fails(adapter().apply(device, 'x', {}, within(5000)), /broke off/); });
-  it('ends where an answer is no HTTP', () => { behave = (request) => { request.socket.end('SSH-2.0-x\r\n\r\n'); }; return fails(adapter().apply(device, 'x', {}, within(5000)), /not HTTP/); });
-  it('ends where nobody listens', () => fails(adapter({ baseUrl: 'http://127.0.0.1:1' }).apply(device, 'x', {}, within(5000)), /refused/));
-  it('does not go where it may not', () => fails(adapter({ baseUrl: base().replace('127.0.0.1', '2130706434') }).apply(device, 'x', {}, within(5000)), /127\.0\.0\.2.*OUTBOUND_ALLOW/));
+  it('ends where the connection does', () => { behave = (request) => request.socket.resetAndDestroy(); return fails(adapter().apply(device, 'x', {}, patient()), /broke off/); });
+  it('ends where an answer is no HTTP', () => { behave = (request) => { request.socket.end('SSH-2.0-x\r\n\r\n'); }; return fails(adapter().apply(device, 'x', {}, patient()), /not HTTP/); });
+  it('ends where nobody listens', () => fails(adapter({ baseUrl: 'http://127.0.0.1:1' }).apply(device, 'x', {}, patient()), /refused/));
+  it('does not go where it may not', () => fails(adapter({ baseUrl: base().replace('127.0.0.1', '2130706434') }).apply(device, 'x', {}, patient()), /127\.0\.0\.2.*OUTBOUND_ALLOW/));
 });

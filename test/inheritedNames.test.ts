@@ -5,7 +5,7 @@ import { startService, type TestService } from './service.ts';
 const names = ['__proto__', 'constructor', 'toString', 'hasOwnProperty', '%00 is not NUL', '../..', 'a/b?c#d', '\u202e\u{1f600}'];
 
 describe('names that objects inherit, and other odd ones', function () {
-  this.timeout(30_000);
+  this.timeout(300_000);
   let service: TestService;
   before(async () => {
     service = await startService();

@@ -3,8 +3,9 @@ import { moveJobs } from '../src/commands/jobMoves.ts';
 import { completeJob, failJob, startJob } from '../src/commands/jobs.ts';
 import { watchJobs } from '../src/commands/watchings.ts';
 import { job } from '../src/domain/jobs.ts';
-import { nodesOnLog, type TestNode, until } from './node.ts';
+import { nodesOnLog, type TestNode } from './node.ts';
 import { stopping } from './stopping.ts';
+import { until } from './until.ts';
 import { outcome } from './writer.ts';
 
 describe('Jobs on two nodes', () => {

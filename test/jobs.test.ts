@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { decideMoves, jobMoveDecision } from '../src/domain/jobMoves.ts';
 import { carryOut, complete, fail, job, type JobEvent, jobMoves, type JobState, start } from '../src/domain/jobs.ts';
 import { fold } from '../src/domain/core.ts';
 import { specification } from './given.ts';
+import { keptFiles } from './keptFiles.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { adminPassword, startService, type TestService } from './service.ts';
 
@@ -217,8 +216,7 @@ describe('Jobs over HTTP', () => {
     assert.deepEqual(error, { message: 'Refused', credentials: '********' });
     for (const text of [(await service.ask('GET', `${jobs}?limit=1000`)).text, service.lines.join()]) assert.ok(!/hunter2|\$sealed/.test(text));
     const { data: [listed] } = ok(await service.ask('GET', `${jobs}?multiEquals[status]=error&limit=1`));
-    for (const file of readdirSync(service.folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()))
-      assert.ok(!readFileSync(join(file.parentPath, file.name)).includes('hunter2'), `${file.name} has it in clear`);
+    for (const { name, bytes } of keptFiles(service.folder)) assert.ok(!bytes.includes('hunter2'), `${name} has it in clear`);
     assert.equal(listed.error.credentials, '********');
   });
 

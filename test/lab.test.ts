@@ -6,6 +6,7 @@ import { cliLines } from '../src/southbound/cliLines.ts';
 import { labAdapter } from '../src/southbound/lab.ts';
 import { merge, parse, print } from '../src/southbound/labConfig.ts';
 import { deviceAdapterContract } from './deviceAdapter.contract.ts';
+import { processorTime } from './processorTime.ts';
 
 const never = new AbortController().signal;
 
@@ -74,9 +75,9 @@ describe('A configuration of the lab', () => {
   });
   it('of many thousand lines is merged at once', () => {
     const lines = Array.from({ length: 60_000 }, (_, i) => `ntp server ${i}`).join('\n');
-    const start = performance.now();
+    const spent = processorTime();
     assert.equal(merged(lines, lines.replace(/^/gm, 'no ')), '!\nend\n');
-    assert.ok(performance.now() - start < 3000);
+    assert.ok(spent() < 10_000);
   });
   it('has banners as one command', () => assert.deepEqual(cliLines('banner motd #one#\r\n\r\nbanner login ^C\n a\n\n^C\nntp server 1\nbanner exec #\nnever closed'),
     ['banner motd #one#', 'banner login ^C\n a\n\n^C', 'ntp server 1', 'banner exec #\nnever closed']));

@@ -8,14 +8,14 @@ const allowed: Record<string, readonly string[]> = {
   projections: ['projections', 'domain', 'store', 'startWorker.ts'],
   commands: ['commands', 'domain', 'projections', 'store'],
   southbound: ['southbound', 'domain', 'startWorker.ts'],
-  http: ['http', 'commands', 'projections', 'domain', 'store', 'southbound', 'passwords.ts', 'secrets.ts', 'version.ts'],
+  http: ['http', 'commands', 'projections', 'domain', 'store', 'southbound', 'fairTurns.ts', 'passwords.ts', 'secrets.ts', 'version.ts'],
 };
 
 /** Packages that a layer may use beside Node's own modules; in the domain not even those. */
 const packages: Record<string, readonly string[]> = {
   domain: ['typebox', 'typebox/compile'],
   store: [
-    'libsql', 'lru-cache', '@eventstore/db-client', '@eventstore/db-client/generated', 'google-protobuf/google/protobuf',
+    '@photostructure/sqlite', 'lru-cache', '@eventstore/db-client', '@eventstore/db-client/generated', 'google-protobuf/google/protobuf',
     '@eventstore/db-client/dist/streams/appendToStream/unpackError.js', '@eventstore/db-client/dist/utils/grpcUUID.js',
   ],
   'store/grpc': ['@grpc/grpc-js', 're2js', 'selfsigned'],

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ApiNode } from './cluster.ts';
+import { endOfTest } from './until.ts';
 
 type Kind = 'groupMapping' | 'automation' | 'job';
 
@@ -23,7 +24,6 @@ type Options = {
   readonly pauseMs?: number;
 };
 
-const lasting = 30_000;
 const burstSize = 60;
 /** About how long it takes. */
 const burstMs = 400;
@@ -41,14 +41,13 @@ export const startLoad = ({ nodes, round, clients = 12, pauseMs = 20 }: Options)
   const wrong: string[] = [];
   const stored = new Map(nodes.map(({ name }) => [name, 0]));
   let [failures, replayed] = [0, 0];
-  let stopped = Infinity;
+  let stopped = false;
+  const end = endOfTest();
 
   /** Undefined: the node cannot answer now. Whatever else is not an answer is noted. */
   const ask = async (node: ApiNode, expected: readonly number[], ...args: Parameters<ApiNode['ask']>) => {
     const before = node.process();
-    const began = Date.now();
     const answer = await node.ask(...args);
-    if (Date.now() - began > lasting) wrong.push(`${node.name} took ${Date.now() - began} ms to answer ${answer.status} to ${args.slice(0, 2).join(' ')}`);
     if (expected.includes(answer.status)) return answer;
     const broke = answer.status === 0 && (before === undefined || before !== node.process());
     if (answer.status !== 503 && !broke) wrong.push(`${node.name} answered ${answer.status} to ${args.slice(0, 2).join(' ')} ${JSON.stringify(args[2])}: ${answer.text}`);
@@ -59,7 +58,7 @@ export const startLoad = ({ nodes, round, clients = 12, pauseMs = 20 }: Options)
   /** Where it was stored, and the answer; undefined: it was refused or given up. */
   const insist = async (wish: Wish, first: number, patient: boolean, ...[method, url, body]: Parameters<ApiNode['ask']>) => {
     wishes.push(wish);
-    for (let tried = 0; Date.now() < stopped + lasting && wrong.length < 10; tried++) {
+    for (let tried = 0; !end.aborted && wrong.length < 10; tried++) {
       const node = nodes[(first + tried) % nodes.length]!;
       const answer = await ask(node, wish.kind === 'automation' ? [200, 409] : [200], method, url, body, { 'Idempotency-Key': wish.key });
       if (answer?.status === 409) {
@@ -103,7 +102,7 @@ export const startLoad = ({ nodes, round, clients = 12, pauseMs = 20 }: Options)
   };
 
   const client = async (client: number): Promise<void> => {
-    for (let n = 0; stopped === Infinity; n++) {
+    for (let n = 0; !stopped && !end.aborted; n++) {
       const key = `${round}-${client}-${n}`;
       const patient = Math.random() > 0.15;
       // What is given up may still come, even after the next change: such a mapping is not touched again.
@@ -130,7 +129,7 @@ export const startLoad = ({ nodes, round, clients = 12, pauseMs = 20 }: Options)
     },
     /** Ends once every wish has its outcome. */
     stop: async (): Promise<void> => {
-      stopped = Math.min(stopped, Date.now());
+      stopped = true;
       await Promise.all(running);
     },
   };

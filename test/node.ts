@@ -18,7 +18,7 @@ import { collectionsOf } from '../src/projections/projector.ts';
 import { runProjections } from '../src/projections/run.ts';
 import { tellEvents } from '../src/projections/tellEvents.ts';
 import { secrets } from '../src/secrets.ts';
-import type { Recorded } from '../src/store/event.ts';
+import type { Told } from '../src/store/event.ts';
 import type { EventStore } from '../src/store/port.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
 import { context } from './given.ts';
@@ -52,7 +52,7 @@ export const cheapHashing = () => {
   return hashing;
 };
 
-type Options = { readonly settings?: () => LoginSettings; readonly now?: () => number; readonly reacting?: boolean; readonly onEvent?: (event: Recorded) => void };
+type Options = { readonly settings?: () => LoginSettings; readonly now?: () => number; readonly reacting?: boolean; readonly onEvent?: (event: Told) => void };
 
 /** What one node consists of below HTTP, over a log that others may use as well; `reacting`: with what follows from events. `command` acts as an admin. */
 export const startNode = async (log: EventStore, { settings = () => defaults, now = Date.now, reacting = false, onEvent = () => undefined }: Options = {}) => {
@@ -84,7 +84,7 @@ export const startNode = async (log: EventStore, { settings = () => defaults, no
 
   const telling = tellEvents({
     store, run, after: acknowledged, categories: new Set(aggregates.map(({ category }) => category)), log: () => undefined,
-    onStored: auth.onStored,
+    onStored: auth.onStored, onType: () => undefined,
     onEvent: (event) => { auth.onEvent(event); onEvent(event); },
   });
   if (reacting) following.start(handle);
@@ -134,5 +134,3 @@ export const nodesOnLog = (options: Options = {}, whileStopping: () => void = ()
   };
 };
 
-/** Waits until it is so: what a stopped node left behind, others carry out in their own time. */
-export const until = async (so: () => boolean | Promise<boolean>): Promise<void> => { while (!(await so())) await new Promise((resolve) => { setImmediate(resolve); }); };

@@ -1,9 +1,14 @@
 import assert from 'node:assert/strict';
 import { Refusal } from '../src/domain/refusal.ts';
 import { passwords } from '../src/passwords.ts';
+import { processorTime } from './processorTime.ts';
+
+// Python: base64(hashlib.scrypt(b'password', salt=b'saltsaltsaltsalt', n=2**10, r=4, p=1, dklen=32))
+const ofPassword = '$scrypt$ln=10,r=4,p=1$c2FsdHNhbHRzYWx0c2FsdA==$FMw9ZU3gdKzGpBYc2OJJ2o8TDprJ0C5ibHyFdt28BIQ=';
 
 describe('passwords', () => {
-  const { hashPassword, verifyPassword } = passwords();
+  const { hashPassword, verifyPassword: verify } = passwords();
+  const verifyPassword = (password: string, hashed: string | undefined) => verify(password, hashed, '10.0.0.1');
 
   it('are hashed with scrypt, N=2^14, r=8, p=5, a salt each, all in one text', async () => {
     const [a, b] = await Promise.all([hashPassword('pässword:1'), hashPassword('pässword:1')]);
@@ -13,19 +18,17 @@ describe('passwords', () => {
     assert.ok(!await verifyPassword('pässword:2', a));
   });
   it('are checked with the parameters that they were hashed with', async () => {
-    // Python: base64(hashlib.scrypt(b'password', salt=b'saltsaltsaltsalt', n=2**10, r=4, p=1, dklen=32))
-    const hashed = '$scrypt$ln=10,r=4,p=1$c2FsdHNhbHRzYWx0c2FsdA==$FMw9ZU3gdKzGpBYc2OJJ2o8TDprJ0C5ibHyFdt28BIQ=';
-    assert.ok(await verifyPassword('password', hashed));
-    assert.ok(!await verifyPassword('passwort', hashed));
+    assert.ok(await verifyPassword('password', ofPassword));
+    assert.ok(!await verifyPassword('passwort', ofPassword));
   });
   it('are the same however their accents are composed', async () => {
     assert.ok(await verifyPassword('pa\u0308ssword', await hashPassword('p\u00e4ssword')));
   });
-  it('fail without a hash, not before the time that a hash takes', async () => {
+  it('fail without a hash, after as much work as a hash takes', async () => {
     const time = async (hashed: string | undefined) => {
-      const start = performance.now();
+      const spent = processorTime();
       assert.ok(!await verifyPassword('wrong', hashed));
-      return performance.now() - start;
+      return spent();
     };
     const hashed = await hashPassword('right');
     const [without, withOne] = [await time(undefined), await time(hashed)];
@@ -41,13 +44,38 @@ describe('passwords', () => {
     clearInterval(counting);
     assert.ok(turns >= 3, `${turns} turns`);
   });
-  it('are refused when too many wait, and taken again afterwards', async () => {
-    const busy = passwords();
-    const cheap = (await hashPassword('x')).replace('ln=14,r=8,p=5', 'ln=10,r=1,p=1');
-    const outcomes = await Promise.allSettled(Array.from({ length: 110 }, () => busy.verifyPassword('y', cheap)));
-    const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
-    assert.equal(refused.length, 8);
-    for (const { reason } of refused) assert.ok(reason instanceof Refusal && reason.code === 'limited' && reason.retryAfterSeconds! > 0);
-    assert.equal(await busy.verifyPassword('y', cheap), false);
+  it('differ by NULs at their end, as by any other character', async () => {
+    for (const nuls of ['\0', '\0\0']) assert.ok(!await verifyPassword(`password${nuls}`, ofPassword));
+    const hashed = await hashPassword('password\0');
+    assert.ok(await verifyPassword('password\0', hashed));
+    assert.ok(!await verifyPassword('password', hashed));
+  });
+
+  describe('of many addresses', () => {
+    const flooded = (times: number) => {
+      const busy = passwords();
+      const done: string[] = [];
+      const check = (from: string) => busy.verifyPassword('y', ofPassword, from).then(() => { done.push(from); });
+      return { done, check, flood: Array.from({ length: times }, () => check('flood')) };
+    };
+
+    it('are checked in turn: one address with a thousand holds up another by what is under way', async () => {
+      const { done, check, flood } = flooded(900);
+      await check('elsewhere');
+      // Those under way, and some that a machine under load ends earlier than it.
+      assert.ok(done.filter((from) => from === 'flood').length <= 10, `${done.length - 1} before it`);
+      await Promise.all(flood);
+    });
+    it('are refused when too many wait, those of the address that has the most; and taken again afterwards', async () => {
+      const { done, check, flood } = flooded(1_100);
+      const others = Array.from({ length: 50 }, (_, i) => check(`10.0.0.${i % 25}`));
+      const outcomes = await Promise.allSettled(flood);
+      await Promise.all(others);
+      const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
+      assert.equal(refused.length, 1_100 + 50 - 1_000 - 2);
+      for (const { reason } of refused) assert.ok(reason instanceof Refusal && reason.code === 'limited' && reason.retryAfterSeconds! > 0);
+      await check('flood');
+      assert.equal(done.at(-1), 'flood');
+    });
   });
 });

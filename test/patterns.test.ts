@@ -2,15 +2,16 @@ import assert from 'node:assert/strict';
 import { linearPattern } from '../src/commands/patterns.ts';
 import { patternFaults } from '../src/commands/searches.ts';
 import { Refusal } from '../src/domain/refusal.ts';
+import { processorTime } from './processorTime.ts';
 
 describe('regular expressions', () => {
   const isTooLarge = (error: unknown): boolean => error instanceof Refusal && error.code === 'invalid' && error.message.includes('too large');
 
   it('that repeat too much are refused without being compiled, which would take seconds', () => {
-    const began = performance.now();
+    const spent = processorTime();
     for (const text of ['a{0,1000}'.repeat(100), '((a{10}){10}){10}'.repeat(50), '[\\p{L}\\d]{999}'.repeat(60), '(?:a{2}b{3,}){999}'.repeat(50), '(?<n>\\p{L}{30}|x){900}'])
       for (let i = 0; i < 10; i++) assert.throws(() => linearPattern(`${text}${i}`, {}), isTooLarge, text);
-    assert.ok(performance.now() - began < 1000);
+    assert.ok(spent() < 5000);
   });
   it('that only look as if are compiled', () => {
     for (const text of ['[{999}{999}{999}{999}{999}]', '\\{999}\\{999}\\{999}\\{999}\\{999}', 'a{999}', '(?:ab){500}', '(?P<octet>\\d{1,3}\\.){3}', 'a{0}']) assert.ok(linearPattern(text, {}).instructions < 2000, text);
@@ -21,5 +22,5 @@ describe('regular expressions', () => {
     assert.deepEqual([...new Set(faults.map(({ message }) => message))], ['All patterns together are too large']);
     assert.deepEqual(faults.at(-1)?.path, '/299');
     assert.deepEqual(await patternFaults(patterns.slice(0, 100)), []);
-  }).timeout(10_000);
+  });
 });

@@ -7,10 +7,11 @@ import type { Bundle, PrebuiltDocument } from '../src/domain/prebuiltSchemas.ts'
 import type { EventStore } from '../src/store/port.ts';
 import { openLog, startNode, type TestNode } from './node.ts';
 import { dying } from './stopping.ts';
+import { until } from './until.ts';
 import { outcome } from './writer.ts';
 
 describe('The install of a package', function () {
-  this.timeout(20_000);
+  this.timeout(300_000);
   let log: Awaited<ReturnType<typeof openLog>>;
   const nodes: TestNode[] = [];
   let held: ReturnType<typeof dying> | undefined;
@@ -35,13 +36,6 @@ describe('The install of a package', function () {
     for (;;) {
       const result = await outcome(work());
       if (result !== 'unavailable') return result;
-    }
-  };
-  const until = async (so: () => Promise<boolean>, what: string): Promise<void> => {
-    const deadline = Date.now() + 10_000;
-    while (!(await so())) {
-      assert.ok(Date.now() < deadline, what);
-      await new Promise(setImmediate);
     }
   };
   beforeEach(async () => { log = await openLog(); });
@@ -74,7 +68,7 @@ describe('The install of a package', function () {
         const decided = step > 13 || (step === 13 && moment === 'after');
         const next = await node();
         const { name } = vlanRollout.metadata;
-        if (decided) await until(async () => { const { imported, pending } = await stateOf(next, name); return imported !== undefined && !pending; }, 'parts are missing');
+        if (decided) await until(async () => { const { imported, pending } = await stateOf(next, name); return imported !== undefined && !pending; }, 'all parts');
         else assert.deepEqual(await names(next), []);
         await install(next, vlanRollout);
         assert.deepEqual(await names(next), all);
@@ -130,7 +124,7 @@ describe('The install of a package', function () {
     assert.equal(await outcome(other.command(createForm, 'b'.repeat(24), { name: 'G' })), 'conflict', 'the new name is promised');
     assert.equal(await outcome(other.command(createForm, 'c'.repeat(24), { name: 'F' })), 'conflict', 'the old one is still borne');
     await node();
-    await until(async () => !(await stateOf(other, 'p')).pending, 'it is not carried out');
+    await until(async () => !(await stateOf(other, 'p')).pending, 'all parts');
     await other.catchUp();
     assert.deepEqual(await names(other), ['forms: G']);
     await other.command(createForm, 'c'.repeat(24), { name: 'F' });

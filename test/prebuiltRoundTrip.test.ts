@@ -50,7 +50,7 @@ const packages = (run: () => number): fc.Arbitrary<PrebuiltDocument> => fc.nat(6
 });
 
 describe('What is exported of a prebuilt', function () {
-  this.timeout(60_000);
+  this.timeout(300_000);
   const services: TestService[] = [];
   before(async () => { for (let i = 0; i < 2; i++) services.push(await startService()); });
   after(async () => { for (const service of services) await service.stop(); });

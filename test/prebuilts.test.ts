@@ -212,7 +212,6 @@ describe('Prebuilts over HTTP', () => {
       [aForm('f', { struct: { type: 'object', items: [{}] } }), '/data/struct/items/0'], [aForm('f', { schema: { type: 'object', title: 't', properties: { a: { type: 'no type' } } } }), '/data/schema'],
       [{ type: 'template', data: { name: 't' } }, '/data/template'],
       [{ type: 'mop-template', data: { name: 'm', commands: [{ rules: [{ rule: '(', eval: 'RegEx' }] }] } }, '/data/commands/0/rules/0/rule'],
-      [{ type: 'mop-template', data: { name: 'm', commands: [{ rules: [{ rule: 'x', eval: 'never' }] }] } }, '/data/commands/0/rules/0/eval'],
       [{ type: 'mop-analytic-template', data: {} }, '/data/name'], [{ type: 'automation', data: { name: 'a' } }, '/data/_id'],
       [{ type: 'golden-config', data: { name: 't', versions: [] } }, '/data/versions'],
       [{ type: 'golden-config', data: { name: 't', versions: [{ name: 'v', root: { name: 'r', configId: 'a'.repeat(24), children: [{ name: 'c' }] } }] } }, '/data/versions/0/root/children/0'],

@@ -64,7 +64,7 @@ describe('profiles: decisions', () => {
 });
 
 describe('profiles over HTTP', function () {
-  this.timeout(30_000);
+  this.timeout(300_000);
   let service: TestService;
   before(async () => { service = await startService(); });
   after(() => service.stop());

@@ -5,14 +5,19 @@ import { projection } from '../src/projections/define.ts';
 import { collectionsOf, projector } from '../src/projections/projector.ts';
 import type { StoredEvent } from '../src/store/port.ts';
 
-type FamilyEvent = Event<'born', { readonly names: readonly string[] }> | Event<'renamed', { readonly to: string }> | Event<'left', Record<string, never>>;
+type FamilyEvent =
+  | Event<'born', { readonly names: readonly string[] }>
+  | Event<'renamed', { readonly to: string; readonly tags?: readonly string[]; readonly guard?: string }>
+  | Event<'left', Record<string, never>>;
+type Family = { readonly name: string; readonly tags?: readonly string[]; readonly guard?: string };
 
 const family = aggregate<null, FamilyEvent>({ area: 'mop', category: 'family', initial: null, evolve: { born: () => null, renamed: () => null, left: () => null }, exists: () => true });
-const families = projection<{ readonly name: string }, FamilyEvent>(family, {
+const families = projection<Family, FamilyEvent>(family, {
   collection: 'families',
-  on: { born: (doc) => doc ?? { name: 'f' }, renamed: (_, { data }) => ({ name: data.to }), left: (doc) => doc },
+  on: { born: (doc) => doc ?? { name: 'f' }, renamed: (_, { data: { to, ...more } }) => ({ name: to, ...more }), left: (doc) => doc },
   sorts: { name: ({ name }) => name },
-  filters: {},
+  filters: { tags: ({ tags = [] }) => tags },
+  guard: ({ guard }) => guard,
   children: {
     collection: 'children',
     on: {
@@ -27,28 +32,31 @@ const families = projection<{ readonly name: string }, FamilyEvent>(family, {
   },
 });
 
-describe('children of a document', () => {
-  const open = async () => {
-    const model = memoryReadStore({ collections: collectionsOf([families]) });
-    const logged: string[] = [];
-    const documents = projector([families], (collection, id) => model.get(collection, id), (message) => logged.push(message));
-    documents.reset(true);
-    const revisions = new Map<string, number>();
-    let position = 0;
-    const happen = async (...events: readonly (readonly [stream: string, topic: FamilyEvent['type'], data: object])[]): Promise<void> => {
-      const stored = events.map(([id, topic, data]): StoredEvent => {
-        const revision = (revisions.get(id) ?? -1) + 1;
-        revisions.set(id, revision);
-        return { id: `e${position}`, stream: `family-${id}`, revision, position: ++position, type: `@platform/mop:${topic}`, data: JSON.stringify(data), metadata: '{}' };
-      });
-      await documents.take(stored);
-      const { position: from } = await model.resume();
-      assert.equal(await model.apply(documents.drain(), from, { position, event: '' }), true);
-    };
-    const of = async (part: string) => (await model.list('children', { part, sort: 'name', order: 1, skip: 0, limit: 10 })).entries.map(({ text, revision }) => [JSON.parse(text).name, revision]);
-    return { happen, of, documents, logged, model };
-  };
+type Happening = readonly [stream: string, topic: FamilyEvent['type'], data: unknown, more?: Partial<StoredEvent>];
 
+const open = async () => {
+  const model = memoryReadStore({ collections: collectionsOf([families]) });
+  const logged: string[] = [];
+  const documents = projector([families], (collection, id) => model.get(collection, id), (message) => logged.push(message));
+  documents.reset(true);
+  const revisions = new Map<string, number>();
+  let position = 0;
+  const happen = async (...events: readonly Happening[]): Promise<void> => {
+    const stored = events.map(([id, topic, data, more]): StoredEvent => {
+      const revision = (revisions.get(id) ?? -1) + 1;
+      revisions.set(id, revision);
+      return { id: `e${position}`, stream: `family-${id}`, revision, position: ++position, type: `@platform/mop:${topic}`, data: JSON.stringify(data), metadata: '{}', ...more };
+    });
+    await documents.take(stored);
+    const { position: from } = await model.resume();
+    assert.equal(await model.apply(documents.drain(), from, { position, event: '' }), true);
+  };
+  const of = async (part: string) => (await model.list('children', { part, sort: 'name', order: 1, skip: 0, limit: 10 })).entries.map(({ text, revision }) => [JSON.parse(text).name, revision]);
+  const all = () => [...model.entries()].map(([collection, entry]) => JSON.stringify([collection, entry])).sort();
+  return { happen, of, documents, logged, model, all };
+};
+
+describe('children of a document', () => {
   it('come and go with the events of its stream, each at its revision', async () => {
     const { happen, of, model } = await open();
     await happen(['one', 'born', { names: ['b', 'a'] }], ['two', 'born', { names: ['a'] }]);
@@ -59,12 +67,60 @@ describe('children of a document', () => {
     assert.equal((await model.get('families', 'one'))?.text, '{"name":"g"}');
   });
 
-  it('are parked together when one throws, and the document and others go on', async () => {
+  it('are parked with it when one throws, and others go on', async () => {
     const { happen, of, documents, logged, model } = await open();
     await happen(['one', 'born', { names: ['a'] }]);
-    await happen(['one', 'born', { names: ['b', 'bad'] }], ['one', 'renamed', { to: 'g' }], ['two', 'born', { names: ['x'] }], ['one', 'left', {}]);
-    assert.deepEqual([await of('one'), await of('two')], [[['a', 0]], [['x', 0]]]);
-    assert.deepEqual([[...documents.parked().keys()], logged.length, (await model.get('families', 'one'))?.text], [['children/one'], 1, '{"name":"g"}']);
-    assert.match((await model.get('parked', 'children/one'))!.text, /born at position 2: Error: a bad name/);
+    await happen(['one', 'born', { names: ['b', 'bad'] }], ['one', 'renamed', { to: 'g' }], ['two', 'born', { names: ['x'] }], ['one', 'born', { names: ['c'] }]);
+    assert.deepEqual([await of('one'), await of('two')], [[], [['x', 0]]]);
+    assert.deepEqual([[...documents.parked().keys()], logged.length, await model.get('families', 'one')], [['families/one'], 1, undefined]);
+    assert.match((await model.get('parked', 'families/one'))!.text, /born at position 2: Error: a bad name/);
+    assert.deepEqual(await model.idsNamed('parked', 'families/f'), ['families/one']);
+  });
+});
+
+describe('a document that the read models cannot keep', () => {
+  const one = (topic: FamilyEvent['type'], data: unknown, more: Partial<StoredEvent> = {}): Happening => ['one', topic, data, more];
+  const bad: Readonly<Record<string, Happening>> = {
+    'throws': one('renamed', null),
+    'has no name': one('renamed', {}),
+    'has a name that is no text': one('renamed', { to: 5 }),
+    'has filters that are no list': one('renamed', { to: 'g', tags: 5 }),
+    'has filters that are no texts': one('renamed', { to: 'g', tags: ['a', null] }),
+    'has a guard that is no text': one('renamed', { to: 'g', guard: 7 }),
+    'has children with names that are no texts': one('born', { names: ['a', 3] }),
+    'comes of an event that is no JSON': one('renamed', {}, { data: '{' }),
+    'comes of an event whose metadata is no object': one('renamed', { to: 'g' }, { metadata: 'null' }),
+    'comes of an event that lacks its content': one('renamed', { to: 'g' }, { lacking: 'has lost it' }),
+  };
+  for (const [what, event] of Object.entries(bad)) {
+    it(`is parked, alone, and the same however many events come at once: it ${what}`, async () => {
+      const events: readonly Happening[] = [['one', 'born', { names: ['a'] }], ['two', 'born', { names: ['b'] }], event, ['one', 'renamed', { to: 'sound again' }], ['two', 'renamed', { to: 'g', tags: ['t'] }]];
+      const [together, single] = [await open(), await open()];
+      await together.happen(...events);
+      for (const each of events) await single.happen(each);
+      assert.deepEqual(together.all(), single.all());
+      assert.deepEqual([...together.documents.parked().keys()], ['families/one']);
+      assert.deepEqual([await single.of('one'), await single.of('two')], [[], [['b', 0]]]);
+      const { entries } = await single.model.list('families', { sort: 'name', order: 1, skip: 0, limit: 10, where: { field: 'tags', op: 'contains', value: 't' } });
+      assert.deepEqual(entries.map(({ id }) => id), ['two']);
+    });
+  }
+
+  it('stays parked when its stream goes on after a restart', async () => {
+    const { happen, documents, model, all } = await open();
+    await happen(['one', 'born', { names: ['a'] }], one('renamed', null));
+    const before = all();
+    documents.reset(false, documents.parked().size === 1 ? new Map(documents.parked()) : new Map());
+    await happen(['one', 'renamed', { to: 'sound again' }]);
+    assert.deepEqual([all(), await model.get('families', 'one')], [before, undefined]);
+  });
+
+  it('may have any id and any topic', async () => {
+    const { happen, model, documents } = await open();
+    for (const id of ['', 'a/b', '__proto__', 'constructor']) await happen([id, 'born', { names: ['x'] }]);
+    for (const topic of ['toString', '__proto__', 'constructor', 'unheard of']) await happen(['two', topic as FamilyEvent['type'], {}]);
+    assert.deepEqual([...documents.parked().keys()], ['families/', 'families/a/b']);
+    assert.equal((await model.get('families', '__proto__'))?.text, '{"name":"f"}');
+    assert.equal(await model.get('families', 'two'), undefined);
   });
 });

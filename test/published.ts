@@ -1,14 +1,14 @@
 import { join } from 'node:path';
-import Database from 'libsql';
+import { connectToRead } from '../src/store/sqliteLog.ts';
 
 export type Published = { readonly type: string; readonly stream: string; readonly data: any }; // a payload
 
 /** The published events in the log of a folder, by stream, also while the service writes. */
 export const publishedIn = (folder: string): readonly Published[] => {
-  const db = new Database(join(folder, 'events.db'), { readonly: true, timeout: 5000 });
+  const db = connectToRead(join(folder, 'events.db'));
   try {
-    const rows = db.prepare('SELECT type, stream, data FROM events WHERE stream LIKE \'publishedEvent-%\' ORDER BY stream').all() as readonly { type: string; stream: string; data: string }[];
-    return rows.map(({ type, stream, data }) => ({ type, stream, data: JSON.parse(data) }));
+    const rows = db.prepare('SELECT type, stream, data FROM events WHERE stream LIKE \'publishedEvent-%\' ORDER BY stream').all() as readonly [type: string, stream: string, data: string][];
+    return rows.map(([type, stream, data]) => ({ type, stream, data: JSON.parse(data) }));
   } finally {
     db.close();
   }

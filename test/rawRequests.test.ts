@@ -10,7 +10,7 @@ const close = 'Connection: close\r\n\r\n';
 const jsonOf = (length: number | string) => `Content-Type: application/json\r\nContent-Length: ${length}\r\n`;
 
 describe('bytes on a socket', function () {
-  this.timeout(30_000);
+  this.timeout(300_000);
   let service: TestService;
   let stored: number;
   before(async () => { service = await startService(); });

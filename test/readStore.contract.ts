@@ -433,7 +433,7 @@ export const readStoreContract = (name: string, open: () => ReadStore | Promise<
   });
 
   it('answers like a plain array, whatever is written and asked', async function () {
-    this.timeout(60_000);
+    this.timeout(300_000);
     const text = fc.string({ unit: fc.constantFrom('a', 'A', 'b', 'ß', 'İ', 'Σ', 'é', ' ', '\uE000', '😀', '\x02', '\x03', '\0'), maxLength: 3 });
     const id = fc.constantFrom('1', '2', '3', 'a', 'B', '😀', '\uE000', '/');
     const guard = fc.constantFrom(undefined, 'x', 'y', 'z');

@@ -35,7 +35,7 @@ describe('README', () => {
   });
 
   (missing.length > 0 ? it.skip : it)(`keeps what its tour promises${missing.length > 0 ? ` (needs ${missing.join(', ')})` : ''}`, async function () {
-    this.timeout(60_000);
+    this.timeout(300_000);
     const folder = temporaryFolder();
     const server = await startServer(`${folder}/data`, { ADMIN_PASSWORD: 'correct-horse' });
     try {

@@ -64,7 +64,7 @@ const rebuilt = async (file: string): Promise<unknown[]> => {
 };
 
 describe('read models', function () {
-  this.timeout(60_000);
+  this.timeout(300_000);
   let service: TestService;
   beforeEach(async () => { service = await startService(); });
   afterEach(async () => { if (existsSync(service.folder)) rmSync(service.folder, { recursive: true, force: true }); });

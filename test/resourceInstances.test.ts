@@ -82,6 +82,22 @@ describe('Instances over HTTP', () => {
     assert.equal(ok(await service.ask('GET', path)).metadata.total, 1);
   });
 
+  it('are compared as JSON, whatever their members are called', async () => {
+    for (const name of ['toString', 'valueOf', 'toJSON', 'constructor', 'hasOwnProperty', 'then', 'length']) {
+      const value = { [name]: 1 };
+      const made = ok(await service.ask('POST', models, { name: `Odd ${name}`, schema: { properties: { a: { const: value }, b: { enum: [value] }, c: { uniqueItems: true } } } })).data;
+      const take = (instanceData: object) => service.ask('POST', `${models}/${made._id}/instances`, { name: 'one', instanceData });
+      refused(await take({ a: { [name]: 2 } }), 422, /\/instanceData\/a/);
+      refused(await take({ b: { [name]: 'x' } }), 422, /\/instanceData\/b/);
+      refused(await take({ c: [value, value] }), 422, /\/instanceData\/c/);
+      ok(await take({ a: value, b: value, c: [value, { [name]: 2 }] }));
+      for (const keyword of ['required', 'type', '$schema']) {
+        const odd = keyword === '$schema' ? value : [value, value];
+        refused(await service.ask('POST', models, { name: 'x', schema: { [keyword]: odd } }), 400);
+      }
+    }
+  });
+
   it('refuse data that do not fit, with the path, and what is not there', async () => {
     refused(await service.ask('POST', path, { name: 'bad', instanceData: { vlan: 5000 } }), 422, /\/instanceData\/vlan/);
     refused(await service.ask('POST', path, { name: 'bad', instanceData: {} }), 422, /\/instanceData\/vlan/);

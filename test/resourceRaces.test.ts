@@ -10,12 +10,13 @@ import { job } from '../src/domain/jobs.ts';
 import { resourceGroup } from '../src/domain/resourceGroups.ts';
 import { resourceInstance } from '../src/domain/resourceInstances.ts';
 import { resourceModel } from '../src/domain/resourceModels.ts';
-import { nodesOnLog, type TestNode, until } from './node.ts';
+import { nodesOnLog, type TestNode } from './node.ts';
 import { stopping } from './stopping.ts';
+import { until } from './until.ts';
 import { outcome } from './writer.ts';
 
 describe('Resource models on two nodes', function () {
-  this.timeout(60_000);
+  this.timeout(300_000);
   const { anew, log, node } = nodesOnLog({ reacting: true });
   const [m, g, a, b] = ['d', 'e', 'a', 'b'].map((letter) => letter.repeat(24)) as [string, string, string, string];
   const action = { _id: '00af', name: 'Deploy', type: 'create', workflow: 'Deploy' };

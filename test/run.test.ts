@@ -6,7 +6,8 @@ import type { ReadStore } from '../src/projections/port.ts';
 import { collectionsOf } from '../src/projections/projector.ts';
 import { runProjections } from '../src/projections/run.ts';
 import { tellEvents } from '../src/projections/tellEvents.ts';
-import { openLog, until } from './node.ts';
+import { openLog } from './node.ts';
+import { until } from './until.ts';
 
 describe('who projects', () => {
   let log: Awaited<ReturnType<typeof openLog>>;
@@ -58,7 +59,7 @@ describe('who projects', () => {
     start(0, () => true);
     await until(() => run.ready());
     const told: number[] = [];
-    const telling = tellEvents({ store: log.store, run, after: 0, categories: new Set(['s']), onStored: (events) => told.push(events.length), onEvent: () => undefined, log: () => undefined });
+    const telling = tellEvents({ store: log.store, run, after: 0, categories: new Set(['s']), onStored: (events) => told.push(events.length), onEvent: () => undefined, onType: () => undefined, log: () => undefined });
     const stopped = run.stop();
     await append();
     await until(() => told.length > 0);

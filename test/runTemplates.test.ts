@@ -40,6 +40,14 @@ describe('a run of a command template', () => {
     });
   });
 
+  it('asks a command of several lines line by line', async () => {
+    const both = { command: 'show version\r\n\nshow clock <!zone!>\n', rules: [{ rule: '12.1\n10:00', eval: 'contains' }] };
+    const ways = lab();
+    const run = await runCommandTemplate(content({ commands: [both] }), ['r1', 'r2'], { zone: 'UTC' }, ways);
+    assert.deepEqual(ways.asked.filter((asked) => asked.startsWith('r1')), ['r1: show version', 'r1: show clock UTC']);
+    assert.deepEqual(run.commands_results.map(({ response, result }) => [response, result]), [['Version 17.12.1\n10:00 UTC\r\nok\r\n', true], ['Version 17.9.4\n10:00 UTC\nok\n', false]]);
+  });
+
   it('wants of each device that all its commands pass, or that one does', async () => {
     const result = async (passRule: boolean, names: readonly string[]) => (await runCommandTemplate(content({ passRule, commands: [version, clock] }), names, { zone: 'UTC' }, lab())).result;
     assert.deepEqual([await result(true, ['r1']), await result(true, ['r1', 'r2']), await result(false, ['r1', 'r2'])], [true, false, true]);

@@ -5,6 +5,7 @@ import { createScheduledJob } from '../src/commands/scheduledJobs.ts';
 import { scheduledJobMigration } from '../src/domain/scheduledJobMigrations.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
 import { dying } from './stopping.ts';
+import { until } from './until.ts';
 import { outcome } from './writer.ts';
 
 const job = 'a'.repeat(24);
@@ -18,13 +19,7 @@ describe('A migration of a scheduled job', () => {
     return { automations: automations.map(({ name }) => name as string), triggers: triggers.map(({ type }) => type as string).sort(), migrated: kept?.migrated as boolean };
   };
   const whole = { automations: ['Audit'], triggers: ['manual', 'schedule'], migrated: true };
-  const until = async (one: TestNode): Promise<void> => {
-    const deadline = Date.now() + 5000;
-    while (!(await found(one)).migrated) {
-      assert.ok(Date.now() < deadline, 'the migration is not carried out');
-      await new Promise(setImmediate);
-    }
-  };
+  const carriedOut = (one: TestNode) => until(async () => (await found(one)).migrated, 'the migration');
 
   beforeEach(async () => {
     await (await node()).command(createScheduledJob, job, { name: 'Audit', repeatInterval: '1 day', data: { workflowId: 'Audit' } });
@@ -42,10 +37,10 @@ describe('A migration of a scheduled job', () => {
         const next = await node();
         const { decided } = await next.tools.state(scheduledJobMigration, 'i');
         assert.equal(decided !== undefined, step > 5 || (step === 5 && moment === 'after'));
-        if (decided) await until(next);
+        if (decided) await carriedOut(next);
         else assert.deepEqual(await found(next), { automations: [], triggers: [], migrated: false });
         await next.command(migrateAgendaJobs, 'j', { agendaJobs: [job] });
-        await until(next);
+        await carriedOut(next);
         assert.deepEqual(await found(next), whole);
       });
     }
@@ -55,7 +50,7 @@ describe('A migration of a scheduled job', () => {
     const both = await Promise.all([await node(), await node()].map((each, i) => outcome(each.command(migrateAgendaJobs, `m${i}`, { agendaJobs: [job] }))));
     assert.ok(both.every((result) => typeof result === 'object'), JSON.stringify(both));
     const third = await node();
-    await until(third);
+    await carriedOut(third);
     assert.deepEqual(await found(third), whole);
   });
 
@@ -64,7 +59,7 @@ describe('A migration of a scheduled job', () => {
     const [migrated, created] = await Promise.all([outcome(one.command(migrateAgendaJobs, 'm', { agendaJobs: [job] })), outcome(two.command(createAutomation, 'b'.repeat(24), { name: 'Audit' }))]);
     // Whoever comes second is told; trying again, the migration takes the next name.
     if (typeof migrated !== 'object') await one.command(migrateAgendaJobs, 'n', { agendaJobs: [job] });
-    await until(one);
+    await carriedOut(one);
     await one.catchUp();
     const { automations } = await found(one);
     assert.deepEqual(automations.sort(), typeof created === 'object' ? ['Audit', 'Audit (2)'] : ['Audit']);

@@ -66,7 +66,7 @@ describe('the decision to migrate', () => {
   it('and runs once if it did not repeat', () => migrating(scheduled({ nextRunAt: '2026-12-01T02:00:00.000Z' })).then(schedule('2026-12-01T02:00:00Z', null)));
   it('else an interval after it ran last', () => migrating(scheduled({ lastRunAt: '2025-01-01T04:00:00.000Z', repeatInterval: day })).then(schedule('2025-01-02T04:00:00Z')));
   it('else an interval from now', () => migrating(scheduled({ repeatInterval: 'a day' })).then(schedule('2026-01-02T00:00:00Z')));
-  it('keeps the hash of its form', () => migrating({ ...candidate, formId: 'f', form: { schemaHash: 'abc', faults: [] } }).then(decided({ formSchemaHash: 'abc' })));
+  it('keeps the name of its form and the hash', () => migrating({ ...candidate, formId: 'id of f', form: { name: 'f', schemaHash: 'abc', faults: [] } }).then(decided({ formSchemaHash: 'abc', formName: 'f' })));
   it('skips what is migrated, and what comes a second time', () =>
     migrating({ ...candidate, job: 'old', migrated: true }, candidate, candidate).then(decided({}, [{ job: 'old', name: 'Audit' }, { job: 'j', name: 'Audit' }])));
   it('is none if all are migrated, and none of nothing', () => {
@@ -118,6 +118,16 @@ describe('scheduled jobs over HTTP', () => {
     assert.equal(ok(await service.ask('GET', `${jobs}?multiEquals[migrated]=true`)).total, 0);
   });
 
+  it('keep the id that they come with, which nobody else gets', async () => {
+    const { data } = ok(await service.ask('POST', jobs, { ...audit, _id: '5f1a2b3c4d5e6f7a8b9c0d1e' }));
+    assert.equal(data._id, '5f1a2b3c4d5e6f7a8b9c0d1e');
+    assert.equal((await find(data._id)).name, 'audit');
+    refused(await service.ask('POST', jobs, { ...audit, name: 'other', _id: data._id }), 409, /exists already/);
+    assert.match(await takeIn({ _id: null }), /^[0-9a-f]{24}$/);
+    refused(await service.ask('POST', jobs, { ...audit, _id: '' }), 400, /"\/_id"/);
+    assert.match(ok(await migrate([data._id])), /^Created 1 automation/);
+  });
+
   it('are refused if something is wrong, at its path', async () => {
     for (const [body, path] of [
       [{ name: 'x' }, '/data'], [{ name: 'x', data: {} }, '/data/workflowId'], [{ ...audit, repeatInterval: '1 month' }, '/repeatInterval'], [{ ...audit, repeatInterval: 90_000 }, '/repeatInterval'],
@@ -131,8 +141,8 @@ describe('scheduled jobs over HTTP', () => {
 
   it('become automations with a manual trigger, and a disabled schedule if they had one', async () => {
     const form = { name: 'Site', schema: { type: 'object', title: 'Site', properties: { site: { type: 'string' } } } };
-    ok(await service.ask('POST', '/json-forms/forms', form));
-    const data = { name: 'Nightly backup', description: 'All sites', workflowId: 'Back up', formId: 'Site', formData: { site: 'Bonn' }, gbac: { write: [{ name: 'ops' }], read: ['readers'] } };
+    const { _id: formId } = ok(await service.ask('POST', '/json-forms/forms', form)).data;
+    const data = { name: 'Nightly backup', description: 'All sites', workflowId: 'Back up', formId, formData: { site: 'Bonn' }, gbac: { write: [{ name: 'ops' }], read: ['readers'] } };
     const id = await takeIn({ nextRunAt: '2030-01-01T01:00:00+01:00', repeatInterval: '36 hours', data });
     assert.equal(ok(await migrate([id])), 'Created 1 automation: Nightly backup.');
     const { name, description, componentType, componentName, gbac, triggers, createdBy, _id } = await exported('Nightly backup');

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { pino } from 'pino';
 import { readConfig } from '../src/config.ts';
+import { serviceLogger } from '../src/logger.ts';
 import { startService as start } from '../src/start.ts';
 
 export const adminPassword = 'correct horse battery';
@@ -27,7 +27,11 @@ export const startService = async (settings: Record<string, string> = {}, keepIn
   const folder = keepIn ?? mkdtempSync(join(tmpdir(), 'automation-platform-'));
   const lines: string[] = [];
   const config = readConfig({ PORT: '0', DATA_DIR: folder, ADMIN_PASSWORD: adminPassword, ...settings });
-  const service = await start(config, pino({ level: process.env.TEST_LOG ?? settings.LOG_LEVEL ?? 'warn' }, { write: (line: string) => { lines.push(line); if (process.env.TEST_LOG) process.stderr.write(line); } }), () => undefined);
+  const write = (line: string): void => {
+    lines.push(line);
+    if (process.env.TEST_LOG) process.stderr.write(line);
+  };
+  const service = await start(config, serviceLogger(process.env.TEST_LOG ?? settings.LOG_LEVEL ?? 'warn', { write }), () => undefined);
   running.add(folder);
 
   const ask = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}, login: Login | null = { user: 'admin', password: adminPassword }): Promise<Answer> => {
@@ -49,6 +53,8 @@ export const startService = async (settings: Record<string, string> = {}, keepIn
 
   return {
     url: service.url,
+    /** Where its log is served, if it is. */
+    logUrl: service.logUrl,
     folder,
     /** What the service has logged at `warn` and above, or at the LOG_LEVEL of the settings. */
     lines,

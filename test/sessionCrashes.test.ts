@@ -8,7 +8,7 @@ const path = '/agent-session-manager';
 const terminationCallbackSignature = { location: 'here', serviceName: 'itsm', methodName: 'done', identifier: '1' };
 
 describe('Sessions whose service is killed', function () {
-  this.timeout(60_000);
+  this.timeout(300_000);
   let folder: string;
   let server: Server;
   let agents: Awaited<ReturnType<typeof webhookServer>>;

@@ -14,7 +14,7 @@ describeOwnRedis('several nodes', function (redis) {
   let log: Recorded[];
   let audit: ReturnType<typeof logAudit>;
   before(async function () {
-    this.timeout(60_000);
+    this.timeout(300_000);
     agent = await webhookServer({ '/agent': says({ status: 'COMPLETE', lastMessage: 'Done' }) });
     nodes = await cluster(redis(), { OUTBOUND_ALLOW: '127.0.0.1' });
     // Both for the first time, at the same moment.
@@ -36,7 +36,7 @@ describeOwnRedis('several nodes', function (redis) {
   const password = 'a long enough password';
   const whoami = (user: string, secret = password) => async (node: ApiNode) => (await node.ask('GET', '/authorization/whoami', undefined, { Authorization: basic({ user, password: secret }) })).status;
   const acts = async (what: string, so: () => Promise<boolean>): Promise<void> => {
-    note(`${what} after ${await soon(what, so, 5000)} ms`);
+    note(`${what} after ${await soon(what, so)} ms`);
   };
   const position = ({ headers }: { readonly headers: Headers }) => ({ 'X-Min-Position': headers.get('x-event-position')! });
   const numbers = (count: number): number[] => Array.from({ length: count }, (_, n) => n);
@@ -190,7 +190,7 @@ describeOwnRedis('several nodes', function (redis) {
   });
 
   it('hand the lead over at once when the one that leads is stopped, and go on without an error', async function () {
-    this.timeout(60_000);
+    this.timeout(300_000);
     const { leader, other } = await nodes.roles();
     let stop = false;
     const answers: number[] = [];

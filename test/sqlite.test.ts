@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
-import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import Database from 'libsql';
 import { openSqliteReader, openSqliteStore, type SqliteStore } from '../src/store/sqlite.ts';
-import { connect } from '../src/store/sqliteLog.ts';
+import { connect, openFile } from '../src/store/sqliteLog.ts';
+import { inodeOf, openTransactions } from '../src/store/sqliteTransactions.ts';
 import type { EventStore, StoredEvent } from '../src/store/port.ts';
 import { gather, newEvent, newEvents, newStream, refused, storeContract } from './store.contract.ts';
 
@@ -97,8 +97,8 @@ describe('the log in a SQLite file', () => {
     });
     it('is in WAL mode with an fsync per commit, or refused', async () => {
       await open();
-      const db = new Database(file);
-      assert.deepEqual(db.prepare('PRAGMA journal_mode').raw().get(), ['wal']);
+      const db = openFile(file, { timeout: 5000 });
+      assert.deepEqual(db.prepare('PRAGMA journal_mode').get(), ['wal']);
       db.close();
       assert.throws(() => connect(':memory:'), /cannot be written durably: journal_mode is memory/);
     });
@@ -109,7 +109,7 @@ describe('the log in a SQLite file', () => {
       await rm(file);
       await assert.rejects(openReader(), refused('not_found'));
       await (await open()).close();
-      const db = new Database(file);
+      const db = openFile(file, { timeout: 5000 });
       db.exec('UPDATE log SET version = 2');
       await assert.rejects(open(), /log of version 2; this program needs version 1/);
       await assert.rejects(openReader(), /log of version 2/);
@@ -196,9 +196,40 @@ describe('the log in a SQLite file', () => {
       assert.ok(size < 32 * 1024 * 1024, `the WAL has ${size} bytes`);
       assert.ok(statSync(file).size > 12_000 * 2000 * 0.5);
     });
+    it('cuts the WAL again that a reader has let grow', async () => {
+      const store = await open();
+      const stream = newStream();
+      let revision = -1;
+      const append = async (megabytes: number): Promise<void> => {
+        for (let n = 0; n < megabytes * 2; n++) await store.append(stream, revision++, [newEvent('x'.repeat(500_000))]);
+      };
+      const walSize = (): number => statSync(`${file}-wal`).size / 1024 / 1024;
+      const db = openFile(file, { timeout: 5000 });
+      db.exec('BEGIN');
+      db.prepare('SELECT count(*) FROM events').get();
+      await append(50);
+      assert.ok(walSize() > 45);
+      db.exec('COMMIT');
+      db.close();
+      await append(50);
+      assert.ok(walSize() < 40, `the WAL has ${walSize()} MiB`);
+      assert.equal((await gather(store.read(stream))).length, 200);
+    });
+    it('is opened to write only if it is as its writer left it', async () => {
+      const store = await open();
+      await store.append('a-1', -1, [newEvent()]);
+      await store.close();
+      const inode = inodeOf(file);
+      const left = (position: number, id: string) => () => openTransactions({ file }, { inode, acknowledged: { position, id } });
+      assert.throws(left(2, 'x'), /lacks the event at position 2, which was acknowledged/);
+      assert.throws(left(1, 'x'), /lacks the event at position 1, which was acknowledged/);
+      await rename(file, `${file}.other`);
+      await copyFile(`${file}.other`, file);
+      assert.throws(() => openTransactions({ file }, { inode, acknowledged: undefined }), /is not the file that was opened/);
+    });
     it('refuses an append that another program holds up, and takes the next', async () => {
       const store = await open({ patienceMs: 20 });
-      const db = new Database(file);
+      const db = openFile(file, { timeout: 5000 });
       db.exec('BEGIN IMMEDIATE');
       await assert.rejects(store.append('a-1', -1, [newEvent()]), refused('unavailable'));
       db.exec('ROLLBACK');
@@ -209,7 +240,7 @@ describe('the log in a SQLite file', () => {
     it('stops for good when another program has changed it', async () => {
       const store = await open();
       await store.append('a-1', -1, [newEvent()]);
-      const db = new Database(file);
+      const db = openFile(file, { timeout: 5000 });
       db.exec("INSERT INTO events VALUES (2, 'a-1', 1, 'x', 'x', '{}', '{}')");
       db.close();
       await assert.rejects(store.append('a-1', 0, [newEvent()]), refused('unavailable'));
@@ -307,7 +338,7 @@ describe('the log in a SQLite file', () => {
     const rounds = Number(process.env.SOAK_ROUNDS ?? 5);
 
     it(`has everything that was acknowledged, killed ${rounds} times`, async function () {
-      this.timeout(10_000 + rounds * 10_000);
+      this.timeout(rounds * 120_000);
       const stored = new Map<string, string>();
       for (let round = 0; round < rounds; round++) {
         const moment = 1 + Math.floor(Math.random() ** 2 * 8000);
@@ -325,11 +356,9 @@ describe('the log in a SQLite file', () => {
       it(`has everything that was acknowledged before files could not grow beyond ${kilobytes} KB`, async () => {
         const { stored, ended, errors } = await listen(child(file, `ulimit -f ${kilobytes};`));
         assert.equal(errors, '');
-        const { reasons, again, readable, fault } = JSON.parse(ended!);
-        assert.equal(reasons.length, 1);
-        assert.match(reasons[0], /^unavailable The log has stopped: /);
-        assert.equal(again, 'unavailable');
-        assert.ok(fault.length > 0);
+        const { reasons, readable } = JSON.parse(ended!);
+        assert.ok(reasons.length > 0);
+        for (const reason of reasons) assert.match(reason, /^unavailable The log .*(Nothing was stored|a retry with the same Idempotency-Key settles it)$/);
         assert.ok(stored.size > 0 && readable >= stored.size);
         const store = await open();
         assertKept(await eventsOf(store), stored);

@@ -9,7 +9,7 @@ import { templateRows } from '../src/http/templates.ts';
 import { context, specification } from './given.ts';
 import { openLog, startNode } from './node.ts';
 import { ok, type People, people, refused } from './people.ts';
-import { startService, type TestService } from './service.ts';
+import { adminPassword, basic, startService, type TestService } from './service.ts';
 
 const given = specification(template);
 const none = { referrers: [] };
@@ -89,7 +89,7 @@ describe('Templates are rendered', () => {
       return { text: JSON.stringify(docs[name]) };
     },
   } as unknown as Service; // the rest is not asked for
-  const run = (operation: string, name: string, body: object) => row(operation).run({ params: { name }, body } as unknown as Call, service); // as above
+  const run = (operation: string, name: string, body: object) => row(operation).run({ params: { name }, body, actor: context.actor, abandoned: () => new AbortController().signal } as unknown as Call, service); // as above
   const withCast = async (name: string, body: object) => JSON.parse(String((await run('renderJinja2TemplateWithCast', name, body)).text));
 
   it('with the context of the request, to a JSON string', async () => {
@@ -171,6 +171,58 @@ describe('Templates over HTTP', () => {
     refused(await service.ask('POST', `${path}/x/renderJinja2TemplateWithCast`, { castDataType: 'list' }), 400, /"\/castDataType"/);
     refused(await service.ask('POST', `${path}/nowhere/renderJinja`, {}), 404);
     refused(await service.ask('POST', `${path}/nowhere/renderJinja2TemplateWithCast`, {}), 404);
+  });
+
+  it('are rendered over variables as they were written: numbers of any size and kind, members in their order', async () => {
+    const variables = '{"vlans": {"20": "b", "10": "a"}, "1": 1.0, "asn": 12345678901234567890, "rate": 1e3}';
+    const template = "{{ vlans }} {{ rate }} {{ asn + 1 }} {{ vlans|join(',') }}";
+    const rendered = "{'20': 'b', '10': 'a'} 1000.0 12345678901234567891 20,10";
+    const castPath = `${path}/Exact/renderJinja2TemplateWithCast`;
+    assert.deepEqual(ok(await service.ask('POST', castPath, `{"template": ${JSON.stringify(template)}, "variables": ${variables}}`)), { renderedTemplate: rendered });
+    const answer = await service.ask('POST', castPath, `{"template": "{{ variables.n }}", "variables": {"variables": {"n": 12345678901234567890}}, "castDataType": "number"}`);
+    assert.equal(answer.text, '{"renderedTemplate":12345678901234567890}');
+    await make('Exact', { template });
+    assert.equal(ok(await service.ask('POST', `${path}/Exact/renderJinja`, `{"context": ${variables}}`)), rendered);
+    refused(await service.ask('POST', castPath, '{"template": "", "variables": {"n": 1e999}}'), 400, /"\/variables\/n"/);
+    refused(await service.ask('POST', castPath, '{"template": "", "variables": {"$exact": "1.0"}}'), 400, /"\/variables\/\$exact"/);
+    refused(await service.ask('POST', castPath, '{"template": "", "castDataType": 9007199254740993}'), 400, /2\^53/);
+  });
+
+  it('keep their sample data as it was written', async () => {
+    const data = '{"20":{"b":1.0,"1":[12345678901234567890]},"10":-0}';
+    const made = await service.ask('POST', path, `{"name": "Sampled", "template": "", "data": ${data}}`);
+    assert.equal(made.status, 200, made.text);
+    assert.ok(made.text.includes(`"data":${data}`), made.text);
+    const got = await service.ask('GET', `${path}/Sampled`);
+    assert.ok(got.text.includes(`"data":${data}`), got.text);
+    const same = await service.ask('PUT', `${path}/Sampled`, got.text);
+    assert.deepEqual([same.status, same.headers.get('etag')], [200, got.headers.get('etag')], 'a copy is no change');
+    const changed = await service.ask('PUT', `${path}/Sampled`, '{"data": {"10": 0, "20": {"b": 1.0, "1": [12345678901234567890]}}}');
+    assert.ok(changed.text.includes('"data":{"10":0,"20":{"b":1.0,"1":[12345678901234567890]}}'), changed.text);
+    const list = await service.ask('GET', `${path}?multiEquals[name]=Sampled`);
+    assert.ok(list.text.includes('"b":1.0,"1":[12345678901234567890]'), list.text);
+    service = await service.restart();
+    assert.ok((await service.ask('GET', `${path}/Sampled`)).text.includes('[12345678901234567890]'));
+  });
+
+  it('are not rendered any more once their caller has gone', async () => {
+    await service.stop();
+    service = await startService({ LOG_LEVEL: 'info' });
+    who = await people(service);
+    const stuck = "{{ ('a' * 1000000 ~ 'b' ~ 'a' * 1000000) in ('a' * 6000000) }}";
+    const render = (template: string, signal?: AbortSignal) => fetch(`${service.url}${path}/x/renderJinja2TemplateWithCast`, {
+      method: 'POST', body: JSON.stringify({ template }), headers: { 'Content-Type': 'application/json', Authorization: basic({ user: 'admin', password: adminPassword }) }, ...(signal && { signal }),
+    });
+    const leaving = new AbortController();
+    const left = Promise.allSettled(Array.from({ length: 20 }, () => render(stuck, leaving.signal)));
+    // Another's turn comes meanwhile.
+    assert.equal(ok(await who.member('POST', `${path}/x/renderJinja2TemplateWithCast`, { template: '1' })).renderedTemplate, '1');
+    leaving.abort();
+    await left;
+    assert.equal((await render('1')).status, 200);
+    const statuses = service.lines.map((line) => JSON.parse(line)).filter(({ operation, user }) => operation === 'renderJinja2TemplateWithCast' && user === 'admin').map(({ status }) => status);
+    assert.equal(statuses.filter((status) => status === 200).length, 1);
+    assert.ok(statuses.filter((status) => status === 422).length <= 2, `rendered to the end: ${statuses}`);
   });
 
   it('are deleted unless an automation names them, by id or name', async () => {

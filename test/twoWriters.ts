@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { EventStore } from '../src/store/port.ts';
 import { stopping } from './stopping.ts';
+import { until } from './until.ts';
 import { outcome, writer } from './writer.ts';
 
 /** Two writers with caches of their own over one store; `open` gives the store. Runs unchanged on every store. */
@@ -115,11 +116,7 @@ export const twoWriters = (title: string, open: () => Promise<{ store: EventStor
     await one.rename('a', 'other');
     assert.equal(await outcome(one.make('b', 'x')), 'conflict');
     const two = writer(store);
-    const deadline = Date.now() + 5000;
-    while ((await bearers('x', ['a'])).length === 0) {
-      assert.ok(Date.now() < deadline, 'the part was not carried out');
-      await new Promise(setImmediate);
-    }
+    await until(async () => (await bearers('x', ['a'])).length > 0, 'the part that was left');
     await two.stop();
   });
 
@@ -142,11 +139,7 @@ export const twoWriters = (title: string, open: () => Promise<{ store: EventStor
       const dead = outcome(one.fill(`box${step}`, ids.map((id) => ({ id, name: `name of ${id}` }))));
       await held.atStop;
       await two.fill('last' + step, [{ id: `r${step}`, name: `r${step}` }]);
-      const deadline = Date.now() + 5000;
-      while ((await Promise.all(ids.map((id) => two.state(id)))).some(({ name }) => name === undefined)) {
-        assert.ok(Date.now() < deadline, `parts of the intent are missing after append ${step}`);
-        await new Promise(setImmediate);
-      }
+      await until(async () => (await Promise.all(ids.map((id) => two.state(id)))).every(({ name }) => name !== undefined), `the parts left after append ${step}`);
       held.resume();
       await Promise.all([dead, one.stop(), two.stop()]);
     }

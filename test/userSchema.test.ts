@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { formats } from '../src/commands/formats.ts';
 import { compileUserSchema } from '../src/commands/userSchema.ts';
 import { canonical } from '../src/domain/canonical.ts';
+import { processorTime } from './processorTime.ts';
 
 const draft2020 = 'https://json-schema.org/draft/2020-12/schema';
 
@@ -24,12 +25,12 @@ const refused = (schema: unknown, words: RegExp) => {
   assert.match(made.reason, words);
 };
 const times = <T>(length: number, make: (i: number) => T): T[] => Array.from({ length }, (_, i) => make(i));
-/** Generous: several times what it takes on a busy machine, a fraction of what it would take without bounds. */
-const quick = (work: () => void, ms = 2000) => {
-  const start = performance.now();
+/** Generous: many times what it takes, a fraction of what it would take without bounds. */
+const quick = (work: () => void, ms = 5000) => {
+  const spent = processorTime();
   work();
-  const took = performance.now() - start;
-  assert.ok(took < ms, `took ${took} ms`);
+  const took = spent();
+  assert.ok(took < ms, `took ${took} ms of processor time`);
 };
 
 describe('schemas that users store', () => {
@@ -91,12 +92,13 @@ describe('schemas that users store', () => {
   });
 
   it('are refused when references leave them, lead nowhere or never end', () => {
-    for (const ref of ['http://json-schema.org/draft-07/schema#', 'other.json', '/x', 'file:///etc/passwd']) refused({ $ref: ref }, /leaves the schema/);
+    for (const ref of ['http://json-schema.org/draft-04/schema#', 'other.json', '/x', 'file:///etc/passwd']) refused({ $ref: ref }, /leaves the schema/);
     for (const ref of ['#/definitions/x', '#x', '#/enum/0', '#/definitions', '#/%', '#/constructor']) refused({ definitions: {}, enum: [{ type: 'string' }], not: { $ref: ref } }, /names no schema/);
     refused({ $ref: '#' }, /without an end/);
     refused({ definitions: { a: { allOf: [{ $ref: '#/definitions/b' }] }, b: { if: { $ref: '#/definitions/a' } } } }, /without an end/);
-    refused({ properties: { a: { $id: 'x' } } }, /\$id is not supported/);
-    refused({ $schema: draft2020, $dynamicRef: '#x' }, /\$dynamicRef is not supported/);
+    refused({ $schema: draft2020, $dynamicRef: '#x' }, /names no schema/);
+    refused({ $schema: 'http://json-schema.org/draft-07/schema#', $dynamicRef: '#x' }, /\$dynamicRef is not known in draft-07/);
+    refused({ $recursiveRef: '#' }, /\$recursiveRef is not supported/);
   });
 
   it('are refused when too large or too deep', () => {
@@ -118,11 +120,11 @@ describe('schemas that users store', () => {
 
   describe('with regular expressions', () => {
     it('that RE2 does not know are refused', () => {
-      for (const pattern of ['(?=a)', '(?<!a)b', '(a)\\1', 'a{2000}']) refused({ pattern }, /cannot be matched in linear time/);
+      for (const pattern of ['(?=a)', '(?<!a)b', '(a)\\1', 'a{2000}']) refused({ pattern }, /^\/pattern: .*linear time/);
       refused({ pattern: '(' }, /pattern/);
       refused({ patternProperties: { '(?=a)': true } }, /linear time/);
       refused({ pattern: 'x'.repeat(1001) }, /1000 characters/);
-      refused({ pattern: '\\pL{500}'.repeat(50) }, /too large/);
+      refused({ pattern: '\\p{L}{500}'.repeat(50) }, /too large/);
     });
 
     it('understand what JavaScript writes', () => {
@@ -135,7 +137,7 @@ describe('schemas that users store', () => {
     it('cannot stall the service', () => {
       for (const pattern of ['(a+)+$', '(a|aa)+$', '(a*)*b', '([a-z]+)*@', '(.*a){20}b', '^(\\w+\\s?)*$'])
         quick(() => compiled({ pattern })(`${'a'.repeat(50_000)}!`));
-      quick(() => { assert.match(faultsOf({ pattern: '(\\pL|é){300}\\d' }, 'é'.repeat(100_000)).join(), /too large/); });
+      quick(() => { assert.match(faultsOf({ pattern: '(\\p{L}|é){300}\\d' }, 'é'.repeat(100_000)).join(), /too large/); });
     });
   });
 
@@ -169,7 +171,7 @@ describe('schemas that users store', () => {
       const parts = ['a', '1', '-', '.', '/', '%41', '{a,', 'a@', 'http://', '::', ':', '~0', '(', '[', ' ', '\n', 'T', '='];
       for (const [name, format] of Object.entries(formats)) {
         if (typeof format !== 'function') continue;
-        for (const head of ['', ...parts]) for (const part of parts) quick(() => format(`${(head + part.repeat(2048)).slice(0, 2046)}!`), 500);
+        for (const head of ['', ...parts]) for (const part of parts) quick(() => format(`${(head + part.repeat(2048)).slice(0, 2046)}!`), 2000);
         assert.equal(format('x'.repeat(100_001)), false, name);
       }
     });

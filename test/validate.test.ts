@@ -3,6 +3,7 @@ import { type TSchema, Type } from 'typebox';
 import { name } from '../src/domain/schemas.ts';
 import { Refusal } from '../src/domain/refusal.ts';
 import { validator } from '../src/http/validate.ts';
+import { processorTime } from './processorTime.ts';
 
 const closed = { additionalProperties: false };
 
@@ -74,9 +75,9 @@ describe('the validator', () => {
   });
 
   it('looks for one fault only in a value of millions, and quickly', () => {
-    const start = performance.now();
+    const spent = processorTime();
     assert.deepEqual(faultsOf(Type.Array(Type.String()), new Array(5e6).fill(0)), ['/0: must be string']);
-    assert.ok(performance.now() - start < 1000);
+    assert.ok(spent() < 5000);
   });
 
   describe('of unions', () => {

@@ -22,7 +22,7 @@ describe('A webhook', () => {
       '/null': says({ lastMessage: null }),
       '/long': says({ status: 'FAILED', lastMessage: 'x'.repeat(mostMessage + 1) }),
       '/lone': answering('{"status":"COMPLETE","lastMessage":"a\\ud800b"}'),
-      '/echo': (response, { headers, body }) => says({ status: 'COMPLETE', lastMessage: `${headers.authorization} and ${body.inputs.login.password}` })(response, { headers, body, url: '', request: response.req }),
+      '/echo': (response, { headers, body }) => says({ status: 'COMPLETE', lastMessage: `${headers.authorization} and ${body.inputs.login.password}` })(response, { headers, body, text: '', url: '', request: response.req }),
       '/redirect': (response) => void response.writeHead(302, { Location: server.url('/complete') }).end(),
       '/refuse': answering('Bearer s3cret is wrong', 403, 'text/plain'),
       '/huge': (response) => { response.writeHead(200); const more = () => { while (!response.destroyed && response.write('x'.repeat(65_536))); }; response.on('drain', more).on('error', () => undefined); more(); },

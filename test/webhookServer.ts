@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-export type Called = { readonly url: string; readonly headers: IncomingMessage['headers']; readonly body: any; readonly request: IncomingMessage }; // what the service sent
+export type Called = { readonly url: string; readonly headers: IncomingMessage['headers']; readonly body: any; readonly text: string; readonly request: IncomingMessage }; // what the service sent
 
 export type Behave = (response: ServerResponse, called: Called) => void;
 
@@ -14,7 +14,7 @@ export const webhookServer = async (paths: Readonly<Record<string, Behave>>) => 
   const server = createServer((request, response) => {
     let text = '';
     request.setEncoding('utf8').on('data', (chunk: string) => { text += chunk; }).on('error', () => undefined).on('end', () => {
-      const call = { url: request.url!, headers: request.headers, body: JSON.parse(text), request };
+      const call = { url: request.url!, headers: request.headers, body: JSON.parse(text), text, request };
       called.push(call);
       wake();
       paths[call.url]?.(response, call);

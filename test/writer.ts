@@ -8,7 +8,7 @@ import { aggregate, type Event } from '../src/domain/core.ts';
 import { nameClaims as claimsAggregate } from '../src/domain/names.ts';
 import { parkedReaction } from '../src/domain/parkedReactions.ts';
 import { Refusal } from '../src/domain/refusal.ts';
-import { projection } from '../src/projections/define.ts';
+import { type Projection, projection } from '../src/projections/define.ts';
 import type { EventStore } from '../src/store/port.ts';
 import { context } from './given.ts';
 import { leading } from './leading.ts';
@@ -64,8 +64,8 @@ const reaction: Reaction = {
 const noTools = { query: async () => [] } as unknown as Tools; // things ask nothing of the world
 
 /** A write path with caches of its own over a store: one node. */
-export const writer = (store: EventStore, { reacting = true, now = () => new Date().toISOString() } = {}) => {
-  const streams = streamsOf(store, [thing, box, claimsAggregate, parkedReaction], [things]);
+export const writer = (store: EventStore, { reacting = true, now = () => new Date().toISOString(), shown = [things] as readonly Projection[] } = {}) => {
+  const streams = streamsOf(store, [thing, box, claimsAggregate, parkedReaction], shown);
   const reactions = reactor({ store, tools: noTools, events: streams.events, reactions: [reaction], reached: async () => undefined, lead: leading(), log: () => undefined });
   const handle = handler({ store, streams, claims: nameClaims(store, streams), tools: noTools, now, follow: reacting ? reactions.follow : async () => 0 });
   if (reacting) reactions.start(handle);

@@ -29,7 +29,7 @@ const byDriver = async (file: string, inFlight: number) => {
         db.exec('COMMIT');
       }
     },
-    head: async () => (db.prepare('SELECT max(position) FROM events').raw().get() as number[])[0]!,
+    head: async () => (db.prepare('SELECT max(position) FROM events').get() as number[])[0]!,
     close: async () => { db.close(); },
   };
 };

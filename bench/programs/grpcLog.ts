@@ -1,7 +1,7 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
-import { ownCertificate } from '../../src/store/grpc/certificate.ts';
+import { authorityFile, ownCertificate } from '../../src/store/grpc/certificate.ts';
 import { serveLog } from '../../src/store/grpc/server.ts';
 import { memoryEventStore } from '../../test/memoryEventStore.ts';
 import { scriptedEventStore } from '../../test/scriptedEventStore.ts';
@@ -12,10 +12,10 @@ export type GrpcLog = { readonly by: 'log' | 'echo'; readonly folder: string };
 
 process.on('message', async ({ by, folder }: GrpcLog) => {
   mkdirSync(folder, { recursive: true });
-  const certificate = await ownCertificate(folder);
   const log = (message: string, about: Record<string, unknown>): void => void process.stderr.write(`${message} ${JSON.stringify(about)}\n`);
+  const certificate = await ownCertificate(folder, 'localhost', log);
   const { port } = by === 'echo'
     ? await scriptedEventStore(memoryEventStore().handlers, { tls: certificate })
-    : await serveLog({ store: await openSqliteStore({ file: join(folder, 'events.db') }), host: '127.0.0.1', port: 0, certificate, own: () => true, authorize: async () => () => true, log });
-  process.send!(`esdb://bench:bench@localhost:${port}?tlsCAFile=${join(folder, 'esdb-certificate.pem')}`);
+    : await serveLog({ store: await openSqliteStore({ file: join(folder, 'events.db') }), host: '127.0.0.1', port: 0, certificate, own: () => true, authorize: async () => () => () => true, log });
+  process.send!(`esdb://bench:bench@localhost:${port}?tlsCAFile=${authorityFile(folder)}`);
 });

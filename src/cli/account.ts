@@ -1,22 +1,24 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { setPassword as set } from '../commands/accounts.ts';
 import { aggregates } from '../commands/all.ts';
 import { nameClaims } from '../commands/claims.ts';
 import { handler } from '../commands/handle.ts';
 import { streams as streamsOf } from '../commands/streams.ts';
 import { commandTools } from '../commands/tools.ts';
-import type { Config } from '../config.ts';
+import { type Config, secretKeyFile } from '../config.ts';
 import { platform } from '../domain/accounts.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { keyOfLog, replaceKey } from '../keyCheck.ts';
 import { passwords } from '../passwords.ts';
 import { accounts } from '../projections/accounts.ts';
 import { project } from '../projections/define.ts';
 import { memoryReadStore } from '../projections/memory.ts';
-import { secretKey, secrets } from '../secrets.ts';
+import { secrets } from '../secrets.ts';
 import { decode, splitStream } from '../store/event.ts';
 import { openRemote } from '../store/open.ts';
 import type { EventStore } from '../store/port.ts';
+import { withPayloads } from '../store/payloads.ts';
 import { openSqliteStore } from '../store/sqlite.ts';
 import type { LogUrl } from '../store/url.ts';
 import { type Input, readPassword } from './password.ts';
@@ -26,22 +28,32 @@ const openLog = async (at: LogUrl): Promise<EventStore> => {
   if ('url' in at) return openRemote(at.url, () => undefined);
   if (!existsSync(at.file)) throw new Error(`There is no event log at ${at.file}; set DATA_DIR or EVENTSTORE_URL as for the service`);
   return openSqliteStore(at).catch((error: Error) => {
+    if (!(error instanceof Refusal)) throw error;
     throw new Error(`${error.message}; stop the service first`, { cause: error });
   });
+};
+
+type Options = {
+  /** Take the key that is given, or make one, although the log's secrets are sealed with another one. */
+  readonly newKey?: boolean | undefined;
+  readonly input?: Input;
+  readonly output?: NodeJS.WritableStream;
 };
 
 /**
  * Sets the password of an account without the service. On a log in a file it must not run: an Error says so; on EventStoreDB
  * it may. The password is typed on a terminal, or is the first line of what is piped in.
  */
-export const setPassword = async ({ EVENTSTORE_URL: at, SECRET_KEY, DATA_DIR }: Config, username: string, input: Input = process.stdin, output: NodeJS.WritableStream = process.stderr): Promise<void> => {
-  const store = await openLog(at);
+export const setPassword = async (config: Config, username: string, options: Options = {}): Promise<void> => {
+  const { newKey = false, input = process.stdin, output = process.stderr } = options;
+  const store = withPayloads(await openLog(config.EVENTSTORE_URL));
   try {
     const id = await accountNamed(store, username);
     if (id === undefined) throw new Error(`There is no account ${JSON.stringify(username)}`);
     const password = await readPassword(input, output);
     if ([...password].length < 8) throw new Error('A password has at least 8 characters');
-    const { seal, unseal } = secrets({ key: secretKey({ fromSetting: SECRET_KEY, file: join('file' in at ? dirname(at.file) : DATA_DIR, 'secret.key') }) });
+    const given = { log: store, fromSetting: config.SECRET_KEY, file: secretKeyFile(config) };
+    const { seal, unseal } = secrets({ key: newKey ? await replaceKey(given) : await keyOfLog(given) });
     const streams = streamsOf(store, aggregates, []);
     const tools = commandTools({
       streams, model: memoryReadStore({ collections: [] }), settled: () => undefined, nameSort: () => 'name',
@@ -58,11 +70,18 @@ export const setPassword = async ({ EVENTSTORE_URL: at, SECRET_KEY, DATA_DIR }: 
 /** The id of the account of that name, from the log: there are no read models without the service. */
 const accountNamed = async (store: EventStore, username: string): Promise<string | undefined> => {
   const found = new Map<string, ReturnType<typeof accounts.on.accountCreated>>();
+  const unreadable = new Set<string>();
   for await (const { events } of store.readAll(0, ['@platform/authorization:account'])) {
     for (const event of events) {
       const { id } = splitStream(event.stream);
-      found.set(id, project(accounts, found.get(id), decode(event)));
+      try {
+        found.set(id, project(accounts, found.get(id), decode(event)));
+      } catch {
+        unreadable.add(id);
+      }
     }
   }
-  return [...found].find(([, doc]) => doc?.username === username)?.[0];
+  const id = [...found].find(([, doc]) => doc?.username === username)?.[0];
+  if (id !== undefined && unreadable.has(id)) throw new Error(`The account ${JSON.stringify(username)} has an event that cannot be read`);
+  return id;
 };

@@ -7,6 +7,7 @@ import { openRemote } from '../store/open.ts';
 import type { EventStore } from '../store/port.ts';
 import { openSqliteReader, openSqliteStore } from '../store/sqlite.ts';
 import { lockFolder } from '../store/sqliteLock.ts';
+import { refuseShorter } from '../store/sqliteShorter.ts';
 import { type LogUrl, logUrl } from '../store/url.ts';
 import { progressLine, type Terminal } from './progress.ts';
 
@@ -37,6 +38,7 @@ const openSource = async (at: LogUrl, locked: string | undefined, log: Log): Pro
   if (!existsSync(at.file)) throw new Error(`There is no log at ${at.file}`);
   const unlock = dirname(at.file) === locked ? () => undefined : lockFolder(at.file);
   try {
+    await refuseShorter(at.file, []);
     const store = await openSqliteReader(at.file);
     return { store, close: async () => { await store.close(); unlock(); } };
   } catch (error) {

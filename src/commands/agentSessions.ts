@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { agent } from '../domain/agents.ts';
+import { plainValue } from '../domain/exactJson.ts';
 import { agentSession, end, note, post, start } from '../domain/agentSessions.ts';
 import { mostMessage, type Outcome, runAgentSchema } from '../domain/agentSessionSchemas.ts';
 import { sealSecrets } from '../domain/secretFields.ts';
@@ -17,7 +18,7 @@ const startRefs = async ({ agent: idOrName, inputs = {} }: Static<typeof runAgen
   const { content } = id === undefined ? {} : await tools.state(agent, id);
   if (id === undefined || !content) return { agent: undefined, faults: [], inputs: sealed };
   const schema = compileUserSchema(content.inputSchema);
-  const { errors } = schema.ok ? schema.matches(inputs) : { errors: [{ path: '', message: `The agent's input schema cannot be used: ${schema.reason}` }] };
+  const { errors } = schema.ok ? schema.matches(plainValue(inputs)) : { errors: [{ path: '', message: `The agent's input schema cannot be used: ${schema.reason}` }] };
   return { agent: { id, name: content.name, timeout: content.timeout }, faults: errors.map(({ path, message }) => ({ path: `/inputs${path}`, message })), inputs: sealed };
 };
 

@@ -9,7 +9,7 @@ import { accountIds } from './authors.ts';
 import { commandsOf, type Tools } from './define.ts';
 import { formReferences } from './forms.ts';
 import { componentId, unknownNames } from './references.ts';
-import { importedForm, sealedData } from './triggerForms.ts';
+import { importedData, importedForm } from './triggerForms.ts';
 import { filterFaultOf, triggersOf } from './triggers.ts';
 
 const input = Type.Object({ automation: automationDocumentSchema, overwrite: Type.Optional(Type.Boolean()) });
@@ -24,9 +24,13 @@ const meant = async ({ _id, name }: Document, actor: Actor, tools: Tools) => {
   return state?.exists && mayRead(actor, state.content.gbac) ? { id: namesake._id as string, state } : { id: _id, state: own };
 };
 
-const prepare = async ({ input: { automation: document }, actor }: { readonly input: Static<typeof input>; readonly actor: Actor }, tools: Tools): Promise<ImportRefs> => {
+type Importing = { readonly input: Static<typeof input>; readonly actor: Actor };
+
+/** `kept`: the automation as the installed version of a package has it; the mask keeps its secrets, too. */
+export const preparing = async ({ input: { automation: document }, actor }: Importing, tools: Tools, kept: readonly Document[]): Promise<ImportRefs> => {
   const { id, state: { exists, content } } = await meant(document, actor, tools);
   const given = document.triggers ?? [];
+  const readable = !exists || mayRead(actor, content.gbac);
   const elsewhere: Record<string, { writable: boolean }> = {};
   const triggers = [...await triggersOf(id, tools)];
   const known: (TriggerContent | undefined)[] = [];
@@ -41,13 +45,15 @@ const prepare = async ({ input: { automation: document }, actor }: { readonly in
     }
     const { gbac } = (await tools.state(automation, other.actionId)).content;
     elsewhere[_id] = { writable: mayWrite(actor, gbac) };
-    // Its secrets are not for whoever may not even see it.
     if (!mayRead(actor, gbac)) known[known.length - 1] = undefined;
   }
-  const formData = given.map((one, i) => sealedData(one, known[i], tools, `/triggers/${i}`));
+  const inPackage = kept.flatMap(({ triggers = [] }) => triggers);
+  // Its secrets, and whether there are any, are not for whoever may not even see it.
+  const befores = (i: number) => (readable ? [inPackage.find(({ _id }) => _id === given[i]?._id), known[i]] : []);
+  const formData = given.map((one, i) => importedData(one, befores(i), tools, `/triggers/${i}`));
   return {
     id, elsewhere, triggers,
-    access: !exists || mayWrite(actor, content.gbac) ? 'write' : mayRead(actor, content.gbac) ? 'read' : 'none',
+    access: !exists || mayWrite(actor, content.gbac) ? 'write' : readable ? 'read' : 'none',
     ...(exists && { existing: content }),
     unknownGroups: await unknownNames(tools, 'groups', groupsIn(document.gbac)),
     accounts: await accountIds([document, ...given], tools),
@@ -66,6 +72,6 @@ const sameComponent = async (document: Document, content: AutomationContent, too
 
 /** Decides to take an automation in; what follows is in automationReactions.ts. */
 export const importAutomation = commandsOf(automationImport)({
-  name: 'importAutomation', input, on: 'new', prepare, decide: decideImport,
+  name: 'importAutomation', input, on: 'new', prepare: (request, tools) => preparing(request, tools, []), decide: decideImport,
   series: (_, { automation: { triggers = [] } }) => (triggers.some((one) => 'formId' in one && one.formId !== null) ? formReferences : undefined),
 });

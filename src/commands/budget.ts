@@ -1,5 +1,4 @@
 import { _, type Ajv, type CodeKeywordDefinition } from 'ajv';
-import { canonical } from '../domain/canonical.ts';
 
 /** Bounds how long a check may take, in steps of about a tenth of a microsecond. */
 export type Budget = {
@@ -32,7 +31,7 @@ export const budgetOf = (): Budget => {
 /** Put into a schema, it is paid for each time a value is checked by that schema. */
 export const costMark = { $cost: true };
 
-/** Teaches a validator to pay for what it does, and to compare items of lists in linear time. */
+/** Teaches a validator to pay for what it does. */
 export const payFrom = (spend: Budget['spend'], ajv: Ajv): void => {
   const cost: CodeKeywordDefinition = {
     keyword: '$cost',
@@ -45,20 +44,6 @@ export const payFrom = (spend: Budget['spend'], ajv: Ajv): void => {
     },
   };
   ajv.addKeyword(cost);
-  ajv.removeKeyword('uniqueItems');
-  ajv.addKeyword({
-    keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', error: { message: 'must not have the same item twice' },
-    validate: (unique: boolean, items: readonly unknown[]) => {
-      if (!unique) return true;
-      const texts = new Set<string>();
-      for (const item of items) {
-        const text = canonical(item);
-        spend(4 + (text.length >> 3));
-        if (texts.size === texts.add(text).size) return false;
-      }
-      return true;
-    },
-  });
 };
 
 /** What one check by the schema costs whatever the value, without the schemas within. */

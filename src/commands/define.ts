@@ -1,6 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import type { Aggregate, Context, Event, Gbac } from '../domain/core.ts';
 import type { Sealed } from '../domain/sealed.ts';
+import type { Seal } from '../domain/secretFields.ts';
 import type { Where } from '../projections/port.ts';
 
 export type { Sealed };
@@ -19,7 +20,6 @@ export type Tools = {
   count(collection: string, where: Where): Promise<number>;
   /** scrypt, off the event loop: parameters and hash as one text. */
   hashPassword(password: string): Promise<string>;
-  verifyPassword(password: string, hashed: string): Promise<boolean>;
   /** A secret as events and documents may carry it. */
   seal(secret: string): Sealed;
   unseal(sealed: Sealed): string;
@@ -43,8 +43,11 @@ export type Command<State = any, E extends Event = any, Input = any, Refs = any>
   readonly prepare?: (request: Preparing<State, Input>, tools: Tools) => Promise<Refs>;
   /** Name of the series of decisions that it belongs to in this case, if any, or of several (commands/series.ts). */
   readonly series?: (state: State, input: Input, id: string) => string | readonly string[] | undefined;
-  /** Preparing takes long: it is not done before the turn in its series as well, to see whether there is anything to decide. */
-  readonly long?: true;
+  /**
+   * The input with its secrets sealed: what is decided about. `kept`: of a document that a package brings, the same document
+   * as the installed package has it, if it does; the mask keeps its secrets, too.
+   */
+  readonly seal?: (input: Input, state: State, seal: Seal, kept: readonly any[]) => Input; // of the shape of the input's document
   /** Whose access lists apply, where they are not the aggregate's own. */
   readonly gbac?: (state: State, refs: Refs) => Gbac;
   readonly decide: (state: State, input: Input, context: Context<Refs>) => readonly E[];

@@ -1,6 +1,6 @@
 import { hash as digest, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Actor, fold } from '../domain/core.ts';
+import { type Actor, type Event, fold, type Name } from '../domain/core.ts';
 import { sameName } from '../domain/names.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { encode, type Metadata, type Recorded } from '../store/event.ts';
@@ -30,6 +30,8 @@ export type Request = {
   readonly ifRevision?: number | 'some' | 'none' | undefined;
   /** Same key and digest again: the first answer. Same key, other digest: `unprocessable`. */
   readonly idempotency?: { readonly key: string; readonly request: string } | undefined;
+  /** The name that the caller has called the resource by, if it was not its id. */
+  readonly calledBy?: Pick<Name, 'name' | 'parent'> | undefined;
 };
 
 /** What became of it. `doc` is the document afterwards (undefined: none), `before` the one it was. */
@@ -88,7 +90,8 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
     if (typeof ifRevision === 'number' ? ifRevision !== revision || !there : ifRevision && (ifRevision === 'some') !== there)
       throw new Refusal('stale', 'It has changed since you looked', { path: 'If-Match' });
     if (command.on === 'new' && there) throw new Refusal('conflict', `This ${words(aggregate.category)} exists already`);
-    return { events: command.decide(state, input, { id, now: at, actor, newId, refs }) };
+    const sealed = command.seal ? command.seal(input, state, tools.seal, []) : input;
+    return { events: command.decide(state, sealed, { id, now: at, actor, newId, refs }) };
   };
 
   const attempt = async (command: Command, request: Begun, past: Loaded, newId: (word: string) => string): Promise<Outcome> => {
@@ -97,8 +100,12 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
     const about = aboutOf(request, at);
     const replay = request.idempotency && past.keys.has(request.idempotency.key);
     const series = [replay ? [] : command.series?.(past.state, request.input, request.id) ?? []].flat();
-    // A turn is an event, and the next one's may close this stream: what is refused or changes nothing takes none.
-    if (series.length > 0 && !command.long && (await decide(command, request, past, at, newId)).events?.length === 0) return unchanged(command, request.id, past);
+    if (series.length > 0) {
+      // Taking a turn appends an event. So decide once without a turn: a refused or empty decision then stores nothing.
+      const { events = [] } = await decide(command, request, past, at, newId);
+      if (events.length === 0) return unchanged(command, request.id, past);
+      await claims.refuseTaken(namesWanted(command, stream, past, events));
+    }
     const work = () => carryOut(command, request, stream, past, at, about, newId);
     // One order everywhere, so that two decisions cannot wait for each other.
     return series.sort().reduceRight((inner, name) => () => inSeries(name, stream, past, about, inner), work)();
@@ -115,10 +122,7 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
     }
     if (events.length === 0) return unchanged(command, request.id, past);
 
-    const next = fold(aggregate, events, past.state);
-    const held = aggregate.names?.(past.state) ?? [];
-    const own = (aggregate.names?.(next) ?? []).filter((name) => !held.some((old) => sameName(old, name)));
-    const wanted = [...own.map((name) => ({ owner: stream, name })), ...(aggregate.promises?.(next) ?? [])];
+    const wanted = namesWanted(command, stream, past, events);
     const home = `@platform/${aggregate.area}`;
     const inWords = (facts: readonly unknown[]) => {
       let { hash, revision } = past;
@@ -130,12 +134,21 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
     };
     const facts = events.map(({ data }) => data);
     const whole = inWords(facts);
-    const encoded = goesInParts(whole) ? inWords(await slimmed(store, home, facts)) : whole;
+    const inParts = goesInParts(whole);
+    const calledBy = request.idempotency && request.calledBy && { kind: aggregate.category, ...request.calledBy };
+    const held = aggregate.names?.(past.state) ?? [];
+    const noted = calledBy && !held.some((name) => sameName(name, calledBy)) ? calledBy : undefined;
+    // Parts, notes and claims are events: look at all names before the first of them.
+    if (inParts || noted || wanted.length > 1) await claims.refuseTaken(wanted);
+    const encoded = inParts ? inWords(await slimmed(store, home, facts)) : whole;
+    // As everybody will read it, once it is stored.
+    const read = whole.map(({ data }): unknown => JSON.parse(data));
     const recorded = (position: number): Recorded[] => encoded.map(({ id, hash }, i) => ({
-      id, stream, revision: past.revision + 1 + i, position, source: events[i]!.source ?? home, topic: events[i]!.type, data: events[i]!.data, metadata: { hash, ...about },
+      id, stream, revision: past.revision + 1 + i, position, source: events[i]!.source ?? home, topic: events[i]!.type, data: read[i], metadata: { hash, ...about },
     }));
     const grown = streams.extend(stream, past, recorded(0));
 
+    if (noted) await claims.note(noted, stream, about);
     const { position } = await claims.claiming(wanted, stream, about, () => store.append(stream, past.revision, encoded));
     const stored = recorded(position);
     const kept = streams.keep(stream, { ...grown, position }, stored, whole.reduce((sum, { data }) => sum + data.length, 0));
@@ -185,12 +198,20 @@ const words = (category: string): string => category.replace(/[A-Z]/g, (letter) 
 /** The same words for what is not there and for what the caller may not see. */
 export const missing = (category: string): Refusal => new Refusal('not_found', `No such ${words(category)}`);
 
+/** The names that the events give, to this stream and to those of what follows from them. */
+const namesWanted = ({ aggregate }: Command, stream: string, { state }: Loaded, events: readonly Event[]) => {
+  const next = fold(aggregate, events, state);
+  const held = aggregate.names?.(state) ?? [];
+  const own = (aggregate.names?.(next) ?? []).filter((name) => !held.some((old) => sameName(old, name)));
+  return [...own.map((name) => ({ owner: stream, name })), ...(aggregate.promises?.(next) ?? [])];
+};
+
 const handled = ({ aggregate }: Command, id: string, before: Loaded, after: Loaded, { replayed = false }): Handled => ({
   id, replayed,
   revision: after.revision,
   position: after.position,
-  before: before.doc,
-  doc: after.doc,
+  before: before.docs[0],
+  doc: after.docs[0],
   created: !aggregate.exists(before.state) && aggregate.exists(after.state),
   changed: after.revision > before.revision,
 });

@@ -1,5 +1,6 @@
 import { RE2JS } from 're2js';
 import { Refusal } from '../domain/refusal.ts';
+import { inRe2, type Syntax } from './ecmaPatterns.ts';
 
 const mostCharacters = 1000;
 const mostInAll = 8192;
@@ -8,32 +9,27 @@ const mostInstructions = 2000;
 /** A regular expression; a search in n characters takes at most n times `instructions` steps. */
 export type Pattern = { readonly expression: RE2JS; readonly instructions: number };
 
-/**
- * The regular expressions of one schema, matched by RE2. `add` throws `invalid` for what RE2 cannot do and for what is
- * too large; `get` gives one that was added.
- */
-export const linearPatterns = (flags = 0): { readonly add: (text: string) => void; readonly get: (text: string) => Pattern } => {
+/** The regular expressions of one schema, matched by RE2. `get` throws `invalid` for what RE2 cannot do and for what is too large. */
+export const linearPatterns = (syntax: Syntax = 'ecma', flags = 0): { readonly get: (text: string) => Pattern } => {
   const known = new Map<string, Pattern>();
   let characters = 0;
-  return {
-    add: (text) => {
-      if (known.has(text)) return;
-      characters += text.length;
-      if (text.length > mostCharacters || characters > mostInAll) throw new Refusal('invalid', `A pattern may have ${mostCharacters} characters, all of them ${mostInAll}`);
-      const expression = compiled(text, flags);
-      const instructions = expression.programSize();
-      if (instructions > mostInstructions) throw tooLarge(text);
-      known.set(text, { expression, instructions });
-    },
-    get: (text) => known.get(text)!,
+  const added = (text: string): Pattern => {
+    characters += text.length;
+    if (text.length > mostCharacters || characters > mostInAll) throw new Refusal('invalid', `A pattern may have ${mostCharacters} characters, all of them ${mostInAll}`);
+    const expression = compiled(text, syntax, flags);
+    const instructions = expression.programSize();
+    if (instructions > mostInstructions) throw tooLarge(text);
+    const pattern = { expression, instructions };
+    known.set(text, pattern);
+    return pattern;
   };
+  return { get: (text) => known.get(text) ?? added(text) };
 };
 
-/** One regular expression by itself; throws `invalid` for what RE2 cannot do and for what is too large. */
+/** One regular expression by itself, in the syntax of RE2 too; throws `invalid` for what RE2 cannot do and for what is too large. */
 export const linearPattern = (text: string, { ignoreCase = false, multiline = false, dotAll = false }): Pattern => {
-  const patterns = linearPatterns((ignoreCase ? RE2JS.CASE_INSENSITIVE : 0) | (multiline ? RE2JS.MULTILINE : 0) | (dotAll ? RE2JS.DOTALL : 0));
-  patterns.add(text);
-  return patterns.get(text);
+  const flags = (ignoreCase ? RE2JS.CASE_INSENSITIVE : 0) | (multiline ? RE2JS.MULTILINE : 0) | (dotAll ? RE2JS.DOTALL : 0);
+  return linearPatterns('re2', flags).get(text);
 };
 
 const tooLarge = (text: string): Refusal => new Refusal('invalid', `The pattern ${JSON.stringify(text)} is too large`);
@@ -64,11 +60,12 @@ const sizeOf = (text: string): number => {
   return sum;
 };
 
-const compiled = (text: string, flags: number): RE2JS => {
-  if (sizeOf(text) > 2 * mostInstructions) throw tooLarge(text);
+const compiled = (text: string, syntax: Syntax, flags: number): RE2JS => {
+  const written = inRe2(text, syntax);
+  if (sizeOf(written) > 2 * mostInstructions) throw tooLarge(text);
   try {
-    return RE2JS.compile(RE2JS.translateRegExp(text), flags);
+    return RE2JS.compile(written, flags);
   } catch (error) {
-    throw new Refusal('invalid', `The pattern ${JSON.stringify(text)} cannot be matched in linear time, or is none: ${(error as Error).message}`);
+    throw new Refusal('invalid', `The pattern ${JSON.stringify(text)} is none, or cannot be matched in linear time: ${(error as Error).message}`);
   }
 };

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { type GbacInput, groupsIn } from '../domain/gbac.ts';
 import { decideDeletion, planDeletion, planDeletionSchema } from '../domain/planDeletions.ts';
 import { newPlanSchema, type PlanNode, planOptionsSchema } from '../domain/planSchemas.ts';
-import { create, plan, type PlanRefs, remove, update } from '../domain/plans.ts';
+import { create, plan, type PlanRefs, remove, sealNodes, update } from '../domain/plans.ts';
 import { tree, type TreeState } from '../domain/trees.ts';
 import { mayRead, mayWrite } from './access.ts';
 import { commandsOf, type Tools } from './define.ts';
@@ -22,8 +22,8 @@ const prepare = async ({ input: { nodes = [], gbac } }: { readonly input: Parts 
 
 const series = (_: unknown, { nodes = [] }: Parts): string | undefined => (nodes.length > 0 ? treeReferences : undefined);
 
-export const createCompliancePlan = command({ name: 'createCompliancePlan', input: newPlanSchema, on: 'new', prepare, series, decide: create });
-export const updateCompliancePlan = command({ name: 'updateCompliancePlan', input: planOptionsSchema, on: 'existing', prepare, series, decide: update });
+export const createCompliancePlan = command({ name: 'createCompliancePlan', input: newPlanSchema, on: 'new', seal: sealNodes('/nodes'), prepare, series, decide: create });
+export const updateCompliancePlan = command({ name: 'updateCompliancePlan', input: planOptionsSchema, on: 'existing', seal: sealNodes('/options/nodes'), prepare, series, decide: update });
 
 /** Part of a decision to delete plans. */
 const removePlan = command({ name: 'removePlan', input: Type.Object({}), on: 'any', decide: remove });

@@ -33,6 +33,9 @@ export type Restored = { readonly document: Document; readonly accounts: Readonl
 /** What the command makes of the document where there is nothing yet: that refuses nothing but a bad document. */
 const restoring = (command: Command, member: string): Command => commandsOf<unknown, any>(command.aggregate)({ // events are the command's affair
   name: command.name.replace('import', 'restore'), input: Type.Unsafe<Restored>({}), on: 'any',
+  // What is sealed stays so; a package that was decided before secrets were sealed brings them in clear.
+  seal: ({ document, ...rest }, _, seal) =>
+    ({ ...rest, document: command.seal ? command.seal({ [member]: document }, command.aggregate.initial, seal, [document])[member] : document }),
   decide: (_, { document, accounts, at }, context: Context) =>
     command.decide(command.aggregate.initial, { [member]: document }, { ...context, now: at, refs: { accounts, referrers: [], nodeReferrers: [] } }),
 });

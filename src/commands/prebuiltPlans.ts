@@ -1,13 +1,16 @@
 import type { AutomationImported } from '../domain/automationImports.ts';
 import { automationNames } from '../domain/automations.ts';
 import { type Event, fold, type Name } from '../domain/core.ts';
-import type { Part, Plan, PrebuiltImport, PrebuiltState } from '../domain/prebuilts.ts';
-import type { Bundle } from '../domain/prebuiltSchemas.ts';
+import { matching, type Part, type Plan, type PrebuiltImport, type PrebuiltState } from '../domain/prebuilts.ts';
+import { type Bundle, type BundleType, keptTypes } from '../domain/prebuiltSchemas.ts';
+import { sealKept } from '../domain/prebuiltSecrets.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { bounded } from '../domain/secretFields.ts';
 import { triggerNames } from '../domain/triggers.ts';
-import { importAutomation } from './automationImports.ts';
+import { importAutomation, preparing } from './automationImports.ts';
 import type { Preparing, Tools } from './define.ts';
 import { type Kind, kinds } from './prebuiltKinds.ts';
+import { inTurns } from './searches.ts';
 
 type Request = Preparing<PrebuiltState, PrebuiltImport>;
 
@@ -41,14 +44,23 @@ const moved = ({ code, message, faults }: Refusal, index: number, inside: string
   return new Refusal(code, message, { faults: faults.map((fault) => ({ ...fault, path: `/prebuilt/bundles/${index}/data${within(fault.path)}` })) });
 };
 
+const withFormData = (trigger: object, formData: object | null | undefined): object =>
+  (formData === undefined ? trigger : { ...trigger, formData });
+
 const keyOf = ({ kind, parent = '', name }: Name): string => JSON.stringify([kind, parent, name]);
+
+type Planned = { readonly plan: Plan; readonly sealed: readonly Bundle[]; readonly refusals: readonly Refusal[] };
 
 /**
  * What installing the package comes to: each document goes through the command that would take it in by itself, up to
- * its decision, so that nothing is refused once the package is decided. Refusals are told, not thrown.
+ * its decision, so that nothing is refused once the package is decided. Refusals are told, not thrown. `sealed`: the
+ * documents with their secrets sealed as that command seals them.
  */
-export const planOf = async (request: Request, tools: Tools): Promise<{ readonly plan: Plan; readonly refusals: readonly Refusal[] }> => {
+export const planOf = async (request: Request, given: Tools): Promise<Planned> => {
   const { input: { prebuilt: { bundles }, overwrite = false }, actor, now, newId } = request;
+  const tools = { ...given, seal: bounded(given.seal) };
+  const installedAs = matching(request.state);
+  const sealed = [...bundles];
   const parts: Part[] = [];
   const removed: { id: string; actionId: string }[] = [];
   const installed: (Plan['installed'][number] | undefined)[] = [];
@@ -70,12 +82,18 @@ export const planOf = async (request: Request, tools: Tools): Promise<{ readonly
     if (holder && holder._id !== id) throw new Refusal('conflict', `The name ${JSON.stringify(name)} is taken`, { path });
   };
 
+  const planKept = async (bundle: Bundle, index: number): Promise<void> => {
+    sealed[index] = sealKept(bundle, installedAs(bundle, index), tools.seal);
+  };
+
   const planDocument = async (kind: Kind, { type, data }: Bundle, index: number): Promise<void> => {
     const { command, member, collection, meant } = kind;
     const { aggregate } = command;
     const id = await meant(data, newId(`bundle ${index}`), tools);
     const state = await tools.state(aggregate, id);
-    const input = { [member]: data, overwrite };
+    const plain = { [member]: data, overwrite };
+    const input = command.seal ? command.seal(plain, state, tools.seal, installedAs({ type, data }, index)) : plain;
+    sealed[index] = { type, data: input[member] };
     const refs = await command.prepare?.({ id, input, state, actor, now, newId, early: undefined }, tools);
     const events = command.decide(state, input, { id, now, actor, newId, refs });
     const after = fold(aggregate, events, state);
@@ -92,11 +110,13 @@ export const planOf = async (request: Request, tools: Tools): Promise<{ readonly
   const planAutomation = async ({ type, data }: Bundle, index: number): Promise<void> => {
     const id = newId(`automation import ${index}`);
     const input = { automation: data as never, overwrite };
-    const refs = await importAutomation.prepare!({ id, input, state: {}, actor, now, newId, early: undefined }, world);
+    const refs = await preparing({ input, actor }, world, installedAs({ type, data }, index) as never);
     const [decided] = importAutomation.decide({}, input, { id, now, actor, newId, refs }) as readonly Event<string, AutomationImported>[];
     const { name, triggers: given = [] } = data as { readonly name: string; readonly triggers?: readonly { readonly _id: string; readonly name: string }[] };
     reserve(index, [`automation-${refs.id}`, ...automationNames({ name }).map(keyOf), ...given.map(({ _id }) => `trigger-${_id}`)]);
     installed[index] = { type, _id: refs.id, name };
+    const triggersSealed = given.map((trigger, i) => withFormData(trigger, refs.formData[i]));
+    if (given.length > 0) sealed[index] = { type, data: { ...data, triggers: triggersSealed } };
     if (!decided) return;
     const { automation: { _id, ...automation }, triggers, removed: gone } = decided.data;
     const restored = triggers.map(({ _id, ...content }) => ({ category: 'trigger', id: _id, names: triggerNames(content), bundle: index, content }));
@@ -109,17 +129,16 @@ export const planOf = async (request: Request, tools: Tools): Promise<{ readonly
     removed.push(...gone.map((id) => ({ id, actionId: _id })));
   };
 
-  const each = async (types: readonly string[], inside: string, work: (bundle: Bundle, index: number) => Promise<void>): Promise<void> => {
-    for (const [index, bundle] of bundles.entries()) {
-      if (!types.includes(bundle.type)) continue;
-      await work(bundle, index).catch((error: unknown) => {
-        if (!(error instanceof Refusal)) throw error;
-        refusals.push(moved(error, index, inside));
-      });
-    }
+  const each = async (types: readonly BundleType[], inside: string, work: (bundle: Bundle, index: number) => Promise<void>): Promise<void> => {
+    const ofTypes = [...bundles.entries()].filter(([, { type }]) => types.includes(type));
+    await inTurns(ofTypes, ([index, bundle]) => work(bundle, index).catch((error: unknown) => {
+      if (!(error instanceof Refusal)) throw error;
+      refusals.push(moved(error, index, inside));
+    }));
   };
 
   for (const kind of kinds) await each(kind.types, kind.inside, (bundle, index) => planDocument(kind, bundle, index));
   await each(['automation'], '', planAutomation);
-  return { plan: { parts, removed, installed: installed.filter((one) => one !== undefined) }, refusals };
+  await each(keptTypes, '', planKept);
+  return { plan: { parts, removed, installed: installed.filter((one) => one !== undefined) }, sealed, refusals };
 };

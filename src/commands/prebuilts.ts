@@ -1,12 +1,16 @@
 import { createHash, hash } from 'node:crypto';
 import { Type } from 'typebox';
+import { automation } from '../domain/automations.ts';
 import { canonical } from '../domain/canonical.ts';
-import { complete, decideImport, isInstalled, prebuilt, type Part, type PrebuiltImported, type PrebuiltRefs, remove } from '../domain/prebuilts.ts';
+import type { Actor } from '../domain/core.ts';
+import { automationsIn, complete, decideImport, isInstalled, prebuilt, type Part, type Plan, type PrebuiltImported, type PrebuiltRefs, remove } from '../domain/prebuilts.ts';
 import { type Bundle, prebuiltDocumentSchema } from '../domain/prebuiltSchemas.ts';
+import { isClear, maskBundle } from '../domain/prebuiltSecrets.ts';
 import { type Recorded, splitStream } from '../store/event.ts';
+import { mayRead } from './access.ts';
 import { accountIds } from './authors.ts';
 import { restoreAutomation } from './automations.ts';
-import { type Command, commandsOf } from './define.ts';
+import { type Command, commandsOf, type Tools } from './define.ts';
 import { formReferences } from './forms.ts';
 import { kindOf, type Restored } from './prebuiltKinds.ts';
 import { planOf } from './prebuiltPlans.ts';
@@ -20,26 +24,59 @@ const command = commandsOf(prebuilt);
 /** Id of the prebuilt of this name, whoever installs it. */
 export const prebuiltId = (name: string): string => hash('sha256', `prebuilt ${name}`, 'hex').slice(0, 24);
 
-/** SHA-256 over the canonical bundles, hexadecimal; others have their turn meanwhile. */
-const bundlesHash = async (bundles: readonly Bundle[]): Promise<string> => {
+type Seen = Required<Pick<PrebuiltRefs, 'bundlesHash' | 'bringsSecrets'>>;
+
+/**
+ * SHA-256 over the canonical bundles with masked secrets, hexadecimal, and whether any is in clear; others have their turn
+ * meanwhile.
+ */
+const seenIn = async (bundles: readonly Bundle[]): Promise<Seen> => {
   const digest = createHash('sha256').update('[');
-  await inTurns([...bundles.entries()], ([i, bundle]) => void digest.update(`${i > 0 ? ',' : ''}${canonical(bundle)}`));
-  return digest.update(']').digest('hex');
+  const clear = await inTurns([...bundles.entries()], ([i, bundle]) => {
+    digest.update(`${i > 0 ? ',' : ''}${canonical(maskBundle(bundle))}`);
+    return isClear(bundle);
+  });
+  return { bundlesHash: digest.update(']').digest('hex'), bringsSecrets: clear.includes(true) };
 };
+
+/** Those of the automations of a package that the actor may not read. The lists of a deleted one hold on. */
+export const hiddenAutomations = async (
+  installed: Plan['installed'], actor: Actor, { state }: Pick<Tools, 'state'>,
+): Promise<ReadonlySet<string>> => {
+  const hidden = new Set<string>();
+  if (actor.admin) return hidden;
+  for (const id of automationsIn(installed)) {
+    const { content: { name, gbac } } = await state(automation, id);
+    // One without a name is about to come.
+    if (name === '' || !mayRead(actor, gbac)) hidden.add(id);
+  }
+  return hidden;
+};
+
+const noPlan: Plan = { parts: [], removed: [], installed: [] };
 
 /** Decides to install a package; what follows is below. */
 export const importPrebuilt = command({
-  name: 'importPrebuilt', long: true, input: Type.Object({ prebuilt: prebuiltDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }), on: 'any', decide: decideImport,
-  early: ({ prebuilt: { bundles } }): Promise<string> => bundlesHash(bundles),
+  name: 'importPrebuilt', input: Type.Object({ prebuilt: prebuiltDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }), on: 'any',
+  early: ({ prebuilt: { bundles } }): Promise<Seen> => seenIn(bundles),
   series: (_, { prebuilt: { bundles } }) => [
     ...(bundles.some(({ type }) => type === 'forms' || type === 'json-forms' || type === 'automation') ? [formReferences] : []),
     ...(bundles.some(({ type }) => type === 'golden-config') ? [treeReferences] : []),
   ],
-  prepare: async (request, tools): Promise<PrebuiltRefs> => {
-    const { input: { prebuilt, overwrite }, state, early: bundlesHash } = request;
-    const idle = state.pending || (!overwrite && isInstalled(state, prebuilt, bundlesHash));
-    const { plan, refusals } = idle ? { plan: { parts: [], removed: [], installed: [] }, refusals: [] } : await planOf(request, tools);
-    return { bundlesHash, plan, refusals, accounts: idle ? {} : await accountIds(prebuilt.bundles.map(({ data }) => data), tools) };
+  prepare: async (request, tools): Promise<PrebuiltRefs & { readonly sealed: readonly Bundle[] }> => {
+    const { input: { prebuilt, overwrite }, state, actor } = request;
+    const seen: Seen = request.early;
+    const hidden = (await hiddenAutomations(state.imported?.installed ?? [], actor, tools)).size > 0;
+    const known = () => !seen.bringsSecrets && isInstalled(state, prebuilt, seen.bundlesHash);
+    const idle = state.pending || hidden || (!overwrite && known());
+    if (idle) return { ...seen, hidden, plan: noPlan, sealed: prebuilt.bundles, refusals: [], accounts: {} };
+    const { plan, sealed, refusals } = await planOf(request, tools);
+    const accounts = await accountIds(prebuilt.bundles.map(({ data }) => data), tools);
+    return { ...seen, hidden, plan, sealed, refusals, accounts };
+  },
+  decide: (state, { prebuilt, ...options }, context) => {
+    const sealed = { ...prebuilt, bundles: context.refs.sealed };
+    return decideImport(state, { ...options, prebuilt: sealed }, context);
   },
 });
 

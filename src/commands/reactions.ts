@@ -1,10 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { platform } from '../domain/accounts.ts';
 import type { Aggregate } from '../domain/core.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Lead } from '../projections/lead.ts';
 import type { ParkedReaction } from '../projections/parkedReactions.ts';
 import { decode, type Recorded } from '../store/event.ts';
-import type { EventStore } from '../store/port.ts';
+import type { EventStore, StoredEvent } from '../store/port.ts';
 import type { Command, Tools } from './define.ts';
 import type { Handle, Request } from './handle.ts';
 import { completeReaction, parkReaction } from './parkedReactions.ts';
@@ -43,6 +44,10 @@ export const requestFor = ({ id, metadata }: Recorded): Omit<Request, 'id' | 'in
   correlation: metadata.$correlationId,
   causation: id,
 });
+
+/** What becomes of an event that cannot be read, the platform does. */
+const requestForUnreadable = ({ id }: StoredEvent): Omit<Request, 'id' | 'input'> =>
+  ({ actor: platform, operation: 'reactions', requestId: id, causation: id });
 
 const tries = 6;
 const checkpoint = 'reactions';
@@ -87,6 +92,19 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, log }:
     return reached;
   };
 
+  /** Notes that nothing follows from an event for now, and why; the position of that. */
+  const park = async ({ id, stream, revision }: Pick<StoredEvent, 'id' | 'stream' | 'revision'>, request: Omit<Request, 'id' | 'input'>, error: unknown): Promise<number> => {
+    const reason = error instanceof Error ? error.message : String(error);
+    try {
+      return (await handle(parkReaction, { ...request, id, input: { stream, revision, reason } })).position;
+    } catch (failure) {
+      if (!(failure instanceof Refusal && failure.code === 'internal')) throw failure;
+      // Its own stream cannot be read either. What follows from other events must not wait for that.
+      log('A reaction that failed cannot be parked', { event: id, stream, revision, error: failure });
+      return 0;
+    }
+  };
+
   /** Tries until it is done, or has failed for good and is parked. */
   const insist = async (event: Recorded): Promise<number> => {
     for (let tried = 1; ; tried++) {
@@ -97,9 +115,7 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, log }:
         log('A reaction failed', { event: event.id, stream: event.stream, tried, error });
         const hopeless = error instanceof Refusal && error.code !== 'unavailable';
         if (hopeless || tried === tries) {
-          const { id, stream, revision } = event;
-          const { position } = await handle(parkReaction, { ...requestFor(event), id, input: { stream, revision, reason: error instanceof Error ? error.message : String(error) } });
-          return position;
+          return park(event, requestFor(event), error);
         }
         await pause(50 * 2 ** tried, undefined, { signal: stop.signal });
       }
@@ -109,10 +125,14 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, log }:
   /** What an earlier process could not carry out may work now. */
   const retryParked = async (): Promise<void> => {
     for (const { event, stream, revision } of (await tools.query('parkedReactions')) as readonly ParkedReaction[]) {
-      const [recorded] = await events(stream, revision, revision);
-      if (!recorded) continue;
-      const done = await parts(recorded).then(() => true, (error: unknown) => { log('A parked reaction failed again', { event, error }); return false; });
-      if (done) await handle(completeReaction, { ...requestFor(recorded), id: event, input: {} });
+      try {
+        const [recorded] = await events(stream, revision, revision);
+        if (!recorded) continue;
+        await parts(recorded);
+        await handle(completeReaction, { ...requestFor(recorded), id: event, input: {} });
+      } catch (error) {
+        log('A parked reaction failed again', { event, error });
+      }
     }
   };
 
@@ -123,6 +143,19 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, log }:
     const run = insist(event).finally(() => running.delete(event.id));
     running.set(event.id, run);
     return run;
+  };
+
+  /** Does what follows from an event of the log. */
+  const meet = async (stored: StoredEvent): Promise<void> => {
+    let event: Recorded;
+    try {
+      event = decode(stored);
+    } catch (error) {
+      log('A reaction cannot be carried out', { event: stored.id, stream: stored.stream, error });
+      await park(stored, requestForUnreadable(stored), error);
+      return;
+    }
+    await react(event);
   };
 
   const readLog = async (signal: AbortSignal): Promise<void> => {
@@ -137,7 +170,7 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, log }:
     };
     try {
       for await (const { events, position } of store.follow(kept, types, signal)) {
-        for (const event of events) if (types.includes(event.type)) await react(decode(event));
+        for (const event of events) if (types.includes(event.type)) await meet(event);
         if (events.length > 0) done = position;
         // Each may be an append; after a crash a second's work is found done already.
         if (Date.now() - keptAt >= keepEvery) await keep();

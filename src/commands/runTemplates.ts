@@ -1,4 +1,4 @@
-import { analyticRuleResult, type AnalyticRuleResult } from '../domain/analyticEvaluation.ts';
+import { analyticRuleResult, type AnalyticRuleResult, refuseUnknown as refuseUnknownWords } from '../domain/analyticEvaluation.ts';
 import type { AnalyticTemplateContent, CommandPair } from '../domain/analyticTemplates.ts';
 import type { CommandTemplateContent } from '../domain/commandTemplates.ts';
 import { preformatted } from '../domain/html.ts';
@@ -38,7 +38,7 @@ export const runCommandTemplate = async (template: CommandTemplateContent, given
   const answerOf = async (device: string, command: string): Promise<{ readonly text: string; readonly failed: boolean }> => {
     try {
       if (room <= 0) throw new Refusal('unprocessable', 'Not asked: the answers before it are too large together');
-      const text = await ways.run(device, command);
+      const text = await answersOf(device, command, ways);
       if (text.length > longestAnswer) throw new Refusal('unprocessable', `The answer has more than ${longestAnswer} characters`);
       room -= text.length;
       return { text, failed: false };
@@ -61,6 +61,15 @@ export const runCommandTemplate = async (template: CommandTemplateContent, given
   });
   const { name, passRule } = template;
   return { name, result: results.every((ofDevice) => commandsPass(passRule, ofDevice)), all_pass_flag: passRule, commands_results: results.flat() };
+};
+
+/** What a device answers to the lines of a command, one after the other. */
+const answersOf = async (device: string, command: string, { run }: Ways): Promise<string> => {
+  const written = unixLines(command).split('\n').filter((line) => line.trim() !== '');
+  const lines = written.length > 0 ? written : [''];
+  const answers: string[] = [];
+  for (const line of lines) answers.push(await run(device, line));
+  return answers.join('\n');
 };
 
 const refuseUnknown = async (devices: readonly string[], { find }: Ways): Promise<void> => {
@@ -92,7 +101,9 @@ export type PairResult = Pick<CommandPair, 'preRawCommand' | 'postRawCommand' | 
 export type AnalyticTemplateRun = { readonly name: string; readonly result: boolean; readonly all_pass_flag: boolean; readonly commands_results: readonly PairResult[] };
 
 /** Compares answers before and after: one text per pair of commands, in their order; else `unprocessable`. Asks no device. */
-export const runAnalyticTemplate = async ({ name, passRule, prepostCommands }: AnalyticTemplateContent, pre: readonly string[], post: readonly string[]): Promise<AnalyticTemplateRun> => {
+export const runAnalyticTemplate = async (template: AnalyticTemplateContent, pre: readonly string[], post: readonly string[]): Promise<AnalyticTemplateRun> => {
+  const { name, passRule, prepostCommands } = template;
+  refuseUnknownWords(template);
   const faults = Object.entries({ pre, post }).filter(([, texts]) => texts.length !== prepostCommands.length)
     .map(([member, { length }]) => ({ message: `The template has ${prepostCommands.length} pairs of commands, ${member} has ${length} texts`, path: `/${member}` }));
   if (faults[0]) throw new Refusal('unprocessable', faults[0].message, { faults });

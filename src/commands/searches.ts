@@ -32,11 +32,11 @@ export const searching = (): Find => {
 };
 
 /** Works on items one after the other and lets others have their turn in between. */
-export const inTurns = async <T, R>(items: readonly T[], work: (item: T) => R): Promise<readonly R[]> => {
+export const inTurns = async <T, R>(items: readonly T[], work: (item: T) => R | Promise<R>): Promise<readonly R[]> => {
   const done: R[] = [];
   let since = performance.now();
   for (const item of items) {
-    done.push(work(item));
+    done.push(await work(item));
     if (performance.now() - since < 10) continue;
     await breathe();
     since = performance.now();

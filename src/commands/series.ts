@@ -3,7 +3,7 @@ import type { Event } from '../domain/core.ts';
 import { series as aggregate, turnPassed } from '../domain/series.ts';
 import { encode, type Metadata } from '../store/event.ts';
 import type { EventStore } from '../store/port.ts';
-import type { Loaded, Streams } from './streams.ts';
+import type { End, Loaded, Streams } from './streams.ts';
 import { turns } from '../store/turns.ts';
 
 type About = Omit<Metadata, 'hash'>;
@@ -17,7 +17,7 @@ type About = Omit<Metadata, 'hash'>;
 export const seriesOf = (store: EventStore, streams: Streams) => {
   const inTurn = turns();
 
-  const append = async (stream: string, at: Loaded, event: Event, { idempotency: _, ...about }: About): Promise<void> => {
+  const append = async (stream: string, at: End, event: Event, { idempotency: _, ...about }: About): Promise<void> => {
     const source = `@platform/${streams.kindOf(stream).aggregate.area}`;
     await store.append(stream, at.revision, [encode(stream, at.revision + 1, randomUUID(), source, event, about, at.hash)]);
   };
@@ -27,7 +27,7 @@ export const seriesOf = (store: EventStore, streams: Streams) => {
     const last = await streams.refresh(turn);
     const { by, revision } = last.state as { by?: string; revision: number };
     if (by !== undefined && by !== stream) {
-      const former = await streams.refresh(by);
+      const former = await streams.end(by);
       if (former.revision < revision) await append(by, former, turnPassed(name), about);
     }
     await append(turn, last, { type: 'turnTaken', data: { by: stream, revision: past.revision + 1 } }, about);

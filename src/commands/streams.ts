@@ -1,15 +1,16 @@
 import { LRUCache } from 'lru-cache';
 import { same } from '../domain/changes.ts';
 import { type Aggregate, fold } from '../domain/core.ts';
-import { project, type Projection } from '../projections/define.ts';
-import { decode, splitStream, type Recorded } from '../store/event.ts';
-import type { EventStore } from '../store/port.ts';
+import { Refusal } from '../domain/refusal.ts';
+import { project, projectChildren, type Projection } from '../projections/define.ts';
+import { BadEvent, decode, splitStream, type Recorded } from '../store/event.ts';
+import type { EventStore, StoredEvent } from '../store/port.ts';
 
 /** A stream as far as it has been read: what a decision starts from. */
 export type Loaded = {
   readonly state: any; // its shape is the aggregate's affair
-  /** The document that the resource's projection gives. */
-  readonly doc: unknown;
+  /** The documents that the projections of its aggregate give. */
+  readonly docs: readonly unknown[];
   /** -1: the stream does not exist. */
   readonly revision: number;
   readonly position: number;
@@ -21,6 +22,9 @@ export type Loaded = {
   readonly keys: Map<string, KeyUse>;
 };
 
+/** What an append to a stream must know. */
+export type End = Pick<Loaded, 'revision' | 'hash'>;
+
 /** What an Idempotency-Key stands for in a stream: the keyed digest of its request and the events it stored. */
 export type KeyUse = { readonly request: string; readonly first: number; readonly last: number; readonly at: string };
 
@@ -28,7 +32,7 @@ const keptHours = 24;
 
 /** Reads streams into states and documents, and keeps the last ones used: a stale one is mended by `refresh`. */
 export const streams = (store: EventStore, aggregates: readonly Aggregate[], projections: readonly Projection[], maxBytes = 64 * 1024 * 1024) => {
-  const byCategory = new Map(aggregates.map((a) => [a.category, { aggregate: a, projection: projections.find((p) => p.of === a) }]));
+  const byCategory = new Map(aggregates.map((a) => [a.category, { aggregate: a, projections: projections.filter((p) => p.of === a) }]));
   const kept = new LRUCache<string, Loaded & { size: number }>({ maxSize: maxBytes, sizeCalculation: ({ size }) => size });
 
   const kindOf = (stream: string) => {
@@ -37,17 +41,25 @@ export const streams = (store: EventStore, aggregates: readonly Aggregate[], pro
     return kind;
   };
 
+  /** What all projections of a stream make of an event, each of its own document, as when the read models are made. */
+  const shown = (stream: string, concerned: readonly Projection[], docs: readonly unknown[], event: Recorded): readonly unknown[] =>
+    concerned.map((projection, n) => {
+      if (projection.children) projectChildren(projection.children, splitStream(stream).id, event);
+      return project(projection, docs[n], event);
+    });
+
   /** What the loaded stream becomes with further events of its own, once they are stored. */
   const extend = (stream: string, loaded: Loaded, events: readonly Recorded[]): Loaded => {
     if (events.length === 0) return loaded;
-    const { aggregate, projection } = kindOf(stream);
+    const { aggregate, projections: concerned } = kindOf(stream);
     const last = events.at(-1)!;
     return {
       state: fold(aggregate, events.map(({ topic, data }) => ({ type: topic, data })), loaded.state),
-      doc: projection ? events.reduce((doc, event) => project(projection, doc, event), loaded.doc) : undefined,
+      docs: events.reduce((docs, event) => shown(stream, concerned, docs, event), loaded.docs),
       revision: last.revision,
       position: last.position,
-      hash: last.metadata.hash,
+      // A tool that writes to the log may have left it out.
+      hash: last.metadata.hash ?? '',
       promisedAt: promisedAt(aggregate, loaded, events),
       keys: loaded.keys,
     };
@@ -61,33 +73,70 @@ export const streams = (store: EventStore, aggregates: readonly Aggregate[], pro
     return loaded;
   };
 
+  /** The stream as extended by events that the store has; `whole`: there are no others, so it is kept. */
+  const withStored = (stream: string, loaded: Loaded, stored: readonly StoredEvent[], whole: boolean): Loaded => {
+    const events = stored.map(decode);
+    const grown = extend(stream, loaded, events);
+    return whole ? keep(stream, grown, events, stored.reduce((sum, { data }) => sum + data.length, 0)) : grown;
+  };
+
+  /** The same; an event that cannot be read or folded makes its stream unusable, whoever asks for it. */
+  const withReadable = (stream: string, loaded: Loaded, stored: readonly StoredEvent[], whole: boolean): Loaded => {
+    try {
+      return withStored(stream, loaded, stored, whole);
+    } catch (error) {
+      let before = loaded;
+      for (const event of stored) {
+        try { before = withStored(stream, before, [event], false); } catch (cause) { throw unusable(event, cause); }
+      }
+      throw error;
+    }
+  };
+
   const readOn = async (stream: string, from: Loaded, to = Infinity): Promise<Loaded> => {
     let loaded = from;
     for await (const events of store.read(stream, from.revision + 1)) {
-      const wanted = events.filter(({ revision }) => revision <= to).map(decode);
-      loaded = extend(stream, loaded, wanted);
-      if (to === Infinity) keep(stream, loaded, wanted, events.reduce((sum, { data }) => sum + data.length, 0));
+      const wanted = events.filter(({ revision }) => revision <= to);
+      loaded = withReadable(stream, loaded, wanted, to === Infinity);
       if (wanted.length < events.length) break;
     }
     return loaded;
   };
 
-  const nothing = (stream: string): Loaded => ({ state: kindOf(stream).aggregate.initial, doc: undefined, revision: -1, position: 0, hash: '', promisedAt: -1, keys: new Map() });
+  const nothing = (stream: string): Loaded => ({ state: kindOf(stream).aggregate.initial, docs: [], revision: -1, position: 0, hash: '', promisedAt: -1, keys: new Map() });
+
+  /** As the store has it now. */
+  const refresh = (stream: string): Promise<Loaded> => readOn(stream, kept.get(stream) ?? nothing(stream));
+
+  const lastOf = async (stream: string): Promise<StoredEvent | undefined> => {
+    let last: StoredEvent | undefined;
+    for await (const events of store.read(stream)) last = events.at(-1) ?? last;
+    return last;
+  };
 
   return {
     extend,
     keep,
+    /** Where a stream ends now, also one that cannot be folded. */
+    end: async (stream: string): Promise<End> => {
+      try {
+        return await refresh(stream);
+      } catch (error) {
+        if (!(error instanceof Refusal && error.code === 'internal')) throw error;
+        const last = await lastOf(stream);
+        return { revision: last?.revision ?? -1, hash: last ? hashOf(last) : '' };
+      }
+    },
     /** As last seen by this node: perhaps stale, which an append at its revision finds out. */
     load: async (stream: string): Promise<Loaded> => kept.get(stream) ?? readOn(stream, nothing(stream)),
-    /** As the store has it now. */
-    refresh: (stream: string): Promise<Loaded> => readOn(stream, kept.get(stream) ?? nothing(stream)),
+    refresh,
     /** As it was just after a revision (-1: before the first). */
     asOf: (stream: string, revision: number): Promise<Loaded> => (revision < 0 ? Promise.resolve(nothing(stream)) : readOn(stream, nothing(stream), revision)),
     /** The events of some revisions, both included. */
     events: async (stream: string, first: number, last: number): Promise<readonly Recorded[]> => {
       const found: Recorded[] = [];
       for await (const events of store.read(stream, first)) {
-        for (const event of events) if (event.revision <= last) found.push(decode(event));
+        for (const event of events) if (event.revision <= last) found.push(decoded(event));
         if (events.at(-1)!.revision >= last) break;
       }
       return found;
@@ -98,6 +147,19 @@ export const streams = (store: EventStore, aggregates: readonly Aggregate[], pro
 };
 
 export type Streams = ReturnType<typeof streams>;
+
+/** What whoever needs a stream is told when one of its events cannot be used. */
+const unusable = ({ stream, revision }: StoredEvent, cause: unknown): Refusal =>
+  new Refusal('internal', cause instanceof BadEvent ? cause.message : `Event ${revision} of ${stream} cannot be folded`, { cause });
+
+/** The hash of an event that others follow; '' if it has none that can be read. */
+const hashOf = (event: StoredEvent): string => {
+  try { return decode({ ...event, data: 'null' }).metadata.hash ?? ''; } catch { return ''; }
+};
+
+const decoded = (event: StoredEvent): Recorded => {
+  try { return decode(event); } catch (error) { throw unusable(event, error); }
+};
 
 /** Where the promises that hold after the events were made: a stream may make several, one after the other. */
 const promisedAt = (aggregate: Aggregate, loaded: Loaded, events: readonly Recorded[]): number => {

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { create, importOne, remove, template, update } from '../domain/templates.ts';
+import { create, importOne, remove, sealData, sealTemplate, template, update } from '../domain/templates.ts';
 import { newTemplateSchema, templateDocumentSchema, templatePatchSchema } from '../domain/templateSchemas.ts';
 import { accountIds } from './authors.ts';
 import { commandsOf } from './define.ts';
@@ -8,9 +8,9 @@ import { referrersOfComponent } from './references.ts';
 const command = commandsOf(template);
 const kind = 'template';
 
-export const createTemplate = command({ name: 'createTemplate', input: newTemplateSchema, on: 'new', decide: create });
+export const createTemplate = command({ name: 'createTemplate', input: newTemplateSchema, on: 'new', seal: sealData, decide: create });
 export const updateTemplate = command({
-  name: 'updateTemplate', input: templatePatchSchema, on: 'existing', decide: update,
+  name: 'updateTemplate', input: templatePatchSchema, on: 'existing', seal: sealData, decide: update,
   prepare: async ({ input, state: { content }, actor }, tools) =>
     ({ referrers: input.name === undefined || input.name === content.name ? [] : await referrersOfComponent(tools, kind, [content.name], actor) }),
 });
@@ -22,6 +22,7 @@ export const deleteTemplate = command({
 /** Takes one exported document in; `importedId` tells into which stream. */
 export const importTemplate = command({
   name: 'importTemplate', input: Type.Object({ template: templateDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }), on: 'any', decide: importOne,
+  seal: (input, { content }, seal, kept) => ({ ...input, template: sealTemplate(input.template, [...kept, content], seal) }),
   prepare: async ({ input, state: { exists, content }, actor }, tools) => ({
     referrers: exists && input.template.name !== content.name ? await referrersOfComponent(tools, kind, [content.name], actor) : [],
     accounts: await accountIds([input.template], tools),

@@ -1,4 +1,5 @@
 import { Refusal } from '../domain/refusal.ts';
+import { findParked, parkedIdIn } from '../projections/parked.ts';
 import type { Entry, ReadStore, Where } from '../projections/port.ts';
 import type { Tools } from './define.ts';
 import type { Streams } from './streams.ts';
@@ -24,6 +25,12 @@ export const queryAll = async ({ query }: Pick<Tools, 'query'>, collection: stri
   }
 };
 
+/** A document that is parked is there all the same: what is done with it meets the reason in its stream. */
+const parkedId = async (model: ReadStore, collection: string, idOrName: string): Promise<string | undefined> => {
+  const entry = await findParked(model, collection, idOrName);
+  return entry && parkedIdIn(entry);
+};
+
 /** What commands may ask while they prepare a decision. */
 export const commandTools = ({ model, streams, settled, nameSort, rest }: Needs): Tools => ({
   ...rest,
@@ -33,7 +40,7 @@ export const commandTools = ({ model, streams, settled, nameSort, rest }: Needs)
     if (await model.get(collection, idOrName)) return idOrName;
     const [id, ...others] = await model.idsNamed(collection, idOrName);
     if (others.length > 0) throw new Refusal('conflict', `Several ${collection} are named ${JSON.stringify(idOrName)}; use the id`, { faults: [{ message: 'The name is not unique', ids: [id, ...others] }] });
-    return id;
+    return id ?? parkedId(model, collection, idOrName);
   },
   query: async (collection, where, skip = 0) => {
     await settled();
@@ -45,7 +52,7 @@ export const commandTools = ({ model, streams, settled, nameSort, rest }: Needs)
     const within = (entries: readonly (Entry | undefined)[]) => entries.find((entry) => entry?.filters[field]?.includes(value))?.id;
     const byId = await model.getMany(collection, idsOrNames);
     return Promise.all(idsOrNames.map(async (idOrName, i) =>
-      within([byId[i]]) ?? within(await model.getMany(collection, await model.idsNamed(collection, idOrName)))));
+      within([byId[i]]) ?? within(await model.getMany(collection, await model.idsNamed(collection, idOrName))) ?? parkedId(model, collection, idOrName)));
   },
   count: async (collection, where) => {
     await settled();

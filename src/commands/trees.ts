@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import type { PlanNode } from '../domain/planSchemas.ts';
 import { newNodeSchema, newTreeSchema, newVersionSchema, treeDocumentSchema, variablesSchema } from '../domain/treeSchemas.ts';
-import { addNode, addVersion, create, deleteVariables, importOne, remove, setVariables, tree } from '../domain/trees.ts';
+import { addNode, addVersion, create, deleteVariables, importOne, remove, sealTree, sealVariables, setVariables, tree } from '../domain/trees.ts';
 import type { Actor } from '../domain/core.ts';
 import { commandsOf, type Tools } from './define.ts';
 import { referrerOf } from './references.ts';
@@ -16,7 +16,7 @@ export const treeReferences = 'treeReferences';
 export const createTree = command({ name: 'createTree', input: newTreeSchema, on: 'new', decide: create });
 export const addTreeVersion = command({ name: 'addTreeVersion', input: newVersionSchema, on: 'existing', decide: addVersion });
 export const addTreeNode = command({ name: 'addTreeNode', input: Type.Object({ version: Type.String(), ...newNodeSchema.properties }), on: 'existing', decide: addNode });
-export const setTreeVariables = command({ name: 'setTreeVariables', input: ofVersion, on: 'existing', decide: setVariables });
+export const setTreeVariables = command({ name: 'setTreeVariables', input: ofVersion, on: 'existing', seal: sealVariables, decide: setVariables });
 export const deleteTreeVariables = command({ name: 'deleteTreeVariables', input: ofVersion, on: 'existing', decide: deleteVariables });
 
 /** The plans that name the tree, as far as the actor may see. */
@@ -33,6 +33,7 @@ export const deleteTree = command({
 export const importTree = command({
   name: 'importTree', input: Type.Object({ tree: treeDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }), on: 'any', decide: importOne,
   series: () => treeReferences,
+  seal: (input, state, seal, kept) => ({ ...input, tree: sealTree(input.tree, [...kept, state], seal) }),
   prepare: async ({ id, actor }, tools) =>
     ({ nodeReferrers: (await plansOf(id, actor, tools)).flatMap(({ nodes, ...plan }) => nodes.filter(({ treeId }) => treeId === id).map(({ version, nodeId }) => ({ ...plan, version, nodeId }))) }),
 });

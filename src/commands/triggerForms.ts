@@ -3,7 +3,7 @@ import { canonical } from '../domain/canonical.ts';
 import { same } from '../domain/changes.ts';
 import type { FormFound, FormRef } from '../domain/formReferences.ts';
 import { form } from '../domain/forms.ts';
-import { faultsInTheOpen, maskSecrets, sealSecrets } from '../domain/secretFields.ts';
+import { faultsInTheOpen, maskSecrets, sealImported, sealSecrets } from '../domain/secretFields.ts';
 import { speaksOfForm } from '../domain/triggers.ts';
 import type { Tools } from './define.ts';
 import { compileUserSchema } from './userSchema.ts';
@@ -15,11 +15,11 @@ type Formed = { readonly type?: string; readonly formId?: string | null; readonl
 export const formNamed = async (idOrName: string, formData: unknown, { find, state, query }: Tools): Promise<FormRef | null> => {
   const id = await find('forms', idOrName);
   if (id === undefined || (await query('formDeletions', { field: 'form', op: 'equals', value: id })).length > 0) return null;
-  const { exists, content: { schema } } = await state(form, id);
+  const { exists, content: { name, schema } } = await state(form, id);
   if (!exists) return null;
   const compiled = compileUserSchema(schema);
   const faults = formData === null ? [] : compiled.ok ? faultsInTheOpen(compiled.matches(formData).errors, formData) : [{ path: '', message: compiled.reason }];
-  return { schemaHash: hash('sha256', canonical(schema), 'hex'), faults };
+  return { name, schemaHash: hash('sha256', canonical(schema), 'hex'), faults };
 };
 
 /**
@@ -28,6 +28,10 @@ export const formNamed = async (idOrName: string, formData: unknown, { find, sta
  */
 export const sealedData = ({ formData }: Formed, known: Formed | undefined, { seal }: Tools, path = ''): object | null | undefined =>
   (formData == null ? formData : sealSecrets(formData, known?.formData, seal, `${path}/formData`) as object);
+
+/** The same of a trigger that is taken in: only the mask keeps a secret, the first that one of `known` has. */
+export const importedData = ({ formData }: Formed, known: readonly (Formed | undefined)[], { seal }: Tools, path = ''): object | null | undefined =>
+  (formData == null ? formData : sealImported(formData, known.map((one) => one?.formData), seal, `${path}/formData`) as object);
 
 /** The form that a trigger names, if any. Secrets that are kept fit it, whatever they are. */
 export const formOf = async ({ formId, formData }: Formed, tools: Tools): Promise<FormFound> =>

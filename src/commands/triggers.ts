@@ -10,7 +10,7 @@ import { accountIds } from './authors.ts';
 import { commandsOf, type Tools } from './define.ts';
 import { formReferences } from './forms.ts';
 import { queryAll } from './tools.ts';
-import { changedForm, formOf, importedForm, newsOfForm, sealedData } from './triggerForms.ts';
+import { changedForm, formOf, importedData, importedForm, newsOfForm, sealedData } from './triggerForms.ts';
 import { schemaFaultOf } from './userSchema.ts';
 
 const command = commandsOf(trigger);
@@ -55,8 +55,11 @@ export const updateTrigger = command({
   name: 'updateTrigger', input: triggerPatchSchema, on: 'existing', gbac, decide: change,
   series: ({ content }, patch) => (changedForm(content, patch).formId != null ? formReferences : undefined),
   prepare: async ({ input, state, actor }, tools) => {
+    const refs = await refsOf(input, state, actor, tools);
+    // Whether the mask keeps anything is not for those who may not read it.
+    if (!mayRead(actor, refs.gbac)) return refs;
     const formData = sealedData(input, state.content, tools);
-    return { ...await refsOf(input, state, actor, tools), formData, form: await formOf(changedForm(state.content, input), tools) };
+    return { ...refs, formData, form: await formOf(changedForm(state.content, input), tools) };
   },
 });
 export const deleteTrigger = command({
@@ -68,9 +71,11 @@ export const importTrigger = command({
   series: ({ exists, content }, { trigger }) => (newsOfForm(trigger, exists ? content : undefined) ? formReferences : undefined),
   prepare: async ({ input: { trigger }, state, actor }, tools) => {
     const known = state.exists ? state.content : undefined;
-    const formData = sealedData(trigger, known, tools, '/trigger');
+    const refs = await refsOf(trigger, state, actor, tools);
+    if (!mayRead(actor, refs.gbac)) return { ...refs, accounts: {} };
+    const formData = importedData(trigger, [known], tools, '/trigger');
     return {
-      ...await refsOf(trigger, state, actor, tools), formData,
+      ...refs, formData,
       form: await importedForm({ ...trigger, formData }, known, tools),
       accounts: await accountIds([trigger], tools),
     };

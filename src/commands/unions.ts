@@ -27,8 +27,11 @@ export const toldApart = (schema: any): any => { // JSON in, JSON out
 const chosen = (variants: readonly Schema[]): Schema | undefined =>
   variants.length === 0 ? undefined : variants.length === 1 ? variants[0] : byValue(variants) ?? byType(variants) ?? byTag(variants);
 
-const constants = (schema: Schema | undefined): readonly unknown[] | undefined =>
-  (schema && 'const' in schema ? [schema.const] : Array.isArray(schema?.enum) ? schema.enum : undefined);
+const constants = (schema: Schema | boolean | undefined): readonly unknown[] | undefined => {
+  if (typeof schema !== 'object') return undefined;
+  if ('const' in schema) return [schema.const];
+  return Array.isArray(schema.enum) ? schema.enum : undefined;
+};
 
 const byValue = (variants: readonly Schema[]): Schema | undefined => {
   const values = variants.map(constants);
@@ -41,7 +44,9 @@ const byType = (variants: readonly Schema[]): Schema | undefined => {
   if (all.size < 2 || all.has(undefined)) return undefined;
   const choices = [...all].map((type) => {
     const possible = variants.filter((_, i) => types[i]!.includes(type));
-    return { if: { type }, then: chosen(possible) ?? { anyOf: possible } };
+    // All of them again: asking once more would go on without an end.
+    const narrower = possible.length < variants.length ? chosen(possible) : undefined;
+    return { if: { type }, then: narrower ?? { anyOf: possible } };
   });
   return { type: [...all], allOf: choices };
 };

@@ -1,12 +1,16 @@
-import { Ajv, type Options, type ValidateFunction } from 'ajv';
+import type { Ajv, Options, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { LRUCache } from 'lru-cache';
 import { Refusal } from '../domain/refusal.ts';
 import { budgetOf, costMark, payFrom } from './budget.ts';
+import { dialectOf, requireSchema } from './dialects.ts';
 import { faultsOf, type SchemaFault } from './faults.ts';
 import { formats } from './formats.ts';
+import { compareAsJson } from './jsonKeywords.ts';
 import { linearPatterns, type Pattern } from './patterns.ts';
-import { schemaCopy } from './schemaCopy.ts';
+import { type Parts, partsOf, rootPart } from './schemaParts.ts';
+import { placesIn } from './schemaPlaces.ts';
+import { addUnevaluated } from './unevaluated.ts';
 import { toldApart } from './unions.ts';
 
 /** Whether a value fits; `errors` (at most 20) are worked out when asked for. */
@@ -19,19 +23,13 @@ const mostBytes = 64 * 1024;
 const mostLevels = 32;
 const mostSteps = 1_000_000;
 
-const drafts = [
-  { uri: /^https?:\/\/json-schema\.org\/draft-07\/schema#?$/, Validator: Ajv, meta: new Ajv({ formats }).getSchema('http://json-schema.org/draft-07/schema')! },
-  { uri: /^https?:\/\/json-schema\.org\/draft\/2020-12\/schema#?$/, Validator: Ajv2020, meta: new Ajv2020({ formats }).getSchema('https://json-schema.org/draft/2020-12/schema')! },
-] as const;
-type Draft = (typeof drafts)[number];
-
 const compiled = new LRUCache<string, UserSchema>({ max: 500 });
 
 /**
- * Compiles a JSON Schema (draft-07, or 2020-12 if `$schema` says so) that somebody else wrote. At most 64 KiB and 32
- * levels; references within the document only; regular expressions as RE2 knows them, so without look-around and back
- * references; unknown keywords and formats say nothing. A check takes a bounded number of steps, whatever schema and
- * value are: beyond it the value does not match and the error says so.
+ * Compiles a JSON Schema that somebody else wrote: draft-07 or 2020-12 (docs/schemas.md). At most 64 KiB and 32 levels;
+ * references within the document only; regular expressions that are matched in linear time; unknown keywords and formats
+ * say nothing. A check takes a bounded number of steps, whatever schema and value are: beyond it the value does not
+ * match and the error says so.
  */
 export const compileUserSchema = (schema: unknown): UserSchema => {
   if (typeof schema !== 'boolean' && (typeof schema !== 'object' || schema === null || Array.isArray(schema))) return { ok: false, reason: 'A schema is an object or a boolean' };
@@ -59,24 +57,15 @@ const attempt = (schema: object | boolean): UserSchema => {
 };
 
 const compile = (schema: object | boolean): ((value: unknown) => Match) => {
-  const { $schema } = schema as { $schema?: unknown };
-  const draft = $schema === undefined ? drafts[0] : drafts.find(({ uri }) => uri.test(String($schema)));
-  if (!draft) throw new Refusal('invalid', `$schema must be draft-07 or 2020-12, not ${JSON.stringify($schema)}`);
-  if (!draft.meta(schema)) {
-    const [fault] = faultsOf(draft.meta.errors ?? []);
-    throw new Refusal('invalid', `The schema is not valid: ${fault?.path || 'it'} ${fault?.message}`);
-  }
+  const dialect = dialectOf(typeof schema === 'object' && '$schema' in schema ? schema.$schema : undefined);
+  requireSchema(schema, dialect);
   const patterns = linearPatterns();
-  const copy = schemaCopy(schema, costMark, patterns.add);
-  const quick = checked(draft, copy, patterns.get, mostSteps);
+  const places = placesIn(schema, dialect, (text, path) => { refuseAt(path, () => patterns.get(text)); });
+  const parts = partsOf(places, dialect, costMark);
+  const quick = checked(parts, patterns.get, mostSteps);
   let detailed: typeof quick | undefined;
   const explained = (value: unknown): readonly SchemaFault[] | undefined => {
-    try {
-      detailed ??= checked(draft, toldApart(copy), patterns.get, mostSteps / 4, { allErrors: true });
-    } catch {
-      // A reference into a union that was told apart.
-      detailed = quick;
-    }
+    detailed ??= explaining(parts, patterns.get) ?? quick;
     return detailed(value);
   };
 
@@ -93,25 +82,51 @@ const compile = (schema: object | boolean): ((value: unknown) => Match) => {
   };
 };
 
+/** The same, but it finds all faults; undefined: compiling that goes too deep. */
+const explaining = (parts: Parts, patternOf: (text: string) => Pattern) => {
+  try {
+    return checked(new Map([...parts].map(([name, part]) => [name, toldApart(part)])), patternOf, mostSteps / 4, { allErrors: true });
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
+};
+
+/** Says where a pattern is that cannot be used. */
+const refuseAt = (path: string, read: () => unknown): void => {
+  try {
+    read();
+  } catch (error) {
+    throw error instanceof Refusal ? new Refusal('invalid', `${path}: ${error.message}`) : error;
+  }
+};
+
 /** A check that finds the faults of a value within bounds; undefined: the bounds did not suffice. */
-const checked = ({ Validator }: Draft, schema: any, regExp: (text: string) => Pattern, steps: number, options: Options = {}): ((value: unknown) => readonly SchemaFault[] | undefined) => { // a schema of ours or a user's
+const checked = (parts: Parts, patternOf: (text: string) => Pattern, steps: number, options: Options = {}): ((value: unknown) => readonly SchemaFault[] | undefined) => {
   const { spend, within } = budgetOf();
-  const engine = Object.assign((text: string) => {
-    const { expression, instructions } = regExp(text);
-    return { test: (tested: string) => { spend(1 + (tested.length * instructions) / 4); return expression.test(tested); }, toString: () => text };
-  }, { code: 'RE2' });
-  const ajv = new Validator({
+  const fits = (text: string, pattern: string): boolean => {
+    const { expression, instructions } = patternOf(pattern);
+    spend(1 + (text.length * instructions) / 4);
+    return expression.test(text);
+  };
+  const regExp = Object.assign((pattern: string) => ({ test: (text: string) => fits(text, pattern), toString: () => pattern }), { code: 'RE2' });
+  const ajv = new Ajv2020({
     strict: false, validateSchema: false, meta: false, logger: false, inlineRefs: false, ownProperties: true, formats,
-    code: { regExp: engine, optimize: false }, ...options,
+    code: { regExp, optimize: false }, ...options,
   });
+  // Ours takes its place (addUnevaluated), so ajv need not keep account.
+  ajv.opts.unevaluated = false;
   payFrom(spend, ajv);
-  const validate = compiledBy(ajv, schema);
+  compareAsJson(ajv, spend);
+  addUnevaluated(ajv, { parts, spend, fits });
+  const validate = compiledBy(ajv, parts);
   return (value) => within(steps, () => (validate(value) ? [] : faultsOf(validate.errors ?? [])));
 };
 
-const compiledBy = (ajv: Ajv, schema: any): ValidateFunction => { // as above
+const compiledBy = (ajv: Ajv, parts: Parts): ValidateFunction => {
   try {
-    return ajv.compile(schema);
+    for (const [name, part] of parts) ajv.addSchema(part, name);
+    return ajv.compile({ $ref: rootPart });
   } catch (error) {
     throw new Refusal('invalid', error instanceof RangeError ? 'The schema is nested too deeply' : `The schema cannot be compiled: ${(error as Error).message}`);
   }

@@ -1,6 +1,6 @@
-import type { AnalyticRule } from './analyticTemplates.ts';
+import { type AnalyticEvaluation, type AnalyticRule, type AnalyticTemplateContent, evaluationOf, typeOf } from './analyticTemplates.ts';
 import { compare } from './comparisons.ts';
-import { Refusal } from './refusal.ts';
+import { type Fault, Refusal } from './refusal.ts';
 import { extracted, type Find, searchOf } from './searches.ts';
 import { type Verdict, verdict } from './verdicts.ts';
 
@@ -12,24 +12,35 @@ const mostShown = 100;
 
 /** What the rule says of an answer before and one after, whose lines end with \n. */
 export const analyticRuleResult = (rule: AnalyticRule, before: string, after: string, find: Find): AnalyticRuleResult => {
-  const { type = 'regex', preRegex = '', postRegex = preRegex, flags } = rule;
+  const { preRegex = '', postRegex = preRegex, flags } = rule;
+  const [type, evaluation] = [typeOf(rule.type), evaluationOf(rule.evaluation)];
   const search = (pattern: string, text: string) => (pattern === '' ? [text] : find(searchOf(pattern, flags), text));
   const seen: { pre?: Seen; post?: Seen } = {};
   const outcome = verdict(() => {
+    if (!type || !evaluation) throw new Refusal('unprocessable', 'Nobody knows the type or evaluation of the rule');
     if (type === 'matches' || type === '!matches') return [search(preRegex, before), search(postRegex, after)].every((found) => (found !== undefined) === (type === 'matches'));
     if (type === 'table') {
       const [pre, post] = [rows(before, (line) => search(preRegex, line)), rows(after, (line) => search(postRegex, line))];
       [seen.pre, seen.post] = [pre.slice(0, mostShown), post.slice(0, mostShown)];
-      return compareTables(pre, rule.evaluation ?? '=', post);
+      return compareTables(pre, evaluation, post);
     }
     const [pre, post] = [taken(search(preRegex, before), 'before', preRegex), taken(search(postRegex, after), 'after', postRegex)];
     [seen.pre, seen.post] = [pre.slice(0, 1000), post.slice(0, 1000)];
-    return compareValues(pre, rule.evaluation ?? '=', post);
+    return compareValues(pre, evaluation, post);
   });
   return { ...rule, ...outcome, ...seen };
 };
 
-type Evaluation = NonNullable<AnalyticRule['evaluation']>;
+/** Throws `unprocessable`, naming all rules whose type or evaluation nobody knows. */
+export const refuseUnknown = ({ prepostCommands }: AnalyticTemplateContent): void => {
+  const fault = (member: string, text: string | undefined, at: string): Fault =>
+    ({ message: `Nobody knows the ${member} ${JSON.stringify(text)} (${at}/${member})`, path: '/template', at: `${at}/${member}` });
+  const faults = prepostCommands.flatMap(({ rules }, i) => rules.flatMap(({ type, evaluation }, j) => {
+    const at = `/prepostCommands/${i}/rules/${j}`;
+    return [...(typeOf(type) ? [] : [fault('type', type, at)]), ...(evaluationOf(evaluation) ? [] : [fault('evaluation', evaluation, at)])];
+  }));
+  if (faults.length > 0) throw new Refusal('unprocessable', faults.map(({ message }) => message).join('; ').slice(0, 1000), { faults: faults.slice(0, 20) });
+};
 
 const taken = (found: readonly (string | undefined)[] | undefined, when: string, pattern: string): string => {
   if (!found) throw new Refusal('unprocessable', `Nothing ${when} matches ${pattern}`);
@@ -44,14 +55,14 @@ const rows = (text: string, search: (line: string) => readonly (string | undefin
     return row === '' ? [] : [row];
   });
 
-const compareValues = (pre: string, evaluation: Evaluation, post: string): boolean => {
+const compareValues = (pre: string, evaluation: AnalyticEvaluation, post: string): boolean => {
   if (evaluation === 'contains') return post.includes(pre);
   if (evaluation === '!contains') return !post.includes(pre);
   return compare(pre, evaluation, post);
 };
 
 /** `=` and `!=`: the same rows in any order; `contains`: every row before is there after, `!contains`: none; in order: how many. */
-const compareTables = (pre: readonly string[], evaluation: Evaluation, post: readonly string[]): boolean => {
+const compareTables = (pre: readonly string[], evaluation: AnalyticEvaluation, post: readonly string[]): boolean => {
   switch (evaluation) {
     case 'contains': return pre.every(within(post));
     case '!contains': return !pre.some(within(post));

@@ -8,12 +8,23 @@ const command = (description: string) => Type.Optional(Type.String({ maxLength: 
 const pattern = (description: string) => Type.Optional(Type.String({ maxLength: 4096, description }));
 const html = (description: string) => Type.Optional(Type.String({ description }));
 
+/** What is compared, and how. Templates may name others, which are refused when they run. */
+const types = ['regex', 'matches', '!matches', 'table'] as const;
+const evaluations = [...comparators, 'contains', '!contains'] as const;
+export type AnalyticType = (typeof types)[number];
+export type AnalyticEvaluation = (typeof evaluations)[number];
+export const typeOf = (text = 'regex'): AnalyticType | undefined => types.find((known) => known === text);
+export const evaluationOf = (text = '='): AnalyticEvaluation | undefined => evaluations.find((known) => known === text);
+const others = 'Any other is refused when the template runs';
+
 /** What an analytic template says of answers. */
 export const analyticRuleSchema = Type.Object({
-  type: Type.Optional(Type.Enum(['regex', 'matches', '!matches', 'table'], { default: 'regex', description: 'What is compared (docs/command-templates.md)' })),
+  type: Type.Optional(Type.String({ maxLength: 256, default: 'regex', description: `What is compared (docs/command-templates.md): ${types.join(', ')}. ${others}` })),
   preRegex: pattern('Pattern for the answer before; without one the whole answer, of a table each line'),
   postRegex: pattern('Pattern for the answer after; that for the answer before where there is none'),
-  evaluation: Type.Optional(Type.Enum([...comparators, 'contains', '!contains'], { default: '=', description: 'How what was found before compares with what was found after' })),
+  evaluation: Type.Optional(Type.String({
+    maxLength: 256, default: '=', description: `How what was found before compares with what was found after: ${evaluations.join(', ')}. ${others}`,
+  })),
   severity,
   flags: Type.Optional(flagsSchema),
 }, { additionalProperties: false, title: 'AnalyticRule', description: 'How answers before and after must compare' });

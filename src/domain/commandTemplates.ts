@@ -5,10 +5,15 @@ import { atMost, type Header, headerOf, passRule, severity, templateDecisions, t
 import type { Fault } from './refusal.ts';
 import { type Flags, flagsSchema, isPattern } from './searches.ts';
 
+/** The ways to look at an answer. Templates may name others, which are refused when they run. */
+const evaluations = ['contains', '!contains', 'contains1', 'RegEx', '!RegEx', '#comparison'] as const;
+export type Evaluation = (typeof evaluations)[number];
+export const evaluationOf = (text: string): Evaluation | undefined => evaluations.find((known) => known === text);
+
 /** What a template says of answers. */
 export const ruleSchema = Type.Object({
-  rule: Type.String({ minLength: 1, maxLength: 4096, description: 'Text or pattern to look for; <!name!> stands for a variable' }),
-  eval: Type.Enum(['contains', '!contains', 'contains1', 'RegEx', '!RegEx', '#comparison'], { description: 'How the answer is looked at (docs/command-templates.md)' }),
+  rule: Type.String({ maxLength: 4096, description: 'Text or pattern to look for; <!name!> stands for a variable. An empty one holds for nothing' }),
+  eval: Type.String({ maxLength: 256, description: `How the answer is looked at (docs/command-templates.md): ${evaluations.join(', ')}. Any other is refused when the template runs` }),
   severity,
   flags: Type.Optional(flagsSchema),
   ruleB: Type.Optional(Type.String({ minLength: 1, maxLength: 4096, description: 'What a #comparison compares with: a pattern between slashes, or a value' })),
@@ -19,7 +24,7 @@ export const ruleSchema = Type.Object({
 }, { additionalProperties: false, title: 'CommandRule', description: 'What the answer to a command must be like' });
 
 const commandSchema = Type.Object({
-  command: Type.Optional(Type.String({ maxLength: 1000, pattern: '^[^\\u0000-\\u001f\\u007f]*$', description: 'What the device is asked, one line; <!name!> stands for a variable' })),
+  command: Type.Optional(Type.String({ maxLength: 1000, pattern: '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f]*$', description: 'What the device is asked, line by line; <!name!> stands for a variable' })),
   passRule: passRule('rules'),
   rules: atMost(100, ruleSchema, 'What its answer must be like'),
 }, { additionalProperties: false, title: 'TemplateCommand', description: 'A command and its rules' });
@@ -63,6 +68,7 @@ export const patternsIn = (content: CommandTemplateContent): readonly { readonly
 
 const faultsIn = (content: CommandTemplateContent): readonly Fault[] => rulesIn(content).flatMap(({ rule: { eval: how, ...rule }, path }): Fault[] => {
   const compared = (['ruleB', 'evaluator', 'percentage'] as const).filter((member) => rule[member] !== undefined);
+  if (evaluationOf(how) === undefined) return [];
   if (how !== '#comparison') return compared.map((member) => ({ message: `Only a #comparison has ${member}`, path: `${path}/${member}` }));
   const percentage = rule.evaluator === '%';
   return (['ruleB', 'evaluator', ...(percentage ? ['percentage'] as const : [])] as const).filter((member) => rule[member] === undefined)

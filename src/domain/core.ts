@@ -53,8 +53,9 @@ export const aggregate = <State, E extends Event>(a: Aggregate<State, E>): Aggre
 export const fold = <State, E extends Event>(a: Aggregate<State, E>, events: readonly Event[], from: State = a.initial): State =>
   events.reduce<State>((state, { type, data }) => {
     if (a.published) return a.published(state);
-    const step = (a.evolve as Record<string, ((s: State, d: unknown) => State) | undefined>)[type];
-    return step ? step(state, data) : state;
+    // Types are whatever a log has: `toString` too.
+    if (!Object.hasOwn(a.evolve, type)) return state;
+    return a.evolve[type as E['type']](state, data as DataOf<E, E['type']>);
   }, from);
 
 /** The account on whose behalf something happens. `admin` passes every gbac. */

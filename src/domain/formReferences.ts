@@ -2,6 +2,7 @@ import { type Fault, Refusal } from './refusal.ts';
 
 /** What a form is to a trigger that names it. */
 export type FormRef = {
+  readonly name?: string;
   /** SHA-256 of the canonical text of the form's schema, hexadecimal. */
   readonly schemaHash: string;
   /** What of the trigger's form data does not fit that schema; paths are within the data. */

@@ -34,7 +34,7 @@ const members = {
   struct: structSchema,
   schema: inputSchema,
   uiSchema: opaque('How the form is shown, kept as given'),
-  validationSchema: opaque('Further checks, kept as given'),
+  validationSchema: Type.Unknown({ description: 'Further checks: any JSON, kept as given' }),
   bindingSchema: opaque('Where choices come from, kept as given'),
   version: Type.String({ maxLength: 256, description: 'Version' }),
   tags: Type.Array(Type.Any(), { maxItems: 1000, description: 'Tags' }),

@@ -12,6 +12,9 @@ export const builtInGroups = {
   readers: 'May read everything',
 } as const;
 
+/** Built-in groups that rows say of whether their members may call them; to admins all are open. */
+export type OpenTo = Exclude<keyof typeof builtInGroups, 'admins'>;
+
 const isBuiltIn = (name: string): boolean => Object.hasOwn(builtInGroups, name);
 
 /** Groups in a request: names or group objects. */

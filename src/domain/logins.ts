@@ -7,7 +7,7 @@ export const writtenEveryMs = 60_000;
 export const longestMs = 12 * 3_600_000;
 
 export type LoginEvent =
-  /** The stream's id is the keyed digest of the token; `credential` is the tag of the password that it was got with. */
+  /** The stream's id is the keyed digest of the token; `credential` is the tag that the account had then (projections/credentials.ts). */
   | Event<'loggedIn', { readonly account: string; readonly credential: string; readonly at: string }>
   | Event<'loginUsed', { readonly at: string }>
   | Event<'loggedOut', { readonly reason: Reason }>;

@@ -5,12 +5,23 @@ export type Claim = { readonly owner: string; readonly decidedBy: string };
 
 export type NameEvent = Event<'nameClaimed', Claim & Name>;
 
+/** So many of those who have claimed a name are remembered. */
+const mostBearers = 100;
+
+/** `bearers`: the streams that have claimed the name, the latest first. */
+export type NameState = { readonly claim?: Claim; readonly bearers: readonly string[] };
+
 /** The claims on one name: the last one counts. Its events carry the source of the owner's area. */
-export const nameClaims = aggregate<{ readonly claim?: Claim }, NameEvent>({
+export const nameClaims = aggregate<NameState, NameEvent>({
   area: 'authorization',
   category: 'name',
-  initial: {},
-  evolve: { nameClaimed: (_, { owner, decidedBy }) => ({ claim: { owner, decidedBy } }) },
+  initial: { bearers: [] },
+  evolve: {
+    nameClaimed: ({ bearers }, { owner, decidedBy }) => ({
+      claim: { owner, decidedBy },
+      bearers: bearers[0] === owner ? bearers : [owner, ...bearers.filter((other) => other !== owner)].slice(0, mostBearers),
+    }),
+  },
   exists: ({ claim }) => claim !== undefined,
 });
 

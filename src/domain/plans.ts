@@ -4,6 +4,7 @@ import { aggregate, type Context, type Event, type Gbac } from './core.ts';
 import { everybody, gbacOf } from './gbac.ts';
 import type { newPlanSchema, PlanNode, planOptionsSchema, PlanStatus } from './planSchemas.ts';
 import { Refusal } from './refusal.ts';
+import { maskNamed, type Seal, sealSecrets } from './secretFields.ts';
 import { findNode, type TreeState } from './trees.ts';
 
 export type PlanContent = { readonly name: string; readonly description: string; readonly status: PlanStatus; readonly nodes: readonly PlanNode[]; readonly gbac: Gbac };
@@ -45,6 +46,21 @@ const alike = (a: PlanNode, b: PlanNode): boolean => a.treeId === b.treeId && a.
 /** The nodes with further ones, each in the place of the one that it replaces, else at the end. */
 export const withNodes = (nodes: readonly PlanNode[], added: readonly PlanNode[]): readonly PlanNode[] =>
   added.reduce((all, node) => (all.some((old) => alike(old, node)) ? all.map((old) => (alike(old, node) ? node : old)) : [...all, node]), nodes);
+
+/** What a request says with the secrets among the variables of its nodes sealed; the mask keeps that of the node which each replaces. `path` points to the nodes. */
+export const sealNodes = <T extends { readonly nodes?: readonly PlanNode[] }>(path: string) => (given: T, { content }: PlanState, seal: Seal): T => {
+  if (!given.nodes) return given;
+  const nodes = given.nodes.map((node, i): PlanNode => {
+    if (!node.variables) return node;
+    const before = content.nodes.find((old) => alike(old, node))?.variables;
+    return { ...node, variables: sealSecrets(node.variables, before, seal, `${path}/${i}/variables`) as typeof node.variables };
+  });
+  return { ...given, nodes };
+};
+
+/** A plan as answers show it: secrets among the variables of nodes masked, also those of before they were sealed. */
+export const maskPlan = <P extends Pick<PlanContent, 'nodes'>>(plan: P): P =>
+  ({ ...plan, nodes: plan.nodes.map((node) => (node.variables ? { ...node, variables: maskNamed(node.variables) } : node)) });
 
 export type PlanRefs = {
   /** Names of groups in the request that nobody has. */

@@ -31,6 +31,8 @@ export type BundleType = keyof typeof held;
 export const isHeld = (type: BundleType): boolean => held[type] !== undefined;
 
 const types = Object.keys(held) as BundleType[];
+/** Kinds of which a package only keeps the documents. */
+export const keptTypes = types.filter((type) => !isHeld(type));
 const type = Type.Enum(types, { description: 'What kind of document it is' });
 
 export type Bundle = { readonly type: BundleType; readonly data: Readonly<Record<string, unknown>> };

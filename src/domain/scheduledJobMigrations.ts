@@ -23,6 +23,8 @@ export type Migrated = {
   readonly manual: string;
   readonly schedule: { readonly _id: string; readonly firstRunAt: number; readonly repeatUnit: 'minute' | 'hour' | 'day' | 'week' | null; readonly repeatFrequency: number | null } | null;
   readonly formSchemaHash: string | null;
+  /** Name of its form, whatever the job calls it; not there if it has none, or in decisions of earlier versions. */
+  readonly formName?: string;
 };
 type Skipped = { readonly job: string; readonly name: string };
 
@@ -98,9 +100,11 @@ export const decideMigration = (_: unknown, __: unknown, { now, newId, refs }: C
     if (already || seen.has(job)) skipped.push({ job, name: content!.title });
     else {
       const schedule = scheduleOf(content!, now);
+      const formName = form?.name;
       migrated.push({
         job, name, automation: newId(`automation ${job}`), manual: newId(`manual ${job}`),
         schedule: schedule && { _id: newId(`schedule ${job}`), ...schedule }, formSchemaHash: form?.schemaHash ?? null,
+        ...(formName !== undefined && { formName }),
       });
     }
     seen.add(job);
@@ -113,8 +117,8 @@ export const automationOf = (job: ScheduledJob, { name }: Migrated): AutomationC
   ({ name, description: job.data.description ?? '', componentType: 'workflows', componentName: job.data.workflowId, gbac: gbacOfJob(job) });
 
 /** Its triggers by id: one to run it by hand, and if it was scheduled, one that is yet to be enabled, so that it does not run here and there. */
-export const triggersOf = ({ data: { formData = null, formId = null } }: ScheduledJob, { automation, manual, schedule, formSchemaHash }: Migrated): readonly (readonly [id: string, content: TriggerContent])[] => {
-  const both = { actionType: 'automations', actionId: automation, formData, formId, formSchemaHash } as const;
+export const triggersOf = ({ data: { formData = null, formId = null } }: ScheduledJob, { automation, manual, schedule, formSchemaHash, formName }: Migrated): readonly (readonly [id: string, content: TriggerContent])[] => {
+  const both = { actionType: 'automations', actionId: automation, formData, formId: formName ?? formId, formSchemaHash } as const;
   const made: [string, TriggerContent][] = [[manual, checkedContent({ ...both, type: 'manual', name: triggerName.manual, enabled: true }, {})]];
   if (schedule) {
     const { _id, ...when } = schedule;

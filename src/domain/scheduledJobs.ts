@@ -39,8 +39,8 @@ const members = {
   }, { additionalProperties: true, maxProperties: 100, title: 'ScheduledJobData', description: 'What it runs; further members are kept as given' }),
 };
 
-const made = { _id: objectId('Id'), migrated: Type.Boolean({ description: 'Whether it has become an automation' }), automation: Type.Union([objectId('Id'), Type.Null()], { description: 'Id of that automation' }), ...authored };
-const ignored = { _id: text('Made by the service, ignored in requests'), migrated: nullable(Type.Boolean(), 'Ignored in requests'), automation: text('Ignored in requests'), ...authored };
+const made = { _id: name('Id'), migrated: Type.Boolean({ description: 'Whether it has become an automation' }), automation: Type.Union([objectId('Id'), Type.Null()], { description: 'Id of that automation' }), ...authored };
+const ignored = { _id: nullable(name('Id'), 'Its id, kept; without one the service makes one'), migrated: nullable(Type.Boolean(), 'Ignored in requests'), automation: text('Ignored in requests'), ...authored };
 
 const open = { additionalProperties: true } as const;
 /** A scheduled job as create takes it. What only the service knows is accepted and ignored, so that a copy can be sent. */

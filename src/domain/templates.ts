@@ -4,6 +4,7 @@ import { changesBetween, same } from './changes.ts';
 import { aggregate, type Context, type Event } from './core.ts';
 import { type Referrer, refuseReferred } from './references.ts';
 import { Refusal } from './refusal.ts';
+import { maskNamed, type Seal, sealImported, sealSecrets } from './secretFields.ts';
 import type { newTemplateSchema, TemplateContent, TemplateDocument, templatePatchSchema } from './templateSchemas.ts';
 
 export type TemplateEvent =
@@ -33,6 +34,19 @@ export const template = aggregate<TemplateState, TemplateEvent>({
   exists: (state) => state.exists,
   names: ({ exists, content }) => (exists ? [{ kind: 'template', name: content.name }] : []),
 });
+
+type WithData = { readonly data?: TemplateContent['data'] };
+
+/** What a request says with the secrets of its sample data sealed; the mask keeps those that the template has. */
+export const sealData = <T extends WithData>(given: T, { content }: TemplateState, seal: Seal): T =>
+  (given.data === undefined ? given : { ...given, data: sealSecrets(given.data, content.data, seal, '/data') });
+
+/** The same of a document that is taken in; `befores` have the secrets that the mask keeps. */
+export const sealTemplate = (given: TemplateDocument, befores: readonly WithData[], seal: Seal): TemplateDocument =>
+  (given.data === undefined ? given : { ...given, data: sealImported(given.data, befores.map(({ data }) => data), seal, '/data') as TemplateContent['data'] });
+
+/** The template as answers show it: secrets of its sample data masked, also those of before they were sealed. */
+export const maskTemplate = <T extends WithData>(template: T): T => (template.data === undefined ? template : { ...template, data: maskNamed(template.data) });
 
 /** Automations that name the template as their component; of a template that is renamed, those that do so by the old name. */
 export type TemplateRefs = { readonly referrers: readonly Referrer[] };

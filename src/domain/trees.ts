@@ -4,7 +4,8 @@ import { same } from './changes.ts';
 import { aggregate, type Context, type Event } from './core.ts';
 import { type Referrer, refuseReferred } from './references.ts';
 import { Refusal } from './refusal.ts';
-import { type newNodeSchema, type newTreeSchema, type newVersionSchema, nodeDocumentSchema, type TreeDocument, type TreeNode, type TreeVersion } from './treeSchemas.ts';
+import { maskNamed, type Seal, sealImported, sealSecrets } from './secretFields.ts';
+import { type newNodeSchema, type newTreeSchema, type newVersionSchema, nodeDocumentSchema, type Tree, type TreeDocument, type TreeNode, type TreeVersion } from './treeSchemas.ts';
 
 export type TreeEvent =
   | Event<'treeCreated', { readonly name: string; readonly deviceType: string | null; readonly root: { readonly name: string; readonly configId: string } }>
@@ -87,6 +88,10 @@ export const addNode = (state: TreeState, { version, name, parent }: NewNode, { 
 
 type Variables = { readonly version: string; readonly variables: Readonly<Record<string, unknown>> };
 
+/** Secrets among the variables sealed. */
+export const sealVariables = ({ version, variables }: Variables, { versions }: TreeState, seal: Seal): Variables =>
+  ({ version, variables: sealSecrets(variables, versions.find(({ name }) => name === version)?.variables, seal, '/variables') as Variables['variables'] });
+
 /** Merges. */
 export const setVariables = (state: TreeState, { version, variables }: Variables): readonly TreeEvent[] => {
   const before = versionOf(state, version).variables;
@@ -126,6 +131,20 @@ const distinct = (named: readonly { readonly name: string }[], path: string): vo
     if (names.size === names.add(name).size) throw new Refusal('invalid', `Another one here has the name ${JSON.stringify(name)}`, { path: `${path}/${i}/name` });
   });
 };
+
+/** The tree as answers show it: secrets among the variables masked, also those of before they were sealed. */
+export const maskTree = <T extends Tree | TreeDocument>(tree: T): T =>
+  ({ ...tree, versions: tree.versions.map((version) => (version.variables ? { ...version, variables: maskNamed(version.variables) } : version)) });
+
+/** A whole tree that is taken in, its secrets sealed; `befores` have those that the mask keeps. */
+export const sealTree = (tree: TreeDocument, befores: readonly Pick<TreeDocument, 'versions'>[], seal: Seal): TreeDocument => ({
+  ...tree,
+  versions: tree.versions.map((version, i) => {
+    if (!version.variables) return version;
+    const stored = befores.map(({ versions }) => versions.find(({ name }) => name === version.name)?.variables);
+    return { ...version, variables: sealImported(version.variables, stored, seal, `/versions/${i}/variables`) as TreeVersion['variables'] };
+  }),
+});
 
 /** A node of the tree that somebody names. */
 export type NodeReferrer = Referrer & { readonly version: string; readonly nodeId: string };

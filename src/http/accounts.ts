@@ -21,26 +21,26 @@ const input = unwrapped('account');
 /** Whoever may call the changing ones can make themselves anything, which is why `operators` may not. */
 export const accountRows: readonly Row[] = [
   {
-    name: 'getAccounts', method: 'get', path: '/accounts', reading: true, summary: 'List accounts',
+    name: 'getAccounts', method: 'get', path: '/accounts', access: ['readers'], summary: 'List accounts',
     list: accounts, envelope: results, answer: listed(accountSchema),
   },
   {
-    name: 'createAccount', method: 'post', path: '/accounts', summary: 'Create an account',
+    name: 'createAccount', method: 'post', path: '/accounts', access: [], summary: 'Create an account',
     command: createAccount, body: orWrapped('account', newAccountSchema), input,
     envelope: withStatus(() => 'Successfully created account'), answer: changed(accountSchema),
   },
   {
-    name: 'getAccount', method: 'get', path, reading: true, summary: 'Get an account',
+    name: 'getAccount', method: 'get', path, access: ['readers'], summary: 'Get an account',
     get: accounts, envelope: plain, answer: accountSchema,
   },
   {
-    name: 'updateAccount', method: 'patch', path, summary: 'Change an account, or set its password',
+    name: 'updateAccount', method: 'patch', path, access: [], summary: 'Change an account, or set its password',
     description: 'A new password ends the account\'s logins. The last active account that is an admin stays one: 409.',
     command: updateAccount, body: orWrapped('account', accountPatchSchema), input,
     envelope: withStatus(() => 'Successfully updated account'), answer: changed(accountSchema),
   },
   {
-    name: 'deleteAccount', method: 'delete', path, summary: 'Delete an account',
+    name: 'deleteAccount', method: 'delete', path, access: [], summary: 'Delete an account',
     command: deleteAccount, envelope: withStatus(() => 'Successfully deleted account'), answer: changed(accountSchema),
   },
 ];

@@ -13,15 +13,15 @@ const answer = enveloped(executionSchema);
 /** Executions of the actions of all models. */
 export const actionExecutionRows: readonly Row[] = [
   {
-    name: 'getActionExecutions', method: 'get', path, reading: true, summary: 'List executions of actions', description: 'The latest first.',
+    name: 'getActionExecutions', method: 'get', path, access: ['operators', 'readers'], summary: 'List executions of actions', description: 'The latest first.',
     list: actionExecutions, order: -1, join: shownExecution, envelope: resultsWithMessage('Successfully retrieved action executions'), answer: enveloped(Type.Array(executionSchema)),
   },
   {
-    name: 'getActionExecution', method: 'get', path: `${path}/:id`, reading: true, summary: 'Get an execution of an action',
+    name: 'getActionExecution', method: 'get', path: `${path}/:id`, access: ['operators', 'readers'], summary: 'Get an execution of an action',
     get: actionExecutions, join: shownExecution, envelope: withMessage('Successfully retrieved action execution'), answer,
   },
   {
-    name: 'cancelActionExecution', method: 'post', path: `${path}/:id/cancel`, summary: 'Cancel an execution of an action',
+    name: 'cancelActionExecution', method: 'post', path: `${path}/:id/cancel`, access: ['operators'], summary: 'Cancel an execution of an action',
     description: 'Cancels its jobs; it ends once they have. What was complete by then stays so.',
     command: cancelExecution, join: executionNow,
     envelope: withMessage('Successfully canceled action execution'), answer,

@@ -14,26 +14,26 @@ const join: Join<Adapter> = async (doc, service, call) => maskSecrets(await sign
 /** Adapters: the ways to devices. */
 export const adapterRows: readonly Row[] = [
   {
-    name: 'getAdapters', method: 'get', path: '/adapters', reading: true, summary: 'List adapters',
+    name: 'getAdapters', method: 'get', path: '/adapters', access: ['operators', 'readers'], summary: 'List adapters',
     list: adapters, join, envelope: results, answer: listed(adapterSchema),
   },
   {
-    name: 'createAdapter', method: 'post', path: '/adapters', summary: 'Create an adapter', description: 'Secrets in its properties are kept sealed.',
+    name: 'createAdapter', method: 'post', path: '/adapters', access: ['operators'], summary: 'Create an adapter', description: 'Secrets in its properties are kept sealed.',
     command: createAdapter, key: (_, body) => body.name, body: newAdapterSchema, join,
     envelope: withStatus(() => 'Successfully created adapter'), answer: changed(adapterSchema),
   },
   {
-    name: 'getAdapter', method: 'get', path, reading: true, summary: 'Get an adapter',
+    name: 'getAdapter', method: 'get', path, access: ['operators', 'readers'], summary: 'Get an adapter',
     get: adapters, key, join, envelope: plain, answer: adapterSchema,
   },
   {
-    name: 'updateAdapter', method: 'put', path, summary: 'Replace an adapter',
+    name: 'updateAdapter', method: 'put', path, access: ['operators'], summary: 'Replace an adapter',
     description: 'What is left out is gone. ******** keeps a secret, unless baseUrl or hostKey change: then it must be sent again.',
     command: replaceAdapter, key, body: adapterReplacementSchema, join,
     envelope: withStatus(() => 'Successfully updated adapter'), answer: changed(adapterSchema),
   },
   {
-    name: 'deleteAdapter', method: 'delete', path, summary: 'Delete an adapter',
+    name: 'deleteAdapter', method: 'delete', path, access: ['operators'], summary: 'Delete an adapter',
     command: deleteAdapter, key, join,
     envelope: withStatus(() => 'Successfully deleted adapter'), answer: changed(adapterSchema),
   },

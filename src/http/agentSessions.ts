@@ -11,7 +11,7 @@ const byId = ({ id = '' }: Params): string => id;
 const join: Join<SessionDoc> = async (doc) => maskSecrets({ ...doc, agent: doc.agent.name });
 
 const ending = (verb: string, status: Outcome, done: string, description: string): CommandRow => ({
-  name: `${verb}Session`, method: 'post', path: `/sessions/:id/${verb}`, summary: `${verb[0]!.toUpperCase()}${verb.slice(1)} a session`, description,
+  name: `${verb}Session`, method: 'post', path: `/sessions/:id/${verb}`, access: ['operators'], summary: `${verb[0]!.toUpperCase()}${verb.slice(1)} a session`, description,
   command: endSession, key: byId, input: (_, report) => ({ ...report, status }), join,
   envelope: withStatus(() => `Successfully ${done} session`), answer: changed(sessionSchema),
 });
@@ -19,21 +19,21 @@ const ending = (verb: string, status: Outcome, done: string, description: string
 /** Sessions of agents: api.md, operation 10, and its neighbours. */
 export const agentSessionRows: readonly Row[] = [
   {
-    name: 'getSessions', method: 'get', path: '/sessions', reading: true, summary: 'List sessions', description: 'The newest come first.',
+    name: 'getSessions', method: 'get', path: '/sessions', access: ['operators', 'readers'], summary: 'List sessions', description: 'The newest come first.',
     list: agentSessions, order: -1, join, envelope: results, answer: listed(sessionSchema),
   },
   {
-    name: 'runAgent', method: 'post', path: '/sessions/run-agent', summary: 'Run an agent',
+    name: 'runAgent', method: 'post', starts: true, path: '/sessions/run-agent', access: ['operators'], summary: 'Run an agent',
     description: 'Answers at once, the session runs on. Its end, of whatever kind, is told by an event if terminationCallbackSignature says whom to tell: source serviceName, topic methodName, data {identifier, location, sessionId, status, lastMessage}.',
-    command: startSession, body: runAgentSchema, join: async ({ status, sessionId, lastMessage }: SessionDoc) => ({ status, sessionId, lastMessage }),
+    command: startSession, body: runAgentSchema, exact: 'inputs', join: async ({ status, sessionId, lastMessage }: SessionDoc) => ({ status, sessionId, lastMessage }),
     envelope: plain, answer: startedSessionSchema,
   },
   {
-    name: 'getSession', method: 'get', path: '/sessions/:id', reading: true, summary: 'Get a session',
+    name: 'getSession', method: 'get', path: '/sessions/:id', access: ['operators', 'readers'], summary: 'Get a session',
     get: agentSessions, key: byId, join, envelope: plain, answer: sessionSchema,
   },
   {
-    name: 'getSessionMessages', method: 'get', path: '/sessions/:id/messages', reading: true, summary: 'Get what happened in a session', description: 'All of it, in order.',
+    name: 'getSessionMessages', method: 'get', path: '/sessions/:id/messages', access: ['operators', 'readers'], summary: 'Get what happened in a session', description: 'All of it, in order.',
     get: sessionMessages, key: byId, envelope: plain, answer: listed(sessionMessageSchema),
   },
   ending('cancel', 'CANCELED', 'canceled', 'A call of its webhook under way is broken off.'),

@@ -28,7 +28,7 @@ const pairResult = Type.Object({
 }, { title: 'CommandPairResult', description: 'Answers before and after' });
 
 const run: ActionRow = {
-  name: 'runAnalyticTemplate', method: 'post', path: '/RunAnalyticTemplate', reading: true, summary: 'Compare answers before and after by an analytic template',
+  name: 'runAnalyticTemplate', method: 'post', path: '/RunAnalyticTemplate', access: ['operators', 'readers'], summary: 'Compare answers before and after by an analytic template',
   description: 'One text per pair of commands, in their order. Asks no device.',
   body: Type.Object({ template: templateNamed, pre: texts('Answers before'), post: texts('Answers after') }, { additionalProperties: false }),
   answer: runSchema('AnalyticTemplateRun', 'Results in the order of the pairs', pairResult),
@@ -43,18 +43,18 @@ export const analyticTemplateRows: readonly Row[] = [
   listRow('listAnalyticTemplates', 'analytic templates', analyticTemplates, analyticTemplateSchema),
   oneRow('listAnAnalyticTemplate', 'an analytic template', analyticTemplates, analyticTemplateSchema),
   {
-    name: 'createAnalyticTemplate', method: 'post', path: '/createAnalyticTemplate', summary: 'Create an analytic template',
+    name: 'createAnalyticTemplate', method: 'post', path: '/createAnalyticTemplate', access: ['operators'], summary: 'Create an analytic template',
     command: createAnalyticTemplate, body: body(newAnalyticTemplateSchema), join: signed,
     envelope: withStatus(() => 'Successfully created analytic template'), answer: changed(analyticTemplateSchema),
   },
   {
-    name: 'updateAnalyticTemplate', method: 'post', path: '/updateAnalyticTemplate/:id', summary: 'Replace an analytic template',
+    name: 'updateAnalyticTemplate', method: 'post', path: '/updateAnalyticTemplate/:id', access: ['operators'], summary: 'Replace an analytic template',
     description: 'Brings it to what the document says; what that leaves out gets its default. Id, times and authors of the document change nothing.',
     command: updateAnalyticTemplate, body: body(analyticTemplateSchema), join: signed,
     envelope: withStatus(() => 'Successfully updated analytic template'), answer: changed(analyticTemplateSchema),
   },
   {
-    name: 'deleteAnalyticTemplate', method: 'post', path: '/deleteAnalyticTemplate/:id', summary: 'Delete an analytic template',
+    name: 'deleteAnalyticTemplate', method: 'post', path: '/deleteAnalyticTemplate/:id', access: ['operators'], summary: 'Delete an analytic template',
     command: deleteAnalyticTemplate, join: signed,
     envelope: withStatus(() => 'Successfully deleted analytic template'), answer: changed(analyticTemplateSchema),
   },

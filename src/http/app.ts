@@ -1,12 +1,14 @@
 import { randomUUID } from 'node:crypto';
-import type { RequestListener } from 'node:http';
+import type { RequestListener, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import Koa, { type Context } from 'koa';
 import { Type } from 'typebox';
 import type { Actor } from '../domain/core.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { traceparentOf } from '../southbound/traceparent.ts';
 import type { Authenticator, Principal } from './authenticate.ts';
-import { bodyReader } from './body.ts';
+import { bodyReader, withExact } from './body.ts';
+import { compressed, encodedTag, encodingFor } from './compression.ts';
 import { minPositionOf, unchanged } from './conditions.ts';
 import { failureBody, internal, statusOf } from './errors.ts';
 import type { AreaRows, Call, Row } from './route.ts';
@@ -22,9 +24,12 @@ export type Seen = {
   readonly address: string;
   readonly method: string;
   readonly path: string;
-  /** Name of the row, '' when none was found. */
+  /** Name of the row and its area, '' when none was found. */
   readonly operation: string;
+  readonly area: string;
   readonly user: string | undefined;
+  /** As it was sent; undefined when it was not, or is none. */
+  readonly traceparent: string | undefined;
   readonly status: number;
   readonly milliseconds: number;
 };
@@ -48,7 +53,7 @@ export type AppNeeds = {
 };
 
 /** What is noted of a request on its way. */
-type Noted = { operation: string; user: string | undefined; untimed: boolean };
+type Noted = { operation: string; area: string; user: string | undefined; untimed: boolean; readonly traceparent: string | undefined };
 
 const nobody: Actor = { id: '', username: '', provenance: '', groups: [], admin: false };
 const changing = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
@@ -86,6 +91,7 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
     const { method } = ctx;
     if (needs.stopping()) throw new Refusal('unavailable', 'The service is shutting down', { retryAfterSeconds: 2 });
     const readable = path !== '' && !(path.includes('%') && malformed(path));
+    if (path === '/' && (method === 'GET' || method === 'HEAD')) return toDocs;
     const match = readable ? find(method, path) : undefined;
     if (method === 'OPTIONS' && match) return preflight(match);
     seen.untimed = match !== undefined && 'placed' in match && match.placed.row.untimed === true;
@@ -101,26 +107,30 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
     if ('allow' in match) return refused(new Refusal('method_not_allowed', `This path does not know ${method}`), { Allow: match.allow.join(', ') });
     const { row, area, serve, query, checkBody } = prepared(match.placed);
     seen.operation = row.name;
-    if (principal && row.access === undefined && !principal.may(area, row.name, row.reading === true))
+    seen.area = area;
+    if (principal && !principal.may(area, row))
       throw new Refusal('forbidden', `No role of yours allows ${row.name} of ${area}`);
 
-    const body = changing.has(method) ? await readBody(ctx, row.large === true) : undefined;
+    const body = changing.has(method) ? await readBody(ctx, row) : undefined;
     checkParams(match.params);
     const { querystring } = ctx;
     const call: Call = {
       method, path, querystring, requestId, address,
+      traceparent: seen.traceparent,
       params: match.params,
       query: query ? query(querystring).values : {},
       body: body ? body.value : {},
       bodyText: body?.text ?? '',
+      abandoned: () => abandonment(ctx.res),
       actor: principal?.actor ?? nobody,
       principal,
       header: (name) => ctx.get(name),
     };
     if (body) checkBody(call.body);
+    const exactCall = body && row.exact !== undefined ? { ...call, body: withExact(body, row.exact) } : call;
     const wait = open ? undefined : settled(minPositionOf(ctx.get('x-min-position')));
     if (wait) await wait;
-    return serve(call);
+    return serve(exactCall);
   };
 
   /** The work's outcome, or 503 if it takes longer: it goes on all the same, and nobody is told its end. */
@@ -143,9 +153,9 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
     const requestId = /^[\x21-\x7e]{1,128}$/.test(given) ? given : randomUUID();
     const address = needs.addressOf(ctx);
     const path = pathOf(ctx);
-    const seen: Noted = { operation: '', user: undefined, untimed: false };
+    const seen: Noted = { operation: '', area: '', user: undefined, untimed: false, traceparent: traceparentOf(ctx.get('traceparent')) };
     const { allowOrigin, cacheControl, timeout } = settings();
-    const headers = ['X-Request-Id', requestId, 'Vary', 'Authorization, Cookie', 'X-Content-Type-Options', 'nosniff'];
+    const headers = ['X-Request-Id', requestId, 'Vary', 'Authorization, Cookie, Accept-Encoding', 'X-Content-Type-Options', 'nosniff'];
     if (allowOrigin !== undefined)
       headers.push('Access-Control-Allow-Origin', allowOrigin, 'Access-Control-Expose-Headers', 'ETag, X-Event-Position, X-Request-Id, Idempotency-Replayed, Retry-After');
     let outgoing: Outgoing;
@@ -153,13 +163,14 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
       const work = answer(ctx, path, seen, requestId, address);
       outgoing = await (timeout > 0 && !seen.untimed ? within(timeout, work, requestId) : work);
     } catch (error) {
-      if (!(error instanceof Refusal)) needs.logBug(error, requestId);
+      if (!(error instanceof Refusal) || error.code === 'internal') needs.logBug(error, requestId);
       outgoing = refused(error instanceof Refusal ? error : internal(requestId));
     }
     if (cacheControl && outgoing.headers?.['Cache-Control'] === undefined) headers.push('Cache-Control', 'no-cache');
     if (needs.stopping() && outgoing.headers?.Connection === undefined) headers.push('Connection', 'close');
-    const status = send(ctx, outgoing, headers);
-    needs.observe({ requestId, address, method: ctx.method, path, operation: seen.operation, user: seen.user, status, milliseconds: performance.now() - start });
+    const sending = send(ctx, outgoing, headers);
+    const status = typeof sending === 'number' ? sending : await sending;
+    needs.observe({ requestId, address, method: ctx.method, path, area: seen.area, operation: seen.operation, user: seen.user, traceparent: seen.traceparent, status, milliseconds: performance.now() - start });
   });
 
   const warmUp = async (): Promise<void> => {
@@ -172,6 +183,10 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
   };
   return { listener: koa.callback(), warmUp };
 };
+
+// For whoever opens the address in a browser. It is no operation of the API. Relative, so that it holds behind a proxy
+// that serves this API below a path.
+const toDocs: Outgoing = { status: 302, body: undefined, headers: { Location: 'docs' } };
 
 const preflight = (match: NonNullable<ReturnType<ReturnType<typeof rowRouter>>>): Outgoing => {
   const allow = 'allow' in match ? match.allow.join(', ') : 'OPTIONS';
@@ -203,13 +218,15 @@ const refused = (refusal: Refusal, more: Readonly<Record<string, string>> = {}):
  * Writes status, headers and body to Node at once, past Koa's response: its setters look twice at each. The status that
  * was sent.
  */
-const send = (ctx: Context, { status = 200, body, type, etag, headers: own, position, replayed }: Outgoing, headers: string[]): number => {
+const send = (ctx: Context, outgoing: Outgoing, headers: string[]): number | Promise<number> => {
   const { res, method } = ctx;
+  const { status = 200, body, type, etag, headers: own, position, replayed } = outgoing;
   ctx.respond = false;
   // The caller has gone.
   if (res.headersSent || res.destroyed) return status;
+  const encoding = encodingFor(outgoing, ctx.headers['accept-encoding']);
   if (etag !== undefined) {
-    headers.push('ETag', etag);
+    headers.push('ETag', encoding ? encodedTag(etag, encoding) : etag);
     if ((method === 'GET' || method === 'HEAD') && unchanged(ctx.get('if-none-match'), etag)) {
       res.writeHead(304, headers).end();
       return 304;
@@ -222,9 +239,25 @@ const send = (ctx: Context, { status = 200, body, type, etag, headers: own, posi
     res.writeHead(status, headers).end();
     return status;
   }
-  headers.push('Content-Type', type ?? json, 'Content-Length', String(body === undefined ? 0 : Buffer.byteLength(body)));
-  res.writeHead(status, headers).end(body);
+  headers.push('Content-Type', type ?? json);
+  if (encoding === undefined || body === undefined) return finish(res, status, body, headers);
+  headers.push('Content-Encoding', encoding);
+  return compressed(body, encoding).then((bytes) => finish(res, status, bytes, headers));
+};
+
+const finish = (res: ServerResponse, status: number, body: string | Buffer | undefined, headers: string[]): number => {
+  headers.push('Content-Length', String(body === undefined ? 0 : Buffer.byteLength(body)));
+  if (!res.destroyed) res.writeHead(status, headers).end(body);
   return status;
+};
+
+/** Aborted when the answer has been sent, or its connection has gone. */
+const abandonment = (res: ServerResponse): AbortSignal => {
+  const aborting = new AbortController();
+  const abort = (): void => aborting.abort(new Refusal('unavailable', 'Nobody waits for the answer any more'));
+  if (res.destroyed) abort();
+  else res.once('close', abort);
+  return aborting.signal;
 };
 
 const cookieOf = (ctx: Context, name: string): string | undefined => (ctx.headers.cookie === undefined ? undefined : ctx.cookies.get(name));

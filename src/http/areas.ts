@@ -38,6 +38,6 @@ export const areas: readonly AreaRows[] = [
   operationsManagerRows,
   prebuiltRows,
   profileRows,
-  rootLoginRows,
+  rootLoginRows(() => areas),
   templateRows,
 ];

@@ -5,11 +5,13 @@ import type { Admins } from '../domain/admins.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Sealed } from '../domain/sealed.ts';
 import type { Passwords } from '../passwords.ts';
-import type { Credential } from '../projections/credentials.ts';
+import { type Credential, credentialTag } from '../projections/credentials.ts';
+import { refuseParked } from '../projections/parked.ts';
 import type { ReadStore } from '../projections/port.ts';
-import { type Recorded, splitStream } from '../store/event.ts';
+import { splitStream, type Told } from '../store/event.ts';
 import { basicOf, userPasswordIn, type UserPassword } from './basic.ts';
 import { limiter as limiterOf } from './limiter.ts';
+import { networkOf } from './network.ts';
 import { type Known, type Principal, principals } from './principals.ts';
 import { cookieText, cookieValue, tokens as tokensOf } from './tokens.ts';
 
@@ -57,6 +59,9 @@ const bearer = /^bearer +/i;
 
 const unauthenticated = (message: string): Refusal => new Refusal('unauthenticated', message);
 
+const sameName = ({ username }: Principal['actor'], known: Known | undefined): Known | undefined =>
+  (known?.principal.actor.username === username ? known : undefined);
+
 const tokenOf = ({ authorization, cookie }: Omit<Credentials, 'address'>): string | undefined =>
   (authorization === '' ? cookie : bearer.test(authorization) ? authorization.replace(bearer, '') : undefined);
 
@@ -80,7 +85,7 @@ const sharing = <T>() => {
 export const authenticator = ({ model, settled, head, handle, settings, hashing, unseal, digest, secure, limiter = limiterOf(), now = Date.now }: Needs) => {
   const accounts = principals({ model, settings, now });
   const tokens = tokensOf({ model, settled, head, handle, digest, settings, now });
-  const verified = new LRUCache<string, { readonly account: string; readonly credential: string; used: number }>({ max: 20_000 });
+  const verified = new LRUCache<string, { readonly known: Known; used: number }>({ max: 20_000 });
   const attempts = sharing<Known | undefined>();
   const checks = sharing<Known | undefined>();
   // SHA-512/256 needs no HMAC around it: what it gives away of its state does not let anybody go on hashing.
@@ -91,25 +96,37 @@ export const authenticator = ({ model, settled, head, handle, settings, hashing,
   let stored = 0;
   let storedMappings = 0;
   let shown = 0;
+  let failed = 0;
 
   const sweeping = setInterval(() => { tokens.sweep().catch(() => undefined); }, sweepMs).unref();
+
+  /** An account without waiting, if it is still as it was verified. */
+  const keptAs = (account: string, credential: string): Known | undefined => {
+    if (stored > shown) return undefined;
+    const known = accounts.kept(account);
+    return known && known.credential === credential && !(known.mapped && storedMappings > shown) ? known : undefined;
+  };
+
+  /** The same for who came with the account's name, which may have changed. */
+  const keptLike = ({ principal: { actor }, credential }: Known): Known | undefined => sameName(actor, keptAs(actor.id, credential));
+
+  const keptBasic = (authorization: string): Known | undefined => {
+    const entry = verified.get(keyed(authorization));
+    const left = entry ? entry.used + timeoutMs() - now() : 0;
+    if (!entry || left <= 0) return undefined;
+    const known = keptLike(entry.known);
+    if (known && left < timeoutMs() / 2) entry.used = now();
+    return known;
+  };
 
   const kept = (credentials: Credentials): Principal | undefined => {
     if (stored > shown) return undefined;
     const token = tokenOf(credentials);
     if (token !== undefined) {
       const login = tokens.kept(token);
-      const known = login && accounts.kept(login.account);
-      return known && known.credential === login.credential && !(known.mapped && storedMappings > shown) ? known.principal : undefined;
+      return login && keptAs(login.account, login.credential)?.principal;
     }
-    if (credentials.authorization === '') return undefined;
-    const entry = verified.get(keyed(credentials.authorization));
-    const left = entry ? entry.used + timeoutMs() - now() : 0;
-    if (!entry || left <= 0) return undefined;
-    const known = accounts.kept(entry.account);
-    if (!known || known.credential !== entry.credential || (known.mapped && storedMappings > shown)) return undefined;
-    if (left < timeoutMs() / 2) entry.used = now();
-    return known.principal;
+    return credentials.authorization === '' ? undefined : keptBasic(credentials.authorization)?.principal;
   };
 
   /** Waits until the read models know all accounts: those of the log at the start, and what this node has stored since. */
@@ -122,22 +139,41 @@ export const authenticator = ({ model, settled, head, handle, settings, hashing,
     shown = target;
   };
 
+  /** An account as the read models show it now, if it is still as it was verified. */
+  const loadAs = async (account: string, credential: string): Promise<Known | undefined> => {
+    const known = await accounts.load(account);
+    return known?.credential === credential ? known : undefined;
+  };
+
+  const loadLike = async ({ principal: { actor }, credential }: Known): Promise<Known | undefined> => sameName(actor, await loadAs(actor.id, credential));
+
   const byToken = async (token: string): Promise<Principal> => {
     const login = await tokens.load(token);
-    const known = login && await accounts.load(login.account);
-    if (!known || known.credential !== login.credential) throw unauthenticated('The login has ended; log in again');
+    const known = login && await loadAs(login.account, login.credential);
+    if (!known) throw unauthenticated('The login has ended; log in again');
     return known.principal;
   };
 
+  /** Nobody gets in by a hash that was sealed with a key which is lost. */
+  const hashIn = (sealed: Sealed): string | undefined => {
+    try {
+      return unseal(sealed);
+    } catch {
+      return undefined;
+    }
+  };
+
   /** The account whose password this is; hashes. */
-  const check = async (hidden: string, { username, password }: UserPassword): Promise<Known | undefined> => {
+  const check = async (hidden: string, { username, password }: UserPassword, network: string): Promise<Known | undefined> => {
     const [account] = await model.idsNamed('credentials', username);
+    if (account === undefined) await refuseParked(model, 'credentials', username);
     const entry = account === undefined ? undefined : await model.get('credentials', account);
-    const sealed = entry && (JSON.parse(entry.text) as Credential).password;
-    const right = await hashing.verifyPassword(password, sealed && unseal(sealed));
-    const known = right ? await accounts.load(account!) : undefined;
-    if (!known || known.credential !== sealed?.tag) return undefined;
-    verified.set(hidden, { account: account!, credential: known.credential, used: now() });
+    const credential = entry && JSON.parse(entry.text) as Credential;
+    const right = await hashing.verifyPassword(password, credential && hashIn(credential.password), network);
+    if (!right || !entry || !credential) return undefined;
+    const known = await accounts.load(entry.id);
+    if (known?.credential !== credentialTag(credential)) return undefined;
+    verified.set(hidden, { known, used: now() });
     return known;
   };
 
@@ -146,14 +182,24 @@ export const authenticator = ({ model, settled, head, handle, settings, hashing,
     const hidden = keyed(authorization);
     const entry = verified.get(hidden);
     if (entry && entry.used + timeoutMs() > now()) {
-      const known = await accounts.load(entry.account);
-      if (known?.credential === entry.credential) return known;
+      const known = await loadLike(entry.known);
+      if (known) return known;
       verified.delete(hidden);
     }
     const given = userPasswordIn(authorization);
     if (!given || given.username.length > 256) throw unauthenticated('The credentials cannot be read');
-    const known = await attempts(`${hidden} ${address}`, () => limiter.attempt(given.username, address, () => checks(hidden, () => check(hidden, given))));
-    if (!known) throw unauthenticated('Wrong user name or password');
+    const network = networkOf(address);
+    const checking = () => checks(hidden, () => check(hidden, given, network));
+    const known = await attempts(`${hidden} ${network}`, () => limiter.attempt(given.username, network, checking));
+    if (known) return known;
+    failed++;
+    throw unauthenticated('Wrong user name or password');
+  };
+
+  const reload = async (before: Known): Promise<Known> => {
+    await upToDate();
+    const known = await loadLike(before);
+    if (!known) throw unauthenticated('The account may no longer log in, or not with this name and password');
     return known;
   };
 
@@ -175,6 +221,10 @@ export const authenticator = ({ model, settled, head, handle, settings, hashing,
       if (given.username.includes(':')) throw unauthenticated('Wrong user name or password');
       return verify(basicOf(given), address);
     },
+    /** The account of HTTP Basic; limited like every login. */
+    byBasic: (authorization: string, address: string): Known | Promise<Known> => keptBasic(authorization) ?? verify(authorization, address),
+    /** The same as they are now, without the password; `unauthenticated` once it would not be taken any more. */
+    again: (before: Known): Known | Promise<Known> => keptLike(before) ?? reload(before),
     /** A new login's token. */
     logIn: ({ principal, credential }: Known, requestId: string): Promise<string> => tokens.start(principal.actor, credential, requestId),
     /** Ends the login of a token, if there is one. */
@@ -184,7 +234,7 @@ export const authenticator = ({ model, settled, head, handle, settings, hashing,
     /** `Set-Cookie` for a token; undefined: for none. */
     cookie: (token: string | undefined): string => cookieText(settings().cookieName, token, secure),
     /** To be told of events as soon as they are stored: from then on what they change is not passed. */
-    onStored: (events: readonly Recorded[]): void => {
+    onStored: (events: readonly Told[]): void => {
       for (const event of events) {
         const { category } = splitStream(event.stream);
         if (concerningAccounts.has(category)) stored = Math.max(stored, event.position);
@@ -193,11 +243,13 @@ export const authenticator = ({ model, settled, head, handle, settings, hashing,
       }
     },
     /** To be told of the same events, from whatever node, once their documents are readable. */
-    onEvent: (event: Recorded): void => {
+    onEvent: (event: Told): void => {
       accounts.onEvent(event);
       tokens.onEvent(event);
       shown = event.position;
     },
+    /** How many wrong user names and passwords were sent. */
+    failedLogins: (): number => failed,
     /** Ends logins that have lasted as long as any may; done every ten minutes. */
     sweep: tokens.sweep,
     stop: (): void => clearInterval(sweeping),

@@ -23,9 +23,16 @@ const componentNameOf = async (model: ReadStore, { componentType, componentName 
   return entry ? (JSON.parse(entry.text) as { readonly name: string }).name : componentName;
 };
 
+// What the service keeps of a trigger: null until there is something to keep.
+const kept = new Set(['lastExecuted', 'nextRunAt', 'lastIntervalStart', 'formSchemaHash']);
+
+/** A trigger without the members that are not set. */
+const withoutUnset = <T extends object>(trigger: T): Partial<T> =>
+  Object.fromEntries(Object.entries(trigger).filter(([name, value]) => value !== null || !kept.has(name))) as Partial<T>;
+
 /** Operation 3: the automation with its triggers, usernames, group objects and its component by name. */
 export const exportOf: Join<AutomationDoc> = async (doc, { model }) => {
   const triggers = await triggersOf(model, doc._id);
   const sign = await signing(model, [doc, ...triggers]);
-  return { ...sign(doc), componentName: await componentNameOf(model, doc), gbac: await withGroups(model, doc.gbac), triggers: triggers.map(sign) };
+  return { ...sign(doc), componentName: await componentNameOf(model, doc), gbac: await withGroups(model, doc.gbac), triggers: triggers.map((trigger) => withoutUnset(sign(trigger))) };
 };

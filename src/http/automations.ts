@@ -16,8 +16,8 @@ const automationSchema = Type.Object({ _id: objectId('Id'), ...automationMembers
 const path = '/automations/:id';
 
 const importAutomations = importRow({
-  name: 'importAutomations', method: 'put', path: '/automations', summary: 'Import automations with their triggers',
-  description: 'Takes what export gives. Ids, times and authors are kept. The same document again is no change; other content under a used id or name is 409 unless overwrite is true: then it is replaced, and triggers that the document does not have go.',
+  name: 'importAutomations', method: 'put', path: '/automations', access: ['operators'], summary: 'Import automations with their triggers',
+  description: 'Takes what export gives. Ids, times and authors are kept. The same document again is no change; other content under a used id or name is 409 unless overwrite is true: then it is replaced, and triggers that the document does not have go. A secret in clear is other content, be it right or wrong; ******** keeps the one that is stored.',
   member: 'automations', document: automationDocumentSchema,
   shown: Type.Union([automationSchema, Type.Null()], { description: 'The automation; null if it has been deleted since' }),
   take: async ({ document: automation, overwrite, fresh: id, about }, { handle, tools, model }) => {
@@ -31,31 +31,31 @@ const importAutomations = importRow({
 /** Automations: api.md, operation 3, and its neighbours. */
 export const automationRows: readonly Row[] = [
   {
-    name: 'getAutomations', method: 'get', path: '/automations', reading: true, summary: 'List automations',
+    name: 'getAutomations', method: 'get', path: '/automations', access: ['operators', 'readers'], summary: 'List automations',
     list: automations, envelope: resultsWithMessage('Successfully retrieved automations'), answer: enveloped(Type.Array(automationSchema)),
   },
   {
-    name: 'createAutomation', method: 'post', path: '/automations', summary: 'Create an automation',
+    name: 'createAutomation', method: 'post', path: '/automations', access: ['operators'], summary: 'Create an automation',
     command: createAutomation, body: newAutomationSchema,
     envelope: withMessage('Successfully created automation'), answer: enveloped(automationSchema),
   },
   importAutomations,
   {
-    name: 'exportAutomation', method: 'get', path: `${path}/export`, reading: true, summary: 'Export an automation with its triggers',
+    name: 'exportAutomation', method: 'get', path: `${path}/export`, access: ['operators', 'readers'], summary: 'Export an automation with its triggers',
     get: automations, join: exportOf,
     envelope: withMessage('Successfully exported automation'), answer: enveloped(automationExportSchema),
   },
   {
-    name: 'getAutomation', method: 'get', path, reading: true, summary: 'Get an automation',
+    name: 'getAutomation', method: 'get', path, access: ['operators', 'readers'], summary: 'Get an automation',
     get: automations, envelope: withMessage('Successfully retrieved automation'), answer: enveloped(automationSchema),
   },
   {
-    name: 'updateAutomation', method: 'patch', path, summary: 'Change an automation',
+    name: 'updateAutomation', method: 'patch', path, access: ['operators'], summary: 'Change an automation',
     command: updateAutomation, body: automationPatchSchema,
     envelope: withMessage('Successfully updated automation'), answer: enveloped(automationSchema),
   },
   {
-    name: 'deleteAutomation', method: 'delete', path, summary: 'Delete an automation and its triggers',
+    name: 'deleteAutomation', method: 'delete', path, access: ['operators'], summary: 'Delete an automation and its triggers',
     command: deleteAutomation,
     envelope: withMessage('Successfully deleted automation'), answer: enveloped(automationSchema),
   },

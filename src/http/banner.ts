@@ -19,7 +19,7 @@ export const bannerRows: AreaRows = {
       get: banners, key, otherwise: unset, envelope, answer,
     },
     {
-      name: 'setBanner', method: 'put', path, summary: 'Set the banner',
+      name: 'setBanner', method: 'put', path, access: ['operators'], summary: 'Set the banner',
       description: 'The whole of it: what is not given is removed. The service itself says _id and messageLastUpdated, whatever the body says of them.',
       command: setBanner, key, body: bannerSchema, envelope, answer,
     },

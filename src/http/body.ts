@@ -2,7 +2,9 @@ import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import { HttpMethodEnum as Method, koaBody } from 'koa-body';
+import { exactValue } from '../domain/exactJson.ts';
 import { Refusal } from '../domain/refusal.ts';
+import type { Row } from './route.ts';
 import { checkJson } from './strictJson.ts';
 
 /** A request's JSON body, and the text it was sent as; `{}` and '' when there was none. */
@@ -15,15 +17,17 @@ const lingerMs = 1000;
 /**
  * Reads bodies of at most `maxBytes`, or `maxImportBytes` for `large` ones. Refuses: too_large (the connection closes
  * after the answer), unsupported_media (neither JSON in UTF-8 nor without Content-Encoding), invalid (not JSON, or what
- * checkJson refuses). A byte order mark is dropped. No refusal repeats what the body said.
+ * checkJson refuses; `exact` is the member whose numbers may be as they are). A byte order mark is dropped. No refusal repeats what the body said.
  */
 export const bodyReader = ({ maxBytes, maxImportBytes }: { readonly maxBytes: number; readonly maxImportBytes: number }) => {
   const small = { maxBytes, parse: jsonOf(maxBytes) };
   const big = { maxBytes: maxImportBytes, parse: jsonOf(maxImportBytes) };
 
-  return async (ctx: Context, large: boolean): Promise<Body> => {
+  return async (ctx: Context, { large, exact }: Pick<Row, 'large' | 'exact'>): Promise<Body> => {
     const limits = large ? big : small;
     const { req } = ctx;
+    // While its login was looked at, for example.
+    if (req.destroyed) throw new Refusal('unavailable', 'The connection broke off before the body was read');
     const length = Number(req.headers['content-length'] ?? 0);
     if (length === 0 && req.headers['transfer-encoding'] === undefined) return { value: {}, text: '' };
     if (length > limits.maxBytes) throw await tooLarge(ctx, limits.maxBytes);
@@ -42,9 +46,15 @@ export const bodyReader = ({ maxBytes, maxImportBytes }: { readonly maxBytes: nu
     // Only this character can stand for bytes that are no UTF-8.
     if (text.includes('\ufffd') && !isUtf8(Buffer.concat(chunks))) throw new Refusal('invalid', 'The body is not valid UTF-8', { path: '' });
     if (text === '') return { value: {}, text };
-    checkJson(text);
+    checkJson(text, exact);
     return { value: ctx.request.body, text };
   };
+};
+
+/** The value of a body that is an object, with one of its members as it was written. */
+export const withExact = ({ value, text }: Body, member: string): unknown => {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, member)) return value;
+  return { ...value, [member]: (exactValue(text) as Readonly<Record<string, unknown>>)[member] };
 };
 
 const jsonOf = (jsonLimit: number) => koaBody({

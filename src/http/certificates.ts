@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { chainOf } from '../commands/certificateChain.ts';
 import { addCertificate, deleteCertificate } from '../commands/certificates.ts';
 import { time } from '../domain/authors.ts';
-import { certificateId, newCertificateSchema } from '../domain/certificates.ts';
+import { certificate, certificateId, newCertificateSchema } from '../domain/certificates.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { type Certificate, certificates } from '../projections/certificates.ts';
 import type { ReadStore } from '../projections/port.ts';
@@ -29,12 +29,16 @@ const idOf = async (model: ReadStore, alias: string, contractId: string | undefi
 };
 
 const remove: ActionRow = {
-  name: 'deleteCertificate', method: 'delete', path: '/certificates/:alias', summary: 'Delete a certificate',
+  name: 'deleteCertificate', method: 'delete', path: '/certificates/:alias', access: ['operators'], summary: 'Delete a certificate',
   description: 'An alias that several contracts use is a conflict unless contract_id says whose it is.',
   query: { contract_id }, answer: changed(certificateSchema),
   run: async (call, service) => {
-    const id = await idOf(service.model, call.params.alias ?? '', call.query.contract_id as string | undefined);
-    const done = await service.handle(deleteCertificate, { id, input: {}, ...requestOf('deleteCertificate', call, service) });
+    const { alias: name = '' } = call.params;
+    const contractId = call.query.contract_id as string | undefined;
+    const about = requestOf('deleteCertificate', call, service);
+    const again = about.idempotency && await service.retries.find({ aggregate: certificate, idOrName: name }, about.idempotency.key);
+    const id = again ?? await idOf(service.model, name, contractId);
+    const done = await service.handle(deleteCertificate, { id, input: {}, calledBy: { name }, ...about });
     return { text: withStatus(() => 'Successfully deleted certificate')(JSON.stringify(done.before), done), position: done.position, replayed: done.replayed };
   },
 };
@@ -44,11 +48,11 @@ const stored: Envelope = (certificate) => `{"state":"Success","results":${certif
 /** Certificates of gateways: api.md, operation 16, and its neighbours. */
 export const certificateRows: readonly Row[] = [
   {
-    name: 'getCertificates', method: 'get', path: '/certificates', reading: true, summary: 'List certificates',
+    name: 'getCertificates', method: 'get', path: '/certificates', access: ['operators', 'readers'], summary: 'List certificates',
     list: certificates, envelope: results, answer: listed(certificateSchema),
   },
   {
-    name: 'addCertificate', method: 'post', path: '/certificates', summary: 'Add a certificate that identifies a gateway',
+    name: 'addCertificate', method: 'post', path: '/certificates', access: ['operators'], summary: 'Add a certificate that identifies a gateway',
     description: 'PEM of one certificate or a chain, all of them valid now. The same again is no change. A private key is refused, and kept nowhere.',
     command: addCertificate, body: newCertificateSchema,
     key: (_, { raw_certificate, contract_id = '', alias }) => certificateId(contract_id, alias ?? chainOf(raw_certificate)[0]!.fingerprint256),

@@ -24,7 +24,7 @@ const commandResult = Type.Object({
 }, { title: 'CommandResult', description: 'A command on a device' });
 
 const run: ActionRow = {
-  name: 'runCommandTemplate', method: 'post', path: '/RunCommandTemplate', summary: 'Run a command template on devices',
+  name: 'runCommandTemplate', method: 'post', path: '/RunCommandTemplate', access: ['operators'], summary: 'Run a command template on devices',
   description: 'Up to 8 devices at once. A device that fails is told in its results. Unknown devices: 404 naming all; missing variables: 422 naming all; then nothing is asked.',
   body: Type.Object({
     template: templateNamed,
@@ -32,9 +32,9 @@ const run: ActionRow = {
     variables: Type.Optional(Type.Object({}, { additionalProperties: true, description: 'Values for <!name!> in commands and rules: texts, numbers, truth values' })),
   }, { additionalProperties: false }),
   answer: runSchema('CommandTemplateRun', 'Results device by device, commands in their order', commandResult),
-  run: async ({ body: { template, devices, variables = {} }, actor }, service) => {
+  run: async ({ body: { template, devices, variables = {} }, actor, traceparent }, service) => {
     const { text } = await service.entry(commandTemplates, template, actor);
-    return { body: await runCommandTemplate(contentOf(JSON.parse(text)), devices, variables, service.devices) };
+    return { body: await runCommandTemplate(contentOf(JSON.parse(text)), devices, variables, { find: service.devices.find, ...service.devices.calls(traceparent) }) };
   },
 };
 
@@ -43,18 +43,18 @@ export const commandTemplateRows: readonly Row[] = [
   listRow('listTemplates', 'command templates', commandTemplates, commandTemplateSchema),
   oneRow('listATemplate', 'a command template', commandTemplates, commandTemplateSchema),
   {
-    name: 'createTemplate', method: 'post', path: '/createTemplate', summary: 'Create a command template',
+    name: 'createTemplate', method: 'post', path: '/createTemplate', access: ['operators'], summary: 'Create a command template',
     command: createCommandTemplate, body: body(newCommandTemplateSchema), join: signed,
     envelope: withStatus(() => 'Successfully created template'), answer: changed(commandTemplateSchema),
   },
   {
-    name: 'updateTemplate', method: 'post', path: '/updateTemplate/:id', summary: 'Replace a command template',
+    name: 'updateTemplate', method: 'post', path: '/updateTemplate/:id', access: ['operators'], summary: 'Replace a command template',
     description: 'Brings it to what the document says; what that leaves out gets its default. Id, times and authors of the document change nothing.',
     command: updateCommandTemplate, body: body(commandTemplateSchema), join: signed,
     envelope: withStatus(() => 'Successfully updated template'), answer: changed(commandTemplateSchema),
   },
   {
-    name: 'deleteTemplate', method: 'post', path: '/deleteTemplate/:id', summary: 'Delete a command template that no automation runs',
+    name: 'deleteTemplate', method: 'post', path: '/deleteTemplate/:id', access: ['operators'], summary: 'Delete a command template that no automation runs',
     command: deleteCommandTemplate, join: signed,
     envelope: withStatus(() => 'Successfully deleted template'), answer: changed(commandTemplateSchema),
   },

@@ -1,23 +1,28 @@
 import type { Request } from '../commands/handle.ts';
 import { Refusal } from '../domain/refusal.ts';
+import { encodedTag, encodings } from './compression.ts';
 import type { Call } from './route.ts';
 import type { Service } from './service.ts';
 
-/** `If-Match` and `If-None-Match: *` of a change: the revision part of the tag counts. */
+/** `If-Match` and `If-None-Match: *` of a change: the revision part of the tag counts, whatever its coding. */
 export const ifRevisionOf = ({ header }: Pick<Call, 'header'>): Request['ifRevision'] => {
   const match = header('if-match');
   if (match === '*') return 'some';
   if (match !== '') {
-    const revisions = match.split(',').map((tag) => /^(?:W\/)?"(\d+)(?:-[0-9a-f]{8})?"$/.exec(tag.trim())?.[1]);
+    const revisions = match.split(',').map((tag) => /^(?:W\/)?"(\d+)(?:-[0-9a-f]{8})?(?:-(?:br|gzip))?"$/.exec(tag.trim())?.[1]);
     // A tag that is not one of ours, or several of them, can only be met by the revision it names.
     return revisions.length === 1 && revisions[0] !== undefined ? Number(revisions[0]) : -1;
   }
   return header('if-none-match') === '*' ? 'none' : undefined;
 };
 
-/** Whether a GET's `If-None-Match` names the tag. */
-export const unchanged = (header: string, etag: string): boolean =>
-  header !== '' && (header === '*' || header === etag || header.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag));
+/** Whether a GET's `If-None-Match` names the tag, in whatever coding the client has the answer. */
+export const unchanged = (header: string, etag: string): boolean => {
+  if (header === '') return false;
+  if (header === '*' || header === etag) return true;
+  const tags = new Set([etag, ...encodings.map((encoding) => encodedTag(etag, encoding))]);
+  return header.split(',').some((tag) => tags.has(tag.trim().replace(/^W\//, '')));
+};
 
 /**
  * `Idempotency-Key`, scoped by principal, method and path, and the keyed digest of the body that came with it.

@@ -37,24 +37,24 @@ const path = '/devicegroups/:id';
 /** Device groups: api.md, operation 17, and its neighbours. */
 export const deviceGroupRows: readonly Row[] = [
   {
-    name: 'createDeviceGroup', method: 'post', path: '/devicegroup', summary: 'Create a device group', description: 'Its devices as a list, or as names in one text, separated by commas.',
+    name: 'createDeviceGroup', method: 'post', path: '/devicegroup', access: ['operators'], summary: 'Create a device group', description: 'Its devices as a list, or as names in one text, separated by commas.',
     command: createDeviceGroup, body: eitherForm, input: ofEitherForm, envelope: created,
     answer: Type.Object({ id: Type.String(), name: Type.String(), message: Type.String(), status: Type.Literal('success') }),
   },
   {
-    name: 'getDeviceGroups', method: 'get', path: '/deviceGroups', reading: true, summary: 'List device groups',
+    name: 'getDeviceGroups', method: 'get', path: '/deviceGroups', access: ['operators', 'readers'], summary: 'List device groups',
     list: deviceGroups, join: signed, envelope: results, answer: listed(deviceGroupSchema),
   },
   {
-    name: 'getDeviceGroup', method: 'get', path, reading: true, summary: 'Get a device group',
+    name: 'getDeviceGroup', method: 'get', path, access: ['operators', 'readers'], summary: 'Get a device group',
     get: deviceGroups, join: signed, envelope: plain, answer: deviceGroupSchema,
   },
   {
-    name: 'deleteDeviceGroup', method: 'delete', path, summary: 'Delete a device group that no plan names',
+    name: 'deleteDeviceGroup', method: 'delete', path, access: ['operators'], summary: 'Delete a device group that no plan names',
     command: deleteDeviceGroup, join: signed, envelope: withStatus(() => 'Successfully deleted device group'), answer: changed(deviceGroupSchema),
   },
   {
-    name: 'importGroups', method: 'post', path: '/import/groups', large: true, summary: 'Import device groups, all or none',
+    name: 'importGroups', method: 'post', path: '/import/groups', access: ['operators'], large: true, summary: 'Import device groups, all or none',
     description: 'A group that exists with the same content is no change; one with other content is a conflict, and nothing is imported.',
     command: importDeviceGroups, body: deviceGroupImportSchema, envelope: succeeded('Successfully imported device groups'), answer: success,
   },

@@ -13,7 +13,7 @@ const filterFields = ['name', 'host', 'ostype', 'adapter'] as const;
 const part = (of: string) => Type.Optional(Type.String({ description: `Part of the ${of}, in any case` }));
 
 const list: ActionRow = {
-  name: 'getDevices', method: 'post', path: '/devices', reading: true, summary: 'List devices', description: 'Of all adapters, by name. A device that several know is that of the first one.',
+  name: 'getDevices', method: 'post', path: '/devices', access: ['operators', 'readers'], summary: 'List devices', description: 'Of all adapters, by name. A device that several know is that of the first one.',
   body: Type.Object({
     options: Type.Optional(Type.Object({
       filter: Type.Optional(Type.Object({ name: part('name'), host: part('host'), ostype: part('operating system'), adapter: part('adapter\'s name') }, { additionalProperties: false })),
@@ -44,7 +44,7 @@ const answered = ({ about, outcome }: DeviceConfigurationState, { unseal }: Serv
 
 /** The attempt is stored, then the device is called, then the outcome is stored: no crash makes a second call of one attempt. */
 const apply: ActionRow = {
-  name: 'applyDeviceConfig', method: 'post', path, summary: 'Apply a configuration to a device',
+  name: 'applyDeviceConfig', method: 'post', path, access: ['operators'], summary: 'Apply a configuration to a device',
   description: 'Answers what the adapter answered. A retry under the same Idempotency-Key never calls the device again.',
   body: Type.Object({
     config: Type.Object({
@@ -63,7 +63,7 @@ const apply: ActionRow = {
     const lines = config.split('\n').length - (config.endsWith('\n') ? 1 : 0);
     const attempt = await service.handle(attemptDeviceConfig, { ...about, id, input: { adapter, device: device.name, digest: service.digest(config), lines } });
 
-    const outcome = attempt.replayed ? undefined : await service.devices.apply(adapter, device, config, options).then(
+    const outcome = attempt.replayed ? undefined : await service.devices.calls(call.traceparent).apply(adapter, device, config, options).then(
       ({ status, text }) => ({ input: { status, text }, bug: undefined }),
       (error: unknown) => ({ input: withoutAnswer(error), bug: error instanceof Refusal ? undefined : error }),
     );
@@ -88,9 +88,9 @@ const unknown = (cause: unknown): never => {
 export const deviceRows: readonly Row[] = [
   list,
   {
-    name: 'getDeviceConfiguration', method: 'get', path, reading: true, summary: 'Get the running configuration of a device',
+    name: 'getDeviceConfiguration', method: 'get', path, access: ['operators', 'readers'], summary: 'Get the running configuration of a device',
     answer: Type.Object({ device: Type.String(), config: Type.String() }),
-    run: async ({ params: { deviceName = '' } }, { devices }) => ({ body: { device: deviceName, config: await devices.configuration(deviceName) } }),
+    run: async ({ params: { deviceName = '' }, traceparent }, { devices }) => ({ body: { device: deviceName, config: await devices.calls(traceparent).configuration(deviceName) } }),
   },
   apply,
 ];

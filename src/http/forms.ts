@@ -20,7 +20,7 @@ const meant = (_: unknown, { options: { _id, id, name } }: { readonly options: {
 };
 
 const importForms = importRow({
-  name: 'importForms', method: 'post', path: '/import/forms', summary: 'Import forms',
+  name: 'importForms', method: 'post', path: '/import/forms', access: ['operators'], summary: 'Import forms',
   description: 'Ids, times and authors are kept. The same document again is no change; other content under a used id or name is 409 unless overwrite is true.',
   member: 'forms', document: formDocumentSchema, shown: formSchema,
   take: async ({ document: form, overwrite, fresh, about }, service, call) => {
@@ -37,22 +37,22 @@ const deleted: Envelope = (text) => `{"status":"OK","message":"Successfully dele
 export const formRows: AreaRows = {
   area: 'json-forms', prefix: '/json-forms', rows: [
     {
-      name: 'getForms', method: 'get', path, reading: true, summary: 'List forms',
+      name: 'getForms', method: 'get', path, access: ['operators', 'readers'], summary: 'List forms',
       list: forms, join: signed, envelope: results, answer: listed(formSchema),
     },
     {
-      name: 'createForm', method: 'post', path, summary: 'Create a form',
+      name: 'createForm', method: 'post', path, access: ['operators'], summary: 'Create a form',
       command: createForm, body: newFormSchema, join: signed,
       envelope: withStatus(() => 'Successfully created form'), answer: changed(formSchema),
     },
     {
-      name: 'updateForm', method: 'put', path, summary: 'Update a form', description: 'The one with the _id or id of the options, else the one with their name. What they leave out stays.',
+      name: 'updateForm', method: 'put', path, access: ['operators'], summary: 'Update a form', description: 'The one with the _id or id of the options, else the one with their name. What they leave out stays.',
       command: updateForm, named: meant, input: (_, { options }) => options, join: signed,
       body: Type.Object({ options: formPatchSchema }, { additionalProperties: false }),
       envelope: withStatus(() => 'Successfully updated form'), answer: changed(formSchema),
     },
     {
-      name: 'deleteForms', method: 'delete', path, summary: 'Delete forms, all or none', description: '409 when a trigger names one of them.',
+      name: 'deleteForms', method: 'delete', path, access: ['operators'], summary: 'Delete forms, all or none', description: '409 when a trigger names one of them.',
       command: deleteForms, body: formDeletionSchema,
       envelope: deleted,
       answer: Type.Object({
@@ -62,7 +62,7 @@ export const formRows: AreaRows = {
     },
     importForms,
     {
-      name: 'getForm', method: 'get', path: `${path}/:id`, reading: true, summary: 'Get a form',
+      name: 'getForm', method: 'get', path: `${path}/:id`, access: ['operators', 'readers'], summary: 'Get a form',
       get: forms, join: signed, envelope: plain, answer: formSchema,
     },
   ],

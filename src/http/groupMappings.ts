@@ -23,29 +23,29 @@ export const groupMappingRows: AreaRows = {
   prefix: '/group-mappings',
   rows: [
     {
-      name: 'getGroupMappings', method: 'get', path: '/', reading: true, summary: 'List group mappings',
+      name: 'getGroupMappings', method: 'get', path: '/', access: ['readers'], summary: 'List group mappings',
       list: groupMappings, query: { expand: Type.Literal('platformGroups', { description: 'Turns group names into group objects' }) },
       join: (mapping, { model }) => withPlatformGroups(model, mapping), joinOn: 'expand',
       envelope: results, answer: listed(listedSchema),
     },
     {
-      name: 'createGroupMapping', method: 'post', path: '/', summary: 'Create a group mapping',
+      name: 'createGroupMapping', method: 'post', path: '/', access: [], summary: 'Create a group mapping',
       command: createGroupMapping, key: (_, body) => key(body), body: groupMappingSchema,
       envelope: withStatus(() => 'Successfully created group mapping'), answer: changed(groupMappingSchema),
     },
     {
-      name: 'getGroupMapping', method: 'get', path, reading: true, summary: 'Get a group mapping',
+      name: 'getGroupMapping', method: 'get', path, access: ['readers'], summary: 'Get a group mapping',
       get: groupMappings, key, envelope: plain, answer: groupMappingSchema,
     },
     {
-      name: 'updateGroupMapping', method: 'patch', path, summary: 'Update a group mapping, or create it',
+      name: 'updateGroupMapping', method: 'patch', path, access: [], summary: 'Update a group mapping, or create it',
       command: updateGroupMapping, key,
       input: ({ provenance, externalGroup }, { updates }) => ({ provenance, externalGroup, platformGroups: updates.platformGroups }),
       body: Type.Object({ updates: Type.Pick(groupMappingSchema, ['platformGroups'], { additionalProperties: false }) }, { additionalProperties: false }),
       envelope: withStatus(({ created }) => `Successfully ${created ? 'created' : 'updated'} group mapping`), answer: changed(groupMappingSchema),
     },
     {
-      name: 'deleteGroupMapping', method: 'delete', path, summary: 'Delete a group mapping',
+      name: 'deleteGroupMapping', method: 'delete', path, access: [], summary: 'Delete a group mapping',
       command: deleteGroupMapping, key, envelope: withStatus(() => 'Successfully deleted group mapping'), answer: changed(groupMappingSchema),
     },
   ],

@@ -20,27 +20,27 @@ const input = unwrapped('group');
 
 export const groupRows: readonly Row[] = [
   {
-    name: 'getGroups', method: 'get', path: '/groups', reading: true, summary: 'List groups',
+    name: 'getGroups', method: 'get', path: '/groups', access: ['operators', 'readers'], summary: 'List groups',
     list: groups, envelope: results, answer: listed(groupSchema),
   },
   {
-    name: 'createGroup', method: 'post', path: '/groups', summary: 'Create a group',
+    name: 'createGroup', method: 'post', path: '/groups', access: ['operators'], summary: 'Create a group',
     description: 'Only admins may say which roles and groups it gives.',
     command: createGroup, body: orWrapped('group', newGroupSchema), input,
     envelope: withStatus(() => 'Successfully created group'), answer: changed(groupSchema),
   },
   {
-    name: 'getGroup', method: 'get', path, reading: true, summary: 'Get a group',
+    name: 'getGroup', method: 'get', path, access: ['operators', 'readers'], summary: 'Get a group',
     get: groups, envelope: plain, answer: groupSchema,
   },
   {
-    name: 'updateGroup', method: 'patch', path, summary: 'Change a group',
+    name: 'updateGroup', method: 'patch', path, access: ['operators'], summary: 'Change a group',
     description: 'Only admins may say which roles and groups it gives, and where it comes from. A group that is referred to cannot be renamed, nor a built-in one: 409.',
     command: updateGroup, body: orWrapped('group', groupPatchSchema), input,
     envelope: withStatus(() => 'Successfully updated group'), answer: changed(groupSchema),
   },
   {
-    name: 'deleteGroup', method: 'delete', path, summary: 'Delete a group that nothing refers to',
+    name: 'deleteGroup', method: 'delete', path, access: ['operators'], summary: 'Delete a group that nothing refers to',
     command: deleteGroup, envelope: withStatus(() => 'Successfully deleted group'), answer: changed(groupSchema),
   },
 ];

@@ -9,7 +9,7 @@ import type { Service } from './service.ts';
 /** What became of one document. */
 type Taken = { readonly data: unknown; readonly position: number; readonly replayed: boolean };
 
-type Import = Pick<ActionRow, 'name' | 'method' | 'path' | 'summary' | 'description'> & {
+type Import = Pick<ActionRow, 'name' | 'method' | 'path' | 'access' | 'summary' | 'description'> & {
   /** The member of the body that has the documents. */
   readonly member: string;
   readonly document: TSchema;

@@ -39,35 +39,35 @@ export const inventoryManagerRows: AreaRows = {
   prefix: '/inventory_manager/v1',
   rows: [
     {
-      name: 'getInventories', method: 'get', path: '/inventories', reading: true, summary: 'List inventories',
+      name: 'getInventories', method: 'get', path: '/inventories', access: ['operators', 'readers'], summary: 'List inventories',
       list: inventories, join: signed, envelope: results, answer: listed(inventorySchema),
     },
     {
-      name: 'createInventory', method: 'post', path: '/inventories', summary: 'Create an inventory',
+      name: 'createInventory', method: 'post', path: '/inventories', access: ['operators'], summary: 'Create an inventory',
       command: createInventory, body: newInventorySchema, join: signed,
       envelope: withStatus(() => 'Successfully created inventory'), answer: changed(inventorySchema),
     },
     {
-      name: 'getInventory', method: 'get', path, reading: true, summary: 'Get an inventory, without its nodes',
+      name: 'getInventory', method: 'get', path, access: ['operators', 'readers'], summary: 'Get an inventory, without its nodes',
       get: inventories, join: signed, envelope: plain, answer: inventorySchema,
     },
     {
-      name: 'deleteInventory', method: 'delete', path, summary: 'Delete an inventory and its nodes',
+      name: 'deleteInventory', method: 'delete', path, access: ['operators'], summary: 'Delete an inventory and its nodes',
       command: deleteInventory, join: signed,
       envelope: withStatus(() => 'Successfully deleted inventory'), answer: changed(inventorySchema),
     },
     {
-      name: 'getNodes', method: 'get', path: `${path}/nodes`, reading: true, summary: 'List the nodes of an inventory',
+      name: 'getNodes', method: 'get', path: `${path}/nodes`, access: ['operators', 'readers'], summary: 'List the nodes of an inventory',
       list: nodes, parent: { of: inventories, param: 'id' }, join: masked, envelope: results, answer: listed(nodeSchema),
     },
     {
-      name: 'addNodes', method: 'post', path: `${path}/nodes`, large: true, summary: 'Add nodes to an inventory, all or none',
+      name: 'addNodes', method: 'post', path: `${path}/nodes`, access: ['operators'], large: true, summary: 'Add nodes to an inventory, all or none',
       description: 'A node that is there with the same content stays as it is and is not counted; with other content it is a conflict.',
       command: addInventoryNodes, body: newNodesSchema,
       envelope: success((count) => `Added ${count} nodes`, (nodesAdded) => ({ nodesAdded })), answer: succeeded(Type.Object({ nodesAdded: Type.Integer() })),
     },
     {
-      name: 'clearNodes', method: 'delete', path: '/nodes/clear/:identifier', summary: 'Remove all nodes of an inventory',
+      name: 'clearNodes', method: 'delete', path: '/nodes/clear/:identifier', access: ['operators'], summary: 'Remove all nodes of an inventory',
       description: 'An identifier that is one inventory\'s id and another one\'s name means the id.',
       command: clearInventoryNodes, named: 'identifier',
       envelope: success((count) => `Deleted ${count} nodes`, (nodesDeleted, { _id, name }) => ({ inventory: { id: _id, name }, statistics: { nodesDeleted } })),

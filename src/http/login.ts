@@ -1,6 +1,7 @@
 import { Type } from 'typebox';
 import type { ActionRow, AreaRows } from './route.ts';
 import { orWrapped } from './schemas.ts';
+import { whoamiRows } from './whoami.ts';
 
 const userSchema = Type.Object({
   username: Type.String({ minLength: 1, maxLength: 256 }),
@@ -35,4 +36,6 @@ const logout: ActionRow = {
  */
 export const loginRows: readonly ActionRow[] = [login, logout];
 
-export const rootLoginRows: AreaRows = { area: 'service', prefix: '', rows: loginRows };
+/** Logging in and one's own account at the root, where clients look for them first. */
+export const rootLoginRows = (areas: () => readonly AreaRows[]): AreaRows =>
+  ({ area: 'service', prefix: '', rows: [...loginRows, ...whoamiRows(areas)] });

@@ -9,14 +9,14 @@ const bare: ListEnvelope = (texts) => `[${texts.join(',')}]`;
 
 /** The list of one kind of template. */
 export const listRow = (operation: string, what: string, list: Projection, document: TSchema): ListRow => ({
-  name: operation, method: 'get', path: `/${operation}`, reading: true, summary: `List ${what}`,
+  name: operation, method: 'get', path: `/${operation}`, access: ['operators', 'readers'], summary: `List ${what}`,
   description: 'An array without a total: limit is 1000 unless given.',
   list, limit: 1000, join: signed, envelope: bare, answer: Type.Array(document),
 });
 
 /** One template of one kind, by name or id, in an array. */
 export const oneRow = (operation: string, what: string, projection: Projection, document: TSchema): ActionRow => ({
-  name: operation, method: 'get', path: `/${operation}/:name`, reading: true, summary: `Get ${what} in an array`,
+  name: operation, method: 'get', path: `/${operation}/:name`, access: ['operators', 'readers'], summary: `Get ${what} in an array`,
   description: 'By name or id; an empty array when there is none.', answer: Type.Array(document),
   run: async (call, service) => {
     const id = await service.tools.find(projection.collection, call.params.name ?? '');

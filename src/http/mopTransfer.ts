@@ -25,7 +25,7 @@ const type = Type.Optional(Type.Enum(Object.keys(kinds) as (keyof typeof kinds)[
 const anyTemplate = Type.Union([commandTemplateSchema, analyticTemplateSchema]);
 
 const exportTemplate: ActionRow = {
-  name: 'exportTemplate', method: 'post', path: '/export', reading: true, summary: 'Export a command template or an analytic template',
+  name: 'exportTemplate', method: 'post', path: '/export', access: ['operators', 'readers'], summary: 'Export a command template or an analytic template',
   description: 'Selected by name or id; where both are given, both must be those of the template.',
   body: Type.Object({
     options: Type.Optional(Type.Object({
@@ -54,7 +54,7 @@ const importBody = (template: typeof commandTemplateSchema | typeof analyticTemp
 }, { additionalProperties: false });
 
 const importTemplate: ActionRow = {
-  name: 'importTemplate', method: 'post', path: '/import', large: true, summary: 'Import a command template or an analytic template',
+  name: 'importTemplate', method: 'post', path: '/import', access: ['operators'], large: true, summary: 'Import a command template or an analytic template',
   description: 'Takes what export gives. Id, times and authors are kept. The same document again is no change; other content under a used id or name is 409 unless overwrite is true.',
   body: {
     if: { type: 'object', required: ['type'], properties: { type: { enum: ['analytics', 'analytic'] } } },

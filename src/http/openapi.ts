@@ -80,8 +80,8 @@ const filterParameters = (filters: readonly string[]): object[] =>
     example: {},
   }));
 
-/** Whether it stores something. */
-const changes = (row: Row): boolean => row.method !== 'get' && !row.reading && row.access !== 'open';
+/** Whether it stores something: what readers may call does not. */
+const changes = ({ method, access }: Row): boolean => method !== 'get' && access !== 'open' && !access.includes('readers');
 
 const requestHeaders = (row: Row): readonly RequestHeader[] => [
   'X-Request-Id',
@@ -103,7 +103,7 @@ const codesOf = (row: Row, path: string): readonly Code[] => {
   const action = 'run' in row && row.method !== 'get';
   // Logging in is open and guarded all the same.
   if (row.access !== 'open' || row.method !== 'get') codes.push('unauthenticated', 'limited');
-  if (row.access === undefined) codes.push('forbidden');
+  if (typeof row.access !== 'string') codes.push('forbidden');
   if (path.includes(':') || command || action) codes.push('not_found');
   if (row.method !== 'get') codes.push('too_large', 'unsupported_media');
   if (command || action) codes.push('conflict', 'unprocessable');

@@ -2,17 +2,19 @@ import { Type } from 'typebox';
 import { createCompliancePlan, deleteCompliancePlans, updateCompliancePlan } from '../commands/plans.ts';
 import { planDeletionSchema } from '../domain/planDeletions.ts';
 import { newPlanSchema, planOptionsSchema, planSchema } from '../domain/planSchemas.ts';
+import { maskPlan } from '../domain/plans.ts';
 import { name } from '../domain/schemas.ts';
 import { mayReadGuard } from '../projections/guards.ts';
-import { plans } from '../projections/plans.ts';
+import { type Plan, plans } from '../projections/plans.ts';
 import { plain, succeeded } from './envelopes.ts';
-import type { ActionRow, Row } from './route.ts';
+import type { ActionRow, Join, Row } from './route.ts';
 import { fromStart, success } from './schemas.ts';
 
 const path = '/compliance_plans';
+const join: Join<Plan> = async (plan) => maskPlan(plan);
 
 const search: ActionRow = {
-  name: 'searchCompliancePlans', method: 'post', path: '/search/compliance_plans', reading: true, summary: 'Search compliance plans', description: 'Sorted by name.',
+  name: 'searchCompliancePlans', method: 'post', path: '/search/compliance_plans', access: ['operators', 'readers'], summary: 'Search compliance plans', description: 'Sorted by name.',
   body: Type.Object({
     name: Type.Optional(Type.String({ description: 'Part of the name, in any case' })),
     options: Type.Optional(Type.Object({
@@ -26,7 +28,7 @@ const search: ActionRow = {
       ...(name !== '' && { where: { field: 'name', op: 'contains', value: name } }),
       ...(!actor.admin && { may: mayReadGuard(actor, model.guard) }),
     });
-    return { text: `{"totalCount":${total},"plans":[${entries.map(({ text }) => text).join(',')}]}` };
+    return { body: { totalCount: total, plans: entries.map(({ text }) => maskPlan(JSON.parse(text) as Plan)) } };
   },
 };
 
@@ -34,21 +36,21 @@ const search: ActionRow = {
 export const planRows: readonly Row[] = [
   search,
   {
-    name: 'createCompliancePlan', method: 'post', path, summary: 'Create a compliance plan', description: 'A draft.',
-    command: createCompliancePlan, body: newPlanSchema, envelope: plain, answer: planSchema,
+    name: 'createCompliancePlan', method: 'post', path, access: ['operators'], summary: 'Create a compliance plan', description: 'A draft.',
+    command: createCompliancePlan, body: newPlanSchema, join, envelope: plain, answer: planSchema,
   },
   {
-    name: 'updateCompliancePlan', method: 'put', path, summary: 'Update a compliance plan', description: 'Each part of the options changes only when present.',
+    name: 'updateCompliancePlan', method: 'put', path, access: ['operators'], summary: 'Update a compliance plan', description: 'Each part of the options changes only when present.',
     command: updateCompliancePlan, key: (_, { planId }) => planId, input: (_, { options }) => options,
     body: Type.Object({ planId: name('Id of the plan'), options: planOptionsSchema }, { additionalProperties: false }),
     envelope: succeeded('Successfully updated compliance plan'), answer: success,
   },
   {
-    name: 'deleteCompliancePlans', method: 'delete', path, summary: 'Delete compliance plans, all or none',
+    name: 'deleteCompliancePlans', method: 'delete', path, access: ['operators'], summary: 'Delete compliance plans, all or none',
     command: deleteCompliancePlans, body: planDeletionSchema, envelope: succeeded('Successfully deleted compliance plans'), answer: success,
   },
   {
-    name: 'getCompliancePlan', method: 'get', path: `${path}/:id`, reading: true, summary: 'Get a compliance plan',
-    get: plans, envelope: plain, answer: planSchema,
+    name: 'getCompliancePlan', method: 'get', path: `${path}/:id`, access: ['operators', 'readers'], summary: 'Get a compliance plan',
+    get: plans, join, envelope: plain, answer: planSchema,
   },
 ];

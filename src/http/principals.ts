@@ -1,15 +1,21 @@
 import { LRUCache } from 'lru-cache';
 import { type Admins, givesAdmin } from '../domain/admins.ts';
 import type { Actor } from '../domain/core.ts';
+import type { OpenTo } from '../domain/groups.ts';
 import { groupMappingId, type GroupMapping } from '../domain/groupMappings.ts';
 import type { Account } from '../projections/accounts.ts';
-import type { Credential } from '../projections/credentials.ts';
+import { type Credential, credentialTag } from '../projections/credentials.ts';
 import type { Group } from '../projections/groups.ts';
+import { refuseParked } from '../projections/parked.ts';
 import type { ReadStore } from '../projections/port.ts';
 import type { Role } from '../projections/roles.ts';
 import { type Recorded, splitStream } from '../store/event.ts';
-import { accountRows } from './accounts.ts';
-import { roleRows } from './roles.ts';
+
+/**
+ * Who may call an operation. `open`: anybody; `login`: whoever is logged in; else admins, those with a role that lists
+ * it, and members of these built-in groups. What `readers` may call stores nothing.
+ */
+export type Access = 'open' | 'login' | readonly OpenTo[];
 
 /** The caller: who, and what they may do. */
 export type Principal = {
@@ -19,8 +25,8 @@ export type Principal = {
   /** Names of roles, by whatever way the account has them. */
   readonly roles: readonly string[];
   readonly groups: readonly { readonly name: string; readonly provenance: string }[];
-  /** Whether the operation of an area may be called; `reading`: it is marked as such. */
-  readonly may: (area: string, operation: string, reading: boolean) => boolean;
+  /** Whether an operation of an area may be called. */
+  readonly may: (area: string, operation: { readonly name: string; readonly access: Access }) => boolean;
 };
 
 type Needs = {
@@ -41,12 +47,6 @@ type Held = {
   readonly mappings: number | undefined;
   readonly since: number;
 };
-
-const reservedAreas = new Set(['profiles', 'group-mappings', 'event-log']);
-const reservedRows = new Set([...accountRows, ...roleRows].map(({ name }) => name));
-
-/** What the built-in group `operators` gives: all but accounts, roles, profiles, group mappings and the log. */
-const isReserved = (area: string, operation: string): boolean => reservedAreas.has(area) || (area === 'authorization' && reservedRows.has(operation));
 
 /**
  * Accounts with all that follows from their groups, roles and mappings, as the read models show them. Kept for
@@ -87,11 +87,14 @@ export const principals = ({ model, settings, now }: Needs) => {
 
   const read = async (id: string): Promise<{ account: Account; known: Known } | undefined> => {
     const [entry, credential] = await Promise.all([model.get('accounts', id), model.get('credentials', id)]);
-    if (!entry || !credential) return undefined;
+    if (!entry || !credential) {
+      await refuseParked(model, 'accounts', id);
+      return undefined;
+    }
     const account = JSON.parse(entry.text) as Account;
     const groups = await withAllAbove([...account.memberOf, ...await mapped(account)]);
     const roles = await named<Role>('roles', [...new Set([...account.assignedRoles, ...groups.flatMap(({ assignedRoles }) => assignedRoles)])]);
-    return { account, known: { principal: principalOf(account, groups, roles, settings().admins), credential: (JSON.parse(credential.text) as Credential).password.tag, mapped: account.externalGroups.length > 0 } };
+    return { account, known: { principal: principalOf(account, groups, roles, settings().admins), credential: credentialTag(JSON.parse(credential.text) as Credential), mapped: account.externalGroups.length > 0 } };
   };
 
   const load = (id: string): Promise<Known | undefined> => {
@@ -146,7 +149,6 @@ const principalOf = (account: Account, groups: readonly Group[], roles: readonly
   const names = groups.map(({ name }) => name);
   const admin = groups.some((group) => givesAdmin(admins, group));
   const everything = admin || names.includes('admins');
-  const [operator, reader] = [names.includes('operators'), names.includes('readers')];
   const allowed = new Map<string, Set<string>>();
   for (const { provenance, name } of roles.flatMap(({ allowedMethods }) => allowedMethods)) allowed.set(provenance, (allowed.get(provenance) ?? new Set()).add(name));
   return {
@@ -155,7 +157,7 @@ const principalOf = (account: Account, groups: readonly Group[], roles: readonly
     email: account.email,
     roles: roles.map(({ name }) => name),
     groups: groups.map(({ name, provenance }) => ({ name, provenance })),
-    may: (area, operation, reading) =>
-      everything || (reader && reading) || (operator && !isReserved(area, operation)) || allowed.get(area)?.has(operation) === true,
+    may: (area, { name, access }) =>
+      typeof access === 'string' || everything || access.some((group) => names.includes(group)) || allowed.get(area)?.has(name) === true,
   };
 };

@@ -18,26 +18,26 @@ const input = unwrapped('role');
 
 export const roleRows: readonly Row[] = [
   {
-    name: 'getRoles', method: 'get', path: '/roles', reading: true, summary: 'List roles',
+    name: 'getRoles', method: 'get', path: '/roles', access: ['readers'], summary: 'List roles',
     list: roles, envelope: results, answer: listed(roleSchema),
   },
   {
-    name: 'createRole', method: 'post', path: '/roles', summary: 'Create a role',
+    name: 'createRole', method: 'post', path: '/roles', access: [], summary: 'Create a role',
     command: createRole, body: orWrapped('role', newRoleSchema), input,
     envelope: withStatus(() => 'Successfully created role'), answer: changed(roleSchema),
   },
   {
-    name: 'getRole', method: 'get', path, reading: true, summary: 'Get a role',
+    name: 'getRole', method: 'get', path, access: ['readers'], summary: 'Get a role',
     get: roles, envelope: plain, answer: roleSchema,
   },
   {
-    name: 'updateRole', method: 'patch', path, summary: 'Change a role',
+    name: 'updateRole', method: 'patch', path, access: [], summary: 'Change a role',
     description: 'A role that is referred to cannot be renamed: 409.',
     command: updateRole, body: orWrapped('role', rolePatchSchema), input,
     envelope: withStatus(() => 'Successfully updated role'), answer: changed(roleSchema),
   },
   {
-    name: 'deleteRole', method: 'delete', path, summary: 'Delete a role that nothing refers to',
+    name: 'deleteRole', method: 'delete', path, access: [], summary: 'Delete a role that nothing refers to',
     command: deleteRole, envelope: withStatus(() => 'Successfully deleted role'), answer: changed(roleSchema),
   },
 ];

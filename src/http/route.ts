@@ -3,7 +3,7 @@ import type { Command } from '../commands/define.ts';
 import type { Handled } from '../commands/handle.ts';
 import type { Actor, Area } from '../domain/core.ts';
 import type { Listed, Projection } from '../projections/define.ts';
-import type { Principal } from './authenticate.ts';
+import type { Access, Principal } from './principals.ts';
 import type { Service } from './service.ts';
 
 export type Params = Readonly<Record<string, string>>;
@@ -19,6 +19,8 @@ export type Call = {
   /** Undefined on open rows. */
   readonly principal: Principal | undefined;
   readonly requestId: string;
+  /** As the caller sent it, if it is one. */
+  readonly traceparent: string | undefined;
   /** The caller's address: of the socket, or as TRUST_PROXY allows. */
   readonly address: string;
   readonly header: (name: string) => string;
@@ -28,6 +30,8 @@ export type Call = {
   readonly querystring: string;
   /** The body as it was sent; '' when there was none. */
   readonly bodyText: string;
+  /** Aborted once nobody waits for the answer any more; the reason is a refusal. Made at the first call. */
+  readonly abandoned: () => AbortSignal;
 };
 
 /** What a row that runs by itself answers; `text` is sent as it is, else `body` as JSON. */
@@ -65,18 +69,19 @@ type Common = {
   readonly path: string;
   readonly summary: string;
   readonly description?: string;
-  /** Members of `readers` may call it. */
-  readonly reading?: true;
-  /** `open`: no login; `login`: no role. Else a role must list it. */
-  readonly access?: 'open' | 'login';
+  readonly access: Access;
   readonly deprecated?: true;
   /** expressProps.timeout does not end it: streams, and what a timeout too short is mended by. */
   readonly untimed?: true;
+  /** It starts something that goes on after the answer; metrics count how often that is refused. */
+  readonly starts?: true;
   /** The body may have MAX_IMPORT_BYTES. */
   readonly large?: true;
   /** Query parameters beside those of lists. */
   readonly query?: Readonly<Record<string, TSchema>>;
   readonly body?: TSchema;
+  /** The member of the body that is kept as it was written: numbers of any size and kind, members in their order (domain/exactJson.ts). */
+  readonly exact?: string;
   /** In `key` and `input` the parameters are ids then, whatever the path says; what hangs on another parent is not found. */
   readonly parent?: Parent;
   /** Schema of the 200 answer. */
@@ -84,12 +89,12 @@ type Common = {
 };
 
 /**
- * A change. Which resource: `key` (natural keys), else a new id for commands on `new`, else what `named` says (a parameter,
+ * A change. Which resource: `key` (natural keys, or an id that is given), else a new id for commands on `new`, else what `named` says (a parameter,
  * `id` unless given, or a function of path and body), which may be an id or a name. `input` makes the command's input from path and body; without it the body is the input, `{}` if there is none.
  */
 export type CommandRow = Common & {
   readonly command: Command;
-  readonly key?: (params: Params, body: any, actor: Actor) => string; // the row's body schema
+  readonly key?: (params: Params, body: any, actor: Actor) => string | undefined; // the row's body schema
   readonly named?: string | ((params: Params, body: any) => string); // the same
   readonly input?: (params: Params, body: any) => unknown; // the row's body schema
   readonly join?: Join;

@@ -24,17 +24,17 @@ const told: Join<MigrationDoc | null> = async (doc, { model }, { body: { agendaJ
 export const automationCatalogRows: AreaRows = {
   area: 'automation-catalog', prefix: '/automation_catalog', rows: [
     {
-      name: 'getScheduledJobs', method: 'get', path: '/scheduled-jobs', reading: true, summary: 'List scheduled jobs',
+      name: 'getScheduledJobs', method: 'get', path: '/scheduled-jobs', access: ['operators', 'readers'], summary: 'List scheduled jobs',
       list: scheduledJobs, join: shown, envelope: results, answer: listed(scheduledJobSchema),
     },
     {
-      name: 'createScheduledJob', method: 'post', path: '/scheduled-jobs', summary: 'Take in a scheduled job of an earlier version',
-      description: 'It does not run here: it is there to be migrated. The id is made by the service.',
-      command: createScheduledJob, body: newScheduledJobSchema, join: shown,
+      name: 'createScheduledJob', method: 'post', path: '/scheduled-jobs', access: ['operators'], summary: 'Take in a scheduled job of an earlier version',
+      description: 'It does not run here: it is there to be migrated. A given _id is kept; one that another job has is 409.',
+      command: createScheduledJob, key: (_, { _id }) => _id ?? undefined, body: newScheduledJobSchema, join: shown,
       envelope: withStatus(() => 'Successfully created scheduled job'), answer: changed(scheduledJobSchema),
     },
     {
-      name: 'migrateAgendaJobs', method: 'post', path: '/automations/migration', summary: 'Make automations of scheduled jobs, all or none',
+      name: 'migrateAgendaJobs', method: 'post', path: '/automations/migration', access: ['operators'], summary: 'Make automations of scheduled jobs, all or none',
       description: 'Each gets a manual trigger and, if it was scheduled, a schedule trigger, which is disabled. The job stays and is marked; one that has been migrated is skipped. A name that is taken gets a number. Jobs, groups and forms that are not there are 404, form data that do not fit their form 422, all naming all.',
       command: migrateAgendaJobs, body: migrationSchema, join: told,
       envelope: plain, answer: Type.String({ description: 'What was created and what was skipped' }),

@@ -1,9 +1,11 @@
 import { hash as digest, randomBytes, randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { missing, type Request } from '../commands/handle.ts';
+import { exactText } from '../domain/exactJson.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { mayReadGuard } from '../projections/guards.ts';
-import type { Where } from '../projections/port.ts';
+import { refuseParked } from '../projections/parked.ts';
+import type { Entry, ReadStore, Where } from '../projections/port.ts';
 import { derivedUuid } from '../store/uuid.ts';
 import { idempotencyOf, ifRevisionOf } from './conditions.ts';
 import { queryParser } from './query.ts';
@@ -44,23 +46,54 @@ const tagged = (text: string | Buffer): string => digest('sha256', text, 'base64
 const etagOf = (revision: number, joined: string | undefined): string => (joined === undefined ? `"${revision}"` : `"${revision}-${digest('sha256', joined, 'hex').slice(0, 8)}"`);
 
 const joining = async (join: Join | undefined, text: string, service: Service, call: Call): Promise<string> =>
-  (join ? JSON.stringify(await join(JSON.parse(text), service, call)) : text);
+  (join ? exactText(await join(JSON.parse(text), service, call)) : text);
 
 const serveCommand = (row: CommandRow, service: Service): Serve => {
   const { command, key, named = 'id', input, join, envelope } = row;
-  const collection = service.collectionOf(command.aggregate);
+  const { aggregate } = command;
+  const collection = service.collectionOf(aggregate);
+  const calledOf = ({ params, body }: Call): string => (typeof named === 'string' ? params[named] ?? '' : named(params, body));
+
+  /** What the request is about, with the parameters as ids. */
+  const target = async (call: Call, idempotencyKey: string | undefined): Promise<{ id: string; params: Params }> => {
+    const again = idempotencyKey === undefined ? undefined : await answeredBefore(row, call, calledOf, idempotencyKey, service);
+    if (again !== undefined) return { id: again, params: call.params };
+    const params = await resolved(row, call, service, command.on === 'new' ? undefined : collection);
+    const given = key?.(params, call.body, call.actor);
+    if (given !== undefined) return { params, id: given };
+    if (command.on === 'new') return { params, id: newId(idempotencyKey, aggregate.ids) };
+    const id = await service.tools.find(collection ?? '', calledOf({ ...call, params }));
+    if (id === undefined) throw missing(aggregate.category);
+    return { params, id };
+  };
+
   return async (call) => {
     const { body } = call;
     const about = requestOf(row.name, call, service);
-    const params = await resolved(row, call, service, command.on === 'new' ? undefined : collection);
-    const id = key ? key(params, body, call.actor)
-      : command.on === 'new' ? newId(about.idempotency?.key, command.aggregate.ids)
-      : await service.tools.find(collection ?? '', typeof named === 'string' ? params[named] ?? '' : named(params, body));
-    if (id === undefined) throw missing(command.aggregate.category);
-    const done = await service.handle(command, { id, input: input ? input(params, body) : body, ...about });
+    const { id, params } = await target(call, about.idempotency?.key);
+    const name = key || command.on === 'new' ? id : calledOf(call);
+    const within = row.parent && params[row.parent.param];
+    const calledBy = name === id ? undefined : { name, ...(within !== undefined && { parent: within }) };
+    const done = await service.handle(command, { id, input: input ? input(params, body) : body, calledBy, ...about });
     const text = await joining(join, JSON.stringify(done.doc ?? done.before ?? null), service, call);
     return { body: envelope(text, done), etag: etagOf(done.revision, join && text), position: done.position, replayed: done.replayed };
   };
+};
+
+/** The resource that has carried out the request before; undefined: the request is new, or its resource's id tells. */
+const answeredBefore = async (row: CommandRow, call: Call, calledOf: (call: Call) => string, key: string, service: Service): Promise<string | undefined> => {
+  const { command: { aggregate, on }, parent } = row;
+  const { retries, model } = service;
+  if (row.key) return undefined;
+  if (on === 'new') {
+    const id = newId(key, aggregate.ids);
+    return parent && await retries.answered(aggregate, id, key) ? id : undefined;
+  }
+  const idOrName = calledOf(call);
+  if (parent) return retries.find({ aggregate, idOrName, within: { aggregate: parent.of.of, idOrName: call.params[parent.param] ?? '' } }, key);
+  const collection = service.collectionOf(aggregate);
+  const isThere = collection !== undefined && await model.get(collection, idOrName) !== undefined;
+  return isThere ? undefined : retries.find({ aggregate, idOrName }, key);
 };
 
 /** The parameters with ids in the place of names, where the row's resource hangs on a parent. */
@@ -76,15 +109,12 @@ const resolved = async (row: Row, { params, actor }: Call, service: Service, col
   return { ...params, [param]: above, [named]: id };
 };
 
-// As W3C Trace Context writes it; anything else is not kept.
-const traceparent = /^[0-9a-f]{2}-[0-9a-f]{32}-[0-9a-f]{16}-[0-9a-f]{2}$/;
-
 /** What of a call goes into a command's request. */
 export const requestOf = (operation: string, call: Call, service: Service): Omit<Request, 'id' | 'input'> => ({
   operation,
   actor: call.actor,
   requestId: call.requestId,
-  traceparent: traceparent.exec(call.header('traceparent'))?.[0],
+  traceparent: call.traceparent,
   ifRevision: ifRevisionOf(call),
   idempotency: idempotencyOf(call, service),
 });
@@ -95,12 +125,19 @@ export const newId = (key: string | undefined, ids?: 'uuid'): string => {
   return key === undefined ? randomBytes(12).toString('hex') : digest('sha256', key, 'hex').slice(0, 24);
 };
 
+/** The entry, if there is one; one that is parked is refused. */
+const found = async (model: ReadStore, collection: string, id: string): Promise<Entry | undefined> => {
+  const entry = await model.get(collection, id);
+  if (!entry) await refuseParked(model, collection, id);
+  return entry;
+};
+
 const serveGet = (row: GetRow, service: Service): Serve => {
   const { get, key, named = 'id', otherwise, join, envelope } = row;
   const preset = otherwise === undefined ? undefined : JSON.stringify(otherwise);
   return async (call) => {
     const params = await resolved(row, call, service, get.collection);
-    if (preset !== undefined && !(await service.model.get(get.collection, key?.(params) ?? ''))) return { body: envelope(preset), etag: `"${tagged(preset)}"` };
+    if (preset !== undefined && !(await found(service.model, get.collection, key?.(params) ?? ''))) return { body: envelope(preset), etag: `"${tagged(preset)}"` };
     const { revision, text } = key || row.parent ? await service.entryById(get, key ? key(params) : params[named] ?? '', call.actor) : await service.entry(get, params[named] ?? '', call.actor);
     const whole = await joining(join, text, service, call);
     return { body: envelope(whole), etag: etagOf(revision, join && whole) };

@@ -10,11 +10,14 @@ import { failureBody } from './errors.ts';
 
 type Where = { readonly host: string; readonly port: number; readonly tls?: { readonly certFile: string; readonly keyFile: string } };
 
+/** So many connections may wait to be accepted: in a burst of them, whoever finds no room is kept waiting for seconds. */
+const backlog = 4096;
+
 /** A server that listens. `stop` takes no new connections, waits for answers under way, and cuts what is left after `ms`. */
 export const listen = async ({ host, port, tls }: Where, listener: RequestListener): Promise<{ url: string; stop: (ms: number) => Promise<void> }> => {
   const server: Server = tls ? createTlsServer({ cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) }, listener) : createServer(listener);
   server.on('clientError', refuseUnread);
-  server.listen(port, host);
+  server.listen({ port, host, backlog });
   await once(server, 'listening');
   const { port: actual } = server.address() as AddressInfo;
   return {
@@ -37,6 +40,6 @@ const refuseUnread = (_: Error, socket: Duplex & { readonly _httpMessage?: Serve
   const body = failureBody(new Refusal('invalid', 'The request cannot be read as HTTP'));
   socket.end([
     'HTTP/1.1 400 Bad Request', 'Content-Type: application/json; charset=utf-8', `Content-Length: ${Buffer.byteLength(body)}`, `X-Request-Id: ${randomUUID()}`,
-    'Vary: Authorization, Cookie', 'X-Content-Type-Options: nosniff', 'Connection: close', '', body,
+    'Vary: Authorization, Cookie, Accept-Encoding', 'X-Content-Type-Options: nosniff', 'Connection: close', '', body,
   ].join('\r\n'), () => socket.destroy());
 };

@@ -1,5 +1,6 @@
 import type { Tools } from '../commands/define.ts';
 import type { Handle } from '../commands/handle.ts';
+import type { Retries } from '../commands/retries.ts';
 import type { Actor, Aggregate } from '../domain/core.ts';
 import type { Projection } from '../projections/define.ts';
 import type { Entry, ReadStore } from '../projections/port.ts';
@@ -11,6 +12,8 @@ export type Service = {
   readonly handle: Handle;
   readonly model: ReadStore;
   readonly tools: Tools;
+  /** Finds what a request that is sent again was about. */
+  readonly retries: Retries;
   /** The entry that an id or a name means, if the actor may read it; else `not_found`. */
   readonly entry: (projection: Projection, idOrName: string, actor: Actor) => Promise<Entry>;
   /** The same by id alone. */
@@ -28,6 +31,6 @@ export type Service = {
   /** What monitoring asks. */
   readonly status: () => Promise<Record<string, unknown>>;
   readonly metrics: () => Promise<{ readonly text: string; readonly type: string }>;
-  /** Whether requests can be answered: the read models have caught up, nothing has stopped. */
-  readonly ready: () => boolean;
+  /** Whether requests can be answered: the read models have caught up, nothing has stopped, the log is served if it is to be. */
+  readonly ready: () => Promise<boolean>;
 };

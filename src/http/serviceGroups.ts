@@ -28,21 +28,21 @@ const shown: Envelope = (serviceGroup) => `{"state":"Success","result":${service
 /** Service groups: api.md, operation 8, and its neighbours. */
 export const serviceGroupRows: readonly Row[] = [
   {
-    name: 'getServiceGroups', method: 'get', path: '/service-groups', reading: true, summary: 'List service groups',
+    name: 'getServiceGroups', method: 'get', path: '/service-groups', access: ['operators', 'readers'], summary: 'List service groups',
     list: serviceGroups, join: signed, envelope: results, answer: listed(serviceGroupSchema),
   },
   {
-    name: 'createServiceGroup', method: 'post', path: '/service-groups', summary: 'Create a service group',
+    name: 'createServiceGroup', method: 'post', path: '/service-groups', access: ['operators'], summary: 'Create a service group',
     command: createServiceGroup, body: Type.Object({ serviceGroup: newServiceGroupSchema }, { additionalProperties: false }),
     input: (_, { serviceGroup }) => serviceGroup,
     envelope: made, answer: Type.Object({ state, message: text, id: text }),
   },
   {
-    name: 'getServiceGroup', method: 'get', path, reading: true, summary: 'Get a service group',
+    name: 'getServiceGroup', method: 'get', path, access: ['operators', 'readers'], summary: 'Get a service group',
     get: serviceGroups, join: signed, envelope: shown, answer: Type.Object({ state, result: serviceGroupSchema }),
   },
   {
-    name: 'deleteServiceGroup', method: 'delete', path, summary: 'Delete a service group',
+    name: 'deleteServiceGroup', method: 'delete', path, access: ['operators'], summary: 'Delete a service group',
     command: deleteServiceGroup, join: signed,
     envelope: withStatus(() => 'Successfully deleted service group'), answer: changed(serviceGroupSchema),
   },

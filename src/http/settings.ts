@@ -1,5 +1,6 @@
 import type { Tools } from '../commands/define.ts';
 import { same } from '../domain/changes.ts';
+import { Refusal } from '../domain/refusal.ts';
 import { activeProfile, activeProfileId, adminsOf, profile } from '../domain/profiles.ts';
 import type { ProfileContent } from '../domain/profileSchemas.ts';
 import { type Recorded, splitStream } from '../store/event.ts';
@@ -54,9 +55,22 @@ export const activeSettings = ({ state, onChange, log }: Needs) => {
   let latest = Promise.resolve();
   let retry: NodeJS.Timeout | undefined;
 
+  /** Of the active profile. One that cannot be read changes nothing: to try again would not help. */
+  const properties = async (): Promise<ProfileContent | undefined> => {
+    try {
+      const { id } = await state(activeProfile, activeProfileId);
+      return id === undefined ? {} : (await state(profile, id)).properties;
+    } catch (error) {
+      if (!(error instanceof Refusal && error.code === 'internal')) throw error;
+      log('The active profile cannot be read; the settings stay as they are', { error });
+      return undefined;
+    }
+  };
+
   const read = async (): Promise<void> => {
-    const { id } = await state(activeProfile, activeProfileId);
-    const next = settingsOf(id === undefined ? {} : (await state(profile, id)).properties);
+    const found = await properties();
+    if (!found) return;
+    const next = settingsOf(found);
     if (same(current, next)) return;
     current = { ...next, admins: same(current.admins, next.admins) ? current.admins : next.admins };
     onChange(current);

@@ -1,3 +1,4 @@
+import { mark } from '../domain/exactJson.ts';
 import { step } from '../domain/pointer.ts';
 import { Refusal } from '../domain/refusal.ts';
 
@@ -14,9 +15,10 @@ const openObject = 0x7b, closeObject = 0x7d, openArray = 0x5b, closeArray = 0x5d
  * Looks once over a text that `JSON.parse` has accepted and throws `invalid`, with the JSON pointer of the place, for
  * what does not survive parsing, or must not be believed: members that occur twice (also when one is written with
  * escapes), reserved names, more than `maxLevels` levels, integers beyond 2^53-1, numbers that become infinite, lone
- * surrogates. Time is linear in the text, the stack constant.
+ * surrogates. In the member `exact` of the whole, integers may be of any size that Python reads. Time is linear in the
+ * text, the stack constant.
  */
-export const checkJson = (text: string): void => {
+export const checkJson = (text: string, exact?: string): void => {
   // Most texts have neither: their strings end at the next quote.
   const plain = !text.includes('\\') && (text as string & { isWellFormed(): boolean }).isWellFormed(); // not yet in lib ES2023
   const levels: Level[] = [];
@@ -46,7 +48,8 @@ export const checkJson = (text: string): void => {
       top = levels[levels.length - 1];
     } else if (c === minus || (c >= zero && c <= nine)) {
       const end = numberEnd(text, i);
-      checkNumber(levels, text, i, end);
+      if (exact !== undefined && levels[0]?.name === `"${exact}`) checkExactNumber(levels, text.slice(i, end));
+      else checkNumber(levels, text, i, end);
       i = end - 1;
     }
   }
@@ -56,8 +59,8 @@ const refuse = (levels: readonly Level[], message: string): never => {
   throw new Refusal('invalid', message, { path: levels.map(({ array, index, name }) => (array ? step(index) : name && step(name.slice(1)))).join('') });
 };
 
-/** `__proto__`, and what the log calls sealed secrets and facts that lie elsewhere: nobody may pass his own off as such. */
-const reserved = new Set(['"__proto__', '"$sealed', '"$payload']);
+/** `__proto__`, and what the log calls sealed secrets, facts that lie elsewhere and what is kept as written: nobody may pass his own off as such. */
+const reserved = new Set(['"__proto__', '"$sealed', '"$payload', `"${mark}`]);
 
 /** Names come with their opening quote: without it those that look like numbers would be hashed without a seed. */
 const addName = (levels: readonly Level[], level: Level, name: string): void => {
@@ -107,4 +110,13 @@ const checkNumber = (levels: readonly Level[], text: string, start: number, end:
   if (!Number.isFinite(value)) refuse(levels, 'The number is too large');
   // Below 1e21 JSON writes a number without exponent, however it came: what is stored could not be sent again.
   if (Math.abs(value) > Number.MAX_SAFE_INTEGER && (Math.abs(value) < 1e21 || /^-?\d+$/.test(written))) refuse(levels, 'The integer is beyond 2^53-1');
+};
+
+// Python's limit as well.
+const mostDigits = 4300;
+
+const checkExactNumber = (levels: readonly Level[], written: string): void => {
+  if (/[.eE]/.test(written)) {
+    if (!Number.isFinite(Number(written))) refuse(levels, 'The number is too large');
+  } else if (written.length > mostDigits + (written.startsWith('-') ? 1 : 0)) refuse(levels, `An integer may have ${mostDigits} digits`);
 };

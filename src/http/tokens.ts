@@ -139,7 +139,7 @@ export const tokens = ({ model, settled, head, handle, digest, settings, now }: 
         held.delete(id);
       }
       const login = topic === 'loginUsed' ? held.get(id) : undefined;
-      const used = login ? Date.parse((data as { at: string }).at) : 0;
+      const used = login ? Date.parse((data as { readonly at: string } | null | undefined)?.at ?? '') : 0;
       // Later than known here: another node was called, and may have been again since.
       if (login && used > login.used) Object.assign(login, { used, exact: false });
     },

@@ -36,10 +36,39 @@ export type Listed = Pick<Projection, 'collection' | 'sorts' | 'filters' | 'guar
 export const projection = <Doc, E extends Event>(aggregate: Aggregate<any, E>, p: Omit<Projection<Doc, E>, 'of'>): Projection<Doc, E> =>
   ({ ...p, of: aggregate });
 
-/** The document after the event. A topic without a function leaves it as it is. */
+/**
+ * The document after the event. A topic without a function leaves it as it is. Throws when the function does, or when the
+ * read models could not find what it gives.
+ */
 export const project = <Doc>(p: Projection<Doc>, doc: Doc | undefined, event: Recorded): Doc | undefined => {
-  const step = p.on[event.topic];
-  return step ? step(doc, event) : doc;
+  if (!Object.hasOwn(p.on, event.topic)) return doc;
+  const next = p.on[event.topic]!(doc, event);
+  if (next !== undefined) checkDocument(p, next);
+  return next;
+};
+
+/** What becomes of the children of the document with this id; throws as `project` does. */
+export const projectChildren = <Doc>(children: Children<Doc>, id: string, event: Recorded): ChildChanges<Doc> => {
+  if (!Object.hasOwn(children.on, event.topic)) return {};
+  // The part that they lie in is all before the first slash of their ids.
+  if (id === '' || id.includes('/')) throw new Error('The id of the document is none that children can have');
+  const changes = children.on[event.topic]!(event);
+  for (const [, doc] of changes.put ?? []) checkDocument(children, doc);
+  return changes;
+};
+
+type Found<Doc> = Pick<Projection<Doc>, 'sorts' | 'filters' | 'guard'>;
+
+const isTexts = (value: unknown): boolean =>
+  typeof value === 'string' || (Array.isArray(value) && value.every((one) => typeof one === 'string'));
+
+/** Throws unless a list can sort and filter the document, and tell who may see it. */
+const checkDocument = <Doc>({ sorts, filters, guard }: Found<Doc>, doc: Doc): void => {
+  if (typeof doc !== 'object' || doc === null) throw new Error('The document is no object');
+  for (const field in sorts) if (typeof sorts[field]!(doc) !== 'string') throw new Error(`The document has no text to sort by ${field}`);
+  for (const field in filters) if (!isTexts(filters[field]!(doc))) throw new Error(`The document has no texts to filter by ${field}`);
+  const key: unknown = guard?.(doc);
+  if (key !== undefined && typeof key !== 'string') throw new Error('The document does not say who may see it');
 };
 
 const specOf = (p: Listed): CollectionSpec => ({ name: p.collection, sorts: Object.keys(p.sorts), filters: Object.keys(p.filters) });
@@ -47,8 +76,14 @@ const specOf = (p: Listed): CollectionSpec => ({ name: p.collection, sorts: Obje
 /** The collections that a projection fills. */
 export const specsOf = (p: Projection): readonly CollectionSpec[] => [specOf(p), ...(p.children ? [{ ...specOf(p.children), inParts: true as const }] : [])];
 
+/** What the document is called. */
+export const nameOf = <Doc>({ sorts }: Pick<Projection<Doc>, 'sorts'>, doc: Doc): string => {
+  for (const field in sorts) return sorts[field]!(doc);
+  return '';
+};
+
 /** What the read models keep of a document. */
-export const entryOf = <Doc>(p: Pick<Projection<Doc>, 'sorts' | 'filters' | 'guard'>, id: string, doc: Doc, revision: number): Entry => {
+export const entryOf = <Doc>(p: Found<Doc>, id: string, doc: Doc, revision: number): Entry => {
   const guard = p.guard?.(doc);
   return {
     id, revision,

@@ -32,7 +32,15 @@ export const memoryReadStore = ({ collections: specs, load }: Options): MemoryRe
     checkpoint = snapshot.checkpoint;
   };
 
+  const forRunner: ReadStore['forRunner'] = {
+    get: async (collection, id) => kept.of(collection).get(id),
+    list: async (collection, query) => kept.of(collection).page(query),
+  };
+
   return {
+    forRunner,
+    // It does not lose what it has.
+    shown: () => undefined,
     async resume() {
       await loadOnce().catch(() => undefined);
       return checkpoint;
@@ -52,13 +60,13 @@ export const memoryReadStore = ({ collections: specs, load }: Options): MemoryRe
       kept.reset([]);
       checkpoint = nothing;
     },
-    get: async (collection, id) => kept.of(collection).get(id),
+    get: forRunner.get,
     async getMany(collection, ids) {
       const index = kept.of(collection);
       return ids.map((id) => index.get(id));
     },
     idsNamed: async (collection, name) => kept.of(collection).named(name).map(({ id }) => id),
-    list: async (collection, query) => kept.of(collection).page(query),
+    list: forRunner.list,
     guard(collection, id) {
       const entry = kept.of(collection).get(id);
       return entry && (entry.guard ?? null);

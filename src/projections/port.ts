@@ -60,7 +60,9 @@ export type CollectionSpec = {
  *
  * A read never answers from a state older than the last `apply`, `catchUp` or `resume` that this object has seen succeed;
  * when the store cannot do that now (gone, emptied, behind, foreign), it throws `Refusal('unavailable')` and calls
- * `onLost`, and the runner calls `resume` again. Those three are called by one runner, never at the same time.
+ * `onLost`, and the runner calls `resume` again. Those three are called by one runner, never at the same time. A store that
+ * starts over resumes at an older state than it was at: until the runner has brought it as far as `shown` said, reads
+ * throw `Refusal('unavailable')`.
  *
  * Several processes may share a store: one at a time leads, which means that it alone may write.
  */
@@ -83,6 +85,10 @@ export type ReadStore = {
   /** Ids of the documents whose first sort field (the name) is exactly this, in order. */
   idsNamed(collection: string, name: string): Promise<readonly string[]>;
   list(collection: string, query: Query): Promise<Page>;
+  /** No read may answer from a state before this position any more: others rely on its being shown. */
+  shown(position: number): void;
+  /** Reads for the runner, which goes on from where the store is, though more was shown before. */
+  readonly forRunner: Pick<ReadStore, 'get' | 'list'>;
   /** The document's guard as of now. `undefined`: no such document; null: everybody may read. */
   guard(collection: string, id: string): string | null | undefined;
   /** Grows whenever a document of the collection changes: answers made from one version may be kept for it. */

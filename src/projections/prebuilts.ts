@@ -1,5 +1,5 @@
 import type { Authored } from '../domain/authors.ts';
-import { completed, prebuilt, type PrebuiltEvent, type PrebuiltImported } from '../domain/prebuilts.ts';
+import { described, prebuilt, type PrebuiltEvent, type PrebuiltImported } from '../domain/prebuilts.ts';
 import type { PrebuiltPackage } from '../domain/prebuiltSchemas.ts';
 import { projection } from './define.ts';
 import { idOf, made, touched } from './stamps.ts';
@@ -20,9 +20,9 @@ export const prebuilts = projection<PrebuiltDoc, PrebuiltEvent>(prebuilt, {
   on: {
     prebuiltImported: (doc, event) => {
       const { prebuilt, installed, kept } = event.data;
-      const { bundles, metadata, manifest, readme } = completed(prebuilt, event.data);
+      const { metadata, manifest, readme } = described(prebuilt, event.data);
       const { created, createdBy } = doc ?? made(event);
-      return { _id: idOf(event), name: metadata.name, metadata, manifest, readme, bundles: counts(bundles), installed, kept, created, createdBy, ...touched(event) };
+      return { _id: idOf(event), name: metadata.name, metadata, manifest, readme, bundles: counts(prebuilt.bundles), installed, kept, created, createdBy, ...touched(event) };
     },
     prebuiltInstalled: (doc) => doc,
     prebuiltDeleted: () => undefined,

@@ -1,85 +1,129 @@
 import { LRUCache } from 'lru-cache';
-import { decode, type Recorded, splitStream } from '../store/event.ts';
+import { decode, splitStream } from '../store/event.ts';
 import type { StoredEvent } from '../store/port.ts';
-import { type Children, entryOf, project, type Projection, specsOf } from './define.ts';
+import { type Children, entryOf, nameOf, project, projectChildren, type Projection, specsOf } from './define.ts';
+import { keyOf, parkedEntry, parkedSpec } from './parked.ts';
 import type { Change, CollectionSpec, Entry } from './port.ts';
-
-/** The collection that keeps why a document's projection threw: id is `<collection>/<id>`. */
-const parkedSpec: CollectionSpec = { name: 'parked', sorts: ['name'], filters: [] };
 
 /** All collections that the projections fill. */
 export const collectionsOf = (projections: readonly Projection[]): readonly CollectionSpec[] => [...projections.flatMap(specsOf), parkedSpec];
 
 /** A document as far as its stream has been folded; `changed` since the last drain. */
-type Held = { readonly projection: Projection; readonly id: string; readonly key: string; doc: unknown; revision: number; changed: boolean };
+type Held = { readonly projection: Projection; readonly id: string; doc: unknown; revision: number; changed: boolean };
+
+/** The documents that the events of one stream make; by `key` it is known whether they are parked. */
+type Unit = { readonly stream: string; readonly key: string; readonly docs: readonly Held[] };
 
 /** What has become of the children of one document since the last drain: `docs` by name, after `cleared`. */
 type Brood = { readonly children: Children; readonly id: string; cleared: boolean; readonly docs: Map<string, Pick<Held, 'doc' | 'revision'>> };
 
+type Log = (message: string, about: Record<string, unknown>) => void;
+
+const longestReason = 300;
+
 /**
  * Folds events into documents. `take` works out what they become, `drain` gives what changed since the last drain as
- * entries: a document that many events touch is put into words once. A document whose projection throws is parked with
- * the reason and stays as it was; the others go on. The children of a document are parked together. `read` gives the
- * entry that the read store holds.
+ * entries: a document that many events touch is put into words once. `read` gives the entry that the read store holds.
+ *
+ * What cannot be done with an event concerns its stream alone: the documents that the stream makes are parked, with
+ * their children. They leave their collections, the reason comes into `parked`, later events pass them by. Which are
+ * parked follows from the log alone, so it is the same however the read models come about.
  */
-export const projector = (projections: readonly Projection[], read: (collection: string, id: string) => Promise<Entry | undefined>, log: (message: string, about: Record<string, unknown>) => void) => {
+export const projector = (projections: readonly Projection[], read: (collection: string, id: string) => Promise<Entry | undefined>, log: Log) => {
   const byCategory = new Map(projections.map(({ of }) => [of.category, projections.filter((p) => p.of.category === of.category)]));
-  // Both by stream: the documents that its events make.
-  const docs = new LRUCache<string, readonly Held[]>({ max: 200_000 });
-  const touched = new Map<string, readonly Held[]>();
+  // Both by stream.
+  const units = new LRUCache<string, Unit>({ max: 200_000 });
+  const touched = new Map<string, Unit>();
   const broods = new Map<string, Brood>();
   const parked = new Map<string, string>();
-  const newlyParked = new Set<string>();
+  const newlyParked = new Map<string, Entry>();
   let nothingBefore = false;
 
   const held = (projection: Projection, id: string, entry?: Entry): Held =>
-    ({ projection, id, key: `${projection.collection}/${id}`, doc: entry && JSON.parse(entry.text), revision: entry?.revision ?? -1, changed: false });
+    ({ projection, id, doc: entry && JSON.parse(entry.text), revision: entry?.revision ?? -1, changed: false });
 
   /** The documents of a stream as they are before an event; undefined if it makes none. */
-  const before = ({ stream, revision }: StoredEvent): readonly Held[] | undefined | Promise<readonly Held[]> => {
-    const known = docs.get(stream);
+  const before = ({ stream, revision }: StoredEvent): Unit | undefined | Promise<Unit> => {
+    const known = units.get(stream);
     if (known) return known;
     const { category, id } = splitStream(stream);
     const concerned = byCategory.get(category);
-    if (nothingBefore && revision === 0) return concerned?.map((projection) => held(projection, id));
-    return concerned && Promise.all(concerned.map(async (projection) => held(projection, id, await read(projection.collection, id))));
+    if (!concerned) return undefined;
+    const unit = (docs: readonly Held[]): Unit => ({ stream, key: keyOf(concerned[0]!.collection, id), docs });
+    if (nothingBefore && revision === 0) return unit(concerned.map((projection) => held(projection, id)));
+    return Promise.all(concerned.map(async (projection) => held(projection, id, await read(projection.collection, id)))).then(unit);
   };
 
-  const parking = (key: string, event: Recorded, step: () => void): void => {
-    if (parked.size > 0 && parked.has(key)) return;
-    try {
-      step();
-    } catch (error) {
-      log('A projection threw; its document is parked', { document: key, position: event.position, error });
-      parked.set(key, `${event.source}:${event.topic} at position ${event.position}: ${String(error)}`);
-      newlyParked.add(key);
+  const broodOf = (children: Children, id: string): Brood => {
+    const key = keyOf(children.collection, id);
+    const brood = broods.get(key) ?? { children, id, cleared: false, docs: new Map() };
+    broods.set(key, brood);
+    return brood;
+  };
+
+  const clear = (brood: Brood): void => {
+    brood.cleared = true;
+    brood.docs.clear();
+  };
+
+  const park = ({ stream, docs }: Unit, what: string, error: unknown): void => {
+    const reason = `${what}: ${String(error)}`.slice(0, longestReason);
+    log('The documents of a stream are parked', { stream, reason });
+    for (const one of docs) {
+      const { projection, id, doc } = one;
+      const document = keyOf(projection.collection, id);
+      const name = doc === undefined ? id : nameOf(projection, doc);
+      parked.set(document, reason);
+      newlyParked.set(document, parkedEntry({ document, stream, reason }, keyOf(projection.collection, name), doc === undefined ? undefined : projection.guard?.(doc)));
+      one.doc = undefined;
+      one.changed = true;
+      if (projection.children) clear(broodOf(projection.children, id));
     }
   };
 
-  const step = (one: Held, event: Recorded): void => parking(one.key, event, () => {
-    one.doc = project(one.projection, one.doc, event);
+  const step = (one: Held, event: ReturnType<typeof decode>): void => {
+    const { projection, id } = one;
+    const { children } = projection;
+    const next = project(projection, one.doc, event);
+    const { cleared, put = [] } = children ? projectChildren(children, id, event) : {};
+    one.doc = next;
     one.revision = event.revision;
     one.changed = true;
-  });
+    if (!children || !(cleared || put.length > 0)) return;
+    const brood = broodOf(children, id);
+    if (cleared) clear(brood);
+    for (const [name, doc] of put) brood.docs.set(name, { doc, revision: event.revision });
+  };
 
-  const stepChildren = (children: Children, id: string, event: Recorded): void => {
-    const key = `${children.collection}/${id}`;
-    parking(key, event, () => {
-      const { cleared, put = [] } = children.on[event.topic]?.(event) ?? {};
-      const brood = broods.get(key) ?? { children, id, cleared: false, docs: new Map() };
-      broods.set(key, brood);
-      if (cleared) {
-        brood.cleared = true;
-        brood.docs.clear();
-      }
-      for (const [name, doc] of put) brood.docs.set(name, { doc, revision: event.revision });
-    });
+  const advance = (unit: Unit, stored: StoredEvent): void => {
+    try {
+      const event = decode(stored);
+      for (const one of unit.docs) step(one, event);
+    } catch (error) {
+      park(unit, `${stored.type} at position ${stored.position}`, error);
+    }
+  };
+
+  const changeOf = ({ projection, id, doc, revision }: Held): Change => {
+    const { collection } = projection;
+    return doc === undefined ? { collection, id } : { collection, id, entry: entryOf(projection, id, doc, revision) };
+  };
+
+  /** What has changed of a stream's documents. */
+  const changesOf = (unit: Unit): readonly Change[] => {
+    const changed = (): Change[] => unit.docs.filter((one) => one.changed).map(changeOf);
+    try {
+      return changed();
+    } catch (error) {
+      park(unit, 'in words', error);
+      return changed();
+    }
   };
 
   return {
     /** Forgets everything; `empty` says that the read store holds nothing, so that nothing has to be looked up in it. */
     reset: (empty: boolean, parkedBefore: ReadonlyMap<string, string> = new Map()): void => {
-      docs.clear();
+      units.clear();
       touched.clear();
       broods.clear();
       newlyParked.clear();
@@ -89,30 +133,22 @@ export const projector = (projections: readonly Projection[], read: (collection:
     },
     take: async (events: readonly StoredEvent[]): Promise<void> => {
       for (const stored of events) {
-        let concerned = touched.get(stored.stream);
-        if (!concerned) {
+        let unit = touched.get(stored.stream);
+        if (!unit) {
           const found = before(stored);
-          concerned = found instanceof Promise ? await found : found;
-          if (!concerned) continue;
-          touched.set(stored.stream, concerned);
+          unit = found instanceof Promise ? await found : found;
+          if (!unit) continue;
+          touched.set(stored.stream, unit);
         }
-        const event = decode(stored);
-        for (const one of concerned) {
-          step(one, event);
-          if (one.projection.children) stepChildren(one.projection.children, one.id, event);
-        }
+        if (parked.size === 0 || !parked.has(unit.key)) advance(unit, stored);
       }
     },
     drain: (): Change[] => {
       const changes: Change[] = [];
-      for (const [stream, concerned] of touched) {
-        docs.set(stream, concerned);
-        for (const one of concerned) {
-          if (!one.changed) continue;
-          const { projection: { collection }, projection, id, doc, revision } = one;
-          changes.push(doc === undefined ? { collection, id } : { collection, id, entry: entryOf(projection, id, doc, revision) });
-          one.changed = false;
-        }
+      for (const [stream, unit] of touched) {
+        units.set(stream, unit);
+        changes.push(...changesOf(unit));
+        for (const one of unit.docs) one.changed = false;
       }
       for (const { children, id: parent, cleared, docs } of broods.values()) {
         const { collection } = children;
@@ -122,8 +158,7 @@ export const projector = (projections: readonly Projection[], read: (collection:
           changes.push({ collection, id, entry: entryOf(children, id, doc, revision) });
         }
       }
-      for (const key of newlyParked)
-        changes.push({ collection: parkedSpec.name, id: key, entry: { id: key, text: JSON.stringify({ document: key, reason: parked.get(key) }), revision: 0, sorts: { name: key }, filters: {} } });
+      for (const [id, entry] of newlyParked) changes.push({ collection: parkedSpec.name, id, entry });
       touched.clear();
       broods.clear();
       newlyParked.clear();

@@ -3,7 +3,7 @@ import { Refusal } from '../domain/refusal.ts';
 import type { Indexed } from './collectionIndex.ts';
 import { checkStep } from './collections.ts';
 import { type Following, nearCopy, type State } from './nearCopy.ts';
-import { type Checkpoint, type CollectionSpec, type Entry, leaseMs, type ReadStore } from './port.ts';
+import { type Checkpoint, type CollectionSpec, type Entry, leaseMs, type Page, type Query, type ReadStore } from './port.ts';
 import { redisConnection } from './redisConnection.ts';
 import * as scripts from './redisScripts.ts';
 import { fieldOf, redisStep, restOf } from './redisStep.ts';
@@ -38,6 +38,10 @@ export const redisReadStore = ({ url, prefix, collections, readWaitMs = 2000, no
   const listeners: (() => void)[] = [];
   let applying: Promise<void> | undefined;
   let lost = false;
+  // What Redis holds is wrong though its state says otherwise: somebody has been at it.
+  let spoilt = false;
+  // The farthest position that others have been told of.
+  let shown = 0;
   let token = '';
 
   const refuse = (message: string, cause?: unknown): Refusal => {
@@ -46,6 +50,11 @@ export const redisReadStore = ({ url, prefix, collections, readWaitMs = 2000, no
       for (const listener of listeners) listener();
     }
     return new Refusal('unavailable', message, { retryAfterSeconds: 1, cause });
+  };
+
+  const refuseSpoilt = (): Refusal => {
+    spoilt = true;
+    return refuse('The read models are incomplete');
   };
 
   const reached = <T>(asked: Promise<unknown>): Promise<T> =>
@@ -58,7 +67,8 @@ export const redisReadStore = ({ url, prefix, collections, readWaitMs = 2000, no
     scan: (cursor) => reached(redis.send(['HSCAN', keys[2]!, cursor, 'COUNT', '1000'], stepMs)),
   });
 
-  const stateOf = ([epoch, position, event]: readonly [string, string, string]): State => ({ epoch, position: Number(position), event });
+  type Begun = readonly [epoch: string, position: string, event: string];
+  const stateOf = ([epoch, position, event]: Begun): State => ({ epoch, position: Number(position), event });
 
   type Read = readonly [epoch: string, position: string, texts: readonly (string | null)[], rests: readonly (string | null)[]];
   const read = async (epoch: string, what: 'texts' | 'whole', fields: readonly string[]) => {
@@ -68,17 +78,24 @@ export const redisReadStore = ({ url, prefix, collections, readWaitMs = 2000, no
     return { position: Number(position), texts, rests };
   };
 
+  /** The state of the near copy; it may be behind what was shown for the runner alone. */
+  const stateAt = (least: number): State => {
+    const state = copy.at();
+    if (!state) throw refuse('The read models are not loaded');
+    if (state.position < least) throw new Refusal('unavailable', 'The read models are being made anew', { retryAfterSeconds: 1 });
+    return state;
+  };
+
   /** What `look` finds in the near copy, and the texts of its fields in Redis, both as of one position. */
-  const agreed = async <T>(look: () => { readonly found: T; readonly fields: readonly string[] }): Promise<{ found: T; texts: readonly string[] }> => {
+  const agreed = async <T>(least: number, look: () => { readonly found: T; readonly fields: readonly string[] }): Promise<{ found: T; texts: readonly string[] }> => {
     const until = Date.now() + readWaitMs;
     for (;;) {
       while (applying) await applying;
-      const state = copy.at();
-      if (!state) throw refuse('The read models are not loaded');
+      const state = stateAt(least);
       const { found, fields } = look();
       const { position, texts } = await read(state.epoch, 'texts', fields);
       if (position === state.position) {
-        if (texts.includes(null)) throw refuse('The read models are incomplete');
+        if (texts.includes(null)) throw refuseSpoilt();
         return { found, texts: texts as readonly string[] };
       }
       if (position < state.position || Date.now() > until) throw refuse('The read models are behind');
@@ -86,23 +103,31 @@ export const redisReadStore = ({ url, prefix, collections, readWaitMs = 2000, no
     }
   };
 
-  const getMany = async (collection: string, ids: readonly string[]): Promise<readonly (Entry | undefined)[]> => {
+  const getMany = async (least: number, collection: string, ids: readonly string[]): Promise<readonly (Entry | undefined)[]> => {
     copy.collections.of(collection);
-    const state = copy.at();
-    if (!state) throw refuse('The read models are not loaded');
+    const state = stateAt(least);
     const { position, texts, rests } = await read(state.epoch, 'whole', ids.map((id) => fieldOf(collection, id)));
     if (position < state.position) throw refuse('The read models are behind');
     return texts.map((text, n) => {
       const rest = rests[n]!;
-      if ((text === null) !== (rest === null)) throw refuse('The read models are incomplete');
+      if ((text === null) !== (rest === null)) throw refuseSpoilt();
       return text === null || rest === null ? undefined : { ...(JSON.parse(rest) as Indexed), text };
     });
+  };
+
+  const list = async (least: number, collection: string, query: Query): Promise<Page> => {
+    const { found, texts } = await agreed(least, () => {
+      const page = copy.collections.of(collection).page(query);
+      return { found: page, fields: page.entries.map(({ id }) => fieldOf(collection, id)) };
+    });
+    return { total: found.total, entries: found.entries.map(({ id, revision }, n) => ({ id, revision, text: texts[n]! })) };
   };
 
   const resume = async (): Promise<Checkpoint> => {
     await reached(redis.ready());
     for (let tries = 0; tries < loadTries; tries++) {
-      const there = stateOf(await step(scripts.begin, [newEpoch(), shape]));
+      const there = stateOf(await (spoilt ? step<Begun>(scripts.clear, [newEpoch()]) : step<Begun>(scripts.begin, [newEpoch(), shape])));
+      spoilt = false;
       if (await copy.follow()) {
         lost = false;
         const { position, event } = copy.at()!;
@@ -154,21 +179,20 @@ export const redisReadStore = ({ url, prefix, collections, readWaitMs = 2000, no
     async clear() {
       await copy.load(stateOf(await step(scripts.clear, [newEpoch()])));
     },
-    get: async (collection, id) => (await getMany(collection, [id]))[0],
-    getMany,
+    shown: (position) => { shown = Math.max(shown, position); },
+    forRunner: {
+      get: async (collection, id) => (await getMany(0, collection, [id]))[0],
+      list: async (collection, query) => list(0, collection, query),
+    },
+    get: async (collection, id) => (await getMany(shown, collection, [id]))[0],
+    getMany: async (collection, ids) => getMany(shown, collection, ids),
     async idsNamed(collection, name) {
-      const { found } = await agreed(() => ({ found: copy.collections.of(collection).named(name), fields: [] }));
+      const { found } = await agreed(shown, () => ({ found: copy.collections.of(collection).named(name), fields: [] }));
       return found.map(({ id }) => id);
     },
-    async list(collection, query) {
-      const { found, texts } = await agreed(() => {
-        const page = copy.collections.of(collection).page(query);
-        return { found: page, fields: page.entries.map(({ id }) => fieldOf(collection, id)) };
-      });
-      return { total: found.total, entries: found.entries.map(({ id, revision }, n) => ({ id, revision, text: texts[n]! })) };
-    },
+    list: async (collection, query) => list(shown, collection, query),
     guard(collection, id) {
-      if (!copy.at()) throw refuse('The read models are not loaded');
+      stateAt(shown);
       const entry = copy.collections.of(collection).get(id);
       return entry && (entry.guard ?? null);
     },

@@ -13,15 +13,22 @@ const script = (text: string): Script => {
  * `<collection>/<id>`: the document's text, and as JSON the rest of its entry), `notices` (stream of what changed), `lease`
  * (token of who leads, until it expires) and `fence` (token of who led last: who may write). What is published on the
  * channel `notices` says no more than that it is worth to look.
- * `state()` is epoch, position and event, or false if anything is missing: keys evicted or deleted by hand count as lost.
+ * `state()` is epoch, position and event, or false if anything is missing: keys evicted, deleted by hand, or overwritten with
+ * values of another type count as lost.
  * Positions stay text, since Lua prints large numbers rounded.
  */
 const common = `
 local meta, texts, index, notices, lease, fence = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
+local function asked(...)
+  local answer = redis.pcall(...)
+  if type(answer) == 'table' and answer.err then return false end
+  return answer
+end
 local function state()
-  local found = redis.call('HMGET', meta, 'epoch', 'position', 'event', 'documents')
+  local found = asked('HMGET', meta, 'epoch', 'position', 'event', 'documents')
+  if not found or not found[1] or not tonumber(found[2]) then return false end
   local documents = tonumber(found[4])
-  if found[1] and redis.call('HLEN', texts) == documents and redis.call('HLEN', index) == documents then
+  if asked('HLEN', texts) == documents and asked('HLEN', index) == documents then
     return {found[1], found[2], found[3]}
   end
   return false
@@ -44,6 +51,7 @@ end
 
 /** A new epoch, and what epochs must begin with. Gives the state, after starting afresh if there is none of that kind. */
 export const begin = script(`
+if asked('XLEN', notices) == false then redis.call('UNLINK', notices) end
 local at = state()
 if at and string.sub(at[1], 1, #ARGV[2]) == ARGV[2] then return at end
 return start(ARGV[1])
@@ -63,12 +71,15 @@ return {at[1], at[2], values(texts, 2), ARGV[1] == 'whole' and values(index, 2) 
 export const follow = script(`
 local at = state()
 if not at or at[1] ~= ARGV[1] then return false end
-return {at[2], at[3], redis.call('XRANGE', notices, ARGV[2], '+')}
+local since = asked('XRANGE', notices, ARGV[2], '+')
+return since and {at[2], at[3], since}
 `);
 
 /** The token had so far ('' for none), a new one, milliseconds. Gives the token to lead with, or '' while another leads. */
 export const lead = script(`
-local held = redis.call('GET', lease)
+local held = asked('GET', lease)
+-- One that never ends is none of ours.
+if held and redis.call('PTTL', lease) < 0 then held = false end
 if held and held ~= ARGV[1] then return '' end
 local token = held or ARGV[2]
 redis.call('SET', lease, token, 'PX', ARGV[3])
@@ -78,7 +89,7 @@ return token
 
 /** The token. Gives the lead up. */
 export const resign = script(`
-if redis.call('GET', lease) ~= ARGV[1] then return 0 end
+if asked('GET', lease) ~= ARGV[1] then return 0 end
 redis.call('DEL', lease)
 redis.call('PUBLISH', notices, '')
 return 1
@@ -94,9 +105,9 @@ return 1
  */
 export const apply = script(`
 local epoch, from, to, event, keep = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]
-if redis.call('GET', fence) ~= ARGV[1] then return 0 end
+if asked('GET', fence) ~= ARGV[1] then return 0 end
 local at = state()
-if not at or at[1] ~= epoch or at[2] ~= from then return 0 end
+if not at or at[1] ~= epoch or at[2] ~= from or asked('XLEN', notices) == false then return 0 end
 if to ~= from then redis.call('XADD', notices, to .. '-0', 'from', from) end
 redis.call('HDEL', meta, 'epoch')
 local removed = 10 + 3 * tonumber(ARGV[7])

@@ -1,6 +1,18 @@
 import type { EventStore } from '../store/port.ts';
+import { parkedIn, parkedSpec } from './parked.ts';
 import type { Checkpoint, ReadStore } from './port.ts';
 import type { Projector } from './projector.ts';
+
+const pageLength = 1000;
+
+const parkedBefore = async ({ list }: ReadStore['forRunner']): Promise<ReadonlyMap<string, string>> => {
+  const found = new Map<string, string>();
+  for (;;) {
+    const { entries, total } = await list(parkedSpec.name, { sort: 'name', order: 1, skip: found.size, limit: pageLength });
+    for (const entry of entries) found.set(entry.id, parkedIn(entry).reason);
+    if (found.size >= total || entries.length === 0) return found;
+  }
+};
 
 /** Where projecting goes on from: what the read store holds, if the log still has that very event there, else the beginning. */
 export const resume = async (store: Pick<EventStore, 'at'>, model: ReadStore, documents: Projector, log: (message: string, about: Record<string, unknown>) => void): Promise<Checkpoint> => {
@@ -10,7 +22,6 @@ export const resume = async (store: Pick<EventStore, 'at'>, model: ReadStore, do
     await model.clear();
     checkpoint = { position: 0, event: '' };
   }
-  const { entries: parked } = await model.list('parked', { sort: 'name', order: 1, skip: 0, limit: 1000 });
-  documents.reset(checkpoint.position === 0, new Map(parked.map(({ id, text }) => [id, (JSON.parse(text) as { reason: string }).reason])));
+  documents.reset(checkpoint.position === 0, await parkedBefore(model.forRunner));
   return checkpoint;
 };

@@ -1,5 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Refusal } from '../domain/refusal.ts';
+import { isDamage } from '../store/integrity.ts';
 import type { EventStore } from '../store/port.ts';
 import type { Projection } from './define.ts';
 import { type Lead, newLead } from './lead.ts';
@@ -29,7 +30,7 @@ const longestPauseMs = 5000;
  * writes, and one of them its place when it is gone, or has lost the log.
  */
 export const runProjections = ({ store, model, projections, catchUp, log }: Needs) => {
-  const documents = projector(projections, (collection, id) => model.get(collection, id), log);
+  const documents = projector(projections, model.forRunner.get, log);
   const waiting = new Set<{ readonly position: number; readonly wake: (error?: Refusal) => void }>();
   const stop = new AbortController();
   const lead = newLead();
@@ -40,12 +41,15 @@ export const runProjections = ({ store, model, projections, catchUp, log }: Need
   let turn = new AbortController();
   let moved = false;
   let wake = (): void => undefined;
+  let tellDamage: (error: Error) => void = () => undefined;
+  const damaged = new Promise<Error>((resolve) => { tellDamage = resolve; });
 
   const endTurn = (): void => { turn.abort(); wake(); };
   model.onLost(endTurn);
   model.onMoved(() => { moved = true; wake(); });
 
   const move = (to: number): void => {
+    model.shown(to);
     position = to;
     for (const waiter of waiting) if (waiter.position <= to) waiter.wake();
   };
@@ -121,6 +125,7 @@ export const runProjections = ({ store, model, projections, catchUp, log }: Need
         await takeTurn();
       } catch (error) {
         fault = error instanceof Error ? error.message : String(error);
+        if (!ready && isDamage(error)) tellDamage(error as Error);
         log('Projecting stopped; it will go on', { position, error });
       }
       if (!stop.signal.aborted) await pause(wait, undefined, { signal: stop.signal }).catch(() => undefined);
@@ -133,6 +138,8 @@ export const runProjections = ({ store, model, projections, catchUp, log }: Need
     position: (): number => position,
     /** Whether the read models have reached the head that the log had when following began. */
     ready: (): boolean => ready,
+    /** Resolves when the log turns out to be damaged where it is read at the start: nothing may be shown then. */
+    damaged,
     /** Why projecting does not go on just now. */
     fault: (): string | undefined => fault,
     /** Waits until the read models hold everything up to the position; `unavailable` after `ms`, and when the service stops. */

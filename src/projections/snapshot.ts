@@ -5,7 +5,8 @@ import type { Change, Checkpoint, Entry } from './port.ts';
 /** What a snapshot belongs to: the log it was made from, and the version of the projections that made it. */
 export type Origin = { readonly log: string; readonly version: string };
 
-type Header = Origin & { readonly format: 1; readonly checkpoint: Checkpoint };
+/** First line of a snapshot. */
+export type Header = Origin & { readonly format: 1; readonly checkpoint: Checkpoint };
 
 const lineFeed = 10;
 const perChunk = 2000;
@@ -27,10 +28,14 @@ export const writeSnapshot = async (file: string, origin: Origin, checkpoint: Ch
     }
     await handle.writeFile(checksum.digest('hex'));
     await handle.sync();
-  } finally {
     await handle.close();
+    await rename(fresh, file);
+  } catch (error) {
+    // A part of a snapshot must not take up the last room on a disk.
+    await handle.close().catch(() => undefined);
+    await rm(fresh, { force: true });
+    throw error;
   }
-  await rename(fresh, file);
 };
 
 function* partsOf(header: Header, entries: Iterable<readonly [string, Entry]>): Generator<string> {

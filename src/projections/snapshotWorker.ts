@@ -14,7 +14,7 @@ export type SnapshotWork = { readonly log: LogUrl; readonly file: string; readon
 const make = async ({ log, file, origin }: SnapshotWork): Promise<void> => {
   const store = withPayloads(await openLogToRead(log, () => undefined));
   const model = memoryReadStore({ collections: collectionsOf(projections), load: () => readSnapshot(file, origin) });
-  const documents = projector(projections, (collection, id) => model.get(collection, id), () => undefined);
+  const documents = projector(projections, model.forRunner.get, () => undefined);
   const from = await resume(store, model, documents, () => undefined);
   let to = from;
   for await (const { events, position } of store.readAll(from.position)) {

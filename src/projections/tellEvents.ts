@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Refusal } from '../domain/refusal.ts';
-import { decode, type Recorded, splitStream } from '../store/event.ts';
+import { splitStream, type Told, told as toldOf } from '../store/event.ts';
 import type { EventStore } from '../store/port.ts';
 import type { Projections } from './run.ts';
 
@@ -12,26 +12,29 @@ type Needs = {
   /** Categories of the streams whose events are told. */
   readonly categories: ReadonlySet<string>;
   /** Told some events as soon as the log has them, from whatever node; must not throw. */
-  readonly onStored: (events: readonly Recorded[]) => void;
+  readonly onStored: (events: readonly Told[]) => void;
   /** Told every event once this node's read models show what it changed; must not throw. */
-  readonly onEvent: (event: Recorded) => void;
+  readonly onEvent: (event: Told) => void;
+  /** Told the type of every event of the log, once; must not throw. */
+  readonly onType: (type: string) => void;
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
-/** Tells a node of every event of some categories, in order and once, whoever projects. */
-export const tellEvents = ({ store, run, after, categories, onStored, onEvent, log }: Needs) => {
+/** Tells a node of every event of some categories, in order and once, whoever projects; also of those that cannot be read. */
+export const tellEvents = ({ store, run, after, categories, onStored, onEvent, onType, log }: Needs) => {
   const stop = new AbortController();
   let told = after;
 
   const tell = async (): Promise<void> => {
     for await (const { events, position } of store.follow(told, undefined, stop.signal)) {
-      const concerning = events.filter(({ stream, type }) => categories.has(splitStream(stream).category) && type.startsWith('@platform/')).map(decode);
+      const concerning = events.filter(({ stream, type }) => categories.has(splitStream(stream).category) && type.startsWith('@platform/')).map(toldOf);
       if (concerning.length > 0) {
         onStored(concerning);
         await run.reached(concerning.at(-1)!.position);
         concerning.forEach(onEvent);
       }
       told = position;
+      for (const { type } of events) onType(type);
     }
   };
 

@@ -14,30 +14,45 @@ export const blockList = (items: readonly string[]): BlockList => {
   return list;
 };
 
-/** An address in its one form: IPv4 also where IPv6 carries it (mapped, compatible, translated, NAT64), no zone. */
-export const canonicalAddress = (address: string): string => {
-  const [plain = ''] = address.split('%');
-  if (isIP(plain) !== 6) return plain;
-  const groups = groupsOf(new URL(`http://[${plain}]`).hostname.slice(1, -1));
-  const carries = carriers.some((prefix) => prefix.every((group, i) => groups[i] === group));
-  if (!carries) return groups.map((group) => group.toString(16)).join(':');
-  const [high, low] = [groups[6]!, groups[7]!];
-  return [high >> 8, high & 255, low >> 8, low & 255].join('.');
-};
+type Carrier = { readonly prefix: readonly number[]; readonly places: readonly number[] };
 
-const carriers = [[0, 0, 0, 0, 0, 0], [0, 0, 0, 0, 0, 0xffff], [0, 0, 0, 0, 0xffff, 0], [0x64, 0xff9b, 0, 0, 0, 0]];
+const last = [12, 13, 14, 15];
+const localNat64 = [0x64, 0xff9b, 1];
+
+/** How IPv6 carries IPv4: the first groups of the address, and the places of IPv4's four bytes among its sixteen. */
+const carriers: readonly Carrier[] = [
+  { prefix: [0, 0, 0, 0, 0, 0], places: last }, // compatible
+  { prefix: [0, 0, 0, 0, 0, 0xffff], places: last }, // mapped
+  { prefix: [0, 0, 0, 0, 0xffff, 0], places: last }, // translated
+  { prefix: [0x2002], places: [2, 3, 4, 5] }, // 6to4
+  { prefix: [0x64, 0xff9b, 0, 0, 0, 0], places: last }, // NAT64
+  // Each network cuts the local prefix of NAT64 in its own way (RFC 6052), and we do not know which.
+  { prefix: localNat64, places: [6, 7, 9, 10] },
+  { prefix: localNat64, places: [7, 9, 10, 11] },
+  { prefix: localNat64, places: [9, 10, 11, 12] },
+  { prefix: localNat64, places: last },
+];
 
 const groupsOf = (address: string): readonly number[] => {
-  const [head = '', tail] = address.split('::');
+  const [head = '', tail] = new URL(`http://[${address}]`).hostname.slice(1, -1).split('::');
   const numbers = (part: string) => (part === '' ? [] : part.split(':').map((group) => parseInt(group, 16)));
   const [before, after] = [numbers(head), numbers(tail ?? '')];
   return [...before, ...new Array<number>(8 - before.length - after.length).fill(0), ...after];
 };
 
-/** Whether the list has the address, in whatever form either is written. */
-export const within = (list: BlockList, address: string): boolean => {
-  const canonical = canonicalAddress(address);
+/** All that an address may stand for: itself first, in one form and without zone, then each IPv4 address that it may carry. */
+export const formsOf = (address: string): readonly string[] => {
   const [plain = ''] = address.split('%');
-  const has = (one: string) => list.check(one, isIP(one) === 6 ? 'ipv6' : 'ipv4');
-  return has(canonical) || has(plain);
+  if (isIP(plain) !== 6) return [plain];
+  const groups = groupsOf(plain);
+  const bytes = groups.flatMap((group) => [group >> 8, group & 255]);
+  const carried = carriers
+    .filter(({ prefix }) => prefix.every((group, i) => groups[i] === group))
+    .map(({ prefix, places }) => ({ prefix, address: places.map((place) => bytes[place]).join('.') }))
+    // In a cut that is not the network's own there are zeros.
+    .filter(({ prefix, address }) => prefix !== localNat64 || !address.startsWith('0.'));
+  return [groups.map((group) => group.toString(16)).join(':'), ...carried.map(({ address }) => address)];
 };
+
+/** Whether the list has this address, in the form that it is written in. */
+export const within = (list: BlockList, address: string): boolean => list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');

@@ -6,7 +6,7 @@ import { adapterFailure, reasonOf } from './failure.ts';
 import { httpAdapter } from './http.ts';
 import { labAdapter } from './lab.ts';
 import type { Outbound } from './outbound.ts';
-import type { Device, DeviceAdapter, Devices } from './port.ts';
+import type { Device, DeviceAdapter, DeviceCalls, Devices } from './port.ts';
 import { Busy, slots } from './slots.ts';
 import { sshAdapter } from './ssh.ts';
 
@@ -41,9 +41,9 @@ export const devicesOf = ({ adapters, order, unseal, guard, labFolder }: Needs):
   const places = slots(perAdapter, inLine);
   const turns = slots(1, inLine);
 
-  const open = ({ name, type, properties, created }: StoredAdapter): DeviceAdapter => {
+  const open = ({ name, type, properties, created }: StoredAdapter, traceparent: string | undefined): DeviceAdapter => {
     const opened = openSecrets(properties, unseal);
-    if (type === 'http') return httpAdapter(name, opened as HttpProperties, guard);
+    if (type === 'http') return httpAdapter(name, opened as HttpProperties, guard, traceparent);
     if (type === 'ssh') return sshAdapter(name, opened as SshProperties, guard);
     return labAdapter({ name, made: created, folder: labFolder });
   };
@@ -63,10 +63,10 @@ export const devicesOf = ({ adapters, order, unseal, guard, labFolder }: Needs):
   };
 
   /** One call, bounded: whatever becomes of it, it ends with the adapter's time. `alone`: no other such call on the device meanwhile. */
-  const calling = <T>(adapter: StoredAdapter, device: Device, alone: boolean, work: (adapter: DeviceAdapter, signal: AbortSignal) => Promise<T>): Promise<T> => {
+  const calling = <T>(adapter: StoredAdapter, device: Device, alone: boolean, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
     const timeout = typeof adapter.properties.timeout === 'number' ? adapter.properties.timeout : defaultTimeout;
     const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(timeout)]);
-    const placed = () => places(adapter.name, signal, () => work(open(adapter), signal));
+    const placed = () => places(adapter.name, signal, () => work(signal));
     const call = (alone ? turns(JSON.stringify([adapter.name, device.name]), signal, placed) : placed()).catch((error: unknown) => {
       if (error instanceof Busy) throw adapterFailure(adapter.name, 'too many calls at once');
       throw signal.aborted && !(error instanceof Refusal) ? adapterFailure(adapter.name, reasonOf(signal.reason)) : error;
@@ -77,9 +77,20 @@ export const devicesOf = ({ adapters, order, unseal, guard, labFolder }: Needs):
     return call;
   };
 
-  const reading = async <T>(name: string, work: (adapter: DeviceAdapter, device: Device, signal: AbortSignal) => Promise<T>): Promise<T> => {
-    const { adapter, device } = await lookUp(name);
-    return calling(adapter, device, false, (opened, signal) => work(opened, device, signal));
+  const calls = (traceparent: string | undefined): DeviceCalls => {
+    const reading = async <T>(name: string, work: (adapter: DeviceAdapter, device: Device, signal: AbortSignal) => Promise<T>): Promise<T> => {
+      const { adapter, device } = await lookUp(name);
+      return calling(adapter, device, false, (signal) => work(open(adapter, traceparent), device, signal));
+    };
+    return {
+      apply: async (name, device, config, options) => {
+        const adapter = (await adapters(device.name)).find((one) => one.name === name);
+        if (!adapter) throw adapterFailure(name, 'it is not there any more');
+        return calling(adapter, device, true, (signal) => open(adapter, traceparent).apply(device, config, options, signal));
+      },
+      configuration: (name) => reading(name, (adapter, device, signal) => adapter.configuration(device, signal)),
+      run: (name, command) => reading(name, (adapter, device, signal) => adapter.run(device, command, signal)),
+    };
   };
 
   return {
@@ -92,13 +103,7 @@ export const devicesOf = ({ adapters, order, unseal, guard, labFolder }: Needs):
       for (const { name: adapter, devices } of ordered(await adapters())) for (const device of devices) if (!known.has(device.name)) known.set(device.name, { ...device, adapter });
       return [...known.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
     },
-    apply: async (name, device, config, options) => {
-      const adapter = (await adapters(device.name)).find((one) => one.name === name);
-      if (!adapter) throw adapterFailure(name, 'it is not there any more');
-      return calling(adapter, device, true, (opened, signal) => opened.apply(device, config, options, signal));
-    },
-    configuration: (name) => reading(name, (adapter, device, signal) => adapter.configuration(device, signal)),
-    run: (name, command) => reading(name, (adapter, device, signal) => adapter.run(device, command, signal)),
+    calls,
     close: async () => {
       stopping.abort(new DOMException('The service is shutting down', 'AbortError'));
       await Promise.allSettled(underWay);

@@ -6,8 +6,16 @@ type Answered = { readonly status?: number | null; readonly body?: unknown };
 export const adapterFailure = (name: string, reason: string, { status = null, body = null }: Answered = {}): Refusal =>
   new Refusal('adapter_failed', `Adapter ${JSON.stringify(name)}: ${reason}`, { metadata: { adapter: { name, status, body } } });
 
+/** More bytes than were allowed. */
+export class TooMuch extends Error {}
+
+/** An answer that HTTP allows, but not to what was asked. The message says which. */
+export class Unexpected extends Error {}
+
 /** Why a connection failed, in words that hold nothing of what was sent. */
 export const reasonOf = (error: unknown): string => {
+  if (error instanceof TooMuch) return 'the answer is too large';
+  if (error instanceof Unexpected) return error.message;
   const { name, code, message } = error as NodeJS.ErrnoException;
   if (name === 'OutboundRefused') return message;
   if (name === 'TimeoutError') return 'there was no answer in time';

@@ -1,6 +1,6 @@
 import type { HttpProperties } from '../domain/adapterSchemas.ts';
 import { adapterFailure, reasonOf, redacted } from './failure.ts';
-import { httpCall, TooMuch } from './httpCall.ts';
+import { httpCall } from './httpCall.ts';
 import type { Outbound } from './outbound.ts';
 import type { AdapterAnswer, Device, DeviceAdapter } from './port.ts';
 
@@ -10,7 +10,7 @@ const maxBytes = 4 * 1024 * 1024;
  * A southbound controller (docs/southbound.md): `POST {base}/devices/{name}/configuration {config, options}`, `GET` of the
  * same `{config}` and `POST {base}/devices/{name}/commands {command}` `{output}`; plain texts will do for both.
  */
-export const httpAdapter = (name: string, properties: HttpProperties, guard: Outbound): DeviceAdapter => {
+export const httpAdapter = (name: string, properties: HttpProperties, guard: Outbound, traceparent?: string): DeviceAdapter => {
   const { baseUrl, auth, token, username, password } = properties;
   const basic = username === undefined ? undefined : Buffer.from(`${username}:${password}`).toString('base64');
   const authorization = auth ?? (token === undefined ? basic && `Basic ${basic}` : `Bearer ${token}`);
@@ -21,11 +21,11 @@ export const httpAdapter = (name: string, properties: HttpProperties, guard: Out
     if (device.name === '.' || device.name === '..') throw adapterFailure(name, 'a device of this name cannot be in a URL');
     const url = `${baseUrl.replace(/\/+$/, '')}/devices/${encodeURIComponent(device.name)}/${path}`;
     try {
-      const { status, type, text } = await httpCall(guard, { method, url, signal, maxBytes, ...(body !== undefined && { body }), headers: { ...(authorization && { Authorization: authorization }) } });
+      const { status, type, text } = await httpCall(guard, { method, url, traceparent, signal, maxBytes, ...(body !== undefined && { body }), headers: { ...(authorization && { Authorization: authorization }) } });
       const shown = status >= 200 && status < 300 ? text : redacted(text, secrets);
       return { status, text: asJson(shown, type) };
     } catch (error) {
-      throw adapterFailure(name, error instanceof TooMuch ? 'the answer is too large' : reasonOf(signal.aborted ? signal.reason : error));
+      throw adapterFailure(name, reasonOf(signal.aborted ? signal.reason : error));
     }
   };
 

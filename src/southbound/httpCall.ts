@@ -1,16 +1,17 @@
-import { request as plainRequest, type IncomingMessage } from 'node:http';
+import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
-import { abortable } from './failure.ts';
+import { exactText } from '../domain/exactJson.ts';
+import { abortable, TooMuch, Unexpected } from './failure.ts';
 import { type Outbound, pinned } from './outbound.ts';
-
-/** More bytes than were allowed. */
-export class TooMuch extends Error {}
+import { childOf } from './traceparent.ts';
 
 export type HttpCall = {
   readonly method: 'GET' | 'POST';
   readonly url: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Sent as JSON. */
+  /** Of the request that the call is made for. */
+  readonly traceparent?: string | undefined;
+  /** Sent as JSON; it may have the marks of domain/exactJson.ts. */
   readonly body?: unknown;
   readonly signal: AbortSignal;
   /** Most bytes of an answer's body; beyond it `TooMuch` is thrown. */
@@ -20,28 +21,65 @@ export type HttpCall = {
 /** An answer of whatever status; `type` is its media type without parameters, `text` its body as UTF-8. */
 export type HttpAnswer = { readonly status: number; readonly type: string; readonly text: string };
 
-/** One HTTP call on a connection of its own, which ends with it. Redirects are answers. `guard` says where it may lead. */
-export const httpCall = async (guard: Outbound, { method, url, headers, body, signal, maxBytes }: HttpCall): Promise<HttpAnswer> => {
+/** Interim answers (100, 102, 103) before the one that counts. */
+const mostInterim = 16;
+
+/**
+ * One HTTP call on a connection of its own, which ends with it. Redirects are answers. `guard` says where it may lead. It
+ * ends with its signal, whatever the other side does and whichever event Node makes of that.
+ */
+export const httpCall = async (guard: Outbound, call: HttpCall): Promise<HttpAnswer> => {
+  const { url, signal, maxBytes } = call;
   const { protocol, hostname } = new URL(url);
   const addresses = await abortable(guard.addresses(hostname.replace(/^\[|\]$/g, '')), signal);
-  const sent = body === undefined ? undefined : JSON.stringify(body);
-  const response = await new Promise<IncomingMessage>((resolve, reject) => {
-    const request = (protocol === 'https:' ? tlsRequest : plainRequest)(url, {
-      method, signal, agent: false, lookup: pinned(addresses),
-      headers: { Accept: 'application/json', ...(sent !== undefined && { 'Content-Type': 'application/json', 'Content-Length': String(Buffer.byteLength(sent)) }), ...headers },
-    }, resolve);
-    request.on('error', reject).end(sent);
-  });
+  const send = protocol === 'https:' ? tlsRequest : plainRequest;
+  const sent = call.body === undefined ? undefined : exactText(call.body);
+  const request = send(url, { method: call.method, agent: false, lookup: pinned(addresses), headers: headersOf(call, sent) });
   try {
-    const chunks: Buffer[] = [];
-    let size = 0;
-    for await (const chunk of response as AsyncIterable<Buffer>) {
-      chunks.push(chunk);
-      if ((size += chunk.length) > maxBytes) throw new TooMuch(`An answer may have ${maxBytes} bytes`);
-    }
-    const [type = ''] = (response.headers['content-type'] ?? '').split(';');
-    return { status: response.statusCode ?? 0, type: type.trim().toLowerCase(), text: Buffer.concat(chunks).toString('utf8') };
+    const answered = answerTo(request).then((response) => bodyOf(response, maxBytes));
+    request.end(sent);
+    return await abortable(answered, signal);
   } finally {
-    response.destroy();
+    request.destroy();
   }
+};
+
+const headersOf = ({ headers, traceparent }: HttpCall, sent: string | undefined): Record<string, string> => {
+  const made: Record<string, string> = { Accept: 'application/json' };
+  if (sent !== undefined) {
+    made['Content-Type'] = 'application/json';
+    made['Content-Length'] = String(Buffer.byteLength(sent));
+  }
+  if (traceparent !== undefined) made.traceparent = childOf(traceparent);
+  return { ...made, ...headers };
+};
+
+/** The answer once its headers are there. Rejects at whatever else a request can end with. */
+const answerTo = (request: ClientRequest): Promise<IncomingMessage> => new Promise((resolve, reject) => {
+  let interim = 0;
+  request.on('response', resolve);
+  // Stays: a request that is destroyed may still have an error to tell.
+  request.on('error', reject);
+  request.on('information', () => {
+    if (++interim <= mostInterim) return;
+    reject(new Unexpected('there are interim answers without an end'));
+    request.destroy();
+  });
+  // Without this listener Node closes the connection and tells nobody.
+  request.on('upgrade', (response, socket) => {
+    socket.destroy();
+    reject(new Unexpected(`the answer has status ${response.statusCode}, which was not asked for`));
+  });
+  request.on('close', () => reject(new Unexpected('the connection ended without an answer')));
+});
+
+const bodyOf = async (response: IncomingMessage, maxBytes: number): Promise<HttpAnswer> => {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of response as AsyncIterable<Buffer>) {
+    chunks.push(chunk);
+    if ((size += chunk.length) > maxBytes) throw new TooMuch(`An answer may have ${maxBytes} bytes`);
+  }
+  const [type = ''] = (response.headers['content-type'] ?? '').split(';');
+  return { status: response.statusCode ?? 0, type: type.trim().toLowerCase(), text: Buffer.concat(chunks).toString('utf8') };
 };

@@ -1,7 +1,8 @@
 import { lookup } from 'node:dns/promises';
 import type { LookupAddress } from 'node:dns';
 import { type BlockList, isIP, type LookupFunction } from 'node:net';
-import { blockList, canonicalAddress, within } from './addresses.ts';
+import { networkInterfaces } from 'node:os';
+import { blockList, formsOf, within } from './addresses.ts';
 
 /** What OUTBOUND_ALLOW names: host names in lower case, addresses and CIDR blocks. */
 export type Allowed = { readonly hosts: ReadonlySet<string>; readonly addresses: BlockList };
@@ -9,12 +10,12 @@ export type Allowed = { readonly hosts: ReadonlySet<string>; readonly addresses:
 /** A way out that leads where it may not. The message says where, and how it may be allowed. */
 export class OutboundRefused extends Error {
   constructor(host: string, address: string) {
-    super(`Ways out do not lead to ${host}${host === address ? '' : ` (${address})`}: it is loopback, link-local or a store of this service, and OUTBOUND_ALLOW does not name it`);
+    super(`Ways out do not lead to ${host}${host === address ? '' : ` (${address})`}: it is loopback, link-local, this machine or a store of this service, and OUTBOUND_ALLOW does not name it`);
     this.name = 'OutboundRefused';
   }
 }
 
-const local = blockList(['127.0.0.0/8', '0.0.0.0/8', '169.254.0.0/16', 'fe80::/10']);
+const local = blockList(['127.0.0.0/8', '0.0.0.0/8', '169.254.0.0/16', '::/127', 'fe80::/10']);
 
 type Needs = {
   readonly allowed: Allowed;
@@ -22,13 +23,23 @@ type Needs = {
   readonly stores: readonly string[];
   /** All addresses of a host, as the system knows them. */
   readonly resolve?: (host: string) => Promise<readonly LookupAddress[]>;
+  /** The addresses that this machine has now. */
+  readonly own?: () => readonly string[];
 };
 
+const interfaceAddresses = (): readonly string[] => Object.values(networkInterfaces()).flatMap((some = []) => some.map(({ address }) => address));
+
 /** Guards the ways out: device adapters and webhooks. */
-export const outbound = ({ allowed, stores, resolve = (host) => lookup(host, { all: true }) }: Needs) => {
+export const outbound = ({ allowed, stores, resolve = (host) => lookup(host, { all: true }), own = interfaceAddresses }: Needs) => {
   const addressesOf = async (host: string): Promise<readonly LookupAddress[]> => {
     const family = isIP(host);
     return family ? [{ address: host, family }] : resolve(host);
+  };
+
+  /** Addresses that ways out must not lead to, beside those that no machine's ways out may. */
+  const kept = async (): Promise<ReadonlySet<string>> => {
+    const ofStores = await Promise.all(stores.map((store) => addressesOf(store).catch(() => [])));
+    return new Set([...ofStores.flat().map(({ address }) => address), ...own()].flatMap(formsOf));
   };
 
   return {
@@ -39,8 +50,12 @@ export const outbound = ({ allowed, stores, resolve = (host) => lookup(host, { a
     addresses: async (host: string): Promise<readonly LookupAddress[]> => {
       const found = await addressesOf(host);
       if (allowed.hosts.has(host.toLowerCase())) return found;
-      const kept = new Set((await Promise.all(stores.map((store) => addressesOf(store).catch(() => [])))).flat().map(({ address }) => canonicalAddress(address)));
-      const good = found.filter(({ address }) => within(allowed.addresses, address) || !(within(local, address) || kept.has(canonicalAddress(address))));
+      const ours = await kept();
+      const refused = (form: string): boolean => (within(local, form) || ours.has(form)) && !within(allowed.addresses, form);
+      const good = found.filter(({ address }) => {
+        const [plain = '', ...carried] = formsOf(address);
+        return within(allowed.addresses, plain) || ![plain, ...carried].some(refused);
+      });
       if (good.length === 0) throw new OutboundRefused(host, found[0]?.address ?? host);
       return good;
     },

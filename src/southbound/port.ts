@@ -24,26 +24,36 @@ export type DeviceAdapter = {
   run(device: Device, command: string, signal: AbortSignal): Promise<string>;
 };
 
+/** Calls of devices. */
+export type DeviceCalls = {
+  apply(adapter: string, device: Device, config: string, options: Readonly<Record<string, unknown>>): Promise<AdapterAnswer>;
+  configuration(device: string): Promise<string>;
+  /** What the device prints for a command; `adapter_failed` with `metadata.adapter` when it cannot be had. */
+  run(device: string, command: string): Promise<string>;
+};
+
 /** The devices of all adapters, by name: the first adapter of the active profile's strategy that knows it is taken. */
 export type Devices = {
   /** Which adapter and device a name means; `not_found` when no adapter knows it. */
   find(device: string): Promise<{ readonly adapter: string; readonly device: Device }>;
   /** All devices with their adapters, by name. */
   list(): Promise<readonly (Device & { readonly adapter: string })[]>;
-  apply(adapter: string, device: Device, config: string, options: Readonly<Record<string, unknown>>): Promise<AdapterAnswer>;
-  configuration(device: string): Promise<string>;
-  /** What the device prints for a command; `adapter_failed` with `metadata.adapter` when it cannot be had. */
-  run(device: string, command: string): Promise<string>;
+  /** Calls for a request with that traceparent, which adapters that can send it do. */
+  calls(traceparent: string | undefined): DeviceCalls;
   /** Ends all calls under way, and waits until they have. */
   close(): Promise<void>;
 };
 
+/** Whose turn a render takes, and until when anybody waits for it. */
+export type Rendering = { readonly account: string; readonly signal: AbortSignal };
+
 /**
  * The template engine: Jinja2. Runs outside the event loop, bounded in time, memory, steps and output. A template that
- * does not parse or render: `Refusal('unprocessable')` whose fault has `line` and the reason.
+ * does not parse or render: `Refusal('unprocessable')` whose fault has `line` and the reason. Variables may have the marks of
+ * domain/exactJson.ts. Too many that wait: `Refusal('limited')`. Throws the signal's reason when that ends it.
  */
 export type Renderer = {
-  render(template: string, variables: Readonly<Record<string, unknown>>): Promise<string>;
+  render(template: string, variables: Readonly<Record<string, unknown>>, rendering: Rendering): Promise<string>;
   close(): Promise<void>;
 };
 
@@ -55,6 +65,8 @@ export type AgentCall = {
   /** Its name. */
   readonly agent: string;
   readonly inputs: Readonly<Record<string, unknown>>;
+  /** Of the request that started the session. */
+  readonly traceparent?: string | undefined;
 };
 
 /** What it says; without a status it goes on, and reports later. */

@@ -1,7 +1,25 @@
 /** More work in line than there may be. */
 export class Busy extends Error {}
 
-type Line = { running: number; readonly waiting: (() => void)[] };
+/** One that waits: it is let go on, or refused. */
+export type Waiting = { readonly go: () => void; readonly refuse: (error: unknown) => void };
+
+/** Waits at the end of the line; leaves it with the signal's reason if that comes first. Who lets one go takes it out of the line. */
+export const waitInLine = (line: Waiting[], signal: AbortSignal): Promise<void> => new Promise((resolve, reject) => {
+  const done = (): void => signal.removeEventListener('abort', leave);
+  const one: Waiting = {
+    go: () => { done(); resolve(); },
+    refuse: (error) => { done(); reject(error); },
+  };
+  const leave = (): void => {
+    line.splice(line.indexOf(one), 1);
+    reject(signal.reason);
+  };
+  signal.addEventListener('abort', leave, { once: true });
+  line.push(one);
+});
+
+type Line = { running: number; readonly waiting: Waiting[] };
 
 /** Lets so many at once through per key, in the order of asking; throws `Busy` beyond `longest` in line, the signal's reason if that comes first. */
 export const slots = (most: number, longest: number) => {
@@ -10,12 +28,7 @@ export const slots = (most: number, longest: number) => {
   const enter = (line: Line, signal: AbortSignal): Promise<void> | undefined => {
     if (line.running < most) return void line.running++;
     if (line.waiting.length >= longest) throw new Busy('Too many calls at once');
-    return new Promise((resolve, reject) => {
-      const go = () => { signal.removeEventListener('abort', leave); resolve(); };
-      const leave = () => { line.waiting.splice(line.waiting.indexOf(go), 1); reject(signal.reason); };
-      signal.addEventListener('abort', leave, { once: true });
-      line.waiting.push(go);
-    });
+    return waitInLine(line.waiting, signal);
   };
 
   return async <T>(key: string, signal: AbortSignal, work: () => Promise<T>): Promise<T> => {
@@ -28,7 +41,7 @@ export const slots = (most: number, longest: number) => {
     } finally {
       // The place goes straight to the next in line.
       const next = line.waiting.shift();
-      if (next) next();
+      if (next) next.go();
       else if (--line.running === 0) lines.delete(key);
     }
   };

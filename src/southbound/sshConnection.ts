@@ -58,10 +58,7 @@ export const withShell = async <T>(device: Device, properties: SshProperties, gu
       bytes.destroy();
     });
     await orBroken(ready);
-    const shellOn = (terminal: PseudoTtyOptions | false) => orBroken(new Promise<ClientChannel>((resolve, reject) => {
-      client.shell(terminal, (error, channel) => (error ? reject(new SshFailure('the device gives no shell')) : resolve(channel)));
-    }));
-    const shell = await shellOn({ term: 'dumb', cols: 511, rows: 1000 }).catch(() => shellOn(false));
+    const shell = await orBroken(shellOf(client, { term: 'dumb', cols: 511, rows: 1000 }).catch(() => shellOf(client, false)));
     return await orBroken(work(shell));
   } catch (error) {
     if (signal.aborted) throw new SshFailure(reasonOf(signal.reason));
@@ -73,6 +70,15 @@ export const withShell = async <T>(device: Device, properties: SshProperties, gu
     socket?.destroy();
   }
 };
+
+const shellOf = (client: ssh2.Client, terminal: PseudoTtyOptions | false): Promise<ClientChannel> => new Promise((resolve, reject) => {
+  try {
+    client.shell(terminal, (error, channel) => (error ? reject(new SshFailure('the device gives no shell')) : resolve(channel)));
+  } catch {
+    // ssh2 throws when the connection has ended meanwhile.
+    reject(new SshFailure('the connection broke off'));
+  }
+});
 
 const failureOf = (error: Error & { readonly level?: string; readonly code?: string }, shown: string | undefined, wanted: string): SshFailure => {
   if (shown !== undefined && shown !== wanted.replace(/=+$/, '')) return new SshFailure(`the host key is ${shown}, which is not the one that is pinned`);

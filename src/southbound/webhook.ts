@@ -2,7 +2,7 @@ import { asMessage, type Outcome } from '../domain/agentSessionSchemas.ts';
 import { openSecrets } from '../domain/secretFields.ts';
 import type { Sealed } from '../domain/sealed.ts';
 import { reasonOf, redacted } from './failure.ts';
-import { httpCall, TooMuch } from './httpCall.ts';
+import { httpCall } from './httpCall.ts';
 import type { Outbound } from './outbound.ts';
 import type { AgentAnswer, Webhook } from './port.ts';
 
@@ -30,7 +30,7 @@ const answerIn = (text: string): AgentAnswer => {
 };
 
 /** Webhooks over HTTP. An answer that repeats secrets that were sent is kept without them. */
-export const httpWebhook = (guard: Outbound, unseal: (sealed: Sealed) => string): Webhook => async ({ url, headers = {}, sessionId, agent, inputs }, signal) => {
+export const httpWebhook = (guard: Outbound, unseal: (sealed: Sealed) => string): Webhook => async ({ url, headers = {}, sessionId, agent, inputs, traceparent }, signal) => {
   const secrets: string[] = [];
   const open = (sealed: Sealed): string => {
     const secret = unseal(sealed);
@@ -40,12 +40,12 @@ export const httpWebhook = (guard: Outbound, unseal: (sealed: Sealed) => string)
   const body = { sessionId, agent, inputs: openSecrets(inputs, open) };
   const opened = openSecrets(headers, open) as Readonly<Record<string, string>>;
   try {
-    const { status, text } = await httpCall(guard, { method: 'POST', url, headers: opened, body, signal, maxBytes });
+    const { status, text } = await httpCall(guard, { method: 'POST', url, headers: opened, traceparent, body, signal, maxBytes });
     if (status < 200 || status > 299) return failed(`The agent answered with status ${status}`);
     const { lastMessage, ...answer } = answerIn(text);
     return { ...answer, ...(lastMessage !== undefined && { lastMessage: asMessage(redacted(lastMessage, secrets)) }) };
   } catch (error) {
     signal.throwIfAborted();
-    return failed(`The agent could not be called: ${error instanceof TooMuch ? 'its answer is too large' : reasonOf(error)}`);
+    return failed(`The agent could not be called: ${reasonOf(error)}`);
   }
 };

@@ -21,7 +21,7 @@ export type Metadata = {
 };
 
 /** An event of the platform's own, parsed. */
-export type Recorded<Data = unknown> = Omit<StoredEvent, 'type' | 'data' | 'metadata'> & {
+export type Recorded<Data = unknown> = Omit<StoredEvent, 'type' | 'data' | 'metadata' | 'lacking'> & {
   readonly source: string;
   readonly topic: string;
   readonly data: Data;
@@ -47,9 +47,40 @@ export const splitStream = (stream: string): { readonly category: string; readon
   return { category: stream.slice(0, dash), id: stream.slice(dash + 1) };
 };
 
-export const decode = ({ type, data, metadata, id, stream, revision, position }: StoredEvent): Recorded => {
+/** An event of the log that cannot be read. The message quotes nothing of its content. */
+export class BadEvent extends Error {
+  constructor({ stream, revision }: Pick<StoredEvent, 'stream' | 'revision'>, reason: string) {
+    super(`Event ${revision} of ${stream} ${reason}`);
+    this.name = 'BadEvent';
+  }
+}
+
+const parsed = (event: StoredEvent, part: 'data' | 'metadata'): unknown => {
+  try { return JSON.parse(event[part]); } catch { throw new BadEvent(event, `has ${part} that is no JSON`); }
+};
+
+/** The event of a log, parsed. Throws `BadEvent`. */
+export const decode = (event: StoredEvent): Recorded => {
+  const { type, id, stream, revision, position, lacking } = event;
+  if (lacking !== undefined) throw new BadEvent(event, lacking);
   const { source, topic } = splitType(type);
-  return { id, stream, revision, position, source, topic, data: JSON.parse(data), metadata: JSON.parse(metadata) as Metadata };
+  const data = parsed(event, 'data');
+  const metadata = parsed(event, 'metadata');
+  if (typeof metadata !== 'object' || metadata === null) throw new BadEvent(event, 'has metadata that is no object');
+  return { id, stream, revision, position, source, topic, data, metadata: metadata as Metadata };
+};
+
+/** What can be said of every event; `data` is undefined where the event cannot be read. */
+export type Told = Omit<Recorded, 'metadata'>;
+
+/** Never throws. */
+export const told = (event: StoredEvent): Told => {
+  try {
+    return decode(event);
+  } catch {
+    const { type, id, stream, revision, position } = event;
+    return { id, stream, revision, position, ...splitType(type), data: undefined };
+  }
 };
 
 /** base64 SHA-256 over stream, revision, event id, type, the predecessor's hash and the two texts. */

@@ -1,9 +1,19 @@
 import { randomUUID } from 'node:crypto';
 import type { EventStoreDbReads } from './eventstoredbReads.ts';
-import { type EventStore, WrongRevision } from './port.ts';
+import { type EventStore, type StoredEvent, WrongRevision } from './port.ts';
 import { turns } from './turns.ts';
 
 const kept = 10;
+
+/** What an event says; 0 if it says nothing: what was done before is found done. */
+const positionIn = ({ data }: StoredEvent): number => {
+  try {
+    const { position } = JSON.parse(data) as { readonly position: unknown };
+    return typeof position === 'number' && Number.isSafeInteger(position) ? Math.max(0, position) : 0;
+  } catch {
+    return 0;
+  }
+};
 
 /** How far readers have come: the newest event of `checkpoint-<name>`. */
 export const eventStoreDbCheckpoints = (reads: EventStoreDbReads, append: EventStore['append']) => {
@@ -13,7 +23,7 @@ export const eventStoreDbCheckpoints = (reads: EventStoreDbReads, append: EventS
 
   const stored = async (name: string): Promise<{ revision: number; position: number }> => {
     const event = await reads.newest(`checkpoint-${name}`);
-    return event ? { revision: event.revision, position: (JSON.parse(event.data) as { position: number }).position } : { revision: -1, position: 0 };
+    return event ? { revision: event.revision, position: positionIn(event) } : { revision: -1, position: 0 };
   };
 
   /** Old ones are of no use. Done once, and no harm when it may not be done. */

@@ -46,9 +46,21 @@ export const wrapForeign = ({ id, type, data, metadata, contentType, created }: 
 /** Whether an event of the log is a foreign one. No event of the platform's own may have metadata of this form. */
 export const isForeign = ({ metadata }: Pick<StoredEvent, 'metadata'>): boolean => metadata.startsWith(begin);
 
+/** Undefined for metadata that only begins as that of a foreign event. */
+const wrappedIn = (metadata: string): Wrapped['$foreign'] | undefined => {
+  try {
+    const { $foreign } = JSON.parse(metadata) as Wrapped;
+    const texts: readonly unknown[] = [$foreign.contentType, $foreign.metadata];
+    return texts.every((text) => typeof text === 'string') && !Number.isNaN(Date.parse($foreign.created)) ? $foreign : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
 /** What its writer sent, byte for byte; undefined for the platform's own events. */
 export const unwrapForeign = (event: Pick<StoredEvent, 'data' | 'metadata'>): Foreign | undefined => {
-  if (!isForeign(event)) return undefined;
-  const { created, contentType, encoding, metadata, metadataEncoding } = (JSON.parse(event.metadata) as Wrapped).$foreign;
+  const wrapped = isForeign(event) ? wrappedIn(event.metadata) : undefined;
+  if (!wrapped) return undefined;
+  const { created, contentType, encoding, metadata, metadataEncoding } = wrapped;
   return { data: toBytes(event.data, encoding), metadata: toBytes(metadata, metadataEncoding), contentType, created: new Date(created) };
 };

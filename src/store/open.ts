@@ -1,6 +1,7 @@
 import type { EventStoreDb } from './eventstoredb.ts';
 import type { EventStore } from './port.ts';
 import { openSqliteReader, openSqliteStore, type SqliteStore } from './sqlite.ts';
+import type { Seen } from './sqliteShorter.ts';
 import type { LogUrl } from './url.ts';
 
 type Told = (message: string, about: Record<string, unknown>) => void;
@@ -8,9 +9,14 @@ type Told = (message: string, about: Record<string, unknown>) => void;
 /** Opens a log in EventStoreDB. Its packages take longer to load than all the rest, and most logs are files: only now. */
 export const openRemote = async (url: string, log: Told): Promise<EventStoreDb> => (await import('./eventstoredb.ts')).openEventStoreDb({ url, log });
 
-/** Opens the log at a URL; `log` is told when the way to it is lost and found. */
-export const openLog = async (at: LogUrl, log: Told): Promise<{ readonly embedded: SqliteStore } | { readonly remote: EventStoreDb }> =>
-  ('file' in at ? { embedded: await openSqliteStore(at) } : { remote: await openRemote(at.url, log) });
+type Opened = { readonly embedded: SqliteStore } | { readonly remote: EventStoreDb };
+
+/**
+ * Opens the log at a URL; `log` is told when the way to it is lost and found. A log in a file must have what others have
+ * `seen` in it.
+ */
+export const openLog = async (at: LogUrl, log: Told, seen: readonly Seen[] = []): Promise<Opened> =>
+  ('file' in at ? { embedded: await openSqliteStore(at, { seen, log }) } : { remote: await openRemote(at.url, log) });
 
 /** The same for reading alone: also while another process writes to the file. */
 export const openLogToRead = (at: LogUrl, log: Told): Promise<EventStore> =>

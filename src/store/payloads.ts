@@ -72,15 +72,40 @@ export const slimmed = async (store: EventStore, source: string, facts: readonly
 // What strangers store may look like anything.
 const isSlim = (event: Pick<StoredEvent, 'data' | 'metadata'>): boolean => event.data.startsWith(begin) && !isForeign(event);
 
-/** The store as its readers see it: every event with its whole data. What is appended goes through as it is. */
+const sha256Form = /^[0-9a-f]{64}$/;
+
+const referenceIn = ({ data }: StoredEvent): Reference['$payload'] | undefined => {
+  try {
+    const { $payload } = JSON.parse(data) as Reference;
+    return sha256Form.test($payload.sha256) ? $payload : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/** The whole text out of its parts; undefined if they are not what the reference names. */
+const assembled = ({ sha256, parts }: Reference['$payload'], pieces: readonly StoredEvent[]): string | undefined => {
+  try {
+    const text = pieces.slice(0, parts).map(({ data }) => (JSON.parse(data) as { text: string }).text).join('');
+    return hash('sha256', text, 'hex') === sha256 ? text : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+/**
+ * The store as its readers see it: every event with its whole data. One whose parts are missing or damaged comes all the
+ * same and says that it is `lacking`: it must not keep its reader from all others. What is appended goes through as it is.
+ */
 export const withPayloads = <S extends EventStore>(store: S): S => {
   const whole = async (event: StoredEvent): Promise<StoredEvent> => {
     if (!isSlim(event)) return event;
-    const { $payload: { sha256, parts } } = JSON.parse(event.data) as Reference;
-    const texts: string[] = [];
-    for await (const events of store.read(`payload-${sha256}`)) for (const { data } of events) texts.push((JSON.parse(data) as { text: string }).text);
-    const data = texts.slice(0, parts).join('');
-    if (hash('sha256', data, 'hex') !== sha256) throw new Error(`The parts in payload-${sha256} are not what ${event.stream} names`);
+    const reference = referenceIn(event);
+    if (!reference) return { ...event, lacking: 'names its content in no way that is known' };
+    const pieces: StoredEvent[] = [];
+    for await (const events of store.read(`payload-${reference.sha256}`)) pieces.push(...events);
+    const data = assembled(reference, pieces);
+    if (data === undefined) return { ...event, lacking: `has content in payload-${reference.sha256} that is missing or damaged` };
     return { ...event, data };
   };
   const all = (events: readonly StoredEvent[]) => (events.some(isSlim) ? Promise.all(events.map(whole)) : events);

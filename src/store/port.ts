@@ -11,7 +11,13 @@ export type NewEvent = {
 };
 
 /** An event as the log gives it back. Revisions count from 0 in a stream, positions ascend over all (gaps allowed), first > 0. */
-export type StoredEvent = NewEvent & { readonly stream: string; readonly revision: number; readonly position: number };
+export type StoredEvent = NewEvent & {
+  readonly stream: string;
+  readonly revision: number;
+  readonly position: number;
+  /** Set where the log lacks the event's content, which it keeps elsewhere: what is wrong. `data` is what it has. */
+  readonly lacking?: string;
+};
 
 /** Where an append ended: revision and position of its last event. */
 export type Appended = { readonly revision: number; readonly position: number };
@@ -38,8 +44,8 @@ export class WrongRevision extends Error {
 /**
  * The log. Every adapter passes `test/store.contract.ts`.
  *
- * Failures: `WrongRevision`, or `Refusal('unavailable')` when the log cannot be reached or has stopped after an I/O
- * error; an append that failed so may still be stored (unknown outcome), and repeating it with the same ids settles it.
+ * Failures: `WrongRevision`, or `Refusal('unavailable')` when the log cannot be reached or the disk fails; an append that
+ * failed so may still be stored, unless the message says otherwise, and repeating it with the same ids settles it.
  */
 export type EventStore = {
   /** Made once with the log and kept for ever: tells two logs apart. */
@@ -64,7 +70,7 @@ export type EventStore = {
   checkpoint(name: string): Promise<number>;
   /** Resolves when the position is durable. */
   setCheckpoint(name: string, position: number): Promise<void>;
-  /** Set once appends have stopped for good (I/O error, full disk): why. Reads go on. */
+  /** Set while appends are refused (I/O error, full disk): why. Reads go on. */
   fault(): string | undefined;
   /** False while the log cannot be reached. */
   connected(): boolean;
@@ -76,14 +82,20 @@ export type EventStore = {
 export const maxEvent = 512 * 1024;
 export const maxAppend = 900 * 1024;
 
-/** EventStoreDB refuses appends over 1 MiB; every adapter keeps to the same limits, so that logs can be moved. */
-export const checkSize = (events: readonly NewEvent[]): void => {
-  if (events.length === 0) throw new RangeError('An append stores at least one event');
+/** The limit that events of one append are over together or one by one, in bytes and in words. */
+export const sizeFault = (events: readonly NewEvent[]): { readonly most: number; readonly message: string } | undefined => {
   let total = 0;
   for (const { type, data, metadata } of events) {
     const size = Buffer.byteLength(type) + Buffer.byteLength(data) + Buffer.byteLength(metadata);
-    if (size > maxEvent) throw new Refusal('too_large', `One event may hold ${maxEvent} bytes, this one has ${size}`);
+    if (size > maxEvent) return { most: maxEvent, message: `One event may hold ${maxEvent} bytes, this one has ${size}` };
     total += size;
   }
-  if (total > maxAppend) throw new Refusal('too_large', `One change may hold ${maxAppend} bytes, this one has ${total}`);
+  return total > maxAppend ? { most: maxAppend, message: `One change may hold ${maxAppend} bytes, this one has ${total}` } : undefined;
+};
+
+/** EventStoreDB refuses appends over 1 MiB; every adapter keeps to the same limits, so that logs can be moved. */
+export const checkSize = (events: readonly NewEvent[]): void => {
+  if (events.length === 0) throw new RangeError('An append stores at least one event');
+  const fault = sizeFault(events);
+  if (fault) throw new Refusal('too_large', fault.message);
 };

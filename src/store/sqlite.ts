@@ -1,20 +1,27 @@
-import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { resolve as absolute } from 'node:path';
+import { dirname, join, resolve as absolute } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { Refusal } from '../domain/refusal.ts';
-import { startWorker } from '../startWorker.ts';
 import type { EventStore, StoredEvent } from './port.ts';
 import { readerAhead } from './sqliteAhead.ts';
 import { sqliteAppends, type Stats } from './sqliteAppends.ts';
 import { follow, newest, type News } from './sqliteFollow.ts';
 import { lockFolder } from './sqliteLock.ts';
-import { checkVersion, connect, connectToRead, createTables, privateFile } from './sqliteLog.ts';
+import { naming } from './sqliteErrors.ts';
+import { checkOrder, checkVersion, type Connection, connect, connectToRead, createTables, privateFile } from './sqliteLog.ts';
 import { sqliteReads, type Heading, type Reads } from './sqliteReads.ts';
-import type { WriterOptions } from './sqliteWriter.ts';
+import { type Pace, scrubber, type Scrubbed } from './sqliteScrub.ts';
+import { isMissing, refuseShorter, type Seen } from './sqliteShorter.ts';
+import type { WriterOptions } from './sqliteTransactions.ts';
 
 /** The event store embedded in the process, with what EventStoreDB's protocol needs beyond the port. */
-export type SqliteStore = EventStore & Backwards & { stats(): Stats };
+export type SqliteStore = EventStore & Backwards & {
+  stats(): Stats;
+  /** Why the note beside the log cannot be written; nothing else depends on it. */
+  noteFault(): string | undefined;
+  /** What checking the stored events in the background has found. */
+  scrubbed(): Scrubbed;
+};
 
 type Backwards = {
   /** A stream's newest events without their content, the newest first. */
@@ -39,35 +46,93 @@ const reading = (reads: Reads, news: News) => ({
   connected: () => true,
 });
 
+type Log = (message: string, about: Record<string, unknown>) => void;
+
+/** What the store is told besides, all optional. */
+export type Told = {
+  /** Events that others have seen in the log: it must have them. */
+  readonly seen?: readonly Seen[];
+  readonly log?: Log;
+  /** How fast stored events are checked in the background. */
+  readonly pace?: Pace;
+};
+
+const openToRead = (file: string, open: (file: string) => Connection): Connection => {
+  let db: Connection | undefined;
+  try {
+    db = open(file);
+    checkVersion(db, file);
+    return db;
+  } catch (error) {
+    db?.close();
+    throw naming(file, error);
+  }
+};
+
+/** The first connection, which makes the log where there is none. */
+const create = (file: string): Connection => {
+  privateFile(file);
+  const db = connect(file);
+  try {
+    createTables(db);
+    checkOrder(db, file);
+    return db;
+  } catch (error) {
+    db.close();
+    throw error;
+  }
+};
+
 /**
  * Opens the log in a file, which is made when it is missing. Throws `Refusal('unavailable')` when another process is
- * writing in the same folder, an error when the file is no log or cannot be written durably.
+ * writing in the same folder, an error when the file is no log, cannot be written durably, or lacks what was in it. When
+ * the disk fails later it goes on by itself: until then `fault` says why, and appends are refused.
  */
-export const openSqliteStore = async (options: WriterOptions): Promise<SqliteStore> => {
+export const openSqliteStore = async (options: WriterOptions, told: Told = {}): Promise<SqliteStore> => {
+  const { seen = [], log = () => undefined, pace } = told;
   const file = absolute(options.file);
   const unlock = lockFolder(file);
+  let reads: Reads | undefined;
   try {
-    privateFile(file);
-    const db = connect(file);
-    createTables(db);
-    checkVersion(db, file);
-    const worker = startWorker('sqliteWriter', import.meta.url, { ...options, file } satisfies WriterOptions);
-    await once(worker, 'message');
-    const reads = sqliteReads(db);
-    const news = newest(reads.head());
-    const { close: finishAppends, ...appends } = sqliteAppends(worker, news);
-    const close = async (): Promise<void> => {
-      await finishAppends();
-      reads.close();
-      news.wake();
-      unlock();
-    };
-    let closed: Promise<void> | undefined;
-    return { ...reading(reads, { ...news, ahead: readerAhead(file) }), ...appends, close: () => (closed ??= close()) };
+    await refuseShorter(file, seen);
+    if (isMissing(file) && existsSync(join(dirname(file), 'secret.key')))
+      log('A new log begins beside a secret.key: a first start was cut short, or the log was moved', { file });
+    const db = openToRead(file, create);
+    reads = sqliteReads(db);
+    reads.checkHead();
+    const scrub = scrubber({ db, head: reads.head, pace });
+    return await writing({ reads, scrub, options: { ...options, file }, log, unlock });
   } catch (error) {
+    reads?.close();
     unlock();
     throw error;
   }
+};
+
+type Parts = {
+  readonly reads: Reads;
+  readonly scrub: ReturnType<typeof scrubber>;
+  readonly options: WriterOptions;
+  readonly log: Log;
+  readonly unlock: () => void;
+};
+
+const writing = async ({ reads, scrub, options, log, unlock }: Parts): Promise<SqliteStore> => {
+  const head = reads.head();
+  const news = newest(head);
+  const { id, find } = reads;
+  const { close: finishAppends, started, ...appends } = sqliteAppends({ options, id, last: reads.at(head), news, find, log });
+  await started;
+  const close = async (): Promise<void> => {
+    scrub.stop();
+    await finishAppends();
+    reads.close();
+    news.wake();
+    unlock();
+  };
+  let closed: Promise<void> | undefined;
+  const ahead = readerAhead(options.file);
+  return { ...reading(reads, { ...news, ahead }), ...appends, scrubbed: scrub.scrubbed, close: () => (closed ??= close()) };
 };
 
 const pollMs = 200;
@@ -82,9 +147,7 @@ const refuse = async (): Promise<never> => {
  */
 export const openSqliteReader = async (file: string): Promise<EventStore> => {
   if (!existsSync(file)) throw new Refusal('not_found', `There is no log at ${file}`);
-  const db = connectToRead(file);
-  checkVersion(db, file);
-  const reads = sqliteReads(db);
+  const reads = sqliteReads(openToRead(file, connectToRead));
   const next = (signal: AbortSignal): Promise<void> => delay(pollMs, undefined, { signal }).catch(() => undefined);
   return {
     ...reading(reads, { head: reads.head, next, ahead: readerAhead(file) }),

@@ -1,7 +1,10 @@
 import { on, once } from 'node:events';
+import { Refusal } from '../domain/refusal.ts';
 import { startWorker } from '../startWorker.ts';
+import { isDamage } from './integrity.ts';
 import type { Batch, StoredEvent } from './port.ts';
 import type { Ahead, Chunk } from './sqliteAheadWorker.ts';
+import { inWords } from './sqliteErrors.ts';
 
 const chunksAhead = 4;
 
@@ -31,6 +34,8 @@ export const readerAhead = (file: string): ((after: number, until: number) => As
         yield batchOf(chunk);
         if (chunk.position === until) return;
       }
+    } catch (cause) {
+      throw isDamage(cause) ? cause : new Refusal('unavailable', inWords(cause), { cause });
     } finally {
       worker.postMessage('end');
       await ended;

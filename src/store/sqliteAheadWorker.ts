@@ -1,4 +1,5 @@
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
+import { reading } from './sqliteErrors.ts';
 import { connectToRead } from './sqliteLog.ts';
 import { sqliteReads } from './sqliteReads.ts';
 
@@ -13,7 +14,7 @@ export type Chunk = { readonly position: number; readonly numbers: readonly numb
 
 const port = parentPort as MessagePort;
 const { file, after, until } = workerData as Ahead;
-const reads = sqliteReads(connectToRead(file));
+const reads = sqliteReads(reading(() => connectToRead(file)));
 const chunk = reads.chunks(undefined);
 let position = after;
 

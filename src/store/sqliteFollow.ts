@@ -35,6 +35,10 @@ export const newest = (headAtStart: number) => {
       }
     },
     head: () => head,
+    /** The log was opened anew, and has events up to this position: what was not added is read from the file. */
+    reached(position: number): void {
+      head = Math.max(head, position);
+    },
     wake(): void {
       for (const done of waiting) done();
     },

@@ -1,9 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
-import Database from 'libsql';
+import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from '@photostructure/sqlite';
 
-export type Connection = Database.Database;
+export type Connection = DatabaseSyncInstance;
+export type Statement = StatementSyncInstance;
+
+/** Opens a file as it is. Rows come as arrays of columns. */
+export const openFile = (file: string, options: { readonly timeout: number; readonly readOnly?: boolean }): Connection =>
+  new DatabaseSync(file, { ...options, returnArrays: true });
 
 const version = 1;
 
@@ -14,11 +19,12 @@ const schema = `
     id TEXT NOT NULL, type TEXT NOT NULL, data TEXT NOT NULL, metadata TEXT NOT NULL
   ) STRICT;
   CREATE UNIQUE INDEX IF NOT EXISTS events_by_stream ON events (stream, revision);
+  CREATE TABLE IF NOT EXISTS sums (position INTEGER PRIMARY KEY, sum TEXT NOT NULL) STRICT;
   CREATE TABLE IF NOT EXISTS checkpoints (name TEXT PRIMARY KEY, position INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `;
 
 /** First column of the first row, undefined when there is none. */
-export const value = (db: Connection, sql: string): unknown => (db.prepare(sql).raw().get() as unknown[] | undefined)?.[0];
+export const value = (db: Connection, sql: string): unknown => (db.prepare(sql).get() as unknown[] | undefined)?.[0];
 
 /** Sees to it that the file exists, and its folder (0700), and that only its owner may open it. */
 export const privateFile = (file: string): void => {
@@ -37,31 +43,54 @@ export const privateFile = (file: string): void => {
  * fails as busy when another program holds the write lock for longer than `patienceMs`.
  */
 export const connect = (file: string, patienceMs = 5000): Connection => {
-  const db = new Database(file, { timeout: patienceMs });
-  db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
-  const journal = value(db, 'PRAGMA journal_mode');
-  const synchronous = value(db, 'PRAGMA synchronous');
-  if (journal !== 'wal' || synchronous !== 2) {
+  const db = openFile(file, { timeout: patienceMs });
+  try {
+    db.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = FULL');
+    const journal = value(db, 'PRAGMA journal_mode');
+    const synchronous = value(db, 'PRAGMA synchronous');
+    if (journal === 'wal' && synchronous === 2) return db;
     throw new Error(`${file} cannot be written durably: journal_mode is ${journal}, synchronous is ${synchronous}`);
+  } catch (error) {
+    db.close();
+    throw error;
   }
-  return db;
 };
 
 /** Opens a file so that nothing can be written to it. */
-export const connectToRead = (file: string): Connection => {
-  const db = new Database(file, { timeout: 5000 });
-  db.exec('PRAGMA query_only = 1');
-  return db;
-};
+export const connectToRead = (file: string): Connection => openFile(file, { timeout: 5000, readOnly: true });
+
+const hasLog = (db: Connection): boolean => value(db, "SELECT 1 FROM sqlite_schema WHERE name = 'log'") !== undefined;
 
 /** Throws when the file is not a log of the version that this program writes. */
 export const checkVersion = (db: Connection, file: string): void => {
-  const found = value(db, "SELECT 1 FROM sqlite_schema WHERE name = 'log'") && value(db, 'SELECT version FROM log');
+  const found = hasLog(db) && value(db, 'SELECT version FROM log');
   if (found !== version) throw new Error(`${file} is ${found ? `a log of version ${found}` : 'no log'}; this program needs version ${version}`);
 };
 
+/** The id of the log in a file, undefined when the file holds none. */
+export const logId = (db: Connection): string | undefined =>
+  (hasLog(db) ? (value(db, 'SELECT id FROM log') as string | undefined) : undefined);
+
 /** Makes the tables, and the id, unless they are there. */
 export const createTables = (db: Connection): void => {
+  // Position 0 is no event's: its sum is the position after which every event without a link has one.
+  const since = 'INSERT OR IGNORE INTO sums SELECT 0, coalesce(max(position), 0) FROM events';
   const id = `INSERT INTO log SELECT '${randomUUID()}', ${version} WHERE NOT EXISTS (SELECT 1 FROM log)`;
-  db.transaction(() => db.exec(schema + id)).immediate();
+  db.exec(`BEGIN IMMEDIATE; ${schema} ${since}; ${id}; COMMIT`);
+};
+
+const checkedEvents = 1000;
+
+/** Throws when an event is missing among the newest of a log: no position and no revision is ever left out. */
+export const checkOrder = (db: Connection, file: string): void => {
+  const gap = db.prepare(`SELECT position, stream, revision FROM events AS e
+    WHERE position > (SELECT max(position) FROM events) - ${checkedEvents} AND (
+      (position > 1 AND NOT EXISTS (SELECT 1 FROM events WHERE position = e.position - 1)) OR
+      (revision > 0 AND NOT EXISTS (
+        SELECT 1 FROM events WHERE stream = e.stream AND revision = e.revision - 1 AND position < e.position)))
+    LIMIT 1`).get() as [position: number, stream: string, revision: number] | undefined;
+  if (!gap) return;
+  const [position, stream, revision] = gap;
+  const place = `position ${position} (event ${revision} of stream ${stream})`;
+  throw new Error(`${file} is damaged: what comes before ${place} is missing; restore a backup`);
 };

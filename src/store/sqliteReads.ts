@@ -1,11 +1,10 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type Database from 'libsql';
 import { Refusal } from '../domain/refusal.ts';
+import { checker, DamagedLog, type Kept } from './integrity.ts';
 import type { Batch, Filter, StoredEvent } from './port.ts';
-import { value, type Connection } from './sqliteLog.ts';
-
-type Statement = Database.Statement<unknown[]>;
-type Row = [position: number, stream: string, revision: number, id: string, type: string, data: string, metadata: string];
+import { reading } from './sqliteErrors.ts';
+import { type Connection, logId, value } from './sqliteLog.ts';
+import { columns, type Row, toEvent } from './sqliteRows.ts';
 
 // A chunk must not hold up the event loop for more than some milliseconds: so many rows, fewer when they are long, and
 // with a filter out of so many positions.
@@ -13,71 +12,128 @@ const maxRows = 512;
 const maxBytes = 2 * 1024 * 1024;
 const maxScanned = 2048;
 
+// So many streams are remembered while their links are checked; a link of another one costs a look-up.
+const checkedStreams = 200_000;
+
+type Chunks = (after: number, until: number) => Batch;
+
 const select = (where: string, order: string): string => {
   const size = 'octet_length(data) + octet_length(metadata)';
   const rows = `FROM events WHERE ${where} ORDER BY ${order} LIMIT ${maxRows}`;
   const total = `SELECT sum(size) FROM (SELECT ${size} AS size ${rows})`;
   const fitting = `SELECT count(*) FROM (SELECT sum(${size}) OVER (ORDER BY ${order}) AS total ${rows}) WHERE total <= ${maxBytes}`;
-  return `SELECT position, stream, revision, id, type, data, metadata FROM events WHERE ${where} ORDER BY ${order}
+  return `SELECT ${columns} FROM events WHERE ${where} ORDER BY ${order}
     LIMIT CASE WHEN (${total}) <= ${maxBytes} THEN ${maxRows} ELSE max(1, (${fitting})) END`;
 };
 
 /** An event without its content. */
 export type Heading = Pick<StoredEvent, 'revision' | 'position' | 'id' | 'type'>;
 
-const toEvent = ([position, stream, revision, id, type, data, metadata]: Row): StoredEvent =>
-  ({ stream, revision, position, id, type, data, metadata });
+type Query = (...values: unknown[]) => unknown[];
 
-const events = (statement: Statement, ...values: unknown[]): StoredEvent[] => (statement.all(...values) as Row[]).map(toEvent);
+const events = (query: Query, ...values: unknown[]): StoredEvent[] => (query(...values) as Row[]).map(toEvent);
 
-/** Reads of the log through a connection, in the calling thread; after `close` they throw `Refusal('unavailable')`. */
+/** What a check looks up, through a connection. */
+export const keptIn = (db: Connection): Kept => {
+  const inStream = db.prepare('SELECT position, metadata FROM events WHERE stream = ? AND revision = ?');
+  // A log that an earlier version made, and that is open for reading only, may have no such table.
+  const hasSums = value(db, "SELECT 1 FROM sqlite_schema WHERE name = 'sums'") === 1;
+  const sum = hasSums ? db.prepare('SELECT sum FROM sums WHERE position = ?') : undefined;
+  const sumAt = (position: number): string | undefined => (sum?.get(position) as [string] | undefined)?.[0];
+  return {
+    find: (stream, revision) => {
+      const row = inStream.get(stream, revision) as [position: number, metadata: string] | undefined;
+      return row && { position: row[0], metadata: row[1] };
+    },
+    sumAt,
+    sumsSince: Number(sumAt(0) ?? Infinity),
+  };
+};
+
+/**
+ * Reads of the log through a connection, in the calling thread. They throw `Refusal('unavailable')` after `close`, and when
+ * the file cannot be read.
+ */
 export const sqliteReads = (db: Connection) => {
-  const inStream = db.prepare(select('stream = ?1 AND revision >= ?2', 'revision')).raw();
-  const inLog = db.prepare(select('position > ?1 AND position <= ?2', 'position')).raw();
-  const inStreamBack = db.prepare(select('stream = ?1 AND revision <= ?2', 'revision DESC')).raw();
-  const inLogBack = db.prepare(select('position < ?1', 'position DESC')).raw();
-  const newestIn = db.prepare('SELECT revision, position, id, type FROM events WHERE stream = ? ORDER BY revision DESC LIMIT ?').raw();
-  const lastRevision = db.prepare('SELECT max(revision) FROM events WHERE stream = ?').raw();
-  const lastPosition = db.prepare('SELECT max(position) FROM events').raw();
-  const atPosition = db.prepare('SELECT position, stream, revision, id, type, data, metadata FROM events WHERE position = ?').raw();
-  const ofName = db.prepare('SELECT position FROM checkpoints WHERE name = ?').raw();
   let closed = false;
-
   const open = (): void => {
     if (closed) throw new Refusal('unavailable', 'The log is closed');
   };
-  const first = (statement: Statement, ...values: unknown[]): number | null | undefined => {
-    open();
-    return (statement.get(...values) as [number | null] | undefined)?.[0];
+  /** All rows of a query. No statement is used elsewhere: here it is seen what it fails with. */
+  const query = (sql: string): Query => {
+    const statement = reading(() => db.prepare(sql));
+    return (...values) => {
+      open();
+      return reading(() => statement.all(...values));
+    };
   };
+
+  const inStream = query(select('stream = ?1 AND revision >= ?2', 'revision'));
+  const inLog = query(select('position > ?1 AND position <= ?2', 'position'));
+  const inStreamBack = query(select('stream = ?1 AND revision <= ?2', 'revision DESC'));
+  const inLogBack = query(select('position < ?1', 'position DESC'));
+  const newestIn = query('SELECT revision, position, id, type FROM events WHERE stream = ? ORDER BY revision DESC LIMIT ?');
+  const lastRevision = query('SELECT max(revision) FROM events WHERE stream = ?');
+  const lastPosition = query('SELECT max(position) FROM events');
+  const atPosition = query(`SELECT ${columns} FROM events WHERE position = ?`);
+  const atPlace = query('SELECT position FROM events WHERE stream = ? AND revision = ? AND id = ?');
+  const ofName = query('SELECT position FROM checkpoints WHERE name = ?');
+
+  const kept = reading(() => keptIn(db));
+
+  const first = (rows: Query, ...values: unknown[]): number | null | undefined => (rows(...values) as [number | null][])[0]?.[0];
   const head = (): number => first(lastPosition) ?? 0;
 
   /** The next events after a position, up to another: as many as one turn of the event loop may take. */
-  const chunks = (filter: Filter | undefined): ((after: number, until: number) => Batch) => {
-    const statement = filter
-      ? db.prepare(select(`position > ?1 AND position <= ?2 AND (${filter.map((_, n) => `instr(type, ?${n + 3}) = 1`).join(' OR ') || 0})`, 'position')).raw()
-      : inLog;
+  const filtered = (filter: Filter): Chunks => {
+    const passes = filter.map((_, n) => `instr(type, ?${n + 3}) = 1`).join(' OR ') || 0;
+    const rows = query(select(`position > ?1 AND position <= ?2 AND (${passes})`, 'position'));
     return (after, until) => {
-      open();
-      const end = Math.min(until, after + (filter ? maxScanned : maxRows));
-      const found = events(statement, after, end, ...(filter ?? []));
+      const end = Math.min(until, after + maxScanned);
+      const found = events(rows, after, end, ...filter);
       return { events: found, position: found.at(-1)?.position ?? end };
     };
   };
 
+  /** The same for all events, each checked. Throws `DamagedLog` where one is not what was written. */
+  const checked = (): Chunks => {
+    const check = checker(kept, checkedStreams);
+    return (after, until) => {
+      const end = Math.min(until, after + maxRows);
+      const found = events(inLog, after, end);
+      const position = found.at(-1)?.position ?? end;
+      check.from(after);
+      for (const event of found) {
+        const wrong = reading(() => check.next(event));
+        if (wrong !== undefined) throw new DamagedLog(event.position, wrong);
+      }
+      const missing = check.end(position);
+      if (missing !== undefined) throw new DamagedLog(position, missing);
+      return { events: found, position };
+    };
+  };
+
+  /** Reads in steps; with a filter nothing is checked. */
+  const chunks = (filter: Filter | undefined): Chunks => (filter ? filtered(filter) : checked());
+
   return {
-    id: value(db, 'SELECT id FROM log') as string,
+    id: logId(db)!,
     head,
     chunks,
+    /** Throws `DamagedLog` when the newest event is not what was written. */
+    checkHead(): void {
+      const last = head();
+      if (last > 0) chunks(undefined)(last - 1, last);
+    },
     at(position: number): StoredEvent | undefined {
-      open();
       return events(atPosition, position)[0];
     },
+    /** Position of the event at a revision of a stream, if it has that id. */
+    find: (stream: string, revision: number, id: string): number | undefined => first(atPlace, stream, revision, id) ?? undefined,
     checkpoint: (name: string): number => first(ofName, name) ?? 0,
     async *read(stream: string, from = 0): AsyncGenerator<readonly StoredEvent[]> {
       const last = first(lastRevision, stream) ?? -1;
       for (let next = from; next <= last; ) {
-        open();
         const found = events(inStream, stream, next);
         yield found;
         next += found.length;
@@ -98,13 +154,11 @@ export const sqliteReads = (db: Connection) => {
     },
     /** A stream's newest events without their content, the newest first. */
     newest(stream: string, count: number): readonly Heading[] {
-      open();
-      return (newestIn.all(stream, count) as [number, number, string, string][]).map(([revision, position, id, type]) => ({ revision, position, id, type }));
+      return (newestIn(stream, count) as [number, number, string, string][]).map(([revision, position, id, type]) => ({ revision, position, id, type }));
     },
     /** A stream's events from a revision down, some at a time. */
     async *readBack(stream: string, from: number): AsyncGenerator<readonly StoredEvent[]> {
       for (let next = from; next >= 0; ) {
-        open();
         const found = events(inStreamBack, stream, next);
         if (found.length === 0) return;
         yield found;
@@ -115,7 +169,6 @@ export const sqliteReads = (db: Connection) => {
     /** Everything before a position, the newest first, some at a time. */
     async *readAllBack(before: number): AsyncGenerator<readonly StoredEvent[]> {
       for (let next = before; next > 1; ) {
-        open();
         const found = events(inLogBack, next);
         if (found.length === 0) return;
         yield found;

@@ -1,7 +1,7 @@
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads';
-import { LRUCache } from 'lru-cache';
-import { inserter } from './sqliteInsert.ts';
-import { connect, value } from './sqliteLog.ts';
+import { inWords, isForGood, isFull } from './sqliteErrors.ts';
+import { noteKeeper, noteOfEvent } from './sqliteNote.ts';
+import { type AsLeft, openTransactions, type Transactions, type WriterOptions } from './sqliteTransactions.ts';
 
 /**
  * Appends in flat lists, which cross threads cheaply. `counts` says how many events each append has, `texts` holds id,
@@ -22,116 +22,119 @@ export type Request = {
  */
 export type Reply = readonly number[];
 
+/** Why a writer ends. */
+export type Failure = {
+  readonly reason: string;
+  /** A file could not grow: trying again at once is in vain. */
+  readonly full: boolean;
+  /** Opening the log again cannot help. */
+  readonly forGood: boolean;
+  /** So many of the oldest entries without a reply may have been stored; the others were not. */
+  readonly unsure: number;
+};
+
+/** What the writer tells. After `failed` it ends. */
+export type Told =
+  | { readonly ready: { readonly head: number } }
+  | { readonly settled: Reply }
+  | { readonly failed: Failure }
+  /** Why the note beside the log cannot be written; null once it can again. */
+  | { readonly note: string | null };
+
+/** `log`: its id. */
+export type WriterData = WriterOptions & { readonly left: AsLeft; readonly log: string };
+
 const pageSize = 4096;
 const maxTransaction = 8 * 1024 * 1024;
 const maxWal = 16 * 1024 * 1024;
 
-/** `patienceMs`: how long an append waits while another program writes to the file. */
-export type WriterOptions = { readonly file: string; readonly patienceMs?: number };
-
 const port = parentPort as MessagePort;
-const { file, patienceMs } = workerData as WriterOptions;
-const db = connect(file, patienceMs);
-const insert = inserter(db);
-const lastRevision = db.prepare('SELECT max(revision) FROM events WHERE stream = ?').raw();
-const stored = db.prepare('SELECT position FROM events WHERE stream = ? AND revision = ? AND id = ?').raw();
-const setCheckpoint = db.prepare('INSERT OR REPLACE INTO checkpoints (name, position) VALUES (?, ?)');
-
-// There is no other writer, so what is known of a stream stays true.
-const revisions = new LRUCache<string, number>({ max: 65_536 });
-let position = (value(db, 'SELECT max(position) FROM events') as number | null) ?? 0;
+const data = workerData as WriterData;
+const note = noteKeeper(data.file);
+let db: Transactions | undefined;
+let noteFails = false;
 let walSize = 0;
 
-const revisionOf = (stream: string): number =>
-  revisions.get(stream) ?? (lastRevision.get(stream) as [number | null])[0] ?? -1;
+const tell = (told: Told): void => port.postMessage(told);
 
-/** Position of the last event when the stream has events of these ids after the expected revision, else 0. */
-const repeated = (stream: string, expected: number, ids: readonly string[]): number => {
-  insert.flush();
-  const positions = ids.map((id, n) => (stored.get(stream, expected + 1 + n, id) as [number] | undefined)?.[0] ?? 0);
-  return positions.includes(0) ? 0 : positions.at(-1)!;
+/** The note is a help: a change is stored without it. */
+const takeNote = (db: Transactions): void => {
+  try {
+    const newest = db.newest();
+    if (newest) note.write(noteOfEvent(data.log, newest));
+    if (noteFails) tell({ note: null });
+    noteFails = false;
+  } catch (error) {
+    if (!noteFails) tell({ note: inWords(error) });
+    noteFails = true;
+  }
 };
 
-const append = (stream: string, expected: number, texts: readonly string[]): [revision: number, position: number] => {
-  let revision = revisionOf(stream);
-  if (revision !== expected) {
-    const last = repeated(stream, expected, texts.filter((_, at) => at % 4 === 0));
-    return last ? [expected + texts.length / 4, last] : [revision, 0];
-  }
-  for (let at = 0; at < texts.length; at += 4) {
-    insert.add(++position, stream, ++revision, texts[at]!, texts[at + 1]!, texts[at + 2]!, texts[at + 3]!);
-  }
-  revisions.set(stream, revision);
-  return [revision, position];
+/** Ends this thread: main starts another, which opens the log anew. */
+const fail = (error: unknown, unsure: number): void => {
+  db?.close();
+  note.close();
+  tell({ failed: { reason: inWords(error), full: isFull(error), forGood: isForGood(error), unsure } });
+  port.close();
 };
 
-const write = ({ streams, expected, counts, texts }: Request, reply: number[]): void => {
+const write = (db: Transactions, { streams, expected, counts, texts }: Request, reply: number[]): void => {
   let at = 0;
   for (const [n, stream] of streams.entries()) {
     const end = at + 4 * counts[n]!;
     if (end > at) {
-      reply.push(...append(stream, expected[n]!, texts.slice(at, end)));
+      reply.push(...db.append(stream, expected[n]!, texts.slice(at, end)));
     } else {
-      setCheckpoint.run(stream, expected[n]!);
+      db.setCheckpoint(stream, expected[n]!);
       reply.push(0, 1);
     }
     at = end;
   }
 };
 
-/** False when another program kept the write lock for longer than the connection waits. */
-const begin = (): boolean => {
+/** One transaction with the first request and all that have come in meanwhile. */
+const transact = (db: Transactions, first: Request): void => {
+  let unsure = 0;
   try {
-    db.exec('BEGIN IMMEDIATE');
-    return true;
+    if (!db.begin()) return tell({ settled: first.streams.flatMap(() => [0, -1]) });
+    const reply: number[] = [];
+    let size = 2 * pageSize;
+    for (let request: Request | undefined = first; request; ) {
+      write(db, request, reply);
+      size += request.size;
+      request = size < maxTransaction ? (receiveMessageOnPort(port)?.message as Request | undefined) : undefined;
+    }
+    db.flush();
+    unsure = reply.length / 2;
+    db.commit();
+    unsure = 0;
+    takeNote(db);
+    tell({ settled: reply });
+    walSize += size;
+    if (walSize <= maxWal) return;
+    walSize = 0;
+    db.checkpoint();
   } catch (error) {
-    if ((error as { code?: string }).code?.startsWith('SQLITE_BUSY')) return false;
-    throw error;
+    // Where a file could not grow, the page that makes a commit whole was not written.
+    fail(error, isFull(error) ? 0 : unsure);
   }
 };
 
-// Not left to SQLite's automatic checkpoint: that passes over I/O errors, and it comes so often that a page which
-// changes again and again is copied again and again.
-const checkpoint = (): void => {
-  db.exec('PRAGMA wal_checkpoint(PASSIVE)');
-  walSize = 0;
-};
-
-/** One transaction with the first request and all that have come in meanwhile. What it throws ends this thread. */
-const commit = (first: Request): void => {
-  if (!begin()) return port.postMessage(first.streams.flatMap(() => [0, -1]));
-  const reply: number[] = [];
-  let size = 2 * pageSize;
-  for (let request: Request | undefined = first; request; ) {
-    write(request, reply);
-    size += request.size;
-    request = size < maxTransaction ? (receiveMessageOnPort(port)?.message as Request | undefined) : undefined;
-  }
-  insert.flush();
-  db.exec('COMMIT');
-  port.postMessage(reply);
-  walSize += size;
-  if (walSize > maxWal) checkpoint();
-};
-
-const finish = (): void => {
-  checkpoint();
+// What is in the WAL stays there when this fails.
+const finish = (db: Transactions): void => {
+  try { db.checkpoint(); } catch { /* The next start moves it. */ }
   db.close();
+  note.close();
   port.close();
 };
 
-// Null is sent when all is answered.
-const take = (request: Request | null): void => {
-  try {
-    if (request) commit(request);
-    else finish();
-  } catch (error) {
-    // The driver's own errors lose their message between threads.
-    const { message, code } = error as { message: string; code?: string };
-    throw new Error(code ? `${message} (${code})` : message);
-  }
-};
-
-db.exec('PRAGMA wal_autocheckpoint = 0');
-port.on('message', take);
-port.postMessage('ready');
+try {
+  const opened = openTransactions(data, data.left);
+  db = opened;
+  takeNote(opened);
+  // Null is sent when all is answered.
+  port.on('message', (request: Request | null) => (request ? transact(opened, request) : finish(opened)));
+  tell({ ready: { head: opened.newest()?.position ?? 0 } });
+} catch (error) {
+  fail(error, 0);
+}

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 
 // Appends to 32 streams at once and prints stream, revision and id of each event that was acknowledged. When an append
-// is refused, prints what the store is good for then, and ends.
+// is refused, prints why and how much can be read then, and ends.
 const say = (...words: unknown[]): boolean => process.stdout.write(`${words.join(' ')}\n`);
 
 const store = await openSqliteStore({ file: process.argv[2]! });
@@ -17,8 +17,7 @@ const appendTo = async (stream: string): Promise<void> => {
 
 const outcomes = await Promise.allSettled(Array.from({ length: 32 }, () => appendTo(`crash-${randomUUID()}`)));
 const reasons = new Set(outcomes.map(outcome => outcome.status === 'rejected' && `${outcome.reason.code} ${outcome.reason.message}`));
-const again = await store.append('crash-late', -1, [{ id: randomUUID(), type: 'test:appended', data: '{}', metadata: '{}' }]).then(() => 'stored', error => error.code);
 let readable = 0;
 for await (const { events } of store.readAll(0)) readable += events.length;
-say('ended', JSON.stringify({ reasons: [...reasons], again, readable, fault: store.fault() }));
+say('ended', JSON.stringify({ reasons: [...reasons], readable }));
 await store.close();

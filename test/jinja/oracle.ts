@@ -1,8 +1,10 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { exactValue } from '../../src/domain/exactJson.ts';
 import { renderTemplate } from '../../src/southbound/jinja/render.ts';
 
-export type Case = { readonly name: string; readonly template: string; readonly variables: Record<string, unknown> };
+/** A template over variables: values that JavaScript has without loss, or a JSON text. */
+export type Case = { readonly name: string; readonly template: string; readonly variables: Record<string, unknown>; readonly json?: string };
 
 /** What a template gives: its text, or that it is refused and in which line. */
 export type Result = { readonly text: string } | { readonly error: string; readonly line: number };
@@ -32,7 +34,8 @@ def result(case):
     signal.signal(signal.SIGALRM, late)
     signal.alarm(5)
     try:
-        text = environment.from_string(case['template']).render(case['variables'])
+        variables = json.loads(case['json']) if 'json' in case else case['variables']
+        text = environment.from_string(case['template']).render(variables)
         text.encode()
         # Where an object lives in memory is no part of what a template prints.
         return {'text': re.sub(r' at 0x[0-9a-f]+', '', text)}
@@ -62,9 +65,9 @@ export const describeWithJinja2 = (title: string, suite: () => void): void => {
 export const jinja2 = (cases: readonly Case[]): Result[] => JSON.parse(run(script, JSON.stringify(cases))) as Result[];
 
 /** What this engine gives. */
-export const ours = ({ template, variables }: Case): Result => {
+export const ours = ({ template, variables, json }: Case): Result => {
   try {
-    return { text: renderTemplate(template, variables) };
+    return { text: renderTemplate(template, json === undefined ? variables : exactValue(json) as Record<string, unknown>) };
   } catch (error) {
     return { error: (error as Error).message, line: (error as { line?: number }).line ?? 0 };
   }
@@ -74,5 +77,5 @@ export const ours = ({ template, variables }: Case): Result => {
 export const agree = (a: Result, b: Result): boolean => ('text' in a ? 'text' in b && a.text === b.text : 'error' in b);
 
 /** A difference in words. */
-export const difference = ({ name, template, variables }: Case, theirs: Result, mine: Result): string =>
-  `${name}\n${template}\n${JSON.stringify(variables).slice(0, 400)}\nJinja2: ${JSON.stringify(theirs)}\nhere:   ${JSON.stringify(mine)}`;
+export const difference = ({ name, template, variables, json }: Case, theirs: Result, mine: Result): string =>
+  `${name}\n${template}\n${(json ?? JSON.stringify(variables)).slice(0, 400)}\nJinja2: ${JSON.stringify(theirs)}\nhere:   ${JSON.stringify(mine)}`;

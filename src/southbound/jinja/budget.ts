@@ -2,6 +2,8 @@ import { limitError } from './errors.ts';
 
 /** What one render may use. */
 export const limits = {
+  /** Milliseconds of processor time. */
+  processorMs: 1000,
   /** Nodes evaluated, items passed, and work in proportion to the size of what is worked on. */
   steps: 5_000_000,
   /** Characters or elements of one value. */
@@ -30,13 +32,25 @@ export type Budget = {
   deeper<T>(work: () => T): T;
 };
 
+/** Steps between two looks at the processor time. */
+const looksEvery = 1000;
+
 export const newBudget = (): Budget => {
+  const begun = process.cpuUsage();
+  let nextLook = looksEvery;
   let steps = 0;
   let made = 0;
   let printed = 0;
   let depth = 0;
+  const look = (): void => {
+    const { user, system } = process.cpuUsage(begun);
+    if (user + system > 1000 * limits.processorMs) throw limitError(`Rendering takes longer than ${limits.processorMs} ms`);
+  };
   const step = (count = 1): void => {
     if ((steps += count) > limits.steps) throw limitError(`The template takes more than ${limits.steps} steps`);
+    if (steps < nextLook) return;
+    nextLook = steps + looksEvery;
+    look();
   };
   const fits = (size: number | bigint): void => {
     if (size > limits.size) throw limitError(`The template makes a value of more than ${limits.size} characters or elements`);

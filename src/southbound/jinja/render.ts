@@ -1,3 +1,4 @@
+import { exactEntries } from '../../domain/exactJson.ts';
 import { limits, newBudget } from './budget.ts';
 import { limitError, PythonError, reasonOf, TemplateError, undefinedError } from './errors.ts';
 import { execute } from './execute.ts';
@@ -19,7 +20,7 @@ const named = <T>(run: Run, what: string, table: ReadonlyMap<string, T>, name: V
   throw new PythonError('TemplateRuntimeError', `No ${what} named ${repr(run, name)}.`);
 };
 
-/** Renders a template over variables of JSON. Throws `TemplateError` with line and reason; nothing else is thrown for a bad template. */
+/** Renders a template over variables of JSON, with the marks of domain/exactJson.ts. Throws `TemplateError` with line and reason; nothing else is thrown for a bad template. */
 export const renderTemplate = (template: string, variables: Readonly<Record<string, unknown>>): string => {
   const run: Run = {
     budget: newBudget(),
@@ -30,7 +31,7 @@ export const renderTemplate = (template: string, variables: Readonly<Record<stri
   };
   try {
     const tree = parse(template, { filter: (name) => filters.has(name), test: (name) => tests.has(name) });
-    const given = new Map(Object.entries(variables).map(([name, value]) => [name, fromJson(value)]));
+    const given = new Map(exactEntries(variables).map(([name, value]) => [name, fromJson(value)]));
     const output = execute(run, tree, innerScope(innerScope(undefined, new Map(globals)), given));
     if (Buffer.byteLength(output) > limits.output) throw limitError(`The template prints more than ${limits.output} bytes`);
     return output;

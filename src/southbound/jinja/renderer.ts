@@ -1,92 +1,85 @@
-import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { availableParallelism } from 'node:os';
 import { Refusal } from '../../domain/refusal.ts';
-import type { Renderer } from '../port.ts';
-import type { Outcome, Work } from './protocol.ts';
-import { hold, startEngine } from './startEngine.ts';
+import { fairTurns } from '../fairTurns.ts';
+import type { Renderer, Rendering } from '../port.ts';
+import { Busy } from '../slots.ts';
+import { limits as templateLimits } from './budget.ts';
+import { engineProcess, type EngineProcess } from './engineProcess.ts';
+import type { Work } from './protocol.ts';
 
-const mostMs = 1000;
-const mostMegabytes = 64;
-const mostWaiting = 100;
+const mostMs = templateLimits.processorMs;
+// The interpreter says by itself that its time is over, unless it is held up within one step.
+const limits = { megabytes: 64, processorMs: 1.1 * mostMs, wallMs: 10 * mostMs };
+const places = Math.min(4, Math.max(2, availableParallelism()));
+const express = 2;
+const inLine = 50;
+const inAll = 250;
 
 const refusal = (line: number, reason: string): Refusal =>
   new Refusal('unprocessable', `The template does not render: line ${line}: ${reason}`, { faults: [{ message: reason, line, path: '/template' }] });
 
-/** Asks a running engine; `late` after a second, `ended` if it ends instead of answering. */
-const ask = (engine: ChildProcess, work: Work): Promise<Outcome | 'late' | 'ended'> => new Promise((resolve) => {
-  const settle = (outcome: Outcome | 'late' | 'ended'): void => {
-    clearTimeout(timer);
-    engine.off('message', settle).off('exit', onExit);
-    hold(engine, false);
-    resolve(outcome);
-  };
-  const onExit = (): void => { settle('ended'); };
-  const timer = setTimeout(() => { settle('late'); }, mostMs);
-  hold(engine, true);
-  engine.on('message', settle).on('exit', onExit);
-  // What cannot be sent any more has an exit as its outcome.
-  engine.send(work, () => undefined);
-});
-
 /**
- * Jinja2 in a process of its own that starts with the first render: one after the other, each with a second, 64 MiB and
- * the interpreter's own budgets. An engine that does not keep to them is killed; the next render gets a new one. When too
- * many wait: `limited`.
+ * Jinja2 in processes of its own, which start when there is work for them. Accounts take fair turns. A render has a second of
+ * processor time, 64 MiB and the interpreter's own budgets; an engine that does not keep to them is killed, and so is
+ * one whose render nobody waits for any more. When too many wait: `limited`.
  */
 export const jinjaRenderer = (): Renderer => {
-  let engine: ChildProcess | undefined;
-  let turn: Promise<unknown> = Promise.resolve();
-  let waiting = 0;
+  const idle: EngineProcess[] = Array.from({ length: places + express }, () => engineProcess(limits));
+  const engines = [...idle];
+  const inTurn = fairTurns({ places, express, inLine, inAll });
+  const underWay = new Map<AbortController, Promise<unknown>>();
+  const shuttingDown = new Refusal('unavailable', 'The service is shutting down');
   let closed = false;
 
-  const kill = async (): Promise<void> => {
-    const killed = engine;
-    engine = undefined;
-    if (!killed || killed.exitCode !== null || killed.signalCode !== null) return;
-    const exit = once(killed, 'exit');
-    hold(killed, true);
-    killed.kill('SIGKILL');
-    await exit;
-  };
-
-  const running = async (): Promise<ChildProcess> => {
-    if (engine?.connected) return engine;
-    const started = startEngine(mostMegabytes);
-    engine = started.engine;
-    await started.ready;
-    return engine;
-  };
-
-  const render = async (work: Work): Promise<string> => {
-    const shuttingDown = (): void => { if (closed) throw new Refusal('unavailable', 'The service is shutting down'); };
-    shuttingDown();
-    const outcome = await running().then((engine) => ask(engine, work)).catch((error: unknown) => { shuttingDown(); throw error; });
-    shuttingDown();
-    if (outcome === 'late' || outcome === 'ended') {
-      await kill();
-      throw refusal(1, outcome === 'late' ? `Rendering takes longer than ${mostMs} ms` : `Rendering needs more than ${mostMegabytes} MiB of memory`);
+  const render = async (work: Work, signal: AbortSignal, used: (ms: number) => void): Promise<string> => {
+    const engine = idle.find((one) => one.running()) ?? idle[0];
+    if (!engine) throw new Error('There are more turns than template engines');
+    idle.splice(idle.indexOf(engine), 1);
+    try {
+      const outcome = await engine.run(work, signal, used);
+      if (outcome === 'dropped') throw signal.reason;
+      if (outcome === 'late') throw refusal(1, `Rendering takes longer than ${mostMs} ms`);
+      if (outcome === 'ended') throw refusal(1, `Rendering needs more than ${limits.megabytes} MiB of memory`);
+      if ('reason' in outcome) throw refusal(outcome.line, outcome.reason);
+      return outcome.text;
+    } finally {
+      idle.unshift(engine);
     }
-    if (outcome === 'ready') throw new Error('The template engine started twice');
-    if ('reason' in outcome) throw refusal(outcome.line, outcome.reason);
-    return outcome.text;
+  };
+
+  /** A render that ends when its signal says so, or the renderer is closed. */
+  const begin = async (work: Work, { account, signal }: Rendering): Promise<string> => {
+    signal.throwIfAborted();
+    if (closed) throw shuttingDown;
+    // Not AbortSignal.any: with a source that lasts as long as the process it leaks.
+    const aborting = new AbortController();
+    const abort = (): void => aborting.abort(signal.reason);
+    signal.addEventListener('abort', abort, { once: true });
+    const mine = inTurn(account, aborting.signal, (used) => render(work, aborting.signal, used));
+    underWay.set(aborting, mine);
+    try {
+      return await mine;
+    } finally {
+      underWay.delete(aborting);
+      signal.removeEventListener('abort', abort);
+    }
   };
 
   return {
-    render: async (template, variables) => {
-      if (waiting === mostWaiting) throw new Refusal('limited', 'Too many templates to render at once; try again', { retryAfterSeconds: 5 });
-      waiting++;
-      const mine = turn.then(() => render({ template, variables }));
-      turn = mine.catch(() => undefined);
+    render: async (template, variables, rendering) => {
       try {
-        return await mine;
-      } finally {
-        waiting--;
+        return await begin({ template, variables }, rendering);
+      } catch (error) {
+        if (error instanceof Busy) throw new Refusal('limited', 'Too many templates to render at once; try again', { retryAfterSeconds: 5 });
+        throw error;
       }
     },
     close: async () => {
       closed = true;
-      await kill();
-      await turn;
+      const all = [...underWay];
+      for (const [aborting] of all) aborting.abort(shuttingDown);
+      await Promise.allSettled(all.map(([, one]) => one));
+      await Promise.all(engines.map((engine) => engine.close()));
     },
   };
 };

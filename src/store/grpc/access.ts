@@ -7,16 +7,19 @@ export type Method = 'readLog' | 'writeLog' | 'writeStreams';
 /** What a caller may do. */
 export type May = (method: Method) => boolean;
 
-/** Who calls and may what; rejects with `Refusal`: `unauthenticated`, `limited` or `unavailable`. */
-export type Authorize = (authorization: string, address: string) => Promise<May>;
+/** What a caller may do now, to be asked as often as needed; rejects once they may not even log in. */
+export type Rights = () => May | Promise<May>;
+
+/** Who calls; rejects with `Refusal`: `unauthenticated`, `limited` or `unavailable`. */
+export type Authorize = (authorization: string, address: string) => Promise<Rights>;
 
 /** What every call says about its caller. */
 export type Call = { readonly metadata: Metadata; getPeer(): string };
 
 const addressOf = (peer: string): string => peer.replace(/:\d+$/, '').replace(/^\[(.*)\]$/, '$1').replace(/^::ffff:(?=.*\.)/, '');
 
-/** What the caller of a call may do. Without HTTP Basic nobody is asked. */
-export const permissions = async (call: Call, authorize: Authorize): Promise<May> => {
+/** The rights of the caller of a call. Without HTTP Basic nobody is asked. */
+export const rightsOf = async (call: Call, authorize: Authorize): Promise<Rights> => {
   const [authorization] = call.metadata.get('authorization');
   if (typeof authorization !== 'string' || !/^basic /i.test(authorization)) throw new Fault(status.UNAUTHENTICATED, 'Authentication is needed: user name and password');
   return authorize(authorization, addressOf(call.getPeer()));

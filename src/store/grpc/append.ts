@@ -2,7 +2,7 @@ import type { ServerReadableStream } from '@grpc/grpc-js';
 import type { AppendReq, AppendResp, DeleteReq, DeleteResp, TombstoneReq, TombstoneResp } from '@eventstore/db-client/generated/streams_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { Appended } from '../port.ts';
-import type { May } from './access.ts';
+import type { Rights } from './access.ts';
 import { messagesOf } from './calls.ts';
 import { expectedIn, wrongVersionAnswer } from './expected.ts';
 import { badRequest, Fault } from './faults.ts';
@@ -15,8 +15,10 @@ const success = ({ revision, position }: Appended): AppendResp => {
   return new streams.AppendResp().setSuccess(new streams.AppendResp.Success().setCurrentRevision(String(revision)).setPosition(at));
 };
 
-/** Append: first the options, then the events one by one; stored together when the caller has ended. */
-export const append = async (call: ServerReadableStream<AppendReq, AppendResp>, may: May, writes: Writes): Promise<AppendResp> => {
+/**
+ * Append: first the options, then the events one by one; stored together when the caller has ended, if they still may.
+ */
+export const append = async (call: ServerReadableStream<AppendReq, AppendResp>, rights: Rights, writes: Writes): Promise<AppendResp> => {
   const events = gathering();
   let options: AppendReq.Options | undefined;
   for await (const request of messagesOf(call)) {
@@ -28,7 +30,7 @@ export const append = async (call: ServerReadableStream<AppendReq, AppendResp>, 
   }
   if (!options) throw badRequest('An append is its options, then its events');
   try {
-    return success(await writes.append(may, streamIn(options.getStreamIdentifier()), expectedIn(options), events.all()));
+    return success(await writes.append(await rights(), streamIn(options.getStreamIdentifier()), expectedIn(options), events.all()));
   } catch (error) {
     if (error instanceof Fault && error.wrong) return wrongVersionAnswer(error.wrong);
     throw error;
@@ -36,10 +38,10 @@ export const append = async (call: ServerReadableStream<AppendReq, AppendResp>, 
 };
 
 /** Delete and Tombstone: where the event is that says so. */
-export const remove = async (request: DeleteReq | TombstoneReq, may: May, writes: Writes, forEver: boolean): Promise<Appended> => {
+export const remove = async (request: DeleteReq | TombstoneReq, rights: Rights, writes: Writes, forEver: boolean): Promise<Appended> => {
   const options = request.getOptions();
   if (!options) throw badRequest('The options are missing');
-  return writes.remove(may, streamIn(options.getStreamIdentifier()), expectedIn(options), forEver);
+  return writes.remove(await rights(), streamIn(options.getStreamIdentifier()), expectedIn(options), forEver);
 };
 
 /** The answer to Delete. */

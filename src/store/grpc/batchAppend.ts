@@ -5,7 +5,7 @@ import streams from '@eventstore/db-client/generated/streams_pb.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import statuses from '@eventstore/db-client/generated/status_pb.js';
 import type { Appended } from '../port.ts';
-import type { May } from './access.ts';
+import type { May, Rights } from './access.ts';
 import { type Answering, messagesOf } from './calls.ts';
 import { expectedInBatch } from './expected.ts';
 import { badRequest, exhausted, type Fault, faultOf, timedOut } from './faults.ts';
@@ -49,7 +49,7 @@ const answerTo = (request: BatchAppendReq, options: BatchAppendReq.Options): Bat
 };
 
 type Needs = {
-  readonly permissions: () => Promise<May>;
+  readonly rights: Rights;
   readonly writes: Writes;
   readonly report: (error: unknown) => void;
 };
@@ -58,10 +58,12 @@ type Needs = {
  * BatchAppend: many appends in one call, each in one message or several that have its correlation id. They begin in the
  * order in which their last messages come, and are answered as they are stored. A log that cannot be reached ends the call.
  */
-export const batchAppend = async (call: ServerDuplexStream<BatchAppendReq, BatchAppendResp>, { send, fail, signal }: Answering<BatchAppendResp>, { permissions, writes, report }: Needs): Promise<void> => {
+export const batchAppend = async (call: ServerDuplexStream<BatchAppendReq, BatchAppendResp>, { send, fail, signal }: Answering<BatchAppendResp>, { rights, writes, report }: Needs): Promise<void> => {
   const open = new Map<string, Batch>();
   const underWay = new Set<Promise<void>>();
   let bytesUnderWay = 0;
+  let finished = (): void => undefined;
+  const oneFinishes = (): Promise<void> => new Promise((resolve) => { finished = resolve; });
 
   const batchOf = (id: string, request: BatchAppendReq): Batch => {
     const known = open.get(id);
@@ -93,12 +95,12 @@ export const batchAppend = async (call: ServerDuplexStream<BatchAppendReq, Batch
     const work = store(request, batch, may).catch(fail).finally(() => {
       underWay.delete(work);
       bytesUnderWay -= size;
+      finished();
     });
     underWay.add(work);
     bytesUnderWay += size;
   };
 
-  await permissions();
   for await (const request of messagesOf(call)) {
     const id = uuidIn(request.getCorrelationId(), 'The correlation id');
     const batch = batchOf(id, request);
@@ -106,11 +108,11 @@ export const batchAppend = async (call: ServerDuplexStream<BatchAppendReq, Batch
     if (request.getIsFinal()) {
       open.delete(id);
       // Asked for each one: a call may go on for days.
-      begin(request, batch, await permissions());
+      begin(request, batch, await rights());
     } else if ([...open.values()].reduce((sum, { events }) => sum + events.size(), 0) > mostOpenBytes) {
       throw exhausted(`Unfinished batches may hold ${mostOpenBytes} bytes together`);
     }
-    while (underWay.size >= mostUnderWay || bytesUnderWay > mostBytesUnderWay) await Promise.race(underWay);
+    while (underWay.size >= mostUnderWay || bytesUnderWay > mostBytesUnderWay) await oneFinishes();
     signal.throwIfAborted();
   }
   await Promise.all(underWay);

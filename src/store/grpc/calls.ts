@@ -31,6 +31,21 @@ export type Answering<T> = {
   send(message: T): Promise<void>;
   /** Ends the call with what was thrown. */
   fail(error: unknown): void;
+  /** Checks again and again as long as the call goes on; ends it with what the check throws. */
+  watch(check: () => Promise<void>): void;
+};
+
+// Whoever may no longer read hears nothing more after a second.
+const watchMs = 400;
+
+const watchUntil = (signal: AbortSignal, check: () => Promise<void>, fail: (error: unknown) => void): void => {
+  let checking = false;
+  const timer = setInterval(() => {
+    if (checking) return;
+    checking = true;
+    check().catch(fail).finally(() => { checking = false; });
+  }, watchMs);
+  signal.addEventListener('abort', () => clearInterval(timer));
 };
 
 /** The calls under way that answer with many messages: each ends when its work does, and all end with the server. */
@@ -67,12 +82,13 @@ export const answeringCalls = (report: (error: unknown) => void) => {
     stream.on('cancelled', () => fail(cancelled()));
     underWay.add(fail);
     try {
-      await work({ signal, send, fail });
+      await work({ signal, send, fail, watch: (check) => watchUntil(signal, check, fail) });
       signal.throwIfAborted();
       stream.end();
     } catch (error) {
       fail(error);
     } finally {
+      life.abort();
       underWay.delete(fail);
     }
   };

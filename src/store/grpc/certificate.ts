@@ -3,66 +3,93 @@ import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from '
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
-
-/** A certificate and its private key, PEM. */
-export type Pair = { readonly cert: string; readonly key: string };
+import { issueServer, makeAuthority, ourName, type Pair } from './certificateMaking.ts';
 
 /** Addresses to listen on that stand for all of this machine's. */
 export const everywhere: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
-const years = 10;
+
+/** The file of a folder that clients are given as the authority to trust. */
+export const authorityFile = (folder: string): string => join(folder, 'esdb-authority.pem');
+
+type Log = (message: string, about: Record<string, unknown>) => void;
 
 /**
- * A certificate of this service's own, its own authority, in `esdb-certificate.pem` of a folder (the key in `esdb-key.pem`,
- * mode 0600): made when it is not there, then kept, since clients name it as the one they trust. It is for loopback, this
- * machine's name and the host that is listened on. An Error says so when the one that is there is of no use.
+ * The certificate of the server and its key, PEM. An authority of this service's own has issued it; both lie in a folder.
+ * The authority is made once and kept, because clients are given its certificate. The server's certificate is issued again
+ * whenever it is of no use: expired, from another authority, or not for a name by which clients reach this machine.
  */
-export const ownCertificate = async (folder: string, host = 'localhost'): Promise<Pair> => {
-  const [certFile, keyFile] = [join(folder, 'esdb-certificate.pem'), join(folder, 'esdb-key.pem')];
-  if (!existsSync(certFile)) {
-    const { cert, key } = await make(host);
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
-    // The certificate comes last: where it is, its key is.
-    keep(keyFile, key, 0o600);
-    keep(certFile, cert, 0o644);
-  }
-  const pair = { cert: readFileSync(certFile, 'utf8'), key: readFileSync(keyFile, 'utf8') };
-  const fault = faultOf(pair, host);
-  if (fault) throw new Error(`${certFile} ${fault}; remove it, and a new one is made, which clients have to be given`);
-  return pair;
-};
+export const ownCertificate = async (folder: string, host: string, log: Log): Promise<Pair> => {
+  const authority = { cert: authorityFile(folder), key: join(folder, 'esdb-authority-key.pem') };
+  const server = { cert: join(folder, 'esdb-certificate.pem'), key: join(folder, 'esdb-key.pem') };
+  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  checkOurs(server.cert);
+  if (!existsSync(authority.cert)) keep(authority, adopted(texts(server), authority.cert, log) ?? await makeAuthority());
 
-const keep = (file: string, text: string, mode: number): void => {
-  writeFileSync(`${file}.new`, text, { mode, flush: true });
-  renameSync(`${file}.new`, file);
-};
-
-const make = async (host: string): Promise<Pair> => {
-  // Seldom needed, and slow to load.
-  const { generate } = await import('selfsigned');
-  const notBeforeDate = new Date(Date.now() - 24 * 3600_000);
-  const notAfterDate = new Date(notBeforeDate);
-  notAfterDate.setUTCFullYear(notAfterDate.getUTCFullYear() + years);
   const names = [...new Set(['localhost', '127.0.0.1', '::1', hostname(), ...(everywhere.has(host) ? [] : [host])])];
-  const made = await generate([{ name: 'commonName', value: 'automation-platform' }], {
-    keyType: 'ec', algorithm: 'sha256', notBeforeDate, notAfterDate,
-    extensions: [
-      { name: 'basicConstraints', cA: true, critical: true },
-      { name: 'keyUsage', digitalSignature: true, keyCertSign: true, critical: true },
-      { name: 'extKeyUsage', serverAuth: true },
-      { name: 'subjectAltName', altNames: names.map((name) => (isIP(name) ? { type: 7, ip: name } : { type: 2, value: name })) },
-    ],
-  });
-  return { cert: made.cert, key: made.private };
+  const known = texts(server);
+  if (serves(known, readFileSync(authority.cert, 'utf8'), names)) return known;
+  const issuer = texts(authority);
+  const fault = faultOf(issuer);
+  if (fault) throw new Error(`${authority.cert} ${fault}; remove it, and a new one is made, which clients have to be given`);
+  keep(server, await issueServer(issuer, names));
+  return texts(server);
 };
 
-const faultOf = ({ cert, key }: Pair, host: string): string | undefined => {
-  try {
-    const known = new X509Certificate(cert);
-    if (!known.checkPrivateKey(createPrivateKey(key))) return 'does not belong to esdb-key.pem';
-    if (new Date(known.validTo).getTime() < Date.now()) return `has expired: ${known.validTo}`;
-    if (!everywhere.has(host) && !(isIP(host) ? known.checkIP(host) : known.checkHost(host))) return `is not for ${host}`;
+/** Throws when the file holds a certificate that this service did not make: it is not replaced. */
+const checkOurs = (file: string): void => {
+  if (!existsSync(file)) return;
+  const certificate = certificateIn(readFileSync(file, 'utf8'));
+  if (certificate?.subject.startsWith(ourName)) return;
+  throw new Error(`${file} was not made by this service; name it with TLS_CERT_FILE, or remove it`);
+};
+
+/** What earlier versions served: authority and server in one. Their clients trust it, so it becomes the authority. */
+const adopted = (earlier: Pair, authority: string, log: Log): Pair | undefined => {
+  if (earlier.cert === '') return undefined;
+  if (!certificateIn(earlier.cert)?.ca || faultOf(earlier)) {
+    log('A new authority is made for the certificate of the log: clients have to be given its file', { authority });
     return undefined;
-  } catch {
-    return 'or esdb-key.pem cannot be read';
   }
+  log('The certificate of the log was authority and server in one, which some clients refuse. It is the authority alone now, '
+    + 'and issues another one for the server. Who trusts it needs nothing new; others are given its file', { authority });
+  return earlier;
+};
+
+/** Writes a pair of files. The certificate comes last: where it is, its key is. */
+const keep = (files: Pair, { cert, key }: Pair): void => {
+  for (const [file, text, mode] of [[files.key, key, 0o600], [files.cert, cert, 0o644]] as const) {
+    writeFileSync(`${file}.new`, text, { mode, flush: true });
+    renameSync(`${file}.new`, file);
+  }
+};
+
+const textIn = (file: string): string => (existsSync(file) ? readFileSync(file, 'utf8') : '');
+
+const texts = ({ cert, key }: Pair): Pair => ({ cert: textIn(cert), key: textIn(key) });
+
+/** The first certificate of a PEM text. */
+const certificateIn = (text: string): X509Certificate | undefined => {
+  try { return new X509Certificate(text); } catch { return undefined; }
+};
+
+const isOver = ({ validTo }: X509Certificate): boolean => new Date(validTo).getTime() < Date.now();
+
+/** Why nothing can be done with a certificate and its key. */
+const faultOf = ({ cert, key }: Pair): string | undefined => {
+  const certificate = certificateIn(cert);
+  if (!certificate) return 'cannot be read';
+  if (isOver(certificate)) return `has expired: ${certificate.validTo}`;
+  try {
+    return certificate.checkPrivateKey(createPrivateKey(key)) ? undefined : 'does not belong to its key';
+  } catch {
+    return 'has no key that can be read';
+  }
+};
+
+/** Whether a server can show the certificate to clients that trust the authority and call it by any of the names. */
+const serves = (pair: Pair, authorityText: string, names: readonly string[]): boolean => {
+  const [certificate, authority] = [certificateIn(pair.cert), certificateIn(authorityText)];
+  if (!certificate || !authority || faultOf(pair) || certificate.ca || isOver(authority)) return false;
+  return certificate.checkIssued(authority) && certificate.verify(authority.publicKey)
+    && names.every((name) => (isIP(name) ? certificate.checkIP(name) : certificate.checkHost(name)) !== undefined);
 };

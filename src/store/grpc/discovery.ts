@@ -6,7 +6,7 @@ import { StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.
 import { uuidOf } from './messages.ts';
 
 /** Version of EventStoreDB whose protocol this is. */
-const protocolVersion = '24.2.0.0';
+const protocolVersion = '24.2.0';
 
 /** ServerFeatures: the methods of Streams, in small letters as EventStoreDB says them. */
 export const supportedMethods = (): SupportedMethods =>

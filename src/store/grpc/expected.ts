@@ -35,7 +35,7 @@ export const expectedInBatch = (options: BatchAppendReq.Options): Expected =>
 const numbers = { any: -2, no_stream: -1, stream_exists: -4 };
 
 /** That the stream is at another revision; `actual` is -1 when it is not there. */
-export const wrongVersion = (stream: string, expected: Expected, actual: number): Fault => {
+export const wrongVersion = (operation: 'Append' | 'Delete', stream: string, expected: Expected, actual: number): Fault => {
   const message = new shared.WrongExpectedVersion();
   if (actual < 0) message.setCurrentNoStream(new empty.Empty());
   else message.setCurrentStreamRevision(String(actual));
@@ -44,7 +44,7 @@ export const wrongVersion = (stream: string, expected: Expected, actual: number)
   else if (expected === 'stream_exists') message.setExpectedStreamExists(new empty.Empty());
   else message.setExpectedStreamPosition(String(expected));
   const number = typeof expected === 'number' ? expected : numbers[expected];
-  return new Fault(status.FAILED_PRECONDITION, `Append failed due to WrongExpectedVersion. Stream: ${stream}, Expected version: ${number}, Actual version: ${actual}`, {
+  return new Fault(status.FAILED_PRECONDITION, `${operation} failed due to WrongExpectedVersion. Stream: ${stream}, Expected version: ${number}, Actual version: ${actual}`, {
     trailers: {
       exception: 'wrong-expected-version', 'stream-name': stream, 'expected-version': String(number), ...(actual >= 0 && { 'actual-version': String(actual) }),
     },

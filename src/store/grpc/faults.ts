@@ -1,7 +1,6 @@
 import { Metadata, status } from '@grpc/grpc-js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import { Refusal } from '../../domain/refusal.ts';
-import { maxAppend } from '../port.ts';
 import type { Expected } from './expected.ts';
 
 type Message = { serializeBinary(): Uint8Array };
@@ -41,14 +40,20 @@ export class Fault extends Error {
   }
 }
 
-export const badRequest = (message: string): Fault =>
-  new Fault(status.INVALID_ARGUMENT, message, { detail: { name: 'event_store.client.BadRequest', message: new shared.BadRequest().setMessage(message) } });
+const wrongRequest = (message: string): Detail => ({ name: 'event_store.client.BadRequest', message: new shared.BadRequest().setMessage(message) });
 
-export const missingMetadata = (names: readonly string[]): Fault =>
-  new Fault(status.INVALID_ARGUMENT, `Required metadata is missing: ${names.join(', ')}`, {
+/** What nobody may send. Of the answers to a batch it is the one whose words clients show. */
+export const badRequest = (message: string): Fault => new Fault(status.INVALID_ARGUMENT, message, { detail: wrongRequest(message) });
+
+export const missingMetadata = (names: readonly string[]): Fault => {
+  const message = `Required metadata is missing: ${names.join(', ')}`;
+  return new Fault(status.INVALID_ARGUMENT, message, {
     trailers: { exception: 'missing-required-metadata-property', 'required-metadata-properties': names.join(',') },
+    detail: wrongRequest(message),
   });
+};
 
+/** What this caller may not, and another may. */
 export const accessDenied = (message: string): Fault =>
   new Fault(status.PERMISSION_DENIED, message, {
     trailers: { exception: 'access-denied' },
@@ -63,10 +68,11 @@ export const streamDeleted = (stream: string): Fault => {
   });
 };
 
-export const tooLarge = (): Fault =>
-  new Fault(status.INVALID_ARGUMENT, `Maximum Append Size of ${maxAppend} Exceeded.`, {
-    trailers: { exception: 'maximum-append-size-exceeded', 'maximum-append-size': String(maxAppend) },
-    detail: { name: 'event_store.client.MaximumAppendSizeExceeded', message: new shared.MaximumAppendSizeExceeded().setMaxappendsize(maxAppend) },
+/** `most`: the bytes that an append, or one event, may hold. */
+export const tooLarge = (most: number, message = `Maximum Append Size of ${most} Exceeded.`): Fault =>
+  new Fault(status.INVALID_ARGUMENT, message, {
+    trailers: { exception: 'maximum-append-size-exceeded', 'maximum-append-size': String(most) },
+    detail: { name: 'event_store.client.MaximumAppendSizeExceeded', message: new shared.MaximumAppendSizeExceeded().setMaxappendsize(most) },
   });
 
 export const timedOut = (): Fault =>
@@ -82,7 +88,6 @@ const codes: Partial<Record<Refusal['code'], status>> = {
 export const faultOf = (error: unknown, report: (error: unknown) => void): Fault => {
   if (error instanceof Fault) return error;
   if (error instanceof Refusal) {
-    if (error.code === 'too_large') return tooLarge();
     if (error.code === 'forbidden') return accessDenied(error.message);
     const code = codes[error.code];
     if (code !== undefined) return new Fault(code, error.message);

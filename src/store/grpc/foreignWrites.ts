@@ -4,11 +4,12 @@ import { type Appended, type NewEvent, WrongRevision } from '../port.ts';
 import type { SqliteStore } from '../sqlite.ts';
 import { turns } from '../turns.ts';
 import { type Expected, wrongVersion } from './expected.ts';
-import { streamDeleted } from './faults.ts';
+import { Fault, streamDeleted } from './faults.ts';
+import { type Asked, foreignAppends } from './foreignAppends.ts';
 import { foreignState, metadataType, metastreamOf, type StreamState, tombstoneType } from './foreignStream.ts';
 
-// How far back a repeated append is recognised when it expects no revision.
-const remembered = 256;
+// As many as one call may have under way.
+const mostAtOnce = 256;
 // As EventStoreDB marks a deleted stream; too large for a number of JavaScript.
 const everything = '{"$tb":9223372036854775807}';
 
@@ -17,25 +18,24 @@ const bytes = (text: string): Uint8Array => Buffer.from(text);
 const systemEvent = (type: string, data: string, now: Date): NewEvent =>
   wrapForeign({ id: randomUUID(), type, data: bytes(data), metadata: bytes(''), contentType: data === '' ? 'application/octet-stream' : 'application/json', created: now });
 
-/** Where the events lie when the stream's newest have them all, in this order; undefined when it has not even the first. */
-const repeated = async (store: SqliteStore, stream: string, ids: readonly string[]): Promise<Appended | 'differently' | undefined> => {
-  const newest = (await store.newest(stream, remembered + ids.length)).toReversed();
-  const start = newest.findLastIndex(({ id }) => id === ids[0]);
-  if (start < 0) return undefined;
-  const last = newest[start + ids.length - 1];
-  return last && ids.every((id, n) => newest[start + n]!.id === id) ? { revision: last.revision, position: last.position } : 'differently';
-};
+/** An append in the line of those that wait for their stream; with its outcome once it was begun. */
+type Waiting = Asked & { outcome?: Promise<Appended> };
 
-/** Throws unless a stream is where a delete expects it. */
-const checkExpected = (stream: string, expected: Expected, { last, deleted, metadata }: StreamState): void => {
-  const isThere = last >= 0 || metadata !== undefined;
-  const fits = expected === 'any' || (expected === 'stream_exists' ? isThere : expected === 'no_stream' ? last < 0 || deleted : expected === last);
-  if (!fits) throw wrongVersion(stream, expected, last);
+/** Throws unless a stream is where a delete expects it. What never was can be ended for ever, but not deleted. */
+const checkDelete = (stream: string, expected: Expected, { last, deleted, metadata }: StreamState, forEver: boolean): void => {
+  const wasNever = last < 0 && metadata === undefined;
+  const wrong = (): Fault => wrongVersion('Delete', stream, expected, last);
+  if (expected === 'stream_exists' && deleted) throw streamDeleted(stream);
+  if (wasNever && (!forEver || expected === 'stream_exists')) throw wrong();
+  if (expected === 'no_stream' && last >= 0 && !deleted) throw wrong();
+  if (typeof expected === 'number' && expected !== last) throw wrong();
 };
 
 /** Writes to streams that are not the platform's own, by the rules of EventStoreDB; one stream's one after the other. */
 export const foreignWrites = (store: SqliteStore, now = () => new Date()) => {
   const inTurn = turns();
+  const appendInOrder = foreignAppends(store);
+  const lines = new Map<string, Waiting[]>();
 
   const stateOf = async (stream: string): Promise<StreamState> => {
     const state = await foreignState(store, stream, now().getTime());
@@ -52,34 +52,42 @@ export const foreignWrites = (store: SqliteStore, now = () => new Date()) => {
     });
   };
 
-  const append = async (stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended> => {
+  /** The first append since a delete. One that expects no stream may repeat one from before the delete. */
+  const appendAgain = async (stream: string, state: StreamState, asked: Asked): Promise<Appended> => {
+    const attempt = async (expected: Expected): Promise<Appended> => (await appendInOrder(stream, state, [{ ...asked, expected }]))[0]!;
+    const appended = await attempt(asked.expected).catch((error: unknown) => {
+      if (asked.expected === 'no_stream' && error instanceof Fault && error.wrong) return attempt(state.last);
+      throw error;
+    });
+    if (appended.revision > state.last) await comeBack(stream, state);
+    return appended;
+  };
+
+  /** Carries out the next appends of those that wait for a stream. Throws when nothing was begun. */
+  const appendNext = async (stream: string, line: Waiting[]): Promise<void> => {
     const state = await stateOf(stream);
-    const wrong = () => wrongVersion(stream, expected, state.last);
-    const store1 = async (revision: number): Promise<Appended> => {
-      const appended = await store.append(stream, revision, events);
-      if (state.deleted) await comeBack(stream, state);
-      return appended;
-    };
-    if (expected === 'any' || expected === 'stream_exists') {
-      if (expected === 'stream_exists' && state.last < 0 && state.metadata === undefined) throw wrong();
-      const before = await repeated(store, stream, events.map(({ id }) => id));
-      if (before === 'differently') throw wrong();
-      return before ?? store1(state.last);
-    }
-    const revision = expected === 'no_stream' ? -1 : expected;
-    if (revision > state.last) throw wrong();
-    if (revision === state.last) return store1(revision);
+    const next = line.slice(0, state.deleted ? 1 : mostAtOnce);
+    const outcomes = state.deleted ? [appendAgain(stream, state, next[0]!)] : await appendInOrder(stream, state, next);
+    for (const [n, outcome] of outcomes.entries()) next[n]!.outcome = outcome;
+    line.splice(0, next.length);
+    await Promise.allSettled(outcomes);
+  };
+
+  /** The outcome of an append that is the first of those that wait, or was carried out together with one before it. */
+  const appended = async (stream: string, line: Waiting[], mine: Waiting): Promise<Appended> => {
     try {
-      return await store.append(stream, revision, events);
+      if (!mine.outcome) await appendNext(stream, line);
     } catch (error) {
-      if (!(error instanceof WrongRevision)) throw error;
-      if (expected === 'no_stream' && state.deleted) return store1(state.last);
-      throw wrong();
+      line.shift();
+      throw error;
+    } finally {
+      if (line.length === 0) lines.delete(stream);
     }
+    return mine.outcome!;
   };
 
   const remove = async (stream: string, expected: Expected): Promise<Appended> => {
-    checkExpected(stream, expected, await stateOf(stream));
+    checkDelete(stream, expected, await stateOf(stream), false);
     const metastream = metastreamOf(stream);
     const [newest] = await store.newest(metastream, 1);
     return store.append(metastream, newest?.revision ?? -1, [systemEvent(metadataType, everything, now())]);
@@ -87,7 +95,7 @@ export const foreignWrites = (store: SqliteStore, now = () => new Date()) => {
 
   const end = async (stream: string, expected: Expected): Promise<Appended> => {
     const state = await stateOf(stream);
-    checkExpected(stream, expected, state);
+    checkDelete(stream, expected, state, true);
     return store.append(stream, state.last, [systemEvent(tombstoneType, '', now())]);
   };
 
@@ -95,7 +103,14 @@ export const foreignWrites = (store: SqliteStore, now = () => new Date()) => {
   const turnOf = (stream: string): string => stream.replace(/^\$\$/, '');
 
   return {
-    append: (stream: string, expected: Expected, events: readonly NewEvent[]) => inTurn(turnOf(stream), () => append(stream, expected, events)),
+    /** Those that come while others are being stored are stored together, by one commit. */
+    append: (stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended> => {
+      const line = lines.get(stream) ?? [];
+      const mine: Waiting = { expected, events };
+      lines.set(stream, line);
+      line.push(mine);
+      return inTurn(turnOf(stream), () => appended(stream, line, mine));
+    },
     /** Deletes: what is there is hidden, the stream can be written again. */
     remove: (stream: string, expected: Expected) => inTurn(turnOf(stream), () => remove(stream, expected)),
     /** Ends the stream for ever. */

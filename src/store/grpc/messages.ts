@@ -44,9 +44,13 @@ export const uuidOf = (text: string, structured = false): UUID => {
 };
 
 const timeIn = (metadata: string): Date => {
-  const { at } = JSON.parse(metadata) as { readonly at?: string };
-  const time = new Date(at ?? 0);
-  return Number.isNaN(time.getTime()) ? new Date(0) : time;
+  try {
+    const { at } = JSON.parse(metadata) as { readonly at: string };
+    return Number.isNaN(Date.parse(at)) ? new Date(0) : new Date(at);
+  } catch {
+    // An event is told whatever is in it.
+    return new Date(0);
+  }
 };
 
 /** An event's bytes: a foreign one's as they were sent, the platform's own as the texts of the log. */

@@ -2,8 +2,8 @@ import type { AppendReq, BatchAppendReq } from '@eventstore/db-client/generated/
 import { isForeign, wrapForeign } from '../foreign.ts';
 import { maxAppend, type NewEvent } from '../port.ts';
 import { utf8 } from '../utf8.ts';
-import { accessDenied, badRequest, missingMetadata, tooLarge } from './faults.ts';
-import { isMetastream, metadataType } from './foreignStream.ts';
+import { badRequest, type Fault, missingMetadata, tooLarge } from './faults.ts';
+import { isMetastream, metadataType, tombstoneType } from './foreignStream.ts';
 import { uuidIn } from './messages.ts';
 
 /** An event as a caller sent it. */
@@ -39,7 +39,7 @@ export const gathering = () => {
           if (refused) return;
           const event = proposedIn(message);
           size += Math.max(leastSize, event.data.length + event.metadata.length);
-          if (size > maxAppend) throw tooLarge();
+          if (size > maxAppend) throw tooLarge(maxAppend);
           events.push(event);
         }
       } catch (error) {
@@ -74,27 +74,50 @@ const jsonText = (bytes: Uint8Array, what: string): string => {
 
 /** An event for one of the platform's own streams: JSON, as the log keeps it. */
 export const ownEvent = ({ id, type, contentType, data, metadata }: Proposed): NewEvent => {
-  if (type.startsWith('$')) throw accessDenied(`The type ${type} is the system's`);
+  if (type.startsWith('$')) throw systemType(type);
   if (contentType !== 'application/json') throw badRequest('Events of the platform are application/json');
   const event = { id, type, data: jsonText(data, 'The data'), metadata: jsonText(metadata, 'The metadata') };
   if (!event.metadata.startsWith('{') || isForeign(event)) throw badRequest('The metadata is not that of an event of the platform');
   return event;
 };
 
+// Nobody may write these, so it is no question of rights: clients show the words of a bad request alone.
+const systemTypes: Readonly<Record<string, string>> = {
+  '$>': 'Events of the type $> are links to other events, and this log keeps none: write the event itself',
+  [metadataType]: 'Events of the type $metadata are the metadata of a stream: they go to the stream of its name after $$',
+  [tombstoneType]: 'Events of the type $streamDeleted end a stream: they are not appended, tombstone the stream',
+};
+
+const systemType = (type: string): Fault =>
+  badRequest((Object.hasOwn(systemTypes, type) && systemTypes[type]) || `${type} begins with $: such types are the system's`);
+
 /** An event for any other stream, or for its metadata. */
 export const foreignEvent = (stream: string, { id, type, contentType, data, metadata }: Proposed, created: Date): NewEvent => {
-  if (type.startsWith('@platform/')) throw accessDenied(`The type ${type} is the platform's own`);
-  if (isMetastream(stream) ? type !== metadataType : type.startsWith('$')) {
-    throw accessDenied(isMetastream(stream) ? `${stream} takes only ${metadataType}` : `The type ${type} is the system's`);
+  if (type.startsWith('@platform/')) throw badRequest(`${type} begins with @platform/: such types are the platform's own`);
+  if (isMetastream(stream)) {
+    if (type !== metadataType) throw badRequest(`${stream} has the metadata of a stream: it takes events of the type ${metadataType} alone`);
+    checkStreamMetadata(data);
+  } else if (type.startsWith('$')) {
+    throw systemType(type);
   }
-  if (isMetastream(stream)) checkStreamMetadata(data);
   return wrapForeign({ id, type, data, metadata, contentType, created });
 };
+
+// What the log keeps to, and the least value of each.
+const limits = { $maxAge: 1, $maxCount: 1, $tb: 0 };
 
 const checkStreamMetadata = (data: Uint8Array): void => {
   let value: unknown;
   try { value = JSON.parse(utf8.decode(data)); } catch { /* Said below. */ }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest('The metadata of a stream is a JSON object');
+  const metadata = value as Readonly<Record<string, unknown>>;
   // Taking it and not keeping to it would be a lie.
-  if ('$acl' in value) throw badRequest('Streams have no $acl here: who may read and write is settled by the accounts of the platform');
+  if ('$acl' in metadata) {
+    throw badRequest('$acl is the access list of a stream, which this log does not have: accounts of the platform and their roles say who reads and writes');
+  }
+  for (const [name, least] of Object.entries(limits)) {
+    const limit = metadata[name];
+    if (limit === undefined || (typeof limit === 'number' && Number.isInteger(limit) && limit >= least)) continue;
+    throw badRequest(`${name} in the metadata of a stream is a whole number from ${least} on`);
+  }
 };

@@ -4,7 +4,7 @@ import { type IServerFeaturesServer, ServerFeaturesService } from '@eventstore/d
 import { type IStreamsServer, StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { ensureIdentity } from '../identity.ts';
 import type { SqliteStore } from '../sqlite.ts';
-import { type Authorize, type Call, permissions } from './access.ts';
+import { type Authorize, type Call, type Rights, rightsOf } from './access.ts';
 import { append, deleted, remove, tombstoned } from './append.ts';
 import { batchAppend } from './batchAppend.ts';
 import { answeringCalls } from './calls.ts';
@@ -39,8 +39,6 @@ const maxCalls = 256;
 const sessionMegabytes = 64;
 const keepaliveMs = 20_000;
 const patienceMs = 2000;
-// How long a subscriber is believed without being asked again.
-const believedMs = 30_000;
 
 const listen = (server: Server, host: string, port: number, credentials: ServerCredentials): Promise<number> =>
   new Promise((resolve, reject) => server.bindAsync(`${host.includes(':') ? `[${host}]` : host}:${port}`, credentials, (error, bound) => (error ? reject(new Error(`The log cannot be served on ${host}:${port}: ${error.message}`, { cause: error })) : resolve(bound))));
@@ -55,9 +53,9 @@ export const serveLog = async ({ store, host, port, certificate: { cert, key }, 
   const calls = answeringCalls(report);
   const writes = writesOf({ store, own, foreign: foreignWrites(store) });
 
-  const caller = (call: Call) => permissions(call, authorize);
-  const mayRead = async (call: Call): Promise<void> => {
-    const may = await caller(call);
+  const callerOf = (call: Call): Promise<Rights> => rightsOf(call, authorize);
+  const checkReads = async (rights: Rights): Promise<void> => {
+    const may = await rights();
     if (!may('readLog')) throw accessDenied('This account may not read the log');
   };
   const answer = <Response>(work: Promise<Response>, callback: (fault: Fault | null, response?: Response) => void): void => {
@@ -67,20 +65,19 @@ export const serveLog = async ({ store, host, port, certificate: { cert, key }, 
     read: (call) => calls.answer(call, async (answering) => {
       const options = call.request.getOptions();
       if (!options) throw badRequest('The options are missing');
-      await mayRead(call);
-      if (!options.hasSubscription()) return read({ store, own }, options, answering);
-      let asked = Date.now();
-      const stillAllowed = async (): Promise<void> => {
-        if (Date.now() - asked < believedMs) return;
-        await mayRead(call);
-        asked = Date.now();
-      };
-      return subscribe({ store, own }, options, { ...answering, stillAllowed });
+      const rights = await callerOf(call);
+      await checkReads(rights);
+      answering.watch(() => checkReads(rights));
+      return (options.hasSubscription() ? subscribe : read)({ store, own }, options, answering);
     }),
-    append: (call, callback) => answer(caller(call).then((may) => append(call, may, writes)), callback),
-    batchAppend: (call) => calls.answer(call, (answering) => batchAppend(call, answering, { permissions: () => caller(call), writes, report })),
-    delete: (call, callback) => answer(caller(call).then((may) => remove(call.request, may, writes, false)).then(deleted), callback),
-    tombstone: (call, callback) => answer(caller(call).then((may) => remove(call.request, may, writes, true)).then(tombstoned), callback),
+    append: (call, callback) => answer(callerOf(call).then((rights) => append(call, rights, writes)), callback),
+    batchAppend: (call) => calls.answer(call, async (answering) => {
+      const rights = await callerOf(call);
+      answering.watch(async () => void await rights());
+      return batchAppend(call, answering, { rights, writes, report });
+    }),
+    delete: (call, callback) => answer(callerOf(call).then((rights) => remove(call.request, rights, writes, false)).then(deleted), callback),
+    tombstone: (call, callback) => answer(callerOf(call).then((rights) => remove(call.request, rights, writes, true)).then(tombstoned), callback),
   };
 
   const server = new Server({

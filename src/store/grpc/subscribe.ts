@@ -16,14 +16,11 @@ const caughtUp = (): ReadResp => new streams.ReadResp().setCaughtUp(new streams.
 const checkpoint = (position: number): ReadResp =>
   new streams.ReadResp().setCheckpoint(new streams.ReadResp.Checkpoint().setCommitPosition(String(position)).setPreparePosition(String(position)));
 
-/** `stillAllowed` throws when the caller may no longer read. */
-type Subscriber = Answering<ReadResp> & { readonly stillAllowed: () => Promise<void> };
-
 /**
  * The whole log after a position. With a filter the subscriber also hears how far it has come, whenever so many positions
  * have been passed, and when it has come to the end: every event up to a checkpoint was sent before it.
  */
-const toAll = async ({ store }: Readable, options: ReadReq.Options, from: ReadReq.Options.AllOptions, { signal, send, stillAllowed }: Subscriber): Promise<void> => {
+const toAll = async ({ store }: Readable, options: ReadReq.Options, from: ReadReq.Options.AllOptions, { signal, send }: Answering<ReadResp>): Promise<void> => {
   const structured = wantsStructured(options);
   const filter = filterIn(options);
   if (filter && filter.checkpointInterval < 1) throw badRequest('The interval of checkpoints must be positive');
@@ -39,7 +36,6 @@ const toAll = async ({ store }: Readable, options: ReadReq.Options, from: ReadRe
   if (live) await send(caughtUp());
   const breathe = breather();
   for await (const { events, position } of store.follow(start, filter?.types, signal)) {
-    await stillAllowed();
     for (const event of events) {
       await breathe();
       if (filter?.passes(event) ?? true) await send(eventAnswer(event, structured));
@@ -54,7 +50,7 @@ const toAll = async ({ store }: Readable, options: ReadReq.Options, from: ReadRe
 };
 
 /** One stream after a revision. */
-const toStream = async (readable: Readable, options: ReadReq.Options, from: ReadReq.Options.StreamOptions, { signal, send, stillAllowed }: Subscriber): Promise<void> => {
+const toStream = async (readable: Readable, options: ReadReq.Options, from: ReadReq.Options.StreamOptions, { signal, send }: Answering<ReadResp>): Promise<void> => {
   const { store } = readable;
   const stream = streamIn(from.getStreamIdentifier());
   const structured = wantsStructured(options);
@@ -70,27 +66,25 @@ const toStream = async (readable: Readable, options: ReadReq.Options, from: Read
     await send(eventAnswer(event, structured));
   };
   for await (const events of store.read(stream, Math.max(next, state.first))) {
-    await stillAllowed();
     for (const event of events) if (event.revision > state.last || isShown(event, state)) await deliver(event);
   }
   await send(caughtUp());
   for await (const { events } of store.follow(head, undefined, signal)) {
     for (const event of events) {
       if (event.stream !== stream || event.revision < next) continue;
-      await stillAllowed();
       await deliver(event);
     }
   }
 };
 
 /** Read with subscription: what is there, then what comes, until the caller or the server ends it. */
-export const subscribe = async (readable: Readable, options: ReadReq.Options, subscriber: Subscriber): Promise<void> => {
+export const subscribe = async (readable: Readable, options: ReadReq.Options, subscriber: Answering<ReadResp>): Promise<void> => {
   await delivering(readable, options, subscriber);
   subscriber.signal.throwIfAborted();
   throw new Refusal('unavailable', 'The log is closed');
 };
 
-const delivering = (readable: Readable, options: ReadReq.Options, subscriber: Subscriber): Promise<void> => {
+const delivering = (readable: Readable, options: ReadReq.Options, subscriber: Answering<ReadResp>): Promise<void> => {
   const [stream, all] = [options.getStream(), options.getAll()];
   if (options.getReadDirection() !== streams.ReadReq.Options.ReadDirection.FORWARDS) throw badRequest('Subscriptions go forwards');
   if (stream) {

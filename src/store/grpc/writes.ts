@@ -1,31 +1,37 @@
-import { type Appended, WrongRevision } from '../port.ts';
+import { type Appended, type NewEvent, sizeFault, WrongRevision } from '../port.ts';
 import type { SqliteStore } from '../sqlite.ts';
 import type { May } from './access.ts';
 import { type Expected, wrongVersion } from './expected.ts';
-import { accessDenied, badRequest } from './faults.ts';
+import { accessDenied, badRequest, tooLarge } from './faults.ts';
 import { isMetastream } from './foreignStream.ts';
 import type { ForeignWrites } from './foreignWrites.ts';
 import { foreignEvent, ownEvent, type Proposed } from './proposed.ts';
 
 type Needs = { readonly store: SqliteStore; readonly own: (stream: string) => boolean; readonly foreign: ForeignWrites };
 
+const fitting = (events: readonly NewEvent[]): readonly NewEvent[] => {
+  const fault = sizeFault(events);
+  if (fault) throw tooLarge(fault.most, fault.message);
+  return events;
+};
+
 /** The writes of this protocol, each checked against what the caller may do. */
 export const writes = ({ store, own, foreign }: Needs) => {
   const appendOwn = async (stream: string, expected: Expected, proposed: readonly Proposed[]): Promise<Appended> => {
     if (typeof expected === 'string' && expected !== 'no_stream') throw badRequest(`${stream} takes appends at an explicit revision, not at ${expected}`);
     try {
-      return await store.append(stream, expected === 'no_stream' ? -1 : expected, proposed.map(ownEvent));
+      return await store.append(stream, expected === 'no_stream' ? -1 : expected, fitting(proposed.map(ownEvent)));
     } catch (error) {
-      throw error instanceof WrongRevision ? wrongVersion(stream, expected, error.actual) : error;
+      throw error instanceof WrongRevision ? wrongVersion('Append', stream, expected, error.actual) : error;
     }
   };
 
   /** Throws unless it is a stream that is nobody's in particular, and the caller may write those. */
   const checkForeign = (may: May, stream: string): void => {
-    const named = isMetastream(stream) ? stream.slice(2) : stream;
-    if (own(named)) throw accessDenied(`${named} is one of the platform's own streams`);
-    if (named.startsWith('$') || named === '') throw accessDenied(`${stream} is a system stream`);
     if (!may('writeStreams')) throw accessDenied('This account may not write streams');
+    const named = isMetastream(stream) ? stream.slice(2) : stream;
+    if (own(named)) throw badRequest(`${named} is one of the platform's own streams: it has no metadata, and nobody deletes it`);
+    if (named.startsWith('$') || named === '') throw badRequest(`${stream} is a system stream of EventStoreDB: this log has none of them`);
   };
 
   return {
@@ -36,12 +42,12 @@ export const writes = ({ store, own, foreign }: Needs) => {
       }
       checkForeign(may, stream);
       const created = new Date();
-      return foreign.append(stream, expected, proposed.map((event) => foreignEvent(stream, event, created)));
+      return foreign.append(stream, expected, fitting(proposed.map((event) => foreignEvent(stream, event, created))));
     },
     /** Deletes a stream, with `forEver` so that it can never be written again. */
     remove: async (may: May, stream: string, expected: Expected, forEver: boolean): Promise<Appended> => {
       checkForeign(may, stream);
-      if (isMetastream(stream)) throw accessDenied(`${stream} goes with its stream`);
+      if (isMetastream(stream)) throw badRequest(`${stream} has the metadata of a stream: delete the stream`);
       return forEver ? foreign.end(stream, expected) : foreign.remove(stream, expected);
     },
   };

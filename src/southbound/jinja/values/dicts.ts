@@ -1,3 +1,4 @@
+import { exactEntries, exactNumber } from '../../../domain/exactJson.ts';
 import { typeError } from '../errors.ts';
 import { type Dict, type Value, typeName } from './values.ts';
 
@@ -50,10 +51,12 @@ export const deleteKey = ({ entries }: Dict, key: Value): Value | undefined => {
 /** An integer that JavaScript prints in full is an int; other numbers are floats. */
 const fromNumber = (value: number): Value => (Number.isInteger(value) && Math.abs(value) < 1e21 && !Object.is(value, -0) ? BigInt(value) : value);
 
-/** Python's value for one of JSON. */
+/** Python's value for one of JSON, with the marks of domain/exactJson.ts. */
 export const fromJson = (value: unknown): Value => {
+  const written = exactNumber(value);
+  if (written !== undefined) return /^-?\d+$/.test(written) ? BigInt(written) : Number(written);
   if (typeof value === 'number') return fromNumber(value);
   if (Array.isArray(value)) return value.map(fromJson);
-  if (typeof value === 'object' && value !== null) return newDict(Object.entries(value).map(([key, member]) => [key, fromJson(member)]));
+  if (typeof value === 'object' && value !== null) return newDict(exactEntries(value as Readonly<Record<string, unknown>>).map(([key, member]) => [key, fromJson(member)]));
   return value === undefined ? null : value as string | boolean | null | bigint;
 };

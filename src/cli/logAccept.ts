@@ -1,0 +1,36 @@
+import { existsSync } from 'node:fs';
+import { rm } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import type { Config } from '../config.ts';
+import { seenBySnapshot, snapshotName } from '../projections/snapshotSeen.ts';
+import { acceptDamage } from '../store/sqliteAccept.ts';
+import { noteOf } from '../store/sqliteNote.ts';
+import { lockFolder } from '../store/sqliteLock.ts';
+import { isMissing, shorterThan } from '../store/sqliteShorter.ts';
+
+/**
+ * Accepts that the embedded log lacks events that were in it, as after a backup was restored, and that events in it are not
+ * what was written: says which, and removes what remembers them, the note beside the log and the snapshot. The service must
+ * be stopped: an Error says so.
+ */
+export const logAccept = async (config: Config, output: NodeJS.WritableStream = process.stderr): Promise<void> => {
+  const { EVENTSTORE_URL: at, DATA_DIR: folder } = config;
+  if (!('file' in at)) throw new Error('log accept is for a log in a file (sqlite:), not for EventStoreDB');
+  if (!existsSync(dirname(at.file))) throw new Error(`There is no folder ${dirname(at.file)}`);
+  const unlock = lockFolder(at.file);
+  try {
+    const snapshot = join(folder, snapshotName);
+    const shorter = await shorterThan(at.file, await seenBySnapshot(snapshot));
+    const damaged = isMissing(at.file) ? [] : acceptDamage(at.file);
+    if (!shorter && damaged.length === 0) {
+      output.write('Nothing is missing or damaged; nothing was changed\n');
+      return;
+    }
+    for (const file of [noteOf(at.file), snapshot]) await rm(file, { force: true });
+    if (shorter) output.write(`${shorter.sentence}; ${shorter.missing} missing\n`);
+    for (const reason of damaged) output.write(`${reason}\n`);
+    output.write('This is accepted now: the service starts with what the log has\n');
+  } finally {
+    unlock();
+  }
+};

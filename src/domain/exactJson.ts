@@ -1,0 +1,132 @@
+/**
+ * JSON as Python reads it, within JSON as JavaScript reads it. Python keeps integers of any size, tells `1.0` from `1` and
+ * leaves members in their order; `JSON.parse` does not. Where that shows, a value is marked:
+ * - a number that JavaScript would write in another way is `{"$exact": "1.0"}`;
+ * - an object whose members JavaScript would put into another order has their names as one more member, `"$exact": [...]`.
+ * Marked values are plain JSON: events keep them, and secrets within them have their names. Bodies cannot bring marks.
+ */
+export const mark = '$exact';
+
+type Members = Readonly<Record<string, unknown>>;
+
+const numeral = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+const isObject = (value: unknown): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** The number that a marked value stands for, as it was written; undefined for anything else. */
+export const exactNumber = (value: unknown): string | undefined => {
+  if (!isObject(value) || Object.keys(value).length !== 1) return undefined;
+  const written = value[mark];
+  return typeof written === 'string' && numeral.test(written) ? written : undefined;
+};
+
+/** The members of an object in their order, without the mark. */
+export const exactEntries = (value: Members): readonly (readonly [string, unknown])[] => {
+  const order = value[mark];
+  if (!Array.isArray(order)) return Object.entries(value);
+  const names = new Set<unknown>(order);
+  const members = Object.keys(value).filter((name) => name !== mark);
+  const isOrder = names.size === members.length && order.length === members.length && members.every((name) => names.has(name));
+  return isOrder ? order.map((name: string) => [name, value[name]]) : Object.entries(value);
+};
+
+/** The value with marks that a valid JSON text says. */
+export const exactValue = (text: string): unknown => {
+  const plain: unknown = JSON.parse(text);
+  return JSON.stringify(plain) === text ? plain : marked(text);
+};
+
+/** The JSON text of a value with marks. */
+export const exactText = (value: unknown): string => {
+  const text = JSON.stringify(value);
+  return text?.includes(`"${mark}"`) ? written(value) : text;
+};
+
+/** The value as `JSON.parse` would have read it. */
+export const plainValue = (value: unknown): unknown => {
+  const number = exactNumber(value);
+  if (number !== undefined) return Number(number);
+  if (Array.isArray(value)) return value.map(plainValue);
+  if (!isObject(value)) return value;
+  return Object.fromEntries(exactEntries(value).map(([name, member]) => [name, plainValue(member)]));
+};
+
+const written = (value: unknown): string => {
+  const number = exactNumber(value);
+  if (number !== undefined) return number;
+  if (Array.isArray(value)) return `[${value.map((item) => written(item ?? null)).join(',')}]`;
+  if (!isObject(value)) return JSON.stringify(value);
+  const members = exactEntries(value).filter(([, member]) => member !== undefined);
+  return `{${members.map(([name, member]) => `${JSON.stringify(name)}:${written(member)}`).join(',')}}`;
+};
+
+const quote = '"';
+
+/** Reads a text that is known to be JSON; a fault in it has been found before. */
+const marked = (text: string): unknown => {
+  let at = 0;
+  const skipSpace = (): void => { while (text.charCodeAt(at) <= 0x20) at++; };
+
+  const string = (): string => {
+    let end = at;
+    do end = text.indexOf(quote, end + 1); while (isEscaped(text, end));
+    const read = JSON.parse(text.slice(at, end + 1)) as string;
+    at = end + 1;
+    return read;
+  };
+
+  const scalar = (): unknown => {
+    const from = at;
+    while (at < text.length && !/[\s,\]}]/.test(text[at]!)) at++;
+    const said = text.slice(from, at);
+    const read: unknown = JSON.parse(said);
+    return typeof read === 'number' && JSON.stringify(read) !== said ? { [mark]: said } : read;
+  };
+
+  /** Reads items up to the closing bracket. */
+  const items = (close: string, item: () => void): void => {
+    at++;
+    skipSpace();
+    while (text[at] !== close) {
+      item();
+      skipSpace();
+      if (text[at] === ',') at++;
+      skipSpace();
+    }
+    at++;
+  };
+
+  const value = (): unknown => {
+    skipSpace();
+    if (text[at] === quote) return string();
+    if (text[at] === '[') {
+      const read: unknown[] = [];
+      items(']', () => read.push(value()));
+      return read;
+    }
+    if (text[at] !== '{') return scalar();
+    const members: [string, unknown][] = [];
+    items('}', () => {
+      const name = string();
+      skipSpace();
+      at++;
+      members.push([name, value()]);
+    });
+    return inOrder(members);
+  };
+  return value();
+};
+
+/** Whether an odd number of backslashes is before the quote. */
+const isEscaped = (text: string, at: number): boolean => {
+  let from = at;
+  while (text[from - 1] === '\\') from--;
+  return (at - from) % 2 === 1;
+};
+
+const inOrder = (members: readonly (readonly [string, unknown])[]): Members => {
+  const read = Object.fromEntries(members);
+  const names = members.map(([name]) => name);
+  const kept = Object.keys(read).every((name, i) => name === names[i]);
+  return kept ? read : { ...read, [mark]: names };
+};

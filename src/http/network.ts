@@ -1,0 +1,9 @@
+/** The network that logins of an address are counted for: whoever has an IPv6 address has the whole /64. */
+export const networkOf = (address: string): string => {
+  if (!address.includes(':')) return address;
+  const [head = '', tail] = address.split('%')[0]!.split('::');
+  const left = head === '' ? [] : head.split(':');
+  const right = tail === undefined || tail === '' ? [] : tail.split(':');
+  const groups = tail === undefined ? left : [...left, ...Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0'), ...right];
+  return groups.slice(0, 4).join(':');
+};

@@ -1,0 +1,131 @@
+import { randomUUID } from 'node:crypto';
+import { isSealed, type Sealed } from './domain/sealed.ts';
+import { isOwnStream } from './ownStreams.ts';
+import { checkOf, givenKey, makeKey, secrets } from './secrets.ts';
+import { type EventStore, WrongRevision } from './store/port.ts';
+
+/** The stream that says which key the secrets of a log are sealed with. Its last event counts. */
+export const keyStream = 'secret-key';
+
+const keyChecked = '@platform/log:keyChecked';
+
+type Log = Pick<EventStore, 'read' | 'readAll' | 'append'>;
+
+type Needs = {
+  readonly log: Log;
+  readonly fromSetting: string | undefined;
+  /** The key file, used when there is no setting. */
+  readonly file: string;
+};
+
+type Noted = { readonly revision: number; readonly check: string | undefined };
+
+/** Undefined for an event that cannot be read. */
+const checkIn = (data: string): string | undefined => {
+  try {
+    const { check } = JSON.parse(data) as { readonly check: unknown };
+    return typeof check === 'string' ? check : undefined;
+  } catch {
+    return undefined;
+  }
+};
+
+const noted = async (log: Log): Promise<Noted> => {
+  let last: Noted = { revision: -1, check: undefined };
+  for await (const events of log.read(keyStream)) {
+    for (const { revision, data } of events) last = { revision, check: checkIn(data) ?? last.check };
+  }
+  return last;
+};
+
+const note = async (log: Log, key: Uint8Array, after: number): Promise<void> => {
+  const event = {
+    id: randomUUID(), type: keyChecked,
+    data: JSON.stringify({ check: checkOf(key) }), metadata: JSON.stringify({ at: new Date().toISOString() }),
+  };
+  await log.append(keyStream, after, [event]);
+};
+
+const sealedIn = (text: string): Sealed | undefined => {
+  let found: Sealed | undefined;
+  const look = (_: string, value: unknown): unknown => {
+    if (isSealed(value)) found ??= value;
+    return value;
+  };
+  try {
+    JSON.parse(text, look);
+  } catch {
+    // An event that is no JSON, as may be in any log, has no secret that anybody could open.
+  }
+  return found;
+};
+
+/** The first sealed value of the platform's own in the log. */
+const firstSealed = async (log: Log): Promise<Sealed | undefined> => {
+  for await (const { events } of log.readAll(0, ['@platform/'])) {
+    for (const { stream, data } of events) {
+      const sealed = data.includes('"$sealed"') && isOwnStream(stream) ? sealedIn(data) : undefined;
+      if (sealed) return sealed;
+    }
+  }
+  return undefined;
+};
+
+const opens = (key: Uint8Array, sealed: Sealed): boolean => {
+  try {
+    secrets({ key }).unseal(sealed);
+    return true;
+  } catch {
+    return false;
+  }
+};
+
+const advice = 'If that key is lost, see "A lost key" in docs/operations.md';
+
+const missing = (file: string): Error =>
+  new Error(`The log holds secrets, and their key is not here: set SECRET_KEY, or put the secret.key of this log at ${file}. ${advice}`);
+
+const another = ({ fromSetting, file }: Needs): Error =>
+  new Error(`${fromSetting === undefined ? `The key file ${file} (SECRET_KEY is not set)` : 'SECRET_KEY'} is not the key that the secrets in the log are sealed with. ${advice}`);
+
+/** The key of a log that does not say yet which one it is: an older one, or one that was just made. */
+const keyOfSilentLog = async (needs: Needs): Promise<Uint8Array> => {
+  const { log, file } = needs;
+  const given = givenKey(needs);
+  const sealed = await firstSealed(log);
+  if (sealed && !given) throw missing(file);
+  if (sealed && given && !opens(given, sealed)) throw another(needs);
+  const key = given ?? makeKey(file);
+  try {
+    await note(log, key, -1);
+  } catch (error) {
+    // Another node was faster; its word counts.
+    if (error instanceof WrongRevision) return keyOfLog(needs);
+    throw error;
+  }
+  return key;
+};
+
+/**
+ * The key that opens the secrets in a log: that of the setting, else of the key file. A key is made only for a log that
+ * holds no secret. Throws an Error that names the setting when the key is missing or another one.
+ */
+export const keyOfLog = async (needs: Needs): Promise<Uint8Array> => {
+  const { check } = await noted(needs.log);
+  if (check === undefined) return keyOfSilentLog(needs);
+  const key = givenKey(needs);
+  if (!key) throw missing(needs.file);
+  if (checkOf(key) !== check) throw another(needs);
+  return key;
+};
+
+/**
+ * Makes the key of the setting or of the key file, which is made when it is missing, the key of the log from now on. What
+ * was sealed with another one stays closed for ever.
+ */
+export const replaceKey = async ({ log, fromSetting, file }: Needs): Promise<Uint8Array> => {
+  const key = givenKey({ fromSetting, file }) ?? makeKey(file);
+  const { revision, check } = await noted(log);
+  if (check !== checkOf(key)) await note(log, key, revision);
+  return key;
+};

@@ -1,0 +1,47 @@
+import { isNativeError } from 'node:util/types';
+import { type DestinationStream, type Logger, pino } from 'pino';
+import { withoutLogins } from './withoutLogins.ts';
+
+// Deeper than what is logged here; it bounds objects that contain themselves.
+const mostDeep = 5;
+
+/**
+ * An error as it is logged: no other members than these, since libraries hang requests, bodies and credentials on theirs.
+ */
+const shownError = (error: Error, deep: number): Record<string, unknown> => {
+  const { name, message, stack, cause } = error;
+  const shown: Record<string, unknown> = { type: name, message };
+  if ('code' in error) shown.code = error.code;
+  if (stack !== undefined) shown.stack = stack;
+  if (cause !== undefined) shown.cause = shownValue(cause, deep + 1);
+  if ('errors' in error && Array.isArray(error.errors)) shown.errors = shownValue(error.errors, deep + 1);
+  return shown;
+};
+
+const isPlain = (value: object): boolean => [Object.prototype, null].includes(Object.getPrototypeOf(value));
+
+/** JSON has no form for errors: without this they are `{}`, whatever key they are under. */
+const shownValue = (value: unknown, deep: number): unknown => {
+  if (typeof value !== 'object' || value === null) return value;
+  if (deep > mostDeep) return '...';
+  if (isNativeError(value) || value instanceof Error) return shownError(value, deep);
+  if (Array.isArray(value)) return value.map((item) => shownValue(item, deep + 1));
+  return isPlain(value) ? shownMembers(value, deep) : value;
+};
+
+const shownMembers = (value: object, deep: number): Record<string, unknown> => {
+  const shown: Record<string, unknown> = {};
+  for (const [name, member] of Object.entries(value)) shown[name] = shownValue(member, deep + 1);
+  return shown;
+};
+
+/** The service's logger, one line of JSON each. */
+export const serviceLogger = (level: string, destination: DestinationStream): Logger =>
+  pino({
+    level,
+    base: null,
+    formatters: { log: (about) => shownMembers(about, 0) },
+    // Pino's own would shorten what is shown here.
+    serializers: { err: (shown: unknown) => shown },
+    hooks: { streamWrite: withoutLogins },
+  }, destination);

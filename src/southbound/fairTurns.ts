@@ -1,0 +1,98 @@
+import { LRUCache } from 'lru-cache';
+import { Busy, waitInLine, type Waiting } from './slots.ts';
+
+type Bounds = {
+  /** Work that runs at once, one per account. */
+  readonly places: number;
+  /** Further places, for accounts that owe little. */
+  readonly express: number;
+  /** Work of one account that may wait. */
+  readonly inLine: number;
+  /** Work of all accounts that may wait. */
+  readonly inAll: number;
+  /** Milliseconds. */
+  readonly now?: () => number;
+};
+
+type Line = { running: boolean; readonly waiting: Waiting[] };
+
+const remembered = 10_000;
+
+/** How long a turn counts, in times of its length: an account that uses less than a tenth of a place owes nothing. */
+const weight = 10;
+
+/** Milliseconds owed that are little: for half a second of a place. */
+const little = 5000;
+
+/**
+ * Shares places among accounts: each has one at a time, and the next one goes to the account that owes the least for its
+ * turns. So whoever uses little hardly waits, however much others use, and however long their turns last. Of those who owe
+ * nothing the latest comes first: it is the likeliest to be waited for still. Throws `Busy` when too much waits, the
+ * signal's reason when that comes first.
+ */
+export const fairTurns = ({ places, express, inLine, inAll, now = () => performance.now() }: Bounds) => {
+  const lines = new Map<string, Line>();
+  /** When an account will owe nothing any more. */
+  const settled = new LRUCache<string, number>({ max: remembered });
+  let free = places + express;
+
+  const owed = (account: string): number => Math.max(0, (settled.get(account) ?? 0) - now());
+  const charge = (account: string, ms: number): void => {
+    settled.set(account, now() + owed(account) + weight * ms);
+  };
+
+  const fill = (): void => {
+    while (free > 0) {
+      const mayBegin = (account: string): boolean => free > express || owed(account) < little;
+      const ready = [...lines].filter(([account, { running, waiting }]) => !running && waiting.length > 0 && mayBegin(account));
+      const [first] = ready.reverse().sort(([a], [b]) => owed(a) - owed(b));
+      if (!first) return;
+      const [, line] = first;
+      free--;
+      line.running = true;
+      line.waiting.shift()?.go();
+    }
+  };
+
+  /** Of all that waits, the last of the longest line has to leave. */
+  const makeRoom = (mine: Line): void => {
+    const all = [...lines.values()];
+    if (all.reduce((sum, { waiting }) => sum + waiting.length, 0) < inAll) return;
+    const longest = all.reduce((a, b) => (b.waiting.length > a.waiting.length ? b : a));
+    if (longest === mine || longest.waiting.length <= mine.waiting.length) throw new Busy('Too much waits');
+    longest.waiting.pop()?.refuse(new Busy('Too much waits'));
+  };
+
+  const enter = async (account: string, line: Line, signal: AbortSignal): Promise<void> => {
+    if (line.waiting.length >= inLine) throw new Busy('Too much of this account waits');
+    makeRoom(line);
+    lines.set(account, line);
+    const mine = waitInLine(line.waiting, signal);
+    fill();
+    await mine;
+  };
+
+  const tidy = (account: string, { running, waiting }: Line): void => {
+    if (!running && waiting.length === 0) lines.delete(account);
+  };
+
+  /** Does the work in a turn of the account; the work says how many milliseconds it has used. */
+  return async <T>(account: string, signal: AbortSignal, work: (used: (ms: number) => void) => Promise<T>): Promise<T> => {
+    signal.throwIfAborted();
+    const line = lines.get(account) ?? { running: false, waiting: [] };
+    try {
+      await enter(account, line, signal);
+    } catch (error) {
+      tidy(account, line);
+      throw error;
+    }
+    try {
+      return await work((ms) => charge(account, ms));
+    } finally {
+      free++;
+      line.running = false;
+      tidy(account, line);
+      fill();
+    }
+  };
+};

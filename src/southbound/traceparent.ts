@@ -1,0 +1,25 @@
+import { randomBytes } from 'node:crypto';
+
+// Versions after 00 may have more at the end; ff is none.
+const form = /^(?!ff)(?<version>[0-9a-f]{2})-(?<trace>(?!0{32})[0-9a-f]{32})-(?<parent>(?!0{16})[0-9a-f]{16})-(?<flags>[0-9a-f]{2})(?<more>-.*)?$/;
+
+/** A `traceparent` as W3C Trace Context has it; undefined for anything else, which counts as not sent. */
+export const traceparentOf = (header: string): string | undefined => {
+  if (header === '') return undefined;
+  const parts = form.exec(header)?.groups;
+  if (!parts || (parts.version === '00' && parts.more !== undefined)) return undefined;
+  return `${parts.version}-${parts.trace}-${parts.parent}-${parts.flags}`;
+};
+
+/** What is sent on with a call that a request makes: the same trace, this service as the parent. */
+export const childOf = (traceparent: string): string => {
+  const [, trace, , flags = '00'] = traceparent.split('-');
+  // Of the flags, version 00 knows the first only.
+  const sampled = (parseInt(flags, 16) & 1).toString().padStart(2, '0');
+  return `00-${trace}-${newParent()}-${sampled}`;
+};
+
+const newParent = (): string => {
+  const id = randomBytes(8).toString('hex');
+  return /^0+$/.test(id) ? newParent() : id;
+};

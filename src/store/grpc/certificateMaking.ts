@@ -1,0 +1,50 @@
+import { isIP } from 'node:net';
+
+/** A certificate and its private key, PEM. */
+export type Pair = { readonly cert: string; readonly key: string };
+
+/** How the subject of every certificate begins that is made here. */
+export const ourName = 'CN=automation-platform';
+
+const years = 10;
+
+/** From yesterday on, since clocks differ. */
+const validity = () => {
+  const notBeforeDate = new Date(Date.now() - 24 * 3600_000);
+  const notAfterDate = new Date(notBeforeDate);
+  notAfterDate.setUTCFullYear(notAfterDate.getUTCFullYear() + years);
+  return { notBeforeDate, notAfterDate };
+};
+
+const common = { keyType: 'ec', algorithm: 'sha256' } as const;
+
+const named = (what: string) => [{ name: 'commonName', value: `automation-platform ${what}` }];
+
+/** A new authority. */
+export const makeAuthority = async (): Promise<Pair> => {
+  // Seldom needed, and slow to load.
+  const { generate } = await import('selfsigned');
+  const made = await generate(named('authority'), {
+    ...common, ...validity(),
+    extensions: [
+      { name: 'basicConstraints', cA: true, pathLenConstraint: 0, critical: true },
+      { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
+    ],
+  });
+  return { cert: made.cert, key: made.private };
+};
+
+/** A new certificate of a server for names and addresses, followed by that of its authority. */
+export const issueServer = async (authority: Pair, names: readonly string[]): Promise<Pair> => {
+  const { generate } = await import('selfsigned');
+  const made = await generate(named('log'), {
+    ...common, ...validity(), ca: authority,
+    extensions: [
+      { name: 'basicConstraints', cA: false, critical: true },
+      { name: 'keyUsage', digitalSignature: true, critical: true },
+      { name: 'extKeyUsage', serverAuth: true },
+      { name: 'subjectAltName', altNames: names.map((name) => (isIP(name) ? { type: 7, ip: name } : { type: 2, value: name })) },
+    ],
+  });
+  return { cert: `${made.cert.trimEnd()}\n${authority.cert}`, key: made.private };
+};

@@ -1,0 +1,40 @@
+import { checker, sumOf } from './integrity.ts';
+import { connect, type Connection, createTables } from './sqliteLog.ts';
+import { keptIn } from './sqliteReads.ts';
+import { columns, type Row, toEvent } from './sqliteRows.ts';
+
+const rowsAtOnce = 500;
+const rememberedStreams = 200_000;
+
+const rows = function* (db: Connection): Generator<readonly Row[]> {
+  const select = db.prepare(`SELECT ${columns} FROM events WHERE position > ? ORDER BY position LIMIT ${rowsAtOnce}`);
+  for (let found: readonly Row[], after = 0; (found = select.all(after) as Row[]).length > 0; after = found.at(-1)![0]) yield found;
+};
+
+/**
+ * Takes every event of a log for what was written, also those that are not: what they hold now gets a sum, which counts
+ * from now on in place of their link. Gives what was wrong. An Error where an event is missing: no sum helps there.
+ */
+export const acceptDamage = (file: string): readonly string[] => {
+  const db = connect(file);
+  try {
+    createTables(db);
+    const check = checker(keptIn(db), rememberedStreams);
+    const addSum = db.prepare('INSERT OR REPLACE INTO sums (position, sum) VALUES (?, ?)');
+    const wrong: string[] = [];
+    let last = 0;
+    for (const some of rows(db)) {
+      for (const event of some.map(toEvent)) {
+        if (event.position !== last + 1) throw new Error(`There is no event at position ${last + 1}: restore a backup`);
+        last = event.position;
+        const reason = check.next(event);
+        if (reason === undefined) continue;
+        addSum.run(event.position, sumOf(event));
+        wrong.push(`position ${event.position}: ${reason}`);
+      }
+    }
+    return wrong;
+  } finally {
+    db.close();
+  }
+};

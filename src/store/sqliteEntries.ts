@@ -1,0 +1,42 @@
+import { Refusal } from '../domain/refusal.ts';
+import type { Appended, NewEvent } from './port.ts';
+import type { Request } from './sqliteWriter.ts';
+
+/** An append, or without events a checkpoint, that waits for the writer's answer. */
+export type Entry = {
+  readonly stream: string;
+  readonly expected: number;
+  readonly events: readonly NewEvent[];
+  readonly resolve: (appended: Appended) => void;
+  readonly reject: (error: Error) => void;
+  /** Writers that have failed before they answered. */
+  failures: number;
+  /** Whether one of them may have stored it. */
+  unsure: boolean;
+};
+
+// With each append the page of the index that it changes goes into the WAL.
+const pageSize = 4096;
+
+export const emptyRequest = (): Request => ({ streams: [], expected: [], counts: [], texts: [], size: 0 });
+
+/** Adds an entry to a request. */
+export const put = (request: Request, { stream, expected, events }: Entry): void => {
+  request.streams.push(stream);
+  request.expected.push(expected);
+  request.counts.push(events.length);
+  request.size += pageSize;
+  for (const { id, type, data, metadata } of events) {
+    request.texts.push(id, type, data, metadata);
+    request.size += data.length + metadata.length;
+  }
+};
+
+/** For what is certainly not in the log. */
+export const notStored = (reason: string): Refusal =>
+  new Refusal('unavailable', `The log takes no changes now: ${reason}. Nothing was stored`);
+
+/** For what may be in the log. */
+export const unknownOutcome = (reason: string): Refusal =>
+  new Refusal('unavailable', `The log failed while this was being stored: ${reason}. ` +
+    'Whether it was stored is unknown; a retry with the same Idempotency-Key settles it');

@@ -1,0 +1,75 @@
+import { hash } from 'node:crypto';
+import { closeSync, constants, openSync, readFileSync, writeSync } from 'node:fs';
+import { hashIn, sumOf } from './integrity.ts';
+import type { StoredEvent } from './port.ts';
+
+/** The newest event that somebody has seen in the log of that id. */
+export type Noted = Pick<StoredEvent, 'position' | 'stream' | 'revision' | 'id'> & {
+  readonly log: string;
+  readonly hash: string;
+};
+
+/** Where the note of a log lies. */
+export const noteOf = (file: string): string => `${file}.head`;
+
+const slotSize = 2048;
+const slots = 2;
+const longestName = 200;
+
+/** What tells an event from any other at its place: its hash link, or a hash of its text where it has none. */
+export const hashOf = (event: StoredEvent): string => hashIn(event.metadata) ?? sumOf(event);
+
+/** The note that an event is the newest of a log. */
+export const noteOfEvent = (log: string, event: StoredEvent): Noted => {
+  const { position, stream, revision, id } = event;
+  return { log, position, stream: stream.slice(0, longestName), revision, id, hash: hashOf(event) };
+};
+
+const checksum = (text: string): string => hash('sha256', text, 'hex');
+
+const readSlot = (text: string): Noted | undefined => {
+  const [sum, body] = text.split('\n');
+  return body !== undefined && sum === checksum(body) ? (JSON.parse(body) as Noted) : undefined;
+};
+
+/**
+ * What the note beside a log says, both slots of it, the newest event first. A slot that is torn says nothing, nor does a
+ * note that cannot be read.
+ */
+export const readNote = (file: string): readonly Noted[] => {
+  let bytes: Buffer;
+  try {
+    bytes = readFileSync(noteOf(file));
+  } catch {
+    return [];
+  }
+  const textOf = (slot: number): string => bytes.toString('latin1', slot * slotSize, (slot + 1) * slotSize);
+  const read = Array.from({ length: slots }, (_, slot) => readSlot(textOf(slot)));
+  return read.filter(noted => noted !== undefined).sort((a, b) => b.position - a.position);
+};
+
+/**
+ * Keeps the note of a log: two slots in turn, so that a torn one leaves the other. It is written after every commit,
+ * without an fsync of its own: a note that is older than the log says nothing, and one that is newer says that the log
+ * has lost what was durable.
+ */
+export const noteKeeper = (file: string) => {
+  let descriptor: number | undefined;
+  let slot = 0;
+  return {
+    write(noted: Noted): void {
+      descriptor ??= openSync(noteOf(file), constants.O_RDWR | constants.O_CREAT, 0o600);
+      // Only ASCII: a slot is cut by bytes.
+      const body = JSON.stringify(noted).replace(/[^ -~]/g, escaped);
+      const text = `${checksum(body)}\n${body}\n`;
+      writeSync(descriptor, text.padEnd(slotSize).slice(0, slotSize), slot * slotSize, 'latin1');
+      slot = (slot + 1) % slots;
+    },
+    close(): void {
+      if (descriptor !== undefined) closeSync(descriptor);
+      descriptor = undefined;
+    },
+  };
+};
+
+const escaped = (character: string): string => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;

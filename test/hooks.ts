@@ -1,0 +1,84 @@
+import type { ChildProcess } from 'node:child_process';
+import { subscribe } from 'node:diagnostics_channel';
+import { Server } from 'node:net';
+import { setTimeout as pause } from 'node:timers/promises';
+import type { Worker } from 'node:worker_threads';
+import type { Context } from 'mocha';
+import { startReaper } from './reaper.ts';
+import { startWatchdog } from './watchdog.ts';
+
+/** What tests have opened and not closed yet, with the place that did. */
+const open = new Map<object, string>();
+
+// How long what has been told to end may take for it, and how long the process may take when nothing is left to do.
+const graceMs = 60_000;
+const endMs = 60_000;
+// How long one turn of the event loop may take: no timeout of mocha's is heard meanwhile.
+const standstillMs = Number(process.env.TEST_STANDSTILL_MS ?? 300_000);
+
+/** Notes what a test opens; threads of the loader, and of whoever else is no test, are none of ours. */
+const opened = (thing: object, what: string): void => {
+  const where = place();
+  if (where !== '') open.set(thing, `${what}: ${where}`);
+};
+
+/** The lines of a stack that are the tests' own, '' without any. */
+const place = (): string => {
+  const before = Error.stackTraceLimit;
+  Error.stackTraceLimit = 50;
+  const stack = new Error().stack ?? '';
+  Error.stackTraceLimit = before;
+  const lines = stack.split('\n').filter((line) => line.includes('/test/') && !line.includes('/test/hooks.ts'));
+  return lines.map((line) => line.trim().replace(/file:\/\/\S*\/test\//, 'test/')).join(' < ');
+};
+
+// Both before anything is noted: they are there until the end. What the watchdog kills, the reaper clears away.
+const reaper = startReaper();
+const watchdog = startWatchdog(standstillMs);
+subscribe('child_process', (message) => {
+  const { process: child } = message as { process: ChildProcess };
+  opened(child, 'a process');
+  const gone = () => open.delete(child);
+  child.once('exit', gone).once('error', gone).once('spawn', () => reaper.watch(child));
+});
+subscribe('worker_threads', (message) => {
+  const { worker } = message as { worker: Worker };
+  opened(worker, 'a thread (a log, a renderer, ...)');
+  worker.once('exit', () => open.delete(worker));
+});
+const { listen } = Server.prototype;
+Server.prototype.listen = function (this: Server, ...args: unknown[]) {
+  opened(this, 'a server');
+  this.once('close', () => open.delete(this)).once('error', () => { if (!this.listening) open.delete(this); });
+  return (listen as (...all: unknown[]) => Server).apply(this, args);
+} as typeof listen;
+
+const close = async (thing: object): Promise<void> => {
+  if ('terminate' in thing) await (thing as Worker).terminate();
+  else if ('close' in thing) (thing as Server).close();
+  else (thing as ChildProcess).kill('SIGKILL');
+};
+
+/** Fails when something is left that keeps this process from its end, names it, and closes it. */
+const nothingLeft = async (): Promise<void> => {
+  const late = performance.now() + graceMs;
+  while (open.size > 0 && performance.now() < late) await pause(20);
+  const left = [...open.values()];
+  for (const thing of open.keys()) await close(thing);
+  if (left.length > 0) throw new Error(`Left open by tests:\n${left.join('\n')}`);
+};
+
+export const mochaHooks = {
+  beforeAll(): void { watchdog.begins('the first test'); },
+  beforeEach(this: Context): void {
+    watchdog.begins(`${this.currentTest?.file}: ${this.currentTest?.fullTitle()}`);
+  },
+  async afterAll(): Promise<void> {
+    // It does not keep the process: it fires only if something else does.
+    setTimeout(() => {
+      process.stderr.write(`The tests are over, but the process goes on: ${[...process.getActiveResourcesInfo(), ...open.values()].join(', ')}\n`);
+      process.exit(process.exitCode || 1);
+    }, endMs).unref();
+    await nothingLeft();
+  },
+};

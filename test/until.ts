@@ -1,0 +1,24 @@
+import { setImmediate as turn } from 'node:timers/promises';
+
+let test = new AbortController();
+
+/** Aborted once the test that runs now is over, however it has ended. */
+export const endOfTest = (): AbortSignal => test.signal;
+
+/** Waits until it is so, however long that takes, but no longer than the test: mocha's timeout is the only one. */
+export const until = async (so: () => boolean | Promise<boolean>, what = 'what it waits for'): Promise<void> => {
+  const end = endOfTest();
+  while (!(await so())) {
+    if (end.aborted) {
+      // Nobody hears any more how a test goes on that is over.
+      process.stderr.write(`The test has ended without ${what}\n`);
+      throw new Error(`The test has ended without ${what}`);
+    }
+    await turn();
+  }
+};
+
+afterEach(() => {
+  test.abort();
+  test = new AbortController();
+});
