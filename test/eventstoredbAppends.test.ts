@@ -1,5 +1,9 @@
 import assert from 'node:assert/strict';
 import { status } from '@grpc/grpc-js';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import rpc from '@eventstore/db-client/generated/status_pb.js';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+import any from 'google-protobuf/google/protobuf/any_pb.js';
 import { WrongRevision } from '../src/store/port.ts';
 import { breakOff, ids, read, workbench } from './eventstoredbWorkbench.ts';
 import { freePort } from './freePort.ts';
@@ -117,6 +121,23 @@ describe('an append by the adapter of EventStoreDB', () => {
       await serve(memory.handlers, { port });
       assert.equal((await store.append(stream, -1, events)).revision, 0);
       assert.equal(store.connected(), true);
+    });
+
+    it('because EventStoreDB calls it a bad request, that is told in its words, nothing is tried again, and the connection is not to blame', async () => {
+      let tries = 0;
+      const details = new any.Any();
+      details.pack(new shared.BadRequest().setMessage('as below').serializeBinary(), 'event_store.client.BadRequest');
+      const error = new rpc.Status().setMessage('no metadata for this stream').setDetails(details);
+      const memory = memoryEventStore({
+        script: ({ id, stream }, call, usual) => {
+          if (!stream.startsWith('thing-')) return usual();
+          tries++;
+          call.write(new streams.BatchAppendResp().setCorrelationId(new shared.UUID().setString(id)).setError(error));
+        },
+      });
+      const store = await open((await serve(memory.handlers)).url);
+      await assert.rejects(store.append(newStream(), -1, newEvents(1)), /EventStoreDB refuses: no metadata for this stream/);
+      assert.deepEqual([tries, store.connected()], [1, true]);
     });
 
     it('because another was faster, the revision is told, and nothing is tried again', async () => {

@@ -4,11 +4,12 @@ import { convertToCommandError } from '@eventstore/db-client';
 import { unpackToCommandError } from '@eventstore/db-client/dist/streams/appendToStream/unpackError.js';
 import { parseUUID } from '@eventstore/db-client/dist/utils/grpcUUID.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
+import type { Status } from '@eventstore/db-client/generated/status_pb.js';
 import streamsService, { type IStreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import streams, { type BatchAppendReq, type BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
 import empty from 'google-protobuf/google/protobuf/empty_pb.js';
 import timestamp from 'google-protobuf/google/protobuf/timestamp_pb.js';
-import { Silence } from './eventstoredbErrors.ts';
+import { refusedByServer, Silence } from './eventstoredbErrors.ts';
 import { toPosition } from './eventstoredbEvents.ts';
 import type { NewEvent } from './port.ts';
 
@@ -41,9 +42,13 @@ const request = (id: string, stream: string, expected: number, events: readonly 
   return new streams.BatchAppendReq().setCorrelationId(new shared.UUID().setString(id)).setOptions(options).setProposedMessagesList(events.map(message)).setIsFinal(true);
 };
 
+/** The client knows no error for a bad request, and would take it for a fault of the connection. */
+const errorOf = (error: Status, stream: string): Error =>
+  (error.getDetails()?.getTypeName() === 'event_store.client.BadRequest' ? refusedByServer(error.getMessage()) : unpackToCommandError(error, stream));
+
 const positionIn = (answer: BatchAppendResp, stream: string): number => {
   const error = answer.getError();
-  if (error) throw unpackToCommandError(error, stream);
+  if (error) throw errorOf(error, stream);
   const position = answer.getSuccess()?.getPosition();
   return toPosition(position && { commit: BigInt(position.getCommitPosition()), prepare: BigInt(position.getPreparePosition()) });
 };

@@ -21,6 +21,10 @@ export class Unreadable extends Error {
 export const unavailable = (cause: unknown): Refusal =>
   new Refusal('unavailable', 'EventStoreDB does not answer', { cause, retryAfterSeconds: 1 });
 
+/** What it will say however often it is asked. */
+export const refusedByServer = (words: string, cause?: unknown): Refusal =>
+  new Refusal('unavailable', `EventStoreDB refuses: ${words}`, { cause });
+
 export const closed = (): Refusal => new Refusal('unavailable', 'The log is closed');
 
 /** What the caller is told of an error that trying again does not mend; undefined for all others. */
@@ -28,6 +32,6 @@ export const finalError = (error: unknown): Error | undefined => {
   if (error instanceof Refusal || error instanceof WrongRevision || error instanceof Unreadable) return error;
   if (error instanceof AccessDeniedError) return new Refusal('unavailable', 'EventStoreDB denies access: wrong user or password, or the user may not do this', { cause: error });
   if (error instanceof MaxAppendSizeExceededError) return new Refusal('too_large', `EventStoreDB takes ${error.maxAppendSize} bytes at once`, { cause: error });
-  if (error instanceof StreamDeletedError || error instanceof InvalidArgumentError) return new Refusal('unavailable', `EventStoreDB refuses: ${error.message || error.type}`, { cause: error });
+  if (error instanceof StreamDeletedError || error instanceof InvalidArgumentError) return refusedByServer(error.message || error.type, error);
   return undefined;
 };
