@@ -1,4 +1,5 @@
 #!/usr/bin/env node
+import './soundJson.ts';
 import { Command } from 'commander';
 import { setPassword } from './cli/account.ts';
 import { logAccept } from './cli/logAccept.ts';

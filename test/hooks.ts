@@ -1,3 +1,4 @@
+import '../src/soundJson.ts';
 import type { ChildProcess } from 'node:child_process';
 import { subscribe } from 'node:diagnostics_channel';
 import { Server } from 'node:net';

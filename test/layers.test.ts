@@ -4,10 +4,10 @@ import { readdirSync, readFileSync } from 'node:fs';
 /** Who may import whom. Arrows point inwards: the domain knows nobody. */
 const allowed: Record<string, readonly string[]> = {
   domain: ['domain'],
-  store: ['store', 'domain', 'startWorker.ts'],
-  projections: ['projections', 'domain', 'store', 'startWorker.ts'],
+  store: ['store', 'domain', 'startWorker.ts', 'soundJson.ts'],
+  projections: ['projections', 'domain', 'store', 'startWorker.ts', 'soundJson.ts'],
   commands: ['commands', 'domain', 'projections', 'store'],
-  southbound: ['southbound', 'domain', 'startWorker.ts'],
+  southbound: ['southbound', 'domain', 'startWorker.ts', 'soundJson.ts'],
   http: ['http', 'commands', 'projections', 'domain', 'store', 'southbound', 'fairTurns.ts', 'passwords.ts', 'secrets.ts', 'version.ts'],
 };
 

@@ -1,3 +1,4 @@
+import '../soundJson.ts';
 import { readConfig } from '../config.ts';
 import { fail, runService } from '../program.ts';
 import type { Running } from '../start.ts';

@@ -1,3 +1,4 @@
+import '../soundJson.ts';
 import { workerData } from 'node:worker_threads';
 import { openLogToRead } from '../store/open.ts';
 import { withPayloads } from '../store/payloads.ts';

@@ -1,3 +1,4 @@
+import '../soundJson.ts';
 import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
 import { reading } from './sqliteErrors.ts';
 import { connectToRead } from './sqliteLog.ts';

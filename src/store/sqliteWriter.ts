@@ -1,3 +1,4 @@
+import '../soundJson.ts';
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads';
 import { inWords, isForGood, isFull } from './sqliteErrors.ts';
 import { noteKeeper, noteOfEvent } from './sqliteNote.ts';

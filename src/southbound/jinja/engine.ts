@@ -1,3 +1,4 @@
+import '../../soundJson.ts';
 import { TemplateError } from './errors.ts';
 import type { Outcome, Work } from './protocol.ts';
 import { renderTemplate } from './render.ts';

@@ -15,6 +15,8 @@ export const startEngine = (megabytes: number): { readonly engine: ChildProcess;
     execArgv: [`--max-old-space-size=${megabytes}`, '--disallow-code-generation-from-strings', ...(type === '.ts' ? ['--import', pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href] : [])],
     env: {},
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
+    // No JSON, whose names Node itself may misread (soundJson.ts).
+    serialization: 'advanced',
   });
   const ended = once(engine, 'exit').then(([code, signal]) => { throw new Error(`The template engine ended while it started: ${code ?? signal}`); });
   return { engine, ready: Promise.race([once(engine, 'message'), ended]) };
