@@ -42,9 +42,22 @@ export class WrongRevision extends Error {
 }
 
 /**
+ * Somebody else deleted the stream, cut off its first events, or wrote to it, as users of EventStoreDB can. What is left
+ * does not tell what the resource is, nor that there is none.
+ */
+export class TouchedStream extends Error {
+  readonly stream: string;
+  constructor(stream: string, what: string) {
+    super(`Stream ${stream} ${what}`);
+    this.name = 'TouchedStream';
+    this.stream = stream;
+  }
+}
+
+/**
  * The log. Every adapter passes `test/store.contract.ts`.
  *
- * Failures: `WrongRevision`, or `Refusal('unavailable')` when the log cannot be reached or the disk fails; an append that
+ * Failures: `WrongRevision`, `TouchedStream`, or `Refusal('unavailable')` when the log cannot be reached or the disk fails; an append that
  * failed so may still be stored, unless the message says otherwise, and repeating it with the same ids settles it.
  */
 export type EventStore = {
