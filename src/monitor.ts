@@ -1,4 +1,5 @@
 import type { Measures } from './http/metrics.ts';
+import type { MisplacedEvents } from './misplaced.ts';
 import { parkedIn, parkedSpec } from './projections/parked.ts';
 import type { Page, ReadStore } from './projections/port.ts';
 import type { Projections } from './projections/run.ts';
@@ -17,6 +18,8 @@ type Needs = {
   readonly logMeasures: Measures;
   /** Set when the log is served to others: whether its port takes connections. */
   readonly logListens: (() => Promise<boolean>) | undefined;
+  /** What this process was told of events under the platform's names that somebody else wrote. */
+  readonly misplaced: MisplacedEvents;
   readonly run: Projections;
   readonly model: ReadStore;
   readonly modelKind: 'memory' | 'redis';
@@ -26,14 +29,17 @@ type Needs = {
   readonly snapshot: () => number;
 };
 
+/** Health names no more of a kind. */
+const mostNamed = 100;
+
 const unknown: Page = { entries: [], total: 0 };
 
 /** How the service is: for metrics, for /health/ready, for /health/status. */
 export const monitor = (needs: Needs) => {
-  const { log, logKind, noteFault, scrubbed, logMeasures, logListens, run, model, modelKind, acknowledged, snapshot } = needs;
+  const { log, logKind, noteFault, scrubbed, logMeasures, logListens, misplaced, run, model, modelKind, acknowledged, snapshot } = needs;
   const started = Date.now();
   // What is parked cannot be known while the read models cannot be read.
-  const list = (collection: string, sort: string): Promise<Page> => model.list(collection, { sort, order: 1, skip: 0, limit: 100 }).catch(() => unknown);
+  const list = (collection: string, sort: string): Promise<Page> => model.list(collection, { sort, order: 1, skip: 0, limit: mostNamed }).catch(() => unknown);
   const parkedReactions = () => list('parkedReactions', 'at');
   const parkedDocuments = () => list(parkedSpec.name, 'name');
   const lag = () => Math.max(0, acknowledged() - run.position());
@@ -50,6 +56,7 @@ export const monitor = (needs: Needs) => {
     projections_parked: { help: 'Documents that cannot be shown, because an event of theirs cannot be read', value: async () => (await parkedDocuments()).total },
     reactions_parked: { help: 'Events whose consequences failed', value: async () => (await parkedReactions()).total },
     store_stopped: { help: '1 while the log takes no changes', value: () => (log.fault() === undefined ? 0 : 1) },
+    misplaced_events_total: { help: 'Events under @platform/ that somebody else wrote since this process started', value: misplaced.count },
     store_connected: { help: '0 while the log cannot be reached', value: () => (log.connected() ? 1 : 0) },
     ...logMeasures,
   };
@@ -73,6 +80,7 @@ export const monitor = (needs: Needs) => {
       eventStore: {
         kind: logKind, position: head, connected: log.connected(), served: isServed ?? null,
         fault: log.fault() ?? null, noteFault: noteFault() ?? null, checks: checks(),
+        misplaced: { events: misplaced.count(), streams: misplaced.streams().slice(0, mostNamed) },
       },
       readStore: { kind: modelKind, leads: run.lead.held(), position: run.position(), lag: lag(), fault: run.fault() ?? null, snapshot: snapshot() },
       parked: {

@@ -22,8 +22,9 @@ import { listen } from './http/server.ts';
 import type { Service } from './http/service.ts';
 import { activeSettings } from './http/settings.ts';
 import { keyOfLog } from './keyCheck.ts';
+import { misplacedEvents } from './misplaced.ts';
 import { monitor } from './monitor.ts';
-import { isOwnType } from './ownStreams.ts';
+import { isOwnEvent, mayHaveParts } from './ownStreams.ts';
 import { passwords } from './passwords.ts';
 import { projections } from './projections/all.ts';
 import { memoryReadStore } from './projections/memory.ts';
@@ -77,7 +78,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const snapshotFile = join(folder, snapshotName);
   const seen = await seenBySnapshot(snapshotFile);
   const opened = await blaming(`EVENTSTORE_URL ${'url' in logUrl ? withoutLogins(logUrl.url) : `sqlite:${logUrl.file}`}`, () => openLog(logUrl, warn, seen));
-  const log = withPayloads<EventStore>('embedded' in opened ? opened.embedded : opened.remote);
+  const log = withPayloads<EventStore>('embedded' in opened ? opened.embedded : opened.remote, mayHaveParts);
   const key = await keyOfLog({ log, fromSetting: config.SECRET_KEY, file: secretKeyFile(config) }).catch(async (error: unknown) => {
     await log.close();
     throw error;
@@ -139,13 +140,14 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     return consequences.follow(events);
   };
   const handle = handler({ store, streams, claims: nameClaims(store, streams), tools, now, follow });
-  const measured = metrics({ areas, isOwnType });
+  const measured = metrics({ areas, isOwnEvent });
   const auth = authenticator({ model, settled, head: log.head, handle, settings: settings.current, hashing, unseal: sealing.unseal, digest: sealing.digest, secure: config.TLS_CERT_FILE !== undefined });
 
   const stores = [...('url' in logUrl ? esdbHosts(logUrl.url) : []), ...(readUrl === undefined ? [] : [new URL(readUrl).hostname.replace(/^\[|\]$/g, '')])];
   const guard = outbound({ allowed: config.OUTBOUND_ALLOW, stores });
   const renderer = jinjaRenderer();
   const sessions = sessionRunner({ handle, tools, events: streams.events, webhook: httpWebhook(guard, sealing.unseal), renderer, lead: run.lead, log: warn });
+  const misplaced = misplacedEvents(warn);
   const telling = tellEvents({
     store, run, after: headAtStart,
     categories: new Set([...auth.categories, ...settings.categories, ...sessions.categories]),
@@ -157,7 +159,10 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
       auth.onEvent(event);
       sessions.onEvent(event);
     },
-    onType: measured.stored,
+    onAny: (event) => {
+      measured.stored(event);
+      misplaced.met(event);
+    },
     log: warn,
   });
 
@@ -183,7 +188,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     ? await blaming(`ESDB_PORT ${esdbPort} on ESDB_HOST ${config.ESDB_HOST}`, () => serveLog(opened.embedded, esdbPort))
     : undefined;
   const health = monitor({
-    log, logListens: served?.listens, run, model, acknowledged: () => acknowledged, snapshot: keeping.position,
+    log, logListens: served?.listens, run, model, misplaced, acknowledged: () => acknowledged, snapshot: keeping.position,
     modelKind: inMemory ? 'memory' : 'redis',
     logKind: 'embedded' in opened ? 'sqlite' : 'eventstoredb',
     noteFault: 'embedded' in opened ? opened.embedded.noteFault : () => undefined,

@@ -7,6 +7,7 @@ import { setPassword } from '../src/cli/account.ts';
 import { logCopy } from '../src/cli/logCopy.ts';
 import { readPassword } from '../src/cli/password.ts';
 import { readConfig } from '../src/config.ts';
+import { storedEarlier } from './logged.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
 import { ok, refused } from './people.ts';
 import { scriptedEventStore } from './scriptedEventStore.ts';
@@ -44,6 +45,14 @@ describe('account passwd', () => {
     await assert.rejects(offline(() => passwd('admin', 'short\n')), /at least 8/);
     await assert.rejects(offline(() => passwd('admin', '')), /at least 8/);
     ok(await service.ask('GET', '/authorization/whoami'));
+  });
+  it('takes no account for one that somebody else has written into another stream', async () => {
+    const [{ _id: id, ...data }] = ok(await service.ask('GET', '/authorization/accounts')).results;
+    assert.match(id, /./);
+    await assert.rejects(offline(async () => {
+      await storedEarlier(folder, [{ stream: 'evil-1', source: 'authorization', type: 'accountCreated', data: { ...data, username: 'ghost' } }]);
+      await passwd('ghost', 'a new password\n');
+    }), /no account "ghost"/);
   });
 });
 

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { createAutomation, deleteAutomation } from '../src/commands/automations.ts';
 import { createTrigger } from '../src/commands/triggers.ts';
 import type { Told } from '../src/store/event.ts';
+import { mayHaveParts } from '../src/ownStreams.ts';
 import { withPayloads } from '../src/store/payloads.ts';
 import { badEvent, faults, spoil } from './badEvents.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
@@ -23,7 +24,7 @@ describe('an event that cannot be read, while nodes run', () => {
 
   for (const [fault, content] of unreadable) {
     it(`keeps no node from projecting, telling and reacting: ${fault}`, async () => {
-      const one = await node(withPayloads(log.store));
+      const one = await node(withPayloads(log.store, mayHaveParts));
       await one.bootstrap();
       await automation(one, 'good');
       await automation(one, 'bad');
@@ -42,7 +43,7 @@ describe('an event that cannot be read, while nodes run', () => {
     });
 
     it(`ends the rights of an account whose event it is, and leaves others theirs: ${fault}`, async () => {
-      const one = await node(withPayloads(log.store));
+      const one = await node(withPayloads(log.store, mayHaveParts));
       await one.bootstrap();
       await one.account('ann');
       await one.account('ben');

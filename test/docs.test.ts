@@ -5,7 +5,7 @@ import { areas } from '../src/http/areas.ts';
 import { statusOf } from '../src/http/errors.ts';
 import { metrics } from '../src/http/metrics.ts';
 import { fullPathOf } from '../src/http/router.ts';
-import { isOwnType } from '../src/ownStreams.ts';
+import { isOwnEvent } from '../src/ownStreams.ts';
 import { projections } from '../src/projections/all.ts';
 
 const root = new URL('../', import.meta.url);
@@ -32,7 +32,7 @@ describe('the documentation', () => {
 
   it('says of every metric what to watch for, and of no other', async () => {
     const measured = ['src/monitor.ts', 'src/start.ts'].flatMap((file) => [...read(file).matchAll(/^ +(\w+): \{ help:/gm)].map(([, name]) => name!));
-    const { text } = await metrics({ areas, isOwnType }).text();
+    const { text } = await metrics({ areas, isOwnEvent }).text();
     const there = [...measured, ...[...text.matchAll(/^# TYPE automation_platform_(\w+)/gm)].map(([, name]) => name!)];
     const table = /^\| metric \|[^]*?\n\n/m.exec(read('docs/operations.md'))![0];
     const told = table.split('\n').slice(2).flatMap((line) => [...line.split('|')[1]?.matchAll(/`(\w+)`/g) ?? []].map(([, name]) => name!));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { metrics } from '../src/http/metrics.ts';
-import { isOwnType } from '../src/ownStreams.ts';
+import { isOwnEvent } from '../src/ownStreams.ts';
 import { startService, type TestService } from './service.ts';
 
 type Sample = { readonly labels: Readonly<Record<string, string>>; readonly value: number };
@@ -57,10 +57,12 @@ describe('/metrics', () => {
     await service.ask('PATCH', '/group-mappings/ldap/noc', { updates: { platformGroups: [] } });
     while (await matching('events_total', { area: 'group-mappings', topic: 'groupMappingCreated' }) === 0) await new Promise(setImmediate);
     assert.equal(await matching('events_total', { area: 'group-mappings', topic: 'groupMappingCreated' }), 1);
-    const measured = metrics({ areas: [], isOwnType });
-    for (const type of ['made-up:made-up', '@platform/made-up:groupMappingCreated', '@platform/group-mappings:made-up', 'made-up', '@platform/group-mappings:groupMappingCreated']) measured.stored(type);
+    const measured = metrics({ areas: [], isOwnEvent });
+    for (const type of ['made-up:made-up', '@platform/made-up:groupMappingCreated', '@platform/group-mappings:made-up', 'made-up', '@platform/group-mappings:groupMappingCreated'])
+      measured.stored({ stream: 'groupMapping-ldap x', type });
+    for (const stream of ['evil-2', 'group-x', 'nothing']) measured.stored({ stream, type: '@platform/group-mappings:groupMappingCreated' });
     assert.deepEqual((await measured.text()).text.match(/^automation_platform_events_total\{.*$/gm), [
-      'automation_platform_events_total{area="other",topic="other"} 4', 'automation_platform_events_total{area="group-mappings",topic="groupMappingCreated"} 1',
+      'automation_platform_events_total{area="other",topic="other"} 7', 'automation_platform_events_total{area="group-mappings",topic="groupMappingCreated"} 1',
     ]);
   });
 

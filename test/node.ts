@@ -84,7 +84,7 @@ export const startNode = async (log: EventStore, { settings = () => defaults, no
 
   const telling = tellEvents({
     store, run, after: acknowledged, categories: new Set(aggregates.map(({ category }) => category)), log: () => undefined,
-    onStored: auth.onStored, onType: () => undefined,
+    onStored: auth.onStored, onAny: () => undefined,
     onEvent: (event) => { auth.onEvent(event); onEvent(event); },
   });
   if (reacting) following.start(handle);

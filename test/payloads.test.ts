@@ -26,7 +26,7 @@ describe('facts too large for an event', () => {
   afterEach(() => close());
 
   const writer = (raw: EventStore = log) => {
-    const store = withPayloads(raw);
+    const store = withPayloads(raw, () => true);
     const streams = streamsOf(store, [note], []);
     const handle = handler({ store, streams, claims: nameClaims(store, streams), tools: {} as Tools, now: () => '2026-01-01T00:00:00.000Z', follow: async () => 0 }); // notes ask nothing
     return {
@@ -53,7 +53,7 @@ describe('facts too large for an event', () => {
     assert.ok(event!.data.length < 200, 'the event itself is small');
     assert.deepEqual(await writer().texts('a'), [large]);
 
-    const store = withPayloads(log);
+    const store = withPayloads(log, () => true);
     const text = JSON.stringify({ text: large });
     assert.equal((await stored(store, 'note-a'))[0]!.data, text);
     assert.equal((await store.at(position))!.data, text);
@@ -101,7 +101,7 @@ describe('facts too large for an event', () => {
       },
     };
     const found: string[] = [];
-    for await (const { events } of withPayloads(cut).readAll(0))
+    for await (const { events } of withPayloads(cut, () => true).readAll(0))
       for (const { stream, lacking } of events) if (stream.startsWith('note-')) found.push(`${stream} ${lacking === undefined ? 'whole' : 'lacking'}`);
     assert.deepEqual(found, ['note-a lacking', 'note-b whole']);
     await assert.rejects(writer(cut).texts('a'), /Event 0 of note-a .* missing or damaged/);

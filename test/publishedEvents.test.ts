@@ -3,6 +3,7 @@ import { publishEvent } from '../src/commands/publishedEvents.ts';
 import { fold } from '../src/domain/core.ts';
 import { publish, publishedEvent } from '../src/domain/publishedEvents.ts';
 import { decode, link } from '../src/store/event.ts';
+import { mayHaveParts } from '../src/ownStreams.ts';
 import { withPayloads } from '../src/store/payloads.ts';
 import { specification } from './given.ts';
 import { openLog, startNode, type TestNode } from './node.ts';
@@ -27,11 +28,11 @@ describe('A published event', () => {
 describe('Published events in the log', () => {
   let log: Awaited<ReturnType<typeof openLog>>;
   let node: TestNode;
-  beforeEach(async () => { log = await openLog(); node = await startNode(withPayloads(log.store), { reacting: true }); });
+  beforeEach(async () => { log = await openLog(); node = await startNode(withPayloads(log.store, mayHaveParts), { reacting: true }); });
   afterEach(async () => { await node.stop(); await log.close(); });
 
   const stored = async (id: string) => {
-    for await (const [event] of withPayloads(log.store).read(`publishedEvent-${id}`)) return event!;
+    for await (const [event] of withPayloads(log.store, mayHaveParts).read(`publishedEvent-${id}`)) return event!;
     return assert.fail(`there is no ${id}`);
   };
 

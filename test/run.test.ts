@@ -59,7 +59,7 @@ describe('who projects', () => {
     start(0, () => true);
     await until(() => run.ready());
     const told: number[] = [];
-    const telling = tellEvents({ store: log.store, run, after: 0, categories: new Set(['s']), onStored: (events) => told.push(events.length), onEvent: () => undefined, onType: () => undefined, log: () => undefined });
+    const telling = tellEvents({ store: log.store, run, after: 0, categories: new Set(['s']), onStored: (events) => told.push(events.length), onEvent: () => undefined, onAny: () => undefined, log: () => undefined });
     const stopped = run.stop();
     await append();
     await until(() => told.length > 0);

@@ -10,6 +10,7 @@ import { type Config, secretKeyFile } from '../config.ts';
 import { platform } from '../domain/accounts.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { keyOfLog, replaceKey } from '../keyCheck.ts';
+import { mayHaveParts } from '../ownStreams.ts';
 import { passwords } from '../passwords.ts';
 import { accounts } from '../projections/accounts.ts';
 import { project } from '../projections/define.ts';
@@ -46,7 +47,7 @@ type Options = {
  */
 export const setPassword = async (config: Config, username: string, options: Options = {}): Promise<void> => {
   const { newKey = false, input = process.stdin, output = process.stderr } = options;
-  const store = withPayloads(await openLog(config.EVENTSTORE_URL));
+  const store = withPayloads(await openLog(config.EVENTSTORE_URL), mayHaveParts);
   try {
     const id = await accountNamed(store, username);
     if (id === undefined) throw new Error(`There is no account ${JSON.stringify(username)}`);
@@ -73,7 +74,8 @@ const accountNamed = async (store: EventStore, username: string): Promise<string
   const unreadable = new Set<string>();
   for await (const { events } of store.readAll(0, ['@platform/authorization:account'])) {
     for (const event of events) {
-      const { id } = splitStream(event.stream);
+      const { category, id } = splitStream(event.stream);
+      if (category !== accounts.of.category) continue;
       try {
         found.set(id, project(accounts, found.get(id), decode(event)));
       } catch {

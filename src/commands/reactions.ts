@@ -4,7 +4,7 @@ import type { Aggregate } from '../domain/core.ts';
 import { Refusal } from '../domain/refusal.ts';
 import type { Lead } from '../projections/lead.ts';
 import type { ParkedReaction } from '../projections/parkedReactions.ts';
-import { decode, type Recorded } from '../store/event.ts';
+import { decode, type Recorded, splitStream } from '../store/event.ts';
 import type { EventStore, StoredEvent } from '../store/port.ts';
 import type { Command, Tools } from './define.ts';
 import type { Handle, Request } from './handle.ts';
@@ -58,14 +58,19 @@ const keepEvery = 1000;
  * for those that a stopped process left behind. Every part is a command with an idempotency key of its own, so doing it twice is doing it once.
  */
 export const reactor = ({ store, events, tools, reactions, reached, lead, log }: Needs) => {
-  const table = new Map<string, { readonly next: Reaction['on'][string]; readonly behind: boolean }[]>();
+  const table = new Map<string, { readonly category: string; readonly next: Reaction['on'][string]; readonly behind: boolean }[]>();
   for (const { of, on, behind = false } of reactions) {
     for (const [topic, next] of Object.entries(on)) {
       const type = `@platform/${of.area}:${topic}`;
-      table.set(type, [...(table.get(type) ?? []), { next, behind }]);
+      table.set(type, [...(table.get(type) ?? []), { category: of.category, next, behind }]);
     }
   }
   const types = [...table.keys()];
+  /** What follows from events of a type in a stream: nothing where the platform does not write that type, whoever did. */
+  const following = (stream: string, type: string) => {
+    const { category } = splitStream(stream);
+    return (table.get(type) ?? []).filter((reaction) => reaction.category === category);
+  };
   const running = new Map<string, Promise<number>>();
   const stop = new AbortController();
   let handle: Handle;
@@ -83,7 +88,7 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, log }:
   const parts = async (event: Recorded): Promise<number> => {
     const idempotency = { key: `${partOf(event.stream)}${event.revision}`, request: '' };
     let reached = 0;
-    for (const { next } of table.get(`${event.source}:${event.topic}`) ?? []) {
+    for (const { next } of following(event.stream, `${event.source}:${event.topic}`)) {
       for (const { command, id, input } of await next(event, since(event.position))) {
         const { position } = await handle(command, { ...requestFor(event), id, input, idempotency });
         reached = Math.max(reached, position);
@@ -170,7 +175,7 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, log }:
     };
     try {
       for await (const { events, position } of store.follow(kept, types, signal)) {
-        for (const event of events) if (types.includes(event.type)) await meet(event);
+        for (const event of events) if (following(event.stream, event.type).length > 0) await meet(event);
         if (events.length > 0) done = position;
         // Each may be an append; after a crash a second's work is found done already.
         if (Date.now() - keptAt >= keepEvery) await keep();
@@ -183,7 +188,10 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, log }:
     /** Waits for everything that follows from the events, and tells the highest position that was reached; a part that fails is left to the log reader. */
     follow: async (events: readonly Recorded[]): Promise<number> => {
       let reached = 0;
-      for (const event of events) if (table.get(`${event.source}:${event.topic}`)?.every(({ behind }) => !behind)) reached = Math.max(reached, await react(event).catch(() => 0));
+      for (const event of events) {
+        const reactions = following(event.stream, `${event.source}:${event.topic}`);
+        if (reactions.length > 0 && reactions.every(({ behind }) => !behind)) reached = Math.max(reached, await react(event).catch(() => 0));
+      }
       return reached;
     },
     start: (withHandle: Handle): void => {

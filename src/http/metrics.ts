@@ -1,4 +1,5 @@
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { StoredEvent } from '../store/port.ts';
 import type { Seen } from './app.ts';
 import type { AreaRows } from './route.ts';
 
@@ -7,10 +8,12 @@ type Measured = { readonly help: string; readonly value: () => number | Promise<
 /** What is asked at each scrape. A name that ends in `_total` is a counter's: its value never goes down. */
 export type Measures = { readonly [name: string]: Measured };
 
+type Placed = Pick<StoredEvent, 'stream' | 'type'>;
+
 type Needs = {
   readonly areas: readonly AreaRows[];
-  /** Whether an event type is one of the platform's own. */
-  readonly isOwnType: (type: string) => boolean;
+  /** Whether an event is one of the platform's own. */
+  readonly isOwnEvent: (event: Placed) => boolean;
 };
 
 const prefix = 'automation_platform_';
@@ -39,7 +42,7 @@ const boundBy = <T>(make: (...labels: string[]) => T) => {
 };
 
 /** Prometheus metrics of one service, with labels of few values: names of rows and event types, never what callers make up. */
-export const metrics = ({ areas, isOwnType }: Needs) => {
+export const metrics = ({ areas, isOwnEvent }: Needs) => {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
   const counter = <Label extends string>(name: string, help: string, labelNames: Label[]) => new Counter({ name: `${prefix}${name}`, help, labelNames, registers: [registry] });
@@ -55,8 +58,9 @@ export const metrics = ({ areas, isOwnType }: Needs) => {
   const starting = new Set(areas.flatMap(({ area, rows }) => rows.filter(({ starts }) => starts).map(({ name }) => `${area} ${name}`)));
   const requestsOf = boundBy((area, operation, method, status) => requests.labels(area!, operation!, method!, status!));
   const durationOf = boundBy((area, operation) => duration.labels(area!, operation!));
-  const topicOf = (type: string): readonly [string, string] => {
-    if (!isOwnType(type)) return ['other', 'other'];
+  const topicOf = (event: Placed): readonly [string, string] => {
+    if (!isOwnEvent(event)) return ['other', 'other'];
+    const { type } = event;
     const [source = '', topic = ''] = type.split(':');
     return [source.slice(source.indexOf('/') + 1), topic];
   };
@@ -70,8 +74,8 @@ export const metrics = ({ areas, isOwnType }: Needs) => {
     show: (measures: Measures): void => {
       for (const [name, measure] of Object.entries(measures)) measured(registry, name, measure);
     },
-    /** Told of each event's type, once. */
-    stored: (type: string): void => events.labels(...topicOf(type)).inc(),
+    /** Told of each event, once. */
+    stored: (event: Placed): void => events.labels(...topicOf(event)).inc(),
     text: async (): Promise<{ text: string; type: string }> => ({ text: await registry.metrics(), type: registry.contentType }),
   };
 };

@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { Refusal } from '../domain/refusal.ts';
 import { splitStream, type Told, told as toldOf } from '../store/event.ts';
-import type { EventStore } from '../store/port.ts';
+import type { EventStore, StoredEvent } from '../store/port.ts';
 import type { Projections } from './run.ts';
 
 type Needs = {
@@ -15,13 +15,13 @@ type Needs = {
   readonly onStored: (events: readonly Told[]) => void;
   /** Told every event once this node's read models show what it changed; must not throw. */
   readonly onEvent: (event: Told) => void;
-  /** Told the type of every event of the log, once; must not throw. */
-  readonly onType: (type: string) => void;
+  /** Told every event of the log, once, whatever it is; must not throw. */
+  readonly onAny: (event: StoredEvent) => void;
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
 /** Tells a node of every event of some categories, in order and once, whoever projects; also of those that cannot be read. */
-export const tellEvents = ({ store, run, after, categories, onStored, onEvent, onType, log }: Needs) => {
+export const tellEvents = ({ store, run, after, categories, onStored, onEvent, onAny, log }: Needs) => {
   const stop = new AbortController();
   let told = after;
 
@@ -34,7 +34,7 @@ export const tellEvents = ({ store, run, after, categories, onStored, onEvent, o
         concerning.forEach(onEvent);
       }
       told = position;
-      for (const { type } of events) onType(type);
+      events.forEach(onAny);
     }
   };
 

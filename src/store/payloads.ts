@@ -1,6 +1,6 @@
 import { hash } from 'node:crypto';
 import { isForeign } from './foreign.ts';
-import { type Batch, type EventStore, maxAppend, maxEvent, type NewEvent, type StoredEvent, WrongRevision } from './port.ts';
+import { type Batch, type EventStore, maxAppend, maxEvent, type NewEvent, type StoredEvent, TouchedStream, WrongRevision } from './port.ts';
 import { derivedUuid } from './uuid.ts';
 
 /** What an event's data is in the log when the fact itself lies in parts in `payload-<sha256>`. */
@@ -69,8 +69,8 @@ export const slimmed = async (store: EventStore, source: string, facts: readonly
   return slim;
 };
 
-// What strangers store may look like anything.
-const isSlim = (event: Pick<StoredEvent, 'data' | 'metadata'>): boolean => event.data.startsWith(begin) && !isForeign(event);
+/** Whether data is a reference, or passes as one. */
+const isSlim = ({ data }: Pick<NewEvent, 'data'>): boolean => data.startsWith(begin);
 
 const sha256Form = /^[0-9a-f]{64}$/;
 
@@ -93,22 +93,36 @@ const assembled = ({ sha256, parts }: Reference['$payload'], pieces: readonly St
   }
 };
 
+const pieces = async (store: EventStore, { sha256, parts }: Reference['$payload']): Promise<readonly StoredEvent[]> => {
+  const found: StoredEvent[] = [];
+  try {
+    for await (const events of store.read(`payload-${sha256}`)) {
+      found.push(...events);
+      // Whoever may write to the log may have made the stream longer.
+      if (found.length >= parts) break;
+    }
+  } catch (error) {
+    if (!(error instanceof TouchedStream)) throw error;
+  }
+  return found;
+};
+
 /**
  * The store as its readers see it: every event with its whole data. One whose parts are missing or damaged comes all the
  * same and says that it is `lacking`: it must not keep its reader from all others. What is appended goes through as it is.
+ * `mayHaveParts`: whether the platform wrote an event; what strangers store may look like anything.
  */
-export const withPayloads = <S extends EventStore>(store: S): S => {
+export const withPayloads = <S extends EventStore>(store: S, mayHaveParts: (event: StoredEvent) => boolean): S => {
+  const inParts = (event: StoredEvent): boolean => isSlim(event) && !isForeign(event) && mayHaveParts(event);
   const whole = async (event: StoredEvent): Promise<StoredEvent> => {
-    if (!isSlim(event)) return event;
+    if (!inParts(event)) return event;
     const reference = referenceIn(event);
     if (!reference) return { ...event, lacking: 'names its content in no way that is known' };
-    const pieces: StoredEvent[] = [];
-    for await (const events of store.read(`payload-${reference.sha256}`)) pieces.push(...events);
-    const data = assembled(reference, pieces);
+    const data = assembled(reference, await pieces(store, reference));
     if (data === undefined) return { ...event, lacking: `has content in payload-${reference.sha256} that is missing or damaged` };
     return { ...event, data };
   };
-  const all = (events: readonly StoredEvent[]) => (events.some(isSlim) ? Promise.all(events.map(whole)) : events);
+  const all = (events: readonly StoredEvent[]) => (events.some(inParts) ? Promise.all(events.map(whole)) : events);
   const batches = async function* (source: AsyncIterable<Batch>): AsyncGenerator<Batch> {
     for await (const batch of source) yield { ...batch, events: await all(batch.events) };
   };
