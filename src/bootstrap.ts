@@ -7,7 +7,7 @@ import type { Handle } from './commands/handle.ts';
 import { platform } from './domain/accounts.ts';
 import { labName } from './domain/adapters.ts';
 import { builtInGroups } from './domain/groups.ts';
-import { Refusal } from './domain/refusal.ts';
+import { isUnusable } from './store/touched.ts';
 
 type Needs = {
   readonly handle: Handle;
@@ -27,12 +27,12 @@ const idOf = (kind: string, name: string): string => hash('sha256', `built-in ${
  * `lab` with three simulated devices.
  */
 export const bootstrap = async ({ handle, adminPassword, tell }: Needs): Promise<void> => {
-  /** What cannot be read, health shows; the service starts all the same. */
+  /** What cannot be used, health shows; the service starts all the same. */
   const provide = async (command: Command, id: string, input: unknown): Promise<{ readonly changed: boolean }> => {
     try {
       return await handle(command, { id, input, actor: platform, operation: 'bootstrap', requestId: randomUUID() });
     } catch (error) {
-      if (!(error instanceof Refusal && error.code === 'internal')) throw error;
+      if (!isUnusable(error)) throw error;
       tell(`Cannot provide ${command.aggregate.category} ${id}: ${error.message}`);
       return { changed: false };
     }

@@ -20,6 +20,8 @@ type Needs = {
   readonly logListens: (() => Promise<boolean>) | undefined;
   /** What this process was told of events under the platform's names that somebody else wrote. */
   readonly misplaced: MisplacedEvents;
+  /** Streams of the platform that somebody else has touched, as far as this node has noticed, and how. */
+  readonly touched: () => ReadonlyMap<string, string>;
   readonly run: Projections;
   readonly model: ReadStore;
   readonly modelKind: 'memory' | 'redis';
@@ -36,7 +38,7 @@ const unknown: Page = { entries: [], total: 0 };
 
 /** How the service is: for metrics, for /health/ready, for /health/status. */
 export const monitor = (needs: Needs) => {
-  const { log, logKind, noteFault, scrubbed, logMeasures, logListens, misplaced, run, model, modelKind, acknowledged, snapshot } = needs;
+  const { log, logKind, noteFault, scrubbed, logMeasures, logListens, misplaced, touched, run, model, modelKind, acknowledged, snapshot } = needs;
   const started = Date.now();
   // What is parked cannot be known while the read models cannot be read.
   const list = (collection: string, sort: string): Promise<Page> => model.list(collection, { sort, order: 1, skip: 0, limit: mostNamed }).catch(() => unknown);
@@ -56,6 +58,7 @@ export const monitor = (needs: Needs) => {
     projections_parked: { help: 'Documents that cannot be shown, because an event of theirs cannot be read', value: async () => (await parkedDocuments()).total },
     reactions_parked: { help: 'Events whose consequences failed', value: async () => (await parkedReactions()).total },
     store_stopped: { help: '1 while the log takes no changes', value: () => (log.fault() === undefined ? 0 : 1) },
+    streams_touched: { help: 'Streams of the platform that somebody else has touched, as far as this process has noticed', value: () => touched().size },
     misplaced_events_total: { help: 'Events under @platform/ that somebody else wrote since this process started', value: misplaced.count },
     store_connected: { help: '0 while the log cannot be reached', value: () => (log.connected() ? 1 : 0) },
     ...logMeasures,
@@ -74,13 +77,14 @@ export const monitor = (needs: Needs) => {
       ready(), served(), parkedDocuments(), parkedReactions(), log.head().catch(() => null),
     ]);
     return {
-      status: isReady && noteFault() === undefined && !isDamaged() && documents.total + parked.total === 0 ? 'up' : 'degraded',
+      status: isReady && noteFault() === undefined && !isDamaged() && touched().size === 0 && documents.total + parked.total === 0 ? 'up' : 'degraded',
       version,
       uptimeSeconds: Math.round((Date.now() - started) / 1000),
       eventStore: {
         kind: logKind, position: head, connected: log.connected(), served: isServed ?? null,
         fault: log.fault() ?? null, noteFault: noteFault() ?? null, checks: checks(),
         misplaced: { events: misplaced.count(), streams: misplaced.streams().slice(0, mostNamed) },
+        touched: Object.fromEntries([...touched()].slice(0, mostNamed)),
       },
       readStore: { kind: modelKind, leads: run.lead.held(), position: run.position(), lag: lag(), fault: run.fault() ?? null, snapshot: snapshot() },
       parked: {

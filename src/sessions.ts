@@ -16,6 +16,7 @@ import type { AgentAnswer, Renderer, Webhook } from './southbound/port.ts';
 import { slots } from './southbound/slots.ts';
 import type { Lead } from './projections/lead.ts';
 import { type Recorded, splitStream } from './store/event.ts';
+import { isUnusable } from './store/touched.ts';
 
 type Needs = {
   readonly handle: Handle;
@@ -95,7 +96,7 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead: 
     let timer: NodeJS.Timeout | undefined;
     for (let wait = 50; !over(); wait = Math.min(wait * 2, 5000)) {
       try {
-        // First of all whether its stream can be read: what cannot is refused with 'internal'.
+        // First of all whether its stream can be used.
         await tools.state(agentSession, id);
         const [started] = await events(`${category}-${id}`, 0, 0) as readonly Recorded<SessionStarted>[];
         const left = Date.parse(started!.metadata.at) + started!.data.timeout * 1000 - Date.now();
@@ -107,7 +108,7 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead: 
       } catch (error) {
         // A conflict: somebody else has ended it.
         if (over() || (error instanceof Refusal && error.code === 'conflict')) break;
-        if (error instanceof Refusal && error.code === 'internal') {
+        if (isUnusable(error)) {
           log('A session cannot be carried on', { session: id, error });
           break;
         }

@@ -10,6 +10,7 @@ import { reactor } from './commands/reactions.ts';
 import { retries } from './commands/retries.ts';
 import { streams as streamsOf } from './commands/streams.ts';
 import { commandTools } from './commands/tools.ts';
+import { touchedGuard } from './commands/touched.ts';
 import { type Config, secretKeyFile } from './config.ts';
 import { addressReader } from './http/address.ts';
 import { app, type Seen } from './http/app.ts';
@@ -48,6 +49,7 @@ import type { EventStore } from './store/port.ts';
 import { openLog } from './store/open.ts';
 import type { SqliteStore } from './store/sqlite.ts';
 import { withPayloads } from './store/payloads.ts';
+import { noticingTouched, touchedStreams } from './store/touched.ts';
 import { esdbHosts } from './store/url.ts';
 import { withoutLogins } from './withoutLogins.ts';
 
@@ -88,10 +90,12 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   // Reads wait for everything that was acknowledged: by this process, or by an earlier one on this log.
   const headAtStart = await log.head();
   let acknowledged = headAtStart;
+  const touched = touchedStreams(warn);
+  const sound = noticingTouched(log, touched);
   const store: EventStore = {
-    ...log,
+    ...sound,
     append: async (...args) => {
-      const appended = await log.append(...args);
+      const appended = await sound.append(...args);
       acknowledged = Math.max(acknowledged, appended.position);
       return appended;
     },
@@ -113,14 +117,15 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     ? memoryReadStore({ collections: collectionsOf(projections), load: snapshotFound })
     : redisReadStore({ url: readUrl, prefix: `ap:${origin.log}:${origin.version}`, collections: collectionsOf(projections) });
   const run = runProjections({
-    store, model, projections,
+    store, model, projections, onTouched: touched.note,
     // A replay into memory puts each document into words once; one step of Redis must not block it for long.
     catchUp: inMemory ? Infinity : 5_000,
     log: warn,
   });
   const snapshotTimer = setInterval(() => { if (inMemory && run.ready()) keeping.moved(run.position()); }, 1000).unref();
 
-  const streams = streamsOf(store, aggregates, projections);
+  const streams = streamsOf(store, aggregates, projections, touched);
+  const guarding = touchedGuard(streams, touched);
   const hashing = passwords();
   const tools = commandTools({
     model, streams, settled,
@@ -188,7 +193,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     ? await blaming(`ESDB_PORT ${esdbPort} on ESDB_HOST ${config.ESDB_HOST}`, () => serveLog(opened.embedded, esdbPort))
     : undefined;
   const health = monitor({
-    log, logListens: served?.listens, run, model, misplaced, acknowledged: () => acknowledged, snapshot: keeping.position,
+    log, logListens: served?.listens, run, model, misplaced, touched: touched.reasons, acknowledged: () => acknowledged, snapshot: keeping.position,
     modelKind: inMemory ? 'memory' : 'redis',
     logKind: 'embedded' in opened ? 'sqlite' : 'eventstoredb',
     noteFault: 'embedded' in opened ? opened.embedded.noteFault : () => undefined,
@@ -211,7 +216,8 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const service: Service = {
     handle, model, tools, auth, devices,
     retries: retries(streams),
-    ...reader(model),
+    ...reader(model, guarding),
+    touched: guarding,
     collectionOf: (aggregate) => projections.find(({ of }) => of === aggregate)?.collection,
     digest: sealing.digest,
     renderer,

@@ -11,7 +11,9 @@ import { handler, type Request } from '../src/commands/handle.ts';
 import { reactor } from '../src/commands/reactions.ts';
 import { streams as streamsOf } from '../src/commands/streams.ts';
 import { commandTools } from '../src/commands/tools.ts';
+import { touchedGuard } from '../src/commands/touched.ts';
 import { authenticator, type LoginSettings } from '../src/http/authenticate.ts';
+import { reader } from '../src/http/reader.ts';
 import { projections } from '../src/projections/all.ts';
 import { memoryReadStore } from '../src/projections/memory.ts';
 import { collectionsOf } from '../src/projections/projector.ts';
@@ -21,6 +23,7 @@ import { secrets } from '../src/secrets.ts';
 import type { Told } from '../src/store/event.ts';
 import type { EventStore } from '../src/store/port.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
+import { noticingTouched, touchedStreams } from '../src/store/touched.ts';
 import { context } from './given.ts';
 
 export const defaults: LoginSettings = { admins: [], logoutTime: 30, principalTimeout: 1, cookieName: 'token', uniqueSession: false };
@@ -57,20 +60,23 @@ type Options = { readonly settings?: () => LoginSettings; readonly now?: () => n
 /** What one node consists of below HTTP, over a log that others may use as well; `reacting`: with what follows from events. `command` acts as an admin. */
 export const startNode = async (log: EventStore, { settings = () => defaults, now = Date.now, reacting = false, onEvent = () => undefined }: Options = {}) => {
   let acknowledged = await log.head();
+  const touched = touchedStreams(() => undefined);
+  const sound = noticingTouched(log, touched);
   const store: EventStore = {
-    ...log,
+    ...sound,
     append: async (...args) => {
-      const appended = await log.append(...args);
+      const appended = await sound.append(...args);
       acknowledged = Math.max(acknowledged, appended.position);
       return appended;
     },
   };
   const model = memoryReadStore({ collections: collectionsOf(projections) });
-  const run = runProjections({ store, model, projections, catchUp: 1000, log: () => undefined });
+  const run = runProjections({ store, model, projections, catchUp: 1000, onTouched: touched.note, log: () => undefined });
   const settled = (least = 0) => (run.position() >= Math.max(acknowledged, least) ? undefined : run.reached(Math.max(acknowledged, least), 5000));
   const sealing = secrets({ key: new Uint8Array(32) });
   const hashing = cheapHashing();
-  const streams = streamsOf(store, aggregates, projections);
+  const streams = streamsOf(store, aggregates, projections, touched);
+  const guarding = touchedGuard(streams, touched);
   const tools = commandTools({
     model, streams, settled, nameSort: (collection) => Object.keys(projections.find((one) => one.collection === collection)!.sorts)[0]!,
     rest: { ...hashing, seal: sealing.seal, unseal: sealing.unseal, methods: () => [{ provenance: 'mop', name: 'exportTemplate' }] },
@@ -92,7 +98,8 @@ export const startNode = async (log: EventStore, { settings = () => defaults, no
   const command = (what: Command, id: string, input: unknown = {}, more: Partial<Request> = {}) =>
     handle(what, { id, input, actor: context.actor, operation: 'test', requestId: 'r', ...more });
   return {
-    handle, tools, model, auth, hashing, settled, command,
+    handle, tools, model, run, auth, touched, guarding, hashing, settled, command,
+    reader: reader(model, guarding),
     bootstrap: () => bootstrap({ handle, adminPassword: 'password of admin', tell: () => undefined }),
     /** A new account whose id is its name. */
     account: (username: string, more: object = {}) => command(createAccount, username, { username, password: `password of ${username}`, ...more }),

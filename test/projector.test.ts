@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { aggregate, type Event } from '../src/domain/core.ts';
 import { memoryReadStore } from '../src/projections/memory.ts';
 import { projection } from '../src/projections/define.ts';
+import { parkedIn } from '../src/projections/parked.ts';
 import { collectionsOf, projector } from '../src/projections/projector.ts';
 import type { StoredEvent } from '../src/store/port.ts';
 
@@ -37,7 +38,8 @@ type Happening = readonly [stream: string, topic: FamilyEvent['type'], data: unk
 const open = async () => {
   const model = memoryReadStore({ collections: collectionsOf([families]) });
   const logged: string[] = [];
-  const documents = projector([families], (collection, id) => model.get(collection, id), (message) => logged.push(message));
+  const touched: string[] = [];
+  const documents = projector([families], (collection, id) => model.get(collection, id), (message) => logged.push(message), (stream) => touched.push(stream));
   documents.reset(true);
   const revisions = new Map<string, number>();
   let position = 0;
@@ -53,7 +55,7 @@ const open = async () => {
   };
   const of = async (part: string) => (await model.list('children', { part, sort: 'name', order: 1, skip: 0, limit: 10 })).entries.map(({ text, revision }) => [JSON.parse(text).name, revision]);
   const all = () => [...model.entries()].map(([collection, entry]) => JSON.stringify([collection, entry])).sort();
-  return { happen, of, documents, logged, model, all };
+  return { happen, of, documents, logged, touched, model, all };
 };
 
 describe('children of a document', () => {
@@ -113,6 +115,36 @@ describe('a document that the read models cannot keep', () => {
     documents.reset(false, documents.parked().size === 1 ? new Map(documents.parked()) : new Map());
     await happen(['one', 'renamed', { to: 'sound again' }]);
     assert.deepEqual([all(), await model.get('families', 'one')], [before, undefined]);
+  });
+
+  it('is parked as touched when events of its stream are missing, and so at every later one; the stream is told', async () => {
+    for (const [what, revisions] of Object.entries({ 'the first': [1, 2], 'some in between': [0, 3, 4], 'one that comes again': [0, 1, 1] })) {
+      for (const together of [true, false]) {
+        const { happen, documents, model, touched } = await open();
+        const events = revisions.map((revision): Happening => ['one', 'renamed', { to: 'g' }, { revision }]);
+        if (together) await happen(...events);
+        else for (const each of events) await happen(each);
+        await happen(['two', 'renamed', { to: 'h' }]);
+        assert.deepEqual([[...documents.parked().keys()], touched], [['families/one'], ['family-one']], what);
+        const { reason, touched: isTouched } = parkedIn((await model.get('parked', 'families/one'))!);
+        assert.match(reason, /^Stream family-one goes on at revision \d, where \d was to come$/);
+        assert.equal(isTouched, true);
+        assert.equal((await model.get('families', 'two'))?.text, '{"name":"h"}');
+      }
+    }
+  });
+
+  it('is parked as touched after a restart, when what comes does not follow what is there', async () => {
+    const { happen, documents, model, touched } = await open();
+    await happen(['one', 'born', { names: ['a'] }], ['two', 'born', { names: [] }]);
+    documents.reset(false);
+    await happen(['one', 'renamed', { to: 'g' }, { revision: 2 }], ['two', 'renamed', { to: 'h' }, { revision: 1 }]);
+    assert.deepEqual([touched, await model.get('families', 'one'), (await model.get('families', 'two'))?.revision], [['family-one'], undefined, 1]);
+    // Of what the read models have nothing of, they cannot tell: it may have been removed.
+    await happen(['three', 'renamed', { to: 'i' }, { revision: 5 }], ['three', 'renamed', { to: 'j' }, { revision: 6 }]);
+    assert.equal((await model.get('families', 'three'))?.text, '{"name":"j"}');
+    await happen(['three', 'renamed', { to: 'k' }, { revision: 8 }]);
+    assert.deepEqual(touched, ['family-one', 'family-three']);
   });
 
   it('may have any id and any topic', async () => {

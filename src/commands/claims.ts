@@ -4,6 +4,7 @@ import { type Claim, claimLapsed, type NameState, sameName } from '../domain/nam
 import { Refusal } from '../domain/refusal.ts';
 import { encode, type Metadata } from '../store/event.ts';
 import { type EventStore, WrongRevision } from '../store/port.ts';
+import { isUnusable } from '../store/touched.ts';
 import { partOf } from './parts.ts';
 import type { Loaded, Streams } from './streams.ts';
 import { turns } from '../store/turns.ts';
@@ -45,7 +46,7 @@ export const nameClaims = (store: EventStore, streams: Streams) => {
   /** The deciding stream as read, and whether it makes the claim hold. One that cannot be read may: the name stays its own. */
   const check = (claim: Claim, name: Name): Promise<{ holds: boolean; decided: Loaded }> =>
     look(claim, name).catch((error: unknown) => {
-      throw error instanceof Refusal && error.code === 'internal' ? taken(name, error) : error;
+      throw isUnusable(error) ? taken(name, error) : error;
     });
 
   const look = async ({ owner, decidedBy }: Claim, name: Name): Promise<{ holds: boolean; decided: Loaded }> => {

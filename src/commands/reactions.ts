@@ -6,6 +6,7 @@ import type { Lead } from '../projections/lead.ts';
 import type { ParkedReaction } from '../projections/parkedReactions.ts';
 import { decode, type Recorded, splitStream } from '../store/event.ts';
 import type { EventStore, StoredEvent } from '../store/port.ts';
+import { isUnusable } from '../store/touched.ts';
 import type { Command, Tools } from './define.ts';
 import type { Handle, Request } from './handle.ts';
 import { completeReaction, parkReaction } from './parkedReactions.ts';
@@ -103,8 +104,8 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, log }:
     try {
       return (await handle(parkReaction, { ...request, id, input: { stream, revision, reason } })).position;
     } catch (failure) {
-      if (!(failure instanceof Refusal && failure.code === 'internal')) throw failure;
-      // Its own stream cannot be read either. What follows from other events must not wait for that.
+      if (!isUnusable(failure)) throw failure;
+      // Its own stream cannot be used either. What follows from other events must not wait for that.
       log('A reaction that failed cannot be parked', { event: id, stream, revision, error: failure });
       return 0;
     }
@@ -118,7 +119,7 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, log }:
       } catch (error) {
         if (stop.signal.aborted) throw error;
         log('A reaction failed', { event: event.id, stream: event.stream, tried, error });
-        const hopeless = error instanceof Refusal && error.code !== 'unavailable';
+        const hopeless = isUnusable(error) || (error instanceof Refusal && error.code !== 'unavailable');
         if (hopeless || tried === tries) {
           return park(event, requestFor(event), error);
         }

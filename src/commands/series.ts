@@ -2,9 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Event } from '../domain/core.ts';
 import { series as aggregate, turnPassed } from '../domain/series.ts';
 import { encode, type Metadata } from '../store/event.ts';
-import type { EventStore } from '../store/port.ts';
-import type { End, Loaded, Streams } from './streams.ts';
+import { type EventStore, WrongRevision } from '../store/port.ts';
+import { Touched } from '../store/touched.ts';
 import { turns } from '../store/turns.ts';
+import type { End, Loaded, Streams } from './streams.ts';
 
 type About = Omit<Metadata, 'hash'>;
 
@@ -22,14 +23,28 @@ export const seriesOf = (store: EventStore, streams: Streams) => {
     await store.append(stream, at.revision, [encode(stream, at.revision + 1, randomUUID(), source, event, about, at.hash)]);
   };
 
+  /** Of a stream that somebody else has touched the end is not known; whatever is there, nothing else comes to the revision. */
+  const closeTouched = (name: string, by: string, revision: number, about: About): Promise<void> =>
+    append(by, { revision: revision - 1, hash: '' }, turnPassed(name), about).catch((error: unknown) => {
+      if (!(error instanceof WrongRevision || error instanceof Touched)) throw error;
+    });
+
+  /** Makes sure that the stream has an event at the revision: that of the former decision, or another one. */
+  const close = async (name: string, by: string, revision: number, about: About): Promise<void> => {
+    try {
+      const former = await streams.end(by);
+      if (former.revision < revision) await append(by, former, turnPassed(name), about);
+    } catch (error) {
+      if (!(error instanceof Touched)) throw error;
+      await closeTouched(name, by, revision, about);
+    }
+  };
+
   const take = async (name: string, stream: string, past: Loaded, about: About): Promise<void> => {
     const turn = `${aggregate.category}-${name}`;
     const last = await streams.refresh(turn);
     const { by, revision } = last.state as { by?: string; revision: number };
-    if (by !== undefined && by !== stream) {
-      const former = await streams.end(by);
-      if (former.revision < revision) await append(by, former, turnPassed(name), about);
-    }
+    if (by !== undefined && by !== stream) await close(name, by, revision, about);
     await append(turn, last, { type: 'turnTaken', data: { by: stream, revision: past.revision + 1 } }, about);
   };
 

@@ -5,6 +5,7 @@ import { Refusal } from '../domain/refusal.ts';
 import { project, projectChildren, type Projection } from '../projections/define.ts';
 import { BadEvent, decode, splitStream, type Recorded } from '../store/event.ts';
 import type { EventStore, StoredEvent } from '../store/port.ts';
+import type { TouchedStreams } from '../store/touched.ts';
 
 /** A stream as far as it has been read: what a decision starts from. */
 export type Loaded = {
@@ -30,10 +31,15 @@ export type KeyUse = { readonly request: string; readonly first: number; readonl
 
 const keptHours = 24;
 
-/** Reads streams into states and documents, and keeps the last ones used: a stale one is mended by `refresh`. */
-export const streams = (store: EventStore, aggregates: readonly Aggregate[], projections: readonly Projection[], maxBytes = 64 * 1024 * 1024) => {
+/**
+ * Reads streams into states and documents, and keeps the last ones used: a stale one is mended by `refresh`. One that
+ * somebody else has touched is read anew each time, which refuses it for as long as it is so.
+ */
+export const streams = (store: EventStore, aggregates: readonly Aggregate[], projections: readonly Projection[], touched: Pick<TouchedStreams, 'has'> = { has: () => false }, maxBytes = 64 * 1024 * 1024) => {
   const byCategory = new Map(aggregates.map((a) => [a.category, { aggregate: a, projections: projections.filter((p) => p.of === a) }]));
   const kept = new LRUCache<string, Loaded & { size: number }>({ maxSize: maxBytes, sizeCalculation: ({ size }) => size });
+
+  const known = (stream: string): Loaded | undefined => (touched.has(stream) ? undefined : kept.get(stream));
 
   const kindOf = (stream: string) => {
     const kind = byCategory.get(splitStream(stream).category);
@@ -106,7 +112,7 @@ export const streams = (store: EventStore, aggregates: readonly Aggregate[], pro
   const nothing = (stream: string): Loaded => ({ state: kindOf(stream).aggregate.initial, docs: [], revision: -1, position: 0, hash: '', promisedAt: -1, keys: new Map() });
 
   /** As the store has it now. */
-  const refresh = (stream: string): Promise<Loaded> => readOn(stream, kept.get(stream) ?? nothing(stream));
+  const refresh = (stream: string): Promise<Loaded> => readOn(stream, known(stream) ?? nothing(stream));
 
   const lastOf = async (stream: string): Promise<StoredEvent | undefined> => {
     let last: StoredEvent | undefined;
@@ -128,7 +134,7 @@ export const streams = (store: EventStore, aggregates: readonly Aggregate[], pro
       }
     },
     /** As last seen by this node: perhaps stale, which an append at its revision finds out. */
-    load: async (stream: string): Promise<Loaded> => kept.get(stream) ?? readOn(stream, nothing(stream)),
+    load: async (stream: string): Promise<Loaded> => known(stream) ?? readOn(stream, nothing(stream)),
     refresh,
     /** As it was just after a revision (-1: before the first). */
     asOf: (stream: string, revision: number): Promise<Loaded> => (revision < 0 ? Promise.resolve(nothing(stream)) : readOn(stream, nothing(stream), revision)),

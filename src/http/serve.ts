@@ -2,10 +2,12 @@ import { hash as digest, randomBytes, randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { missing, type Request } from '../commands/handle.ts';
 import { exactText } from '../domain/exactJson.ts';
+import type { Aggregate } from '../domain/core.ts';
 import { Refusal } from '../domain/refusal.ts';
+import type { Projection } from '../projections/define.ts';
 import { mayReadGuard } from '../projections/guards.ts';
 import { refuseParked } from '../projections/parked.ts';
-import type { Entry, ReadStore, Where } from '../projections/port.ts';
+import type { Where } from '../projections/port.ts';
 import { derivedUuid } from '../store/uuid.ts';
 import { idempotencyOf, ifRevisionOf } from './conditions.ts';
 import { queryParser } from './query.ts';
@@ -62,8 +64,12 @@ const serveCommand = (row: CommandRow, service: Service): Serve => {
     const given = key?.(params, call.body, call.actor);
     if (given !== undefined) return { params, id: given };
     if (command.on === 'new') return { params, id: newId(idempotencyKey, aggregate.ids) };
-    const id = await service.tools.find(collection ?? '', calledOf({ ...call, params }));
-    if (id === undefined) throw missing(aggregate.category);
+    const called = calledOf({ ...call, params });
+    const id = await service.tools.find(collection ?? '', called);
+    if (id === undefined) {
+      await service.touched.refuseLost(aggregate, called);
+      throw missing(aggregate.category);
+    }
     return { params, id };
   };
 
@@ -105,9 +111,13 @@ const resolved = async (row: Row, { params, actor }: Call, service: Service, col
   const { id: above } = await service.entry(of, params[param] ?? '', actor);
   if (field === undefined || collection === undefined || own === undefined) return { ...params, [param]: above };
   const [id] = await service.tools.findWithin(collection, field, above, [own]);
+  const aggregate = aggregateOf(row);
+  if (id === undefined && aggregate) await service.touched.refuseLost(aggregate, own, above);
   if (id === undefined) throw new Refusal('not_found', `Nothing in ${collection} here has the id or name ${JSON.stringify(own)}`, { path: named });
   return { ...params, [param]: above, [named]: id };
 };
+
+const aggregateOf = (row: Row): Aggregate | undefined => ('command' in row ? row.command.aggregate : 'get' in row ? row.get.of : undefined);
 
 /** What of a call goes into a command's request. */
 export const requestOf = (operation: string, call: Call, service: Service): Omit<Request, 'id' | 'input'> => ({
@@ -125,11 +135,12 @@ export const newId = (key: string | undefined, ids?: 'uuid'): string => {
   return key === undefined ? randomBytes(12).toString('hex') : digest('sha256', key, 'hex').slice(0, 24);
 };
 
-/** The entry, if there is one; one that is parked is refused. */
-const found = async (model: ReadStore, collection: string, id: string): Promise<Entry | undefined> => {
-  const entry = await model.get(collection, id);
-  if (!entry) await refuseParked(model, collection, id);
-  return entry;
+/** Whether there is such a document; one that is parked, or was touched in the log, is refused. */
+const isThere = async ({ model, touched }: Service, { collection, of }: Projection, id: string): Promise<boolean> => {
+  if (await model.get(collection, id)) return true;
+  await refuseParked(model, collection, id);
+  await touched.refuseLost(of, id);
+  return false;
 };
 
 const serveGet = (row: GetRow, service: Service): Serve => {
@@ -137,7 +148,7 @@ const serveGet = (row: GetRow, service: Service): Serve => {
   const preset = otherwise === undefined ? undefined : JSON.stringify(otherwise);
   return async (call) => {
     const params = await resolved(row, call, service, get.collection);
-    if (preset !== undefined && !(await found(service.model, get.collection, key?.(params) ?? ''))) return { body: envelope(preset), etag: `"${tagged(preset)}"` };
+    if (preset !== undefined && !(await isThere(service, get, key?.(params) ?? ''))) return { body: envelope(preset), etag: `"${tagged(preset)}"` };
     const { revision, text } = key || row.parent ? await service.entryById(get, key ? key(params) : params[named] ?? '', call.actor) : await service.entry(get, params[named] ?? '', call.actor);
     const whole = await joining(join, text, service, call);
     return { body: envelope(whole), etag: etagOf(revision, join && whole) };

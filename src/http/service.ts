@@ -1,6 +1,7 @@
 import type { Tools } from '../commands/define.ts';
 import type { Handle } from '../commands/handle.ts';
 import type { Retries } from '../commands/retries.ts';
+import type { TouchedGuard } from '../commands/touched.ts';
 import type { Actor, Aggregate } from '../domain/core.ts';
 import type { Projection } from '../projections/define.ts';
 import type { Entry, ReadStore } from '../projections/port.ts';
@@ -18,6 +19,8 @@ export type Service = {
   readonly entry: (projection: Projection, idOrName: string, actor: Actor) => Promise<Entry>;
   /** The same by id alone. */
   readonly entryById: (projection: Projection, id: string, actor: Actor) => Promise<Entry>;
+  /** Tells what is not there from what is in a stream that somebody else has touched. */
+  readonly touched: TouchedGuard;
   /** The collection whose documents show an aggregate, if there is one. */
   readonly collectionOf: (aggregate: Aggregate) => string | undefined;
   /** Who calls, and logging in and out. */

@@ -1,9 +1,9 @@
 import type { Tools } from '../commands/define.ts';
 import { same } from '../domain/changes.ts';
-import { Refusal } from '../domain/refusal.ts';
 import { activeProfile, activeProfileId, adminsOf, profile } from '../domain/profiles.ts';
 import type { ProfileContent } from '../domain/profileSchemas.ts';
 import { type Recorded, splitStream } from '../store/event.ts';
+import { isUnusable } from '../store/touched.ts';
 import type { LoginSettings } from './authenticate.ts';
 
 /** What the service does differently by its active profile. */
@@ -61,7 +61,7 @@ export const activeSettings = ({ state, onChange, log }: Needs) => {
       const { id } = await state(activeProfile, activeProfileId);
       return id === undefined ? {} : (await state(profile, id)).properties;
     } catch (error) {
-      if (!(error instanceof Refusal && error.code === 'internal')) throw error;
+      if (!isUnusable(error)) throw error;
       log('The active profile cannot be read; the settings stay as they are', { error });
       return undefined;
     }

@@ -1,4 +1,5 @@
 import { Refusal } from '../domain/refusal.ts';
+import { Touched } from '../store/touched.ts';
 import type { CollectionSpec, Entry, ReadStore } from './port.ts';
 
 /**
@@ -9,18 +10,22 @@ export const parkedSpec: CollectionSpec = { name: 'parked', sorts: ['name'], fil
 
 export const keyOf = (collection: string, id: string): string => `${collection}/${id}`;
 
-type Parked = { readonly document: string; readonly stream: string; readonly reason: string };
+/** `touched`: events of its stream are missing, because somebody else has touched it. */
+type Parked = { readonly document: string; readonly stream: string; readonly reason: string; readonly touched?: true };
 
 /** `name` and `guard` are those that the document had last. */
-export const parkedEntry = ({ document, stream, reason }: Parked, name: string, guard: string | undefined): Entry => {
-  const text = JSON.stringify({ document, stream, reason } satisfies Parked);
+export const parkedEntry = ({ document, stream, reason, touched }: Parked, name: string, guard: string | undefined): Entry => {
+  const text = JSON.stringify({ document, stream, reason, ...(touched && { touched }) } satisfies Parked);
   return { id: document, text, revision: 0, sorts: { name }, filters: {}, ...(guard !== undefined && { guard }) };
 };
 
 export const parkedIn = ({ text }: Pick<Entry, 'text'>): Parked => JSON.parse(text);
 
-/** The id that the document has in its collection. */
-export const parkedIdIn = ({ id }: Pick<Entry, 'id'>): string => id.slice(id.indexOf('/') + 1);
+/** The id that the document has in its collection; throws if its stream was touched. What else is wrong with it, its stream tells. */
+export const parkedIdIn = (entry: Entry): string => {
+  if (parkedIn(entry).touched) throw unshowable(entry);
+  return entry.id.slice(entry.id.indexOf('/') + 1);
+};
 
 /** The parked document that an id or a name means. */
 export const findParked = async (model: Pick<ReadStore, 'get' | 'idsNamed'>, collection: string, idOrName: string): Promise<Entry | undefined> => {
@@ -32,10 +37,13 @@ export const findParked = async (model: Pick<ReadStore, 'get' | 'idsNamed'>, col
 };
 
 /** What is said of a parked document in its place. */
-export const unshowable = (): Refusal =>
-  new Refusal('internal', 'It is there and cannot be shown: an event of its stream cannot be read. GET /health/status says which');
+export const unshowable = (entry: Entry): Refusal => {
+  const { touched, reason } = parkedIn(entry);
+  return touched ? new Touched(reason) : new Refusal('internal', 'It is there and cannot be shown: an event of its stream cannot be read. GET /health/status says which');
+};
 
 /** Throws if the id or name, under which no document was found, is that of a parked one. */
 export const refuseParked = async (model: Pick<ReadStore, 'get' | 'idsNamed'>, collection: string, idOrName: string): Promise<void> => {
-  if (await findParked(model, collection, idOrName)) throw unshowable();
+  const entry = await findParked(model, collection, idOrName);
+  if (entry) throw unshowable(entry);
 };

@@ -11,8 +11,14 @@ export const collectionsOf = (projections: readonly Projection[]): readonly Coll
 /** A document as far as its stream has been folded; `changed` since the last drain. */
 type Held = { readonly projection: Projection; readonly id: string; doc: unknown; revision: number; changed: boolean };
 
-/** The documents that the events of one stream make; by `key` it is known whether they are parked. */
-type Unit = { readonly stream: string; readonly key: string; readonly docs: readonly Held[] };
+/** The documents that the events of one stream make, up to a revision; by `key` it is known whether they are parked. */
+type Unit = {
+  readonly stream: string;
+  readonly key: string;
+  readonly docs: readonly Held[];
+  /** Of the last event; -1 before the first, undefined if nothing tells: a document that was removed. */
+  revision: number | undefined;
+};
 
 /** What has become of the children of one document since the last drain: `docs` by name, after `cleared`. */
 type Brood = { readonly children: Children; readonly id: string; cleared: boolean; readonly docs: Map<string, Pick<Held, 'doc' | 'revision'>> };
@@ -20,24 +26,27 @@ type Brood = { readonly children: Children; readonly id: string; cleared: boolea
 type Log = (message: string, about: Record<string, unknown>) => void;
 
 const longestReason = 300;
+const mostUnits = 200_000;
 
 /**
  * Folds events into documents. `take` works out what they become, `drain` gives what changed since the last drain as
  * entries: a document that many events touch is put into words once. `read` gives the entry that the read store holds.
  *
- * What cannot be done with an event concerns its stream alone: the documents that the stream makes are parked, with
- * their children. They leave their collections, the reason comes into `parked`, later events pass them by. Which are
+ * What cannot be done with an event concerns its stream alone, and so do events that are missing before it: the documents
+ * that the stream makes are parked, with their children. They leave their collections, the reason comes into `parked`, later events pass them by. Which are
  * parked follows from the log alone, so it is the same however the read models come about.
  */
-export const projector = (projections: readonly Projection[], read: (collection: string, id: string) => Promise<Entry | undefined>, log: Log) => {
+export const projector = (projections: readonly Projection[], read: (collection: string, id: string) => Promise<Entry | undefined>, log: Log, onTouched: (stream: string, reason: string) => void = () => undefined) => {
   const byCategory = new Map(projections.map(({ of }) => [of.category, projections.filter((p) => p.of.category === of.category)]));
   // Both by stream.
-  const units = new LRUCache<string, Unit>({ max: 200_000 });
+  const units = new LRUCache<string, Unit>({ max: mostUnits, dispose: (_, __, why) => { knowsAll &&= why !== 'evict'; } });
   const touched = new Map<string, Unit>();
   const broods = new Map<string, Brood>();
   const parked = new Map<string, string>();
   const newlyParked = new Map<string, Entry>();
   let nothingBefore = false;
+  // Whether every stream that had an event is among the units.
+  let knowsAll = false;
 
   const held = (projection: Projection, id: string, entry?: Entry): Held =>
     ({ projection, id, doc: entry && JSON.parse(entry.text), revision: entry?.revision ?? -1, changed: false });
@@ -49,9 +58,12 @@ export const projector = (projections: readonly Projection[], read: (collection:
     const { category, id } = splitStream(stream);
     const concerned = byCategory.get(category);
     if (!concerned) return undefined;
-    const unit = (docs: readonly Held[]): Unit => ({ stream, key: keyOf(concerned[0]!.collection, id), docs });
-    if (nothingBefore && revision === 0) return unit(concerned.map((projection) => held(projection, id)));
-    return Promise.all(concerned.map(async (projection) => held(projection, id, await read(projection.collection, id)))).then(unit);
+    const unit = (docs: readonly Held[], last: number | undefined): Unit => ({ stream, key: keyOf(concerned[0]!.collection, id), docs, revision: last });
+    if (knowsAll || (nothingBefore && revision === 0)) return unit(concerned.map((projection) => held(projection, id)), -1);
+    return Promise.all(concerned.map(async (projection) => held(projection, id, await read(projection.collection, id)))).then((docs) => {
+      const last = Math.max(...docs.map((one) => one.revision));
+      return unit(docs, last < 0 && revision > 0 ? undefined : last);
+    });
   };
 
   const broodOf = (children: Children, id: string): Brood => {
@@ -66,15 +78,15 @@ export const projector = (projections: readonly Projection[], read: (collection:
     brood.docs.clear();
   };
 
-  const park = ({ stream, docs }: Unit, what: string, error: unknown): void => {
-    const reason = `${what}: ${String(error)}`.slice(0, longestReason);
+  const park = ({ stream, docs }: Unit, fault: string, more?: { readonly touched: true }): void => {
+    const reason = fault.slice(0, longestReason);
     log('The documents of a stream are parked', { stream, reason });
     for (const one of docs) {
       const { projection, id, doc } = one;
       const document = keyOf(projection.collection, id);
       const name = doc === undefined ? id : nameOf(projection, doc);
       parked.set(document, reason);
-      newlyParked.set(document, parkedEntry({ document, stream, reason }, keyOf(projection.collection, name), doc === undefined ? undefined : projection.guard?.(doc)));
+      newlyParked.set(document, parkedEntry({ document, stream, reason, ...more }, keyOf(projection.collection, name), doc === undefined ? undefined : projection.guard?.(doc)));
       one.doc = undefined;
       one.changed = true;
       if (projection.children) clear(broodOf(projection.children, id));
@@ -95,12 +107,22 @@ export const projector = (projections: readonly Projection[], read: (collection:
     for (const [name, doc] of put) brood.docs.set(name, { doc, revision: event.revision });
   };
 
+  /** Some events of a stream are gone: what the others make is not what the resource is. */
+  const parkTouched = (unit: Unit, { stream, revision }: StoredEvent, next: number): void => {
+    const reason = `Stream ${stream} goes on at revision ${revision}, where ${next} was to come`;
+    park(unit, reason, { touched: true });
+    onTouched(stream, reason);
+  };
+
   const advance = (unit: Unit, stored: StoredEvent): void => {
+    const next = (unit.revision ?? stored.revision - 1) + 1;
+    unit.revision = stored.revision;
+    if (stored.revision !== next) return parkTouched(unit, stored, next);
     try {
       const event = decode(stored);
       for (const one of unit.docs) step(one, event);
     } catch (error) {
-      park(unit, `${stored.type} at position ${stored.position}`, error);
+      park(unit, `${stored.type} at position ${stored.position}: ${String(error)}`);
     }
   };
 
@@ -115,7 +137,7 @@ export const projector = (projections: readonly Projection[], read: (collection:
     try {
       return changed();
     } catch (error) {
-      park(unit, 'in words', error);
+      park(unit, `in words: ${String(error)}`);
       return changed();
     }
   };
@@ -130,6 +152,7 @@ export const projector = (projections: readonly Projection[], read: (collection:
       parked.clear();
       for (const [key, reason] of parkedBefore) parked.set(key, reason);
       nothingBefore = empty;
+      knowsAll = empty;
     },
     take: async (events: readonly StoredEvent[]): Promise<void> => {
       for (const stored of events) {

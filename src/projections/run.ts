@@ -14,6 +14,8 @@ type Needs = {
   readonly projections: readonly Projection[];
   /** How many events are put into one batch while catching up. */
   readonly catchUp: number;
+  /** Told of a stream whose events do not follow one another: somebody else has touched it. */
+  readonly onTouched?: (stream: string, reason: string) => void;
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
@@ -29,8 +31,8 @@ const longestPauseMs = 5000;
  * writer of read models. Of the processes that share a read store one does so at a time; the others take over what it
  * writes, and one of them its place when it is gone, or has lost the log.
  */
-export const runProjections = ({ store, model, projections, catchUp, log }: Needs) => {
-  const documents = projector(projections, model.forRunner.get, log);
+export const runProjections = ({ store, model, projections, catchUp, onTouched, log }: Needs) => {
+  const documents = projector(projections, model.forRunner.get, log, onTouched);
   const waiting = new Set<{ readonly position: number; readonly wake: (error?: Refusal) => void }>();
   const stop = new AbortController();
   const lead = newLead();

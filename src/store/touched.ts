@@ -1,0 +1,66 @@
+import { LRUCache } from 'lru-cache';
+import { Refusal } from '../domain/refusal.ts';
+import { type EventStore, TouchedStream } from './port.ts';
+
+/** What a caller is told whose resource lies in a stream that somebody else has touched. To try again does not help. */
+export class Touched extends Refusal {
+  constructor(reason: string, cause?: unknown) {
+    super('unavailable', `${reason}: somebody else changed it in the event log, and what is left of it is not used. GET /health/status names it`, { cause });
+  }
+}
+
+/** Whether a stream cannot be used however often it is tried: an event of it cannot be read, or somebody else has touched it. */
+export const isUnusable = (error: unknown): error is Refusal =>
+  error instanceof Touched || (error instanceof Refusal && error.code === 'internal');
+
+/** No more are remembered: one that is forgotten is noticed again when it is read. */
+const mostRemembered = 1000;
+
+/** The streams that somebody else has touched, as far as this node has noticed. */
+export const touchedStreams = (log: (message: string, about: Record<string, unknown>) => void) => {
+  const reasons = new LRUCache<string, string>({ max: mostRemembered });
+  return {
+    has: (stream: string): boolean => reasons.has(stream),
+    reasonOf: (stream: string): string | undefined => reasons.get(stream),
+    note: (stream: string, reason: string): void => {
+      if (!reasons.has(stream)) log('Somebody else has touched a stream of the platform; what is left of it is not used', { stream, reason });
+      reasons.set(stream, reason);
+    },
+    /** Told that the stream could be read from its beginning to its end. */
+    whole: (stream: string): void => {
+      if (reasons.delete(stream)) log('A stream of the platform that somebody else had touched is whole again', { stream });
+    },
+    reasons: (): ReadonlyMap<string, string> => new Map(reasons.entries()),
+  };
+};
+
+export type TouchedStreams = ReturnType<typeof touchedStreams>;
+
+/** The store; it refuses touched streams with `unavailable` and has each noted, whoever meets it. */
+export const noticingTouched = <S extends EventStore>(store: S, touched: TouchedStreams): S => {
+  const refused = (error: unknown): unknown => {
+    if (!(error instanceof TouchedStream)) return error;
+    touched.note(error.stream, error.message);
+    return new Touched(error.message, error);
+  };
+  return {
+    ...store,
+    append: async (...args) => {
+      try { return await store.append(...args); } catch (error) { throw refused(error); }
+    },
+    read: async function* (stream, from = 0) {
+      let exists = false;
+      try {
+        for await (const events of store.read(stream, from)) {
+          exists = true;
+          yield events;
+        }
+      } catch (error) { throw refused(error); }
+      const reason = from === 0 ? touched.reasonOf(stream) : undefined;
+      if (reason === undefined) return;
+      // Of one that was touched nothing may be left.
+      if (!exists) throw new Touched(reason);
+      touched.whole(stream);
+    },
+  };
+};
