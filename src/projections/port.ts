@@ -16,7 +16,10 @@ export type Entry = {
 /** A document written (entry) or removed (no entry); `wholePart`: all documents of the part with this id are removed. */
 export type Change = { readonly collection: string; readonly id: string; readonly entry?: Entry; readonly wholePart?: true };
 
-/** Up to where the read models are, and the id of the event there ('' at position 0): tells whether a log is the one they came from. */
+/**
+ * Up to where the read models are, and the id of the event there: tells whether a log is the one they came from. '' where the
+ * position is that of no event which was projected.
+ */
 export type Checkpoint = { readonly position: number; readonly event: string };
 
 /** equals is exact; startsWith and contains ignore case (both sides lower-cased). A list-valued field matches when one value does. */

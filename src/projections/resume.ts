@@ -1,4 +1,4 @@
-import type { EventStore } from '../store/port.ts';
+import type { EventStore, StoredEvent } from '../store/port.ts';
 import { parkedIn, parkedSpec } from './parked.ts';
 import type { Checkpoint, ReadStore } from './port.ts';
 import type { Projector } from './projector.ts';
@@ -14,10 +14,25 @@ const parkedBefore = async ({ list }: ReadStore['forRunner']): Promise<ReadonlyM
   }
 };
 
-/** Where projecting goes on from: what the read store holds, if the log still has that very event there, else the beginning. */
-export const resume = async (store: Pick<EventStore, 'at'>, model: ReadStore, documents: Projector, log: (message: string, about: Record<string, unknown>) => void): Promise<Checkpoint> => {
+/** The checkpoint at a position up to which everything was delivered, the last of it these events. */
+export const checkpointAt = (position: number, events: readonly StoredEvent[]): Checkpoint => {
+  const last = events.at(-1);
+  return { position, event: last?.position === position ? last.id : '' };
+};
+
+/**
+ * Whether the log goes on from where the read models are. No event there says nothing: EventStoreDB drops old ones when it is
+ * scavenged. Another event does, and so does an end before it: the log got shorter, and others will come to be there.
+ */
+const goesOnFrom = async (store: Pick<EventStore, 'at' | 'head'>, { position, event }: Checkpoint): Promise<boolean> => {
+  const there = event === '' ? undefined : await store.at(position);
+  return there ? there.id === event : position <= await store.head();
+};
+
+/** Where projecting goes on from: what the read store holds, if the log goes on from there, else the beginning. */
+export const resume = async (store: Pick<EventStore, 'at' | 'head'>, model: ReadStore, documents: Projector, log: (message: string, about: Record<string, unknown>) => void): Promise<Checkpoint> => {
   let checkpoint = await model.resume();
-  if (checkpoint.position > 0 && (await store.at(checkpoint.position))?.id !== checkpoint.event) {
+  if (checkpoint.position > 0 && !(await goesOnFrom(store, checkpoint))) {
     log('The read models do not belong to this log; they are built anew', { position: checkpoint.position });
     await model.clear();
     checkpoint = { position: 0, event: '' };

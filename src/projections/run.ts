@@ -6,7 +6,7 @@ import type { Projection } from './define.ts';
 import { type Lead, newLead } from './lead.ts';
 import { leaseMs, type ReadStore } from './port.ts';
 import { projector } from './projector.ts';
-import { resume } from './resume.ts';
+import { checkpointAt, resume } from './resume.ts';
 
 type Needs = {
   readonly store: EventStore;
@@ -83,7 +83,7 @@ export const runProjections = ({ store, model, projections, catchUp, onTouched, 
       pending += events.length;
       if (to < target && pending < catchUp) continue;
       pending = 0;
-      if (!(await model.apply(documents.drain(), position, { position: to, event: events.at(-1)?.id ?? '' }))) throw new Refusal('unavailable', 'The read models are not where they were left');
+      if (!(await model.apply(documents.drain(), position, checkpointAt(to, events)))) throw new Refusal('unavailable', 'The read models are not where they were left');
       move(to);
       ready ||= to >= target;
       goesOn();

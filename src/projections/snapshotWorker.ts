@@ -8,7 +8,7 @@ import type { LogUrl } from '../store/url.ts';
 import { projections } from './all.ts';
 import { memoryReadStore } from './memory.ts';
 import { collectionsOf, projector } from './projector.ts';
-import { resume } from './resume.ts';
+import { checkpointAt, resume } from './resume.ts';
 import { type Origin, readSnapshot, writeSnapshot } from './snapshot.ts';
 
 export type SnapshotWork = { readonly log: LogUrl; readonly file: string; readonly origin: Origin };
@@ -27,7 +27,7 @@ const make = async ({ log, file, origin }: SnapshotWork): Promise<void> => {
   let to = from;
   for await (const { events, position } of store.readAll(from.position)) {
     await documents.take(events);
-    to = { position, event: events.at(-1)?.id ?? to.event };
+    to = checkpointAt(position, events);
   }
   if (to.position > from.position) {
     await model.apply(documents.drain(), from.position, to);
