@@ -5,13 +5,14 @@ import { misplacedEvents } from '../src/misplaced.ts';
 import { isMisplaced, isOwnEvent, mayHaveParts } from '../src/ownStreams.ts';
 import { encode } from '../src/store/event.ts';
 import { type EventStoreDb, openEventStoreDb } from '../src/store/eventstoredb.ts';
-import { withPayloads } from '../src/store/payloads.ts';
+import { slimmed, withPayloads } from '../src/store/payloads.ts';
 import { type NewEvent, TouchedStream } from '../src/store/port.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
 import { openLog } from './node.ts';
 import { ok, refused } from './people.ts';
 import { scriptedEventStore } from './scriptedEventStore.ts';
 import { startService, type TestService } from './service.ts';
+import { touchedStore } from './touchedStore.ts';
 import { until } from './until.ts';
 
 const om = '/operations-manager';
@@ -137,6 +138,19 @@ describe('parts of large facts', () => {
       for (const one of events) if (!one.stream.startsWith('log-')) lacking.push([one.stream, one.lacking !== undefined]);
     assert.deepEqual(lacking, cases.map(([stream, , own]) => [stream, own]));
     assert.equal(asked.length, 2);
+  });
+
+  it('are not named by a change where somebody else has cut what was stored before', async () => {
+    const touching = touchedStore(log.store);
+    const fact = { text: 'long '.repeat(200_000) };
+    const source = '@platform/operations-manager';
+    const [reference] = await slimmed(touching.store, source, [fact]) as [{ $payload: { sha256: string } }];
+    assert.deepEqual(await slimmed(touching.store, source, [fact]), [reference]);
+    const stream = `payload-${reference.$payload.sha256}`;
+    for (const touch of [() => touching.cut(stream, 1), () => touching.remove(stream)]) {
+      touch();
+      await assert.rejects(slimmed(touching.store, source, [fact]), { name: 'TouchedStream', stream });
+    }
   });
 
   it('whose stream somebody else has touched are missing, and keep nobody from reading on', async () => {

@@ -37,7 +37,10 @@ const keep = async (store: EventStore, source: string, text: string): Promise<Re
       if (!(error instanceof WrongRevision && error.actual >= part)) throw error;
     });
   }
-  return { $payload: { sha256, parts: pieces.length } };
+  const reference: Reference = { $payload: { sha256, parts: pieces.length } };
+  // It may have been there before, and cut since by somebody else: that throws.
+  await stored(store, reference.$payload);
+  return reference;
 };
 
 /** Whether events cannot go into one append as they are: they are too large, or one has data that would pass as a reference. */
@@ -93,20 +96,15 @@ const assembled = ({ sha256, parts }: Reference['$payload'], pieces: readonly St
   }
 };
 
-const pieces = async (store: EventStore, { sha256, parts }: Reference['$payload']): Promise<readonly StoredEvent[]> => {
+const stored = async (store: EventStore, { sha256, parts }: Reference['$payload']): Promise<readonly StoredEvent[]> => {
   const found: StoredEvent[] = [];
-  try {
-    for await (const events of store.read(`payload-${sha256}`)) {
-      found.push(...events);
-      // Whoever may write to the log may have made the stream longer.
-      if (found.length >= parts) break;
-    }
-  } catch (error) {
-    if (!(error instanceof TouchedStream)) throw error;
+  for await (const events of store.read(`payload-${sha256}`)) {
+    found.push(...events);
+    // Whoever may write to the log may have made the stream longer.
+    if (found.length >= parts) break;
   }
   return found;
 };
-
 /**
  * The store as its readers see it: every event with its whole data. One whose parts are missing or damaged comes all the
  * same and says that it is `lacking`: it must not keep its reader from all others. What is appended goes through as it is.
@@ -118,7 +116,11 @@ export const withPayloads = <S extends EventStore>(store: S, mayHaveParts: (even
     if (!inParts(event)) return event;
     const reference = referenceIn(event);
     if (!reference) return { ...event, lacking: 'names its content in no way that is known' };
-    const data = assembled(reference, await pieces(store, reference));
+    const pieces = await stored(store, reference).catch((error: unknown) => {
+      if (!(error instanceof TouchedStream)) throw error;
+      return [];
+    });
+    const data = assembled(reference, pieces);
     if (data === undefined) return { ...event, lacking: `has content in payload-${reference.sha256} that is missing or damaged` };
     return { ...event, data };
   };
