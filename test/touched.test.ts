@@ -17,8 +17,11 @@ import { automations } from '../src/projections/automations.ts';
 import type { EventStore } from '../src/store/port.ts';
 import { noticingTouched, Touched, touchedStreams } from '../src/store/touched.ts';
 import { context } from './given.ts';
+import { memoryEventStore } from './memoryEventStore.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
-import { basic } from './service.ts';
+import { ok, refused } from './people.ts';
+import { scriptedEventStore } from './scriptedEventStore.ts';
+import { basic, startService, type TestService } from './service.ts';
 import { touchedStore } from './touchedStore.ts';
 import { until } from './until.ts';
 import { outcome } from './writer.ts';
@@ -230,10 +233,63 @@ describe('the touched streams that a node remembers', () => {
     const reading = (events: readonly (typeof event)[]) => noticingTouched({ read: async function* () { if (events.length > 0) yield events; } } as unknown as EventStore, touched);
     const read = async (store: EventStore, from?: number): Promise<void> => { for await (const _ of store.read('automation-1499', from)); };
     await assert.rejects(read(reading([])), Touched);
-    await read(reading([event]), 1);
+    await read(reading([{ ...event, revision: 1 }]), 1);
     assert.equal(touched.has('automation-1499'), true);
     await read(reading([event]));
     assert.equal(touched.has('automation-1499'), false);
+  });
+});
+
+describe('a service over an EventStoreDB in which streams were cut and scavenged', () => {
+  let server: Awaited<ReturnType<typeof scriptedEventStore>>;
+  let service: TestService;
+  const gone = new Map<string, number>();
+  before(async () => {
+    const { handlers } = memoryEventStore();
+    server = await scriptedEventStore({
+      ...handlers,
+      // Nobody gets the events that are gone.
+      read: (call) => {
+        const write = call.write.bind(call);
+        call.write = (response: Parameters<typeof write>[0]) => {
+          const event = response.getEvent()?.getEvent();
+          const stream = Buffer.from(event?.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString();
+          return event && Number(event.getStreamRevision()) < (gone.get(stream) ?? 0) ? true : write(response);
+        };
+        handlers.read(call);
+      },
+    });
+    service = await startService({ EVENTSTORE_URL: server.url, SECRET_KEY: 'the same on every node' });
+  });
+  after(async () => {
+    await service.stop();
+    server.stop();
+  });
+
+  it('answers 503 with the reason for their resources alone, and says so in its health', async () => {
+    const path = '/operations-manager/automations';
+    const make = async (name: string): Promise<string> => ok(await service.ask('POST', path, { name })).data._id;
+    const [cut, whole] = [await make('cut'), await make('whole')];
+    for (const description of ['1', '2']) ok(await service.ask('PATCH', `${path}/cut`, { description }));
+    gone.set(`automation-${cut}`, 2);
+    service = await service.restart();
+    await until(async () => (await service.ask('GET', '/health/ready')).status === 200);
+    for (const [method, body] of [['GET'], ['PATCH', { description: '3' }], ['DELETE']] as const) {
+      const answer = await service.ask(method, `${path}/${cut}`, body);
+      refused(answer, 503, new RegExp(`Stream automation-${cut} goes on at revision 2, where 0 was to come: somebody else changed it`));
+      assert.ok(answer.headers.get('retry-after'));
+    }
+    refused(await service.ask('GET', `${path}/${cut}/export`), 503, /somebody else changed it/);
+    refused(await service.ask('POST', path, { name: 'cut' }), 409, /is taken/);
+    assert.deepEqual(ok(await service.ask('GET', path)).data.map(({ name }: { name: string }) => name), ['whole']);
+    assert.equal(ok(await service.ask('PATCH', `${path}/whole`, { description: 'on it goes' })).data._id, whole);
+    const { status, eventStore, parked } = ok(await service.ask('GET', '/health/status'));
+    assert.equal(status, 'degraded');
+    assert.match(eventStore.touched[`automation-${cut}`], /goes on at revision 2/);
+    assert.match(parked.documents[`automations/${cut}`], new RegExp(`^Stream automation-${cut} goes on at revision 2`));
+    assert.match((await service.ask('GET', '/metrics')).text, /^automation_platform_streams_touched 1$/m);
+    assert.equal((await service.ask('GET', '/health/ready')).status, 200);
+    assert.equal(service.lines.filter((line) => line.includes('has touched a stream')).length, 1);
   });
 });
 

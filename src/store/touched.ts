@@ -52,7 +52,9 @@ export const noticingTouched = <S extends EventStore>(store: S, touched: Touched
       let exists = false;
       try {
         for await (const events of store.read(stream, from)) {
-          exists = true;
+          const [first] = events;
+          if (!exists && first && first.revision !== from) throw new TouchedStream(stream, `goes on at revision ${first.revision}, where ${from} was to come`);
+          exists ||= first !== undefined;
           yield events;
         }
       } catch (error) { throw refused(error); }
