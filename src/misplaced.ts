@@ -5,8 +5,8 @@ import type { StoredEvent } from './store/port.ts';
 const mostStreams = 1000;
 
 /**
- * Counts the events that somebody else gave names of the platform's. Nothing reads them; that they are there, whoever runs
- * the service should know.
+ * Counts the events that somebody else gave names of the platform's. Nothing reads them; that they are there, whoever
+ * runs the service should know.
  */
 export const misplacedEvents = (log: (message: string, about: Record<string, unknown>) => void) => {
   const streams = new Set<string>();

@@ -58,7 +58,7 @@ export const monitor = (needs: Needs) => {
     projections_parked: { help: 'Documents that cannot be shown, because an event of theirs cannot be read', value: async () => (await parkedDocuments()).total },
     reactions_parked: { help: 'Events whose consequences failed', value: async () => (await parkedReactions()).total },
     store_stopped: { help: '1 while the log takes no changes', value: () => (log.fault() === undefined ? 0 : 1) },
-    streams_touched: { help: 'Streams of the platform that somebody else has touched, as far as this process has noticed', value: () => touched().size },
+    streams_touched: { help: 'Streams that somebody else has touched, as far as this process knows', value: () => touched().size },
     misplaced_events_total: { help: 'Events under @platform/ that somebody else wrote since this process started', value: misplaced.count },
     store_connected: { help: '0 while the log cannot be reached', value: () => (log.connected() ? 1 : 0) },
     ...logMeasures,
@@ -71,13 +71,14 @@ export const monitor = (needs: Needs) => {
     return { ...progress, damaged: Object.fromEntries(damaged) };
   };
   const isDamaged = () => (scrubbed?.().damaged.size ?? 0) > 0;
+  const isSound = () => noteFault() === undefined && !isDamaged() && touched().size === 0;
 
   const status = async (): Promise<Record<string, unknown>> => {
     const [isReady, isServed, documents, parked, head] = await Promise.all([
       ready(), served(), parkedDocuments(), parkedReactions(), log.head().catch(() => null),
     ]);
     return {
-      status: isReady && noteFault() === undefined && !isDamaged() && touched().size === 0 && documents.total + parked.total === 0 ? 'up' : 'degraded',
+      status: isReady && isSound() && documents.total + parked.total === 0 ? 'up' : 'degraded',
       version,
       uptimeSeconds: Math.round((Date.now() - started) / 1000),
       eventStore: {

@@ -35,7 +35,10 @@ const keptHours = 24;
  * Reads streams into states and documents, and keeps the last ones used: a stale one is mended by `refresh`. One that
  * somebody else has touched is read anew each time, which refuses it for as long as it is so.
  */
-export const streams = (store: EventStore, aggregates: readonly Aggregate[], projections: readonly Projection[], touched: Pick<TouchedStreams, 'has'> = { has: () => false }, maxBytes = 64 * 1024 * 1024) => {
+export const streams = (
+  store: EventStore, aggregates: readonly Aggregate[], projections: readonly Projection[],
+  touched: Pick<TouchedStreams, 'has'> = { has: () => false }, maxBytes = 64 * 1024 * 1024,
+) => {
   const byCategory = new Map(aggregates.map((a) => [a.category, { aggregate: a, projections: projections.filter((p) => p.of === a) }]));
   const kept = new LRUCache<string, Loaded & { size: number }>({ maxSize: maxBytes, sizeCalculation: ({ size }) => size });
 

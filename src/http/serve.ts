@@ -117,7 +117,8 @@ const resolved = async (row: Row, { params, actor }: Call, service: Service, col
   return { ...params, [param]: above, [named]: id };
 };
 
-const aggregateOf = (row: Row): Aggregate | undefined => ('command' in row ? row.command.aggregate : 'get' in row ? row.get.of : undefined);
+const aggregateOf = (row: Row): Aggregate | undefined =>
+  ('command' in row ? row.command.aggregate : 'get' in row ? row.get.of : undefined);
 
 /** What of a call goes into a command's request. */
 export const requestOf = (operation: string, call: Call, service: Service): Omit<Request, 'id' | 'input'> => ({

@@ -39,7 +39,8 @@ export const findParked = async (model: Pick<ReadStore, 'get' | 'idsNamed'>, col
 /** What is said of a parked document in its place. */
 export const unshowable = (entry: Entry): Refusal => {
   const { touched, reason } = parkedIn(entry);
-  return touched ? new Touched(reason) : new Refusal('internal', 'It is there and cannot be shown: an event of its stream cannot be read. GET /health/status says which');
+  if (touched) return new Touched(reason);
+  return new Refusal('internal', 'It is there and cannot be shown: an event of its stream cannot be read. GET /health/status says which');
 };
 
 /** Throws if the id or name, under which no document was found, is that of a parked one. */

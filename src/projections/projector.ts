@@ -36,7 +36,10 @@ const mostUnits = 200_000;
  * that the stream makes are parked, with their children. They leave their collections, the reason comes into `parked`, later events pass them by. Which are
  * parked follows from the log alone, so it is the same however the read models come about.
  */
-export const projector = (projections: readonly Projection[], read: (collection: string, id: string) => Promise<Entry | undefined>, log: Log, onTouched: (stream: string, reason: string) => void = () => undefined) => {
+export const projector = (
+  projections: readonly Projection[], read: (collection: string, id: string) => Promise<Entry | undefined>, log: Log,
+  onTouched: (stream: string, reason: string) => void = () => undefined,
+) => {
   const byCategory = new Map(projections.map(({ of }) => [of.category, projections.filter((p) => p.of.category === of.category)]));
   // Both by stream.
   const units = new LRUCache<string, Unit>({ max: mostUnits, dispose: (_, __, why) => { knowsAll &&= why !== 'evict'; } });
@@ -58,11 +61,14 @@ export const projector = (projections: readonly Projection[], read: (collection:
     const { category, id } = splitStream(stream);
     const concerned = byCategory.get(category);
     if (!concerned) return undefined;
-    const unit = (docs: readonly Held[], last: number | undefined): Unit => ({ stream, key: keyOf(concerned[0]!.collection, id), docs, revision: last });
-    if (knowsAll || (nothingBefore && revision === 0)) return unit(concerned.map((projection) => held(projection, id)), -1);
-    return Promise.all(concerned.map(async (projection) => held(projection, id, await read(projection.collection, id)))).then((docs) => {
+    const key = keyOf(concerned[0]!.collection, id);
+    if (knowsAll || (nothingBefore && revision === 0)) {
+      return { stream, key, docs: concerned.map((projection) => held(projection, id)), revision: -1 };
+    }
+    const reading = concerned.map(async (projection) => held(projection, id, await read(projection.collection, id)));
+    return Promise.all(reading).then((docs) => {
       const last = Math.max(...docs.map((one) => one.revision));
-      return unit(docs, last < 0 && revision > 0 ? undefined : last);
+      return { stream, key, docs, revision: last < 0 && revision > 0 ? undefined : last };
     });
   };
 

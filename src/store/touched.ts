@@ -5,11 +5,15 @@ import { type EventStore, TouchedStream } from './port.ts';
 /** What a caller is told whose resource lies in a stream that somebody else has touched. To try again does not help. */
 export class Touched extends Refusal {
   constructor(reason: string, cause?: unknown) {
-    super('unavailable', `${reason}: somebody else changed it in the event log, and what is left of it is not used. GET /health/status names it`, { cause });
+    super(
+      'unavailable',
+      `${reason}: somebody else changed it in the event log, and what is left of it is not used. GET /health/status names it`,
+      { cause },
+    );
   }
 }
 
-/** Whether a stream cannot be used however often it is tried: an event of it cannot be read, or somebody else has touched it. */
+/** Whether a stream cannot be used, however often it is tried: an event cannot be read, or somebody else has touched it. */
 export const isUnusable = (error: unknown): error is Refusal =>
   error instanceof Touched || (error instanceof Refusal && error.code === 'internal');
 
@@ -23,12 +27,15 @@ export const touchedStreams = (log: (message: string, about: Record<string, unkn
     has: (stream: string): boolean => reasons.has(stream),
     reasonOf: (stream: string): string | undefined => reasons.get(stream),
     note: (stream: string, reason: string): void => {
-      if (!reasons.has(stream)) log('Somebody else has touched a stream of the platform; what is left of it is not used', { stream, reason });
+      if (!reasons.has(stream)) {
+        log('Somebody else has touched a stream of the platform; what is left of it is not used', { stream, reason });
+      }
       reasons.set(stream, reason);
     },
     /** Told that the stream could be read from its beginning to its end. */
     whole: (stream: string): void => {
-      if (reasons.delete(stream)) log('A stream of the platform that somebody else had touched is whole again', { stream });
+      if (!reasons.delete(stream)) return;
+      log('A stream of the platform that somebody else had touched is whole again', { stream });
     },
     reasons: (): ReadonlyMap<string, string> => new Map(reasons.entries()),
   };
@@ -53,7 +60,9 @@ export const noticingTouched = <S extends EventStore>(store: S, touched: Touched
       try {
         for await (const events of store.read(stream, from)) {
           const [first] = events;
-          if (!exists && first && first.revision !== from) throw new TouchedStream(stream, `goes on at revision ${first.revision}, where ${from} was to come`);
+          if (!exists && first && first.revision !== from) {
+            throw new TouchedStream(stream, `goes on at revision ${first.revision}, where ${from} was to come`);
+          }
           exists ||= first !== undefined;
           yield events;
         }
