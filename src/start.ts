@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { bootstrap } from './bootstrap.ts';
@@ -43,6 +43,7 @@ import { outbound } from './southbound/outbound.ts';
 import { httpWebhook } from './southbound/webhook.ts';
 import { blaming } from './startFaults.ts';
 import type { Recorded } from './store/event.ts';
+import { makeFolder } from './store/folders.ts';
 import type { EventStore } from './store/port.ts';
 import { openLog } from './store/open.ts';
 import type { SqliteStore } from './store/sqlite.ts';
@@ -71,7 +72,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const warn = (message: string, about: Record<string, unknown>) => logger.warn(about, message);
   const { EVENTSTORE_URL: logUrl, READSTORE_URL: readUrl, DATA_DIR: folder } = config;
   await blaming(`DATA_DIR ${folder}`, () => {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   });
   const snapshotFile = join(folder, snapshotName);
