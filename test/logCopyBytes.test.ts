@@ -293,10 +293,20 @@ describe('log copy, of what tools have written:', function () {
     assert.match(output, /^2 events copied/);
     assert.deepEqual(output.split('\n').filter((line) => line.startsWith('left out')), [
       'left out: metadata of automation-1, which is the platform\'s own',
-      'left out: that automation-2 was deleted for ever, which is the platform\'s own: the copy has what is left of it',
+      'left out: that automation-2, which is the platform\'s own, was deleted for ever: the copy has what is left of it',
       'left out: events of the type $>, which are EventStoreDB\'s own (2 times)',
     ]);
     assert.deepEqual((await inFile('file')).map(({ stream }) => stream), ['automation-1', 'automation-1']);
+  });
+
+  it('an event that only looks like the end of a stream ends none', async () => {
+    const [first, second] = [await server(), await server()];
+    first.write('tool-1', sent('1'), sent('', { contentType: binary, type: '$streamDeleted' }));
+    const output = await copy(first.url, second.url);
+    assert.match(output, /^Left out: an event of the type \$streamDeleted in stream tool-1, which ends no stream\n1 events copied/);
+    assert.deepEqual(second.memory.all.filter(({ stream }) => stream === 'tool-1').map(({ revision }) => revision), [0]);
+    first.write('tool-1', sent('2'));
+    await assert.rejects(copy(first.url, url('file')), /\(event 2 of stream tool-1\): the source lacks event 1, which was scavenged or is EventStoreDB's own/);
   });
 
   it('a stream that has lost events ends the copy, or is left out and named', async () => {

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import { convertToCommandError, StreamDeletedError } from '@eventstore/db-client';
+import { BACKWARDS, convertToCommandError, END, StreamDeletedError, StreamNotFoundError } from '@eventstore/db-client';
 import { parseUUID } from '@eventstore/db-client/dist/utils/grpcUUID.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streamsService, { type IStreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
@@ -62,11 +62,13 @@ const appendMessages = (stream: string, expected: number, events: readonly NewEv
 
 type Recorded = ReturnType<NonNullable<ReturnType<ReadResp['getEvent']>>['getEvent']> & {};
 
-/** The revision; EventStoreDB gives the end of a stream the largest that there is, which no number of JavaScript is. */
+// Of the end of a stream: EventStoreDB gives it the largest revision that it has, which no number of JavaScript is.
+const lastRevision = Number.MAX_SAFE_INTEGER;
+
 const revisionOf = (recorded: Recorded, type: string): number => {
   const revision = Number(recorded.getStreamRevision());
   if (Number.isSafeInteger(revision)) return revision;
-  if (type === tombstoneType) return Number.MAX_SAFE_INTEGER;
+  if (type === tombstoneType) return lastRevision;
   throw new Unreadable(`EventStoreDB's revision ${recorded.getStreamRevision()} is beyond 2^53`);
 };
 
@@ -112,6 +114,31 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
     }
   };
 
+  const ended = new Map<string, Promise<boolean>>();
+  const isEnded = (stream: string): Promise<boolean> => insist(async ({ client }) => {
+    try {
+      await within(answer, client.readStream(stream, { direction: BACKWARDS, fromRevision: END, maxCount: 1 }).toArray());
+      log(`Left out: an event of the type ${tombstoneType} in stream ${stream}, which ends no stream`, {});
+      return false;
+    } catch (error) {
+      if (error instanceof StreamNotFoundError) return false;
+      if (error instanceof StreamDeletedError) return true;
+      throw error;
+    }
+  });
+  /** Whether an event is what it says: EventStoreDB lets anybody write one of the type that ends streams, and does nothing then. */
+  const isTrue = ({ stream, type, revision }: StoredEvent): boolean | Promise<boolean> => {
+    if (type !== tombstoneType || revision === lastRevision) return true;
+    const known = ended.get(stream) ?? isEnded(stream);
+    ended.set(stream, known);
+    return known;
+  };
+  const trueOnes = async (events: readonly StoredEvent[]): Promise<readonly StoredEvent[]> => {
+    const found: StoredEvent[] = [];
+    for (const event of events) if (await isTrue(event)) found.push(event);
+    return found;
+  };
+
   const head = (): Promise<number> => insist(async (connection) => {
     let position = 0;
     for await (const [event] of reading(connection, readRequest('newest'), answer)) position = event!.position;
@@ -128,7 +155,7 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
         for await (const events of reading(connection, readRequest(position, filter), filter ? undefined : answer)) {
           const news = events.filter((event) => event.position > position && event.position <= end);
           position = Math.max(position, events.at(-1)!.position);
-          yield { events: news, position: Math.min(position, end) };
+          yield { events: news.some(({ type }) => type === tombstoneType) ? await trueOnes(news) : news, position: Math.min(position, end) };
           tries.progress();
           if (position >= end) return;
         }
