@@ -104,8 +104,8 @@ describe('log copy, of what tools have written:', function () {
     return text;
   };
   /** A server of EventStoreDB's protocol, in arrays. */
-  const server = async () => {
-    const memory = memoryEventStore();
+  const server = async (options = {}) => {
+    const memory = memoryEventStore(options);
     const { url, stop } = await scriptedEventStore(memory.handlers);
     ends.push(stop);
     return { memory, url, write: (stream: string, ...events: readonly Sent[]) => { for (const event of events) memory.keep(stream, [message(event)]); } };
@@ -156,6 +156,16 @@ describe('log copy, of what tools have written:', function () {
     assert.deepEqual(inStream(await inFile('file'), 'tool-1'), events.map(told));
     await copy(url('file'), second.url);
     assert.deepEqual(inServer(second.memory, 'tool-1'), events.map(told));
+  });
+
+  it('goes in smaller appends to a server that takes less at once, and says which event is too large for it', async () => {
+    const [first, second] = [await server(), await server({ most: 1000 })];
+    const events = Array.from({ length: 9 }, (_, n) => sent(Buffer.alloc(300, n), { contentType: binary }));
+    first.write('tool-1', ...events);
+    await copy(first.url, second.url);
+    assert.deepEqual(inServer(second.memory, 'tool-1'), events.map(told));
+    first.write('tool-1', sent(Buffer.alloc(1001), { contentType: binary }));
+    await assert.rejects(copy(first.url, second.url), /\(event 9 of stream tool-1\): EventStoreDB takes 1000 bytes at once/);
   });
 
   it('what is no event of the platform in one of its streams keeps its bytes too', async () => {
@@ -303,7 +313,7 @@ describe('log copy, of what tools have written:', function () {
     const [first, second] = [await server(), await server()];
     first.write('tool-1', sent('1'), sent('', { contentType: binary, type: '$streamDeleted' }));
     const output = await copy(first.url, second.url);
-    assert.match(output, /^Left out: an event of the type \$streamDeleted in stream tool-1, which ends no stream\n1 events copied/);
+    assert.match(output, /^left out: an event of the type \$streamDeleted in stream tool-1, which ends no stream\n1 events copied/);
     assert.deepEqual(second.memory.all.filter(({ stream }) => stream === 'tool-1').map(({ revision }) => revision), [0]);
     first.write('tool-1', sent('2'));
     await assert.rejects(copy(first.url, url('file')), /\(event 2 of stream tool-1\): the source lacks event 1, which was scavenged or is EventStoreDB's own/);

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
-import { type ServerDuplexStream, type ServerWritableStream, status } from '@grpc/grpc-js';
+import { Metadata, type ServerDuplexStream, type ServerWritableStream, status } from '@grpc/grpc-js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import rpc from '@eventstore/db-client/generated/status_pb.js';
 import streams, { type AppendReq, type BatchAppendReq, type BatchAppendResp, type ReadReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
@@ -72,12 +72,14 @@ type Options = {
   readonly remembers?: boolean;
   /** False for a version before 22.10, which gives no positions with the events of a stream. */
   readonly positions?: boolean;
+  /** Bytes of data that an append may hold. */
+  readonly most?: number;
   /** What becomes of an append; `usual` stores it and answers. */
   readonly script?: (proposal: Proposal, call: AppendCall, usual: () => void) => void;
 };
 
 /** EventStoreDB's streams in arrays: append, read and subscribe as its protocol has them. Positions have gaps, as its own do. */
-export const memoryEventStore = ({ remembers = true, positions = true, script }: Options = {}) => {
+export const memoryEventStore = ({ remembers = true, positions = true, most = Infinity, script }: Options = {}) => {
   const all: Kept[] = [];
   const byStream = new Map<string, Kept[]>();
   const news = new EventEmitter().setMaxListeners(0);
@@ -224,6 +226,13 @@ export const memoryEventStore = ({ remembers = true, positions = true, script }:
       append: (call, answer) => {
         const requests: AppendReq[] = [];
         call.on('data', (request: AppendReq) => requests.push(request)).on('end', () => {
+          if (appendOf(requests).messages.reduce((sum, message) => sum + message.getData_asU8().length, 0) > most) {
+            const metadata = new Metadata();
+            metadata.set('exception', 'maximum-append-size-exceeded');
+            metadata.set('maximum-append-size', String(most));
+            answer({ ...failure(status.INVALID_ARGUMENT), metadata } as Parameters<typeof answer>[0], null);
+            return;
+          }
           const outcome = stored(appendOf(requests));
           const response = new streams.AppendResp();
           const wrongVersion = outcome.getError() && new streams.AppendResp.WrongExpectedVersion();

@@ -10,6 +10,8 @@ const typesOf: Readonly<Record<Kind, Filter | undefined>> = {
   event: undefined, metadata: [metadataType], tombstone: [tombstoneType],
 };
 
+type Readable = Pick<EventStore, 'readAll'>;
+
 /** What is copied, and what is not. */
 export type Choice = {
   /** Which streams are the platform's own. */
@@ -42,7 +44,7 @@ const kindOf = ({ stream, type }: StoredEvent, { own, skipped, leftOut = () => u
 };
 
 /** The content of a log of one kind, or of all kinds, in its order. */
-export const content = async function* (store: Pick<EventStore, 'readAll'>, choice: Choice, kind?: Kind): AsyncGenerator<StoredEvent> {
+export const content = async function* (store: Readable, choice: Choice, kind?: Kind): AsyncGenerator<StoredEvent> {
   for await (const { events } of store.readAll(0, kind && typesOf[kind])) {
     for (const event of events) {
       const found = kindOf(event, choice);
@@ -52,7 +54,7 @@ export const content = async function* (store: Pick<EventStore, 'readAll'>, choi
 };
 
 /** Streams of tools that have lost events, and so cannot be stored anew as they are. */
-export const incompleteStreams = async (store: Pick<EventStore, 'readAll'>, own: Choice['own']): Promise<ReadonlySet<string>> => {
+export const incompleteStreams = async (store: Readable, own: Choice['own']): Promise<ReadonlySet<string>> => {
   const next = new Map<string, number>();
   const incomplete = new Set<string>();
   for await (const { stream, revision } of content(store, { own, skipped: incomplete }, 'event')) {

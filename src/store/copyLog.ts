@@ -12,7 +12,10 @@ export type Progress = {
   readonly events: number;
 };
 
-/** Number of events, and SHA-256 in hex over one line per event in order, as `shown`: JSON of [stream, revision, id, type, data, metadata]. */
+/**
+ * Number of events, and SHA-256 in hex over one line per event in order, as `shown`: JSON of [stream, revision, id, type,
+ * data, metadata].
+ */
 export type Content = { readonly events: number; readonly digest: string };
 
 /** What a copy did. */
@@ -52,7 +55,7 @@ type Pair = { readonly event: StoredEvent; readonly there?: StoredEvent; readonl
 
 type Ends = Pick<Needs, 'from' | 'to' | 'signal'>;
 
-/** The events of the source, each with the target's own; an Error names the first place where the target has something else. */
+/** The events of the source, each with the target's own. An Error names the first place where the target has something else. */
 const sideBySide = async function* ({ from, to, signal }: Ends, choice: Choice, kind?: Kind): AsyncGenerator<Pair> {
   const { own, skipped } = choice;
   const theirs = content(to, { own, skipped }, kind);
@@ -67,7 +70,10 @@ const sideBySide = async function* ({ from, to, signal }: Ends, choice: Choice, 
       }
       const seenThere = shown(there, own);
       const different = differences(seen, seenThere).join(', ');
-      if (different) throw new Error(`The target is not a copy of the source: at its ${place(there)}, where the source has ${place(event)}, it differs in ${different}`);
+      if (different) {
+        throw new Error('The target is not a copy of the source: '
+          + `at its ${place(there)}, where the source has ${place(event)}, it differs in ${different}`);
+      }
       yield { event, there, seen, seenThere };
     }
     const more = await next();

@@ -53,8 +53,8 @@ const withReturns = async (from: CopyEnd, { metadata, ends }: Settings): Promise
     const back = await firstAfter(from, stream, event.position);
     if (!back) continue;
     said.set(stream, { ...event, ...wrapForeign({
-      id: derivedUuid(`${event.id} ${back.id}`), type: event.type, data: Buffer.from(JSON.stringify({ ...about, $tb: back.revision })),
-      metadata: new Uint8Array(), contentType: 'application/json', created: new Date(0),
+      id: derivedUuid(`${event.id} ${back.id}`), type: event.type,
+      data: Buffer.from(JSON.stringify({ ...about, $tb: back.revision })), metadata: new Uint8Array(), contentType: 'application/json', created: new Date(0),
     }) });
   }
   return { metadata: said, ends };
