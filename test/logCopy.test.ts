@@ -316,14 +316,14 @@ describe('log copy', function () {
     for (const server of [await openArrays(), await openEmbedded()]) {
       const { output, text } = said();
       await logCopy(url('first'), server.url, never, output);
-      assert.match(text(), new RegExp(`^${await before.head()} events copied, 0 were there`));
+      assert.match(text(), new RegExp(`^${await before.head()} events copied, 0 were there`, 'm'));
       const reader = await openEventStoreDb({ url: server.url, log: () => undefined });
       const carriedOut = await reader.at(await reader.checkpoint('reactions'));
       assert.equal(carriedOut?.id, (await before.at(await before.checkpoint('reactions')))?.id);
       await reader.close();
       const again = said();
       await logCopy(url('first'), server.url, never, again.output);
-      assert.match(again.text(), /^0 events copied/);
+      assert.match(again.text(), /^0 events copied/m);
 
       await logCopy(server.url, url(server.name), never, said().output);
       const back = await openSqliteReader(file(server.name));
@@ -340,7 +340,7 @@ describe('log copy', function () {
     for (const copied of [1, 0]) {
       const program = startProgram(['log', 'copy', url('first'), url('second')], {});
       assert.equal(await program.ended, 0, program.output().err);
-      assert.match(program.output().err, new RegExp(`^${copied} events copied, ${1 - copied} were there already`));
+      assert.match(program.output().err, new RegExp(`^${copied} events copied, ${1 - copied} were there already`, 'm'));
       assert.equal(program.output().out, '');
     }
   });

@@ -121,14 +121,14 @@ describe('log copy, of what tools have written:', function () {
     first.write('tool-1', ...bytes);
     first.write('automation-1', own());
     first.write('tool-1', sent('[1]'));
-    assert.match(await copy(first.url, url('file')), /^11 events copied/);
+    assert.match(await copy(first.url, url('file')), /^11 events copied/m);
     const kept = await inFile('file');
     assert.deepEqual(inStream(kept, 'tool-1'), inServer(first.memory, 'tool-1'));
     for (const event of kept.filter(({ stream }) => stream === 'tool-1')) assert.equal(unwrapForeign(event)!.created.getTime(), created);
-    assert.match(await copy(url('file'), second.url), /^11 events copied/);
+    assert.match(await copy(url('file'), second.url), /^11 events copied/m);
     for (const stream of ['tool-1', 'automation-1']) assert.deepEqual(inServer(second.memory, stream), inServer(first.memory, stream));
-    assert.match(await copy(first.url, second.url), /^0 events copied, 11 were/);
-    assert.match(await copy(second.url, url('file')), /^0 events copied, 11 were/);
+    assert.match(await copy(first.url, second.url), /^0 events copied, 11 were/m);
+    assert.match(await copy(second.url, url('file')), /^0 events copied, 11 were/m);
   });
 
   it('bytes stay bytes, out of a file into EventStoreDB and back', async () => {
@@ -137,9 +137,9 @@ describe('log copy, of what tools have written:', function () {
     const [one, two] = [await server(), await embedded()];
     for (const [n, to] of [one.url, two.url].entries()) {
       await copy(url('first'), to);
-      assert.match(await copy(url('first'), to), /^0 events copied/);
+      assert.match(await copy(url('first'), to), /^0 events copied/m);
       await copy(to, url(`back${n}`));
-      assert.match(await copy(url('first'), url(`back${n}`)), /^0 events copied/);
+      assert.match(await copy(url('first'), url(`back${n}`)), /^0 events copied/m);
     }
     assert.deepEqual(inServer(one.memory, 'tool-1'), events.map(told));
     assert.deepEqual(inStream(await eventsOf(two.store), 'tool-1'), events.map(told));
@@ -214,12 +214,12 @@ describe('log copy, of what tools have written:', function () {
     assert.deepEqual(await withFile('file', states), wanted);
     const kept = await inFile('file');
     for (const stream of streamNames.filter((name) => name !== 'gone-1' && name !== 'automation-1')) assert.deepEqual(inStream(kept, stream), inServer(first.memory, stream), stream);
-    assert.match(await copy(first.url, url('file')), /^0 events copied/);
+    assert.match(await copy(first.url, url('file')), /^0 events copied/m);
 
     for (const to of [second.url, third.url]) {
       await copy(url('file'), to);
-      assert.match(await copy(url('file'), to), /^0 events copied/);
-      assert.match(await copy(first.url, to), /^0 events copied/);
+      assert.match(await copy(url('file'), to), /^0 events copied/m);
+      assert.match(await copy(first.url, to), /^0 events copied/m);
     }
     const newest = (memory: Memory, stream: string) => inServer(memory, stream).slice(stream.startsWith('$$') ? -1 : 0).filter(({ type }) => type !== '$streamDeleted');
     for (const stream of streamNames) assert.deepEqual(newest(second.memory, stream), newest(first.memory, stream), stream);
@@ -276,7 +276,7 @@ describe('log copy, of what tools have written:', function () {
     });
     await copy(url('first'), second.url);
     assert.deepEqual(inServer(second.memory, '$$tool-1').map(({ data }) => Buffer.from(data, 'hex').toString()), ['{"$tb":1}']);
-    assert.match(await copy(url('first'), second.url), /^0 events copied/);
+    assert.match(await copy(url('first'), second.url), /^0 events copied/m);
   });
 
   it('refuses a target that has settings of streams which the source has not, and writes nothing', async () => {
@@ -300,7 +300,7 @@ describe('log copy, of what tools have written:', function () {
     first.write('$$$stats', metadata('{}'));
     first.write('$$checkpoint-models', metadata('{"$maxCount":1}'));
     const output = await copy(first.url, url('file'));
-    assert.match(output, /^2 events copied/);
+    assert.match(output, /^2 events copied/m);
     assert.deepEqual(output.split('\n').filter((line) => line.startsWith('left out')), [
       'left out: metadata of automation-1, which is the platform\'s own',
       'left out: that automation-2, which is the platform\'s own, was deleted for ever: the copy has what is left of it',
@@ -313,7 +313,8 @@ describe('log copy, of what tools have written:', function () {
     const [first, second] = [await server(), await server()];
     first.write('tool-1', sent('1'), sent('', { contentType: binary, type: '$streamDeleted' }));
     const output = await copy(first.url, second.url);
-    assert.match(output, /^left out: an event of the type \$streamDeleted in stream tool-1, which ends no stream\n1 events copied/);
+    assert.match(output, /^left out: an event of the type \$streamDeleted in stream tool-1, which ends no stream$/m);
+    assert.match(output, /^1 events copied/m);
     assert.deepEqual(second.memory.all.filter(({ stream }) => stream === 'tool-1').map(({ revision }) => revision), [0]);
     first.write('tool-1', sent('2'));
     await assert.rejects(copy(first.url, url('file')), /\(event 2 of stream tool-1\): the source lacks event 1, which was scavenged or is EventStoreDB's own/);
@@ -328,7 +329,7 @@ describe('log copy, of what tools have written:', function () {
     for (const to of [url('other'), second.url]) {
       const output = await copy(first.url, to, { skipIncomplete: true });
       assert.match(output, /^left out: stream cut-1, which has lost events\nleft out: stream gone-1, which has lost events$/m);
-      assert.match(await copy(first.url, to, { skipIncomplete: true }), /^0 events copied/);
+      assert.match(await copy(first.url, to, { skipIncomplete: true }), /^0 events copied/m);
     }
     assert.deepEqual(await withFile('other', states), [['cut-1', '0--1'], ['deleted-1', 'deleted'], ['back-1', '1-2'], ['gone-1', 'gone'], ['never-1', 'gone']]);
     first.write('automation-1', own());
