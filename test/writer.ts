@@ -64,10 +64,10 @@ const reaction: Reaction = {
 const noTools = { query: async () => [] } as unknown as Tools; // things ask nothing of the world
 
 /** A write path with caches of its own over a store: one node. */
-export const writer = (store: EventStore, { reacting = true, now = () => new Date().toISOString(), shown = [things] as readonly Projection[] } = {}) => {
+export const writer = (store: EventStore, { reacting = true, now = () => new Date().toISOString(), shown = [things] as readonly Projection[], rest = undefined as ((ms: number) => Promise<void>) | undefined } = {}) => {
   const streams = streamsOf(store, [thing, box, claimsAggregate, parkedReaction], shown);
   const reactions = reactor({ store, tools: noTools, events: streams.events, reactions: [reaction], reached: async () => undefined, lead: leading(), log: () => undefined });
-  const handle = handler({ store, streams, claims: nameClaims(store, streams), tools: noTools, now, follow: reacting ? reactions.follow : async () => 0 });
+  const handle = handler({ store, streams, claims: nameClaims(store, streams), tools: noTools, now, follow: reacting ? reactions.follow : async () => 0, ...(rest && { rest }) });
   if (reacting) reactions.start(handle);
   const request = (id: string, input: unknown, more: Partial<Request> = {}): Request =>
     ({ id, input, actor: context.actor, operation: 'test', requestId: 'r', ...more });

@@ -56,6 +56,8 @@ type Needs = {
   readonly now: () => string;
   /** Carries out what follows from the events (commands/reactions.ts); the position of the last event that this stored. */
   readonly follow: (events: readonly Recorded[]) => Promise<number>;
+  /** Waits so many milliseconds. */
+  readonly rest?: (ms: number) => Promise<unknown>;
 };
 
 /** A request with what the command has done early. */
@@ -64,9 +66,11 @@ type Begun = Request & { readonly early: unknown };
 type Outcome = { readonly done: Handled; readonly stored: readonly Recorded[] };
 
 const attempts = 10;
+// All who want the same stream wait meanwhile: eight rests take 4 s at most, 2 s on the average.
+const longestRestMs = 500;
 
 /** The only write path: read, fold, decide, project, append at the expected revision; on conflict all over again. */
-export const handler = ({ store, streams, claims, tools, now, follow }: Needs) => {
+export const handler = ({ store, streams, claims, tools, now, follow, rest = pause }: Needs) => {
   const inTurn = turns();
   const inSeries = seriesOf(store, streams);
 
@@ -181,7 +185,7 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
         }
         if (tried === attempts) throw new Refusal('unavailable', 'Too many writers at once; nothing was stored', { retryAfterSeconds: 1 });
         // Two nodes that start over at once get in each other's way again: the longer a try takes, the wider they spread.
-        if (tried > 1) await pause(Math.random() * (2 ** tried + tried * (performance.now() - began)));
+        if (tried > 1) await rest(Math.random() * Math.min(2 ** tried + tried * (performance.now() - began), longestRestMs));
       }
     });
     // Outside the turn: what follows may be about this very stream. Also of a replay: the first try may not be through.
