@@ -118,7 +118,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     catchUp: inMemory ? Infinity : 5_000,
     log: warn,
   });
-  const snapshotTimer = setInterval(() => { if (inMemory && run.ready()) keeping.moved(run.position()); }, 1000).unref();
+  const snapshotTimer = setInterval(() => { if (inMemory && run.ready()) keeping.moved(run.position(), run.taken()); }, 1000).unref();
 
   const streams = streamsOf(store, aggregates, projections);
   const hashing = passwords();

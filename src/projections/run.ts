@@ -36,6 +36,7 @@ export const runProjections = ({ store, model, projections, catchUp, log }: Need
   const lead = newLead();
   let position = 0;
   let ready = false;
+  let taken = 0;
   let fault: string | undefined;
   let wait = shortestPauseMs;
   let turn = new AbortController();
@@ -85,6 +86,7 @@ export const runProjections = ({ store, model, projections, catchUp, log }: Need
       move(to);
       ready ||= to >= target;
       goesOn();
+      taken += events.length;
     }
   };
 
@@ -142,6 +144,8 @@ export const runProjections = ({ store, model, projections, catchUp, log }: Need
     damaged,
     /** Why projecting does not go on just now. */
     fault: (): string | undefined => fault,
+    /** How many events this process has projected, since its start. */
+    taken: (): number => taken,
     /** Waits until the read models hold everything up to the position; `unavailable` after `ms`, and when the service stops. */
     reached: (target: number, ms?: number): Promise<void> => new Promise((resolve, reject) => {
       if (target <= position) return resolve();
