@@ -133,11 +133,11 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     onChange: ({ logLevel }) => { logger.level = config.LOG_LEVEL ?? logLevel ?? loggedAtFirst; },
   });
   const now = () => new Date().toISOString();
-  const consequences = reactor({ store, tools, events: streams.events, reactions, reached: (position) => settled(position) ?? Promise.resolve(), lead: run.lead, log: warn });
-  const follow = async (events: readonly Recorded[]): Promise<number> => {
+  const consequences = reactor({ store, tools, events: streams.events, reactions, reached: (position) => settled(position) ?? Promise.resolve(), lead: run.lead, ready: run.whenReady, log: warn });
+  const follow = async (events: readonly Recorded[], wholly: boolean): Promise<number> => {
     auth.onStored(events);
     await settings.told(events);
-    return consequences.follow(events);
+    return consequences.follow(events, wholly);
   };
   const handle = handler({ store, streams, claims: nameClaims(store, streams), tools, now, follow });
   const measured = metrics({ areas, isOwnType });
@@ -246,9 +246,9 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
       clearTimeout(patience);
       await devices.close();
       auth.stop();
-      await sessions.stop();
+      // What ends with a session may follow from it: neither waits for the other.
+      await Promise.all([sessions.stop(), consequences.stop()]);
       settings.stop();
-      await consequences.stop();
       await renderer.close();
       await run.stop();
       await telling.stop();

@@ -48,6 +48,24 @@ describe('who projects', () => {
     assert.equal(run.fault(), undefined);
   });
 
+  it('tells when it is ready, to whoever has begun to wait before and after', async () => {
+    start(2, () => true);
+    const { signal } = new AbortController();
+    assert.equal(run.ready(), false);
+    await run.whenReady(signal);
+    assert.equal(run.ready(), true);
+    await run.whenReady(signal);
+  });
+
+  it('keeps nobody waiting for it to be ready who waits no more', async () => {
+    start(Infinity, () => true);
+    const stop = new AbortController();
+    const waits = run.whenReady(stop.signal);
+    stop.abort();
+    await waits;
+    assert.equal(run.ready(), false);
+  });
+
   it('counts the events that it takes, and not their positions', async () => {
     const { store } = log;
     const wide = (position: number) => 1000 * position;

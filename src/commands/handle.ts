@@ -38,7 +38,7 @@ export type Request = {
 export type Handled = {
   readonly id: string;
   readonly revision: number;
-  /** Of the last event that it stored, in this stream or in those that follow from it; else of the stream's last event. */
+  /** Of the last event that it stored, in this stream or in those that follow from it before the answer; else of the stream's last event. */
   readonly position: number;
   readonly before: unknown;
   readonly doc: unknown;
@@ -54,8 +54,11 @@ type Needs = {
   readonly tools: Tools;
   /** UTC, ISO 8601 with milliseconds. */
   readonly now: () => string;
-  /** Carries out what follows from the events (commands/reactions.ts); the position of the last event that this stored. */
-  readonly follow: (events: readonly Recorded[]) => Promise<number>;
+  /**
+   * Carries out what follows from the events (commands/reactions.ts); the position of the last event that this stored, 0 if
+   * it goes on after the answer, which it may unless all is to be waited for (`wholly`).
+   */
+  readonly follow: (events: readonly Recorded[], wholly: boolean) => Promise<number>;
   /** Waits so many milliseconds. */
   readonly rest?: (ms: number) => Promise<unknown>;
 };
@@ -189,7 +192,8 @@ export const handler = ({ store, streams, claims, tools, now, follow, rest = pau
       }
     });
     // Outside the turn: what follows may be about this very stream. Also of a replay: the first try may not be through.
-    const position = await follow(stored);
+    // What itself follows from an event is done once all is done that follows from it in turn.
+    const position = await follow(stored, request.causation !== undefined);
     return { ...done, position: Math.max(done.position, position) };
   };
 };
