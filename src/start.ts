@@ -17,6 +17,7 @@ import { areas } from './http/areas.ts';
 import { authenticator } from './http/authenticate.ts';
 import { methodsOf } from './http/methods.ts';
 import { metrics } from './http/metrics.ts';
+import { bearerOf } from './http/metricsToken.ts';
 import { reader } from './http/reader.ts';
 import { listen } from './http/server.ts';
 import type { Service } from './http/service.ts';
@@ -226,6 +227,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     logBug: (error, requestId) => logger.error({ err: error, requestId }, 'bug'),
     stopping: () => stopping,
     cutOff: () => !log.connected(),
+    mayMeasure: bearerOf(config.METRICS_TOKEN),
   });
   const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = config;
   const server = await blaming(`PORT ${config.PORT} on HOST ${config.HOST}`, () =>
