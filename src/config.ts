@@ -77,8 +77,9 @@ const settings = {
     if (given !== undefined) keyOf(given);
     return given;
   }),
-  METRICS_TOKEN: setting('Token with which /metrics may be read without a login (Authorization: Bearer ...); at least 16 characters', 'none', (given) => {
-    if (given !== undefined && !/^[\x21-\x7e]{16,}$/.test(given)) throw new Error('must have at least 16 characters, of ASCII and without white space');
+  METRICS_TOKEN: setting('Token that opens /metrics without a login (Authorization: Bearer ...); at least 16 characters', 'none', (given) => {
+    const fits = given === undefined || /^[\x21-\x7e]{16,}$/.test(given);
+    if (!fits) throw new Error('must have at least 16 characters, of ASCII and without white space');
     return given;
   }),
   TLS_CERT_FILE: file('PEM certificate chain; with TLS_KEY_FILE, HTTPS is served, and ESDB_PORT uses it (else one of its own, whose authority for clients is <DATA_DIR>/esdb-authority.pem)'),

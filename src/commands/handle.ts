@@ -38,7 +38,10 @@ export type Request = {
 export type Handled = {
   readonly id: string;
   readonly revision: number;
-  /** Of the last event that it stored, in this stream or in those that follow from it before the answer; else of the stream's last event. */
+  /**
+   * Of the last event that it stored, in this stream or in those that follow from it before the answer; else of the
+   * stream's last event.
+   */
   readonly position: number;
   readonly before: unknown;
   readonly doc: unknown;
@@ -188,7 +191,8 @@ export const handler = ({ store, streams, claims, tools, now, follow, rest = pau
         }
         if (tried === attempts) throw new Refusal('unavailable', 'Too many writers at once; nothing was stored', { retryAfterSeconds: 1 });
         // Two nodes that start over at once get in each other's way again: the longer a try takes, the wider they spread.
-        if (tried > 1) await rest(Math.random() * Math.min(2 ** tried + tried * (performance.now() - began), longestRestMs));
+        const wide = 2 ** tried + tried * (performance.now() - began);
+        if (tried > 1) await rest(Math.random() * Math.min(wide, longestRestMs));
       }
     });
     // Outside the turn: what follows may be about this very stream. Also of a replay: the first try may not be through.

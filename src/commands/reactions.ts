@@ -113,7 +113,9 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, ready,
   };
 
   /** Does work again and again for as long as the read models cannot tell what it asks: it has not failed. */
-  const onceReadable = async <T>(work: () => Promise<T>, signal: AbortSignal, about: Record<string, unknown>): Promise<T> => {
+  const onceReadable = async <T>(
+    work: () => Promise<T>, signal: AbortSignal, about: Record<string, unknown>,
+  ): Promise<T> => {
     for (let waits = false; ; waits = true) {
       try {
         return await work();
@@ -210,12 +212,13 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, ready,
   const reading = { done: Promise.resolve() };
   return {
     /**
-     * Waits for what follows from the events, and tells the highest position that was reached; a part that fails is left to the log reader.
-     * What takes longer than `patienceMs` goes on while nobody waits, and the log reader, here or on the node that leads,
+     * Waits for what follows from the events, and tells the highest position that was reached; a part that fails is left
+     * to the log reader. What takes longer than `patienceMs` goes on while nobody waits, and the log reader, here or on the node that leads,
      * sees to it that it is done; the position is 0 then. `wholly`: waits for all, however long it takes.
      */
     follow: async (events: readonly Recorded[], wholly: boolean): Promise<number> => {
-      const concerning = events.filter(({ source, topic }) => table.get(`${source}:${topic}`)?.every(({ behind }) => !behind));
+      const concerning = events.filter(({ source, topic }) =>
+        table.get(`${source}:${topic}`)?.every(({ behind }) => !behind));
       if (concerning.length === 0) return 0;
       const left = new AbortController();
       const all = reactToAll(concerning, left.signal);
@@ -233,7 +236,9 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, ready,
         while (!stop.signal.aborted) {
           const turn = AbortSignal.any([await lead.taken(stop.signal), stop.signal]);
           await ready(turn);
-          if (!turn.aborted) await retryParked(turn).catch((error: unknown) => { if (!turn.aborted) log('Parked reactions could not be read', { error }); });
+          if (!turn.aborted) await retryParked(turn).catch((error: unknown) => {
+            if (!turn.aborted) log('Parked reactions could not be read', { error });
+          });
           while (!turn.aborted) {
             try { await readLog(turn); } catch (error) {
               if (turn.aborted) break;

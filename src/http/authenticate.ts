@@ -108,7 +108,8 @@ export const authenticator = ({ model, settled, head, handle, settings, hashing,
   };
 
   /** The same for who came with the account's name, which may have changed. */
-  const keptLike = ({ principal: { actor }, credential }: Known, everSince = false): Known | undefined => sameName(actor, keptAs(actor.id, credential, everSince));
+  const keptLike = ({ principal: { actor }, credential }: Known, everSince = false): Known | undefined =>
+    sameName(actor, keptAs(actor.id, credential, everSince));
 
   const keptBasic = (authorization: string, everSince = false): Known | undefined => {
     const entry = verified.get(keyed(authorization));

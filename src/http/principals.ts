@@ -115,7 +115,8 @@ export const principals = ({ model, settings, now }: Needs) => {
   /** What no event has changed. */
   const unchanged = (id: string): Held | undefined => {
     const known = held.get(id);
-    return known?.epoch === epoch && (known.mappings === undefined || known.mappings === mappings) && known.admins === settings().admins ? known : undefined;
+    if (known?.epoch !== epoch || known.admins !== settings().admins) return undefined;
+    return known.mappings === undefined || known.mappings === mappings ? known : undefined;
   };
 
   return {
