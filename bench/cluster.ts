@@ -25,14 +25,13 @@ export const startCluster = async (documents: number): Promise<Cluster | undefin
   const folder = join(await temporary(), 'data');
   mkdirSync(folder);
   writeLog(join(folder, 'events.db'), { kinds: [mappings], documents, eventsEach: 1 });
-  const SECRET_KEY = 'the same on every node';
-  const log = await startService(folder, { ESDB_PORT: '0', SECRET_KEY });
+  const log = await startService(folder, { ESDB_PORT: '0' });
   await ready(log.url);
   const EVENTSTORE_URL = log.logUrl!.replace('esdb://', `esdb://admin:${encodeURIComponent(adminPassword)}@`);
   const nodes: Service[] = [];
   return {
     node: async () => {
-      const node = await startService(await temporary(), { EVENTSTORE_URL, READSTORE_URL: redis, SECRET_KEY });
+      const node = await startService(await temporary(), { EVENTSTORE_URL, READSTORE_URL: redis });
       nodes.push(node);
       await ready(node.url);
       return node;

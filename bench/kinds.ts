@@ -8,6 +8,8 @@ import { plan, type PlanEvent } from '../src/domain/plans.ts';
 import { role, type RoleEvent } from '../src/domain/roles.ts';
 import { tree, type TreeEvent } from '../src/domain/trees.ts';
 import { trigger, type TriggerEvent } from '../src/domain/triggers.ts';
+import { keyOf, secrets } from '../src/secrets.ts';
+import { secretKey } from './secretKey.ts';
 
 /** How streams of one aggregate look in a log made for measuring: `n` counts the streams, `k` the changes of one (from 1). */
 export type Kind = {
@@ -43,7 +45,8 @@ export const mappings = kind<GroupMappingEvent>(
 
 const text = (n: number, k: number): string => `Number ${n} of a set of documents that were made to be measured, as of change ${k}`;
 const gbac = (n: number) => (n % 2 === 0 ? { read: [], write: [] } : { read: [`platform-${two(n % 50)}`], write: [`platform-${two(n % 40)}`] });
-const sealed = { $sealed: Buffer.alloc(150, 7).toString('base64'), tag: Buffer.alloc(32, 7).toString('base64url') };
+// About as long as a sealed hash of a password.
+const sealed = secrets({ key: keyOf(secretKey) }).seal('x'.repeat(120));
 
 const triggerOf = (n: number): Extract<TriggerEvent, { type: 'triggerCreated' }>['data'] => {
   const common = { name: `trigger-${n}`, description: text(n, 0), enabled: n % 3 === 0, actionType: 'automations' as const, actionId: hexId(n % 20_000), migrationVersion: 3 };

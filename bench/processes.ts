@@ -4,6 +4,7 @@ import { closeSync, openSync, readFileSync, rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { secretKey } from './secretKey.ts';
 
 const dist = fileURLToPath(new URL('../dist/', import.meta.url));
 /** With BENCH_PROFILE=<name>, programs of that name (or `service`) leave CPU profiles in dist/profiles. */
@@ -66,7 +67,7 @@ export const adminPassword = 'correct horse battery';
 export const startService = async (folder: string, settings: Record<string, string> = {}) => {
   const log = openSync(join(folder, 'access.log'), 'a');
   const child = kept(spawn(process.execPath, [...profiled('service'), join(dist, 'main.js')], {
-    env: { ...process.env, PORT: '0', DATA_DIR: folder, ADMIN_PASSWORD: adminPassword, ...settings },
+    env: { ...process.env, PORT: '0', DATA_DIR: folder, ADMIN_PASSWORD: adminPassword, SECRET_KEY: secretKey, ...settings },
     stdio: ['ignore', log, 'pipe'],
   }));
   closeSync(log);

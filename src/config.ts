@@ -77,6 +77,11 @@ const settings = {
     if (given !== undefined) keyOf(given);
     return given;
   }),
+  METRICS_TOKEN: setting('Token that opens /metrics without a login (Authorization: Bearer ...); at least 16 characters', 'none', (given) => {
+    const fits = given === undefined || /^[\x21-\x7e]{16,}$/.test(given);
+    if (!fits) throw new Error('must have at least 16 characters, of ASCII and without white space');
+    return given;
+  }),
   TLS_CERT_FILE: file('PEM certificate chain; with TLS_KEY_FILE, HTTPS is served, and ESDB_PORT uses it (else one of its own, whose authority for clients is <DATA_DIR>/esdb-authority.pem)'),
   TLS_KEY_FILE: file('PEM private key of the certificate'),
   TRUST_PROXY: setting('Addresses or CIDR blocks of proxies whose X-Forwarded-For counts, comma-separated', 'none', (given) => blockList(items(given))),

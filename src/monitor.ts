@@ -44,6 +44,8 @@ export const monitor = (needs: Needs) => {
   const list = (collection: string, sort: string): Promise<Page> => model.list(collection, { sort, order: 1, skip: 0, limit: mostNamed }).catch(() => unknown);
   const parkedReactions = () => list('parkedReactions', 'at');
   const parkedDocuments = () => list(parkedSpec.name, 'name');
+  // Who asks while the log is away must not wait until it is back.
+  const logHead = (): Promise<number | null> => (log.connected() ? log.head().catch(() => null) : Promise.resolve(null));
   const lag = () => Math.max(0, acknowledged() - run.position());
   const works = () => run.ready() && run.fault() === undefined && log.fault() === undefined && log.connected();
   // Asked by whoever likes: one connection at a time tells them all.
@@ -75,7 +77,7 @@ export const monitor = (needs: Needs) => {
 
   const status = async (): Promise<Record<string, unknown>> => {
     const [isReady, isServed, documents, parked, head] = await Promise.all([
-      ready(), served(), parkedDocuments(), parkedReactions(), log.head().catch(() => null),
+      ready(), served(), parkedDocuments(), parkedReactions(), logHead(),
     ]);
     return {
       status: isReady && isSound() && documents.total + parked.total === 0 ? 'up' : 'degraded',

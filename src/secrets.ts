@@ -1,8 +1,9 @@
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
-import { closeSync, fsyncSync, linkSync, mkdirSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
+import { closeSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Refusal } from './domain/refusal.ts';
 import type { Sealed } from './domain/sealed.ts';
+import { makeFolder } from './store/folders.ts';
 
 const algorithm = 'aes-256-gcm';
 const ivBytes = 12;
@@ -86,7 +87,7 @@ const read = (file: string): string | undefined => {
  */
 export const makeKey = (file: string): Uint8Array => {
   const folder = dirname(file);
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   const draft = `${file}.${randomBytes(6).toString('hex')}`;
   const key = randomBytes(keyBytes).toString('base64');
   durably(openSync(draft, 'wx', 0o600), (fd) => writeSync(fd, `${key}\n`));

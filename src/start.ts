@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdirSync } from 'node:fs';
+import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
 import type { Logger } from 'pino';
 import { bootstrap } from './bootstrap.ts';
@@ -18,6 +18,7 @@ import { areas } from './http/areas.ts';
 import { authenticator } from './http/authenticate.ts';
 import { methodsOf } from './http/methods.ts';
 import { metrics } from './http/metrics.ts';
+import { bearerOf } from './http/metricsToken.ts';
 import { reader } from './http/reader.ts';
 import { listen } from './http/server.ts';
 import type { Service } from './http/service.ts';
@@ -45,6 +46,7 @@ import { outbound } from './southbound/outbound.ts';
 import { httpWebhook } from './southbound/webhook.ts';
 import { blaming } from './startFaults.ts';
 import type { Recorded } from './store/event.ts';
+import { makeFolder } from './store/folders.ts';
 import type { EventStore } from './store/port.ts';
 import { openLog } from './store/open.ts';
 import type { SqliteStore } from './store/sqlite.ts';
@@ -74,7 +76,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const warn = (message: string, about: Record<string, unknown>) => logger.warn(about, message);
   const { EVENTSTORE_URL: logUrl, READSTORE_URL: readUrl, DATA_DIR: folder } = config;
   await blaming(`DATA_DIR ${folder}`, () => {
-    mkdirSync(folder, { recursive: true, mode: 0o700 });
+    makeFolder(folder);
     accessSync(folder, constants.R_OK | constants.W_OK | constants.X_OK);
   });
   const snapshotFile = join(folder, snapshotName);
@@ -122,7 +124,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     catchUp: inMemory ? Infinity : 5_000,
     log: warn,
   });
-  const snapshotTimer = setInterval(() => { if (inMemory && run.ready()) keeping.moved(run.position()); }, 1000).unref();
+  const snapshotTimer = setInterval(() => { if (inMemory && run.ready()) keeping.moved(run.position(), run.taken()); }, 1000).unref();
 
   const streams = streamsOf(store, aggregates, projections, touched);
   const guarding = touchedGuard(streams, touched);
@@ -138,11 +140,11 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     onChange: ({ logLevel }) => { logger.level = config.LOG_LEVEL ?? logLevel ?? loggedAtFirst; },
   });
   const now = () => new Date().toISOString();
-  const consequences = reactor({ store, tools, events: streams.events, reactions, reached: (position) => settled(position) ?? Promise.resolve(), lead: run.lead, log: warn });
-  const follow = async (events: readonly Recorded[]): Promise<number> => {
+  const consequences = reactor({ store, tools, events: streams.events, reactions, reached: (position) => settled(position) ?? Promise.resolve(), lead: run.lead, ready: run.whenReady, log: warn });
+  const follow = async (events: readonly Recorded[], wholly: boolean): Promise<number> => {
     auth.onStored(events);
     await settings.told(events);
-    return consequences.follow(events);
+    return consequences.follow(events, wholly);
   };
   const handle = handler({ store, streams, claims: nameClaims(store, streams), tools, now, follow });
   const measured = metrics({ areas, isOwnEvent });
@@ -236,6 +238,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     logBug: (error, requestId) => logger.error({ err: error, requestId }, 'bug'),
     stopping: () => stopping,
     cutOff: () => !log.connected(),
+    mayMeasure: bearerOf(config.METRICS_TOKEN),
   });
   const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = config;
   const server = await blaming(`PORT ${config.PORT} on HOST ${config.HOST}`, () =>
@@ -256,9 +259,9 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
       clearTimeout(patience);
       await devices.close();
       auth.stop();
-      await sessions.stop();
+      // What ends with a session may follow from it: neither waits for the other.
+      await Promise.all([sessions.stop(), consequences.stop()]);
       settings.stop();
-      await consequences.stop();
       await renderer.close();
       await run.stop();
       await telling.stop();

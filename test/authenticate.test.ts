@@ -106,6 +106,20 @@ describe('authentication', () => {
       }
       assert.equal(one.hashing.checked, 1);
     });
+    it('remembers for monitoring who has called since the start, until anything changes the account', async () => {
+      await one.account('bob');
+      const lastKnown = (authorization: string) => one.auth.lastKnown({ authorization, cookie: undefined, address: '10.0.0.1' })?.actor.username;
+      assert.equal(lastKnown(bob), undefined);
+      await call(bob);
+      clock.pass(1000 * minute);
+      assert.deepEqual([lastKnown(bob), lastKnown(basic('bob:guessed')), lastKnown('')], ['bob', undefined, undefined]);
+      // What it remembers is good for nothing else.
+      assert.ok(call(bob) instanceof Promise);
+      await one.command(setPassword, 'bob', { password: 'another password' });
+      assert.equal(lastKnown(bob), undefined);
+      await one.catchUp();
+      assert.equal(lastKnown(bob), undefined);
+    });
     it('counts failures', async () => {
       await one.account('bob');
       await call(bob);

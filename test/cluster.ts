@@ -58,6 +58,45 @@ const member = (folder: string, settings: Record<string, string>) => {
   };
 };
 
+/** A node of the API in a folder of its own, which reaches its log and its read models as the settings say. */
+const apiNodeOf = (name: string, folder: string, settings: Record<string, string>) => {
+  const node = member(folder, settings);
+  return {
+    ...node, name,
+    status: async () => (await node.ask('GET', '/health/status')).body,
+    ready: async (): Promise<boolean> => (await node.ask('GET', '/health/ready')).status === 200,
+    leads: async (): Promise<boolean> => (await node.ask('GET', '/health/status')).body?.readStore?.leads === true,
+  };
+};
+
+export type ApiNode = ReturnType<typeof apiNodeOf>;
+
+/** Which of the nodes leads, once one does so alone, and one that does not. */
+const rolesOf = async <N extends ApiNode>(nodes: readonly N[]) => {
+  let leads: readonly boolean[] = [];
+  await soon('one node leads alone', async () => {
+    leads = await Promise.all(nodes.map((node) => node.leads()));
+    return leads.filter(Boolean).length === 1;
+  });
+  return { leader: nodes[leads.indexOf(true)]!, other: nodes[leads.indexOf(false)]! };
+};
+
+/** Two API nodes over a log that others run, and one Redis. Nothing runs yet. */
+export const nodesOver = (eventStoreUrl: string, redis: OwnRedis) => {
+  const folder = temporaryFolder();
+  const settings = { EVENTSTORE_URL: eventStoreUrl, SECRET_KEY: secret };
+  const nodes = ['a', 'b'].map((name) => apiNodeOf(name, join(folder, name), { ...settings, READSTORE_URL: redis.url }));
+  return {
+    nodes, settings,
+    start: async (): Promise<void> => { for (const node of nodes) await node.start(); },
+    roles: () => rolesOf(nodes),
+    remove: async (): Promise<void> => {
+      await Promise.all(nodes.map((node) => node.kill()));
+      rmSync(folder, { recursive: true, force: true });
+    },
+  };
+};
+
 /**
  * A log node, which serves its log to others, and API nodes over it and one Redis; each reaches both through proxies of
  * its own. `settings` are those of all of them. Nothing runs yet.
@@ -71,13 +110,8 @@ export const cluster = async (redis: OwnRedis, settings: Record<string, string> 
 
   const apiNode = async (name: string) => {
     const [toLog, toRedis] = await Promise.all([openProxy(logPort), openProxy(Number(new URL(redis.url).port))]);
-    const node = member(join(folder, name), { ...settings, EVENTSTORE_URL: logUrl(toLog.port), READSTORE_URL: `redis://127.0.0.1:${toRedis.port}` });
-    return {
-      ...node, name, toLog, toRedis,
-      status: async () => (await node.ask('GET', '/health/status')).body,
-      ready: async (): Promise<boolean> => (await node.ask('GET', '/health/ready')).status === 200,
-      leads: async (): Promise<boolean> => (await node.ask('GET', '/health/status')).body?.readStore?.leads === true,
-    };
+    const node = apiNodeOf(name, join(folder, name), { ...settings, EVENTSTORE_URL: logUrl(toLog.port), READSTORE_URL: `redis://127.0.0.1:${toRedis.port}` });
+    return { ...node, toLog, toRedis };
   };
   const nodes = await Promise.all(['a', 'b', 'c'].slice(0, size).map(apiNode));
 
@@ -93,14 +127,8 @@ export const cluster = async (redis: OwnRedis, settings: Record<string, string> 
       await Promise.all(nodes.map((node) => node.start()));
     },
     /** The node that leads, and one that does not. */
-    roles: async () => {
-      let leads: readonly boolean[] = [];
-      await soon('one node leads alone', async () => {
-        leads = await Promise.all(nodes.map((node) => node.leads()));
-        return leads.filter(Boolean).length === 1;
-      });
-      return { leader: nodes[leads.indexOf(true)]!, other: nodes[leads.indexOf(false)]! };
-    },
+    /** Which node leads, and one that does not. */
+    roles: () => rolesOf(nodes),
     /** Starts what does not run, and lets everything through. */
     mend: async (): Promise<void> => {
       for (const { wake, toLog, toRedis } of nodes) {
@@ -120,4 +148,4 @@ export const cluster = async (redis: OwnRedis, settings: Record<string, string> 
 };
 
 export type Cluster = Awaited<ReturnType<typeof cluster>>;
-export type ApiNode = Cluster['nodes'][number];
+export type ClusterNode = Cluster['nodes'][number];

@@ -133,8 +133,17 @@ describe('SECRET_KEY', () => {
   });
 });
 
+describe('METRICS_TOKEN', () => {
+  it('is long enough not to be guessed, and can be sent in a header', () => {
+    assert.equal(readConfig({}).METRICS_TOKEN, undefined);
+    assert.equal(readConfig({ METRICS_TOKEN: 'sixteen-letters.' }).METRICS_TOKEN, 'sixteen-letters.');
+    for (const token of ['fifteen-letters', 'with white space in it', 'sixteen-letters-\u00fc', 'sixteen-letters-\n'])
+      assert.deepEqual(faults({ METRICS_TOKEN: token }), ['METRICS_TOKEN must have at least 16 characters, of ASCII and without white space']);
+  });
+});
+
 describe('--help', () => {
   it('tells of each setting on a line', () => {
-    for (const name of ['EVENTSTORE_URL', 'ESDB_PORT', 'ESDB_HOST', 'SECRET_KEY']) assert.match(settingsHelp(), new RegExp(`^  ${name} +\\S.* \\(default: `, 'm'));
+    for (const name of ['EVENTSTORE_URL', 'ESDB_PORT', 'ESDB_HOST', 'SECRET_KEY', 'METRICS_TOKEN']) assert.match(settingsHelp(), new RegExp(`^  ${name} +\\S.* \\(default: `, 'm'));
   });
 });

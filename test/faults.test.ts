@@ -1,23 +1,15 @@
 import assert from 'node:assert/strict';
 // Loaded ahead: one of its packages makes a global, which would count as a leak of the test that loads it.
 import '../src/store/eventstoredb.ts';
-import { type ApiNode, type Cluster, cluster, note, soon } from './cluster.ts';
+import { openSqliteReader } from '../src/store/sqlite.ts';
+import { type ApiNode, type Cluster, cluster, type ClusterNode, note, soon } from './cluster.ts';
 import { type Load, startLoad } from './load.ts';
+import { goesOn, loadCheck, saysSo, takesOver } from './loadCheck.ts';
 import { logAudit } from './logAudit.ts';
 import { describeOwnRedis, type OwnRedis } from './redisServer.ts';
 import { sampled } from './sample.ts';
-import { startService } from './service.ts';
 
-type Scene = { readonly round: string; readonly nodes: Cluster; readonly redis: OwnRedis; readonly load: Load; readonly leader: ApiNode; readonly other: ApiNode };
-
-const unavailable = async (node: ApiNode): Promise<boolean> => (await node.ask('GET', '/group-mappings?limit=1')).status === 503;
-const saysSo = (...nodes: readonly ApiNode[]) => Promise.all(nodes.map((node) => soon(`${node.name} answers 503`, () => unavailable(node))));
-const takesOver = async (node: ApiNode): Promise<void> => note(`${node.name} leads after ${await soon(`${node.name} takes the lead`, () => node.leads())} ms`);
-/** Until the node has acknowledged some more changes. */
-const goesOn = async (load: Load, node: ApiNode): Promise<void> => {
-  const enough = load.stored(node) + 30;
-  note(`${node.name} goes on after ${await soon(`${node.name} goes on`, () => load.stored(node) >= enough)} ms`);
-};
+type Scene = { readonly round: string; readonly nodes: Cluster; readonly redis: OwnRedis; readonly load: Load; readonly leader: ClusterNode; readonly other: ClusterNode };
 
 /** The leader loses some of its ways out until the other has taken over. */
 const losing = (how: 'cut' | 'stall', ...ways: readonly ('toLog' | 'toRedis')[]) => async ({ load, leader, other }: Scene): Promise<void> => {
@@ -105,88 +97,16 @@ const troubles: Record<string, (scene: Scene) => Promise<void>> = {
 const tried = sampled(Object.entries(troubles), 5);
 const rounds = Number(process.env.SOAK_ROUNDS ?? tried.length);
 
-/** All of a collection, as a node shows it, page by page. */
-const pagesOf = async (ask: ApiNode['ask'], path: string): Promise<readonly string[]> => {
-  const pages: string[] = [];
-  for (let skip = 0, total = 1; skip < total; skip += 1000) {
-    const { status, text, body, headers } = await ask('GET', `${path}?limit=1000&skip=${skip}`);
-    if (status !== 200) return [`${path}: ${status}`];
-    total = body.total ?? body.metadata.total;
-    pages.push(`${headers.get('etag')} ${text}`);
-  }
-  return pages;
-};
-
 describeOwnRedis('several nodes under load', function (redis) {
   let nodes: Cluster;
-  let audit: ReturnType<typeof logAudit>;
+  let check: ReturnType<typeof loadCheck>;
   before(async function () {
     this.timeout(300_000);
     nodes = await cluster(redis());
     await nodes.start();
-    audit = logAudit(nodes.logFile);
+    check = loadCheck({ nodes: nodes.nodes, settings: nodes.settings, audit: logAudit(() => openSqliteReader(nodes.logFile)) });
   });
   after(() => nodes?.remove());
-
-  const lists = ['/group-mappings', '/operations-manager/automations', '/operations-manager/jobs', '/authorization/accounts', '/authorization/groups', '/configuration_manager/adapters'];
-  const shown = async (ask: ApiNode['ask'], singles: readonly string[]) => ({
-    lists: await Promise.all(lists.map((path) => pagesOf(ask, path))),
-    singles: await Promise.all(singles.map((path) => ask('GET', path).then(({ text, headers }) => `${headers.get('etag')} ${text}`))),
-  });
-
-  /** What every node shows in the end is what one shows that has nothing but the log; given back. */
-  const agreeing = async (singles: readonly string[]) => {
-    const fresh = await startService({ ...nodes.settings });
-    try {
-      let [expected, found] = [await shown(fresh.ask, singles), [] as unknown[]];
-      // What was given up may still be on its way.
-      const agree = async (): Promise<boolean> => {
-        expected = await shown(fresh.ask, singles);
-        found = await Promise.all(nodes.nodes.map(({ ask }) => shown(ask, singles)));
-        return found.every((one) => JSON.stringify(one) === JSON.stringify(expected));
-      };
-      await soon('all nodes show the same', agree).catch((error: unknown) => {
-        process.stderr.write(`Of a fresh node ${JSON.stringify(expected)}, of the others ${JSON.stringify(found)}\n`);
-        throw error;
-      });
-      return expected.lists;
-    } finally {
-      await fresh.stop();
-    }
-  };
-
-  const check = async ({ wishes, values, wrong }: Load, round: string): Promise<void> => {
-    assert.deepEqual(wrong, []);
-    const stored = wishes.filter(({ outcome }) => outcome === 'stored');
-    const named = (kind: string) => stored.filter((wish) => wish.kind === kind).map(({ name }) => name);
-
-    const singles = [...named('groupMapping').slice(-10).map((name) => `/group-mappings/load/${name}`), ...named('automation').slice(-10).map((name) => `/operations-manager/automations/${name}`)];
-    const [mappings, automations, jobs] = (await agreeing(singles)).map((pages) => pages.flatMap((page) => {
-      const body = JSON.parse(page.slice(page.indexOf('{')));
-      return body.results ?? body.data;
-    }));
-    const once = (names: readonly string[]): Set<string> => {
-      const all = new Set(names);
-      assert.equal(all.size, names.length, 'something is there twice');
-      return all;
-    };
-    const [automationNames, jobNames] = [once(automations!.map(({ name }) => name)), once(jobs!.map(({ description }) => description))];
-    assert.deepEqual(named('automation').filter((name) => !automationNames.has(name)), [], 'acknowledged automations are there');
-    assert.deepEqual(named('job').filter((name) => !jobNames.has(name)), [], 'acknowledged jobs are there');
-    const found = new Map(mappings!.map(({ externalGroup, platformGroups }) => [externalGroup, platformGroups[0]]));
-    for (const [name, value] of values) assert.equal(found.get(name), value, name);
-
-    // In the log: the requests that stored something, by their key.
-    const requests = new Map<string, Set<string>>();
-    for (const { stream, metadata: { idempotency, requestId } } of await audit()) {
-      const key = /^(groupMapping|automation|job)-/.test(stream) ? idempotency?.key.split(' ').at(-1) : undefined;
-      if (key?.startsWith(`${round}-`)) requests.set(key, (requests.get(key) ?? new Set()).add(requestId));
-    }
-    for (const { key, outcome } of wishes) {
-      const times = requests.get(key)?.size ?? 0;
-      assert.ok(outcome === 'stored' ? times === 1 : outcome === 'refused' ? times === 0 : times <= 1, `${key} was ${outcome} and is in the log ${times} times`);
-    }
-  };
 
   for (let n = 0; n < rounds; n++) {
     const [trouble, happen] = tried[n % tried.length]!;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Refusal } from '../src/domain/refusal.ts';
 import type { Projection } from '../src/projections/define.ts';
 import { decode, encode, link, type Metadata } from '../src/store/event.ts';
-import type { EventStore, StoredEvent } from '../src/store/port.ts';
+import { type EventStore, type StoredEvent, WrongRevision } from '../src/store/port.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
 import { badEvent, faults, spoil } from './badEvents.ts';
 import { processorTime } from './processorTime.ts';
@@ -181,6 +181,27 @@ describe('handle', () => {
       await Promise.all(nodes.flatMap((node, n) => Array.from({ length: 5 }, (_, i) => node.rename('a', `${n}.${i}`))));
       assert.equal((await stored('thing-a')).length, 16);
     });
+  });
+
+  it('never keeps a stream waiting for long between two tries, however long these take', async () => {
+    const node = plain();
+    await node.make('a', 'x');
+    const busy: EventStore = { ...store, append: async (...args) => {
+      if (args[0] !== 'thing-a') return store.append(...args);
+      await new Promise((resolve) => { setTimeout(resolve, 20); });
+      throw new WrongRevision('thing-a', 0, 1);
+    } };
+    const rests: number[] = [];
+    const { random } = Math;
+    Math.random = () => 1;
+    try {
+      const rest = async (ms: number) => void rests.push(ms);
+      assert.equal(await outcome(writer(busy, { reacting: false, rest }).rename('a', 'y')), 'unavailable');
+    } finally {
+      Math.random = random;
+    }
+    assert.equal(rests.length, 8);
+    assert.ok(Math.max(...rests) <= 500, rests.join());
   });
 
   describe('Idempotency-Key', () => {

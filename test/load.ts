@@ -41,6 +41,7 @@ export const startLoad = ({ nodes, round, clients = 12, pauseMs = 20 }: Options)
   const wrong: string[] = [];
   const stored = new Map(nodes.map(({ name }) => [name, 0]));
   let [failures, replayed] = [0, 0];
+  let [storedAt, longestPause] = [performance.now(), 0];
   let stopped = false;
   const end = endOfTest();
 
@@ -69,6 +70,9 @@ export const startLoad = ({ nodes, round, clients = 12, pauseMs = 20 }: Options)
         wish.outcome = 'stored';
         if (answer.headers.get('idempotency-replayed') === 'true') replayed++;
         stored.set(node.name, stored.get(node.name)! + 1);
+        const now = performance.now();
+        longestPause = Math.max(longestPause, now - storedAt);
+        storedAt = now;
         return { node, next: nodes[(first + tried + 1) % nodes.length]!, answer, position: { 'X-Min-Position': answer.headers.get('x-event-position') ?? '' } };
       }
       if (!patient) return undefined;
@@ -119,6 +123,12 @@ export const startLoad = ({ nodes, round, clients = 12, pauseMs = 20 }: Options)
     stored: (node: ApiNode): number => stored.get(node.name)!,
     /** How often no answer came, and how often what had been stored was asked for again. */
     tally: () => ({ wishes: wishes.length, failures, replayed }),
+    /** Milliseconds between two changes that were acknowledged one after the other, at most since this was last asked. */
+    longestPause: (): number => {
+      const longest = Math.round(longestPause);
+      longestPause = 0;
+      return longest;
+    },
     /** Asks for much on all nodes at the same time; resolves at some moment while that is carried out. */
     burst: (): Promise<void> => {
       running.push(...Array.from({ length: burstSize }, (_, n) => {

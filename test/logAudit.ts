@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { decode, link, type Recorded, splitStream } from '../src/store/event.ts';
-import { openSqliteReader } from '../src/store/sqlite.ts';
+import type { EventStore } from '../src/store/port.ts';
 
 /**
  * Reads a log on from where it was read before and checks that no event is in it twice and that every event is linked to
  * its predecessor. Gives the new events.
  */
-export const logAudit = (file: string) => {
+export const logAudit = (open: () => Promise<Pick<EventStore, 'readAll' | 'close'>>) => {
   const heads = new Map<string, { readonly revision: number; readonly hash: string }>();
   const ids = new Set<string>();
   let after = 0;
   return async (): Promise<readonly Recorded[]> => {
     const found: Recorded[] = [];
-    const log = await openSqliteReader(file);
+    const log = await open();
     try {
       for await (const { events, position } of log.readAll(after)) {
         for (const event of events) {

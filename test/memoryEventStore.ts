@@ -1,13 +1,14 @@
+import { randomUUID } from 'node:crypto';
 import { EventEmitter, once } from 'node:events';
-import type { ServerDuplexStream, ServerWritableStream } from '@grpc/grpc-js';
+import { Metadata, type ServerDuplexStream, type ServerWritableStream, status } from '@grpc/grpc-js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import rpc from '@eventstore/db-client/generated/status_pb.js';
-import streams, { type BatchAppendReq, type BatchAppendResp, type ReadReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import streams, { type AppendReq, type BatchAppendReq, type BatchAppendResp, type ReadReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import any from 'google-protobuf/google/protobuf/any_pb.js';
 import empty from 'google-protobuf/google/protobuf/empty_pb.js';
-import type { IStreamsServer } from './scriptedEventStore.ts';
+import { failure, type IStreamsServer } from './scriptedEventStore.ts';
 
-type Kept = { readonly stream: string; readonly revision: number; readonly position: number; readonly message: BatchAppendReq.ProposedMessage };
+type Kept = { readonly stream: string; readonly revision: number | bigint; readonly position: number; readonly message: BatchAppendReq.ProposedMessage };
 
 /** An append as it was sent: `expected` is -1 for "no stream". */
 export type Proposal = { readonly id: string; readonly stream: string; readonly expected: number; readonly messages: readonly BatchAppendReq.ProposedMessage[] };
@@ -32,6 +33,30 @@ const proposalOf = (request: BatchAppendReq): Proposal => {
   return { id: request.getCorrelationId()!.getString(), stream: nameOf(options.getStreamIdentifier()), expected, messages: request.getProposedMessagesList() };
 };
 
+/** The same out of the messages of an append that is not in a batch. */
+const appendOf = ([first, ...rest]: readonly AppendReq[]): Proposal => {
+  const options = first!.getOptions()!;
+  const expected = options.hasNoStream() ? -1 : options.hasAny() ? NaN : Number(options.getRevision());
+  const messages = rest.map((request) => {
+    const sent = request.getProposedMessage()!;
+    const message = new streams.BatchAppendReq.ProposedMessage().setId(sent.getId()).setData(sent.getData_asU8()).setCustomMetadata(sent.getCustomMetadata_asU8());
+    sent.getMetadataMap().forEach((value: string, key: string) => message.getMetadataMap().set(key, value));
+    return message;
+  });
+  return { id: '', stream: nameOf(options.getStreamIdentifier()), expected, messages };
+};
+
+/** An event that the server itself writes. */
+const systemEvent = (type: string, data: string): BatchAppendReq.ProposedMessage => {
+  const message = new streams.BatchAppendReq.ProposedMessage().setId(new shared.UUID().setString(randomUUID())).setData(Buffer.from(data));
+  message.getMetadataMap().set('type', type).set('content-type', data === '' ? 'application/octet-stream' : 'application/json');
+  return message;
+};
+
+const largestRevision = 9223372036854775807n;
+// As a deleted stream has it in its metadata.
+const everything = /"\$tb": *9223372036854775807/;
+
 /** An id as EventStoreDB sends it, in two numbers. */
 const structured = (id: string) => {
   const bits = id.replaceAll('-', '');
@@ -39,17 +64,22 @@ const structured = (id: string) => {
   return new shared.UUID().setStructured(new shared.UUID.Structured().setMostSignificantBits(half(bits.slice(0, 16))).setLeastSignificantBits(half(bits.slice(16))));
 };
 
+/** When events were stored, in milliseconds. */
+export const created = Date.parse('2026-05-01T10:00:00.000Z');
+
 type Options = {
   /** Whether an append that was stored already is answered as the first time; EventStoreDB does so where it can. */
   readonly remembers?: boolean;
   /** False for a version before 22.10, which gives no positions with the events of a stream. */
   readonly positions?: boolean;
+  /** Bytes of data that an append may hold. */
+  readonly most?: number;
   /** What becomes of an append; `usual` stores it and answers. */
   readonly script?: (proposal: Proposal, call: AppendCall, usual: () => void) => void;
 };
 
 /** EventStoreDB's streams in arrays: append, read and subscribe as its protocol has them. Positions have gaps, as its own do. */
-export const memoryEventStore = ({ remembers = true, positions = true, script }: Options = {}) => {
+export const memoryEventStore = ({ remembers = true, positions = true, most = Infinity, script }: Options = {}) => {
   const all: Kept[] = [];
   const byStream = new Map<string, Kept[]>();
   const news = new EventEmitter().setMaxListeners(0);
@@ -57,14 +87,44 @@ export const memoryEventStore = ({ remembers = true, positions = true, script }:
   const keep = (stream: string, messages: readonly BatchAppendReq.ProposedMessage[]): Kept => {
     const inStream = byStream.get(stream) ?? [];
     byStream.set(stream, inStream);
+    const named = stream.replace(/^\$\$/, '');
+    const cut = isDeleted(named) ? (byStream.get(named) ?? []).length : undefined;
     for (const message of messages) {
       const event = { stream, revision: inStream.length, position: 100 * (all.length + 1), message };
       inStream.push(event);
       all.push(event);
     }
     news.emit('stored');
-    return inStream.at(-1)!;
+    const last = inStream.at(-1)!;
+    if (cut !== undefined) bringBack(named, cut);
+    return last;
   };
+
+  const metadataOf = (stream: string): string => Buffer.from(byStream.get(`$$${stream}`)?.at(-1)?.message.getData_asU8() ?? []).toString();
+  const isDeleted = (stream: string): boolean => everything.test(metadataOf(stream));
+
+  /** As EventStoreDB does when something is written to a deleted stream, or to its metadata. */
+  const bringBack = (stream: string, $tb: number): void => {
+    const metadata = JSON.parse(metadataOf(stream)) as object;
+    const message = systemEvent('$metadata', JSON.stringify({ ...metadata, $tb }));
+    const metastream = byStream.get(`$$${stream}`)!;
+    const event = { stream: `$$${stream}`, revision: metastream.length, position: 100 * (all.length + 1), message };
+    metastream.push(event);
+    all.push(event);
+  };
+
+  /** Ends a stream for ever. */
+  const end = (stream: string): Kept => {
+    const event = { stream, revision: largestRevision, position: 100 * (all.length + 1), message: systemEvent('$streamDeleted', '') };
+    ended.add(stream);
+    all.push(event);
+    return event;
+  };
+  const ended = new Set<string>();
+
+  const scavenged = new Set<Kept>();
+  /** Takes an event away. */
+  const scavenge = (stream: string, revision: number): void => { scavenged.add(byStream.get(stream)![revision]!); };
   const system = new streams.BatchAppendReq.ProposedMessage().setId(new shared.UUID().setString('00000000-0000-4000-8000-000000000001')).setData(Buffer.from('{}'));
   system.getMetadataMap().set('type', '$metadata').set('content-type', 'application/json');
   keep('$$$users', [system]);
@@ -81,10 +141,18 @@ export const memoryEventStore = ({ remembers = true, positions = true, script }:
     return new streams.BatchAppendResp().setError(new rpc.Status().setMessage('WrongExpectedVersion').setDetails(details));
   };
 
+  const gone = (stream: string): BatchAppendResp => {
+    const details = new any.Any();
+    const answer = new shared.StreamDeleted().setStreamIdentifier(new shared.StreamIdentifier().setStreamName(Buffer.from(stream)));
+    details.pack(answer.serializeBinary(), 'event_store.client.StreamDeleted');
+    return new streams.BatchAppendResp().setError(new rpc.Status().setMessage('StreamDeleted').setDetails(details));
+  };
+
   /** Stores an append, or says why not. */
   const stored = ({ stream, expected, messages }: Proposal): BatchAppendResp => {
     const inStream = byStream.get(stream) ?? [];
     const current = inStream.length - 1;
+    if (ended.has(stream)) return gone(stream);
     if (Number.isNaN(expected) || current === expected) return success(keep(stream, messages));
     const same = remembers && messages.every((message, n) => inStream[expected + 1 + n]?.message.getId()!.getString() === message.getId()!.getString());
     return same ? success(inStream[expected + messages.length]!) : wrong(current);
@@ -98,6 +166,9 @@ export const memoryEventStore = ({ remembers = true, positions = true, script }:
       .setCustomMetadata(message.getCustomMetadata_asU8()).setData(message.getData_asU8());
     if (positions || ofAll) event.setCommitPosition(String(position)).setPreparePosition(String(position));
     message.getMetadataMap().forEach((value: string, key: string) => event.getMetadataMap().set(key, value));
+    // All that it keeps of a content type.
+    if (event.getMetadataMap().get('content-type') !== 'application/json') event.getMetadataMap().set('content-type', 'application/octet-stream');
+    event.getMetadataMap().set('created', String(BigInt(created) * 10_000n));
     return new streams.ReadResp().setEvent(new streams.ReadResp.ReadEvent().setEvent(event));
   };
 
@@ -107,7 +178,7 @@ export const memoryEventStore = ({ remembers = true, positions = true, script }:
     const events = inStream ? byStream.get(nameOf(inStream.getStreamIdentifier()))! : all;
     const place = inStream ?? options.getAll()!;
     const from = place.hasStart() ? 0 : place.hasEnd() ? Infinity : Number(inStream ? inStream.getRevision() : options.getAll()!.getPosition()!.getCommitPosition());
-    const at = (event: Kept): number => (inStream ? event.revision : event.position);
+    const at = (event: Kept): number | bigint => (inStream ? event.revision : event.position);
     const begin = inStream ? Math.min(from, events.length) : Math.min(events.length, Math.max(0, Math.ceil(from / 100) - 1));
     const found = forwards ? events.slice(begin) : events.filter((event) => at(event) <= from).reverse();
     return found.slice(0, Number(options.getCount()));
@@ -142,16 +213,44 @@ export const memoryEventStore = ({ remembers = true, positions = true, script }:
     } else {
       for (const event of range(options)) {
         if (call.cancelled) return;
-        await send(call, response(event, !stream));
+        if (!scavenged.has(event)) await send(call, response(event, !stream));
       }
     }
     call.end();
   };
 
   return {
-    all, store,
+    all, store, keep, end, scavenge,
     handlers: {
       read: (call) => void read(call),
+      append: (call, answer) => {
+        const requests: AppendReq[] = [];
+        call.on('data', (request: AppendReq) => requests.push(request)).on('end', () => {
+          if (appendOf(requests).messages.reduce((sum, message) => sum + message.getData_asU8().length, 0) > most) {
+            const metadata = new Metadata();
+            metadata.set('exception', 'maximum-append-size-exceeded');
+            metadata.set('maximum-append-size', String(most));
+            answer({ ...failure(status.INVALID_ARGUMENT), metadata } as Parameters<typeof answer>[0], null);
+            return;
+          }
+          const outcome = stored(appendOf(requests));
+          const response = new streams.AppendResp();
+          const wrongVersion = outcome.getError() && new streams.AppendResp.WrongExpectedVersion();
+          if (!wrongVersion) {
+            answer(null, response.setSuccess(new streams.AppendResp.Success().setCurrentRevision(outcome.getSuccess()!.getCurrentRevision())));
+          } else {
+            const current = (byStream.get(appendOf(requests).stream) ?? []).length - 1;
+            if (current < 0) wrongVersion.setCurrentNoStream(new shared.Empty());
+            else wrongVersion.setCurrentRevision(String(current));
+            answer(null, response.setWrongExpectedVersion(wrongVersion));
+          }
+        });
+      },
+      tombstone: (call, answer) => {
+        const stream = nameOf(call.request.getOptions()!.getStreamIdentifier());
+        if (ended.has(stream)) answer(failure(status.FAILED_PRECONDITION, `Event stream '${stream}' is deleted.`) as Parameters<typeof answer>[0], null);
+        else answer(null, new streams.TombstoneResp().setPosition(new streams.TombstoneResp.Position().setCommitPosition(String(end(stream).position))));
+      },
       batchAppend: (call) => {
         call.on('data', (request: BatchAppendReq) => {
           const proposal = proposalOf(request);

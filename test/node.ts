@@ -81,10 +81,10 @@ export const startNode = async (log: EventStore, { settings = () => defaults, no
     model, streams, settled, nameSort: (collection) => Object.keys(projections.find((one) => one.collection === collection)!.sorts)[0]!,
     rest: { ...hashing, seal: sealing.seal, unseal: sealing.unseal, methods: () => [{ provenance: 'mop', name: 'exportTemplate' }] },
   });
-  const following = reactor({ store, tools, events: streams.events, reactions, reached: (position) => run.reached(position, 5000), lead: run.lead, log: () => undefined });
+  const following = reactor({ store, tools, events: streams.events, reactions, reached: (position) => run.reached(position, 5000), lead: run.lead, ready: run.whenReady, log: () => undefined });
   const handle = handler({
     store, streams, tools, claims: nameClaims(store, streams), now: () => new Date(now()).toISOString(),
-    follow: async (events) => { auth.onStored(events); return reacting ? following.follow(events) : 0; },
+    follow: async (events, wholly) => { auth.onStored(events); return reacting ? following.follow(events, wholly) : 0; },
   });
   const auth = authenticator({ model, settled, head: log.head, handle, settings, hashing, unseal: sealing.unseal, digest: sealing.digest, secure: false, now });
 

@@ -48,6 +48,46 @@ describe('who projects', () => {
     assert.equal(run.fault(), undefined);
   });
 
+  it('tells when it is ready, to whoever has begun to wait before and after', async () => {
+    start(2, () => true);
+    const { signal } = new AbortController();
+    assert.equal(run.ready(), false);
+    await run.whenReady(signal);
+    assert.equal(run.ready(), true);
+    await run.whenReady(signal);
+  });
+
+  it('keeps nobody waiting for it to be ready who waits no more', async () => {
+    start(Infinity, () => true);
+    const stop = new AbortController();
+    const waits = run.whenReady(stop.signal);
+    stop.abort();
+    await waits;
+    assert.equal(run.ready(), false);
+  });
+
+  it('counts the events that it takes, and not their positions', async () => {
+    const { store } = log;
+    const wide = (position: number) => 1000 * position;
+    const widened = <T extends { readonly position: number }>(one: T): T => ({ ...one, position: wide(one.position) });
+    // Positions as in EventStoreDB: far from each other.
+    log = { ...log, store: {
+      ...store,
+      append: async (...args) => widened(await store.append(...args)),
+      head: async () => wide(await store.head()),
+      at: async (position) => store.at(position / 1000),
+      follow: async function* (after, filter, signal) {
+        for await (const batch of store.follow(after / 1000, filter, signal)) yield { ...widened(batch), events: batch.events.map(widened) };
+      },
+    } };
+    start(0, () => true);
+    await until(() => run.ready());
+    const before = run.taken();
+    await run.reached(await append());
+    assert.equal(run.taken(), before + 1);
+    assert.ok(run.position() >= 1000);
+  });
+
   it('lets nobody wait for what comes after its end', async () => {
     start(0, () => true);
     await until(() => run.ready());

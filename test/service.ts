@@ -26,7 +26,8 @@ after(() => assert.deepEqual([...running], [], 'a test left its service running;
 export const startService = async (settings: Record<string, string> = {}, keepIn?: string) => {
   const folder = keepIn ?? mkdtempSync(join(tmpdir(), 'automation-platform-'));
   const lines: string[] = [];
-  const config = readConfig({ PORT: '0', DATA_DIR: folder, ADMIN_PASSWORD: adminPassword, ...settings });
+  // A slow machine is no fault of the service: whoever tests the 503 says how long it waits.
+  const config = readConfig({ PORT: '0', DATA_DIR: folder, ADMIN_PASSWORD: adminPassword, READ_WAIT_MS: '30000', ...settings });
   const write = (line: string): void => {
     lines.push(line);
     if (process.env.TEST_LOG) process.stderr.write(line);

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Recorded } from '../src/store/event.ts';
-import { type ApiNode, type Cluster, cluster, note, soon } from './cluster.ts';
+import { openSqliteReader } from '../src/store/sqlite.ts';
+import { type ApiNode, type Cluster, cluster, type ClusterNode, note, soon } from './cluster.ts';
 import { logAudit } from './logAudit.ts';
 import { ok, refused } from './people.ts';
 import { describeOwnRedis } from './redisServer.ts';
@@ -9,7 +10,7 @@ import { says, webhookServer } from './webhookServer.ts';
 
 describeOwnRedis('several nodes', function (redis) {
   let nodes: Cluster;
-  let [a, b] = [] as unknown as [ApiNode, ApiNode];
+  let [a, b] = [] as unknown as [ClusterNode, ClusterNode];
   let agent: Awaited<ReturnType<typeof webhookServer>>;
   let log: Recorded[];
   let audit: ReturnType<typeof logAudit>;
@@ -19,8 +20,8 @@ describeOwnRedis('several nodes', function (redis) {
     nodes = await cluster(redis(), { OUTBOUND_ALLOW: '127.0.0.1' });
     // Both for the first time, at the same moment.
     await nodes.start();
-    [a, b] = nodes.nodes as [ApiNode, ApiNode];
-    audit = logAudit(nodes.logFile);
+    [a, b] = nodes.nodes as [ClusterNode, ClusterNode];
+    audit = logAudit(() => openSqliteReader(nodes.logFile));
     log = [];
   });
   after(async () => {

@@ -54,6 +54,7 @@ describe('the start', () => {
 
   /** Found before anything is open. */
   const early: Wrong = {
+    'a data folder where none can be made': async () => ({ settings: { DATA_DIR: '/proc/self/data' }, says: 'DATA_DIR /proc/self/data does not exist' }),
     'a data folder that is a file': async () => ({ settings: { DATA_DIR: file('data', '') }, says: `DATA_DIR ${join(folder, 'data')} is a file, not a folder` }),
     'a data folder in a file': async () => ({ settings: { DATA_DIR: `${file('data', '')}/below` }, says: `DATA_DIR ${join(folder, 'data/below')} lies in something that is no folder` }),
     'a log that is something else': async () => ({ settings: { EVENTSTORE_URL: `sqlite:${file('log', 'no log, but long enough to look like one'.repeat(100))}` }, says: `EVENTSTORE_URL sqlite:${join(folder, 'log')}: ` }),

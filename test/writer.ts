@@ -56,7 +56,7 @@ export const fillBox = commandsOf(box)({
   name: 'fillBox', input: Type.Any(), on: 'new', decide: (_, things) => [{ type: 'boxFilled', data: { things } }],
 });
 
-const reaction: Reaction = {
+export const boxReaction: Reaction = {
   of: box,
   on: { boxFilled: async ({ data }) => data.things.map(({ id, name }: { id: string; name: string }) => ({ command: makePart, id, input: { name } })) },
 };
@@ -64,10 +64,13 @@ const reaction: Reaction = {
 const noTools = { query: async () => [] } as unknown as Tools; // things ask nothing of the world
 
 /** A write path with caches of its own over a store: one node. */
-export const writer = (store: EventStore, { reacting = true, now = () => new Date().toISOString(), shown = [things] as readonly Projection[] } = {}) => {
+export const writer = (store: EventStore, { reacting = true, now = () => new Date().toISOString(), shown = [things] as readonly Projection[], rest = undefined as ((ms: number) => Promise<void>) | undefined, following = {} as Partial<Parameters<typeof reactor>[0]> } = {}) => {
   const streams = streamsOf(store, [thing, box, claimsAggregate, parkedReaction], shown);
-  const reactions = reactor({ store, tools: noTools, events: streams.events, reactions: [reaction], reached: async () => undefined, lead: leading(), log: () => undefined });
-  const handle = handler({ store, streams, claims: nameClaims(store, streams), tools: noTools, now, follow: reacting ? reactions.follow : async () => 0 });
+  const reactions = reactor({
+    store, tools: noTools, events: streams.events, reactions: [boxReaction], reached: async () => undefined, lead: leading(), ready: async () => undefined,
+    log: () => undefined, ...following,
+  });
+  const handle = handler({ store, streams, claims: nameClaims(store, streams), tools: noTools, now, follow: reacting ? reactions.follow : async () => 0, ...(rest && { rest }) });
   if (reacting) reactions.start(handle);
   const request = (id: string, input: unknown, more: Partial<Request> = {}): Request =>
     ({ id, input, actor: context.actor, operation: 'test', requestId: 'r', ...more });

@@ -23,8 +23,12 @@ const send = (ctx: Context, { status, headers, body }: Answer): void => {
   if (status !== 304) ctx.body = body;
 };
 
+// A statement does not keep its connection: one that nobody holds is closed when memory is collected.
+const connections: unknown[] = [];
+
 const committer = (file: string, { data, metadata }: { readonly data: string; readonly metadata: string }): ((stream: string) => void) => {
   const db = connect(file);
+  connections.push(db);
   createTables(db);
   const insert = db.prepare('INSERT INTO events (stream, revision, id, type, data, metadata) VALUES (?, ?, ?, ?, ?, ?)');
   const revisions = new Map<string, number>();

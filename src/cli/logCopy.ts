@@ -1,10 +1,8 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isOwnStream } from '../ownStreams.ts';
-import { copyLog } from '../store/copyLog.ts';
-import { keepingForeign, takingForeign } from '../store/foreignCopies.ts';
-import { openRemote } from '../store/open.ts';
-import type { EventStore } from '../store/port.ts';
+import { type CopyEnd, copyLog } from '../store/copyLog.ts';
+import { openRemoteToCopy } from '../store/open.ts';
 import { openSqliteReader, openSqliteStore } from '../store/sqlite.ts';
 import { lockFolder } from '../store/sqliteLock.ts';
 import { refuseShorter } from '../store/sqliteShorter.ts';
@@ -12,7 +10,7 @@ import { type LogUrl, logUrl } from '../store/url.ts';
 import { progressLine, type Terminal } from './progress.ts';
 
 /** A log that is open, and how to leave it. */
-type Opened = { readonly store: EventStore; readonly close: () => Promise<void> };
+type Opened = { readonly store: CopyEnd & { readonly id: string }; readonly close: () => Promise<void> };
 
 /** Told when the way to EventStoreDB is lost and found. */
 type Log = (message: string) => void;
@@ -22,13 +20,13 @@ const named = (name: string, text: string): LogUrl => {
 };
 
 const remote = async (url: string, log: Log): Promise<Opened> => {
-  const store = await openRemote(url, log);
+  const store = await openRemoteToCopy({ url, log, own: isOwnStream });
   return { store, close: () => store.close() };
 };
 
 const openTarget = async (at: LogUrl, log: Log): Promise<Opened> => {
   if ('url' in at) return remote(at.url, log);
-  const store = await openSqliteStore(at);
+  const store = await openSqliteStore(at, { anySize: true });
   return { store, close: () => store.close() };
 };
 
@@ -47,11 +45,16 @@ const openSource = async (at: LogUrl, locked: string | undefined, log: Log): Pro
   }
 };
 
+/** `skipIncomplete`: leaves out streams of tools that have lost events. */
+type Choices = { readonly skipIncomplete?: boolean | undefined };
+
 /**
  * Copies the log at one URL to another, which may hold a part of it already; says how far it is on `output` and what it
  * did at the end. The service must be stopped: an Error says so. Running it again goes on where it was stopped.
  */
-export const logCopy = async (fromUrl: string, toUrl: string, signal: AbortSignal, output: Terminal = process.stderr): Promise<void> => {
+export const logCopy = async (
+  fromUrl: string, toUrl: string, signal: AbortSignal, output: Terminal = process.stderr, { skipIncomplete = false }: Choices = {},
+): Promise<void> => {
   const [source, target] = [named('<from>', fromUrl), named('<to>', toUrl)];
   const opened: Opened[] = [];
   const progress = progressLine(output);
@@ -62,14 +65,14 @@ export const logCopy = async (fromUrl: string, toUrl: string, signal: AbortSigna
     const theirs = await openTarget(target, log);
     opened.push(theirs);
     if (ours.store.id === theirs.store.id) throw new Error('<from> and <to> are the same log');
-    const to = 'url' in target ? takingForeign(theirs.store) : 'url' in source ? keepingForeign(theirs.store, isOwnStream) : theirs.store;
     const done = await copyLog({
-      from: ours.store, to, signal,
+      from: ours.store, to: theirs.store, own: isOwnStream, skipIncomplete, signal,
       told: ({ step, position, head, events }) => progress.show(() => `${step} ${Math.floor((100 * position) / head)} % (${events} events)`),
     });
     progress.end();
     output.write(`${done.copied} events copied, ${done.found} were there already; both logs were compared event by event\n`);
     for (const [name, { events, digest }] of [['source', done.source], ['target', done.target]] as const) output.write(`${name}: ${events} events, SHA-256 ${digest}\n`);
+    for (const [what, times] of done.leftOut) output.write(`left out: ${what}${times > 1 ? ` (${times} times)` : ''}\n`);
     output.write('Secrets in it open with the SECRET_KEY or secret.key of the service that it is from\n');
   } finally {
     progress.end();

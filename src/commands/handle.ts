@@ -38,7 +38,10 @@ export type Request = {
 export type Handled = {
   readonly id: string;
   readonly revision: number;
-  /** Of the last event that it stored, in this stream or in those that follow from it; else of the stream's last event. */
+  /**
+   * Of the last event that it stored, in this stream or in those that follow from it before the answer; else of the
+   * stream's last event.
+   */
   readonly position: number;
   readonly before: unknown;
   readonly doc: unknown;
@@ -54,8 +57,13 @@ type Needs = {
   readonly tools: Tools;
   /** UTC, ISO 8601 with milliseconds. */
   readonly now: () => string;
-  /** Carries out what follows from the events (commands/reactions.ts); the position of the last event that this stored. */
-  readonly follow: (events: readonly Recorded[]) => Promise<number>;
+  /**
+   * Carries out what follows from the events (commands/reactions.ts); the position of the last event that this stored, 0 if
+   * it goes on after the answer, which it may unless all is to be waited for (`wholly`).
+   */
+  readonly follow: (events: readonly Recorded[], wholly: boolean) => Promise<number>;
+  /** Waits so many milliseconds. */
+  readonly rest?: (ms: number) => Promise<unknown>;
 };
 
 /** A request with what the command has done early. */
@@ -64,9 +72,11 @@ type Begun = Request & { readonly early: unknown };
 type Outcome = { readonly done: Handled; readonly stored: readonly Recorded[] };
 
 const attempts = 10;
+// All who want the same stream wait meanwhile: eight rests take 4 s at most, 2 s on the average.
+const longestRestMs = 500;
 
 /** The only write path: read, fold, decide, project, append at the expected revision; on conflict all over again. */
-export const handler = ({ store, streams, claims, tools, now, follow }: Needs) => {
+export const handler = ({ store, streams, claims, tools, now, follow, rest = pause }: Needs) => {
   const inTurn = turns();
   const inSeries = seriesOf(store, streams);
 
@@ -181,11 +191,13 @@ export const handler = ({ store, streams, claims, tools, now, follow }: Needs) =
         }
         if (tried === attempts) throw new Refusal('unavailable', 'Too many writers at once; nothing was stored', { retryAfterSeconds: 1 });
         // Two nodes that start over at once get in each other's way again: the longer a try takes, the wider they spread.
-        if (tried > 1) await pause(Math.random() * (2 ** tried + tried * (performance.now() - began)));
+        const wide = 2 ** tried + tried * (performance.now() - began);
+        if (tried > 1) await rest(Math.random() * Math.min(wide, longestRestMs));
       }
     });
     // Outside the turn: what follows may be about this very stream. Also of a replay: the first try may not be through.
-    const position = await follow(stored);
+    // What itself follows from an event is done once all is done that follows from it in turn.
+    const position = await follow(stored, request.causation !== undefined);
     return { ...done, position: Math.max(done.position, position) };
   };
 };

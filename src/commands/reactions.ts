@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { platform } from '../domain/accounts.ts';
 import type { Aggregate } from '../domain/core.ts';
-import { Refusal } from '../domain/refusal.ts';
+import { NotReadable, Refusal } from '../domain/refusal.ts';
 import type { Lead } from '../projections/lead.ts';
 import type { ParkedReaction } from '../projections/parkedReactions.ts';
 import { decode, type Recorded, splitStream } from '../store/event.ts';
@@ -34,6 +34,10 @@ type Needs = {
   readonly reached: (position: number) => Promise<void>;
   /** Who has it reads the log. */
   readonly lead: Lead;
+  /** Resolves once the read models show what the log had when this process began to follow it, or the signal aborts. */
+  readonly ready: (signal: AbortSignal) => Promise<void>;
+  /** How long who has caused an event waits for what follows from it; 2 s unless given. */
+  readonly patienceMs?: number;
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
@@ -53,12 +57,13 @@ const requestForUnreadable = ({ id }: StoredEvent): Omit<Request, 'id' | 'input'
 const tries = 6;
 const checkpoint = 'reactions';
 const keepEvery = 1000;
+const askAgainMs = 100;
 
 /**
  * Carries out what follows from events: at once for the events of this node, and from the log, while this process leads,
  * for those that a stopped process left behind. Every part is a command with an idempotency key of its own, so doing it twice is doing it once.
  */
-export const reactor = ({ store, events, tools, reactions, reached, lead, log }: Needs) => {
+export const reactor = ({ store, events, tools, reactions, reached, lead, ready, patienceMs = 2000, log }: Needs) => {
   const table = new Map<string, { readonly category: string; readonly next: Reaction['on'][string]; readonly behind: boolean }[]>();
   for (const { of, on, behind = false } of reactions) {
     for (const [topic, next] of Object.entries(on)) {
@@ -91,6 +96,8 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, log }:
     let reached = 0;
     for (const { next } of following(event.stream, `${event.source}:${event.topic}`)) {
       for (const { command, id, input } of await next(event, since(event.position))) {
+        // What is left is done after the next start, or by the process that leads then.
+        stop.signal.throwIfAborted();
         const { position } = await handle(command, { ...requestFor(event), id, input, idempotency });
         reached = Math.max(reached, position);
       }
@@ -111,11 +118,26 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, log }:
     }
   };
 
+  /** Does work again and again for as long as the read models cannot tell what it asks: it has not failed. */
+  const onceReadable = async <T>(
+    work: () => Promise<T>, signal: AbortSignal, about: Record<string, unknown>,
+  ): Promise<T> => {
+    for (let waits = false; ; waits = true) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof NotReadable)) throw error;
+        if (!waits) log('A reaction waits for the read models', { ...about, error });
+        await pause(askAgainMs, undefined, { signal });
+      }
+    }
+  };
+
   /** Tries until it is done, or has failed for good and is parked. */
   const insist = async (event: Recorded): Promise<number> => {
     for (let tried = 1; ; tried++) {
       try {
-        return await parts(event);
+        return await onceReadable(() => parts(event), stop.signal, { event: event.id, stream: event.stream });
       } catch (error) {
         if (stop.signal.aborted) throw error;
         log('A reaction failed', { event: event.id, stream: event.stream, tried, error });
@@ -129,14 +151,16 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, log }:
   };
 
   /** What an earlier process could not carry out may work now. */
-  const retryParked = async (): Promise<void> => {
-    for (const { event, stream, revision } of (await tools.query('parkedReactions')) as readonly ParkedReaction[]) {
+  const retryParked = async (turn: AbortSignal): Promise<void> => {
+    const parked = await onceReadable(() => tools.query('parkedReactions'), turn, {});
+    for (const { event, stream, revision } of parked as readonly ParkedReaction[]) {
       try {
         const [recorded] = await events(stream, revision, revision);
         if (!recorded) continue;
-        await parts(recorded);
+        await onceReadable(() => parts(recorded), turn, { event, stream });
         await handle(completeReaction, { ...requestFor(recorded), id: event, input: {} });
       } catch (error) {
+        if (turn.aborted) return;
         log('A parked reaction failed again', { event, error });
       }
     }
@@ -184,16 +208,34 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, log }:
     } finally { await keep(); }
   };
 
+  /** What follows from the events, one after the other, until nobody waits for it any more. */
+  const reactToAll = async (events: readonly Recorded[], left: AbortSignal): Promise<number> => {
+    let reached = 0;
+    for (const event of events) if (!left.aborted) reached = Math.max(reached, await react(event).catch(() => 0));
+    return reached;
+  };
+
   const reading = { done: Promise.resolve() };
   return {
-    /** Waits for everything that follows from the events, and tells the highest position that was reached; a part that fails is left to the log reader. */
-    follow: async (events: readonly Recorded[]): Promise<number> => {
-      let reached = 0;
-      for (const event of events) {
-        const reactions = following(event.stream, `${event.source}:${event.topic}`);
-        if (reactions.length > 0 && reactions.every(({ behind }) => !behind)) reached = Math.max(reached, await react(event).catch(() => 0));
-      }
-      return reached;
+    /**
+     * Waits for what follows from the events, and tells the highest position that was reached; a part that fails is left
+     * to the log reader. What takes longer than `patienceMs` goes on while nobody waits, and the log reader, here or on the node that leads,
+     * sees to it that it is done; the position is 0 then. `wholly`: waits for all, however long it takes.
+     */
+    follow: async (events: readonly Recorded[], wholly: boolean): Promise<number> => {
+      const concerning = events.filter(({ stream, source, topic }) => {
+        const reactions = following(stream, `${source}:${topic}`);
+        return reactions.length > 0 && reactions.every(({ behind }) => !behind);
+      });
+      if (concerning.length === 0) return 0;
+      const left = new AbortController();
+      const all = reactToAll(concerning, left.signal);
+      if (wholly) return all;
+      let timer: NodeJS.Timeout | undefined;
+      const late = new Promise<number>((resolve) => {
+        timer = setTimeout(() => { left.abort(); resolve(0); }, patienceMs);
+      });
+      return Promise.race([all, late]).finally(() => clearTimeout(timer));
     },
     start: (withHandle: Handle): void => {
       handle = withHandle;
@@ -201,7 +243,10 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, log }:
       reading.done = (async () => {
         while (!stop.signal.aborted) {
           const turn = AbortSignal.any([await lead.taken(stop.signal), stop.signal]);
-          if (!turn.aborted) await retryParked().catch((error: unknown) => log('Parked reactions could not be read', { error }));
+          await ready(turn);
+          if (!turn.aborted) await retryParked(turn).catch((error: unknown) => {
+            if (!turn.aborted) log('Parked reactions could not be read', { error });
+          });
           while (!turn.aborted) {
             try { await readLog(turn); } catch (error) {
               if (turn.aborted) break;
@@ -212,6 +257,11 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, log }:
         }
       })();
     },
-    stop: (): Promise<void> => { stop.abort(); return reading.done; },
+    /** Lets the parts under way end. */
+    stop: async (): Promise<void> => {
+      stop.abort();
+      await reading.done;
+      await Promise.allSettled(running.values());
+    },
   };
 };

@@ -32,3 +32,11 @@ export class Refusal extends Error {
     this.retryAfterSeconds = options.retryAfterSeconds;
   }
 }
+
+/** The read models cannot tell now what is asked: they are behind or cannot be reached. They will, so asking again helps. */
+export class NotReadable extends Refusal {
+  constructor(message: string, cause?: unknown) {
+    super('unavailable', message, { retryAfterSeconds: 1, cause });
+    this.name = 'NotReadable';
+  }
+}

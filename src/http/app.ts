@@ -48,8 +48,10 @@ export type AppNeeds = {
   readonly logBug: (error: unknown, requestId: string) => void;
   /** True while the service goes down: new requests are refused. */
   readonly stopping: () => boolean;
-  /** Whether this node cannot reach the event log: only open rows are answered. */
+  /** Whether this node cannot reach the event log: only open rows are answered, and those of monitoring. */
   readonly cutOff: () => boolean;
+  /** Whether an `Authorization` header carries METRICS_TOKEN. */
+  readonly mayMeasure: (authorization: string) => boolean;
 };
 
 /** What is noted of a request on its way. */
@@ -82,9 +84,17 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
     return known;
   };
 
-  /** No promise when nothing has to be waited for: most requests come from callers who are known. */
-  const principalOf = (ctx: Context, address: string): Principal | Promise<Principal> =>
-    authenticator.authenticate({ authorization: ctx.headers.authorization ?? '', cookie: cookieOf(ctx, settings().cookieName), address });
+  /** Undefined: whoever calls may. No promise when nothing has to be waited for: most requests come from callers who are known. */
+  const principalOf = (ctx: Context, row: Row | undefined, address: string): Principal | undefined | Promise<Principal> => {
+    const { authorization = '' } = ctx.headers;
+    if (row?.access === 'open' || (row?.byMetricsToken && needs.mayMeasure(authorization))) return undefined;
+    const credentials = { authorization, cookie: cookieOf(ctx, settings().cookieName), address };
+    const known = row?.monitoring && authenticator.lastKnown(credentials);
+    if (known) return known;
+    // Nor could it hear of a password that was changed on another node.
+    if (needs.cutOff()) throw new Refusal('unavailable', 'This node cannot reach the event log', { retryAfterSeconds: 1 });
+    return authenticator.authenticate(credentials);
+  };
 
   /** Before it waits for anything it notes whether it may take its time. */
   const answer = async (ctx: Context, path: string, seen: Noted, requestId: string, address: string): Promise<Outgoing> => {
@@ -94,12 +104,10 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
     if (path === '/' && (method === 'GET' || method === 'HEAD')) return toDocs;
     const match = readable ? find(method, path) : undefined;
     if (method === 'OPTIONS' && match) return preflight(match);
-    seen.untimed = match !== undefined && 'placed' in match && match.placed.row.untimed === true;
+    const asked = match && 'placed' in match ? match.placed.row : undefined;
+    seen.untimed = asked?.untimed === true;
 
-    const open = match && 'placed' in match && match.placed.row.access === 'open';
-    // Nor could it hear of a password that was changed on another node.
-    if (!open && needs.cutOff()) throw new Refusal('unavailable', 'This node cannot reach the event log', { retryAfterSeconds: 1 });
-    const caller = open ? undefined : principalOf(ctx, address);
+    const caller = principalOf(ctx, asked, address);
     const principal = caller instanceof Promise ? await caller : caller;
     seen.user = principal?.actor.username;
     if (!readable) throw new Refusal('invalid', path === '' ? 'The request target is no URL' : 'The path has a malformed percent-encoding', { path: 'path' });
@@ -128,7 +136,7 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
     };
     if (body) checkBody(call.body);
     const exactCall = body && row.exact !== undefined ? { ...call, body: withExact(body, row.exact) } : call;
-    const wait = open ? undefined : settled(minPositionOf(ctx.get('x-min-position')));
+    const wait = row.access === 'open' || row.monitoring ? undefined : settled(minPositionOf(ctx.get('x-min-position')));
     if (wait) await wait;
     return serve(exactCall);
   };

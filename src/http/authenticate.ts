@@ -101,32 +101,33 @@ export const authenticator = ({ model, settled, head, handle, settings, hashing,
   const sweeping = setInterval(() => { tokens.sweep().catch(() => undefined); }, sweepMs).unref();
 
   /** An account without waiting, if it is still as it was verified. */
-  const keptAs = (account: string, credential: string): Known | undefined => {
+  const keptAs = (account: string, credential: string, everSince = false): Known | undefined => {
     if (stored > shown) return undefined;
-    const known = accounts.kept(account);
+    const known = everSince ? accounts.everSince(account) : accounts.kept(account);
     return known && known.credential === credential && !(known.mapped && storedMappings > shown) ? known : undefined;
   };
 
   /** The same for who came with the account's name, which may have changed. */
-  const keptLike = ({ principal: { actor }, credential }: Known): Known | undefined => sameName(actor, keptAs(actor.id, credential));
+  const keptLike = ({ principal: { actor }, credential }: Known, everSince = false): Known | undefined =>
+    sameName(actor, keptAs(actor.id, credential, everSince));
 
-  const keptBasic = (authorization: string): Known | undefined => {
+  const keptBasic = (authorization: string, everSince = false): Known | undefined => {
     const entry = verified.get(keyed(authorization));
     const left = entry ? entry.used + timeoutMs() - now() : 0;
-    if (!entry || left <= 0) return undefined;
-    const known = keptLike(entry.known);
+    if (!entry || (left <= 0 && !everSince)) return undefined;
+    const known = keptLike(entry.known, everSince);
     if (known && left < timeoutMs() / 2) entry.used = now();
     return known;
   };
 
-  const kept = (credentials: Credentials): Principal | undefined => {
+  const kept = (credentials: Credentials, everSince = false): Principal | undefined => {
     if (stored > shown) return undefined;
     const token = tokenOf(credentials);
     if (token !== undefined) {
       const login = tokens.kept(token);
-      return login && keptAs(login.account, login.credential)?.principal;
+      return login && keptAs(login.account, login.credential, everSince)?.principal;
     }
-    return credentials.authorization === '' ? undefined : keptBasic(credentials.authorization)?.principal;
+    return credentials.authorization === '' ? undefined : keptBasic(credentials.authorization, everSince)?.principal;
   };
 
   /** Waits until the read models know all accounts: those of the log at the start, and what this node has stored since. */
@@ -216,6 +217,8 @@ export const authenticator = ({ model, settled, head, handle, settings, hashing,
     categories: concerning,
     /** The caller; `unauthenticated`, or `limited` after too many failures. Not a promise when nothing has to be waited for. */
     authenticate: (credentials: Credentials): Principal | Promise<Principal> => kept(credentials) ?? slowly(credentials),
+    /** The caller as verified at any time since the start, if no event has changed the account since: without asking anything. */
+    lastKnown: (credentials: Credentials): Principal | undefined => kept(credentials, true),
     /** The account whose user name and password these are, limited like every login. */
     verify: async (given: UserPassword, address: string): Promise<Known> => {
       if (given.username.includes(':')) throw unauthenticated('Wrong user name or password');

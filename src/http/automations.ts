@@ -19,7 +19,7 @@ const importAutomations = importRow({
   name: 'importAutomations', method: 'put', path: '/automations', access: ['operators'], summary: 'Import automations with their triggers',
   description: 'Takes what export gives. Ids, times and authors are kept. The same document again is no change; other content under a used id or name is 409 unless overwrite is true: then it is replaced, and triggers that the document does not have go. A secret in clear is other content, be it right or wrong; ******** keeps the one that is stored.',
   member: 'automations', document: automationDocumentSchema,
-  shown: Type.Union([automationSchema, Type.Null()], { description: 'The automation; null if it has been deleted since' }),
+  shown: Type.Union([automationSchema, Type.Null()], { description: 'The automation; null if it has been deleted since, or is still being made' }),
   take: async ({ document: automation, overwrite, fresh: id, about }, { handle, tools, model }) => {
     const { position, replayed } = await handle(importAutomation, { ...about, id, input: { automation, overwrite } });
     const imported = await tools.find('automations', automation._id) ?? await tools.find('automations', automation.name);

@@ -16,11 +16,13 @@ export const monitoringRows: AreaRows = {
     health('live', '/health/live', 'Whether the process answers', () => true),
     health('ready', '/health/ready', 'Whether requests can be answered', (service) => service.ready()),
     {
-      name: 'status', method: 'get', path: '/health/status', access: 'login', summary: 'Stores, projections with their lag, version',
+      name: 'status', method: 'get', path: '/health/status', access: 'login', monitoring: true, summary: 'Stores, projections with their lag, version',
+      description: 'Answered also while the event log or the read models are away, to who has logged in to this node before.',
       answer: Type.Record(Type.String(), Type.Any()), run: async (_, service) => ({ body: await service.status() }),
     },
     {
-      name: 'metrics', method: 'get', path: '/metrics', access: 'login', summary: 'Metrics in the Prometheus text format',
+      name: 'metrics', method: 'get', path: '/metrics', access: 'login', monitoring: true, byMetricsToken: true, summary: 'Metrics in the Prometheus text format',
+      description: 'With a login, or with METRICS_TOKEN as the Bearer token.',
       answer: Type.String({ contentMediaType: 'text/plain' }), run: async (_, service) => service.metrics(),
     },
   ],

@@ -112,16 +112,24 @@ export const principals = ({ model, settings, now }: Needs) => {
     return work;
   };
 
+  /** What no event has changed. */
+  const unchanged = (id: string): Held | undefined => {
+    const known = held.get(id);
+    if (known?.epoch !== epoch || known.admins !== settings().admins) return undefined;
+    return known.mappings === undefined || known.mappings === mappings ? known : undefined;
+  };
+
   return {
     /** What is known without waiting, if it is still so. */
     kept: (id: string): Known | undefined => {
-      const known = held.get(id);
-      if (!known || known.epoch !== epoch || (known.mappings !== undefined && known.mappings !== mappings) || known.admins !== settings().admins) return undefined;
-      const left = known.since + timeoutMs() - now();
-      if (left <= 0) return undefined;
+      const held = unchanged(id);
+      const left = held ? held.since + timeoutMs() - now() : 0;
+      if (!held || left <= 0) return undefined;
       if (left < timeoutMs() / 2) load(id).catch(() => undefined);
-      return known.known;
+      return held.known;
     },
+    /** The same however long ago it was read. */
+    everSince: (id: string): Known | undefined => unchanged(id)?.known,
     /** From the read models as they are; undefined: no such account, or an inactive one. */
     load,
     /** Drops everything. */

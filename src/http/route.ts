@@ -73,6 +73,10 @@ type Common = {
   readonly deprecated?: true;
   /** expressProps.timeout does not end it: streams, and what a timeout too short is mended by. */
   readonly untimed?: true;
+  /** It tells of the node itself: answered also while log or read models are away, to whom the node knows already. */
+  readonly monitoring?: true;
+  /** Who sends METRICS_TOKEN needs no login. */
+  readonly byMetricsToken?: true;
   /** It starts something that goes on after the answer; metrics count how often that is refused. */
   readonly starts?: true;
   /** The body may have MAX_IMPORT_BYTES. */

@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { Refusal } from '../domain/refusal.ts';
+import { NotReadable, type Refusal } from '../domain/refusal.ts';
 import type { Indexed } from './collectionIndex.ts';
 import { checkStep } from './collections.ts';
 import { type Following, nearCopy, type State } from './nearCopy.ts';
@@ -49,7 +49,7 @@ export const redisReadStore = ({ url, prefix, collections, readWaitMs = 2000, no
       lost = true;
       for (const listener of listeners) listener();
     }
-    return new Refusal('unavailable', message, { retryAfterSeconds: 1, cause });
+    return new NotReadable(message, cause);
   };
 
   const refuseSpoilt = (): Refusal => {
@@ -82,7 +82,7 @@ export const redisReadStore = ({ url, prefix, collections, readWaitMs = 2000, no
   const stateAt = (least: number): State => {
     const state = copy.at();
     if (!state) throw refuse('The read models are not loaded');
-    if (state.position < least) throw new Refusal('unavailable', 'The read models are being made anew', { retryAfterSeconds: 1 });
+    if (state.position < least) throw new NotReadable('The read models are being made anew');
     return state;
   };
 

@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { Refusal } from '../domain/refusal.ts';
+import { NotReadable, Refusal } from '../domain/refusal.ts';
 import { isDamage } from '../store/integrity.ts';
 import type { EventStore } from '../store/port.ts';
 import type { Projection } from './define.ts';
@@ -34,9 +34,11 @@ const longestPauseMs = 5000;
 export const runProjections = ({ store, model, projections, catchUp, onTouched, log }: Needs) => {
   const documents = projector(projections, model.forRunner.get, log, onTouched);
   const waiting = new Set<{ readonly position: number; readonly wake: (error?: Refusal) => void }>();
+  const waitingForReady = new Set<() => void>();
   const stop = new AbortController();
   const lead = newLead();
   let position = 0;
+  let taken = 0;
   let ready = false;
   let fault: string | undefined;
   let wait = shortestPauseMs;
@@ -54,6 +56,11 @@ export const runProjections = ({ store, model, projections, catchUp, onTouched, 
     model.shown(to);
     position = to;
     for (const waiter of waiting) if (waiter.position <= to) waiter.wake();
+  };
+
+  const setReady = (so: boolean): void => {
+    ready = so;
+    if (so) for (const go of waitingForReady) go();
   };
 
   /** Whatever comes next is a new trouble. */
@@ -75,17 +82,18 @@ export const runProjections = ({ store, model, projections, catchUp, onTouched, 
   const project = async (signal: AbortSignal): Promise<void> => {
     move((await resume(store, model, documents, log)).position);
     const target = await store.head();
-    ready = position >= target;
+    setReady(position >= target);
     if (ready) goesOn();
     let pending = 0;
     for await (const { events, position: to } of store.follow(position, undefined, signal)) {
       await documents.take(events);
       pending += events.length;
+      taken += events.length;
       if (to < target && pending < catchUp) continue;
       pending = 0;
       if (!(await model.apply(documents.drain(), position, checkpointAt(to, events)))) throw new Refusal('unavailable', 'The read models are not where they were left');
       move(to);
-      ready ||= to >= target;
+      if (!ready) setReady(to >= target);
       goesOn();
     }
   };
@@ -103,7 +111,7 @@ export const runProjections = ({ store, model, projections, catchUp, onTouched, 
     for (let asked = performance.now(); !signal.aborted;) {
       moved = false;
       move((await model.catchUp()).position);
-      ready = position >= target;
+      setReady(position >= target);
       goesOn();
       if (performance.now() - asked > askEveryMs) {
         if (await leads()) return;
@@ -138,8 +146,21 @@ export const runProjections = ({ store, model, projections, catchUp, onTouched, 
   return {
     lead: lead as Lead,
     position: (): number => position,
+    /** How many events this process has projected, since its start. */
+    taken: (): number => taken,
     /** Whether the read models have reached the head that the log had when following began. */
     ready: (): boolean => ready,
+    /** Resolves once it is ready, or the signal aborts. */
+    whenReady: (signal: AbortSignal): Promise<void> => new Promise((resolve) => {
+      const go = (): void => {
+        waitingForReady.delete(go);
+        signal.removeEventListener('abort', go);
+        resolve();
+      };
+      if (ready || signal.aborted) return resolve();
+      waitingForReady.add(go);
+      signal.addEventListener('abort', go);
+    }),
     /** Resolves when the log turns out to be damaged where it is read at the start: nothing may be shown then. */
     damaged,
     /** Why projecting does not go on just now. */
@@ -156,7 +177,7 @@ export const runProjections = ({ store, model, projections, catchUp, onTouched, 
         else resolve();
       };
       const waiter = { position: target, wake: end };
-      const timer = ms === undefined ? undefined : setTimeout(() => end(new Refusal('unavailable', 'The read models are behind; try again', { retryAfterSeconds: 1, cause: fault })), ms);
+      const timer = ms === undefined ? undefined : setTimeout(() => end(new NotReadable('The read models are behind; try again', fault)), ms);
       waiting.add(waiter);
     }),
     stop: async (): Promise<void> => {

@@ -13,17 +13,24 @@ type Needs = {
 /** Least time between the end of a snapshot and the next one. */
 const restMs = 30_000;
 
-/** Has a snapshot made in a worker whenever enough has happened since the last one. */
+/**
+ * Has a snapshot made in a worker whenever enough events have come since the last one. Positions do not tell how many:
+ * in EventStoreDB they are bytes.
+ */
 export const snapshots = ({ work, every, log }: Needs) => {
   let done = 0;
+  let counted = 0;
   let notBefore = 0;
   let worker: Worker | undefined;
 
-  const make = async (position: number): Promise<void> => {
+  const make = async (position: number, taken: number): Promise<void> => {
     worker = startWorker('snapshotWorker', import.meta.url, work);
     try {
       const [code] = await once(worker, 'exit');
-      if (code === 0) done = position;
+      if (code === 0) {
+        done = position;
+        counted = taken;
+      }
     } catch (error) {
       log('A snapshot failed; the last one stays', { error });
     }
@@ -32,9 +39,9 @@ export const snapshots = ({ work, every, log }: Needs) => {
   };
 
   return {
-    /** Told the position of the read models now and then. */
-    moved: (position: number): void => {
-      if (position - done >= every && !worker && performance.now() >= notBefore) void make(position);
+    /** Told the position of the read models now and then, and how many events they have taken since the start. */
+    moved: (position: number, taken: number): void => {
+      if (taken - counted >= every && !worker && performance.now() >= notBefore) void make(position, taken);
     },
     /** Position that the last snapshot has at least. */
     position: (): number => done,

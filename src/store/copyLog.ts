@@ -1,97 +1,86 @@
 import { createHash } from 'node:crypto';
-import { shown } from './foreignCopies.ts';
-import { identityStream } from './identity.ts';
-import { type Appended, type EventStore, maxAppend, type StoredEvent, WrongRevision } from './port.ts';
+import { appender, place } from './copyAppends.ts';
+import { type Choice, content, differences, incompleteStreams, type Kind, shown, type Shown } from './copyContent.ts';
+import { settingsOfStreams } from './copySettings.ts';
+import type { EventStore, StoredEvent } from './port.ts';
 
 /** How far a copy is: positions are those of the source. */
-export type Progress = { readonly step: 'comparing' | 'copying' | 'verifying'; readonly position: number; readonly head: number; readonly events: number };
+export type Progress = {
+  readonly step: 'comparing' | 'copying' | 'verifying';
+  readonly position: number;
+  readonly head: number;
+  readonly events: number;
+};
 
-/** Number of events, and SHA-256 in hex over one line per event in order, as `shown`: JSON of [stream, revision, id, type, data, metadata]. */
+/**
+ * Number of events, and SHA-256 in hex over one line per event in order, as `shown`: JSON of [stream, revision, id, type,
+ * data, metadata].
+ */
 export type Content = { readonly events: number; readonly digest: string };
 
-/** What a copy did: events that the target had already, events that were copied, and what both logs hold now. */
-export type Copied = { readonly found: number; readonly copied: number; readonly source: Content; readonly target: Content };
+/** What a copy did. */
+export type Copied = {
+  /** Events that the target had already, and events that were copied. */
+  readonly found: number;
+  readonly copied: number;
+  /** What both logs hold now. */
+  readonly source: Content;
+  readonly target: Content;
+  /** What stayed behind, in words, and how often. */
+  readonly leftOut: ReadonlyMap<string, number>;
+};
+
+/** A log as one end of a copy. Events of tools are in it as `wrapForeign` writes them, whatever the log is. */
+export type CopyEnd = Pick<EventStore, 'head' | 'read' | 'readAll' | 'append' | 'checkpoint' | 'setCheckpoint'> & {
+  /** Deletes a stream for ever. A log that has it is a server, which acts on the settings of streams. */
+  readonly end?: (stream: string) => Promise<void>;
+};
 
 type Needs = {
-  readonly from: EventStore;
-  readonly to: EventStore;
+  readonly from: CopyEnd;
+  readonly to: CopyEnd;
+  /** Which streams are the platform's own. */
+  readonly own: (stream: string) => boolean;
+  /** Leaves out streams of tools that have lost events; without it they end the copy. */
+  readonly skipIncomplete?: boolean;
   /** Stops the copy between two appends: it ends with the signal's reason. */
   readonly signal: AbortSignal;
   readonly told: (progress: Progress) => void;
 };
 
 const reactions = 'reactions';
-const mostEvents = 500;
 
-/**
- * Whether an event is content: everything but what a store keeps for itself, and what belongs to one log only (its identity,
- * how far its readers are). `$metadata` of a stream is content as its stream is.
- */
-const isContent = ({ stream, type }: Pick<StoredEvent, 'stream' | 'type'>): boolean => {
-  if (stream.startsWith('$$') && type === '$metadata') return isContent({ stream: stream.slice(2), type: '' });
-  return !stream.startsWith('$') && !type.startsWith('$') && stream !== identityStream && !stream.startsWith('checkpoint-');
-};
+/** An event of the source and the target's own, if there is one; as they are, and as both logs show them. */
+type Pair = { readonly event: StoredEvent; readonly there?: StoredEvent; readonly seen: Shown; readonly seenThere?: Shown };
 
-const content = async function* (store: EventStore): AsyncGenerator<StoredEvent> {
-  for await (const { events } of store.readAll(0)) for (const event of events) if (isContent(event)) yield event;
-};
+type Ends = Pick<Needs, 'from' | 'to' | 'signal'>;
 
-const compared = ['stream', 'revision', 'id', 'type', 'data', 'metadata'] as const;
-
-/** The names of what two events differ in. */
-const differences = (event: StoredEvent, there: StoredEvent): readonly string[] => {
-  const [here, other] = [shown(event), shown(there)];
-  return compared.filter((field) => here[field] !== other[field]);
-};
-
-const place = ({ position, stream, revision }: StoredEvent): string => `position ${position} (event ${revision} of stream ${stream})`;
-
-/** The events of the source, each with the target's own; an Error names the first place where the target has something else. */
-const sideBySide = async function* (from: EventStore, to: EventStore, signal: AbortSignal): AsyncGenerator<readonly [StoredEvent, StoredEvent | undefined]> {
-  const theirs = content(to);
+/** The events of the source, each with the target's own. An Error names the first place where the target has something else. */
+const sideBySide = async function* ({ from, to, signal }: Ends, choice: Choice, kind?: Kind): AsyncGenerator<Pair> {
+  const { own, skipped } = choice;
+  const theirs = content(to, { own, skipped }, kind);
+  const next = async () => (await theirs.next() as IteratorResult<StoredEvent, undefined>).value;
   try {
-    for await (const event of content(from)) {
+    for await (const event of content(from, choice, kind)) {
       signal.throwIfAborted();
-      const { value: there } = await theirs.next() as IteratorResult<StoredEvent, undefined>;
-      const different = there ? differences(event, there) : [];
-      if (there && different.length > 0) throw new Error(`The target is not a copy of the source: at its ${place(there)}, where the source has ${place(event)}, it differs in ${different.join(', ')}`);
-      yield [event, there];
+      const [there, seen] = [await next(), shown(event, own)];
+      if (!there) {
+        yield { event, seen };
+        continue;
+      }
+      const seenThere = shown(there, own);
+      const different = differences(seen, seenThere).join(', ');
+      if (different) {
+        throw new Error('The target is not a copy of the source: '
+          + `at its ${place(there)}, where the source has ${place(event)}, it differs in ${different}`);
+      }
+      yield { event, there, seen, seenThere };
     }
-    const { value: more } = await theirs.next() as IteratorResult<StoredEvent, undefined>;
+    const more = await next();
     if (more) throw new Error(`The target has more than the source: ${place(more)}`);
   } finally {
     await theirs.return(undefined);
   }
-};
-
-const sizeOf = ({ type, data, metadata }: StoredEvent): number => Buffer.byteLength(type) + Buffer.byteLength(data) + Buffer.byteLength(metadata);
-
-/** Appends consecutive events of one stream together. */
-const appender = (to: EventStore) => {
-  let pending: StoredEvent[] = [];
-  let size = 0;
-
-  const flush = async (): Promise<void> => {
-    const [first] = pending;
-    if (!first) return;
-    await to.append(first.stream, first.revision - 1, pending.map(({ id, type, data, metadata }) => ({ id, type, data, metadata }))).catch((error: unknown): Promise<Appended> => {
-      const reason = error instanceof WrongRevision ? `the target's stream is at revision ${error.actual}` : error instanceof Error ? error.message : String(error);
-      throw new Error(`Copying stopped at the source's ${place(first)}: ${reason}`, { cause: error });
-    });
-    pending = [];
-    size = 0;
-  };
-
-  return {
-    flush,
-    add: async (event: StoredEvent): Promise<void> => {
-      const last = pending.at(-1);
-      const bytes = sizeOf(event);
-      if (last && !(last.stream === event.stream && last.revision + 1 === event.revision && size + bytes <= maxAppend && pending.length < mostEvents)) await flush();
-      pending.push(event);
-      size += bytes;
-    },
-  };
 };
 
 /** Hashes events as they come. */
@@ -99,9 +88,8 @@ const digester = () => {
   const hash = createHash('sha256');
   let events = 0;
   return {
-    add: (event: StoredEvent): void => {
-      const seen = shown(event);
-      hash.update(`${JSON.stringify(compared.map((field) => seen[field]))}\n`);
+    add: ({ stream, revision, id, type, data, metadata }: Shown): void => {
+      hash.update(`${JSON.stringify([stream, revision, id, type, data, metadata])}\n`);
       events++;
     },
     done: (): Content => ({ events, digest: hash.digest('hex') }),
@@ -110,16 +98,24 @@ const digester = () => {
 
 /**
  * Copies a log that nobody uses into another, event by event in the order of the log: streams, revisions, ids, types and
- * texts stay, and so do times and hash links. It walks both from the beginning, so it needs no notes: what the target has
+ * bytes stay, and so do times and hash links. It walks both from the beginning, so it needs no notes: what the target has
  * already must be what the source begins with (else nothing is written), and a copy that was stopped or killed goes on
  * where it ended. A second walk over both verifies; only then the target is told how far reactions were carried out.
  * Ends with an Error that names the place of what is wrong.
  */
-export const copyLog = async ({ from, to, signal, told }: Needs): Promise<Copied> => {
+export const copyLog = async ({ from, to, own, skipIncomplete = false, signal, told }: Needs): Promise<Copied> => {
   const head = await from.head();
-  const { add, flush } = appender(to);
+  const skipped = skipIncomplete ? await incompleteStreams(from, own) : new Set<string>();
+  const leftOut = new Map([...skipped].map((stream) => [`stream ${stream}, which has lost events`, 1]));
+  const { end } = to;
+  const settings = end && settingsOfStreams({ from, to: { ...to, end }, signal }, { own, skipped });
+  await settings?.compare();
+  const kind = settings && 'event';
+
+  const { add, flush } = appender(to, own);
   let [found, copied] = [0, 0];
-  for await (const [event, there] of sideBySide(from, to, signal)) {
+  const naming: Choice = { own, skipped, leftOut: (what) => leftOut.set(what, (leftOut.get(what) ?? 0) + 1) };
+  for await (const { event, there } of sideBySide({ from, to, signal }, naming, kind)) {
     if (there) found++;
     else {
       await add(event);
@@ -128,17 +124,22 @@ export const copyLog = async ({ from, to, signal, told }: Needs): Promise<Copied
     told({ step: there ? 'comparing' : 'copying', position: event.position, head, events: found + copied });
   }
   await flush();
+  const set = await settings?.copy() ?? { found: 0, copied: 0 };
 
   const carriedOut = await from.checkpoint(reactions);
   const [source, target] = [digester(), digester()];
   let [events, checkpoint] = [0, 0];
-  for await (const [event, there] of sideBySide(from, to, signal)) {
-    if (!there) throw new Error(`The target lacks the source's ${place(event)}`);
-    source.add(event);
-    target.add(there);
+  for await (const { event, there, seen, seenThere } of sideBySide({ from, to, signal }, { own, skipped }, kind)) {
+    if (!there || !seenThere) throw new Error(`The target lacks the source's ${place(event)}`);
+    source.add(seen);
+    target.add(seenThere);
     if (event.position <= carriedOut) checkpoint = there.position;
     told({ step: 'verifying', position: event.position, head, events: ++events });
   }
+  for (const [event, there] of await settings?.verified() ?? []) {
+    source.add(shown(event, own));
+    target.add(shown(there, own));
+  }
   if (checkpoint > 0) await to.setCheckpoint(reactions, checkpoint);
-  return { found, copied, source: source.done(), target: target.done() };
+  return { found: found + set.found, copied: copied + set.copied, source: source.done(), target: target.done(), leftOut };
 };

@@ -26,8 +26,10 @@ type Wrapped = {
 
 const begin = '{"$foreign":{"created":"';
 
-// SQLite's driver ends a text at its first NUL.
-const encodingOf = (bytes: Uint8Array): Encoding => (isUtf8(bytes) && !bytes.includes(0) ? 'text' : 'base64');
+/** Whether bytes can be a text of the log: SQLite's driver ends one at its first NUL. */
+export const isText = (bytes: Uint8Array): boolean => isUtf8(bytes) && !bytes.includes(0);
+
+const encodingOf = (bytes: Uint8Array): Encoding => (isText(bytes) ? 'text' : 'base64');
 
 const toText = (bytes: Uint8Array, encoding: Encoding): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(encoding === 'text' ? 'utf8' : 'base64');

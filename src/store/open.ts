@@ -1,4 +1,5 @@
 import type { EventStoreDb } from './eventstoredb.ts';
+import type { openEventStoreDbToCopy } from './eventstoredbCopy.ts';
 import type { EventStore } from './port.ts';
 import { openSqliteReader, openSqliteStore, type SqliteStore } from './sqlite.ts';
 import type { Seen } from './sqliteShorter.ts';
@@ -8,6 +9,9 @@ type Told = (message: string, about: Record<string, unknown>) => void;
 
 /** Opens a log in EventStoreDB. Its packages take longer to load than all the rest, and most logs are files: only now. */
 export const openRemote = async (url: string, log: Told): Promise<EventStoreDb> => (await import('./eventstoredb.ts')).openEventStoreDb({ url, log });
+
+/** The same as one end of a copy. */
+export const openRemoteToCopy: typeof openEventStoreDbToCopy = async (options) => (await import('./eventstoredbCopy.ts')).openEventStoreDbToCopy(options);
 
 type Opened = { readonly embedded: SqliteStore } | { readonly remote: EventStoreDb };
 

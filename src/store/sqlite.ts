@@ -55,6 +55,8 @@ export type Told = {
   readonly log?: Log;
   /** How fast stored events are checked in the background. */
   readonly pace?: Pace;
+  /** Takes events of any size: another log, of which this is to be a copy, may have had another limit. */
+  readonly anySize?: boolean;
 };
 
 const openToRead = (file: string, open: (file: string) => Connection): Connection => {
@@ -89,7 +91,7 @@ const create = (file: string): Connection => {
  * the disk fails later it goes on by itself: until then `fault` says why, and appends are refused.
  */
 export const openSqliteStore = async (options: WriterOptions, told: Told = {}): Promise<SqliteStore> => {
-  const { seen = [], log = () => undefined, pace } = told;
+  const { seen = [], log = () => undefined, pace, anySize = false } = told;
   const file = absolute(options.file);
   const unlock = lockFolder(file);
   let reads: Reads | undefined;
@@ -101,7 +103,7 @@ export const openSqliteStore = async (options: WriterOptions, told: Told = {}): 
     reads = sqliteReads(db);
     reads.checkHead();
     const scrub = scrubber({ db, head: reads.head, pace });
-    return await writing({ reads, scrub, options: { ...options, file }, log, unlock });
+    return await writing({ reads, scrub, options: { ...options, file }, log, anySize, unlock });
   } catch (error) {
     reads?.close();
     unlock();
@@ -114,14 +116,15 @@ type Parts = {
   readonly scrub: ReturnType<typeof scrubber>;
   readonly options: WriterOptions;
   readonly log: Log;
+  readonly anySize: boolean;
   readonly unlock: () => void;
 };
 
-const writing = async ({ reads, scrub, options, log, unlock }: Parts): Promise<SqliteStore> => {
+const writing = async ({ reads, scrub, options, log, anySize, unlock }: Parts): Promise<SqliteStore> => {
   const head = reads.head();
   const news = newest(head);
   const { id, find } = reads;
-  const { close: finishAppends, started, ...appends } = sqliteAppends({ options, id, last: reads.at(head), news, find, log });
+  const { close: finishAppends, started, ...appends } = sqliteAppends({ options, id, last: reads.at(head), news, find, log, anySize });
   await started;
   const close = async (): Promise<void> => {
     scrub.stop();

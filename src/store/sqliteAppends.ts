@@ -19,6 +19,7 @@ type Needs = {
   /** Position of the event at a place, if it is that event. */
   readonly find: (stream: string, revision: number, id: string) => number | undefined;
   readonly log: (message: string, about: Record<string, unknown>) => void;
+  readonly anySize: boolean;
 };
 
 const maxRequest = 256 * 1024;
@@ -27,7 +28,7 @@ const maxRequest = 256 * 1024;
  * Hands appends to the writer's thread: those of one turn of the event loop together, up to a size. When the thread has
  * failed, the next one is given once more what waits: ids tell what was stored after all. What comes meanwhile is refused.
  */
-export const sqliteAppends = ({ options, id, last, news, find, log }: Needs) => {
+export const sqliteAppends = ({ options, id, last, news, find, log, anySize }: Needs) => {
   const stats = { commits: 0, appends: 0, events: 0 };
   let acknowledged = last;
   let waiting: Entry[] = [];
@@ -150,7 +151,7 @@ export const sqliteAppends = ({ options, id, last, news, find, log }: Needs) => 
     /** Resolves when the first writer is ready, or has failed: then `fault` says why. Rejects when there can be no other. */
     started: start,
     append: async (stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended> => {
-      checkSize(events);
+      if (!anySize) checkSize(events);
       return enqueue(stream, expected, events);
     },
     setCheckpoint: async (name: string, position: number): Promise<void> => {

@@ -1,7 +1,8 @@
 import { randomUUID } from 'node:crypto';
-import { chmodSync, closeSync, mkdirSync, openSync } from 'node:fs';
+import { chmodSync, closeSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from '@photostructure/sqlite';
+import { makeFolder } from './folders.ts';
 
 export type Connection = DatabaseSyncInstance;
 export type Statement = StatementSyncInstance;
@@ -28,7 +29,7 @@ export const value = (db: Connection, sql: string): unknown => (db.prepare(sql).
 
 /** Sees to it that the file exists, and its folder (0700), and that only its owner may open it. */
 export const privateFile = (file: string): void => {
-  mkdirSync(dirname(file), { recursive: true, mode: 0o700 });
+  makeFolder(dirname(file));
   try {
     // A file that exists must not be opened: closing it would drop the locks that SQLite holds on it in this process.
     closeSync(openSync(file, 'wx', 0o600));

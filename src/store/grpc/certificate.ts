@@ -1,8 +1,9 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { hostname } from 'node:os';
 import { join } from 'node:path';
+import { makeFolder } from '../folders.ts';
 import { issueServer, makeAuthority, ourName, type Pair } from './certificateMaking.ts';
 
 /** Addresses to listen on that stand for all of this machine's. */
@@ -21,7 +22,7 @@ type Log = (message: string, about: Record<string, unknown>) => void;
 export const ownCertificate = async (folder: string, host: string, log: Log): Promise<Pair> => {
   const authority = { cert: authorityFile(folder), key: join(folder, 'esdb-authority-key.pem') };
   const server = { cert: join(folder, 'esdb-certificate.pem'), key: join(folder, 'esdb-key.pem') };
-  mkdirSync(folder, { recursive: true, mode: 0o700 });
+  makeFolder(folder);
   checkOurs(server.cert);
   if (!existsSync(authority.cert)) keep(authority, adopted(texts(server), authority.cert, log) ?? await makeAuthority());
 

@@ -1,0 +1,13 @@
+import { hash, timingSafeEqual } from 'node:crypto';
+
+const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
+
+/** Tells whether an `Authorization` header carries the token. The time that this takes says nothing of the token. */
+export const bearerOf = (token: string | undefined): (authorization: string) => boolean => {
+  if (token === undefined) return () => false;
+  const wanted = digest(token);
+  return (authorization) => {
+    const [, given] = /^bearer +(.+)$/i.exec(authorization) ?? [];
+    return given !== undefined && timingSafeEqual(digest(given), wanted);
+  };
+};

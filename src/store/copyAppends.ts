@@ -1,0 +1,67 @@
+import type { CopyEnd } from './copyLog.ts';
+import { metadataType, tombstoneType } from './grpc/foreignStream.ts';
+import { maxAppend, type StoredEvent, WrongRevision } from './port.ts';
+
+const mostEvents = 500;
+
+/** Where an event is, in words. */
+export const place = ({ position, stream, revision, type }: StoredEvent): string =>
+  `position ${position} (${type === tombstoneType ? 'the end' : `event ${revision}`} of stream ${stream})`;
+
+const sizeOf = ({ type, data, metadata }: StoredEvent): number =>
+  Buffer.byteLength(type) + Buffer.byteLength(data) + Buffer.byteLength(metadata);
+
+type Own = (stream: string) => boolean;
+
+const reasonOf = (error: unknown, { stream, revision }: StoredEvent, own: Own): string => {
+  if (!(error instanceof WrongRevision)) return error instanceof Error ? error.message : String(error);
+  if (error.actual >= revision) return `the target's stream is at revision ${error.actual}`;
+  const lost = `the source lacks event ${error.actual + 1}, which was scavenged or is EventStoreDB's own`;
+  return own(stream) ? lost : `${lost}; --skip-incomplete leaves such streams out`;
+};
+
+/** That an event could not be copied. */
+export const stoppedAt = (event: StoredEvent, error: unknown, own: Own): Error =>
+  new Error(`Copying stopped at the source's ${place(event)}: ${reasonOf(error, event, own)}`, { cause: error });
+
+/** Whether an event needs nothing of what was before it in its stream. */
+const standsAlone = ({ type }: StoredEvent): boolean => type === metadataType || type === tombstoneType;
+
+/** Appends consecutive events of one stream together. */
+export const appender = (to: Pick<CopyEnd, 'append'>, own: Own) => {
+  let pending: StoredEvent[] = [];
+  let size = 0;
+
+  const append = async ([first]: readonly StoredEvent[]): Promise<void> => {
+    const { stream, revision } = first!;
+    const events = pending.map(({ id, type, data, metadata }) => ({ id, type, data, metadata }));
+    try {
+      await to.append(stream, revision - 1, events);
+    } catch (error) {
+      if (!(error instanceof WrongRevision && error.actual < revision - 1 && standsAlone(first!))) throw error;
+      await to.append(stream, error.actual, events);
+    }
+  };
+
+  const flush = async (): Promise<void> => {
+    const [first] = pending;
+    if (!first) return;
+    await append(pending).catch((error: unknown) => { throw stoppedAt(first, error, own); });
+    pending = [];
+    size = 0;
+  };
+
+  const goesWith = (last: StoredEvent, event: StoredEvent): boolean =>
+    last.stream === event.stream && last.revision + 1 === event.revision && pending.length < mostEvents;
+
+  return {
+    flush,
+    add: async (event: StoredEvent): Promise<void> => {
+      const last = pending.at(-1);
+      const bytes = sizeOf(event);
+      if (last && !(goesWith(last, event) && size + bytes <= maxAppend)) await flush();
+      pending.push(event);
+      size += bytes;
+    },
+  };
+};

@@ -1,0 +1,159 @@
+import type { Readable } from 'node:stream';
+import { BACKWARDS, convertToCommandError, END, StreamDeletedError, StreamNotFoundError } from '@eventstore/db-client';
+import streamsService, { type IStreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import type { AppendResp, ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import { Refusal } from '../domain/refusal.ts';
+import type { CopyEnd } from './copyLog.ts';
+import { openEventStoreDb } from './eventstoredb.ts';
+import { arriving } from './eventstoredbArriving.ts';
+import { type Connection, connections as connectionsTo, usualTimes, within } from './eventstoredbConnection.ts';
+import { appendRequests, eventsIn, lastRevision, readRequest } from './eventstoredbCopyMessages.ts';
+import { tombstoneType } from './grpc/foreignStream.ts';
+import { type Appended, type Batch, type Filter, type NewEvent, type StoredEvent, WrongRevision } from './port.ts';
+
+type Options = {
+  readonly url: string;
+  readonly log: (message: string, about: Record<string, unknown>) => void;
+  /** Which streams are the platform's own. */
+  readonly own: (stream: string) => boolean;
+};
+
+type Opened = CopyEnd & { readonly id: string; close(): Promise<void> };
+
+type Call = Readable & { cancel(): void };
+
+/** The client's ways to make a call over its connection, with its credentials. */
+type Calls = {
+  GRPCStreamCreator(service: unknown, name: string, make: (client: IStreamsClient) => Readable): () => Promise<Call>;
+  execute<T>(service: unknown, name: string, work: (client: IStreamsClient) => Promise<T>): Promise<T>;
+  callArguments(options: object, call?: object): [Parameters<IStreamsClient['append']>[0], object];
+};
+
+const { StreamsClient } = streamsService;
+
+// What the client keeps to itself. Its own calls parse what they read, and drop digits of numbers.
+const callsOf = ({ client }: Connection): Calls => client as unknown as Calls;
+
+/** Events out of EventStoreDB, as they come. */
+const reading = async function* (connection: Connection, request: ReadReq, own: Options['own'], patience?: number) {
+  const calls = callsOf(connection);
+  const read = (client: IStreamsClient) => client.read(request, ...calls.callArguments({}, { deadline: Infinity }));
+  const call = await calls.GRPCStreamCreator(StreamsClient, 'copy', read)();
+  const limits = { gone: connection.gone, ...(patience !== undefined && { patience }) };
+  for await (const answers of arriving<ReadResp>(call, async () => call.cancel(), limits)) {
+    const events = eventsIn(answers, own);
+    if (events.length > 0) yield events;
+  }
+};
+
+/** One append; the client's own would make other bytes of some events. */
+const appending = (connection: Connection, ...append: Parameters<typeof appendRequests>): Promise<AppendResp> => {
+  const calls = callsOf(connection);
+  return calls.execute(StreamsClient, 'copy', (client) => new Promise<AppendResp>((resolve, reject) => {
+    const sink = client.append(...calls.callArguments({}), (error, answer) => (error ? reject(error) : resolve(answer)));
+    for (const request of appendRequests(...append)) sink.write(request);
+    sink.end();
+  }));
+};
+
+/** A log in EventStoreDB as one end of a copy: events come and go byte by byte, with their content types. */
+export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promise<Opened> => {
+  const store = await openEventStoreDb({ url, log });
+  const connections = connectionsTo(url, usualTimes);
+  const { answer } = connections.times;
+
+  /** Work that is tried again as long as that may help. */
+  const insist = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
+    for (const tries = connections.tries(); ; ) {
+      const connection = connections.current();
+      try { return await work(connection); } catch (error) {
+        await tries.next(connection, convertToCommandError(error as Error));
+      }
+    }
+  };
+
+  const isEnded = (stream: string): Promise<boolean> => insist(async ({ client }) => {
+    try {
+      await within(answer, client.readStream(stream, { direction: BACKWARDS, fromRevision: END, maxCount: 1 }).toArray());
+    } catch (error) {
+      if (error instanceof StreamDeletedError) return true;
+      if (!(error instanceof StreamNotFoundError)) throw error;
+    }
+    log(`left out: an event of the type ${tombstoneType} in stream ${stream}, which ends no stream`, {});
+    return false;
+  });
+
+  const known = new Map<string, boolean>();
+  /** Without what only looks like the end of a stream: EventStoreDB lets anybody write such an event, and does nothing then. */
+  const trueOnes = async (events: readonly StoredEvent[]): Promise<readonly StoredEvent[]> => {
+    const found: StoredEvent[] = [];
+    for (const event of events) {
+      const { stream, type, revision } = event;
+      const doubtful = type === tombstoneType && revision !== lastRevision;
+      if (doubtful && !known.has(stream)) known.set(stream, await isEnded(stream));
+      if (!doubtful || known.get(stream)) found.push(event);
+    }
+    return found;
+  };
+
+  const head = (): Promise<number> => insist(async (connection) => {
+    let position = 0;
+    for await (const [event] of reading(connection, readRequest('newest'), own, answer)) position = event!.position;
+    return position;
+  });
+
+  const readAll = async function* (after: number, filter?: Filter): AsyncGenerator<Batch> {
+    const end = await head();
+    let position = after;
+    // A server that looks for few events among many is silent meanwhile.
+    const patience = filter ? undefined : answer;
+    for (const tries = connections.tries(); position < end; ) {
+      const connection = connections.current();
+      try {
+        for await (const events of reading(connection, readRequest(position, filter), own, patience)) {
+          const news = await trueOnes(events.filter((event) => event.position > position && event.position <= end));
+          position = Math.max(position, events.at(-1)!.position);
+          yield { events: news, position: Math.min(position, end) };
+          tries.progress();
+          if (position >= end) return;
+        }
+        return;
+      } catch (error) {
+        await tries.next(connection, convertToCommandError(error as Error));
+      }
+    }
+  };
+
+  const appendOnce = async (stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended> => {
+    const appended = await insist((connection) => within(answer, appending(connection, stream, expected, events)));
+    const wrong = appended.getWrongExpectedVersion();
+    if (wrong) throw new WrongRevision(stream, expected, wrong.hasCurrentRevision() ? Number(wrong.getCurrentRevision()) : -1);
+    const position = Number(appended.getSuccess()?.getPosition()?.getCommitPosition() ?? 0);
+    return { revision: expected + events.length, position };
+  };
+
+  const append = async (stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended> => {
+    try {
+      return await appendOnce(stream, expected, events);
+    } catch (error) {
+      if (!(error instanceof Refusal && error.code === 'too_large') || events.length === 1) throw error;
+      // This server may be set to take less at once.
+      const half = Math.ceil(events.length / 2);
+      const { revision } = await append(stream, expected, events.slice(0, half));
+      return append(stream, revision, events.slice(half));
+    }
+  };
+
+  const end = (stream: string): Promise<void> => insist(async ({ client }) => {
+    try { await within(answer, client.tombstoneStream(stream)); } catch (error) {
+      if (!(error instanceof StreamDeletedError)) throw error;
+    }
+  });
+
+  const close = async (): Promise<void> => {
+    connections.close();
+    await store.close();
+  };
+  const { id, read, checkpoint, setCheckpoint } = store;
+  return { id, read, checkpoint, setCheckpoint, head, readAll, append, end, close };
+};

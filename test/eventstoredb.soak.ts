@@ -1,0 +1,124 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { setTimeout as pause } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { openEventStoreDb } from '../src/store/eventstoredb.ts';
+import { type ApiNode, nodesOver, soon } from './cluster.ts';
+import { type Load, startLoad } from './load.ts';
+import { goesOn, loadCheck } from './loadCheck.ts';
+import { logAudit } from './logAudit.ts';
+import { describeOwnRedis, type OwnRedis } from './redisServer.ts';
+
+/*
+ * Two nodes of the service on a real cluster of EventStoreDB, whose nodes are killed, stopped and held up meanwhile. Not
+ * part of `npm test`: docs/eventstoredb.md says what TEST_ESDB_URL and SOAK_ESDB_COMMAND are.
+ */
+const url = process.env.TEST_ESDB_URL;
+const program = process.env.SOAK_ESDB_COMMAND;
+const rounds = Number(process.env.SOAK_ROUNDS ?? 1);
+
+/** What can be done to the nodes of the cluster, which have the numbers 1 to 3. */
+const run = async (...args: readonly string[]): Promise<string> => (await promisify(execFile)(program!, [...args])).stdout.trim();
+const kill = (node: string) => run('kill', node);
+const stop = (node: string) => run('stop', node);
+const start = (node: string) => run('start', node);
+const hold = (node: string) => run('pause', node);
+const release = (node: string) => run('resume', node);
+const nodeNumbers = ['1', '2', '3'] as const;
+
+/** The node that leads the cluster; undefined while none does. */
+const leaderOfCluster = (): Promise<string | undefined> => run('leader').then((node) => node || undefined, () => undefined);
+const clusterLeads = (): Promise<number> => soon('the cluster has a leader', async () => (await leaderOfCluster()) !== undefined);
+
+type Scene = { readonly leader: string; readonly follower: string; readonly redis: OwnRedis; readonly nodes: readonly ApiNode[]; readonly load: Load };
+
+const heldMs = 8000;
+
+/** What happens to the cluster, or beside it; at the end of a scene every node runs. */
+const scenes: Readonly<Record<string, (scene: Scene) => Promise<unknown>>> = {
+  'nothing but a burst of changes': () => pause(3000),
+  'the leader is killed': async ({ leader }) => { await kill(leader); await clusterLeads(); await pause(3000); await start(leader); },
+  'the leader is stopped': async ({ leader }) => { await stop(leader); await clusterLeads(); await pause(3000); await start(leader); },
+  'the leader stands still': async ({ leader }) => { await hold(leader); await pause(heldMs); await release(leader); },
+  'the leader stands still for a moment': async ({ leader }) => { await hold(leader); await pause(1000); await release(leader); },
+  'a follower is killed': async ({ follower }) => { await kill(follower); await pause(3000); await start(follower); },
+  'a follower is stopped': async ({ follower }) => { await stop(follower); await pause(3000); await start(follower); },
+  'a follower stands still': async ({ follower }) => { await hold(follower); await pause(heldMs); await release(follower); },
+  'the leader is killed twice': async ({ leader }) => {
+    await kill(leader);
+    await clusterLeads();
+    await start(leader);
+    await run('wait');
+    const next = (await leaderOfCluster())!;
+    await kill(next);
+    await clusterLeads();
+    await start(next);
+  },
+  'two nodes are killed: no quorum': async ({ leader, follower }) => {
+    await Promise.all([kill(leader), kill(follower)]);
+    await pause(5000);
+    await Promise.all([start(leader), start(follower)]);
+  },
+  'all nodes are killed': async () => {
+    await Promise.all(nodeNumbers.map(kill));
+    await Promise.all(nodeNumbers.map(start));
+  },
+  'all nodes are restarted one after the other': async () => {
+    for (const node of nodeNumbers) {
+      await stop(node);
+      await start(node);
+      await run('wait');
+    }
+  },
+  'the leader and a node of the service are killed': async ({ leader, nodes }) => {
+    await Promise.all([kill(leader), nodes[0]!.kill()]);
+    await clusterLeads();
+    await Promise.all([start(leader), nodes[0]!.start()]);
+  },
+  'the leader is killed and Redis forgets everything': async ({ leader, redis }) => {
+    await Promise.all([kill(leader), redis.kill()]);
+    await redis.start();
+    await clusterLeads();
+    await start(leader);
+  },
+};
+
+describeOwnRedis('on a cluster of EventStoreDB', function (redis) {
+  let nodes: ReturnType<typeof nodesOver>;
+  let check: ReturnType<typeof loadCheck>;
+  before(async function () {
+    this.timeout(600_000);
+    assert.ok(url && program, 'TEST_ESDB_URL and SOAK_ESDB_COMMAND are set');
+    await run('wait');
+    nodes = nodesOver(url, redis());
+    await nodes.start();
+    check = loadCheck({ nodes: nodes.nodes, settings: nodes.settings, audit: logAudit(() => openEventStoreDb({ url, log: () => undefined })) });
+  });
+  after(() => nodes?.remove());
+
+  for (let round = 0; round < rounds; round++) {
+    for (const [name, happen] of Object.entries(scenes)) {
+      it(`nothing is lost or stored twice, and the service goes on by itself: ${name}`, async function () {
+        this.timeout(600_000);
+        const own = `s${Date.now()}`;
+        const load = startLoad({ nodes: nodes.nodes, round: own });
+        try {
+          await Promise.all(nodes.nodes.map((node) => goesOn(load, node)));
+          const leader = (await leaderOfCluster())!;
+          const follower = nodeNumbers.find((node) => node !== leader)!;
+          load.longestPause();
+          await Promise.all([load.burst(), happen({ leader, follower, redis: redis(), nodes: nodes.nodes, load })]);
+          await run('wait');
+          await Promise.all(nodes.nodes.map((node) => goesOn(load, node)));
+          await Promise.all(nodes.nodes.map((node) => soon(`${node.name} is ready`, () => node.ready())));
+        } finally {
+          await load.stop();
+        }
+        const { wishes, failures, replayed } = load.tally();
+        process.stderr.write(`      ${wishes} changes wanted, ${failures} times no answer, ${replayed} found stored, at most ${load.longestPause()} ms without a change\n`);
+        if (name.startsWith('nothing')) assert.equal(failures, 0, 'no node was touched, so every request is answered');
+        await check(load, own);
+      });
+    }
+  }
+});
