@@ -24,7 +24,7 @@ export const fill = async (store: EventStore, count: number): Promise<string[]> 
   return ids(events);
 };
 
-const quick: Times = { answer: 250, tries: 3000, watch: 100 };
+const quick: Times = { answer: 250, ping: 100, connect: 1000, tries: 3000, watch: 100 };
 
 /** Servers and stores of a test, all ended after it; `lines` is what the stores have logged. */
 export const workbench = () => {

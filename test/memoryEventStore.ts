@@ -122,6 +122,15 @@ export const memoryEventStore = ({ remembers = true, positions = true, most = In
   };
   const ended = new Set<string>();
 
+  /** The first revision that the server shows, as the metadata of the stream say; Infinity when it was deleted. */
+  const shownFrom = (stream: string): number => {
+    const metadata = metadataOf(stream);
+    if (everything.test(metadata)) return Infinity;
+    const { $tb = 0, $maxCount = Infinity } = JSON.parse(metadata || '{}') as { readonly $tb?: number; readonly $maxCount?: number };
+    return Math.max(0, $tb, (byStream.get(stream) ?? []).length - $maxCount);
+  };
+  const isShown = (stream: string): boolean => byStream.has(stream) && shownFrom(stream) < Infinity;
+
   const scavenged = new Set<Kept>();
   /** Takes an event away. */
   const scavenge = (stream: string, revision: number): void => { scavenged.add(byStream.get(stream)![revision]!); };
@@ -153,7 +162,7 @@ export const memoryEventStore = ({ remembers = true, positions = true, most = In
     const inStream = byStream.get(stream) ?? [];
     const current = inStream.length - 1;
     if (ended.has(stream)) return gone(stream);
-    if (Number.isNaN(expected) || current === expected) return success(keep(stream, messages));
+    if (Number.isNaN(expected) || current === expected || (expected < 0 && isDeleted(stream))) return success(keep(stream, messages));
     const same = remembers && messages.every((message, n) => inStream[expected + 1 + n]?.message.getId()!.getString() === message.getId()!.getString());
     return same ? success(inStream[expected + messages.length]!) : wrong(current);
   };
@@ -172,21 +181,33 @@ export const memoryEventStore = ({ remembers = true, positions = true, most = In
     return new streams.ReadResp().setEvent(new streams.ReadResp.ReadEvent().setEvent(event));
   };
 
+  const filterOf = (options: ReadReq.Options): ((event: Kept) => boolean) => {
+    const [types, names] = [options.getFilter()?.getEventType(), options.getFilter()?.getStreamIdentifier()];
+    const expression = types ?? names;
+    const [prefixes, pattern] = [expression?.getPrefixList() ?? [], new RegExp(expression?.getRegex() ?? '')];
+    return ({ stream, message }) => {
+      const text = types ? message.getMetadataMap().get('type')! : stream;
+      return prefixes.length > 0 ? prefixes.some((prefix) => text.startsWith(prefix)) : pattern.test(text);
+    };
+  };
+
+  /** Of a stream: from a revision on, or backwards from there. Of all: from a position on, or backwards from before it. */
   const range = (options: ReadReq.Options): Kept[] => {
     const forwards = options.getReadDirection() === streams.ReadReq.Options.ReadDirection.FORWARDS;
     const inStream = options.getStream();
-    const events = inStream ? byStream.get(nameOf(inStream.getStreamIdentifier()))! : all;
+    const name = inStream && nameOf(inStream.getStreamIdentifier());
+    const events = name === undefined ? all : byStream.get(name)!.slice(shownFrom(name));
     const place = inStream ?? options.getAll()!;
     const from = place.hasStart() ? 0 : place.hasEnd() ? Infinity : Number(inStream ? inStream.getRevision() : options.getAll()!.getPosition()!.getCommitPosition());
-    const at = (event: Kept): number | bigint => (inStream ? event.revision : event.position);
-    const begin = inStream ? Math.min(from, events.length) : Math.min(events.length, Math.max(0, Math.ceil(from / 100) - 1));
-    const found = forwards ? events.slice(begin) : events.filter((event) => at(event) <= from).reverse();
-    return found.slice(0, Number(options.getCount()));
+    const at = (event: Kept): number => (inStream ? Number(event.revision) : event.position);
+    const begin = inStream ? 0 : Math.min(events.length, Math.max(0, Math.ceil(from / 100) - 1));
+    const found = forwards ? events.slice(begin).filter((event) => at(event) >= from) : events.filter((event) => (inStream ? at(event) <= from : at(event) < from)).reverse();
+    return found.filter(filterOf(options)).slice(0, Number(options.getCount()));
   };
 
   /** Sends what is there and what comes, with a checkpoint after each 32 events that do not pass. */
   const subscribe = async (call: ServerWritableStream<ReadReq, ReadResp>, options: ReadReq.Options): Promise<void> => {
-    const prefixes = options.getFilter()?.getEventType()?.getPrefixList();
+    const passes = filterOf(options);
     const from = options.getAll()!.hasStart() ? 0 : Number(options.getAll()!.getPosition()!.getCommitPosition());
     call.write(new streams.ReadResp().setConfirmation(new streams.ReadResp.SubscriptionConfirmation().setSubscriptionId('s')));
     let passedOver = 0;
@@ -194,8 +215,7 @@ export const memoryEventStore = ({ remembers = true, positions = true, most = In
       while (next >= all.length && !call.cancelled) await once(news, 'stored');
       const event = all[next]!;
       if (call.cancelled) return;
-      const type = event.message.getMetadataMap().get('type')!;
-      if (!prefixes || prefixes.some((prefix) => type.startsWith(prefix))) {
+      if (passes(event)) {
         await send(call, response(event, true));
       } else if (++passedOver % 32 === 0) {
         const position = String(event.position);
@@ -208,19 +228,32 @@ export const memoryEventStore = ({ remembers = true, positions = true, most = In
     const options = call.request.getOptions()!;
     if (options.hasSubscription()) return subscribe(call, options);
     const stream = options.getStream();
-    if (stream && !byStream.has(nameOf(stream.getStreamIdentifier()))) {
+    const name = stream && nameOf(stream.getStreamIdentifier());
+    if (name !== undefined && ended.has(name)) {
+      const metadata = new Metadata();
+      metadata.set('exception', 'stream-deleted');
+      metadata.set('stream-name', name);
+      return void call.emit('error', { ...failure(status.FAILED_PRECONDITION, `Event stream '${name}' is deleted.`), metadata });
+    }
+    if (stream && !isShown(name!)) {
       call.write(new streams.ReadResp().setStreamNotFound(new streams.ReadResp.StreamNotFound().setStreamIdentifier(stream.getStreamIdentifier())));
     } else {
       for (const event of range(options)) {
         if (call.cancelled) return;
         if (!scavenged.has(event)) await send(call, response(event, !stream));
       }
+      if (name !== undefined && options.getControlOption()) call.write(new streams.ReadResp().setLastStreamPosition(String(byStream.get(name)!.length - 1)));
     }
     call.end();
   };
 
   return {
     all, store, keep, end, scavenge,
+    /** What others may do to a stream: give it metadata, or delete it so that it comes back when it is written to. */
+    metadata: (stream: string, text: string): void => void keep(`$$${stream}`, [systemEvent('$metadata', text)]),
+    softDelete: (stream: string): void => void keep(`$$${stream}`, [systemEvent('$metadata', `{"$tb":${largestRevision}}`)]),
+    /** An event of somebody else, or of the server's own. */
+    event: (stream: string, type: string, data = '{}'): Kept => keep(stream, [systemEvent(type, data)]),
     handlers: {
       read: (call) => void read(call),
       append: (call, answer) => {
