@@ -4,11 +4,10 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { status } from '@grpc/grpc-js';
+import { Metadata, status } from '@grpc/grpc-js';
 import { generate } from 'selfsigned';
 import { openEventStoreDb } from '../src/store/eventstoredb.ts';
-import { connections, usualTimes } from '../src/store/eventstoredbConnection.ts';
-import { redacted } from '../src/store/eventstoredbUrl.ts';
+import { redacted, serverAt } from '../src/store/eventstoredbUrl.ts';
 import { read, type ReadCall, workbench } from './eventstoredbWorkbench.ts';
 import { freePort } from './freePort.ts';
 import { openGrpcLog } from './grpcLog.ts';
@@ -71,20 +70,19 @@ describe('the connection to EventStoreDB', () => {
     await assert.rejects(open(nowhere, { tries: 600 }), refused('unavailable'));
   });
 
-  it('does not end the process when there is no member to go to while a call breaks', async () => {
-    const { client } = connections(`esdb+discover://127.0.0.1:${await freePort()}?tls=false&maxDiscoverAttempts=1`, usualTimes).current();
-    const inner = client as unknown as { getChannel(): Promise<unknown>; handleError(client: object, error: Error): Promise<void> }; // what the client does by itself
-    const channel = inner.getChannel();
-    const handled = inner.handleError({ getChannel: () => undefined }, Object.assign(new Error('broken'), { code: status.UNAVAILABLE, details: '' }));
-    await assert.rejects(channel);
-    // The client does not wait for it: if it rejected, Node would end the process.
-    await handled;
+  it('asks for members a second, unless its URL says otherwise', () => {
+    assert.equal(serverAt('esdb+discover://nodes?tls=false').gossip.timeout, 1000);
+    assert.equal(serverAt('esdb://a,b:2114?tls=false&gossipTimeout=7').gossip.timeout, 7000);
+    assert.deepEqual(serverAt('esdb://a,b:2114?tls=false').hosts, ['a:2113', 'b:2114']);
   });
+
+  /** A certificate of localhost that is its own authority. */
+  const certified = () => generate([{ name: 'commonName', value: 'localhost' }], { extensions: [{ name: 'basicConstraints', cA: true }, { name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }] });
 
   it('gives user and password to EventStoreDB over TLS, whose certificate is checked', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'esdb-'));
     bench.ends.push(() => rm(folder, { recursive: true }));
-    const certificate = await generate([{ name: 'commonName', value: 'localhost' }], { extensions: [{ name: 'basicConstraints', cA: true }, { name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }] });
+    const certificate = await certified();
     await writeFile(join(folder, 'ca.pem'), certificate.cert);
     const memory = memoryEventStore();
     const sent = new Set<string>();
@@ -133,7 +131,107 @@ describe('the connection to EventStoreDB', () => {
     assert.ok(way.connections() > before);
     way.stall();
     assert.equal((await read(store, stream)).length, 2);
+    const again = way.connections();
     way.stall();
-    await until(() => bench.lines.some((line) => line.includes('interrupted')), 'the watch finds it out by itself');
+    await until(() => way.connections() > again, 'the watch finds it out by itself');
+  });
+
+  describe('says what is wrong, at start and while running', () => {
+    const told = async (url: string, message: RegExp): Promise<void> => {
+      bench.lines.length = 0;
+      await assert.rejects(open(url, { tries: 600 }), (error: Error) => {
+        assert.match(error.message, message);
+        assert.ok(!error.message.includes('s3cret'));
+        assert.ok(error.message.includes(redacted(url)), error.message);
+        return refused('unavailable')(error);
+      });
+      assert.ok(!bench.lines.join().includes('s3cret'));
+    };
+    const tls = async () => {
+      const folder = await mkdtemp(join(tmpdir(), 'esdb-'));
+      bench.ends.push(() => rm(folder, { recursive: true }));
+      const certificate = await certified();
+      await writeFile(join(folder, 'ca.pem'), certificate.cert);
+      return { options: { tls: { key: certificate.private, cert: certificate.cert } }, ca: `tlsCAFile=${encodeURIComponent(join(folder, 'ca.pem'))}` };
+    };
+    const refusing = (code: status, about: Record<string, string>, which: (call: ReadCall) => boolean) => {
+      const memory = memoryEventStore();
+      return {
+        ...memory.handlers,
+        read: (call: ReadCall) => {
+          const metadata = new Metadata();
+          for (const [key, value] of Object.entries(about)) metadata.set(key, value);
+          if (which(call)) (call as NodeJS.EventEmitter).emit('error', { code, details: 'no', metadata });
+          else memory.handlers.read(call);
+        },
+      };
+    };
+    const denied = [status.PERMISSION_DENIED, { exception: 'access-denied' }] as const;
+    const ofAll = (call: ReadCall): boolean => call.request.getOptions()!.hasAll();
+
+    it('nobody is there', async () => {
+      const port = await freePort();
+      await told(`esdb://admin:s3cret@127.0.0.1:${port}`, /No server answers \(.*ECONNREFUSED.*hosts and ports in EVENTSTORE_URL/);
+      await told(`esdb+discover://127.0.0.1:${port}?tls=false&maxDiscoverAttempts=2`, /No server answers \(.*ECONNREFUSED/);
+      assert.equal(bench.lines.filter((line) => line.includes('cannot be reached')).length, 1);
+      assert.match(bench.lines[0]!, /ECONNREFUSED.*"url":"esdb\+discover:\/\/127/);
+    });
+    it('the certificate is not trusted', async () => {
+      const { options } = await tls();
+      const { port } = await serve(memoryEventStore().handlers, options);
+      await told(`esdb://admin:s3cret@localhost:${port}`, /certificate is not trusted.*tlsCAFile in EVENTSTORE_URL/);
+      assert.match(bench.lines[0]!, /"user":"admin"/);
+    });
+    it('the certificate is for another host', async () => {
+      const { options, ca } = await tls();
+      const { port } = await serve(memoryEventStore().handlers, options);
+      await told(`esdb://admin:s3cret@127.0.0.1:${port}?${ca}`, /certificate is not trusted.*host name/);
+    });
+    it('the server has no TLS', async () => {
+      const { port } = await serve(memoryEventStore().handlers);
+      await told(`esdb://admin:s3cret@localhost:${port}`, /answers without TLS.*tls=false/);
+    });
+    it('the server has TLS', async () => {
+      const { options } = await tls();
+      const { port } = await serve(memoryEventStore().handlers, options);
+      await told(`esdb://localhost:${port}?tls=false`, /ends or ignores connections.*look at tls in EVENTSTORE_URL/);
+      assert.equal(bench.lines.length, 1, bench.lines.join('\n'));
+    });
+    it('user and password are wrong', async () => {
+      const { options, ca } = await tls();
+      const { port } = await serve(refusing(status.UNAUTHENTICATED, {}, () => true), options);
+      await told(`esdb://admin:s3cret@localhost:${port}?${ca}`, /does not accept user and password \(the user is admin\).*EVENTSTORE_URL/);
+    });
+    it('the user may not read the log', async () => {
+      const { options, ca } = await tls();
+      const { port } = await serve(refusing(...denied, ofAll), options);
+      await told(`esdb://node:s3cret@localhost:${port}?${ca}`, /does not let the service read \$all \(the user is node\)/);
+    });
+    it('nobody is named who may', async () => {
+      const { port } = await serve(refusing(...denied, (call) => !ofAll(call)));
+      await told(`esdb://localhost:${port}?tls=false`, /does not let the service read stream log-identity \(EVENTSTORE_URL names no user\)/);
+    });
+    it('while running, once for each cause, and when it is over', async () => {
+      let refuses = false;
+      const port = await freePort();
+      const handlers = refusing(...denied, (call) => refuses && ofAll(call));
+      const server = await serve(handlers, { port });
+      const store = await open(server.url, { tries: 300 });
+      following(store);
+      refuses = true;
+      await until(() => bench.lines.some((line) => /cannot be asked.*read \$all/.test(line)), 'the refusal is told');
+      assert.equal(store.connected(), false);
+      refuses = false;
+      await until(() => bench.lines.some((line) => line.includes('answers again')), 'its end is told');
+      server.stop();
+      await until(() => bench.lines.some((line) => line.includes('broken')), 'the break is told');
+      await until(() => bench.lines.some((line) => line.includes('ECONNREFUSED')), 'the cause is told');
+      await assert.rejects(store.head(), refused('unavailable'));
+      await serve(handlers, { port });
+      await until(() => store.connected(), 'it is connected again');
+      const causes = bench.lines.filter((line) => !/answers again|interrupted/.test(line)).map((line) => /"reason":"([^"]*)"/.exec(line)![1]);
+      assert.equal(new Set(causes).size, causes.length, bench.lines.join('\n'));
+      assert.ok(bench.lines.filter((line) => line.includes('interrupted')).length <= 1, bench.lines.join('\n'));
+    });
   });
 });

@@ -15,10 +15,10 @@ const allowed: Record<string, readonly string[]> = {
 const packages: Record<string, readonly string[]> = {
   domain: ['typebox', 'typebox/compile'],
   store: [
-    '@photostructure/sqlite', 'lru-cache', '@eventstore/db-client', '@eventstore/db-client/generated', 'google-protobuf/google/protobuf',
+    '@photostructure/sqlite', 'lru-cache', '@grpc/grpc-js', '@eventstore/db-client', '@eventstore/db-client/generated', 'google-protobuf/google/protobuf',
     '@eventstore/db-client/dist/streams/appendToStream/unpackError.js', '@eventstore/db-client/dist/utils/grpcUUID.js',
   ],
-  'store/grpc': ['@grpc/grpc-js', 're2js', 'selfsigned'],
+  'store/grpc': ['re2js', 'selfsigned'],
   projections: ['lru-cache', 'redis'],
   commands: ['typebox', 'lru-cache', 'ajv', 'ajv/dist/2020.js', 'ajv-formats', 'ajv-formats/dist/formats.js', 're2js'],
 };

@@ -1,11 +1,10 @@
 import { Refusal } from '../domain/refusal.ts';
-import { eventStoreDbAppends } from './eventstoredbAppends.ts';
+import { type EventStoreDbAppends, eventStoreDbAppends } from './eventstoredbAppends.ts';
 import { eventStoreDbCheckpoints } from './eventstoredbCheckpoints.ts';
-import { connections as connectionsTo, type Times, usualTimes } from './eventstoredbConnection.ts';
+import { connections as connectionsTo, type Log, type Times, usualTimes } from './eventstoredbConnection.ts';
 import { closed } from './eventstoredbErrors.ts';
-import { eventStoreDbFollowers, type Log } from './eventstoredbFollow.ts';
-import { eventStoreDbReads } from './eventstoredbReads.ts';
-import { redacted } from './eventstoredbUrl.ts';
+import { eventStoreDbFollowers } from './eventstoredbFollow.ts';
+import { type EventStoreDbReads, eventStoreDbReads } from './eventstoredbReads.ts';
 import { eventStoreDbWatch } from './eventstoredbWatch.ts';
 import { ensureIdentity } from './identity.ts';
 import type { EventStore } from './port.ts';
@@ -18,26 +17,32 @@ export type EventStoreDb = EventStore & {
 
 type Options = { readonly url: string; readonly log: Log; readonly times?: Partial<Times> };
 
+/** The log's id; throws when the user may not do what the service needs. */
+const begin = async ({ head, read }: EventStoreDbReads, { append }: EventStoreDbAppends): Promise<string> => {
+  await head();
+  return ensureIdentity({ read, append });
+};
+
 /**
  * Connects to EventStoreDB (`esdb://` or `esdb+discover://`; user, password and settings as its client has them). Throws
  * `Refusal('unavailable')` when there is no connection within about 10 seconds, an error when the URL is wrong. No error and no
  * line of the log shows the password.
  */
 export const openEventStoreDb = async ({ url, log, times }: Options): Promise<EventStoreDb> => {
-  const connections = connectionsTo(url, { ...usualTimes, ...times });
+  const connections = connectionsTo(url, { ...usualTimes, ...times }, log);
   const reads = eventStoreDbReads(connections);
   const appends = eventStoreDbAppends(connections, reads);
-  const followers = eventStoreDbFollowers(connections, log);
+  const followers = eventStoreDbFollowers(connections);
   const checkpoints = eventStoreDbCheckpoints(reads, appends.append);
   let closing: Promise<void> | undefined;
   const open = (): void => { if (closing) throw closed(); };
 
-  const id = await ensureIdentity({ read: reads.read, append: appends.append }).catch((error: unknown) => {
+  const id = await begin(reads, appends).catch((error: unknown) => {
     connections.close();
     if (!(error instanceof Refusal)) throw error;
-    throw new Refusal(error.code, `No connection to ${redacted(url)}: ${error.message}`, { cause: error });
+    throw new Refusal(error.code, `No connection to ${connections.shown}: ${connections.explain(error)}`, { cause: error });
   });
-  const watch = eventStoreDbWatch(connections, reads, followers, log);
+  const watch = eventStoreDbWatch(connections, reads, followers);
 
   const close = async (): Promise<void> => {
     followers.close();

@@ -1,9 +1,8 @@
-import { WrongExpectedVersionError } from '@eventstore/db-client';
-import { type Connection, type Connections, within } from './eventstoredbConnection.ts';
-import { closed, Silence } from './eventstoredbErrors.ts';
-import { toRevision } from './eventstoredbEvents.ts';
+import { StreamDeletedError } from '@eventstore/db-client';
+import type { Connection, Connections } from './eventstoredbConnection.ts';
+import { closed, TryAgain } from './eventstoredbErrors.ts';
 import type { EventStoreDbReads } from './eventstoredbReads.ts';
-import { type Appended, checkSize, type NewEvent, type StoredEvent, WrongRevision } from './port.ts';
+import { type Appended, checkSize, type NewEvent, type StoredEvent, TouchedStream, WrongRevision } from './port.ts';
 
 /**
  * Appends that happen once, whatever becomes of the answer: an outcome that is unknown is settled by trying again with
@@ -23,23 +22,29 @@ export const eventStoreDbAppends = (connections: Connections, reads: EventStoreD
   };
 
   /** What the stream says of an append that met another revision: it may have been stored by an earlier try. */
-  const settled = async (stream: string, expected: number, events: readonly NewEvent[], actual: number): Promise<Appended> => {
+  const settled = async (stream: string, expected: number, events: readonly NewEvent[], wrong: WrongRevision): Promise<Appended> => {
     const stored = await storedFrom(stream, expected + 1, events.length);
     if (stored.length === events.length && stored.every(({ id }, n) => id === events[n]!.id.toLowerCase())) {
       return { revision: expected + events.length, position: stored.at(-1)!.position };
     }
-    if (stored.length < Math.min(events.length, actual - expected)) throw new Silence('The node that was asked is behind');
-    throw new WrongRevision(stream, expected, actual);
+    // It refuses on what it has written, and shows only what other nodes have as well.
+    if (stored.length < Math.min(events.length, wrong.actual - expected)) throw new TryAgain('The node refuses on events that it does not show yet');
+    throw wrong;
   };
 
   const tryOnce = async (connection: Connection, stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended> => {
-    const { answer } = connections.times;
-    const named = await within(answer, connection.append(stream, expected, events));
+    const { revision, position } = await connection.append(stream, expected, events);
     connections.answered();
-    const revision = expected + events.length;
+    if (revision !== expected + events.length) throw new TouchedStream(stream, `took events after revision ${expected} in at ${revision}: it had been deleted`);
     // Of several events the answer names the position of one.
-    const known = events.length === 1 ? named : 0;
-    return { revision, position: known || (await storedFrom(stream, revision, 1))[0]!.position };
+    const known = events.length === 1 ? position : 0;
+    return { revision, position: known || (await positionAt(stream, revision)) };
+  };
+
+  const positionAt = async (stream: string, revision: number): Promise<number> => {
+    const [stored] = await storedFrom(stream, revision, 1);
+    if (!stored) throw new TryAgain('The node does not show yet what it has stored');
+    return stored.position;
   };
 
   const store = async (stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended> => {
@@ -47,8 +52,9 @@ export const eventStoreDbAppends = (connections: Connections, reads: EventStoreD
       const connection = connections.current();
       try {
         return await tryOnce(connection, stream, expected, events).catch((error: unknown) => {
-          if (!(error instanceof WrongExpectedVersionError)) throw error;
-          return settled(stream, expected, events, toRevision(error.actualVersion));
+          if (error instanceof StreamDeletedError) throw new TouchedStream(stream, 'was deleted for ever');
+          if (!(error instanceof WrongRevision)) throw error;
+          return settled(stream, expected, events, error);
         });
       } catch (error) {
         await tries.next(connection, error);
@@ -71,3 +77,5 @@ export const eventStoreDbAppends = (connections: Connections, reads: EventStoreD
     },
   };
 };
+
+export type EventStoreDbAppends = ReturnType<typeof eventStoreDbAppends>;

@@ -1,50 +1,85 @@
-import type { Readable } from 'node:stream';
-import { Silence } from './eventstoredbErrors.ts';
+import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import type { ClientReadableStream } from '@grpc/grpc-js';
+import type { Connection } from './eventstoredbConnection.ts';
+import { Silence, toError, TryAgain } from './eventstoredbErrors.ts';
+import { unheard } from './eventstoredbPatience.ts';
+
+export type Call = ClientReadableStream<ReadResp>;
 
 type Limits = {
-  /** Aborts when the connection is given up: throws `Silence`. */
-  readonly gone: AbortSignal;
+  /** What the call is to do, in the words of an error. */
+  readonly what: string;
   /** Aborts when the reader has enough: ends. */
   readonly stop?: AbortSignal;
-  /** Milliseconds to wait for the next element, then `Silence`. */
-  readonly patience?: number;
+  /** Is given the way to put an answer behind those that have arrived. */
+  readonly inserted?: { put?: (answer: ReadResp) => void };
+  /** What waits to be taken, at most; beyond, nothing is read. */
+  readonly bytes: number;
+  /** Milliseconds without an answer after which the connection is suspected each time, and after which the call is given up; none unless given. */
+  readonly patience?: { readonly suspect: number; readonly late: number };
+};
+
+const sizeOf = (answer: ReadResp): number => {
+  const record = answer.getEvent()?.getEvent();
+  return 200 + (record ? record.getData_asU8().length + record.getCustomMetadata_asU8().length : 0);
 };
 
 /**
- * What a stream of the client gives, as many elements at a time as have arrived. Whoever ends it, and however, the call
- * is cancelled; the client's own iteration leaves it open, and does not see that it was cancelled from elsewhere.
+ * What a call gives, as many answers at a time as have arrived. They are taken off the wire at once, whatever the reader
+ * does meanwhile: EventStoreDB ends subscriptions that do not keep up. Whoever ends it, and however, the call is cancelled.
  */
-export async function* arriving<T>(stream: Readable, cancel: () => Promise<void>, { gone, stop, patience }: Limits): AsyncGenerator<readonly T[]> {
+export async function* arriving(connection: Connection, open: () => Promise<Call>, { what, stop, inserted, bytes, patience }: Limits): AsyncGenerator<readonly ReadResp[]> {
+  const { gone } = connection;
+  let waiting: ReadResp[] = [];
+  let size = 0;
   let failure: Error | undefined;
   let over = false;
+  let left = false;
+  let call: Call | undefined;
   let wake = (): void => undefined;
   const woken = (): void => wake();
-  const silent = (message?: string) => (): void => { failure ??= new Silence(message); wake(); };
-  const given = silent('The connection was given up');
-  stream.on('readable', woken);
-  stream.on('end', () => { over = true; wake(); });
-  // Stays on for good: an error that comes late must find a listener.
-  stream.on('error', (error) => { failure ??= error; wake(); });
+  const failed = (error: Error): void => { failure ??= error; wake(); };
+  const given = (): void => failed(new Silence());
+  const cancel = (): void => {
+    left = true;
+    call?.cancel();
+  };
+  const taken = (answer: ReadResp): void => {
+    waiting.push(answer);
+    size += sizeOf(answer);
+    if (size > bytes) call?.pause();
+    wake();
+  };
+  if (inserted) inserted.put = taken;
+  open().then((opened) => {
+    call = opened;
+    // Stays on for good: an error that comes late must find a listener.
+    opened.on('data', (answer: ReadResp) => { connection.heard(); taken(answer); }).on('end', () => { over = true; wake(); }).on('error', (error) => failed(toError(error, what)));
+    if (left) opened.cancel();
+  }, failed);
   gone.addEventListener('abort', given);
   stop?.addEventListener('abort', woken);
   try {
     while (!stop?.aborted) {
       if (gone.aborted) given();
-      const elements: T[] = [];
-      for (let element: unknown; !failure && (element = stream.read()) !== null; ) elements.push(element as T);
-      if (elements.length > 0) {
-        yield elements;
+      if (waiting.length > 0) {
+        const answers = waiting;
+        [waiting, size] = [[], 0];
+        call?.resume();
+        yield answers;
         continue;
       }
       if (failure) throw failure;
       if (over) return;
-      const timer = patience === undefined ? undefined : setTimeout(silent(), patience);
+      const suspicion = patience && setInterval(() => connection.suspect(), patience.suspect);
+      const heard = patience && unheard(patience.late, () => failed(new TryAgain()));
       await new Promise<void>((resolve) => { wake = resolve; });
-      clearTimeout(timer);
+      clearInterval(suspicion);
+      heard?.();
     }
   } finally {
     gone.removeEventListener('abort', given);
     stop?.removeEventListener('abort', woken);
-    cancel().catch(() => undefined);
+    cancel();
   }
 }

@@ -1,31 +1,19 @@
 import { randomUUID } from 'node:crypto';
-import type { Duplex } from 'node:stream';
-import { convertToCommandError } from '@eventstore/db-client';
 import { unpackToCommandError } from '@eventstore/db-client/dist/streams/appendToStream/unpackError.js';
 import { parseUUID } from '@eventstore/db-client/dist/utils/grpcUUID.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import type { Status } from '@eventstore/db-client/generated/status_pb.js';
-import streamsService, { type IStreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import streams, { type BatchAppendReq, type BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
+import type { ClientDuplexStream } from '@grpc/grpc-js';
 import empty from 'google-protobuf/google/protobuf/empty_pb.js';
-import timestamp from 'google-protobuf/google/protobuf/timestamp_pb.js';
-import { refusedByServer, Silence } from './eventstoredbErrors.ts';
-import { toPosition } from './eventstoredbEvents.ts';
-import type { NewEvent } from './port.ts';
+import { Denied, refusedByServer, Silence, toError, TryAgain } from './eventstoredbErrors.ts';
+import { toPosition, toRevision } from './eventstoredbEvents.ts';
+import { type Appended, type NewEvent, WrongRevision } from './port.ts';
 
-/** Sends an append; the position that the answer names, 0 if none. */
-export type BatchAppend = (stream: string, expected: number, events: readonly NewEvent[]) => Promise<number>;
+/** A call that brings many appends. */
+export type BatchCall = ClientDuplexStream<BatchAppendReq, BatchAppendResp>;
 
-/** The client's ways to make a call over its connection, with its credentials. */
-export type BatchCalls = {
-  GRPCStreamCreator(service: unknown, name: string, make: (client: IStreamsClient) => Duplex): () => Promise<Duplex>;
-  callArguments(options: object, call: object): Parameters<IStreamsClient['batchAppend']>;
-};
-
-type Waiting = { readonly stream: string; readonly resolve: (position: number) => void; readonly reject: (error: unknown) => void };
-
-// A point in time, to be compared with the server's clock: enough for clocks that differ. Who asks gives up much earlier.
-const serverPatience = 60_000;
+type Waiting = { readonly stream: string; readonly expected: number; readonly resolve: (appended: Appended) => void; readonly reject: (error: unknown) => void };
 
 const message = ({ id, type, data, metadata }: NewEvent): BatchAppendReq.ProposedMessage => {
   const proposed = new streams.BatchAppendReq.ProposedMessage().setId(new shared.UUID().setString(id)).setData(Buffer.from(data)).setCustomMetadata(Buffer.from(metadata));
@@ -34,61 +22,85 @@ const message = ({ id, type, data, metadata }: NewEvent): BatchAppendReq.Propose
   return proposed;
 };
 
+// Without a deadline: EventStoreDB would compare ours with its own clock. It has a time of its own for each write.
 const request = (id: string, stream: string, expected: number, events: readonly NewEvent[]): BatchAppendReq => {
-  const options = new streams.BatchAppendReq.Options().setStreamIdentifier(new shared.StreamIdentifier().setStreamName(Buffer.from(stream)))
-    .setDeadline(timestamp.Timestamp.fromDate(new Date(Date.now() + serverPatience)));
+  const options = new streams.BatchAppendReq.Options().setStreamIdentifier(new shared.StreamIdentifier().setStreamName(Buffer.from(stream)));
   if (expected < 0) options.setNoStream(new empty.Empty());
   else options.setStreamPosition(String(expected));
   return new streams.BatchAppendReq().setCorrelationId(new shared.UUID().setString(id)).setOptions(options).setProposedMessagesList(events.map(message)).setIsFinal(true);
 };
 
-/** The client knows no error for a bad request, and would take it for a fault of the connection. */
-const errorOf = (error: Status, stream: string): Error =>
-  (error.getDetails()?.getTypeName() === 'event_store.client.BadRequest' ? refusedByServer(error.getMessage()) : unpackToCommandError(error, stream));
+const detailsOf = (error: Status): string => error.getDetails()?.getTypeName() ?? '';
 
-const positionIn = (answer: BatchAppendResp, stream: string): number => {
-  const error = answer.getError();
-  if (error) throw errorOf(error, stream);
-  const position = answer.getSuccess()?.getPosition();
-  return toPosition(position && { commit: BigInt(position.getCommitPosition()), prepare: BigInt(position.getPreparePosition()) });
+/** The refusal in an answer. The client knows no error for some, or takes them for faults of the connection. */
+const errorOf = (error: Status, { stream, expected }: Waiting): Error => {
+  switch (detailsOf(error)) {
+    case 'event_store.client.BadRequest': return refusedByServer(error.getMessage());
+    case 'event_store.client.AccessDenied': return new Denied(`append to ${stream}`, false);
+    case 'event_store.client.Timeout': return new TryAgain('EventStoreDB could not store it in time');
+    case 'event_store.client.WrongExpectedVersion': {
+      const wrong = error.getDetails()!.unpack(shared.WrongExpectedVersion.deserializeBinary, 'event_store.client.WrongExpectedVersion')!;
+      return new WrongRevision(stream, expected, wrong.hasCurrentStreamRevision() ? toRevision(wrong.getCurrentStreamRevision()) : -1);
+    }
+    case 'event_store.client.StreamDeleted': case 'event_store.client.MaximumAppendSizeExceeded': return unpackToCommandError(error, stream);
+    default: return new TryAgain(error.getMessage());
+  }
 };
 
-/**
- * Appends over one call, many under way at once. The client's own has a table of those that wait which all calls of the
- * process share: one that breaks rejects the appends of the others, whose answers then throw where nobody can catch.
- */
-export const batchAppends = (client: BatchCalls): BatchAppend => {
-  let open: Promise<Duplex> | undefined;
-  const waiting = new WeakMap<Duplex, Map<string, Waiting>>();
+const appendedIn = (answer: BatchAppendResp, waiting: Waiting): Appended => {
+  const error = answer.getError();
+  if (error) throw errorOf(error, waiting);
+  const success = answer.getSuccess()!;
+  const position = success.getPosition();
+  return { revision: toRevision(success.getCurrentRevision()), position: position ? toPosition(position.getCommitPosition()) : 0 };
+};
 
-  const start = (): Promise<Duplex> => {
+/** Appends over one call, many under way at once. `open` starts a call; it is started again when it has ended. `heard`: an answer has come. */
+export const batchAppends = (open: () => Promise<BatchCall>, heard: () => void, gone: AbortSignal) => {
+  type Opened = { readonly call: BatchCall; readonly asked: Map<string, Waiting> };
+  let current: Promise<Opened> | undefined;
+
+  const start = async (): Promise<Opened> => {
     const asked = new Map<string, Waiting>();
+    const call = await open();
     const answered = (answer: BatchAppendResp): void => {
+      heard();
       const id = parseUUID(answer.getCorrelationId()) as string;
       const entry = asked.get(id);
       asked.delete(id);
-      try { entry?.resolve(positionIn(answer, entry.stream)); } catch (error) { entry?.reject(error); }
+      try { entry?.resolve(appendedIn(answer, entry)); } catch (error) { entry?.reject(error); }
     };
     const over = (error: unknown): void => {
-      if (open === opening) open = undefined;
+      if (current === opening) current = undefined;
+      gone.removeEventListener('abort', given);
       for (const { reject } of asked.values()) reject(error);
       asked.clear();
     };
-    const opening = client.GRPCStreamCreator(streamsService.StreamsClient, 'batchAppend', (streamsClient) => {
-      const call = streamsClient.batchAppend(...client.callArguments({}, { deadline: Infinity })) as unknown as Duplex; // but for what nobody uses
-      waiting.set(call, asked);
-      return call.on('data', answered).on('error', (error) => over(convertToCommandError(error))).on('end', () => over(new Silence('EventStoreDB has ended the call')));
-    })();
-    opening.catch(over);
-    return opening;
+    const given = (): void => {
+      over(new Silence());
+      call.cancel();
+    };
+    call.on('data', answered).on('error', (error) => over(toError(error, 'append'))).on('end', () => over(new TryAgain('EventStoreDB has ended the call')));
+    gone.addEventListener('abort', given);
+    if (gone.aborted) given();
+    return { call, asked };
   };
+  let opening: Promise<Opened> | undefined;
 
-  return async (stream, expected, events) => {
-    const call = await (open ??= start());
+  /** Sends an append; `forget` when its answer is of no more use. */
+  return async (stream: string, expected: number, events: readonly NewEvent[]): Promise<{ readonly answer: Promise<Appended>; readonly forget: () => void }> => {
+    if (!current) {
+      current = opening = start();
+      opening.catch(() => { current = undefined; });
+    }
+    const { call, asked } = await current;
     const id = randomUUID();
-    return new Promise((resolve, reject) => {
-      waiting.get(call)!.set(id, { stream, resolve, reject });
+    const answer = new Promise<Appended>((resolve, reject) => {
+      asked.set(id, { stream, expected, resolve, reject });
       call.write(request(id, stream, expected, events));
     });
+    return { answer, forget: () => asked.delete(id) };
   };
 };
+
+export type BatchAppends = ReturnType<typeof batchAppends>;

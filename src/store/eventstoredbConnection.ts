@@ -1,89 +1,199 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { DeadlineExceededError, EventStoreDBClient } from '@eventstore/db-client';
-import { type BatchAppend, batchAppends, type BatchCalls } from './eventstoredbBatches.ts';
-import { closed, finalError, Silence, unavailable } from './eventstoredbErrors.ts';
-import { connectionString, redacted } from './eventstoredbUrl.ts';
+import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
+import type { Call } from './eventstoredbArriving.ts';
+import { batchAppends } from './eventstoredbBatches.ts';
+import { closed, explain, finalError, isElsewhere, NoConnection, Silence, unavailable } from './eventstoredbErrors.ts';
+import { type Line, openLine } from './eventstoredbLine.ts';
+import { within } from './eventstoredbPatience.ts';
+import { type Server, serverAt } from './eventstoredbUrl.ts';
+import type { Appended, NewEvent } from './port.ts';
 
-/** A client, its way to append, and a signal that aborts when another has taken its place. */
-export type Connection = { readonly client: EventStoreDBClient; readonly append: BatchAppend; readonly gone: AbortSignal };
+/** The way to make a call, and what it carries. */
+type Calls = Pick<Line, 'client'> & ReturnType<Server['call']>;
 
-/** Milliseconds: for one answer, for all tries together, between two looks at the head. */
-export type Times = { readonly answer: number; readonly tries: number; readonly watch: number };
-
-export const usualTimes: Times = { answer: 3000, tries: 7000, watch: 2000 };
-
-// What the client keeps to itself and has no other way for.
-type Inner = BatchCalls & {
-  getChannel(): Promise<{ close(): void }>;
-  handleError(...about: unknown[]): Promise<void>;
+/** A way to EventStoreDB, until another takes its place. */
+export type Connection = {
+  /** Aborts when it was given up. */
+  readonly gone: AbortSignal;
+  /** For calls of any kind; `leader`: no other node is to answer them. */
+  calls(leader?: boolean): Promise<Calls>;
+  read(request: ReadReq): Promise<Call>;
+  /** One try. */
+  append(stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended>;
+  /** Finds out whether anybody is there, and if not, gives the connection up. */
+  suspect(): void;
+  /** Something has come over it. */
+  heard(): void;
 };
+
+/**
+ * Milliseconds: for one answer; of these, for the question whether anybody is there; for a new connection; for all tries
+ * together; between two looks at the head.
+ */
+export type Times = { readonly answer: number; readonly ping: number; readonly connect: number; readonly tries: number; readonly watch: number };
+
+export const usualTimes: Times = { answer: 3000, ping: 1000, connect: 1000, tries: 7000, watch: 2000 };
+
+export type Log = (message: string, about: Record<string, unknown>) => void;
 
 const ignore = (): void => undefined;
 
-const clientOf = (url: string, generation: number): EventStoreDBClient => {
-  const given = connectionString(url, generation);
-  try { return EventStoreDBClient.connectionString(given); } catch (error) {
-    // Where the client's message says what it expected, it quotes the URL before.
-    const { expected, message } = error as { expected?: string; message: string };
-    throw new Error(`${redacted(url)}: ${expected === undefined ? message : `expected ${expected}`}`);
-  }
-};
+// Between two connections: for what passes by itself, and at most.
+const shortest = 50;
+const longest = 500;
+// After so many connections in a row that did not come about, each gets more time: the way may be a slow one.
+const patientAfter = 6;
+// How long the same words are not said again.
+const quietFor = 60_000;
 
-const connect = (url: string, generation: number) => {
-  const client = clientOf(url, generation);
-  const inner = client as unknown as Inner; // see there
-  const { handleError } = inner;
-  // Nobody waits for it: its failure would end the process.
-  inner.handleError = (...about) => handleError(...about).catch(ignore);
-  const retired = new AbortController();
+/** Opens a connection after a pause. */
+const connect = (server: Server, times: Times, wait: number, most: number) => {
+  const given = new AbortController();
+  const gone = given.signal;
   // One for each reader.
-  setMaxListeners(0, retired.signal);
-  const retire = (): void => {
-    retired.abort();
-    void client.dispose();
-    inner.getChannel().then((channel) => channel.close(), ignore);
+  setMaxListeners(0, gone);
+  let opened: Line | undefined;
+  const line = (async (): Promise<Line> => {
+    if (wait > 0) await pause(wait, undefined, { signal: gone, ref: false });
+    return (opened = await openLine(server, most, gone));
+  })();
+  line.catch(ignore);
+  /** Calls wait for the line. */
+  const ready = (): Promise<Line> => line.catch((error: unknown) => { throw gone.aborted ? new Silence() : new NoConnection(error); });
+  const calls = async (leader = false): Promise<Calls> => ({ client: (await ready()).client, ...server.call(leader) });
+  const send = batchAppends(async () => {
+    const { client, metadata, options } = await calls(true);
+    return client.batchAppend(metadata, options);
+  }, () => { life++; }, gone);
+  // Counts what has come.
+  let life = 0;
+  return {
+    line, gone, send,
+    heard: (): void => { life++; },
+    life: () => life,
+    /** False for one that was open and is broken. */
+    working: (): boolean => opened?.working() ?? true,
+    ping: async (): Promise<void> => opened?.ping(times.ping),
+    calls,
+    read: async (request: ReadReq): Promise<Call> => {
+      const { client, metadata, options } = await calls();
+      return client.read(request, metadata, options);
+    },
+    retire: (): void => {
+      given.abort();
+      line.then((open) => open.close(), ignore);
+    },
   };
-  return { client, append: batchAppends(inner), gone: retired.signal, retire };
 };
 
-/** The result of some work if it comes in time, else `Silence`. */
-export const within = async <T>(ms: number, work: Promise<T>): Promise<T> => {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => { timer = setTimeout(() => reject(new Silence()), ms); });
-  try { return await Promise.race([work, late]); } finally { clearTimeout(timer); }
+/** Says what has happened, the same of the same cause no more than once a minute; `what` is the message unless it is given. */
+const teller = (server: Server, log: Log) => {
+  const told = new Map<string, number>();
+  return (message: string, about: Record<string, unknown>, what = message): boolean => {
+    const key = `${what} ${String(about.reason)}`;
+    const now = Date.now();
+    for (const [known, at] of told) if (now - at >= quietFor) told.delete(known);
+    if (told.has(key)) return false;
+    told.set(key, now);
+    log(message, { ...about, url: server.shown, ...(server.user !== undefined && { user: server.user }) });
+    return true;
+  };
 };
 
-/** The one connection to EventStoreDB at a time. */
-export const connections = (url: string, times: Times) => {
-  let generation = 0;
-  let current = connect(url, generation);
+/** The one connection to EventStoreDB at a time. Another takes its place when it is broken or silent, or leads elsewhere. */
+export const connections = (url: string, times: Times, log: Log) => {
+  const server = serverAt(url);
+  const tell = teller(server, log);
   let up = false;
   let ended = false;
+  // Connections in a row that did not come about.
+  let failures = 0;
+  let toldDown = false;
+  // Why it is not up.
+  let trouble: unknown;
+  let current: Opened;
 
-  const replace = (failed: Connection): void => {
-    if (failed !== current || ended) return;
-    current.retire();
-    current = connect(url, ++generation);
+  const answered = (): void => {
+    up = true;
+    trouble = undefined;
+    if (toldDown) log('EventStoreDB answers again', { url: server.shown });
+    toldDown = false;
   };
+  const down = (message: string, error: unknown): void => {
+    up = false;
+    trouble = error;
+    if (!ended && tell(message, { reason: explain(error, server) }, 'down')) toldDown = true;
+  };
+
+  const begin = (wait: number): Opened => {
+    const inner = connect(server, times, wait, failures < patientAfter ? times.connect : Math.max(times.connect, times.answer));
+    const opened: Opened = { ...inner, suspect: () => suspect(opened), append: (...proposal) => append(opened, ...proposal) };
+    inner.line.then(() => {
+      if (opened !== current || ended) return;
+      failures = 0;
+      answered();
+    }, (error: unknown) => {
+      if (opened !== current || ended) return;
+      failures++;
+      down('EventStoreDB cannot be reached', new NoConnection(error));
+      replace(opened, Math.min(shortest * 2 ** failures, longest));
+    });
+    return opened;
+  };
+
+  const replace = (failed: Opened, wait = shortest): void => {
+    if (failed !== current || ended) return;
+    failed.retire();
+    current = begin(wait);
+  };
+
+  const suspects = new WeakSet<Opened>();
+  const suspect = (connection: Opened): void => {
+    if (suspects.has(connection)) return;
+    suspects.add(connection);
+    const life = connection.life();
+    connection.ping().catch((error: unknown) => {
+      if (connection !== current || ended || connection.life() !== life) return;
+      down('The connection to EventStoreDB is silent and is replaced', error);
+      replace(connection, 0);
+    }).finally(() => suspects.delete(connection));
+  };
+
+  const append = async (connection: Opened, stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended> => {
+    const suspicion = setTimeout(connection.suspect, times.answer - times.ping);
+    const sending = connection.send(stream, expected, events);
+    try { return await within(times.answer, sending.then(({ answer }) => answer)); } finally {
+      clearTimeout(suspicion);
+      sending.then(({ forget }) => forget(), ignore);
+    }
+  };
+
   /**
-   * Takes note of a failure, unless it is an answer. A connection that has fallen silent is replaced; one that was refused,
-   * the client mends itself.
+   * Takes note of a failure. That of one call alone is no fault of the connection; one that is broken is replaced, and so
+   * is one to a node that does not lead.
    */
   const failed = (connection: Connection, error: unknown): void => {
-    if (finalError(error)) return;
-    if (connection === current) up = false;
-    if (error instanceof Silence || error instanceof DeadlineExceededError) replace(connection);
+    if (connection !== current || ended || finalError(error) || error instanceof NoConnection) return;
+    if (!current.working()) {
+      down('The connection to EventStoreDB is broken and is replaced', error);
+      replace(current, 0);
+    } else if (server.cluster && isElsewhere(error)) {
+      tell('The node of EventStoreDB does not lead, another is looked for', { reason: explain(error, server) });
+      replace(current);
+    }
   };
 
+  current = begin(0);
+
   return {
-    times, replace, failed,
+    times, failed, answered, down, tell,
+    explain: (error: unknown): string => explain(error, server),
+    shown: server.shown,
     current: (): Connection => {
       if (ended) throw closed();
       return current;
     },
-    answered: (): void => { up = true; },
-    down: (): void => { up = false; },
     up: () => up,
     /** Tries, each after a longer wait, until the time is over without progress. */
     tries: () => {
@@ -97,7 +207,7 @@ export const connections = (url: string, times: Times) => {
           const final = finalError(error);
           if (final) throw final;
           if (ended) throw closed();
-          if (Date.now() + wait > until) throw unavailable(error);
+          if (Date.now() + wait > until) throw unavailable(trouble ?? error);
           await pause(wait * (0.5 + Math.random() / 2));
           wait = Math.min(2 * wait, 500);
         },
@@ -110,5 +220,7 @@ export const connections = (url: string, times: Times) => {
     },
   };
 };
+
+type Opened = ReturnType<typeof connect> & Connection;
 
 export type Connections = ReturnType<typeof connections>;

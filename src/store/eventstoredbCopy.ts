@@ -1,13 +1,15 @@
-import type { Readable } from 'node:stream';
-import { BACKWARDS, convertToCommandError, END, StreamDeletedError, StreamNotFoundError } from '@eventstore/db-client';
-import streamsService, { type IStreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
-import type { AppendResp, ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import { StreamDeletedError } from '@eventstore/db-client';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import streams, { type AppendResp, type ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import { Refusal } from '../domain/refusal.ts';
 import type { CopyEnd } from './copyLog.ts';
 import { openEventStoreDb } from './eventstoredb.ts';
 import { arriving } from './eventstoredbArriving.ts';
-import { type Connection, connections as connectionsTo, usualTimes, within } from './eventstoredbConnection.ts';
+import { type Connection, connections as connectionsTo, usualTimes } from './eventstoredbConnection.ts';
 import { appendRequests, eventsIn, lastRevision, readRequest } from './eventstoredbCopyMessages.ts';
+import { toError } from './eventstoredbErrors.ts';
+import { within } from './eventstoredbPatience.ts';
+import { newestOfStream } from './eventstoredbRequests.ts';
 import { tombstoneType } from './grpc/foreignStream.ts';
 import { type Appended, type Batch, type Filter, type NewEvent, type StoredEvent, WrongRevision } from './port.ts';
 
@@ -20,46 +22,39 @@ type Options = {
 
 type Opened = CopyEnd & { readonly id: string; close(): Promise<void> };
 
-type Call = Readable & { cancel(): void };
+// What waits to be taken, in bytes.
+const ahead = 8 * 1024 * 1024;
 
-/** The client's ways to make a call over its connection, with its credentials. */
-type Calls = {
-  GRPCStreamCreator(service: unknown, name: string, make: (client: IStreamsClient) => Readable): () => Promise<Call>;
-  execute<T>(service: unknown, name: string, work: (client: IStreamsClient) => Promise<T>): Promise<T>;
-  callArguments(options: object, call?: object): [Parameters<IStreamsClient['append']>[0], object];
-};
-
-const { StreamsClient } = streamsService;
-
-// What the client keeps to itself. Its own calls parse what they read, and drop digits of numbers.
-const callsOf = ({ client }: Connection): Calls => client as unknown as Calls;
-
-/** Events out of EventStoreDB, as they come. */
-const reading = async function* (connection: Connection, request: ReadReq, own: Options['own'], patience?: number) {
-  const calls = callsOf(connection);
-  const read = (client: IStreamsClient) => client.read(request, ...calls.callArguments({}, { deadline: Infinity }));
-  const call = await calls.GRPCStreamCreator(StreamsClient, 'copy', read)();
-  const limits = { gone: connection.gone, ...(patience !== undefined && { patience }) };
-  for await (const answers of arriving<ReadResp>(call, async () => call.cancel(), limits)) {
+/** Events out of EventStoreDB, as they come; `late` is how long it may be silent. */
+const reading = async function* (connection: Connection, request: ReadReq, own: Options['own'], late?: number) {
+  const patience = late !== undefined && { patience: { suspect: (late * 2) / 3, late } };
+  for await (const answers of arriving(connection, () => connection.read(request), { what: 'read $all', bytes: ahead, ...patience })) {
     const events = eventsIn(answers, own);
     if (events.length > 0) yield events;
   }
 };
 
-/** One append; the client's own would make other bytes of some events. */
-const appending = (connection: Connection, ...append: Parameters<typeof appendRequests>): Promise<AppendResp> => {
-  const calls = callsOf(connection);
-  return calls.execute(StreamsClient, 'copy', (client) => new Promise<AppendResp>((resolve, reject) => {
-    const sink = client.append(...calls.callArguments({}), (error, answer) => (error ? reject(error) : resolve(answer)));
+/** One append, of bytes as they are. */
+const appending = async (connection: Connection, ...append: Parameters<typeof appendRequests>): Promise<AppendResp> => {
+  const { client, metadata, options } = await connection.calls(true);
+  return new Promise((resolve, reject) => {
+    const sink = client.append(metadata, options, (error, answer) => (error ? reject(error) : resolve(answer)));
     for (const request of appendRequests(...append)) sink.write(request);
     sink.end();
-  }));
+  });
+};
+
+const ending = async (connection: Connection, stream: string): Promise<void> => {
+  const { client, metadata, options } = await connection.calls(true);
+  const identifier = new shared.StreamIdentifier().setStreamName(Buffer.from(stream));
+  const request = new streams.TombstoneReq().setOptions(new streams.TombstoneReq.Options().setStreamIdentifier(identifier).setAny(new shared.Empty()));
+  return new Promise((resolve, reject) => { client.tombstone(request, metadata, options, (error) => (error ? reject(error) : resolve())); });
 };
 
 /** A log in EventStoreDB as one end of a copy: events come and go byte by byte, with their content types. */
 export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promise<Opened> => {
   const store = await openEventStoreDb({ url, log });
-  const connections = connectionsTo(url, usualTimes);
+  const connections = connectionsTo(url, usualTimes, () => undefined); // the store tells what becomes of the way there
   const { answer } = connections.times;
 
   /** Work that is tried again as long as that may help. */
@@ -67,17 +62,17 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
     for (const tries = connections.tries(); ; ) {
       const connection = connections.current();
       try { return await work(connection); } catch (error) {
-        await tries.next(connection, convertToCommandError(error as Error));
+        await tries.next(connection, toError(error, 'copy'));
       }
     }
   };
 
-  const isEnded = (stream: string): Promise<boolean> => insist(async ({ client }) => {
+  const isEnded = (stream: string): Promise<boolean> => insist(async (connection) => {
     try {
-      await within(answer, client.readStream(stream, { direction: BACKWARDS, fromRevision: END, maxCount: 1 }).toArray());
+      for await (const _ of reading(connection, newestOfStream(stream), own, answer)) break;
     } catch (error) {
       if (error instanceof StreamDeletedError) return true;
-      if (!(error instanceof StreamNotFoundError)) throw error;
+      throw error;
     }
     log(`left out: an event of the type ${tombstoneType} in stream ${stream}, which ends no stream`, {});
     return false;
@@ -119,7 +114,7 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
         }
         return;
       } catch (error) {
-        await tries.next(connection, convertToCommandError(error as Error));
+        await tries.next(connection, toError(error, 'copy'));
       }
     }
   };
@@ -144,9 +139,9 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
     }
   };
 
-  const end = (stream: string): Promise<void> => insist(async ({ client }) => {
-    try { await within(answer, client.tombstoneStream(stream)); } catch (error) {
-      if (!(error instanceof StreamDeletedError)) throw error;
+  const end = (stream: string): Promise<void> => insist(async (connection) => {
+    try { await within(answer, ending(connection, stream)); } catch (error) {
+      if (!(toError(error, 'end a stream') instanceof StreamDeletedError)) throw error;
     }
   });
 

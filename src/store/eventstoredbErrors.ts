@@ -1,12 +1,44 @@
-import { AccessDeniedError, InvalidArgumentError, MaxAppendSizeExceededError, StreamDeletedError } from '@eventstore/db-client';
+import {
+  AccessDeniedError, convertToCommandError, InvalidArgumentError, MaxAppendSizeExceededError, NotLeaderError, UnavailableError,
+} from '@eventstore/db-client';
+import { status } from '@grpc/grpc-js';
 import { Refusal } from '../domain/refusal.ts';
-import { WrongRevision } from './port.ts';
+import type { Server } from './eventstoredbUrl.ts';
+import { TouchedStream, WrongRevision } from './port.ts';
 
-/** EventStoreDB did not answer in time, or the connection was given up meanwhile: what was asked for may have been done. */
+/** The connection was given up: what was asked for over it may have been done. */
 export class Silence extends Error {
-  constructor(message = 'No answer in time') {
+  constructor(message = 'The connection was given up') {
     super(message);
     this.name = 'Silence';
+  }
+}
+
+/** There is no connection yet, or none can be made. `cause` says why. */
+export class NoConnection extends Error {
+  constructor(cause: unknown) {
+    super('There is no connection', { cause });
+    this.name = 'NoConnection';
+  }
+}
+
+/** What was asked for has no outcome that is known; asking again over the same connection settles it. */
+export class TryAgain extends Error {
+  constructor(message = 'No answer in time') {
+    super(message);
+    this.name = 'TryAgain';
+  }
+}
+
+/** EventStoreDB does not let the user do something; `password` when it does not even know who it is. */
+export class Denied extends Error {
+  readonly what: string;
+  readonly password: boolean;
+  constructor(what: string, password: boolean) {
+    super(`EventStoreDB denies access: ${password ? 'wrong user or password' : `the user may not ${what}`}`);
+    this.name = 'Denied';
+    this.what = what;
+    this.password = password;
   }
 }
 
@@ -27,11 +59,44 @@ export const refusedByServer = (words: string, cause?: unknown): Refusal =>
 
 export const closed = (): Refusal => new Refusal('unavailable', 'The log is closed');
 
+/** An error of a call that was to do something, as this adapter tells them apart. */
+export const toError = (error: unknown, what: string): Error => {
+  const known = convertToCommandError(error as Error);
+  return known instanceof AccessDeniedError ? new Denied(what, known.code === status.UNAUTHENTICATED) : known;
+};
+
 /** What the caller is told of an error that trying again does not mend; undefined for all others. */
 export const finalError = (error: unknown): Error | undefined => {
-  if (error instanceof Refusal || error instanceof WrongRevision || error instanceof Unreadable) return error;
-  if (error instanceof AccessDeniedError) return new Refusal('unavailable', 'EventStoreDB denies access: wrong user or password, or the user may not do this', { cause: error });
+  if (error instanceof Refusal || error instanceof WrongRevision || error instanceof Unreadable || error instanceof TouchedStream) return error;
+  if (error instanceof Denied) return new Refusal('unavailable', error.message, { cause: error });
   if (error instanceof MaxAppendSizeExceededError) return new Refusal('too_large', `EventStoreDB takes ${error.maxAppendSize} bytes at once`, { cause: error });
-  if (error instanceof StreamDeletedError || error instanceof InvalidArgumentError) return refusedByServer(error.message || error.type, error);
+  if (error instanceof InvalidArgumentError) return refusedByServer(error.message || error.type, error);
   return undefined;
+};
+
+/** Whether another node of a cluster is to be asked: this one does not lead, or is not ready to say who does. */
+export const isElsewhere = (error: unknown): boolean =>
+  error instanceof NotLeaderError || (error instanceof Error && /no leader info|server is not ready/i.test(error.message));
+
+/** The words of the innermost error: what is around it only says that it happened. */
+const innermost = (error: unknown): unknown =>
+  ((error instanceof NoConnection || (error instanceof Refusal && error.cause !== undefined)) ? innermost(error.cause) : error);
+
+const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+  .replace(/^\d+ [A-Z_]+: /, '').replace(/^No connection established\. Last error: (Error: )?/, '').replace(/\.? *Resolution note:.*$/s, '').replace(/ \(\d{4}-[\d:.TZ-]+\)/, '').replace(/\s+/g, ' ').trim();
+
+/** What went wrong, for whoever runs the service: what to look at in which setting, and never the password. */
+export const explain = (error: unknown, { user, tls }: Server): string => {
+  const cause = innermost(error);
+  const words = wordsOf(cause);
+  const who = user === undefined ? 'EVENTSTORE_URL names no user' : `the user is ${user}`;
+  if (cause instanceof Denied && cause.password) return `EventStoreDB does not accept user and password (${who}): look at user:password@ in EVENTSTORE_URL`;
+  if (cause instanceof Denied) return `EventStoreDB does not let the service ${cause.what} (${who}): look at the user in EVENTSTORE_URL, and at what it may do in EventStoreDB`;
+  if (/wrong version number|packet length too long|EPROTO|SSL routines/i.test(words)) return `The server answers without TLS (${words}): look at tls in EVENTSTORE_URL (tls=false, then without user:password@), or give the server a certificate`;
+  if (/certificate|self.signed|altnames|CERT_/i.test(words)) return `The server's certificate is not trusted (${words}): look at tlsCAFile in EVENTSTORE_URL, and at the host name there`;
+  const isNew = error instanceof NoConnection || (error instanceof Refusal && error.cause instanceof NoConnection);
+  const isDown = cause instanceof UnavailableError || cause instanceof Silence;
+  if (isDown && isNew && !tls && !/ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ETIMEDOUT/.test(words)) return `The server ends or ignores connections (${words}): look at tls in EVENTSTORE_URL, which is false; a server with TLS does so`;
+  if (isDown) return `No server answers (${words}): look whether it runs, and at hosts and ports in EVENTSTORE_URL`;
+  return words;
 };

@@ -1,17 +1,12 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type AllStreamResolvedEvent, eventTypeFilter } from '@eventstore/db-client';
+import streams, { type ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import { arriving } from './eventstoredbArriving.ts';
 import type { Connection, Connections } from './eventstoredbConnection.ts';
-import { Unreadable } from './eventstoredbErrors.ts';
-import { fromPosition, toPosition, toStoredEvent } from './eventstoredbEvents.ts';
-import { buffered } from './eventstoredbReads.ts';
+import { finalError, NoConnection, Silence, Unreadable } from './eventstoredbErrors.ts';
+import { isCountable, passes, recordIn, toStoredEvent } from './eventstoredbEvents.ts';
+import { subscriptionToAll } from './eventstoredbRequests.ts';
 import type { Batch, Filter, StoredEvent } from './port.ts';
-
-export type Log = (message: string, about: Record<string, unknown>) => void;
-
-/** That everything up to a position has been delivered, in its place among the events. */
-type Mark = { readonly reached: number };
 
 /** One who follows the log, as the watch sees it. */
 export type Follower = {
@@ -20,72 +15,96 @@ export type Follower = {
   position: number;
   /** Whether it waits for events; else it is at work, or between two subscriptions. */
   waiting: boolean;
-  /** Puts a mark behind what has arrived. */
+  /** Puts behind what has arrived that everything up to a position has been delivered. */
   mark(position: number): void;
+  /** Has a new subscription take the place of the one that it has. */
+  renew(): void;
 };
 
-const longestWait = 2000;
+// Between two subscriptions.
+const longestWait = 500;
+const longestRefused = 2000;
+// What may wait for a follower, in bytes. EventStoreDB ends the subscription of one that is further behind.
+const ahead = 32 * 1024 * 1024;
 
-const subscribe = async function* ({ client, gone }: Connection, follower: Follower, stop: AbortSignal): AsyncGenerator<Batch> {
+const checkpoint = (position: number): ReadResp =>
+  new streams.ReadResp().setCheckpoint(new streams.ReadResp.Checkpoint().setCommitPosition(String(position)).setPreparePosition(String(position)));
+
+/** The position of a checkpoint; 0 if it says nothing that can be used. */
+const reachedIn = (answer: ReadResp): number => {
+  const [commit, prepare] = [answer.getCheckpoint()?.getCommitPosition(), answer.getCheckpoint()?.getPreparePosition()];
+  return commit === prepare && Number.isSafeInteger(Number(commit)) ? Number(commit) : 0;
+};
+
+const subscribe = async function* (connection: Connection, follower: Follower, stop: AbortSignal): AsyncGenerator<Batch> {
   const { filter } = follower;
-  const subscription = client.subscribeToAll({
-    fromPosition: fromPosition(follower.position),
-    ...(filter && {
-      filter: eventTypeFilter({
-        prefixes: [...filter], maxSearchWindow: 32, checkpointInterval: 1,
-        // It runs when the checkpoint arrives, not when the events before it are handled: hence a mark in the queue. The
-        // client waits for it, and for ever if it rejects: it is synchronous and does not throw.
-        checkpointReached: (itself, { commit, prepare }) => {
-          if (commit === prepare && commit <= BigInt(Number.MAX_SAFE_INTEGER)) itself.push({ reached: toPosition({ commit, prepare }) } satisfies Mark);
-        },
-      }),
-    }),
-  }, buffered);
-  follower.mark = (reached) => void subscription.push({ reached } satisfies Mark);
+  const inserted: { put?: (answer: ReadResp) => void } = {};
+  follower.mark = (position) => inserted.put?.(checkpoint(position));
   let last = follower.position;
-  for await (const arrived of arriving<AllStreamResolvedEvent | Mark>(subscription, () => subscription.unsubscribe(), { gone, stop })) {
+  const open = () => connection.read(subscriptionToAll(follower.position, filter));
+  for await (const answers of arriving(connection, open, { what: 'read $all', bytes: ahead, stop, inserted })) {
     const events: StoredEvent[] = [];
     let { position } = follower;
-    for (const element of arrived) {
-      const event = 'reached' in element ? undefined : toStoredEvent(element);
-      // Only an event makes another a repetition: whatever a mark says, nothing that comes is left out.
-      if (event && event.position > last) {
-        events.push(event);
-        last = event.position;
+    for (const answer of answers) {
+      const record = recordIn(answer);
+      if (record && passes(record, filter) && isCountable(record)) {
+        const event = toStoredEvent(record);
+        // Only an event makes another a repetition: whatever a checkpoint says, nothing that comes is left out.
+        if (event.position > last) {
+          events.push(event);
+          last = event.position;
+        }
       }
-      position = Math.max(position, 'reached' in element ? element.reached : last);
+      position = Math.max(position, last, answer.hasCheckpoint() ? reachedIn(answer) : 0);
     }
     if (position > follower.position || events.length > 0) yield { events, position };
   }
 };
 
 /** Those who follow the log. Each has a subscription, and a new one from where it was when that ends, breaks or falls silent. */
-export const eventStoreDbFollowers = (connections: Connections, log: Log) => {
+export const eventStoreDbFollowers = (connections: Connections) => {
   const all = new Set<Follower>();
   const closing = new AbortController();
   // One for each follower.
   setMaxListeners(0, closing.signal);
 
+  /** What a subscription gives, until it is to end or has failed: then its error. */
+  const once = async function* (follower: Follower, connection: Connection, stop: AbortSignal): AsyncGenerator<Batch, unknown> {
+    const end = new AbortController();
+    const abort = (): void => end.abort();
+    follower.renew = abort;
+    stop.addEventListener('abort', abort);
+    try {
+      follower.waiting = true;
+      for await (const batch of subscribe(connection, follower, end.signal)) {
+        follower.position = batch.position;
+        follower.waiting = false;
+        yield batch;
+        follower.waiting = true;
+      }
+      return undefined;
+    } catch (error) {
+      return error;
+    } finally {
+      follower.waiting = false;
+      stop.removeEventListener('abort', abort);
+    }
+  };
+
   const live = async function* (follower: Follower, stop: AbortSignal): AsyncGenerator<Batch> {
     for (let failures = 0; !stop.aborted; failures++) {
       const connection = connections.current();
-      try {
-        follower.waiting = true;
-        for await (const batch of subscribe(connection, follower, stop)) {
-          failures = 0;
-          follower.position = batch.position;
-          follower.waiting = false;
-          yield batch;
-          follower.waiting = true;
-        }
-      } catch (error) {
-        if (error instanceof Unreadable) throw error;
+      const { position } = follower;
+      const error = yield* once(follower, connection, stop);
+      if (error instanceof Unreadable) throw error;
+      if (follower.position > position) failures = 0;
+      if (error !== undefined) {
         connections.failed(connection, error);
-        if (failures === 0) log('Following EventStoreDB was interrupted', { position: follower.position, reason: error instanceof Error ? error.message : String(error) });
-      } finally {
-        follower.waiting = false;
+        // What is the connection's fault, that tells itself.
+        if (!connection.gone.aborted && !(error instanceof Silence || error instanceof NoConnection)) connections.tell('Following EventStoreDB was interrupted', { position: follower.position, reason: connections.explain(error) });
       }
-      if (!stop.aborted) await pause(Math.min(50 * 2 ** failures, longestWait), undefined, { signal: stop }).catch(() => undefined);
+      const longest = finalError(error) ? longestRefused : longestWait;
+      if (!stop.aborted) await pause(Math.min(50 * 2 ** failures, longest), undefined, { signal: stop }).catch(() => undefined);
     }
   };
 
@@ -94,7 +113,7 @@ export const eventStoreDbFollowers = (connections: Connections, log: Log) => {
     follow: async function* (after: number, filter: Filter | undefined, signal: AbortSignal): AsyncGenerator<Batch> {
       const stop = new AbortController();
       const abort = (): void => stop.abort();
-      const follower: Follower = { filter, position: after, waiting: false, mark: () => undefined };
+      const follower: Follower = { filter, position: after, waiting: false, mark: () => undefined, renew: () => undefined };
       if (signal.aborted || closing.signal.aborted) return;
       signal.addEventListener('abort', abort);
       closing.signal.addEventListener('abort', abort);

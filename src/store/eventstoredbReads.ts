@@ -1,26 +1,28 @@
-import { type AllStreamResolvedEvent, BACKWARDS, END, type ResolvedEvent, StreamNotFoundError, UnknownError } from '@eventstore/db-client';
+import { StreamDeletedError, UnknownError } from '@eventstore/db-client';
+import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import { Refusal } from '../domain/refusal.ts';
 import { arriving } from './eventstoredbArriving.ts';
 import type { Connection, Connections } from './eventstoredbConnection.ts';
-import { fromPosition, toStoredEvent } from './eventstoredbEvents.ts';
-import type { Batch, Filter, StoredEvent } from './port.ts';
+import { Denied } from './eventstoredbErrors.ts';
+import { isCountable, passes, recordIn, toRevision, toStoredEvent } from './eventstoredbEvents.ts';
+import { newestOfAll, newestOfStream, readOfAll, readOfStream } from './eventstoredbRequests.ts';
+import { type Batch, type Filter, type StoredEvent, TouchedStream } from './port.ts';
 
 const pageEvents = 256;
 const pageLength = 1024 * 1024;
 
-/** Events that wait to be taken, at most. */
-export const buffered = { highWaterMark: 128 };
-
-const toEvents = (resolved: readonly (ResolvedEvent | AllStreamResolvedEvent)[]): StoredEvent[] =>
-  resolved.map(toStoredEvent).filter((event) => event !== undefined);
+// What waits to be taken, in bytes.
+const ahead = 4 * 1024 * 1024;
+// EventStoreDB may look at a long part of the log before it finds something that passes a filter.
+const searching = 60_000;
 
 /** Pages of some size out of what arrives in small pieces. */
-const pages = async function* (pieces: AsyncIterable<readonly (ResolvedEvent | AllStreamResolvedEvent)[]>): AsyncGenerator<StoredEvent[]> {
+const pages = async function* (pieces: AsyncIterable<readonly StoredEvent[]>): AsyncGenerator<StoredEvent[]> {
   let page: StoredEvent[] = [];
   let length = 0;
   for await (const piece of pieces) {
-    const events = toEvents(piece);
-    page.push(...events);
-    for (const { data, metadata } of events) length += data.length + metadata.length;
+    page.push(...piece);
+    for (const { data, metadata } of piece) length += data.length + metadata.length;
     if (page.length < pageEvents && length < pageLength) continue;
     yield page;
     page = [];
@@ -29,11 +31,46 @@ const pages = async function* (pieces: AsyncIterable<readonly (ResolvedEvent | A
   if (page.length > 0) yield page;
 };
 
-const passes = (filter: Filter | undefined) => ({ type }: StoredEvent): boolean => !filter || filter.some((prefix) => type.startsWith(prefix));
+/** Streams of which it is no wonder when they begin later: old checkpoints go, and of the server's own streams others do. */
+const mayBeCut = (stream: string): boolean => stream.startsWith('checkpoint-') || stream.startsWith('$');
+
+/** Whether the metadata of a stream say that it was deleted: it comes back when it is written to. */
+const saysDeleted = (metadata: StoredEvent | undefined): boolean => {
+  try {
+    const { $tb } = JSON.parse(metadata?.data ?? '{}') as { readonly $tb?: unknown };
+    return typeof $tb === 'number' && $tb > Number.MAX_SAFE_INTEGER;
+  } catch {
+    return false;
+  }
+};
+
+/** Takes the answers of a read of a stream from a revision on: throws when something is missing in it. */
+const unbroken = (stream: string, from: number) => {
+  let next = from;
+  const upTo = (revision: number): void => {
+    if (revision > next && !mayBeCut(stream)) throw new TouchedStream(stream, `lacks its events ${next} to ${revision - 1}`);
+  };
+  return (answers: readonly ReadResp[]): StoredEvent[] => {
+    const events: StoredEvent[] = [];
+    for (const answer of answers) {
+      const record = recordIn(answer);
+      if (record) {
+        const event = toStoredEvent(record);
+        upTo(event.revision);
+        next = event.revision + 1;
+        events.push(event);
+      }
+      if (answer.hasFirstStreamPosition()) upTo(toRevision(answer.getFirstStreamPosition()));
+      if (answer.hasLastStreamPosition()) upTo(toRevision(answer.getLastStreamPosition()) + 1);
+    }
+    return events;
+  };
+};
 
 /** Reads of the log. One that breaks off goes on where it was, until nothing has come for some seconds: `Refusal('unavailable')`. */
 export const eventStoreDbReads = (connections: Connections) => {
-  const patience = connections.times.answer;
+  const { answer: late, ping } = connections.times;
+  const patience = { suspect: late - ping, late };
 
   const insist = async function* <T>(read: (connection: Connection) => AsyncIterable<T>): AsyncGenerator<T> {
     for (const tries = connections.tries(); ; ) {
@@ -59,67 +96,145 @@ export const eventStoreDbReads = (connections: Connections) => {
     return found;
   };
 
-  /** Parts of `$all` from a position on, that event included. */
-  const allFrom = async function* ({ client, gone }: Connection, position: number, maxCount?: number): AsyncGenerator<StoredEvent[]> {
-    const reading = client.readAll({ fromPosition: fromPosition(position), ...(maxCount && { maxCount }) }, buffered);
-    yield* pages(arriving<AllStreamResolvedEvent>(reading, () => reading.cancel(), { gone, patience }));
-  };
+  const ask = (connection: Connection, request: ReadReq, what: string, isSearch = false): AsyncGenerator<readonly ReadResp[]> =>
+    arriving(connection, () => connection.read(request), { what, bytes: ahead, patience: isSearch ? { ...patience, late: Math.max(late, searching) } : patience });
 
-  const newestOf = async function* ({ client, gone }: Connection, stream?: string): AsyncGenerator<StoredEvent | undefined> {
-    const last = { direction: BACKWARDS, maxCount: 1 } as const;
-    const reading = stream === undefined ? client.readAll({ ...last, fromPosition: END }) : client.readStream(stream, { ...last, fromRevision: END });
-    try {
-      for await (const part of arriving<ResolvedEvent | AllStreamResolvedEvent>(reading, () => reading.cancel(), { gone, patience })) yield toEvents(part)[0];
-    } catch (error) {
-      if (!(error instanceof StreamNotFoundError)) throw error;
+  const whole = 'read $all';
+
+  /** The event of an answer to a question for one. */
+  const only = async function* (connection: Connection, request: ReadReq, what: string, isSearch = false): AsyncGenerator<StoredEvent | undefined> {
+    for await (const [answer] of ask(connection, request, what, isSearch)) {
+      const record = answer && recordIn(answer);
+      yield record && toStoredEvent(record);
     }
   };
 
-  const head = async (): Promise<number> => (await first(newestOf))?.position ?? 0;
+  /** The newest event of a stream that need not be there. */
+  const newestIn = async function* (connection: Connection, stream: string): AsyncGenerator<StoredEvent | undefined> {
+    try {
+      yield* only(connection, newestOfStream(stream), `read stream ${stream}`);
+    } catch (error) {
+      if (!(error instanceof StreamDeletedError)) throw error;
+    }
+  };
 
-  return {
+  /** The newest events when that was last looked at: of all, and of those that are followed. */
+  let known = { newest: 0, followed: 0 };
+
+  /** Position of the newest event that is followed. */
+  const head = async (): Promise<number> => {
+    let [newest, followed] = [0, 0];
+    for await (const found of insist(async function* (connection) {
+      // Mostly the newest of all is one; if not, EventStoreDB may have to search for it, but not twice.
+      for await (const [answer] of ask(connection, newestOfAll({ unfiltered: true }), whole)) {
+        const record = answer && recordIn(answer);
+        if (!record) continue;
+        newest = Number(record.getCommitPosition());
+        if (passes(record, undefined) && isCountable(record)) yield newest;
+      }
+    })) followed = found;
+    if (followed === 0 && newest > 0) followed = newest === known.newest ? known.followed : await search();
+    known = { newest, followed };
+    return followed;
+  };
+
+  const search = async (): Promise<number> => (await first((connection) => lastFollowed(connection)))?.position ?? 0;
+
+  /** Backwards: its filter does not leave out streams of the server with events of other types, of which there are few. */
+  const lastFollowed = async function* (connection: Connection): AsyncGenerator<StoredEvent | undefined> {
+    for (let before: number | undefined; ; ) {
+      let found = false;
+      for await (const answers of ask(connection, newestOfAll({ unfiltered: false }, 16, before), whole, true)) {
+        for (const answer of answers) {
+          const record = recordIn(answer);
+          if (!record) continue;
+          if (passes(record, undefined) && isCountable(record)) return yield toStoredEvent(record);
+          [found, before] = [true, Number(record.getCommitPosition())];
+        }
+      }
+      if (!found) return;
+    }
+  };
+
+  /** Events of `$all` from a position on, that one included. */
+  const allFrom = (connection: Connection, position: number, filter: Filter | undefined): AsyncGenerator<StoredEvent[]> => {
+    const toEvent = (answer: ReadResp): StoredEvent | undefined => {
+      const record = recordIn(answer);
+      return record && passes(record, filter) && isCountable(record) ? toStoredEvent(record) : undefined;
+    };
+    return pages((async function* () {
+      const request = readOfAll(position, { filter, unfiltered: false });
+      for await (const answers of ask(connection, request, whole, true)) yield answers.map(toEvent).filter((event) => event !== undefined);
+    })());
+  };
+
+  /** Position of the newest event of all, the server's own too. */
+  const newestPosition = async (): Promise<number> => (await first((connection) => only(connection, newestOfAll({ unfiltered: true }), whole)))?.position ?? 0;
+
+  const isDeleted = async (stream: string): Promise<boolean> => {
+    try { return saysDeleted(await reads.newest(`$$${stream}`)); } catch (error) {
+      // Whoever may not see that has to do without.
+      if (error instanceof Refusal && error.cause instanceof Denied) return false;
+      throw error;
+    }
+  };
+
+  const reads = {
     head,
     /** The newest event of a stream. */
-    newest: (stream: string): Promise<StoredEvent | undefined> => first((connection) => newestOf(connection, stream)),
+    newest: (stream: string): Promise<StoredEvent | undefined> => first((connection) => newestIn(connection, stream)),
     at: (position: number): Promise<StoredEvent | undefined> => first(async function* (connection) {
       if (position <= 0) return;
       try {
-        for await (const [event] of allFrom(connection, position, 1)) if (event?.position === position) yield event;
+        for await (const event of only(connection, readOfAll(position, { unfiltered: true }, 1), whole)) if (event?.position === position) yield event;
       } catch (error) {
         // Positions between events are none of its positions.
         if (!(error instanceof UnknownError)) throw error;
       }
     }),
-    read(stream: string, from = 0): AsyncGenerator<readonly StoredEvent[]> {
+    async* read(stream: string, from = 0): AsyncGenerator<readonly StoredEvent[]> {
       let next = from;
-      return insist(async function* ({ client, gone }) {
-        const reading = client.readStream(stream, { fromRevision: BigInt(next) }, buffered);
+      let missing = false;
+      yield* insist(async function* (connection) {
+        const take = unbroken(stream, next);
+        const pieces = async function* (): AsyncGenerator<readonly StoredEvent[]> {
+          for await (const answers of ask(connection, readOfStream(stream, next), `read stream ${stream}`)) {
+            if (answers.some((answer) => answer.hasStreamNotFound())) missing = true;
+            yield take(answers);
+          }
+        };
         try {
-          for await (const events of pages(arriving<ResolvedEvent>(reading, () => reading.cancel(), { gone, patience }))) {
+          for await (const events of pages(pieces())) {
             next = events.at(-1)!.revision + 1;
             yield events;
           }
         } catch (error) {
-          if (!(error instanceof StreamNotFoundError)) throw error;
+          if (!(error instanceof StreamDeletedError)) throw error;
+          throw new TouchedStream(stream, 'was deleted for ever');
         }
       });
+      // Its metadata tell one that was deleted from one that never was.
+      if (missing && !mayBeCut(stream) && await isDeleted(stream)) throw new TouchedStream(stream, 'was deleted');
     },
     readAll(after: number, filter?: Filter): AsyncGenerator<Batch> {
-      const until = head();
+      const until = filter ? newestPosition() : head();
       until.catch(() => undefined); // told to whoever iterates
       let position = after;
       return insist(async function* (connection) {
         const end = await until;
         if (position >= end) return;
-        for await (const events of allFrom(connection, position)) {
+        for await (const events of allFrom(connection, position, filter)) {
           const news = events.filter((event) => event.position > position && event.position <= end);
           position = Math.max(position, Math.min(end, events.at(-1)!.position));
-          yield { events: news.filter(passes(filter)), position };
+          yield { events: news, position };
           if (position >= end) return;
         }
+        position = end;
+        yield { events: [], position };
       });
     },
   };
+  return reads;
 };
 
 export type EventStoreDbReads = ReturnType<typeof eventStoreDbReads>;

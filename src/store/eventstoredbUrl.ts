@@ -1,17 +1,66 @@
-import { logUrl } from './url.ts';
-
-const usualKeepAliveTimeout = 10_000;
+import { readFileSync } from 'node:fs';
+import { CallCredentials, type CallOptions, type ChannelCredentials, type ChannelOptions, credentials, Metadata } from '@grpc/grpc-js';
+import { esdbUrl, logUrl } from './url.ts';
 
 /** A URL as it may be logged: without user and password. */
 export const redacted = (url: string): string => url.replace(/^([a-z+]+:\/\/|esdb[a-z+]*:)?[\s\S]*@/i, '$1***@');
 
-/** The connection string for the client's n-th connection. Throws an error, which shows no password, when the URL is no good. */
-export const connectionString = (url: string, generation: number): string => {
+/** Where EventStoreDB is, and what calls to it carry. */
+export type Server = {
+  /** The URL as it may be logged. */
+  readonly shown: string;
+  readonly user: string | undefined;
+  readonly tls: boolean;
+  readonly hosts: readonly string[];
+  /** Whether one of several nodes has to be found first; `preference` says which. */
+  readonly cluster: boolean;
+  readonly preference: string;
+  /** Milliseconds for an answer about the members, and between two questions; and how often to ask. */
+  readonly gossip: { readonly timeout: number; readonly interval: number; readonly attempts: number };
+  readonly channel: ChannelOptions;
+  /** Reads the certificates anew: they may have changed. */
+  secured(): ChannelCredentials;
+  /** What a call carries; `leader` when no other node is to do it. */
+  call(leader?: boolean): { readonly metadata: Metadata; readonly options: CallOptions };
+};
+
+const forever = 2 ** 31 - 1;
+
+/** Throws an error, which shows no password, when the URL is no good. */
+export const serverAt = (url: string): Server => {
   try { logUrl(url); } catch (error) { throw new Error(`${redacted(url)}: ${(error as Error).message}`); }
-  const [address = '', query = ''] = url.split('?');
-  const timeout = Number(/(?:^|&)keep[_-]?alive[_-]?timeout=(-?\d+)/i.exec(query)?.[1] ?? usualKeepAliveTimeout);
-  // Connections with equal options share one TCP connection; each is to have its own.
-  const own = timeout >= 0 ? [`keepAliveTimeout=${timeout + generation}`] : [];
-  // A slash would be taken as part of the host.
-  return `${address.replace(/\/+$/, '')}?${[query, ...own, 'throwOnAppendFailure=true'].filter(Boolean).join('&')}`;
+  const { hosts, discover, user, password, options } = esdbUrl(url);
+  const number = (name: string, usual: number): number => Number(options.get(name) ?? usual);
+  const milliseconds = (name: string, usual: number): number => (number(name, usual) < 0 ? forever : number(name, usual));
+  const file = (name: string): Buffer | null => (options.has(name) ? readFileSync(options.get(name)!) : null);
+  const tls = options.get('tls') !== 'false';
+  const preference = (options.get('nodePreference') ?? 'leader').toLowerCase().replaceAll('_', '');
+  const cluster = discover || hosts.length > 1;
+  const authorization = user === undefined ? undefined : `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+  const credentialsOf = authorization && CallCredentials.createFromMetadataGenerator((_, done) => {
+    const metadata = new Metadata();
+    metadata.set('authorization', authorization);
+    done(null, metadata);
+  });
+  return {
+    shown: redacted(url), user, tls, hosts, cluster, preference,
+    gossip: { timeout: 1000 * number('gossipTimeout', 1), interval: number('discoveryInterval', 100), attempts: number('maxDiscoverAttempts', 10) },
+    channel: {
+      'grpc.keepalive_time_ms': milliseconds('keepAliveInterval', 10_000),
+      'grpc.keepalive_timeout_ms': milliseconds('keepAliveTimeout', 10_000),
+      // As large as an event that EventStoreDB can hold.
+      'grpc.max_receive_message_length': 17 * 1024 * 1024,
+      // Else connections to the same place share one, also one that has stalled.
+      'grpc.use_local_subchannel_pool': 1,
+      // What may be on its way while this process is at work.
+      'grpc-node.flow_control_window': 4 * 1024 * 1024,
+    },
+    secured: () => (tls ? credentials.createSsl(file('tlsCAFile'), file('userKeyFile'), file('userCertFile')) : credentials.createInsecure()),
+    call: (leader = false) => {
+      const metadata = new Metadata();
+      metadata.set('connection-name', options.get('connectionName') ?? 'automation-platform');
+      if (leader && cluster && preference === 'leader') metadata.set('requires-leader', 'true');
+      return { metadata, options: { deadline: Infinity, ...(credentialsOf && { credentials: credentialsOf }) } };
+    },
+  };
 };

@@ -1,17 +1,16 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import type { Connections } from './eventstoredbConnection.ts';
-import type { Follower, Followers, Log } from './eventstoredbFollow.ts';
+import type { Follower, Followers } from './eventstoredbFollow.ts';
 import type { EventStoreDbReads } from './eventstoredbReads.ts';
 
 /**
  * Looks at the head now and then. A follower that stays behind it although it waits for events has a subscription that
- * has fallen silent: the connection is replaced, and with it the subscription. `lag` is how far behind the slowest was.
+ * has fallen silent: it gets a new one. `lag` is how far behind the slowest was.
  */
-export const eventStoreDbWatch = (connections: Connections, reads: EventStoreDbReads, followers: Followers, log: Log) => {
+export const eventStoreDbWatch = (connections: Connections, reads: EventStoreDbReads, followers: Followers) => {
   const stop = new AbortController();
   const seen = new WeakMap<Follower, number>();
   let lag = 0;
-  let failing = false;
 
   /** Whether an event should have come. If none up to the head passes the filter, the follower is at the head. */
   const misses = async ({ position, filter, mark }: Follower, head: number): Promise<boolean> => {
@@ -21,7 +20,6 @@ export const eventStoreDbWatch = (connections: Connections, reads: EventStoreDbR
   };
 
   const look = async (): Promise<void> => {
-    const connection = connections.current();
     const head = await reads.head();
     const followed = [...followers.all];
     lag = Math.max(0, ...followed.map(({ position }) => head - position));
@@ -31,21 +29,19 @@ export const eventStoreDbWatch = (connections: Connections, reads: EventStoreDbR
       const before = seen.get(follower);
       seen.set(follower, position);
       if (before !== position || !still() || !(await misses(follower, head)) || !still()) continue;
-      log('A subscription to EventStoreDB has fallen silent', { position, head });
-      connections.replace(connection);
+      connections.tell('A subscription to EventStoreDB has fallen silent and is replaced', { position, head });
+      follower.renew();
     }
   };
 
   const watching = (async () => {
-    while (!stop.signal.aborted) {
-      await pause(connections.times.watch, undefined, { signal: stop.signal, ref: false }).catch(() => undefined);
+    for (let wait = connections.times.watch; !stop.signal.aborted; ) {
+      await pause(wait, undefined, { signal: stop.signal, ref: false }).catch(() => undefined);
       if (stop.signal.aborted) return;
-      const reason = await look().then(() => undefined, (error: Error) => error.message);
-      if (stop.signal.aborted) return;
-      if (reason !== undefined) connections.down();
-      if (reason !== undefined && !failing) log('EventStoreDB cannot be asked', { reason });
-      if (reason === undefined && failing) log('EventStoreDB answers again', {});
-      failing = reason !== undefined;
+      const begin = performance.now();
+      await look().catch((error: unknown) => { if (!stop.signal.aborted) connections.down('EventStoreDB cannot be asked', error); });
+      // Where looking makes much work, as among thousands of the server's own events, it is done less often.
+      wait = Math.max(connections.times.watch, 10 * (performance.now() - begin));
     }
   })();
 

@@ -56,6 +56,34 @@ const decoded = (text: string): string | undefined => {
   try { return decodeURIComponent(text); } catch { return undefined; }
 };
 
+/** What a connection string of EventStoreDB says. Options have their names as `logUrl` knows them. */
+export type EsdbUrl = {
+  readonly hosts: readonly string[];
+  /** The one host is a name for all nodes. */
+  readonly discover: boolean;
+  readonly user?: string;
+  readonly password?: string;
+  readonly options: ReadonlyMap<string, string>;
+};
+
+/** Reads a connection string that is known to be good. */
+export const esdbUrl = (url: string): EsdbUrl => {
+  const { credentials, query, discover, hosts } = form.exec(url)!.groups as Record<string, string | undefined>;
+  const [user, password] = (credentials ?? '').split(':').map((text) => decoded(text) ?? '');
+  return {
+    hosts: hosts!.split(',').map((host) => (/:\d+$/.test(host) ? host : `${host}:2113`)),
+    discover: discover !== undefined,
+    ...(credentials !== undefined && { user, password }),
+    options: new Map(pairsIn(query).map(([key, value]) => [names.get(flat(key)) ?? key, decoded(value) ?? ''])),
+  };
+};
+
+const pairsIn = (query: string | undefined): [key: string, value: string, ...rest: string[]][] =>
+  (query ? query.split('&') : []).map((pair) => {
+    const [key = '', value = '', ...rest] = pair.split('=');
+    return [key, value, ...rest];
+  });
+
 const faultsOf = (url: string): readonly string[] => {
   const parts = form.exec(url)?.groups;
   if (!parts) return [`cannot be read; it must be ${logUrlForms}`];
@@ -67,8 +95,7 @@ const faultsOf = (url: string): readonly string[] => {
     faults.push('has credentials that cannot be read: they are user:password, with other characters than letters and digits percent-encoded');
   if (!hosts.every((host) => /^[\w.-]+(:\d{1,5})?$/.test(host) && Number(/:(\d+)$/.exec(host)?.[1] ?? 2113) <= 65_535)) faults.push('has hosts that cannot be read: each is a name or IPv4 address, and a port');
   if (discover && hosts.length > 1) faults.push('takes one host with esdb+discover://, a DNS name of all nodes');
-  for (const pair of query ? query.split('&') : []) {
-    const [key = '', value = '', ...rest] = pair.split('=');
+  for (const [key, value, ...rest] of pairsIn(query)) {
     const name = names.get(flat(key));
     const text = decoded(value);
     if (name === undefined) faults.push('has an option that is not known; known are ' + Object.keys(options).join(', '));
@@ -80,5 +107,6 @@ const faultsOf = (url: string): readonly string[] => {
     }
   }
   if (credentials !== undefined && given.get('tls') === 'false') faults.push('has credentials and tls=false: the client sends no credentials without TLS');
+  if (given.has('userCertFile') !== given.has('userKeyFile')) faults.push('has one of userCertFile and userKeyFile: both are needed');
   return faults;
 };

@@ -1,0 +1,80 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { GossipClient } from '@eventstore/db-client/generated/gossip_grpc_pb.js';
+import gossip, { type MemberInfo } from '@eventstore/db-client/generated/gossip_pb.js';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import type { ChannelCredentials } from '@grpc/grpc-js';
+import { toError } from './eventstoredbErrors.ts';
+import type { Server } from './eventstoredbUrl.ts';
+
+const { VNodeState: states } = gossip.MemberInfo;
+
+const replicas: readonly number[] = [states.READONLYREPLICA, states.PREREADONLYREPLICA, states.READONLYLEADERLESS];
+const preferred: { readonly [preference: string]: readonly number[] } = {
+  leader: [states.LEADER],
+  follower: [states.FOLLOWER],
+  readonlyreplica: replicas,
+  random: [states.LEADER, states.FOLLOWER, ...replicas],
+};
+
+const any = preferred.random!;
+
+/** What one node says of the members. */
+const membersAt = async (host: string, { gossip: { timeout }, call }: Server, credentials: ChannelCredentials): Promise<readonly MemberInfo[]> => {
+  const client = new GossipClient(host, credentials, { 'grpc.use_local_subchannel_pool': 1 });
+  const { metadata } = call();
+  try {
+    return await new Promise((resolve, reject) => {
+      client.read(new shared.Empty(), metadata, { deadline: Date.now() + timeout }, (error, info) => (error ? reject(error) : resolve(info.getMembersList())));
+    });
+  } catch (error) {
+    throw toError(error, 'read the members of the cluster');
+  } finally {
+    client.close();
+  }
+};
+
+const choose = (members: readonly MemberInfo[], wanted: readonly number[]): string | undefined => {
+  const good = members.filter((member) => member.getIsAlive() && wanted.includes(member.getState()) && member.getHttpEndPoint());
+  const place = good[Math.floor(Math.random() * good.length)]?.getHttpEndPoint();
+  return place && `${place.getAddress()}:${place.getPort()}`;
+};
+
+/** Asks all nodes at once. The first that names a member as wanted is believed; when one does not, the others have a moment more. */
+const ask = (server: Server, credentials: ChannelCredentials): Promise<{ readonly found?: string; readonly other?: string }> =>
+  new Promise((resolve, reject) => {
+    let left = server.hosts.length;
+    let moment: NodeJS.Timeout | undefined;
+    let other: string | undefined;
+    let failure: unknown;
+    const enough = (): void => resolve({ ...(other !== undefined && { other }) });
+    for (const host of server.hosts) {
+      void membersAt(host, server, credentials).then((members) => {
+        moment ??= setTimeout(enough, server.gossip.interval);
+        const found = choose(members, preferred[server.preference]!);
+        other ??= choose(members, any);
+        if (found !== undefined) resolve({ found });
+      }, (error: unknown) => { failure ??= error; }).finally(() => {
+        if (--left > 0) return;
+        clearTimeout(moment);
+        if (moment) enough();
+        else reject(failure);
+      });
+    }
+  });
+
+/** The node to go to: one as the URL prefers, and when there is none for a while any that can be read. */
+export const discover = async (server: Server, credentials: ChannelCredentials, gone: AbortSignal): Promise<string> => {
+  const { interval, attempts } = server.gossip;
+  for (let attempt = 1; ; attempt++) {
+    const last = attempt >= attempts;
+    const { found, other } = await ask(server, credentials).catch((error: unknown) => {
+      if (last) throw error;
+      return { found: undefined, other: undefined };
+    });
+    gone.throwIfAborted();
+    if (found !== undefined) return found;
+    if (last && other !== undefined) return other;
+    if (last) throw new Error('No node says of itself or others that it can be asked');
+    await pause(interval, undefined, { signal: gone });
+  }
+};

@@ -1,0 +1,59 @@
+import { UnavailableError } from '@eventstore/db-client';
+import { ServerFeaturesClient } from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
+import streamsService from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import { Channel, connectivityState, type ServiceError, status } from '@grpc/grpc-js';
+import { discover } from './eventstoredbDiscovery.ts';
+import { Silence, toError } from './eventstoredbErrors.ts';
+import { unheard } from './eventstoredbPatience.ts';
+import type { Server } from './eventstoredbUrl.ts';
+
+/** A way to one node that has answered over it. */
+export type Line = {
+  readonly client: InstanceType<typeof streamsService.StreamsClient>;
+  /** False when it is broken. */
+  working(): boolean;
+  /** Asks for something that costs nothing: throws when there is no answer in time. */
+  ping(ms: number): Promise<void>;
+  close(): void;
+};
+
+/** Whether it was the node that answered; what it says is all the same. */
+const isAnswer = ({ code }: ServiceError): boolean => code !== status.UNAVAILABLE && code !== status.CANCELLED;
+
+const lineTo = (host: string, server: Server): Line => {
+  const secured = server.secured();
+  const channel = new Channel(host, secured, server.channel);
+  const over = { channelOverride: channel };
+  const features = new ServerFeaturesClient(host, secured, over);
+  return {
+    client: new streamsService.StreamsClient(host, secured, over),
+    working: () => channel.getConnectivityState(false) === connectivityState.READY,
+    ping: (ms) => new Promise((resolve, reject) => {
+      const { metadata, options } = server.call();
+      const call = features.getSupportedMethods(new shared.Empty(), metadata, options, (error) => {
+        heard();
+        if (!error || isAnswer(error)) return resolve();
+        const known = toError(error, 'ask');
+        reject(known instanceof UnavailableError ? known : new Silence(`${host} does not answer within ${ms} ms`));
+      });
+      const heard = unheard(ms, () => call.cancel());
+    }),
+    close: () => channel.close(),
+  };
+};
+
+/** Finds a node and connects to it: throws when that does not succeed within the time, or is given up. */
+export const openLine = async (server: Server, ms: number, gone: AbortSignal): Promise<Line> => {
+  const host = server.cluster ? await discover(server, server.secured(), gone) : server.hosts[0]!;
+  gone.throwIfAborted();
+  const line = lineTo(host, server);
+  try {
+    await line.ping(ms);
+    gone.throwIfAborted();
+    return line;
+  } catch (error) {
+    line.close();
+    throw error;
+  }
+};
