@@ -15,7 +15,7 @@ type Limits = {
   readonly inserted?: { put?: (answer: ReadResp) => void };
   /** What waits to be taken, at most; beyond, nothing is read. */
   readonly bytes: number;
-  /** Milliseconds without an answer after which the connection is suspected each time, and after which the call is given up; none unless given. */
+  /** Milliseconds without an answer: after `suspect`, each time, the connection is suspected; after `late` the call is given up. */
   readonly patience?: { readonly suspect: number; readonly late: number };
 };
 
@@ -28,7 +28,9 @@ const sizeOf = (answer: ReadResp): number => {
  * What a call gives, as many answers at a time as have arrived. They are taken off the wire at once, whatever the reader
  * does meanwhile: EventStoreDB ends subscriptions that do not keep up. Whoever ends it, and however, the call is cancelled.
  */
-export async function* arriving(connection: Connection, open: () => Promise<Call>, { what, stop, inserted, bytes, patience }: Limits): AsyncGenerator<readonly ReadResp[]> {
+export async function* arriving(
+  connection: Connection, open: () => Promise<Call>, { what, stop, inserted, bytes, patience }: Limits,
+): AsyncGenerator<readonly ReadResp[]> {
   const { gone } = connection;
   let waiting: ReadResp[] = [];
   let size = 0;
@@ -54,7 +56,10 @@ export async function* arriving(connection: Connection, open: () => Promise<Call
   open().then((opened) => {
     call = opened;
     // Stays on for good: an error that comes late must find a listener.
-    opened.on('data', (answer: ReadResp) => { connection.heard(); taken(answer); }).on('end', () => { over = true; wake(); }).on('error', (error) => failed(toError(error, what)));
+    opened
+      .on('data', (answer: ReadResp) => { connection.heard(); taken(answer); })
+      .on('end', () => { over = true; wake(); })
+      .on('error', (error) => failed(toError(error, what)));
     if (left) opened.cancel();
   }, failed);
   gone.addEventListener('abort', given);

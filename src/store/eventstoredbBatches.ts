@@ -55,7 +55,12 @@ const appendedIn = (answer: BatchAppendResp, waiting: Waiting): Appended => {
   return { revision: toRevision(success.getCurrentRevision()), position: position ? toPosition(position.getCommitPosition()) : 0 };
 };
 
-/** Appends over one call, many under way at once. `open` starts a call; it is started again when it has ended. `heard`: an answer has come. */
+type Sent = { readonly answer: Promise<Appended>; readonly forget: () => void };
+
+/**
+ * Appends over one call, many under way at once. `open` starts a call; it is started again when it has ended. `heard`: an
+ * answer has come.
+ */
 export const batchAppends = (open: () => Promise<BatchCall>, heard: () => void, gone: AbortSignal) => {
   type Opened = { readonly call: BatchCall; readonly asked: Map<string, Waiting> };
   let current: Promise<Opened> | undefined;
@@ -80,7 +85,10 @@ export const batchAppends = (open: () => Promise<BatchCall>, heard: () => void, 
       over(new Silence());
       call.cancel();
     };
-    call.on('data', answered).on('error', (error) => over(toError(error, 'append'))).on('end', () => over(new TryAgain('EventStoreDB has ended the call')));
+    call
+      .on('data', answered)
+      .on('error', (error) => over(toError(error, 'append')))
+      .on('end', () => over(new TryAgain('EventStoreDB has ended the call')));
     gone.addEventListener('abort', given);
     if (gone.aborted) given();
     return { call, asked };
@@ -88,7 +96,7 @@ export const batchAppends = (open: () => Promise<BatchCall>, heard: () => void, 
   let opening: Promise<Opened> | undefined;
 
   /** Sends an append; `forget` when its answer is of no more use. */
-  return async (stream: string, expected: number, events: readonly NewEvent[]): Promise<{ readonly answer: Promise<Appended>; readonly forget: () => void }> => {
+  return async (stream: string, expected: number, events: readonly NewEvent[]): Promise<Sent> => {
     if (!current) {
       current = opening = start();
       opening.catch(() => { current = undefined; });

@@ -78,25 +78,42 @@ export const finalError = (error: unknown): Error | undefined => {
 export const isElsewhere = (error: unknown): boolean =>
   error instanceof NotLeaderError || (error instanceof Error && /no leader info|server is not ready/i.test(error.message));
 
-/** The words of the innermost error: what is around it only says that it happened. */
-const innermost = (error: unknown): unknown =>
-  ((error instanceof NoConnection || (error instanceof Refusal && error.cause !== undefined)) ? innermost(error.cause) : error);
+/** What is around the innermost error only says that it happened. */
+const innermost = (error: unknown): unknown => {
+  const isAround = error instanceof NoConnection || (error instanceof Refusal && error.cause !== undefined);
+  return isAround ? innermost(error.cause) : error;
+};
 
+/** An error's words without what the gRPC library puts around them. */
 const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-  .replace(/^\d+ [A-Z_]+: /, '').replace(/^No connection established\. Last error: (Error: )?/, '').replace(/\.? *Resolution note:.*$/s, '').replace(/ \(\d{4}-[\d:.TZ-]+\)/, '').replace(/\s+/g, ' ').trim();
+  .replace(/^\d+ [A-Z_]+: /, '')
+  .replace(/^No connection established\. Last error: (Error: )?/, '')
+  .replace(/\.? *Resolution note:.*$/s, '')
+  .replace(/ \(\d{4}-[\d:.TZ-]+\)/, '')
+  .replace(/\s+/g, ' ')
+  .trim();
+
+const hasNoTls = /wrong version number|packet length too long|EPROTO|SSL routines/i;
+const isNotTrusted = /certificate|self.signed|altnames|CERT_/i;
+const isNowhere = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ETIMEDOUT/;
 
 /** What went wrong, for whoever runs the service: what to look at in which setting, and never the password. */
 export const explain = (error: unknown, { user, tls }: Server): string => {
   const cause = innermost(error);
   const words = wordsOf(cause);
   const who = user === undefined ? 'EVENTSTORE_URL names no user' : `the user is ${user}`;
-  if (cause instanceof Denied && cause.password) return `EventStoreDB does not accept user and password (${who}): look at user:password@ in EVENTSTORE_URL`;
-  if (cause instanceof Denied) return `EventStoreDB does not let the service ${cause.what} (${who}): look at the user in EVENTSTORE_URL, and at what it may do in EventStoreDB`;
-  if (/wrong version number|packet length too long|EPROTO|SSL routines/i.test(words)) return `The server answers without TLS (${words}): look at tls in EVENTSTORE_URL (tls=false, then without user:password@), or give the server a certificate`;
-  if (/certificate|self.signed|altnames|CERT_/i.test(words)) return `The server's certificate is not trusted (${words}): look at tlsCAFile in EVENTSTORE_URL, and at the host name there`;
   const isNew = error instanceof NoConnection || (error instanceof Refusal && error.cause instanceof NoConnection);
   const isDown = cause instanceof UnavailableError || cause instanceof Silence;
-  if (isDown && isNew && !tls && !/ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ETIMEDOUT/.test(words)) return `The server ends or ignores connections (${words}): look at tls in EVENTSTORE_URL, which is false; a server with TLS does so`;
+  if (cause instanceof Denied && cause.password)
+    return `EventStoreDB does not accept user and password (${who}): look at user:password@ in EVENTSTORE_URL`;
+  if (cause instanceof Denied)
+    return `EventStoreDB does not let the service ${cause.what} (${who}): look at the user in EVENTSTORE_URL, and at what it may do`;
+  if (hasNoTls.test(words))
+    return `The server answers without TLS (${words}): give it a certificate, or set tls=false in EVENTSTORE_URL, without user:password@`;
+  if (isNotTrusted.test(words))
+    return `The server's certificate is not trusted (${words}): look at tlsCAFile in EVENTSTORE_URL, and at the host name there`;
+  if (isDown && isNew && !tls && !isNowhere.test(words))
+    return `The server ends or ignores connections (${words}), as one with TLS does: look at tls in EVENTSTORE_URL, which is false`;
   if (isDown) return `No server answers (${words}): look whether it runs, and at hosts and ports in EVENTSTORE_URL`;
   return words;
 };

@@ -101,7 +101,9 @@ export const eventStoreDbFollowers = (connections: Connections) => {
       if (error !== undefined) {
         connections.failed(connection, error);
         // What is the connection's fault, that tells itself.
-        if (!connection.gone.aborted && !(error instanceof Silence || error instanceof NoConnection)) connections.tell('Following EventStoreDB was interrupted', { position: follower.position, reason: connections.explain(error) });
+        const isToldThere = connection.gone.aborted || error instanceof Silence || error instanceof NoConnection;
+        const about = { position: follower.position, reason: connections.explain(error) };
+        if (!isToldThere) connections.tell('Following EventStoreDB was interrupted', about);
       }
       const longest = finalError(error) ? longestRefused : longestWait;
       if (!stop.aborted) await pause(Math.min(50 * 2 ** failures, longest), undefined, { signal: stop }).catch(() => undefined);
