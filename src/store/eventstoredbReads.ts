@@ -48,7 +48,7 @@ const saysDeleted = (metadata: StoredEvent | undefined): boolean => {
 const unbroken = (stream: string, from: number) => {
   let next = from;
   const upTo = (revision: number): void => {
-    if (revision > next && !mayBeCut(stream)) throw new TouchedStream(stream, `lacks its events ${next} to ${revision - 1}`);
+    if (revision > next && !mayBeCut(stream)) throw new TouchedStream(stream, `goes on at revision ${revision}, where ${next} was to come`);
   };
   return (answers: readonly ReadResp[]): StoredEvent[] => {
     const events: StoredEvent[] = [];
