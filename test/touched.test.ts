@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { rmSync } from 'node:fs';
 import { createAccount, deleteAccount, updateAccount } from '../src/commands/accounts.ts';
 import { createAutomation, deleteAutomation, updateAutomation } from '../src/commands/automations.ts';
 import { setBanner } from '../src/commands/banner.ts';
@@ -21,7 +22,8 @@ import { memoryEventStore } from './memoryEventStore.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
 import { ok, refused } from './people.ts';
 import { scriptedEventStore } from './scriptedEventStore.ts';
-import { basic, startService, type TestService } from './service.ts';
+import { basic } from './service.ts';
+import { type Server, startServer, temporaryFolder } from './process.ts';
 import { touchedStore } from './touchedStore.ts';
 import { until } from './until.ts';
 import { outcome } from './writer.ts';
@@ -242,7 +244,10 @@ describe('the touched streams that a node remembers', () => {
 
 describe('a service over an EventStoreDB in which streams were cut and scavenged', () => {
   let server: Awaited<ReturnType<typeof scriptedEventStore>>;
-  let service: TestService;
+  // In a process of its own: here the adapter would be loaded apart from the classes of errors that it shares with others.
+  let service: Server;
+  let folder: string;
+  const start = () => startServer(folder, { EVENTSTORE_URL: server.url, SECRET_KEY: 'the same on every node' });
   const gone = new Map<string, number>();
   before(async () => {
     const { handlers } = memoryEventStore();
@@ -259,11 +264,13 @@ describe('a service over an EventStoreDB in which streams were cut and scavenged
         handlers.read(call);
       },
     });
-    service = await startService({ EVENTSTORE_URL: server.url, SECRET_KEY: 'the same on every node' });
+    folder = temporaryFolder();
+    service = await start();
   });
   after(async () => {
     await service.stop();
     server.stop();
+    rmSync(folder, { recursive: true });
   });
 
   it('answers 503 with the reason for their resources alone, and says so in its health', async () => {
@@ -272,7 +279,8 @@ describe('a service over an EventStoreDB in which streams were cut and scavenged
     const [cut, whole] = [await make('cut'), await make('whole')];
     for (const description of ['1', '2']) ok(await service.ask('PATCH', `${path}/cut`, { description }));
     gone.set(`automation-${cut}`, 2);
-    service = await service.restart();
+    await service.stop();
+    service = await start();
     await until(async () => (await service.ask('GET', '/health/ready')).status === 200);
     for (const [method, body] of [['GET'], ['PATCH', { description: '3' }], ['DELETE']] as const) {
       const answer = await service.ask(method, `${path}/${cut}`, body);
@@ -289,7 +297,7 @@ describe('a service over an EventStoreDB in which streams were cut and scavenged
     assert.match(parked.documents[`automations/${cut}`], new RegExp(`^Stream automation-${cut} goes on at revision 2`));
     assert.match((await service.ask('GET', '/metrics')).text, /^automation_platform_streams_touched 1$/m);
     assert.equal((await service.ask('GET', '/health/ready')).status, 200);
-    assert.equal(service.lines.filter((line) => line.includes('has touched a stream')).length, 1);
+    assert.equal(service.output().out.split('has touched a stream').length, 2);
   });
 });
 
