@@ -16,7 +16,7 @@ describe('every route, with bad input', function () {
   let stored: number;
 
   before(async () => {
-    service = await startService({ MAX_IMPORT_BYTES: String(1024 * 1024) });
+    service = await startService({ MAX_IMPORT_BYTES: String(1024 * 1024), READ_WAIT_MS: '1000' });
     some = await people(service);
     for (const name of ['member', 'outsider'] as const) assert.equal((await some[name]('GET', '/authorization/whoami')).status, 200);
   });

@@ -136,7 +136,8 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
     };
     if (body) checkBody(call.body);
     const exactCall = body && row.exact !== undefined ? { ...call, body: withExact(body, row.exact) } : call;
-    const wait = row.access === 'open' || row.monitoring ? undefined : settled(minPositionOf(ctx.get('x-min-position')));
+    const minPosition = row.access === 'open' ? undefined : minPositionOf(ctx.get('x-min-position'));
+    const wait = minPosition === undefined || row.monitoring ? undefined : settled(minPosition);
     if (wait) await wait;
     return serve(exactCall);
   };
