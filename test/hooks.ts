@@ -23,12 +23,13 @@ const opened = (thing: object, what: string): void => {
   if (where !== '') open.set(thing, `${what}: ${where}`);
 };
 
-/** The lines of a stack that are the tests' own, '' without any. */
+/** The lines of a stack that are the tests' own; '' without any, or where the compiler of tests starts a thread for itself. */
 const place = (): string => {
   const before = Error.stackTraceLimit;
   Error.stackTraceLimit = 50;
   const stack = new Error().stack ?? '';
   Error.stackTraceLimit = before;
+  if (stack.includes('/node_modules/esbuild/')) return '';
   const lines = stack.split('\n').filter((line) => line.includes('/test/') && !line.includes('/test/hooks.ts'));
   return lines.map((line) => line.trim().replace(/file:\/\/\S*\/test\//, 'test/')).join(' < ');
 };

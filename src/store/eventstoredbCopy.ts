@@ -11,7 +11,7 @@ import { toError } from './eventstoredbErrors.ts';
 import { within } from './eventstoredbPatience.ts';
 import { newestOfStream } from './eventstoredbRequests.ts';
 import { tombstoneType } from './grpc/foreignStream.ts';
-import { type Appended, type Batch, type Filter, type NewEvent, type StoredEvent, WrongRevision } from './port.ts';
+import { type Appended, type Batch, type Filter, type NewEvent, type StoredEvent, TouchedStream, WrongRevision } from './port.ts';
 
 type Options = {
   readonly url: string;
@@ -149,6 +149,12 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
     connections.close();
     await store.close();
   };
-  const { id, read, checkpoint, setCheckpoint } = store;
+  /** Of a stream that was deleted there is nothing to read; that it was, its metadata say. */
+  const read = async function* (stream: string, from?: number): AsyncGenerator<readonly StoredEvent[]> {
+    try { yield* store.read(stream, from); } catch (error) {
+      if (!(error instanceof TouchedStream)) throw error;
+    }
+  };
+  const { id, checkpoint, setCheckpoint } = store;
   return { id, read, checkpoint, setCheckpoint, head, readAll, append, end, close };
 };
