@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import '../src/servedLog.ts';
 import { freePort } from './freePort.ts';
 import { describeOwnRedis } from './redisServer.ts';
-import { adminPassword, type Answer, startService, type TestService } from './service.ts';
+import { adminPassword, type Answer, type TestService } from './service.ts';
 import { until } from './until.ts';
 
 const om = '/operations-manager';
@@ -16,6 +16,8 @@ const clients = 12;
 describeOwnRedis('answers of two nodes while Redis loses what it holds', function (redis) {
   let nodes: TestService[];
   before(async function () {
+    // As the adapter and the served log are imported, late: with them it is to share the classes of errors.
+    const { startService } = await import('./service.ts');
     const settings = { READSTORE_URL: redis().url, READ_WAIT_MS: '300', SECRET_KEY: 'the same on both' };
     const port = await freePort();
     const first = await startService({ ...settings, ESDB_PORT: String(port) });
