@@ -8,7 +8,7 @@ import type { TestService } from './service.ts';
 /** Which of the texts lie in a file of the service's folder, or in what it has logged. */
 export const textsKept = ({ folder, lines }: Pick<TestService, 'folder' | 'lines'>, texts: readonly string[]): readonly string[] => {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  const contents = [...files.map(({ path, name }) => readFileSync(join(path, name))), Buffer.from(lines.join('\n'))];
+  const contents = [...files.map(({ parentPath, name }) => readFileSync(join(parentPath, name))), Buffer.from(lines.join('\n'))];
   return texts.filter((text) => contents.some((bytes) => bytes.includes(text)));
 };
 
