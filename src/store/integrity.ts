@@ -45,22 +45,24 @@ export type Kept = {
   readonly sumsSince: number;
 };
 
+/** The newest event of a stream that was checked. */
+type Newest = { revision: number; hash: string | undefined };
+
 /**
  * Checks events in the order of the log: that none is missing, and that each is the one that was written. Gives the reason
  * when one is not. It remembers the hashes of so many streams; that of another one is looked up.
  */
 export const checker = (kept: Kept, streams: number) => {
   // Grows as it is needed: most checks see few streams. A hash that was forgotten is looked up.
-  const hashes = new Map<string, { readonly revision: number; readonly hash: string | undefined }>();
+  const hashes = new Map<string, Newest>();
   let last = 0;
 
   const gap = (until: number): string | undefined =>
     (last + 1 < until ? `there is no event at position ${last + 1}` : undefined);
 
   /** The hash before an event: null when no such event comes before it, undefined when that one has none. */
-  const hashBefore = ({ stream, revision, position }: StoredEvent): string | null | undefined => {
+  const hashBefore = ({ stream, revision, position }: StoredEvent, known: Newest | undefined): string | null | undefined => {
     if (revision === 0) return '';
-    const known = hashes.get(stream);
     if (known?.revision === revision - 1) return known.hash;
     const before = kept.find(stream, revision - 1);
     return before && before.position < position ? hashIn(before.metadata) : null;
@@ -74,16 +76,26 @@ export const checker = (kept: Kept, streams: number) => {
     return event.position <= kept.sumsSince && !hadLink && !event.metadata.includes(open);
   };
 
-  const fault = (event: StoredEvent, hash: string | undefined): string | undefined => {
+  const fault = (event: StoredEvent, hash: string | undefined, known: Newest | undefined): string | undefined => {
     const { stream, revision, id, type, data, metadata } = event;
     const place = `event ${revision} of stream ${stream}`;
-    const previous = hashBefore(event);
+    const previous = hashBefore(event, known);
     if (previous === null) return `event ${revision - 1} of stream ${stream} does not come before event ${revision}`;
     if (hash === undefined) return unlinkedIsRight(event, previous) ? undefined : `${place} is not what was written`;
     // A stranger's event in between: there is nothing to hold the link against.
     if (previous === undefined) return undefined;
     const unlinked = `${metadata.slice(0, -closing)}}`;
     return link(stream, revision, id, type, previous, data, unlinked) === hash ? undefined : `${place} is not what was written`;
+  };
+
+  const remember = ({ stream, revision }: StoredEvent, hash: string | undefined, known: Newest | undefined): void => {
+    if (known) {
+      known.revision = revision;
+      known.hash = hash;
+      return;
+    }
+    if (hashes.size >= streams) hashes.clear();
+    hashes.set(stream, { revision, hash });
   };
 
   return {
@@ -95,10 +107,10 @@ export const checker = (kept: Kept, streams: number) => {
     next(event: StoredEvent): string | undefined {
       const missing = gap(event.position);
       const hash = hashIn(event.metadata);
-      const wrong = missing ?? fault(event, hash);
+      const known = hashes.get(event.stream);
+      const wrong = missing ?? fault(event, hash, known);
       last = event.position;
-      if (hashes.size >= streams) hashes.clear();
-      hashes.set(event.stream, { revision: event.revision, hash });
+      remember(event, hash, known);
       // What was found once may have been accepted since.
       if (wrong === undefined || (!missing && kept.sumAt(event.position) === sumOf(event))) return undefined;
       return wrong;
