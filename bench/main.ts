@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { appending } from './appending.ts';
 import { changing } from './changing.ts';
 import type { Comparison, Findings } from './compare.ts';
+import { eventstoredb } from './eventstoredb.ts';
 import { listing } from './listing.ts';
 import { logOverGrpc } from './logOverGrpc.ts';
 import { nodes } from './nodes.ts';
@@ -17,7 +18,7 @@ import { table } from './table.ts';
 
 // npm run bench [-- a c ...]: measures all parts or those named, and prints one table.
 
-const parts: Readonly<Record<string, () => Promise<Findings>>> = { a: reading, b: changing, c: appending, d: replaying, e: startingUp, f: listing, g: nodes, h: logOverGrpc, i: twoNodes, j: takingOver, k: projecting, l: readingWrites };
+const parts: Readonly<Record<string, () => Promise<Findings>>> = { a: reading, b: changing, c: appending, d: replaying, e: startingUp, f: listing, g: nodes, h: logOverGrpc, i: twoNodes, j: takingOver, k: projecting, l: readingWrites, m: eventstoredb };
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !Object.hasOwn(parts, name));
