@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { setTimeout as pause } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { EventStoreDBClient } from '@eventstore/db-client';
 import { openEventStoreDb } from '../src/store/eventstoredb.ts';
 import { type ApiNode, nodesOver, soon } from './cluster.ts';
 import { type Load, startLoad } from './load.ts';
@@ -24,6 +25,10 @@ const stop = (node: string) => run('stop', node);
 const start = (node: string) => run('start', node);
 const hold = (node: string) => run('pause', node);
 const release = (node: string) => run('resume', node);
+const resign = (node: string) => run('resign', node);
+const forgetAll = (node: string) => run('wipe', node);
+/** All nodes get new certificates of the same authority, without a restart. */
+const renewCertificates = () => run('renew');
 const nodeNumbers = ['1', '2', '3'] as const;
 
 /** The node that leads the cluster; undefined while none does. */
@@ -33,26 +38,82 @@ const clusterLeads = (): Promise<number> => soon('the cluster has a leader', asy
 type Scene = { readonly leader: string; readonly follower: string; readonly redis: OwnRedis; readonly nodes: readonly ApiNode[]; readonly load: Load };
 
 const heldMs = 8000;
+const standardProjections = ['$streams', '$stream_by_category', '$by_category', '$by_event_type'];
+
+/** Projections write into the log for every event that is in it. They are off when a scene begins. */
+const withProjections = async (work: () => Promise<unknown>): Promise<void> => {
+  const client = EventStoreDBClient.connectionString(url!);
+  try {
+    for (const name of standardProjections) await client.enableProjection(name);
+    await work();
+    for (const name of standardProjections) await client.disableProjection(name);
+  } finally {
+    await client.dispose();
+  }
+};
+
+/** How many milliseconds the cluster had no leader, where a scene took it away. */
+type Leaderless = number | void;
 
 /** What happens to the cluster, or beside it; at the end of a scene every node runs. */
-const scenes: Readonly<Record<string, (scene: Scene) => Promise<unknown>>> = {
+const scenes: Readonly<Record<string, (scene: Scene) => Promise<Leaderless>>> = {
   'nothing but a burst of changes': () => pause(3000),
-  'the leader is killed': async ({ leader }) => { await kill(leader); await clusterLeads(); await pause(3000); await start(leader); },
-  'the leader is stopped': async ({ leader }) => { await stop(leader); await clusterLeads(); await pause(3000); await start(leader); },
+  'the leader is killed': async ({ leader }) => {
+    await kill(leader);
+    const leaderless = await clusterLeads();
+    await pause(3000);
+    await start(leader);
+    return leaderless;
+  },
+  'the leader is stopped': async ({ leader }) => {
+    await stop(leader);
+    const leaderless = await clusterLeads();
+    await pause(3000);
+    await start(leader);
+    return leaderless;
+  },
+  'the leader resigns': async ({ leader }) => {
+    await resign(leader);
+    return clusterLeads();
+  },
   'the leader stands still': async ({ leader }) => { await hold(leader); await pause(heldMs); await release(leader); },
   'the leader stands still for a moment': async ({ leader }) => { await hold(leader); await pause(1000); await release(leader); },
   'a follower is killed': async ({ follower }) => { await kill(follower); await pause(3000); await start(follower); },
   'a follower is stopped': async ({ follower }) => { await stop(follower); await pause(3000); await start(follower); },
   'a follower stands still': async ({ follower }) => { await hold(follower); await pause(heldMs); await release(follower); },
+  'a follower comes back without its data': async ({ follower }) => {
+    await stop(follower);
+    await forgetAll(follower);
+    await start(follower);
+  },
+  'both followers stand still: no quorum': async ({ leader }) => {
+    const followers = nodeNumbers.filter((node) => node !== leader);
+    await Promise.all(followers.map(hold));
+    await pause(5000);
+    await Promise.all(followers.map(release));
+  },
+  'all certificates are renewed': async () => { await renewCertificates(); },
+  'projections are switched on': () => withProjections(() => pause(10_000)),
+  'projections are on and the leader is killed': async ({ leader }) => {
+    let leaderless = 0;
+    await withProjections(async () => {
+      await kill(leader);
+      leaderless = await clusterLeads();
+      await start(leader);
+      await run('wait');
+    });
+    return leaderless;
+  },
   'the leader is killed twice': async ({ leader }) => {
     await kill(leader);
-    await clusterLeads();
+    const first = await clusterLeads();
     await start(leader);
     await run('wait');
     const next = (await leaderOfCluster())!;
     await kill(next);
-    await clusterLeads();
+    const second = await clusterLeads();
     await start(next);
+    return Math.max(first, second);
   },
   'two nodes are killed: no quorum': async ({ leader, follower }) => {
     await Promise.all([kill(leader), kill(follower)]);
@@ -83,6 +144,9 @@ const scenes: Readonly<Record<string, (scene: Scene) => Promise<unknown>>> = {
   },
 };
 
+/** Scenes in which no node of the cluster is touched, by how their names begin. */
+const untouched = ['nothing', 'all certificates', 'projections are switched on'];
+
 describeOwnRedis('on a cluster of EventStoreDB', function (redis) {
   let nodes: ReturnType<typeof nodesOver>;
   let check: ReturnType<typeof loadCheck>;
@@ -102,12 +166,14 @@ describeOwnRedis('on a cluster of EventStoreDB', function (redis) {
         this.timeout(600_000);
         const own = `s${Date.now()}`;
         const load = startLoad({ nodes: nodes.nodes, round: own });
+        let leaderless: number | undefined;
         try {
           await Promise.all(nodes.nodes.map((node) => goesOn(load, node)));
           const leader = (await leaderOfCluster())!;
           const follower = nodeNumbers.find((node) => node !== leader)!;
           load.longestPause();
-          await Promise.all([load.burst(), happen({ leader, follower, redis: redis(), nodes: nodes.nodes, load })]);
+          const [, without] = await Promise.all([load.burst(), happen({ leader, follower, redis: redis(), nodes: nodes.nodes, load })]);
+          leaderless = without ?? undefined;
           await run('wait');
           await Promise.all(nodes.nodes.map((node) => goesOn(load, node)));
           await Promise.all(nodes.nodes.map((node) => soon(`${node.name} is ready`, () => node.ready())));
@@ -115,8 +181,9 @@ describeOwnRedis('on a cluster of EventStoreDB', function (redis) {
           await load.stop();
         }
         const { wishes, failures, replayed } = load.tally();
-        process.stderr.write(`      ${wishes} changes wanted, ${failures} times no answer, ${replayed} found stored, at most ${load.longestPause()} ms without a change\n`);
-        if (name.startsWith('nothing')) assert.equal(failures, 0, 'no node was touched, so every request is answered');
+        process.stderr.write(`      ${wishes} changes wanted, ${failures} times no answer, ${replayed} found stored, at most ${load.longestPause()} ms without a change`
+          + `${leaderless === undefined ? '' : `, ${leaderless} ms of them without a leader`}\n`);
+        if (untouched.some((begin) => name.startsWith(begin))) assert.equal(failures, 0, 'no node was touched, so every request is answered');
         await check(load, own);
       });
     }
