@@ -1,5 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { decoded } from './domain/percentEncoding.ts';
 import { keyOf } from './secrets.ts';
 import { blockList } from './southbound/addresses.ts';
 import type { Allowed } from './southbound/outbound.ts';
@@ -35,16 +36,7 @@ const file = (about: string) => setting(about, '', (given) => {
 const isRedisUrl = (given: string): boolean => {
   if (!/^rediss?:\/\//.test(given) || !URL.canParse(given)) return false;
   const { hostname, pathname, username, password } = new URL(given);
-  return hostname !== '' && /^\/?\d*$/.test(pathname) && isEncoded(username) && isEncoded(password);
-};
-
-const isEncoded = (text: string): boolean => {
-  try {
-    decodeURIComponent(text);
-    return true;
-  } catch {
-    return false;
-  }
+  return hostname !== '' && /^\/?\d*$/.test(pathname) && decoded(username) !== undefined && decoded(password) !== undefined;
 };
 
 const items = (given: string | undefined): readonly string[] => given?.split(',').map((item) => item.trim()) ?? [];

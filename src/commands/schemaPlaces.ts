@@ -1,3 +1,4 @@
+import { decoded } from '../domain/percentEncoding.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { definitions, type Dialect, dialectOf } from './dialects.ts';
 
@@ -74,7 +75,7 @@ export const placesIn = (document: unknown, dialect: Dialect, onPattern: OnPatte
     const [address = '', fragment = ''] = ref.split('#', 2);
     const resource = resourceAt(address === '' ? base : resolved(address, base));
     if (!resource) throw new Refusal('invalid', `$ref ${JSON.stringify(ref)} leaves the schema; only references within it are followed`);
-    const name = decoded(fragment);
+    const name = decoded(fragment) ?? fragment;
     const found = name === '' || name.startsWith('/') ? places.get(resource.root + name) : resource.anchors.get(name);
     if (!found) throw new Refusal('invalid', `$ref ${JSON.stringify(ref)} names no schema; definitions belong into $defs or definitions`);
     return found;
@@ -133,10 +134,3 @@ const resolved = (address: string, base: string): string => {
   return new URL(address, base).href;
 };
 
-const decoded = (fragment: string): string => {
-  try {
-    return decodeURIComponent(fragment);
-  } catch {
-    return fragment;
-  }
-};

@@ -4,6 +4,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import Koa, { type Context } from 'koa';
 import { Type } from 'typebox';
 import type { Actor } from '../domain/core.ts';
+import { decoded } from '../domain/percentEncoding.ts';
 import { Refusal } from '../domain/refusal.ts';
 import { traceparentOf } from '../southbound/traceparent.ts';
 import type { Authenticator, Principal } from './authenticate.ts';
@@ -100,7 +101,7 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
   const answer = async (ctx: Context, path: string, seen: Noted, requestId: string, address: string): Promise<Outgoing> => {
     const { method } = ctx;
     if (needs.stopping()) throw new Refusal('unavailable', 'The service is shutting down', { retryAfterSeconds: 2 });
-    const readable = path !== '' && !(path.includes('%') && malformed(path));
+    const readable = path !== '' && !(path.includes('%') && decoded(path) === undefined);
     if (path === '/' && (method === 'GET' || method === 'HEAD')) return toDocs;
     const match = readable ? find(method, path) : undefined;
     if (method === 'OPTIONS' && match) return preflight(match);
@@ -283,14 +284,4 @@ const pathOf = (ctx: Context): string => {
     ctx.url = pathname + search;
   }
   return ctx.path;
-};
-
-/** Escapes that are no escapes, or that are no UTF-8. */
-const malformed = (path: string): boolean => {
-  try {
-    decodeURIComponent(path);
-    return false;
-  } catch {
-    return true;
-  }
 };

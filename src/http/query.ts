@@ -1,4 +1,5 @@
 import { type TSchema, Type } from 'typebox';
+import { decoded } from '../domain/percentEncoding.ts';
 import { type Fault, Refusal } from '../domain/refusal.ts';
 import type { Where } from '../projections/port.ts';
 import { filterOf, type Sent, whereOf } from './filters.ts';
@@ -72,19 +73,16 @@ const converter = (schema: TSchema & { readonly type?: string; readonly const?: 
 const pairsOf = (querystring: string, faults: Fault[]): readonly (readonly [name: string, text: string])[] =>
   querystring.split('&').filter((pair) => pair !== '').flatMap((pair) => {
     const at = pair.indexOf('=');
-    const [name, text] = at < 0 ? [decoded(pair), ''] : [decoded(pair.slice(0, at)), decoded(pair.slice(at + 1))];
+    const [name, text] = at < 0 ? [formDecoded(pair), ''] : [formDecoded(pair.slice(0, at)), formDecoded(pair.slice(at + 1))];
     if (name !== undefined && text !== undefined && name.length <= 256) return [[name, text] as const];
     faults.push({ message: 'The query has a malformed percent-encoding, a control character, or a name of more than 256 characters', path: name?.slice(0, 256) ?? 'query' });
     return [];
   });
 
-const decoded = (text: string): string | undefined => {
+const formDecoded = (text: string): string | undefined => {
   if (/^[\w.~:-]*$/.test(text)) return text;
-  try {
-    const plain = decodeURIComponent(text.replaceAll('+', ' '));
-    // Anything else than ASCII has to come percent-encoded, so that it is known to be UTF-8.
-    return /[\u0000-\u001f\u007f]/.test(plain) || /[^\u0020-\u007e]/.test(text) ? undefined : plain;
-  } catch {
-    return undefined;
-  }
+  // Anything else than ASCII has to come percent-encoded, so that it is known to be UTF-8.
+  if (/[^\u0020-\u007e]/.test(text)) return undefined;
+  const plain = decoded(text.replaceAll('+', ' '));
+  return plain !== undefined && /[\u0000-\u001f\u007f]/.test(plain) ? undefined : plain;
 };

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import { decoded } from '../domain/percentEncoding.ts';
 
 /** Where an event log is: in a file of SQLite, or behind a connection string of EventStoreDB. */
 export type LogUrl = { readonly file: string } | { readonly url: string };
@@ -51,10 +52,6 @@ const options: { readonly [name: string]: (value: string) => string | undefined 
 // As the client compares names of options.
 const flat = (name: string): string => name.toLowerCase().replace(/[_-]/g, '');
 const names = new Map(Object.keys(options).map((name) => [flat(name), name]));
-
-const decoded = (text: string): string | undefined => {
-  try { return decodeURIComponent(text); } catch { return undefined; }
-};
 
 /** What a connection string of EventStoreDB says. Options have their names as `logUrl` knows them. */
 export type EsdbUrl = {
