@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
 import { Refusal } from '../../domain/refusal.ts';
-import { fairTurns } from '../fairTurns.ts';
+import { fairShares } from '../fairShares.ts';
 import type { Renderer, Rendering } from '../port.ts';
 import { Busy } from '../slots.ts';
 import { limits as templateLimits } from './budget.ts';
@@ -26,7 +26,7 @@ const refusal = (line: number, reason: string): Refusal =>
 export const jinjaRenderer = (): Renderer => {
   const idle: EngineProcess[] = Array.from({ length: places + express }, () => engineProcess(limits));
   const engines = [...idle];
-  const inTurn = fairTurns({ places, express, inLine, inAll });
+  const inTurn = fairShares({ places, express, inLine, inAll });
   const underWay = new Map<AbortController, Promise<unknown>>();
   const shuttingDown = new Refusal('unavailable', 'The service is shutting down');
   let closed = false;

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
-import { fairTurns } from '../src/southbound/fairTurns.ts';
+import { fairShares } from '../src/southbound/fairShares.ts';
 import { Busy } from '../src/southbound/slots.ts';
 import { fixedClock } from './node.ts';
 
 const never = new AbortController().signal;
 const settled = () => new Promise(setImmediate);
 
-describe('Fair turns', () => {
-  const setUp = (bounds: Partial<Parameters<typeof fairTurns>[0]> = {}) => {
+describe('Fair shares', () => {
+  const setUp = (bounds: Partial<Parameters<typeof fairShares>[0]> = {}) => {
     const clock = fixedClock();
-    const inTurn = fairTurns({ places: 2, express: 0, inLine: 10, inAll: 100, now: clock.now, ...bounds });
+    const inTurn = fairShares({ places: 2, express: 0, inLine: 10, inAll: 100, now: clock.now, ...bounds });
     const begun: string[] = [];
     const ends = new Map<string, (ms: number) => void>();
     const ask = (name: string, signal = never) => inTurn(name[0]!, signal, (used) => {
@@ -118,7 +118,7 @@ describe('Fair turns', () => {
   });
 
   it('go on after work that fails', async () => {
-    const inTurn = fairTurns({ places: 1, express: 0, inLine: 1, inAll: 1 });
+    const inTurn = fairShares({ places: 1, express: 0, inLine: 1, inAll: 1 });
     const failing = inTurn('a', never, async () => { throw new Error('failed'); });
     const next = inTurn('a', never, async () => 'next');
     await assert.rejects(failing, /failed/);
