@@ -4,11 +4,11 @@ import { createServer, type Socket } from 'node:net';
 import { Metadata, status } from '@grpc/grpc-js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import rpc from '@eventstore/db-client/generated/status_pb.js';
-import streams, { type BatchAppendReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import streams, { type BatchAppendReq } from '@eventstore/db-client/generated/streams_pb.js';
 import any from 'google-protobuf/google/protobuf/any_pb.js';
 import empty from 'google-protobuf/google/protobuf/empty_pb.js';
 import { WrongRevision } from '../src/store/port.ts';
-import { breakOff, fill, ids, isSubscription, read, readAll, type ReadCall, workbench } from './eventstoredbWorkbench.ts';
+import { beforeSending, breakOff, fill, ids, isSubscription, read, readAll, type ReadCall, workbench } from './eventstoredbWorkbench.ts';
 import { freePort } from './freePort.ts';
 import { type AppendCall, memoryEventStore, type Proposal } from './memoryEventStore.ts';
 import { failure } from './scriptedEventStore.ts';
@@ -55,11 +55,10 @@ describe('a healthy EventStoreDB', () => {
       read: (call: ReadCall) => {
         if (isSubscription(call) && ++subscriptions <= 5) {
           let sent = 0;
-          const write = call.write.bind(call);
-          call.write = (message: ReadResp) => {
+          beforeSending(call, () => {
             if (sent++ === 6) tooSlow(call);
-            return sent <= 6 && write(message);
-          };
+            return sent <= 6;
+          });
         }
         memory.handlers.read(call);
       },
@@ -84,10 +83,7 @@ describe('a healthy EventStoreDB', () => {
     const server = await serve({
       ...memory.handlers,
       read: (call: ReadCall) => {
-        if (isSubscription(call)) {
-          const write = call.write.bind(call);
-          call.write = (message: ReadResp) => { if (message.hasEvent()) sent++; return write(message); };
-        }
+        if (isSubscription(call)) beforeSending(call, (message) => { if (message.hasEvent()) sent++; });
         memory.handlers.read(call);
       },
     });
@@ -231,11 +227,9 @@ describe('a healthy EventStoreDB', () => {
     const server = await serve({
       ...memory.handlers,
       read: (call: ReadCall) => {
-        const write = call.write.bind(call);
-        call.write = (message: ReadResp) => {
+        beforeSending(call, (message) => {
           if (isSubscription(call) && message.getEvent()?.getEvent()?.getMetadataMap().get('type')?.startsWith('$')) delivered++;
-          return write(message);
-        };
+        });
         memory.handlers.read(call);
       },
     });
@@ -265,12 +259,10 @@ describe('a healthy EventStoreDB', () => {
     const server = await serve({
       ...memory.handlers,
       read: (call: ReadCall) => {
-        const write = call.write.bind(call);
-        call.write = (message: ReadResp) => {
+        beforeSending(call, (message) => {
           const event = message.getEvent()?.getEvent();
           if (event?.getMetadataMap().get('type') === 'stranger') event.setStreamRevision('9223372036854775807').setCommitPosition('18446744073709551615');
-          return write(message);
-        };
+        });
         memory.handlers.read(call);
       },
     });

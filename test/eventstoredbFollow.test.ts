@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { status } from '@grpc/grpc-js';
-import streams, { type ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
-import { breakOff, fill, ids, isSubscription, readAll, type ReadCall, workbench } from './eventstoredbWorkbench.ts';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+import { beforeSending, breakOff, fill, ids, isSubscription, readAll, type ReadCall, workbench } from './eventstoredbWorkbench.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
 import { until } from './until.ts';
 
@@ -22,11 +22,10 @@ describe('following by the adapter of EventStoreDB', () => {
         read: (call: ReadCall) => {
           if (isSubscription(call) && ++subscriptions <= 4) {
             let sent = 0;
-            const write = call.write.bind(call);
-            call.write = (message: ReadResp) => {
+            beforeSending(call, () => {
               if (sent++ === 8) spoil(call);
-              return sent <= 8 && write(message);
-            };
+              return sent <= 8;
+            });
           }
           memory.handlers.read(call);
         },
@@ -92,17 +91,14 @@ describe('following by the adapter of EventStoreDB', () => {
       read: (call: ReadCall) => {
         if (!isSubscription(call)) return memory.handlers.read(call);
         const checkpoint = (commit: string, prepare = commit) => call.write(new streams.ReadResp().setCheckpoint(new streams.ReadResp.Checkpoint().setCommitPosition(commit).setPreparePosition(prepare)));
-        const write = call.write.bind(call);
-        call.write = (message: ReadResp) => {
-          if (message.hasEvent()) {
-            const position = message.getEvent()!.getEvent()!.getCommitPosition();
-            checkpoint(String(Number(position) - 50));
-            checkpoint('1');
-            checkpoint('900000', '0');
-            checkpoint('18446744073709551615');
-          }
-          return write(message);
-        };
+        beforeSending(call, (message) => {
+          if (!message.hasEvent()) return;
+          const position = message.getEvent()!.getEvent()!.getCommitPosition();
+          checkpoint(String(Number(position) - 50));
+          checkpoint('1');
+          checkpoint('900000', '0');
+          checkpoint('18446744073709551615');
+        });
         sendMore = () => checkpoint('123456');
         memory.handlers.read(call);
       },

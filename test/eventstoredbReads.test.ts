@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { status } from '@grpc/grpc-js';
-import streams, { type ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
-import { breakOff, ids, read, readAll, type ReadCall, workbench } from './eventstoredbWorkbench.ts';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+import { beforeSending, breakOff, ids, read, readAll, type ReadCall, workbench } from './eventstoredbWorkbench.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
 import { newEvent, newEvents } from './store.contract.ts';
 import { until } from './until.ts';
@@ -39,11 +39,7 @@ describe('the adapter of EventStoreDB', () => {
       ...memory.handlers,
       read: (call: ReadCall) => {
         let sent = 0;
-        const write = call.write.bind(call);
-        call.write = (message: ReadResp) => {
-          if (sent++ === 600 && broken++ < 2) breakOff(call, status.UNAVAILABLE);
-          return write(message);
-        };
+        beforeSending(call, () => { if (sent++ === 600 && broken++ < 2) breakOff(call, status.UNAVAILABLE); });
         memory.handlers.read(call);
       },
     })).url);
@@ -83,8 +79,7 @@ describe('the adapter of EventStoreDB', () => {
     const store = await open((await serve({
       ...memory.handlers,
       read: (call: ReadCall) => {
-        const write = call.write.bind(call);
-        call.write = (message: ReadResp) => { message.getEvent()?.getEvent()?.setCommitPosition('9007199254740992'); return write(message); };
+        beforeSending(call, (message) => { message.getEvent()?.getEvent()?.setCommitPosition('9007199254740992'); });
         memory.handlers.read(call);
       },
     })).url);

@@ -10,6 +10,13 @@ export type ReadCall = ServerWritableStream<ReadReq, ReadResp>;
 
 /** Ends a call on the server's side with a failure. */
 export const breakOff = (call: object, code: status): void => void (call as NodeJS.EventEmitter).emit('error', failure(code));
+
+/** Shows a test what the server is about to send: it may change the message, or keep it back by answering false. */
+export const beforeSending = (call: ReadCall, look: (message: ReadResp) => unknown): void => {
+  const write = call.write.bind(call);
+  call.write = (message: ReadResp) => look(message) === false || write(message);
+};
+
 export const isSubscription = (call: ReadCall): boolean => call.request.getOptions()!.hasSubscription();
 
 export const ids = (events: readonly { readonly id: string }[]): string[] => events.map(({ id }) => id);

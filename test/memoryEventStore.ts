@@ -6,6 +6,7 @@ import rpc from '@eventstore/db-client/generated/status_pb.js';
 import streams, { type AppendReq, type BatchAppendReq, type BatchAppendResp, type ReadReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import any from 'google-protobuf/google/protobuf/any_pb.js';
 import empty from 'google-protobuf/google/protobuf/empty_pb.js';
+import { streamIdentifier } from '../src/store/streamIdentifier.ts';
 import { failure, type IStreamsServer } from './scriptedEventStore.ts';
 
 type Kept = { readonly stream: string; readonly revision: number | bigint; readonly position: number; readonly message: BatchAppendReq.ProposedMessage };
@@ -152,7 +153,7 @@ export const memoryEventStore = ({ remembers = true, positions = true, most = In
 
   const gone = (stream: string): BatchAppendResp => {
     const details = new any.Any();
-    const answer = new shared.StreamDeleted().setStreamIdentifier(new shared.StreamIdentifier().setStreamName(Buffer.from(stream)));
+    const answer = new shared.StreamDeleted().setStreamIdentifier(streamIdentifier(stream));
     details.pack(answer.serializeBinary(), 'event_store.client.StreamDeleted');
     return new streams.BatchAppendResp().setError(new rpc.Status().setMessage('StreamDeleted').setDetails(details));
   };
@@ -171,7 +172,7 @@ export const memoryEventStore = ({ remembers = true, positions = true, most = In
 
   const response = ({ stream, revision, position, message }: Kept, ofAll: boolean): ReadResp => {
     const event = new streams.ReadResp.ReadEvent.RecordedEvent().setId(message.getId()).setStreamRevision(String(revision))
-      .setStreamIdentifier(new shared.StreamIdentifier().setStreamName(Buffer.from(stream)))
+      .setStreamIdentifier(streamIdentifier(stream))
       .setCustomMetadata(message.getCustomMetadata_asU8()).setData(message.getData_asU8());
     if (positions || ofAll) event.setCommitPosition(String(position)).setPreparePosition(String(position));
     message.getMetadataMap().forEach((value: string, key: string) => event.getMetadataMap().set(key, value));

@@ -18,6 +18,7 @@ import { automations } from '../src/projections/automations.ts';
 import type { EventStore } from '../src/store/port.ts';
 import { noticingTouched, Touched, touchedStreams } from '../src/store/touched.ts';
 import { context } from './given.ts';
+import { beforeSending } from './eventstoredbWorkbench.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
 import { ok, refused } from './people.ts';
@@ -255,12 +256,11 @@ describe('a service over an EventStoreDB in which streams were cut and scavenged
       ...handlers,
       // Nobody gets the events that are gone.
       read: (call) => {
-        const write = call.write.bind(call);
-        call.write = (response: Parameters<typeof write>[0]) => {
+        beforeSending(call, (response) => {
           const event = response.getEvent()?.getEvent();
           const stream = Buffer.from(event?.getStreamIdentifier()?.getStreamName_asU8() ?? []).toString();
-          return event && Number(event.getStreamRevision()) < (gone.get(stream) ?? 0) ? true : write(response);
-        };
+          return !event || Number(event.getStreamRevision()) >= (gone.get(stream) ?? 0);
+        });
         handlers.read(call);
       },
     });

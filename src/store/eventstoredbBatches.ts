@@ -9,6 +9,7 @@ import empty from 'google-protobuf/google/protobuf/empty_pb.js';
 import { Denied, refusedByServer, Silence, toError, TryAgain } from './eventstoredbErrors.ts';
 import { toPosition, toRevision } from './eventstoredbEvents.ts';
 import { type Appended, type NewEvent, WrongRevision } from './port.ts';
+import { streamIdentifier } from './streamIdentifier.ts';
 
 /** A call that brings many appends. */
 export type BatchCall = ClientDuplexStream<BatchAppendReq, BatchAppendResp>;
@@ -24,7 +25,7 @@ const message = ({ id, type, data, metadata }: NewEvent): BatchAppendReq.Propose
 
 // Without a deadline: EventStoreDB would compare ours with its own clock. It has a time of its own for each write.
 const request = (id: string, stream: string, expected: number, events: readonly NewEvent[]): BatchAppendReq => {
-  const options = new streams.BatchAppendReq.Options().setStreamIdentifier(new shared.StreamIdentifier().setStreamName(Buffer.from(stream)));
+  const options = new streams.BatchAppendReq.Options().setStreamIdentifier(streamIdentifier(stream));
   if (expected < 0) options.setNoStream(new empty.Empty());
   else options.setStreamPosition(String(expected));
   return new streams.BatchAppendReq().setCorrelationId(new shared.UUID().setString(id)).setOptions(options).setProposedMessagesList(events.map(message)).setIsFinal(true);

@@ -6,12 +6,13 @@ import type { CopyEnd } from './copyLog.ts';
 import { openEventStoreDb } from './eventstoredb.ts';
 import { arriving } from './eventstoredbArriving.ts';
 import { type Connection, connections as connectionsTo, usualTimes } from './eventstoredbConnection.ts';
-import { appendRequests, eventsIn, lastRevision, readRequest } from './eventstoredbCopyMessages.ts';
+import { appendRequests, eventsIn, lastRevision } from './eventstoredbCopyMessages.ts';
 import { toError } from './eventstoredbErrors.ts';
 import { within } from './eventstoredbPatience.ts';
-import { newestOfStream } from './eventstoredbRequests.ts';
+import { newestOfAll, newestOfStream, readOfAll } from './eventstoredbRequests.ts';
 import { tombstoneType } from './grpc/foreignStream.ts';
 import { type Appended, type Batch, type Filter, type NewEvent, type StoredEvent, TouchedStream, WrongRevision } from './port.ts';
+import { streamIdentifier } from './streamIdentifier.ts';
 
 type Options = {
   readonly url: string;
@@ -45,10 +46,9 @@ const appending = async (connection: Connection, ...append: Parameters<typeof ap
 };
 
 const ending = async (connection: Connection, stream: string): Promise<void> => {
-  const { client, metadata, options } = await connection.calls(true);
-  const identifier = new shared.StreamIdentifier().setStreamName(Buffer.from(stream));
-  const request = new streams.TombstoneReq().setOptions(new streams.TombstoneReq.Options().setStreamIdentifier(identifier).setAny(new shared.Empty()));
-  return new Promise((resolve, reject) => { client.tombstone(request, metadata, options, (error) => (error ? reject(error) : resolve())); });
+  const { client, metadata, options: call } = await connection.calls(true);
+  const options = new streams.TombstoneReq.Options().setStreamIdentifier(streamIdentifier(stream)).setAny(new shared.Empty());
+  return new Promise((resolve, reject) => { client.tombstone(new streams.TombstoneReq().setOptions(options), metadata, call, (error) => (error ? reject(error) : resolve())); });
 };
 
 /** A log in EventStoreDB as one end of a copy: events come and go byte by byte, with their content types. */
@@ -93,7 +93,7 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
 
   const head = (): Promise<number> => insist(async (connection) => {
     let position = 0;
-    for await (const [event] of reading(connection, readRequest('newest'), own, answer)) position = event!.position;
+    for await (const [event] of reading(connection, newestOfAll('everything'), own, answer)) position = event!.position;
     return position;
   });
 
@@ -105,7 +105,7 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
     for (const tries = connections.tries(); position < end; ) {
       const connection = connections.current();
       try {
-        for await (const events of reading(connection, readRequest(position, filter), own, patience)) {
+        for await (const events of reading(connection, readOfAll(position, filter ?? 'everything'), own, patience)) {
           const news = await trueOnes(events.filter((event) => event.position > position && event.position <= end));
           position = Math.max(position, events.at(-1)!.position);
           yield { events: news, position: Math.min(position, end) };

@@ -3,7 +3,7 @@ import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import { Unreadable } from './eventstoredbErrors.ts';
 import type { Filter, StoredEvent } from './port.ts';
 
-type Record = ReadResp.ReadEvent.RecordedEvent;
+export type Record = ReadResp.ReadEvent.RecordedEvent;
 
 const own = '@';
 
@@ -33,10 +33,10 @@ const isJsonText = (bytes: Uint8Array): boolean => {
   try { JSON.parse(plain(bytes)); return true; } catch { return false; }
 };
 
-const contentTypeOf = (record: Record): string => record.getMetadataMap().get('content-type') ?? 'application/octet-stream';
+export const contentTypeOf = (record: Record): string => record.getMetadataMap().get('content-type') ?? 'application/octet-stream';
 
-const streamOf = (record: Record): string => plain(record.getStreamIdentifier()!.getStreamName_asU8());
-const typeOf = (record: Record): string => record.getMetadataMap().get('type') ?? '';
+export const streamOf = (record: Record): string => plain(record.getStreamIdentifier()!.getStreamName_asU8());
+export const typeOf = (record: Record): string => record.getMetadataMap().get('type') ?? '';
 
 /** The event in an answer; undefined in one that has none, or a link to one that is gone. */
 export const recordIn = (answer: ReadResp): Record | undefined => answer.getEvent()?.getEvent();

@@ -41,7 +41,7 @@ const subscribe = async function* (connection: Connection, follower: Follower, s
   const inserted: { put?: (answer: ReadResp) => void } = {};
   follower.mark = (position) => inserted.put?.(checkpoint(position));
   let last = follower.position;
-  const open = () => connection.read(subscriptionToAll(follower.position, filter));
+  const open = () => connection.read(subscriptionToAll(follower.position, filter ?? 'clients'));
   for await (const answers of arriving(connection, open, { what: 'read $all', bytes: ahead, stop, inserted })) {
     const events: StoredEvent[] = [];
     let { position } = follower;

@@ -126,7 +126,7 @@ export const eventStoreDbReads = (connections: Connections) => {
     let [newest, followed] = [0, 0];
     for await (const found of insist(async function* (connection) {
       // Mostly the newest of all is one; if not, EventStoreDB may have to search for it, but not twice.
-      for await (const [answer] of ask(connection, newestOfAll({ unfiltered: true }), whole)) {
+      for await (const [answer] of ask(connection, newestOfAll('everything'), whole)) {
         const record = answer && recordIn(answer);
         if (!record) continue;
         newest = Number(record.getCommitPosition());
@@ -144,7 +144,7 @@ export const eventStoreDbReads = (connections: Connections) => {
   const lastFollowed = async function* (connection: Connection): AsyncGenerator<StoredEvent | undefined> {
     for (let before: number | undefined; ; ) {
       let found = false;
-      for await (const answers of ask(connection, newestOfAll({ unfiltered: false }, 16, before), whole, true)) {
+      for await (const answers of ask(connection, newestOfAll('clients', 16, before), whole, true)) {
         for (const answer of answers) {
           const record = recordIn(answer);
           if (!record) continue;
@@ -163,13 +163,13 @@ export const eventStoreDbReads = (connections: Connections) => {
       return record && passes(record, filter) && isCountable(record) ? toStoredEvent(record) : undefined;
     };
     return pages((async function* () {
-      const request = readOfAll(position, { filter, unfiltered: false });
+      const request = readOfAll(position, filter ?? 'clients');
       for await (const answers of ask(connection, request, whole, true)) yield answers.map(toEvent).filter((event) => event !== undefined);
     })());
   };
 
   /** Position of the newest event of all, the server's own too. */
-  const newestPosition = async (): Promise<number> => (await first((connection) => only(connection, newestOfAll({ unfiltered: true }), whole)))?.position ?? 0;
+  const newestPosition = async (): Promise<number> => (await first((connection) => only(connection, newestOfAll('everything'), whole)))?.position ?? 0;
 
   const isDeleted = async (stream: string): Promise<boolean> => {
     try { return saysDeleted(await reads.newest(`$$${stream}`)); } catch (error) {
@@ -186,7 +186,7 @@ export const eventStoreDbReads = (connections: Connections) => {
     at: (position: number): Promise<StoredEvent | undefined> => first(async function* (connection) {
       if (position <= 0) return;
       try {
-        for await (const event of only(connection, readOfAll(position, { unfiltered: true }, 1), whole)) if (event?.position === position) yield event;
+        for await (const event of only(connection, readOfAll(position, 'everything', 1), whole)) if (event?.position === position) yield event;
       } catch (error) {
         // Positions between events are none of its positions.
         if (!(error instanceof UnknownError)) throw error;

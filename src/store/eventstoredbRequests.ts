@@ -1,28 +1,32 @@
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams, { type ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import type { Filter } from './port.ts';
+import { streamIdentifier } from './streamIdentifier.ts';
 
 const { Options } = streams.ReadReq;
 const { ReadDirection, FilterOptions } = Options;
 
-// The events that are looked at before EventStoreDB says how far it has come.
-const window = 32;
-// Without prefixes nearly all pass but the server's own, which come in thousands when projections are switched on.
-const wideWindow = 1024;
+/**
+ * Which events of the whole log: those of types with one of these prefixes, all but the server's own, or the server's own
+ * too.
+ */
+type Which = Filter | 'clients' | 'everything';
 
-const types = (filter: Filter | undefined) => {
-  const expression = new FilterOptions.Expression();
-  if (filter) expression.setPrefixList([...filter]);
-  else expression.setRegex('^[^$]');
-  return new FilterOptions().setEventType(expression).setMax(filter ? window : wideWindow).setCheckpointintervalmultiplier(1);
+// The events that EventStoreDB looks at in one step.
+const window = 1024;
+// A subscription hears after each step how far it has come. One that waits for few types hears it often.
+const narrowWindow = 32;
+
+const filterOf = (which: Filter | 'clients', window: number): ReadReq.Options.FilterOptions => {
+  const types = new FilterOptions.Expression();
+  if (which === 'clients') types.setRegex('^[^$]');
+  else types.setPrefixList([...which]);
+  return new FilterOptions().setEventType(types).setMax(window).setCheckpointintervalmultiplier(1);
 };
 
-/** `unfiltered`: the server's own events too. */
-type Which = { readonly filter?: Filter | undefined; readonly unfiltered?: boolean };
-
-const options = ({ filter, unfiltered = true }: Which): ReadReq.Options => {
+const options = (which: Which, steps = window): ReadReq.Options => {
   const made = new Options().setUuidOption(new Options.UUIDOption().setString(new shared.Empty()));
-  return unfiltered ? made.setNoFilter(new shared.Empty()) : made.setFilter(types(filter));
+  return which === 'everything' ? made.setNoFilter(new shared.Empty()) : made.setFilter(filterOf(which, steps));
 };
 
 const request = (made: ReadReq.Options, count: number | undefined, backwards: boolean): ReadReq =>
@@ -31,14 +35,14 @@ const request = (made: ReadReq.Options, count: number | undefined, backwards: bo
 const allFrom = (position: number): ReadReq.Options.AllOptions => (position === 0 ? new Options.AllOptions().setStart(new shared.Empty())
   : new Options.AllOptions().setPosition(new Options.Position().setCommitPosition(String(position)).setPreparePosition(String(position))));
 
-const streamOptions = (stream: string) => new Options.StreamOptions().setStreamIdentifier(new shared.StreamIdentifier().setStreamName(Buffer.from(stream)));
+const streamOptions = (stream: string) => new Options.StreamOptions().setStreamIdentifier(streamIdentifier(stream));
 
 /** A stream from a revision on; at the end comes the revision of its last event. */
 export const readOfStream = (stream: string, from: number): ReadReq =>
-  request(options({}).setStream(streamOptions(stream).setRevision(String(from))).setControlOption(new Options.ControlOption().setCompatibility(1)), undefined, false);
+  request(options('everything').setStream(streamOptions(stream).setRevision(String(from))).setControlOption(new Options.ControlOption().setCompatibility(1)), undefined, false);
 
 /** The newest event of a stream. */
-export const newestOfStream = (stream: string): ReadReq => request(options({}).setStream(streamOptions(stream).setEnd(new shared.Empty())), 1, true);
+export const newestOfStream = (stream: string): ReadReq => request(options('everything').setStream(streamOptions(stream).setEnd(new shared.Empty())), 1, true);
 
 /** The log from a position on, the event there included. */
 export const readOfAll = (position: number, which: Which, count?: number): ReadReq => request(options(which).setAll(allFrom(position)), count, false);
@@ -48,5 +52,7 @@ export const newestOfAll = (which: Which, count = 1, before?: number): ReadReq =
   request(options(which).setAll(before === undefined ? new Options.AllOptions().setEnd(new shared.Empty()) : allFrom(before)), count, true);
 
 /** What comes in the log after a position. */
-export const subscriptionToAll = (position: number, filter: Filter | undefined): ReadReq =>
-  new streams.ReadReq().setOptions(options({ filter, unfiltered: false }).setAll(allFrom(position)).setSubscription(new Options.SubscriptionOptions()));
+export const subscriptionToAll = (position: number, which: Filter | 'clients'): ReadReq => {
+  const made = options(which, which === 'clients' ? window : narrowWindow);
+  return new streams.ReadReq().setOptions(made.setAll(allFrom(position)).setSubscription(new Options.SubscriptionOptions()));
+};

@@ -1,6 +1,7 @@
 import { Metadata, status } from '@grpc/grpc-js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import { Refusal } from '../../domain/refusal.ts';
+import { streamIdentifier } from '../streamIdentifier.ts';
 import type { Expected } from './expected.ts';
 
 type Message = { serializeBinary(): Uint8Array };
@@ -61,7 +62,7 @@ export const accessDenied = (message: string): Fault =>
   });
 
 export const streamDeleted = (stream: string): Fault => {
-  const identifier = new shared.StreamIdentifier().setStreamName(Buffer.from(stream));
+  const identifier = streamIdentifier(stream);
   return new Fault(status.FAILED_PRECONDITION, `Event stream '${stream}' is deleted.`, {
     trailers: { exception: 'stream-deleted', 'stream-name': stream },
     detail: { name: 'event_store.client.StreamDeleted', message: new shared.StreamDeleted().setStreamIdentifier(identifier) },

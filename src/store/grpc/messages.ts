@@ -4,6 +4,7 @@ import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import { unwrapForeign, type Foreign } from '../foreign.ts';
 import type { StoredEvent } from '../port.ts';
+import { streamIdentifier } from '../streamIdentifier.ts';
 import { utf8 } from '../utf8.ts';
 import { badRequest } from './faults.ts';
 
@@ -18,8 +19,6 @@ export const streamIn = (identifier: StreamIdentifier | undefined): string => {
   if (/\p{Cc}/u.test(name)) throw badRequest("A stream's name has no control characters");
   return name;
 };
-
-export const identifierOf = (stream: string): StreamIdentifier => new shared.StreamIdentifier().setStreamName(Buffer.from(stream));
 
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
@@ -63,7 +62,7 @@ export const eventAnswer = (event: StoredEvent, structured: boolean): ReadResp =
   const position = String(event.position);
   const recorded = new streams.ReadResp.ReadEvent.RecordedEvent()
     .setId(uuidOf(event.id, structured))
-    .setStreamIdentifier(identifierOf(event.stream))
+    .setStreamIdentifier(streamIdentifier(event.stream))
     .setStreamRevision(String(event.revision))
     .setCommitPosition(position)
     .setPreparePosition(position)

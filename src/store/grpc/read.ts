@@ -7,7 +7,8 @@ import type { Answering } from './calls.ts';
 import { badRequest, streamDeleted } from './faults.ts';
 import { filterIn } from './filters.ts';
 import { foreignState, isShown, ownState, type StreamState } from './foreignStream.ts';
-import { eventAnswer, identifierOf, streamIn } from './messages.ts';
+import { eventAnswer, streamIn } from './messages.ts';
+import { streamIdentifier } from '../streamIdentifier.ts';
 
 /** What reading needs: the log, and which of its streams are the platform's own. */
 export type Readable = { readonly store: SqliteStore; readonly own: (stream: string) => boolean };
@@ -69,7 +70,7 @@ const readStream = async (readable: Readable, options: ReadReq.Options, from: Re
   const revision = revisionIn(from);
   const state = await stateOf(readable, stream);
   if (state.last < 0 || state.deleted) {
-    return send(new streams.ReadResp().setStreamNotFound(new streams.ReadResp.StreamNotFound().setStreamIdentifier(identifierOf(stream))));
+    return send(new streams.ReadResp().setStreamNotFound(new streams.ReadResp.StreamNotFound().setStreamIdentifier(streamIdentifier(stream))));
   }
   const { store } = readable;
   // What is written meanwhile is not of this reading.
