@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { secretKey } from './secretKey.ts';
 
-export const dist = fileURLToPath(new URL('../dist/', import.meta.url));
+const dist = fileURLToPath(new URL('../dist/', import.meta.url));
 /** With BENCH_PROFILE=<name>, programs of that name (or `service`) leave CPU profiles in dist/profiles. */
 const profiled = (name: string): string[] => (process.env.BENCH_PROFILE === name ? ['--cpu-prof', `--cpu-prof-dir=${join(dist, 'profiles')}`] : []);
 

@@ -15,7 +15,7 @@ const allowed: Record<string, readonly string[]> = {
 const packages: Record<string, readonly string[]> = {
   domain: ['typebox', 'typebox/compile'],
   store: [
-    '@photostructure/sqlite', 'lru-cache', '@grpc/grpc-js', '@eventstore/db-client', '@eventstore/db-client/generated', 'google-protobuf/google/protobuf',
+    '@photostructure/sqlite', 'lru-cache', '@grpc/grpc-js', '@eventstore/db-client', '@eventstore/db-client/generated', 'google-protobuf', 'google-protobuf/google/protobuf',
     '@eventstore/db-client/dist/streams/appendToStream/unpackError.js', '@eventstore/db-client/dist/utils/grpcUUID.js',
   ],
   'store/grpc': ['re2js', 'selfsigned'],

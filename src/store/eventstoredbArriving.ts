@@ -1,10 +1,10 @@
-import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import type { ClientReadableStream } from '@grpc/grpc-js';
+import type { Answer } from './eventstoredbAnswer.ts';
 import type { Connection } from './eventstoredbConnection.ts';
 import { Silence, toError, TryAgain } from './eventstoredbErrors.ts';
 import { unheard } from './eventstoredbPatience.ts';
 
-export type Call = ClientReadableStream<ReadResp>;
+export type Call = ClientReadableStream<Answer>;
 
 type Limits = {
   /** What the call is to do, in the words of an error. */
@@ -12,17 +12,14 @@ type Limits = {
   /** Aborts when the reader has enough: ends. */
   readonly stop?: AbortSignal;
   /** Is given the way to put an answer behind those that have arrived. */
-  readonly inserted?: { put?: (answer: ReadResp) => void };
+  readonly inserted?: { put?: (answer: Answer) => void };
   /** What waits to be taken, at most; beyond, nothing is read. */
   readonly bytes: number;
   /** Milliseconds without an answer: after `suspect`, each time, the connection is suspected; after `late` the call is given up. */
   readonly patience?: { readonly suspect: number; readonly late: number };
 };
 
-const sizeOf = (answer: ReadResp): number => {
-  const record = answer.getEvent()?.getEvent();
-  return 200 + (record ? record.getData_asU8().length + record.getCustomMetadata_asU8().length : 0);
-};
+const sizeOf = ({ event }: Answer): number => 200 + (event ? event.data.length + event.metadata.length : 0);
 
 /**
  * What a call gives, as many answers at a time as have arrived. They are taken off the wire at once, whatever the reader
@@ -30,9 +27,9 @@ const sizeOf = (answer: ReadResp): number => {
  */
 export async function* arriving(
   connection: Connection, open: () => Promise<Call>, { what, stop, inserted, bytes, patience }: Limits,
-): AsyncGenerator<readonly ReadResp[]> {
+): AsyncGenerator<readonly Answer[]> {
   const { gone } = connection;
-  let waiting: ReadResp[] = [];
+  let waiting: Answer[] = [];
   let size = 0;
   let failure: Error | undefined;
   let over = false;
@@ -46,7 +43,7 @@ export async function* arriving(
     left = true;
     call?.cancel();
   };
-  const taken = (answer: ReadResp): void => {
+  const taken = (answer: Answer): void => {
     waiting.push(answer);
     size += sizeOf(answer);
     if (size > bytes) call?.pause();
@@ -57,7 +54,7 @@ export async function* arriving(
     call = opened;
     // Stays on for good: an error that comes late must find a listener.
     opened
-      .on('data', (answer: ReadResp) => { connection.heard(); taken(answer); })
+      .on('data', (answer: Answer) => { connection.heard(); taken(answer); })
       .on('end', () => { over = true; wake(); })
       .on('error', (error) => failed(toError(error, what)));
     if (left) opened.cancel();

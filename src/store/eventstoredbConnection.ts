@@ -1,6 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
+import streamsService from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import { readAnswer } from './eventstoredbAnswer.ts';
 import type { Call } from './eventstoredbArriving.ts';
 import { batchAppends } from './eventstoredbBatches.ts';
 import { closed, explain, finalError, isElsewhere, NoConnection, Silence, unavailable } from './eventstoredbErrors.ts';
@@ -8,6 +10,8 @@ import { type Line, openLine } from './eventstoredbLine.ts';
 import { within } from './eventstoredbPatience.ts';
 import { type Server, serverAt } from './eventstoredbUrl.ts';
 import type { Appended, NewEvent } from './port.ts';
+
+const { path, requestSerialize } = streamsService.StreamsService.read;
 
 /** The way to make a call, and what it carries. */
 type Calls = Pick<Line, 'client'> & ReturnType<Server['call']>;
@@ -78,7 +82,7 @@ const connect = (server: Server, times: Times, wait: number, most: number) => {
     calls,
     read: async (request: ReadReq): Promise<Call> => {
       const { client, metadata, options } = await calls();
-      return client.read(request, metadata, options);
+      return client.makeServerStreamRequest(path, requestSerialize, readAnswer, request, metadata, options);
     },
     retire: (): void => {
       given.abort();

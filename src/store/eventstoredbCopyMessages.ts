@@ -1,8 +1,7 @@
-import { parseUUID } from '@eventstore/db-client/dist/utils/grpcUUID.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
-import streams, { type AppendReq, type ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import streams, { type AppendReq } from '@eventstore/db-client/generated/streams_pb.js';
+import type { Answer, Told } from './eventstoredbAnswer.ts';
 import { Unreadable } from './eventstoredbErrors.ts';
-import { contentTypeOf, type Record, recordIn, streamOf, typeOf } from './eventstoredbEvents.ts';
 import { type Foreign, isForeign, isText, unwrapForeign, wrapForeign } from './foreign.ts';
 import { tombstoneType } from './grpc/foreignStream.ts';
 import type { NewEvent, StoredEvent } from './port.ts';
@@ -32,30 +31,26 @@ export const appendRequests = (stream: string, expected: number, events: readonl
 /** Of the end of a stream: EventStoreDB gives it the largest revision that it has, which no number of JavaScript is. */
 export const lastRevision = Number.MAX_SAFE_INTEGER;
 
-const revisionOf = (record: Record, type: string): number => {
-  const revision = Number(record.getStreamRevision());
-  if (Number.isSafeInteger(revision)) return revision;
+const revisionOf = ({ revision, type }: Told): number => {
+  const exact = Number(revision);
+  if (Number.isSafeInteger(exact)) return exact;
   if (type === tombstoneType) return lastRevision;
-  throw new Unreadable(`EventStoreDB's revision ${record.getStreamRevision()} is beyond 2^53`);
+  throw new Unreadable(`EventStoreDB's revision ${revision} is beyond 2^53`);
 };
 
-const storedEvent = (record: Record, own: (stream: string) => boolean): StoredEvent => {
-  const [type, stream, contentType] = [typeOf(record), streamOf(record), contentTypeOf(record)];
-  const [data, metadata] = [record.getData_asU8(), record.getCustomMetadata_asU8()];
-  const place = { stream, revision: revisionOf(record, type), position: Number(record.getCommitPosition()) };
-  const id = parseUUID(record.getId())!.toLowerCase();
+const storedEvent = (told: Told, own: (stream: string) => boolean): StoredEvent => {
+  const { type, stream, contentType, data, metadata, created } = told;
+  const id = told.id.toLowerCase();
+  const place = { stream, revision: revisionOf(told), position: Number(told.position) };
   if (own(stream) && contentType === json && metadata.length > 0 && isText(data) && isText(metadata)) {
-    const event = { ...place, id, type, data: Buffer.from(data).toString(), metadata: Buffer.from(metadata).toString() };
+    const event = { ...place, id, type, data: data.toString(), metadata: metadata.toString() };
     // Else it would pass for one that is another event.
     if (!isForeign(event)) return event;
   }
-  // In units of 100 nanoseconds.
-  const created = new Date(Number(BigInt(record.getMetadataMap().get('created') ?? 0) / 10_000n));
-  return { ...wrapForeign({ id, type, data, metadata, contentType, created }), ...place };
+  const time = new Date(Number(BigInt(created) / 10_000n));
+  return { ...wrapForeign({ id, type, data, metadata, contentType, created: time }), ...place };
 };
 
 /** Events of answers, as a log in a file has them: the platform's own as texts, all others as the bytes that they are. */
-export const eventsIn = (answers: readonly ReadResp[], own: (stream: string) => boolean): readonly StoredEvent[] => {
-  const records = answers.map(recordIn).filter((record) => record !== undefined);
-  return records.map((record) => storedEvent(record, own));
-};
+export const eventsIn = (answers: readonly Answer[], own: (stream: string) => boolean): readonly StoredEvent[] =>
+  answers.map(({ event }) => event).filter((event) => event !== undefined).map((event) => storedEvent(event, own));

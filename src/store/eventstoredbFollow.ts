@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import streams, { type ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import type { Answer } from './eventstoredbAnswer.ts';
 import { arriving } from './eventstoredbArriving.ts';
 import type { Connection, Connections } from './eventstoredbConnection.ts';
 import { finalError, NoConnection, Silence, Unreadable } from './eventstoredbErrors.ts';
-import { isCountable, passes, recordIn, toStoredEvent } from './eventstoredbEvents.ts';
+import { isCountable, passes, toStoredEvent } from './eventstoredbEvents.ts';
 import { subscriptionToAll } from './eventstoredbRequests.ts';
 import type { Batch, Filter, StoredEvent } from './port.ts';
 
@@ -27,35 +27,34 @@ const longestRefused = 2000;
 // What may wait for a follower, in bytes. EventStoreDB ends the subscription of one that is further behind.
 const ahead = 32 * 1024 * 1024;
 
-const checkpoint = (position: number): ReadResp =>
-  new streams.ReadResp().setCheckpoint(new streams.ReadResp.Checkpoint().setCommitPosition(String(position)).setPreparePosition(String(position)));
+const checkpointAt = (position: number): Answer => ({ checkpoint: { commit: String(position), prepare: String(position) } });
 
 /** The position of a checkpoint; 0 if it says nothing that can be used. */
-const reachedIn = (answer: ReadResp): number => {
-  const [commit, prepare] = [answer.getCheckpoint()?.getCommitPosition(), answer.getCheckpoint()?.getPreparePosition()];
+const reachedIn = ({ checkpoint }: Answer): number => {
+  const { commit, prepare } = checkpoint ?? {};
   return commit === prepare && Number.isSafeInteger(Number(commit)) ? Number(commit) : 0;
 };
 
 const subscribe = async function* (connection: Connection, follower: Follower, stop: AbortSignal): AsyncGenerator<Batch> {
   const { filter } = follower;
-  const inserted: { put?: (answer: ReadResp) => void } = {};
-  follower.mark = (position) => inserted.put?.(checkpoint(position));
+  const inserted: { put?: (answer: Answer) => void } = {};
+  follower.mark = (position) => inserted.put?.(checkpointAt(position));
   let last = follower.position;
   const open = () => connection.read(subscriptionToAll(follower.position, filter ?? 'clients'));
   for await (const answers of arriving(connection, open, { what: 'read $all', bytes: ahead, stop, inserted })) {
     const events: StoredEvent[] = [];
     let { position } = follower;
     for (const answer of answers) {
-      const record = recordIn(answer);
-      if (record && passes(record, filter) && isCountable(record)) {
-        const event = toStoredEvent(record);
+      const told = answer.event;
+      if (told && passes(told, filter) && isCountable(told)) {
+        const event = toStoredEvent(told);
         // Only an event makes another a repetition: whatever a checkpoint says, nothing that comes is left out.
         if (event.position > last) {
           events.push(event);
           last = event.position;
         }
       }
-      position = Math.max(position, last, answer.hasCheckpoint() ? reachedIn(answer) : 0);
+      position = Math.max(position, last, reachedIn(answer));
     }
     if (position > follower.position || events.length > 0) yield { events, position };
   }

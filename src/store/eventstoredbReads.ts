@@ -1,10 +1,11 @@
 import { StreamDeletedError, UnknownError } from '@eventstore/db-client';
-import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import { Refusal } from '../domain/refusal.ts';
+import type { Answer } from './eventstoredbAnswer.ts';
 import { arriving } from './eventstoredbArriving.ts';
 import type { Connection, Connections } from './eventstoredbConnection.ts';
 import { Denied } from './eventstoredbErrors.ts';
-import { isCountable, passes, recordIn, toRevision, toStoredEvent } from './eventstoredbEvents.ts';
+import { isCountable, passes, toRevision, toStoredEvent } from './eventstoredbEvents.ts';
 import { newestOfAll, newestOfStream, readOfAll, readOfStream } from './eventstoredbRequests.ts';
 import { type Batch, type Filter, type StoredEvent, TouchedStream } from './port.ts';
 
@@ -50,18 +51,17 @@ const unbroken = (stream: string, from: number) => {
   const upTo = (revision: number): void => {
     if (revision > next && !mayBeCut(stream)) throw new TouchedStream(stream, `goes on at revision ${revision}, where ${next} was to come`);
   };
-  return (answers: readonly ReadResp[]): StoredEvent[] => {
+  return (answers: readonly Answer[]): StoredEvent[] => {
     const events: StoredEvent[] = [];
-    for (const answer of answers) {
-      const record = recordIn(answer);
-      if (record) {
-        const event = toStoredEvent(record);
+    for (const { event: told, firstRevision, lastRevision } of answers) {
+      if (told) {
+        const event = toStoredEvent(told);
         upTo(event.revision);
         next = event.revision + 1;
         events.push(event);
       }
-      if (answer.hasFirstStreamPosition()) upTo(toRevision(answer.getFirstStreamPosition()));
-      if (answer.hasLastStreamPosition()) upTo(toRevision(answer.getLastStreamPosition()) + 1);
+      if (firstRevision !== undefined) upTo(toRevision(firstRevision));
+      if (lastRevision !== undefined) upTo(toRevision(lastRevision) + 1);
     }
     return events;
   };
@@ -96,7 +96,7 @@ export const eventStoreDbReads = (connections: Connections) => {
     return found;
   };
 
-  const ask = (connection: Connection, request: ReadReq, what: string, isSearch = false): AsyncGenerator<readonly ReadResp[]> =>
+  const ask = (connection: Connection, request: ReadReq, what: string, isSearch = false): AsyncGenerator<readonly Answer[]> =>
     arriving(connection, () => connection.read(request), { what, bytes: ahead, patience: isSearch ? { ...patience, late: Math.max(late, searching) } : patience });
 
   const whole = 'read $all';
@@ -104,8 +104,7 @@ export const eventStoreDbReads = (connections: Connections) => {
   /** The event of an answer to a question for one. */
   const only = async function* (connection: Connection, request: ReadReq, what: string, isSearch = false): AsyncGenerator<StoredEvent | undefined> {
     for await (const [answer] of ask(connection, request, what, isSearch)) {
-      const record = answer && recordIn(answer);
-      yield record && toStoredEvent(record);
+      yield answer?.event && toStoredEvent(answer.event);
     }
   };
 
@@ -127,10 +126,10 @@ export const eventStoreDbReads = (connections: Connections) => {
     for await (const found of insist(async function* (connection) {
       // Mostly the newest of all is one; if not, EventStoreDB may have to search for it, but not twice.
       for await (const [answer] of ask(connection, newestOfAll('everything'), whole)) {
-        const record = answer && recordIn(answer);
-        if (!record) continue;
-        newest = Number(record.getCommitPosition());
-        if (passes(record, undefined) && isCountable(record)) yield newest;
+        const told = answer?.event;
+        if (!told) continue;
+        newest = Number(told.position);
+        if (passes(told, undefined) && isCountable(told)) yield newest;
       }
     })) followed = found;
     if (followed === 0 && newest > 0) followed = newest === known.newest ? known.followed : await search();
@@ -145,11 +144,10 @@ export const eventStoreDbReads = (connections: Connections) => {
     for (let before: number | undefined; ; ) {
       let found = false;
       for await (const answers of ask(connection, newestOfAll('clients', 16, before), whole, true)) {
-        for (const answer of answers) {
-          const record = recordIn(answer);
-          if (!record) continue;
-          if (passes(record, undefined) && isCountable(record)) return yield toStoredEvent(record);
-          [found, before] = [true, Number(record.getCommitPosition())];
+        for (const { event } of answers) {
+          if (!event) continue;
+          if (passes(event, undefined) && isCountable(event)) return yield toStoredEvent(event);
+          [found, before] = [true, Number(event.position)];
         }
       }
       if (!found) return;
@@ -158,10 +156,8 @@ export const eventStoreDbReads = (connections: Connections) => {
 
   /** Events of `$all` from a position on, that one included. */
   const allFrom = (connection: Connection, position: number, filter: Filter | undefined): AsyncGenerator<StoredEvent[]> => {
-    const toEvent = (answer: ReadResp): StoredEvent | undefined => {
-      const record = recordIn(answer);
-      return record && passes(record, filter) && isCountable(record) ? toStoredEvent(record) : undefined;
-    };
+    const toEvent = ({ event }: Answer): StoredEvent | undefined =>
+      (event && passes(event, filter) && isCountable(event) ? toStoredEvent(event) : undefined);
     return pages((async function* () {
       const request = readOfAll(position, filter ?? 'clients');
       for await (const answers of ask(connection, request, whole, true)) yield answers.map(toEvent).filter((event) => event !== undefined);
@@ -199,7 +195,7 @@ export const eventStoreDbReads = (connections: Connections) => {
         const take = unbroken(stream, next);
         const pieces = async function* (): AsyncGenerator<readonly StoredEvent[]> {
           for await (const answers of ask(connection, readOfStream(stream, next), `read stream ${stream}`)) {
-            if (answers.some((answer) => answer.hasStreamNotFound())) missing = true;
+            if (answers.some(({ streamNotFound }) => streamNotFound)) missing = true;
             yield take(answers);
           }
         };
