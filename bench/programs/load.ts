@@ -51,7 +51,7 @@ const lengthIn = (bytes: Buffer, end: number, status: number): number => {
 type Exchange = { readonly send: (request: Uint8Array) => void; readonly end: () => void };
 
 /** A connection; `answered` is told status and body of each answer, the body only where it was `wanted`. */
-const open = (port: number, wanted: () => boolean, answered: (status: number, body: Buffer | undefined) => void, failed: (error: Error) => void): Exchange => {
+const open = (port: number, wanted: (status: number) => boolean, answered: (status: number, body: Buffer | undefined) => void, failed: (error: Error) => void): Exchange => {
   let head: Buffer | undefined;
   let status = 0;
   let left = 0;
@@ -69,7 +69,7 @@ const open = (port: number, wanted: () => boolean, answered: (status: number, bo
       status = (whole[9]! - 48) * 100 + (whole[10]! - 48) * 10 + whole[11]! - 48;
       const start = end + headEnd.length;
       left = start + lengthIn(whole, end, status) - whole.length;
-      body = wanted() ? [Buffer.from(whole.subarray(start))] : undefined;
+      body = wanted(status) ? [Buffer.from(whole.subarray(start))] : undefined;
     }
     if (left < 0) throw new Error('More was answered than was asked for');
     if (left === 0) answered(status, body && Buffer.concat(body));
@@ -116,9 +116,9 @@ const run = (requests: readonly Uint8Array[], { port, connections, status: expec
         began = performance.now();
         connection.send(requests[(from + number) % requests.length]!);
       };
-      const connection = open(port, () => number === 0, (status, body) => {
+      const connection = open(port, (status) => number === 0 || status !== expected, (status, body) => {
         times[done++] = performance.now() - began;
-        if (status !== expected) return reject(new Error(`Status ${status}, not ${expected}, to\n${Buffer.from(requests[(from + number) % requests.length]!).toString()}`));
+        if (status !== expected) return reject(new Error(`Status ${status}, not ${expected}, to\n${Buffer.from(requests[(from + number) % requests.length]!).toString()}\n${body?.toString() ?? ''}`));
         if (body) first = body;
         next();
       }, reject);
