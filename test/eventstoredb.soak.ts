@@ -38,15 +38,17 @@ const clusterLeads = (): Promise<number> => soon('the cluster has a leader', asy
 type Scene = { readonly leader: string; readonly follower: string; readonly redis: OwnRedis; readonly nodes: readonly ApiNode[]; readonly load: Load };
 
 const heldMs = 8000;
+// Milliseconds; a server that is busy projecting takes its time to stop.
+const deadline = 60_000;
 const standardProjections = ['$streams', '$stream_by_category', '$by_category', '$by_event_type'];
 
 /** Projections write into the log for every event that is in it. They are off when a scene begins. */
 const withProjections = async (work: () => Promise<unknown>): Promise<void> => {
   const client = EventStoreDBClient.connectionString(url!);
   try {
-    for (const name of standardProjections) await client.enableProjection(name);
+    for (const name of standardProjections) await client.enableProjection(name, { deadline });
     await work();
-    for (const name of standardProjections) await client.disableProjection(name);
+    for (const name of standardProjections) await client.disableProjection(name, { deadline });
   } finally {
     await client.dispose();
   }
@@ -180,9 +182,10 @@ describeOwnRedis('on a cluster of EventStoreDB', function (redis) {
         } finally {
           await load.stop();
         }
-        const { wishes, failures, replayed } = load.tally();
+        const { wishes, failures, replayed, reasons } = load.tally();
         process.stderr.write(`      ${wishes} changes wanted, ${failures} times no answer, ${replayed} found stored, at most ${load.longestPause()} ms without a change`
-          + `${leaderless === undefined ? '' : `, ${leaderless} ms of them without a leader`}\n`);
+          + `${leaderless === undefined ? '' : `; the cluster had no leader for ${leaderless} ms`}\n`);
+        for (const [reason, times] of reasons) process.stderr.write(`        ${times} x ${reason}\n`);
         if (untouched.some((begin) => name.startsWith(begin))) assert.equal(failures, 0, 'no node was touched, so every request is answered');
         await check(load, own);
       });

@@ -39,6 +39,8 @@ export const startLoad = ({ nodes, round, clients = 12, pauseMs = 20 }: Options)
   /** By mapping: the value that was acknowledged last. */
   const values = new Map<string, string>();
   const wrong: string[] = [];
+  /** Why no answer came, and how often. */
+  const reasons = new Map<string, number>();
   const stored = new Map(nodes.map(({ name }) => [name, 0]));
   let [failures, replayed] = [0, 0];
   let [storedAt, longestPause] = [performance.now(), 0];
@@ -53,6 +55,8 @@ export const startLoad = ({ nodes, round, clients = 12, pauseMs = 20 }: Options)
     const broke = answer.status === 0 && (before === undefined || before !== node.process());
     if (answer.status !== 503 && !broke) wrong.push(`${node.name} answered ${answer.status} to ${args.slice(0, 2).join(' ')} ${JSON.stringify(args[2])}: ${answer.text}`);
     failures++;
+    const reason = answer.body?.message ?? `status ${answer.status}`;
+    reasons.set(reason, (reasons.get(reason) ?? 0) + 1);
     return undefined;
   };
 
@@ -122,7 +126,7 @@ export const startLoad = ({ nodes, round, clients = 12, pauseMs = 20 }: Options)
     wishes, values, wrong,
     stored: (node: ApiNode): number => stored.get(node.name)!,
     /** How often no answer came, and how often what had been stored was asked for again. */
-    tally: () => ({ wishes: wishes.length, failures, replayed }),
+    tally: () => ({ wishes: wishes.length, failures, replayed, reasons }),
     /** Milliseconds between two changes that were acknowledged one after the other, at most since this was last asked. */
     longestPause: (): number => {
       const longest = Math.round(longestPause);
