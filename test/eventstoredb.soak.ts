@@ -38,20 +38,30 @@ const clusterLeads = (): Promise<number> => soon('the cluster has a leader', asy
 type Scene = { readonly leader: string; readonly follower: string; readonly redis: OwnRedis; readonly nodes: readonly ApiNode[]; readonly load: Load };
 
 const heldMs = 8000;
-// Milliseconds; a server that is busy projecting takes its time to stop.
-const deadline = 60_000;
+// Milliseconds. After a change of leaders the server leaves some calls without an answer for ever.
+const deadline = 10_000;
 const standardProjections = ['$streams', '$stream_by_category', '$by_category', '$by_event_type'];
+
+/** A new client finds who leads now. One that is answered by no leader, or by one that has just begun, asks again. */
+const switchProjections = async (to: 'enableProjection' | 'disableProjection'): Promise<void> => {
+  await soon(`all projections: ${to}`, async () => {
+    const client = EventStoreDBClient.connectionString(url!);
+    try {
+      for (const name of standardProjections) await client[to](name, { deadline });
+      return true;
+    } catch {
+      return false;
+    } finally {
+      await client.dispose();
+    }
+  });
+};
 
 /** Projections write into the log for every event that is in it. They are off when a scene begins. */
 const withProjections = async (work: () => Promise<unknown>): Promise<void> => {
-  const client = EventStoreDBClient.connectionString(url!);
-  try {
-    for (const name of standardProjections) await client.enableProjection(name, { deadline });
-    await work();
-    for (const name of standardProjections) await client.disableProjection(name, { deadline });
-  } finally {
-    await client.dispose();
-  }
+  await switchProjections('enableProjection');
+  await work();
+  await switchProjections('disableProjection');
 };
 
 /** How many milliseconds the cluster had no leader, where a scene took it away. */
