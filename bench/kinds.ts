@@ -1,13 +1,13 @@
-import { account, type AccountEvent } from '../src/domain/accounts.ts';
-import { automation, type AutomationEvent } from '../src/domain/automations.ts';
-import type { Aggregate, Event } from '../src/domain/core.ts';
-import { groupMapping, type GroupMappingEvent, groupMappingId } from '../src/domain/groupMappings.ts';
-import { group, type GroupEvent } from '../src/domain/groups.ts';
-import { login, type LoginEvent } from '../src/domain/logins.ts';
-import { plan, type PlanEvent } from '../src/domain/plans.ts';
-import { role, type RoleEvent } from '../src/domain/roles.ts';
-import { tree, type TreeEvent } from '../src/domain/trees.ts';
-import { trigger, type TriggerEvent } from '../src/domain/triggers.ts';
+import { account, type AccountEvent } from '../src/domain/authorization/accounts.ts';
+import { automation, type AutomationEvent } from '../src/domain/operations-manager/automations.ts';
+import type { Aggregate, Event } from '../src/domain/engine/core.ts';
+import { groupMapping, type GroupMappingEvent, groupMappingId } from '../src/domain/group-mappings/groupMappings.ts';
+import { group, type GroupEvent } from '../src/domain/authorization/groups.ts';
+import { login, type LoginEvent } from '../src/domain/authorization/logins.ts';
+import { plan, type PlanEvent } from '../src/domain/configuration-manager/plans.ts';
+import { role, type RoleEvent } from '../src/domain/authorization/roles.ts';
+import { tree, type TreeEvent } from '../src/domain/configuration-manager/trees.ts';
+import { trigger, type TriggerEvent } from '../src/domain/operations-manager/triggers.ts';
 import { keyOf, secrets } from '../src/secrets.ts';
 import { secretKey } from './secretKey.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { GroupMapping } from '../src/domain/groupMappings.ts';
+import type { GroupMapping } from '../src/domain/group-mappings/groupMappings.ts';
 import { type Comparison, type Findings, median, milliseconds, progress, scale } from './compare.ts';
 import { mappingOf, mappings } from './kinds.ts';
 import { loader } from './loader.ts';

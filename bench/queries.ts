@@ -1,4 +1,4 @@
-import type { GroupMapping } from '../src/domain/groupMappings.ts';
+import type { GroupMapping } from '../src/domain/group-mappings/groupMappings.ts';
 
 // Lists of group mappings as (f) asks for them, each with the slow way to work out its answer.
 

@@ -1,12 +1,12 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
-import { provideAccount } from './commands/accounts.ts';
-import { provideLab } from './commands/adapters.ts';
-import type { Command } from './commands/define.ts';
-import { provideGroup } from './commands/groups.ts';
-import type { Handle } from './commands/handle.ts';
-import { platform } from './domain/accounts.ts';
-import { labName } from './domain/adapters.ts';
-import { builtInGroups } from './domain/groups.ts';
+import { provideAccount } from './commands/authorization/accounts.ts';
+import { provideLab } from './commands/configuration-manager/adapters.ts';
+import type { Command } from './commands/engine/define.ts';
+import { provideGroup } from './commands/authorization/groups.ts';
+import type { Handle } from './commands/engine/handle.ts';
+import { platform } from './domain/authorization/accounts.ts';
+import { labName } from './domain/configuration-manager/adapters.ts';
+import { builtInGroups } from './domain/authorization/groups.ts';
 import { isUnusable } from './store/touched.ts';
 
 type Needs = {

@@ -1,6 +1,6 @@
 import { existsSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
-import { decoded } from './domain/percentEncoding.ts';
+import { decoded } from './domain/engine/percentEncoding.ts';
 import { keyOf } from './secrets.ts';
 import { blockList } from './southbound/addresses.ts';
 import type { Allowed } from './southbound/outbound.ts';

@@ -1,4 +1,4 @@
-import { Refusal } from './domain/refusal.ts';
+import { Refusal } from './domain/engine/refusal.ts';
 
 type Limits = {
   /** So many works run at a time. */

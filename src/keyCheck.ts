@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto';
-import { isSealed, type Sealed } from './domain/sealed.ts';
+import { isSealed, type Sealed } from './domain/engine/sealed.ts';
 import { isOwnStream } from './ownStreams.ts';
 import { checkOf, givenKey, makeKey, secrets } from './secrets.ts';
 import { type EventStore, WrongRevision } from './store/port.ts';

@@ -1,8 +1,8 @@
-import type { Measures } from './http/metrics.ts';
+import type { Measures } from './http/engine/metrics.ts';
 import type { MisplacedEvents } from './misplaced.ts';
-import { parkedIn, parkedSpec } from './projections/parked.ts';
-import type { Page, ReadStore } from './projections/port.ts';
-import type { Projections } from './projections/run.ts';
+import { parkedIn, parkedSpec } from './projections/engine/parked.ts';
+import type { Page, ReadStore } from './projections/engine/port.ts';
+import type { Projections } from './projections/engine/run.ts';
 import type { EventStore } from './store/port.ts';
 import type { Scrubbed } from './store/sqliteScrub.ts';
 import { version } from './version.ts';

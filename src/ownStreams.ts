@@ -1,6 +1,6 @@
 import { aggregates } from './commands/all.ts';
-import { areas } from './domain/core.ts';
-import { publishedEvent } from './domain/publishedEvents.ts';
+import { areas } from './domain/engine/core.ts';
+import { publishedEvent } from './domain/operations-manager/publishedEvents.ts';
 import { splitStream } from './store/event.ts';
 import type { StoredEvent } from './store/port.ts';
 

@@ -1,5 +1,5 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
-import { Refusal } from './domain/refusal.ts';
+import { Refusal } from './domain/engine/refusal.ts';
 import { fairTurns } from './fairTurns.ts';
 
 /** Parameters of scrypt: cost (2^ln), block size, parallelism. */

@@ -1,8 +1,8 @@
 import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Refusal } from './domain/refusal.ts';
-import type { Sealed } from './domain/sealed.ts';
+import { Refusal } from './domain/engine/refusal.ts';
+import type { Sealed } from './domain/engine/sealed.ts';
 import { makeFolder } from './store/folders.ts';
 
 const algorithm = 'aes-256-gcm';

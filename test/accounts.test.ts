@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { account, type AccountContent, type AccountRefs, create, provide, remove, setPassword, update } from '../src/domain/accounts.ts';
-import type { Sealed } from '../src/domain/sealed.ts';
-import { accounts } from '../src/projections/accounts.ts';
-import { credentials } from '../src/projections/credentials.ts';
-import { entryOf, project } from '../src/projections/define.ts';
+import { account, type AccountContent, type AccountRefs, create, provide, remove, setPassword, update } from '../src/domain/authorization/accounts.ts';
+import type { Sealed } from '../src/domain/engine/sealed.ts';
+import { accounts } from '../src/projections/authorization/accounts.ts';
+import { credentials } from '../src/projections/authorization/credentials.ts';
+import { entryOf, project } from '../src/projections/engine/define.ts';
 import type { Recorded } from '../src/store/event.ts';
 import { specification } from './given.ts';
 

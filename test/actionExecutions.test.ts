@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { actionExecution, type ActionStarted, cancel, type ExecutionEvent, note, run, type RunRefs } from '../src/domain/actionExecutions.ts';
-import { fold } from '../src/domain/core.ts';
-import { clear, lastAction, type LastAction, record } from '../src/domain/lastActions.ts';
+import { actionExecution, type ActionStarted, cancel, type ExecutionEvent, note, run, type RunRefs } from '../src/domain/lifecycle-manager/actionExecutions.ts';
+import { fold } from '../src/domain/engine/core.ts';
+import { clear, lastAction, type LastAction, record } from '../src/domain/lifecycle-manager/lastActions.ts';
 import { context, specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';

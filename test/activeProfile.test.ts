@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { deleteAccount, updateAccount } from '../src/commands/accounts.ts';
-import { updateGroup } from '../src/commands/groups.ts';
-import { activateProfile, createProfile, deleteProfile, updateProfile } from '../src/commands/profiles.ts';
-import { activeProfileId } from '../src/domain/profiles.ts';
-import { activeSettings, settingsOf } from '../src/http/settings.ts';
+import { deleteAccount, updateAccount } from '../src/commands/authorization/accounts.ts';
+import { updateGroup } from '../src/commands/authorization/groups.ts';
+import { activateProfile, createProfile, deleteProfile, updateProfile } from '../src/commands/profiles/profiles.ts';
+import { activeProfileId } from '../src/domain/profiles/profiles.ts';
+import { activeSettings, settingsOf } from '../src/http/engine/settings.ts';
 import type { EventStore } from '../src/store/port.ts';
 import { fixedClock, openLog, startNode, type TestNode } from './node.ts';
 import { ok, people, refused } from './people.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { adapter, create, provideLab, remove, replace, sealProperties } from '../src/domain/adapters.ts';
-import { Refusal } from '../src/domain/refusal.ts';
+import { adapter, create, provideLab, remove, replace, sealProperties } from '../src/domain/configuration-manager/adapters.ts';
+import { Refusal } from '../src/domain/engine/refusal.ts';
 import { secrets } from '../src/secrets.ts';
 import { specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { agentSession, end, note, post, start } from '../src/domain/agentSessions.ts';
+import { agentSession, end, note, post, start } from '../src/domain/agent-session-manager/agentSessions.ts';
 import { specification } from './given.ts';
 import { keptFiles } from './keptFiles.ts';
 import { ok, type People, people, refused } from './people.ts';

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { runAnalyticTemplate } from '../src/commands/runTemplates.ts';
-import { searching } from '../src/commands/searches.ts';
-import { analyticRuleResult } from '../src/domain/analyticEvaluation.ts';
-import { type AnalyticRule, contentOf } from '../src/domain/analyticTemplates.ts';
-import { Refusal } from '../src/domain/refusal.ts';
+import { runAnalyticTemplate } from '../src/commands/mop/runTemplates.ts';
+import { searching } from '../src/commands/mop/searches.ts';
+import { analyticRuleResult } from '../src/domain/mop/analyticEvaluation.ts';
+import { type AnalyticRule, contentOf } from '../src/domain/mop/analyticTemplates.ts';
+import { Refusal } from '../src/domain/engine/refusal.ts';
 
 const before = `Neighbor        V    AS  Up/Down  PfxRcd
 192.0.2.1       4 64500  3w2d     120

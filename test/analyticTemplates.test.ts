@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { analyticTemplate, type AnalyticTemplateEvent, change, create, importOne, remove } from '../src/domain/analyticTemplates.ts';
+import { analyticTemplate, type AnalyticTemplateEvent, change, create, importOne, remove } from '../src/domain/mop/analyticTemplates.ts';
 import { specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';

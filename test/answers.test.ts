@@ -1,13 +1,13 @@
 import assert from 'node:assert/strict';
 import { Ajv } from 'ajv';
-import { formats } from '../src/commands/formats.ts';
+import { formats } from '../src/commands/user-schemas/formats.ts';
 import { loadSample } from '../src/demo/load.ts';
 import { vlanRollout } from '../src/demo/prebuilts.ts';
 import type { Kept } from '../src/demo/sample.ts';
 import { areas } from '../src/http/areas.ts';
-import type { Row } from '../src/http/route.ts';
-import { fullPathOf } from '../src/http/router.ts';
-import type { Projection } from '../src/projections/define.ts';
+import type { Row } from '../src/http/engine/route.ts';
+import { fullPathOf } from '../src/http/engine/router.ts';
+import type { Projection } from '../src/projections/engine/define.ts';
 import { gateway } from './certificates.ts';
 import { adminPassword, type Answer, startService, type TestService } from './service.ts';
 import { webhookServer } from './webhookServer.ts';

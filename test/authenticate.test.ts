@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { deleteAccount, setPassword, updateAccount } from '../src/commands/accounts.ts';
-import { createGroupMapping, updateGroupMapping } from '../src/commands/groupMappings.ts';
-import { deleteGroup, updateGroup } from '../src/commands/groups.ts';
-import { createRole, updateRole } from '../src/commands/roles.ts';
-import { groupMappingId } from '../src/domain/groupMappings.ts';
-import { type Code, Refusal } from '../src/domain/refusal.ts';
-import type { Access, Principal } from '../src/http/principals.ts';
-import { cookieText, cookieValue } from '../src/http/tokens.ts';
+import { deleteAccount, setPassword, updateAccount } from '../src/commands/authorization/accounts.ts';
+import { createGroupMapping, updateGroupMapping } from '../src/commands/group-mappings/groupMappings.ts';
+import { deleteGroup, updateGroup } from '../src/commands/authorization/groups.ts';
+import { createRole, updateRole } from '../src/commands/authorization/roles.ts';
+import { groupMappingId } from '../src/domain/group-mappings/groupMappings.ts';
+import { type Code, Refusal } from '../src/domain/engine/refusal.ts';
+import type { Access, Principal } from '../src/http/authentication/principals.ts';
+import { cookieText, cookieValue } from '../src/http/authentication/tokens.ts';
 import { defaults, fixedClock, nodesOnLog, type TestNode } from './node.ts';
 
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;

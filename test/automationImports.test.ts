@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { automationImport, decideImport, type ImportRefs } from '../src/domain/automationImports.ts';
+import { automationImport, decideImport, type ImportRefs } from '../src/domain/operations-manager/automationImports.ts';
 import { context, specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';

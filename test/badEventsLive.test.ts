@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { createAutomation, deleteAutomation } from '../src/commands/automations.ts';
-import { createTrigger } from '../src/commands/triggers.ts';
+import { createAutomation, deleteAutomation } from '../src/commands/operations-manager/automations.ts';
+import { createTrigger } from '../src/commands/operations-manager/triggers.ts';
 import type { Told } from '../src/store/event.ts';
 import { mayHaveParts } from '../src/ownStreams.ts';
 import { withPayloads } from '../src/store/payloads.ts';

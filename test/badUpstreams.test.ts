@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Refusal } from '../src/domain/refusal.ts';
+import { Refusal } from '../src/domain/engine/refusal.ts';
 import { blockList } from '../src/southbound/addresses.ts';
 import { httpAdapter } from '../src/southbound/http.ts';
 import { outbound } from '../src/southbound/outbound.ts';

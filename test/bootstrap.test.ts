@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { bootstrap } from '../src/bootstrap.ts';
-import { deleteAccount } from '../src/commands/accounts.ts';
+import { deleteAccount } from '../src/commands/authorization/accounts.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
 
 describe('the first start', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { type Cast, cast } from '../src/domain/casts.ts';
-import { Refusal } from '../src/domain/refusal.ts';
+import { type Cast, cast } from '../src/domain/template-builder/casts.ts';
+import { Refusal } from '../src/domain/engine/refusal.ts';
 
 const is = (type: Cast, rendered: string, value: unknown): void => assert.deepEqual(JSON.parse(cast(rendered, type)), value);
 const refused = (type: Cast, rendered: string, shown = rendered): void => assert.throws(() => cast(rendered, type), (error) => {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
-import { chainOf } from '../src/commands/certificateChain.ts';
-import { add, certificate, type CertificateEvent, certificateId, remove } from '../src/domain/certificates.ts';
-import { Refusal } from '../src/domain/refusal.ts';
+import { chainOf } from '../src/commands/gateway-manager/certificateChain.ts';
+import { add, certificate, type CertificateEvent, certificateId, remove } from '../src/domain/gateway-manager/certificates.ts';
+import { Refusal } from '../src/domain/engine/refusal.ts';
 import { expired, gateway, issuing, notYetValid, otherGateway, root } from './certificates.ts';
 import { specification } from './given.ts';
 import { keptFiles } from './keptFiles.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { type Derived, type Filtered, matcher } from '../src/projections/columns.ts';
-import { countBits } from '../src/projections/bits.ts';
-import { sortedList } from '../src/projections/sorted.ts';
+import { type Derived, type Filtered, matcher } from '../src/projections/index/columns.ts';
+import { countBits } from '../src/projections/index/bits.ts';
+import { sortedList } from '../src/projections/index/sorted.ts';
 
 describe('the matches of a block', () => {
   const list = sortedList<Filtered, Derived>(Array.from({ length: 300 }, (_, n) => [String(n), { filters: { name: [`name ${n}`] } }]));

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { mopSteps } from '../src/demo/mop.ts';
-import { change, commandTemplate, type CommandTemplateContent, type CommandTemplateDocument, type CommandTemplateEvent, create, importOne, remove } from '../src/domain/commandTemplates.ts';
+import { change, commandTemplate, type CommandTemplateContent, type CommandTemplateDocument, type CommandTemplateEvent, create, importOne, remove } from '../src/domain/mop/commandTemplates.ts';
 import { context, specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';

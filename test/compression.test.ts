@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { get, type IncomingMessage, request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
-import { compressed, encodingFor } from '../src/http/compression.ts';
+import { compressed, encodingFor } from '../src/http/engine/compression.ts';
 import { adminPassword, basic, startService, type TestService } from './service.ts';
 
 type Raw = { readonly status: number; readonly headers: IncomingMessage['headers']; readonly bytes: Buffer };

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import type { TSchema } from 'typebox';
 import { aggregates, reactions } from '../src/commands/all.ts';
-import { areas as areaNames } from '../src/domain/core.ts';
+import { areas as areaNames } from '../src/domain/engine/core.ts';
 import { areas } from '../src/http/areas.ts';
-import type { AreaRows, Row } from '../src/http/route.ts';
-import { fullPathOf } from '../src/http/router.ts';
+import type { AreaRows, Row } from '../src/http/engine/route.ts';
+import { fullPathOf } from '../src/http/engine/router.ts';
 import { projections } from '../src/projections/all.ts';
 
 const placed = areas.flatMap((area) => area.rows.map((row) => ({ area, row, path: fullPathOf(area, row) })));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Refusal } from '../src/domain/refusal.ts';
+import { Refusal } from '../src/domain/engine/refusal.ts';
 import type { Device, DeviceAdapter } from '../src/southbound/port.ts';
 
 /** An adapter with a device that takes `interface Loopback7` and refuses `gibberish here`. */

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { createDeviceGroup, importDeviceGroups } from '../src/commands/deviceGroups.ts';
+import { createDeviceGroup, importDeviceGroups } from '../src/commands/configuration-manager/deviceGroups.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
 import { dying } from './stopping.ts';
 import { until } from './until.ts';

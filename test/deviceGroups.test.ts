@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { decideImport, deviceGroupImport } from '../src/domain/deviceGroupImports.ts';
-import { create, deviceGroup, remove } from '../src/domain/deviceGroups.ts';
+import { decideImport, deviceGroupImport } from '../src/domain/configuration-manager/deviceGroupImports.ts';
+import { create, deviceGroup, remove } from '../src/domain/configuration-manager/deviceGroups.ts';
 import { specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { attempt, conclude, deviceConfiguration } from '../src/domain/deviceConfigurations.ts';
+import { attempt, conclude, deviceConfiguration } from '../src/domain/configuration-manager/deviceConfigurations.ts';
 import { specification } from './given.ts';
 import { keptFiles } from './keptFiles.ts';
 import { ok, people, refused } from './people.ts';

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { aggregates } from '../src/commands/all.ts';
 import { areas } from '../src/http/areas.ts';
-import { statusOf } from '../src/http/errors.ts';
-import { metrics } from '../src/http/metrics.ts';
-import { fullPathOf } from '../src/http/router.ts';
+import { statusOf } from '../src/http/engine/errors.ts';
+import { metrics } from '../src/http/engine/metrics.ts';
+import { fullPathOf } from '../src/http/engine/router.ts';
 import { isOwnEvent } from '../src/ownStreams.ts';
 import { projections } from '../src/projections/all.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { exactText, exactValue, plainValue } from '../src/domain/exactJson.ts';
+import { exactText, exactValue, plainValue } from '../src/domain/engine/exactJson.ts';
 
 const number = fc.oneof(fc.constantFrom('1.0', '1', '-0', '1e5', '1.50', '12345678901234567890', '9'.repeat(400)), fc.double({ noNaN: true, noDefaultInfinity: true }).map((value) => JSON.stringify(value)));
 const name = fc.oneof(fc.constantFrom('10', '9', '1', '01', 'a', 'b', '', '"', '\\', '4294967294', '{', '\u2028'), fc.string());

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { type Aggregate, type Context, type Event, fold } from '../src/domain/core.ts';
-import { type Code, Refusal } from '../src/domain/refusal.ts';
+import { type Aggregate, type Context, type Event, fold } from '../src/domain/engine/core.ts';
+import { type Code, Refusal } from '../src/domain/engine/refusal.ts';
 
 /** What decisions in tests know: a fixed clock, ids that show their word, an admin. */
 export const context: Context<any> = { // refs are the test's affair

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { aggregates } from '../src/commands/all.ts';
-import { type Event, fold } from '../src/domain/core.ts';
-import { claimLapsed } from '../src/domain/names.ts';
-import { turnPassed } from '../src/domain/series.ts';
-import type { Sealed } from '../src/domain/sealed.ts';
+import { type Event, fold } from '../src/domain/engine/core.ts';
+import { claimLapsed } from '../src/domain/engine/names.ts';
+import { turnPassed } from '../src/domain/engine/series.ts';
+import type { Sealed } from '../src/domain/engine/sealed.ts';
 import { areas } from '../src/http/areas.ts';
-import type { Row } from '../src/http/route.ts';
+import type { Row } from '../src/http/engine/route.ts';
 import { passwords } from '../src/passwords.ts';
 import { projections } from '../src/projections/all.ts';
-import { entryOf, project } from '../src/projections/define.ts';
+import { entryOf, project } from '../src/projections/engine/define.ts';
 import { secrets } from '../src/secrets.ts';
 import { decode, encode, link, type Metadata, type Recorded, splitStream } from '../src/store/event.ts';
 import type { StoredEvent } from '../src/store/port.ts';
@@ -116,7 +116,7 @@ describe('samples of stored events', () => {
           if (sample.topic in closing) assert.equal(after, before, `${sample.topic} changes no state`);
           for (const { kind, name } of aggregate.names?.(after) ?? []) {
             assert.ok(name.length > 0, `${sample.topic} leaves a name empty`);
-            // A path gives names of the category's kind: by that, a retry finds who had one (commands/retries.ts).
+            // A path gives names of the category's kind: by that, a retry finds who had one (commands/engine/retries.ts).
             assert.ok([aggregate.category, 'triggerRoute', 'defaultServiceGroup'].includes(kind), `${kind} is not the category ${aggregate.category}`);
           }
           for (const { owner, name } of aggregate.promises?.(after) ?? []) assert.ok(owner.includes('-') && name.name.length > 0, `${sample.topic} promises nothing`);

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { create, groupMapping, groupMappingId, remove, update, type GroupMappingEvent } from '../src/domain/groupMappings.ts';
+import { create, groupMapping, groupMappingId, remove, update, type GroupMappingEvent } from '../src/domain/group-mappings/groupMappings.ts';
 import { specification } from './given.ts';
 import { startService, type TestService } from './service.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Context } from '../src/domain/core.ts';
-import { create, group, type GroupContent, type GroupInput, type GroupRefs, type GroupState, namesOf, provide, remove, update } from '../src/domain/groups.ts';
+import type { Context } from '../src/domain/engine/core.ts';
+import { create, group, type GroupContent, type GroupInput, type GroupRefs, type GroupState, namesOf, provide, remove, update } from '../src/domain/authorization/groups.ts';
 import { specification } from './given.ts';
 
 const refs: GroupRefs = { unknown: { groups: [], roles: [] }, referrers: [], adminRemains: true };

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import type { HttpProperties } from '../src/domain/adapterSchemas.ts';
+import type { HttpProperties } from '../src/domain/configuration-manager/adapterSchemas.ts';
 import { blockList } from '../src/southbound/addresses.ts';
 import { httpAdapter } from '../src/southbound/http.ts';
 import { outbound } from '../src/southbound/outbound.ts';

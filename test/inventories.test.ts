@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { addNodes, clear, create, inventory, type InventoryEvent, remove } from '../src/domain/inventories.ts';
+import { addNodes, clear, create, inventory, type InventoryEvent, remove } from '../src/domain/inventory-manager/inventories.ts';
 import { specification } from './given.ts';
 import { keptFiles } from './keptFiles.ts';
 import { ok, type People, people, refused } from './people.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { Refusal } from '../src/domain/refusal.ts';
+import { Refusal } from '../src/domain/engine/refusal.ts';
 import { jinjaRenderer } from '../src/southbound/jinja/renderer.ts';
 import type { Renderer } from '../src/southbound/port.ts';
 

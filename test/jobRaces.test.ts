@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { moveJobs } from '../src/commands/jobMoves.ts';
-import { completeJob, failJob, startJob } from '../src/commands/jobs.ts';
-import { watchJobs } from '../src/commands/watchings.ts';
-import { job } from '../src/domain/jobs.ts';
+import { moveJobs } from '../src/commands/operations-manager/jobMoves.ts';
+import { completeJob, failJob, startJob } from '../src/commands/operations-manager/jobs.ts';
+import { watchJobs } from '../src/commands/operations-manager/watchings.ts';
+import { job } from '../src/domain/operations-manager/jobs.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
 import { stopping } from './stopping.ts';
 import { until } from './until.ts';

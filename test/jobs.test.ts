@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { decideMoves, jobMoveDecision } from '../src/domain/jobMoves.ts';
-import { carryOut, complete, fail, job, type JobEvent, jobMoves, type JobState, start } from '../src/domain/jobs.ts';
-import { fold } from '../src/domain/core.ts';
+import { decideMoves, jobMoveDecision } from '../src/domain/operations-manager/jobMoves.ts';
+import { carryOut, complete, fail, job, type JobEvent, jobMoves, type JobState, start } from '../src/domain/operations-manager/jobs.ts';
+import { fold } from '../src/domain/engine/core.ts';
 import { specification } from './given.ts';
 import { keptFiles } from './keptFiles.ts';
 import { ok, type People, people, refused } from './people.ts';

@@ -1,4 +1,4 @@
-import { type Lead, newLead } from '../src/projections/lead.ts';
+import { type Lead, newLead } from '../src/projections/engine/lead.ts';
 
 /** A lead that nobody else wants. */
 export const leading = (): Lead => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { Refusal } from '../src/domain/refusal.ts';
-import { limiter } from '../src/http/limiter.ts';
+import { Refusal } from '../src/domain/engine/refusal.ts';
+import { limiter } from '../src/http/authentication/limiter.ts';
 import { fixedClock } from './node.ts';
 
 describe('the limiter of logins', () => {

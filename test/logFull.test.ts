@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { readdirSync, renameSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { writeSnapshot } from '../src/projections/snapshot.ts';
+import { writeSnapshot } from '../src/projections/snapshots/snapshot.ts';
 import { openSqliteStore, type SqliteStore } from '../src/store/sqlite.ts';
 import { soon } from './cluster.ts';
 import { startServer } from './process.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Refusal } from '../src/domain/refusal.ts';
+import { Refusal } from '../src/domain/engine/refusal.ts';
 import { serviceLogger } from '../src/logger.ts';
 
 /** What a logger writes of one warning. */

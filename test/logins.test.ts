@@ -1,4 +1,4 @@
-import { logIn, login, logOut, use } from '../src/domain/logins.ts';
+import { logIn, login, logOut, use } from '../src/domain/authorization/logins.ts';
 import { context, specification } from './given.ts';
 
 const given = specification(login);

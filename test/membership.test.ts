@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { createAccount, deleteAccount, updateAccount } from '../src/commands/accounts.ts';
-import { deleteGroup, updateGroup } from '../src/commands/groups.ts';
-import { createRole, deleteRole } from '../src/commands/roles.ts';
+import { createAccount, deleteAccount, updateAccount } from '../src/commands/authorization/accounts.ts';
+import { deleteGroup, updateGroup } from '../src/commands/authorization/groups.ts';
+import { createRole, deleteRole } from '../src/commands/authorization/roles.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
 import { stopping } from './stopping.ts';
 import { outcome } from './writer.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { metrics } from '../src/http/metrics.ts';
+import { metrics } from '../src/http/engine/metrics.ts';
 import { isOwnEvent } from '../src/ownStreams.ts';
 import { startService, type TestService } from './service.ts';
 

@@ -1,4 +1,4 @@
-import type { Change, Entry, Page, Query, Where } from '../src/projections/port.ts';
+import type { Change, Entry, Page, Query, Where } from '../src/projections/engine/port.ts';
 
 const bytes = (a: string, b: string): number => Buffer.compare(Buffer.from(a), Buffer.from(b));
 

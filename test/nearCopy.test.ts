@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Following, nearCopy, type NearCopy } from '../src/projections/nearCopy.ts';
+import { type Following, nearCopy, type NearCopy } from '../src/projections/redis/nearCopy.ts';
 import { contractCollections, thing } from './readStore.contract.ts';
 
 const restOf = (id: string, revision: number): string => {

@@ -4,12 +4,12 @@ import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type TSchema, Type } from 'typebox';
 import { areas } from '../src/http/areas.ts';
-import { docsRows, openapiRows } from '../src/http/docs.ts';
-import { statusOf } from '../src/http/errors.ts';
-import { openapi } from '../src/http/openapi.ts';
-import { schemaWriter } from '../src/http/openapiSchemas.ts';
-import type { ActionRow, AreaRows, Call } from '../src/http/route.ts';
-import { fullPathOf } from '../src/http/router.ts';
+import { docsRows, openapiRows } from '../src/http/documentation/docs.ts';
+import { statusOf } from '../src/http/engine/errors.ts';
+import { openapi } from '../src/http/documentation/openapi.ts';
+import { schemaWriter } from '../src/http/documentation/openapiSchemas.ts';
+import type { ActionRow, AreaRows, Call } from '../src/http/engine/route.ts';
+import { fullPathOf } from '../src/http/engine/router.ts';
 
 type Json = { [name: string]: any }; // an OpenAPI document
 

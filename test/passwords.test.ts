@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Refusal } from '../src/domain/refusal.ts';
+import { Refusal } from '../src/domain/engine/refusal.ts';
 import { passwords } from '../src/passwords.ts';
 import { processorTime } from './processorTime.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { Type } from 'typebox';
-import { nameClaims } from '../src/commands/claims.ts';
-import { commandsOf, type Tools } from '../src/commands/define.ts';
-import { handler } from '../src/commands/handle.ts';
-import { streams as streamsOf } from '../src/commands/streams.ts';
-import { aggregate, type Event } from '../src/domain/core.ts';
+import { nameClaims } from '../src/commands/engine/claims.ts';
+import { commandsOf, type Tools } from '../src/commands/engine/define.ts';
+import { handler } from '../src/commands/engine/handle.ts';
+import { streams as streamsOf } from '../src/commands/engine/streams.ts';
+import { aggregate, type Event } from '../src/domain/engine/core.ts';
 import { withPayloads } from '../src/store/payloads.ts';
 import { type EventStore, maxAppend, maxEvent, type StoredEvent } from '../src/store/port.ts';
 import { context } from './given.ts';

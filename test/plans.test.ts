@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { decideDeletion, planDeletion } from '../src/domain/planDeletions.ts';
-import { create, plan, remove, update } from '../src/domain/plans.ts';
+import { decideDeletion, planDeletion } from '../src/domain/configuration-manager/planDeletions.ts';
+import { create, plan, remove, update } from '../src/domain/configuration-manager/plans.ts';
 import { specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';

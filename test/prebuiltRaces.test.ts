@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
-import { createForm, updateForm } from '../src/commands/forms.ts';
-import { importPrebuilt, prebuiltId } from '../src/commands/prebuilts.ts';
+import { createForm, updateForm } from '../src/commands/json-forms/forms.ts';
+import { importPrebuilt, prebuiltId } from '../src/commands/prebuilts/prebuilts.ts';
 import { vlanRollout } from '../src/demo/prebuilts.ts';
-import { prebuilt } from '../src/domain/prebuilts.ts';
-import type { Bundle, PrebuiltDocument } from '../src/domain/prebuiltSchemas.ts';
+import { prebuilt } from '../src/domain/prebuilts/prebuilts.ts';
+import type { Bundle, PrebuiltDocument } from '../src/domain/prebuilts/prebuiltSchemas.ts';
 import type { EventStore } from '../src/store/port.ts';
 import { openLog, startNode, type TestNode } from './node.ts';
 import { dying } from './stopping.ts';

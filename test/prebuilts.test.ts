@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { vlanRollout } from '../src/demo/prebuilts.ts';
-import { completed, complete, decideImport, prebuilt, type PrebuiltImported, type PrebuiltRefs, remove } from '../src/domain/prebuilts.ts';
-import type { Bundle, PrebuiltDocument } from '../src/domain/prebuiltSchemas.ts';
-import { Refusal } from '../src/domain/refusal.ts';
+import { completed, complete, decideImport, prebuilt, type PrebuiltImported, type PrebuiltRefs, remove } from '../src/domain/prebuilts/prebuilts.ts';
+import type { Bundle, PrebuiltDocument } from '../src/domain/prebuilts/prebuiltSchemas.ts';
+import { Refusal } from '../src/domain/engine/refusal.ts';
 import { specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';

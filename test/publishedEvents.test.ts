@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { publishEvent } from '../src/commands/publishedEvents.ts';
-import { fold } from '../src/domain/core.ts';
-import { publish, publishedEvent } from '../src/domain/publishedEvents.ts';
+import { publishEvent } from '../src/commands/operations-manager/publishedEvents.ts';
+import { fold } from '../src/domain/engine/core.ts';
+import { publish, publishedEvent } from '../src/domain/operations-manager/publishedEvents.ts';
 import { decode, link } from '../src/store/event.ts';
 import { mayHaveParts } from '../src/ownStreams.ts';
 import { withPayloads } from '../src/store/payloads.ts';

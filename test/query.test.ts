@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { type TSchema, Type } from 'typebox';
-import { type Fault, Refusal } from '../src/domain/refusal.ts';
-import { queryParser } from '../src/http/query.ts';
-import type { Where } from '../src/projections/port.ts';
+import { type Fault, Refusal } from '../src/domain/engine/refusal.ts';
+import { queryParser } from '../src/http/engine/query.ts';
+import type { Where } from '../src/projections/engine/port.ts';
 
 const list = { sorts: ['name', 'created'], filters: ['name', 'provenance', 'deprecated', 'status'] };
 const ofList = queryParser({ parameters: {}, list });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { Tools } from '../src/commands/define.ts';
-import type { Reaction } from '../src/commands/reactions.ts';
-import { NotReadable } from '../src/domain/refusal.ts';
-import { newLead } from '../src/projections/lead.ts';
+import type { Tools } from '../src/commands/engine/define.ts';
+import type { Reaction } from '../src/commands/engine/reactions.ts';
+import { NotReadable } from '../src/domain/engine/refusal.ts';
+import { newLead } from '../src/projections/engine/lead.ts';
 import type { EventStore } from '../src/store/port.ts';
 import { openLog } from './node.ts';
 import { dying, stopping } from './stopping.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { Change, CollectionSpec, Entry, Query, ReadStore, Where } from '../src/projections/port.ts';
+import type { Change, CollectionSpec, Entry, Query, ReadStore, Where } from '../src/projections/engine/port.ts';
 import { naiveStore } from './naiveReadStore.ts';
 
 /** The collections that the stores of the contract are opened with. */

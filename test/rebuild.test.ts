@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projections } from '../src/projections/all.ts';
-import { memoryReadStore } from '../src/projections/memory.ts';
-import type { Entry } from '../src/projections/port.ts';
-import { collectionsOf } from '../src/projections/projector.ts';
-import { runProjections } from '../src/projections/run.ts';
-import { readSnapshot } from '../src/projections/snapshot.ts';
-import type { SnapshotWork } from '../src/projections/snapshotWorker.ts';
+import { memoryReadStore } from '../src/projections/index/memory.ts';
+import type { Entry } from '../src/projections/engine/port.ts';
+import { collectionsOf } from '../src/projections/engine/projector.ts';
+import { runProjections } from '../src/projections/engine/run.ts';
+import { readSnapshot } from '../src/projections/snapshots/snapshot.ts';
+import type { SnapshotWork } from '../src/projections/snapshots/snapshotWorker.ts';
 import { startWorker } from '../src/startWorker.ts';
 import { openSqliteReader, openSqliteStore } from '../src/store/sqlite.ts';
 import { once } from 'node:events';
@@ -93,7 +93,7 @@ describe('read models', function () {
     const origin = { log: reader.id, version: 'v' };
     await reader.close();
     const snapshot = async () => {
-      const worker = startWorker('snapshotWorker', new URL('../src/projections/snapshots.ts', import.meta.url).href, { log: { file: log }, file, origin } satisfies SnapshotWork);
+      const worker = startWorker('snapshotWorker', new URL('../src/projections/snapshots/snapshots.ts', import.meta.url).href, { log: { file: log }, file, origin } satisfies SnapshotWork);
       const [code] = await once(worker, 'exit');
       assert.equal(code, 0);
     };
@@ -121,7 +121,7 @@ describe('read models', function () {
   it('ignore a snapshot that is damaged, or of another log or version', async () => {
     await service.stop();
     const file = `${service.folder}.snapshot`;
-    const { writeSnapshot } = await import('../src/projections/snapshot.ts');
+    const { writeSnapshot } = await import('../src/projections/snapshots/snapshot.ts');
     const entry: Entry = { id: 'a', text: '{"a":"ü"}', revision: 3, sorts: { name: 'a' }, filters: { f: ['x'] }, guard: 'g' };
     const origin = { log: 'l', version: 'v' };
     await writeSnapshot(file, origin, { position: 7, event: 'e' }, [['c', entry]]);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Refusal } from '../src/domain/refusal.ts';
-import { type Change, leaseMs, type ReadStore } from '../src/projections/port.ts';
-import { redisReadStore } from '../src/projections/redis.ts';
+import { Refusal } from '../src/domain/engine/refusal.ts';
+import { type Change, leaseMs, type ReadStore } from '../src/projections/engine/port.ts';
+import { redisReadStore } from '../src/projections/redis/redis.ts';
 import { openProxy } from './proxy.ts';
 import { child, contractCollections, listed, listedIn, partRemoved, put, readStoreContract, removed, thing } from './readStore.contract.ts';
 import { describeOwnRedis, describeRedis, freshPrefix } from './redisServer.ts';

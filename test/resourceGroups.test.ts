@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { hasId, idsIn, noIds, withIds, withoutIds } from '../src/domain/idSets.ts';
-import { changeMembers, create, drop, type GroupEvent, remove, removeIfThere, resourceGroup } from '../src/domain/resourceGroups.ts';
+import { hasId, idsIn, noIds, withIds, withoutIds } from '../src/domain/lifecycle-manager/idSets.ts';
+import { changeMembers, create, drop, type GroupEvent, remove, removeIfThere, resourceGroup } from '../src/domain/lifecycle-manager/resourceGroups.ts';
 import { specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { admit, amend, create, type InstanceEvent, remove, removeIfThere, replace, resourceInstance } from '../src/domain/resourceInstances.ts';
+import { admit, amend, create, type InstanceEvent, remove, removeIfThere, replace, resourceInstance } from '../src/domain/lifecycle-manager/resourceInstances.ts';
 import { specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';

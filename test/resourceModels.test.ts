@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { create, type ModelEvent, remove, replace, resourceModel } from '../src/domain/resourceModels.ts';
+import { create, type ModelEvent, remove, replace, resourceModel } from '../src/domain/lifecycle-manager/resourceModels.ts';
 import { context, specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { retries } from '../src/commands/retries.ts';
+import { retries } from '../src/commands/engine/retries.ts';
 import { gateway } from './certificates.ts';
 import { openLog } from './node.ts';
 import { ok, refused } from './people.ts';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { searching } from '../src/commands/searches.ts';
-import { contentOf, type Rule } from '../src/domain/commandTemplates.ts';
-import { type Comparator, compare } from '../src/domain/comparisons.ts';
-import { Refusal } from '../src/domain/refusal.ts';
-import { ready, ruleResult } from '../src/domain/ruleEvaluation.ts';
-import type { Variables } from '../src/domain/templateVariables.ts';
-import { rulesPass } from '../src/domain/verdicts.ts';
+import { searching } from '../src/commands/mop/searches.ts';
+import { contentOf, type Rule } from '../src/domain/mop/commandTemplates.ts';
+import { type Comparator, compare } from '../src/domain/mop/comparisons.ts';
+import { Refusal } from '../src/domain/engine/refusal.ts';
+import { ready, ruleResult } from '../src/domain/mop/ruleEvaluation.ts';
+import type { Variables } from '../src/domain/mop/templateVariables.ts';
+import { rulesPass } from '../src/domain/mop/verdicts.ts';
 
 const answer = `GigabitEthernet0/1 is up, line protocol is up
   Memory: Total 8,192, Used 6,144

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { Refusal } from '../src/domain/refusal.ts';
+import { Refusal } from '../src/domain/engine/refusal.ts';
 import { projections } from '../src/projections/all.ts';
-import { memoryReadStore } from '../src/projections/memory.ts';
-import type { ReadStore } from '../src/projections/port.ts';
-import { collectionsOf } from '../src/projections/projector.ts';
-import { runProjections } from '../src/projections/run.ts';
-import { tellEvents } from '../src/projections/tellEvents.ts';
+import { memoryReadStore } from '../src/projections/index/memory.ts';
+import type { ReadStore } from '../src/projections/engine/port.ts';
+import { collectionsOf } from '../src/projections/engine/projector.ts';
+import { runProjections } from '../src/projections/engine/run.ts';
+import { tellEvents } from '../src/projections/engine/tellEvents.ts';
 import { openLog } from './node.ts';
 import { until } from './until.ts';
 

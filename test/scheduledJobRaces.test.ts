@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { migrateAgendaJobs } from '../src/commands/scheduledJobMigrations.ts';
-import { createAutomation } from '../src/commands/automations.ts';
-import { createScheduledJob } from '../src/commands/scheduledJobs.ts';
-import { scheduledJobMigration } from '../src/domain/scheduledJobMigrations.ts';
+import { migrateAgendaJobs } from '../src/commands/automation-catalog/scheduledJobMigrations.ts';
+import { createAutomation } from '../src/commands/operations-manager/automations.ts';
+import { createScheduledJob } from '../src/commands/automation-catalog/scheduledJobs.ts';
+import { scheduledJobMigration } from '../src/domain/automation-catalog/scheduledJobMigrations.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
 import { dying } from './stopping.ts';
 import { until } from './until.ts';

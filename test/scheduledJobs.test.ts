@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { intervalOf, inUnits } from '../src/domain/intervals.ts';
-import { decideMigration, inWords, scheduledJobMigration, type Candidate } from '../src/domain/scheduledJobMigrations.ts';
-import { create, markMigrated, type ScheduledJob, scheduledJob } from '../src/domain/scheduledJobs.ts';
+import { intervalOf, inUnits } from '../src/domain/automation-catalog/intervals.ts';
+import { decideMigration, inWords, scheduledJobMigration, type Candidate } from '../src/domain/automation-catalog/scheduledJobMigrations.ts';
+import { create, markMigrated, type ScheduledJob, scheduledJob } from '../src/domain/automation-catalog/scheduledJobs.ts';
 import { specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { compileUserSchema } from '../src/commands/userSchema.ts';
+import { compileUserSchema } from '../src/commands/user-schemas/userSchema.ts';
 
 const draft07 = 'http://json-schema.org/draft-07/schema#';
 const draft2020 = 'https://json-schema.org/draft/2020-12/schema';

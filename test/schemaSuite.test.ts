@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { compileUserSchema } from '../src/commands/userSchema.ts';
+import { compileUserSchema } from '../src/commands/user-schemas/userSchema.ts';
 
 type Group = { readonly description: string; readonly schema: unknown; readonly tests: readonly { readonly description: string; readonly data: unknown; readonly valid: boolean }[] };
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { same } from '../src/domain/changes.ts';
-import { Refusal } from '../src/domain/refusal.ts';
-import { mask, maskSecrets, mostSecrets, openSecrets, sealSecrets } from '../src/domain/secretFields.ts';
+import { same } from '../src/domain/engine/changes.ts';
+import { Refusal } from '../src/domain/engine/refusal.ts';
+import { mask, maskSecrets, mostSecrets, openSecrets, sealSecrets } from '../src/domain/engine/secretFields.ts';
 import { secrets } from '../src/secrets.ts';
 
 describe('secrets within documents', () => {

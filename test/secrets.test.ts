@@ -4,7 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { isSealed } from '../src/domain/sealed.ts';
+import { isSealed } from '../src/domain/engine/sealed.ts';
 import { givenKey, keyOf, makeKey, secrets } from '../src/secrets.ts';
 import { startWorker } from '../src/startWorker.ts';
 

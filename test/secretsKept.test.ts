@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { join } from 'node:path';
-import { readSnapshot } from '../src/projections/snapshot.ts';
-import type { SnapshotWork } from '../src/projections/snapshotWorker.ts';
+import { readSnapshot } from '../src/projections/snapshots/snapshot.ts';
+import type { SnapshotWork } from '../src/projections/snapshots/snapshotWorker.ts';
 import { startWorker } from '../src/startWorker.ts';
 import { openSqliteReader } from '../src/store/sqlite.ts';
 import { keptFiles } from './keptFiles.ts';
@@ -99,7 +99,7 @@ describe('passwords, tokens and secrets of profiles', function () {
     const reader = await openSqliteReader(log);
     const origin = { log: reader.id, version: 'v' };
     await reader.close();
-    await once(startWorker('snapshotWorker', new URL('../src/projections/snapshots.ts', import.meta.url).href, { log: { file: log }, file, origin } satisfies SnapshotWork), 'exit');
+    await once(startWorker('snapshotWorker', new URL('../src/projections/snapshots/snapshots.ts', import.meta.url).href, { log: { file: log }, file, origin } satisfies SnapshotWork), 'exit');
     assert.ok(await readSnapshot(file, origin));
 
     const files = keptFiles(service.folder);

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { aggregates } from '../src/commands/all.ts';
-import { createAgent } from '../src/commands/agents.ts';
-import { startSession } from '../src/commands/agentSessions.ts';
-import type { Handle } from '../src/commands/handle.ts';
-import { streams as streamsOf } from '../src/commands/streams.ts';
-import { agentSession } from '../src/domain/agentSessions.ts';
-import { Refusal } from '../src/domain/refusal.ts';
+import { createAgent } from '../src/commands/agent-session-manager/agents.ts';
+import { startSession } from '../src/commands/agent-session-manager/agentSessions.ts';
+import type { Handle } from '../src/commands/engine/handle.ts';
+import { streams as streamsOf } from '../src/commands/engine/streams.ts';
+import { agentSession } from '../src/domain/agent-session-manager/agentSessions.ts';
+import { Refusal } from '../src/domain/engine/refusal.ts';
 import { projections } from '../src/projections/all.ts';
 import { sessionRunner } from '../src/sessions.ts';
 import type { Renderer, Webhook } from '../src/southbound/port.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { rmSync } from 'node:fs';
-import { snapshots } from '../src/projections/snapshots.ts';
+import { snapshots } from '../src/projections/snapshots/snapshots.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
 import { temporaryFolder } from './process.ts';
 import { until } from './until.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { sortKey, valueKey } from '../src/projections/order.ts';
-import { blockSize, type SortedList, sortedList } from '../src/projections/sorted.ts';
+import { sortKey, valueKey } from '../src/projections/index/order.ts';
+import { blockSize, type SortedList, sortedList } from '../src/projections/index/sorted.ts';
 
 describe('a sorted list', () => {
   /** Everything that must hold of the list for these keys; each item is its key's upper-case, and derived are a block's items. */

@@ -4,7 +4,7 @@ import fc from 'fast-check';
 import { soundParse } from '../src/soundJson.ts';
 
 /** Every program and thread: the modules that Node is started with. */
-const entries = ['main.ts', 'demo/main.ts', 'store/sqliteWriter.ts', 'store/sqliteAheadWorker.ts', 'projections/snapshotWorker.ts', 'southbound/jinja/engine.ts'];
+const entries = ['main.ts', 'demo/main.ts', 'store/sqliteWriter.ts', 'store/sqliteAheadWorker.ts', 'projections/snapshots/snapshotWorker.ts', 'southbound/jinja/engine.ts'];
 
 /** The tree of a value without its names: what no reader of names can get wrong. */
 type Node = { readonly leaf: number | string } | { readonly items: readonly Node[] } | { readonly members: readonly (readonly [string, Node])[] };

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { SshProperties } from '../src/domain/adapterSchemas.ts';
+import type { SshProperties } from '../src/domain/configuration-manager/adapterSchemas.ts';
 import { blockList } from '../src/southbound/addresses.ts';
 import { outbound } from '../src/southbound/outbound.ts';
 import { sshAdapter } from '../src/southbound/ssh.ts';

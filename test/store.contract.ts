@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { Refusal } from '../src/domain/refusal.ts';
+import { Refusal } from '../src/domain/engine/refusal.ts';
 import { WrongRevision, type Batch, type EventStore, type Filter, type NewEvent, type StoredEvent } from '../src/store/port.ts';
 
 export const newStream = (): string => `thing-${randomUUID()}`;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { Refusal } from '../src/domain/refusal.ts';
-import { checkJson } from '../src/http/strictJson.ts';
+import { Refusal } from '../src/domain/engine/refusal.ts';
+import { checkJson } from '../src/http/engine/strictJson.ts';
 import { processorTime } from './processorTime.ts';
 
 /** Where and why a text is refused; undefined: it is not. */

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { importedId } from '../src/commands/imports.ts';
-import { importTemplate } from '../src/commands/templates.ts';
-import { create, importOne, remove, template, update } from '../src/domain/templates.ts';
-import { Refusal } from '../src/domain/refusal.ts';
-import type { ActionRow, Call } from '../src/http/route.ts';
-import type { Service } from '../src/http/service.ts';
-import { templateRows } from '../src/http/templates.ts';
+import { importedId } from '../src/commands/engine/imports.ts';
+import { importTemplate } from '../src/commands/template-builder/templates.ts';
+import { create, importOne, remove, template, update } from '../src/domain/template-builder/templates.ts';
+import { Refusal } from '../src/domain/engine/refusal.ts';
+import type { ActionRow, Call } from '../src/http/engine/route.ts';
+import type { Service } from '../src/http/engine/service.ts';
+import { templateRows } from '../src/http/template-builder/templates.ts';
 import { context, specification } from './given.ts';
 import { openLog, startNode } from './node.ts';
 import { ok, type People, people, refused } from './people.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { TreeVersion } from '../src/domain/treeSchemas.ts';
-import { addNode, addVersion, create, deleteVariables, importOne, remove, setVariables, tree } from '../src/domain/trees.ts';
+import type { TreeVersion } from '../src/domain/configuration-manager/treeSchemas.ts';
+import { addNode, addVersion, create, deleteVariables, importOne, remove, setVariables, tree } from '../src/domain/configuration-manager/trees.ts';
 import { context, specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';

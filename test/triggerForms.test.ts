@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { hash } from 'node:crypto';
 import { join } from 'node:path';
-import { createForm, deleteForms } from '../src/commands/forms.ts';
-import { createAutomation } from '../src/commands/automations.ts';
-import { createTrigger } from '../src/commands/triggers.ts';
-import { canonical } from '../src/domain/canonical.ts';
-import { change, create, importOne, trigger } from '../src/domain/triggers.ts';
+import { createForm, deleteForms } from '../src/commands/json-forms/forms.ts';
+import { createAutomation } from '../src/commands/operations-manager/automations.ts';
+import { createTrigger } from '../src/commands/operations-manager/triggers.ts';
+import { canonical } from '../src/domain/engine/canonical.ts';
+import { change, create, importOne, trigger } from '../src/domain/operations-manager/triggers.ts';
 import { openSqliteReader } from '../src/store/sqlite.ts';
 import { specification } from './given.ts';
 import { nodesOnLog, type TestNode } from './node.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import type { NewTrigger } from '../src/domain/triggerMembers.ts';
-import { change, create, importOne, remove, removeFrom, restore, trigger, type TriggerContent } from '../src/domain/triggers.ts';
+import type { NewTrigger } from '../src/domain/operations-manager/triggerMembers.ts';
+import { change, create, importOne, remove, removeFrom, restore, trigger, type TriggerContent } from '../src/domain/operations-manager/triggers.ts';
 import { context, specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';

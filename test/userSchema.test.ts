@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { isDeepStrictEqual } from 'node:util';
 import { Ajv } from 'ajv';
 import fc from 'fast-check';
-import { formats } from '../src/commands/formats.ts';
-import { compileUserSchema } from '../src/commands/userSchema.ts';
-import { canonical } from '../src/domain/canonical.ts';
+import { formats } from '../src/commands/user-schemas/formats.ts';
+import { compileUserSchema } from '../src/commands/user-schemas/userSchema.ts';
+import { canonical } from '../src/domain/engine/canonical.ts';
 import { processorTime } from './processorTime.ts';
 
 const draft2020 = 'https://json-schema.org/draft/2020-12/schema';

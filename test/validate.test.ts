@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { type TSchema, Type } from 'typebox';
-import { name } from '../src/domain/schemas.ts';
-import { Refusal } from '../src/domain/refusal.ts';
-import { validator } from '../src/http/validate.ts';
+import { name } from '../src/domain/engine/schemas.ts';
+import { Refusal } from '../src/domain/engine/refusal.ts';
+import { validator } from '../src/http/engine/validate.ts';
 import { processorTime } from './processorTime.ts';
 
 const closed = { additionalProperties: false };

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Config } from '../config.ts';
-import { seenBySnapshot, snapshotName } from '../projections/snapshotSeen.ts';
+import { seenBySnapshot, snapshotName } from '../projections/snapshots/snapshotSeen.ts';
 import { acceptDamage } from '../store/sqliteAccept.ts';
 import { noteOf } from '../store/sqliteNote.ts';
 import { lockFolder } from '../store/sqliteLock.ts';

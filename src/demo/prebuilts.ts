@@ -1,4 +1,4 @@
-import type { Bundle, PrebuiltDocument } from '../domain/prebuiltSchemas.ts';
+import type { Bundle, PrebuiltDocument } from '../domain/prebuilts/prebuiltSchemas.ts';
 import type { Step } from './sample.ts';
 
 const automationId = '64f0c1a2b3d4e5f6a7b8c901';

@@ -1,23 +1,23 @@
 import { version } from '../version.ts';
-import { agentSessionManagerRows } from './agentSessionManager.ts';
-import { authorizationRows } from './authorization.ts';
-import { bannerRows } from './banner.ts';
-import { configurationManagerRows } from './configurationManager.ts';
-import { docsRows, openapiRows } from './docs.ts';
-import { formRows } from './forms.ts';
-import { gatewayManagerRows } from './gatewayManager.ts';
-import { groupMappingRows } from './groupMappings.ts';
-import { inventoryManagerRows } from './inventories.ts';
-import { lifecycleManagerRows } from './lifecycleManager.ts';
-import { rootLoginRows } from './login.ts';
-import { monitoringRows } from './monitoring.ts';
-import { mopRows } from './mop.ts';
-import { operationsManagerRows } from './operationsManager.ts';
-import { prebuiltRows } from './prebuilts.ts';
-import { profileRows } from './profiles.ts';
-import type { AreaRows } from './route.ts';
-import { automationCatalogRows } from './scheduledJobs.ts';
-import { templateRows } from './templates.ts';
+import { agentSessionManagerRows } from './agent-session-manager/agentSessionManager.ts';
+import { authorizationRows } from './authorization/authorization.ts';
+import { bannerRows } from './customization/banner.ts';
+import { configurationManagerRows } from './configuration-manager/configurationManager.ts';
+import { docsRows, openapiRows } from './documentation/docs.ts';
+import { formRows } from './json-forms/forms.ts';
+import { gatewayManagerRows } from './gateway-manager/gatewayManager.ts';
+import { groupMappingRows } from './group-mappings/groupMappings.ts';
+import { inventoryManagerRows } from './inventory-manager/inventories.ts';
+import { lifecycleManagerRows } from './lifecycle-manager/lifecycleManager.ts';
+import { rootLoginRows } from './authorization/login.ts';
+import { monitoringRows } from './engine/monitoring.ts';
+import { mopRows } from './mop/mop.ts';
+import { operationsManagerRows } from './operations-manager/operationsManager.ts';
+import { prebuiltRows } from './prebuilts/prebuilts.ts';
+import { profileRows } from './profiles/profiles.ts';
+import type { AreaRows } from './engine/route.ts';
+import { automationCatalogRows } from './automation-catalog/scheduledJobs.ts';
+import { templateRows } from './template-builder/templates.ts';
 
 /** All rows of the API. */
 export const areas: readonly AreaRows[] = [

@@ -1,7 +1,7 @@
-import type { HttpProperties, SshProperties } from '../domain/adapterSchemas.ts';
-import { Refusal } from '../domain/refusal.ts';
-import { openSecrets } from '../domain/secretFields.ts';
-import type { Sealed } from '../domain/sealed.ts';
+import type { HttpProperties, SshProperties } from '../domain/configuration-manager/adapterSchemas.ts';
+import { Refusal } from '../domain/engine/refusal.ts';
+import { openSecrets } from '../domain/engine/secretFields.ts';
+import type { Sealed } from '../domain/engine/sealed.ts';
 import { adapterFailure, reasonOf } from './failure.ts';
 import { httpAdapter } from './http.ts';
 import { labAdapter } from './lab.ts';

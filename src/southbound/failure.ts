@@ -1,4 +1,4 @@
-import { Refusal } from '../domain/refusal.ts';
+import { Refusal } from '../domain/engine/refusal.ts';
 
 type Answered = { readonly status?: number | null; readonly body?: unknown };
 

@@ -1,4 +1,4 @@
-import type { HttpProperties } from '../domain/adapterSchemas.ts';
+import type { HttpProperties } from '../domain/configuration-manager/adapterSchemas.ts';
 import { adapterFailure, reasonOf, redacted } from './failure.ts';
 import { httpCall } from './httpCall.ts';
 import type { Outbound } from './outbound.ts';

@@ -1,6 +1,6 @@
 import { type ClientRequest, type IncomingMessage, request as plainRequest } from 'node:http';
 import { request as tlsRequest } from 'node:https';
-import { exactText } from '../domain/exactJson.ts';
+import { exactText } from '../domain/engine/exactJson.ts';
 import { abortable, TooMuch, Unexpected } from './failure.ts';
 import { type Outbound, pinned } from './outbound.ts';
 import { childOf } from './traceparent.ts';
@@ -11,7 +11,7 @@ export type HttpCall = {
   readonly headers?: Readonly<Record<string, string>>;
   /** Of the request that the call is made for. */
   readonly traceparent?: string | undefined;
-  /** Sent as JSON; it may have the marks of domain/exactJson.ts. */
+  /** Sent as JSON; it may have the marks of domain/engine/exactJson.ts. */
   readonly body?: unknown;
   readonly signal: AbortSignal;
   /** Most bytes of an answer's body; beyond it `TooMuch` is thrown. */

@@ -1,5 +1,5 @@
-import type { Outcome } from '../domain/agentSessionSchemas.ts';
-import type { Sealed } from '../domain/sealed.ts';
+import type { Outcome } from '../domain/agent-session-manager/agentSessionSchemas.ts';
+import type { Sealed } from '../domain/engine/sealed.ts';
 
 /** A device as its adapter lists it. */
 export type Device = { readonly name: string; readonly host?: string; readonly port?: number; readonly ostype?: string };
@@ -50,7 +50,7 @@ export type Rendering = { readonly account: string; readonly signal: AbortSignal
 /**
  * The template engine: Jinja2. Runs outside the event loop, bounded in time, memory, steps and output. A template that
  * does not parse or render: `Refusal('unprocessable')` whose fault has `line` and the reason. Variables may have the marks of
- * domain/exactJson.ts. Too many that wait: `Refusal('limited')`. Throws the signal's reason when that ends it.
+ * domain/engine/exactJson.ts. Too many that wait: `Refusal('limited')`. Throws the signal's reason when that ends it.
  */
 export type Renderer = {
   render(template: string, variables: Readonly<Record<string, unknown>>, rendering: Rendering): Promise<string>;

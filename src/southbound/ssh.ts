@@ -1,5 +1,5 @@
-import type { SshProperties } from '../domain/adapterSchemas.ts';
-import { Refusal } from '../domain/refusal.ts';
+import type { SshProperties } from '../domain/configuration-manager/adapterSchemas.ts';
+import { Refusal } from '../domain/engine/refusal.ts';
 import { cliLines } from './cliLines.ts';
 import { adapterFailure } from './failure.ts';
 import type { Outbound } from './outbound.ts';

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
 import ssh2, { type ClientChannel, type PseudoTtyOptions } from 'ssh2';
-import type { SshProperties } from '../domain/adapterSchemas.ts';
+import type { SshProperties } from '../domain/configuration-manager/adapterSchemas.ts';
 import { abortable, reasonOf } from './failure.ts';
 import { type Outbound, OutboundRefused, pinned } from './outbound.ts';
 import type { Device } from './port.ts';

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Event } from '../domain/core.ts';
+import type { Event } from '../domain/engine/core.ts';
 import type { NewEvent, StoredEvent } from './port.ts';
 
 /** What is known about an event besides the fact; `$correlationId` and `$causationId` are EventStoreDB's own names. */

@@ -1,4 +1,4 @@
-import { Refusal } from '../domain/refusal.ts';
+import { Refusal } from '../domain/engine/refusal.ts';
 import { type EventStoreDbAppends, eventStoreDbAppends } from './eventstoredbAppends.ts';
 import { eventStoreDbCheckpoints } from './eventstoredbCheckpoints.ts';
 import { connections as connectionsTo, type Log, type Times, usualTimes } from './eventstoredbConnection.ts';

@@ -2,7 +2,7 @@ import {
   AccessDeniedError, convertToCommandError, InvalidArgumentError, MaxAppendSizeExceededError, NotLeaderError, UnavailableError,
 } from '@eventstore/db-client';
 import { status } from '@grpc/grpc-js';
-import { Refusal } from '../domain/refusal.ts';
+import { Refusal } from '../domain/engine/refusal.ts';
 import type { Server } from './eventstoredbUrl.ts';
 import { TouchedStream, WrongRevision } from './port.ts';
 

@@ -1,6 +1,6 @@
 import { StreamDeletedError, UnknownError } from '@eventstore/db-client';
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
-import { Refusal } from '../domain/refusal.ts';
+import { Refusal } from '../domain/engine/refusal.ts';
 import type { Answer } from './eventstoredbAnswer.ts';
 import { arriving } from './eventstoredbArriving.ts';
 import type { Connection, Connections } from './eventstoredbConnection.ts';

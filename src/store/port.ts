@@ -1,4 +1,4 @@
-import { Refusal } from '../domain/refusal.ts';
+import { Refusal } from '../domain/engine/refusal.ts';
 
 /** An event as it goes into the log. `data` and `metadata` are `JSON.stringify` texts: the hash is over these texts. */
 export type NewEvent = {

@@ -1,5 +1,5 @@
 import { on, once } from 'node:events';
-import { Refusal } from '../domain/refusal.ts';
+import { Refusal } from '../domain/engine/refusal.ts';
 import { startWorker } from '../startWorker.ts';
 import { isDamage } from './integrity.ts';
 import type { Batch, StoredEvent } from './port.ts';

@@ -1,4 +1,4 @@
-import { Refusal } from '../domain/refusal.ts';
+import { Refusal } from '../domain/engine/refusal.ts';
 import { checkSize, WrongRevision, type Appended, type NewEvent } from './port.ts';
 import { emptyRequest, type Entry, notStored, put, unknownOutcome } from './sqliteEntries.ts';
 import type { Newest } from './sqliteFollow.ts';

@@ -1,4 +1,4 @@
-import { Refusal } from '../domain/refusal.ts';
+import { Refusal } from '../domain/engine/refusal.ts';
 import type { Appended, NewEvent } from './port.ts';
 import type { Request } from './sqliteWriter.ts';
 

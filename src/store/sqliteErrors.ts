@@ -1,4 +1,4 @@
-import { Refusal } from '../domain/refusal.ts';
+import { Refusal } from '../domain/engine/refusal.ts';
 import { isDamage } from './integrity.ts';
 
 const kinds = { busy: 5, corrupt: 11, full: 13, constraint: 19, notADatabase: 26 } as const;

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { Refusal } from '../domain/refusal.ts';
+import { Refusal } from '../domain/engine/refusal.ts';
 import { isBusy, naming } from './sqliteErrors.ts';
 import { openFile, privateFile } from './sqliteLog.ts';
 

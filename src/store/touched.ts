@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { Refusal } from '../domain/refusal.ts';
+import { Refusal } from '../domain/engine/refusal.ts';
 import { type EventStore, TouchedStream } from './port.ts';
 
 /** What a caller is told whose resource lies in a stream that somebody else has touched. To try again does not help. */

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { decoded } from '../domain/percentEncoding.ts';
+import { decoded } from '../domain/engine/percentEncoding.ts';
 
 /** Where an event log is: in a file of SQLite, or behind a connection string of EventStoreDB. */
 export type LogUrl = { readonly file: string } | { readonly url: string };

@@ -1,6 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { exactValue } from '../../src/domain/exactJson.ts';
+import { exactValue } from '../../src/domain/engine/exactJson.ts';
 import { renderTemplate } from '../../src/southbound/jinja/render.ts';
 
 /** A template over variables: values that JavaScript has without loss, or a JSON text. */

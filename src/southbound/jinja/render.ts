@@ -1,4 +1,4 @@
-import { exactEntries } from '../../domain/exactJson.ts';
+import { exactEntries } from '../../domain/engine/exactJson.ts';
 import { limits, newBudget } from './budget.ts';
 import { limitError, PythonError, reasonOf, TemplateError, undefinedError } from './errors.ts';
 import { execute } from './execute.ts';
@@ -20,7 +20,7 @@ const named = <T>(run: Run, what: string, table: ReadonlyMap<string, T>, name: V
   throw new PythonError('TemplateRuntimeError', `No ${what} named ${repr(run, name)}.`);
 };
 
-/** Renders a template over variables of JSON, with the marks of domain/exactJson.ts. Throws `TemplateError` with line and reason; nothing else is thrown for a bad template. */
+/** Renders a template over variables of JSON, with the marks of domain/engine/exactJson.ts. Throws `TemplateError` with line and reason; nothing else is thrown for a bad template. */
 export const renderTemplate = (template: string, variables: Readonly<Record<string, unknown>>): string => {
   const run: Run = {
     budget: newBudget(),

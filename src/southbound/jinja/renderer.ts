@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { Refusal } from '../../domain/refusal.ts';
+import { Refusal } from '../../domain/engine/refusal.ts';
 import { fairShares } from '../fairShares.ts';
 import type { Renderer, Rendering } from '../port.ts';
 import { Busy } from '../slots.ts';

@@ -1,6 +1,6 @@
 import { Metadata, status } from '@grpc/grpc-js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
-import { Refusal } from '../../domain/refusal.ts';
+import { Refusal } from '../../domain/engine/refusal.ts';
 import { streamIdentifier } from '../streamIdentifier.ts';
 import type { Expected } from './expected.ts';
 

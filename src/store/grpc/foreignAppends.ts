@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { Refusal } from '../../domain/refusal.ts';
+import { Refusal } from '../../domain/engine/refusal.ts';
 import { type Appended, type NewEvent, WrongRevision } from '../port.ts';
 import type { SqliteStore } from '../sqlite.ts';
 import { type Expected, wrongVersion } from './expected.ts';

@@ -1,4 +1,4 @@
-import { exactEntries, exactNumber } from '../../../domain/exactJson.ts';
+import { exactEntries, exactNumber } from '../../../domain/engine/exactJson.ts';
 import { typeError } from '../errors.ts';
 import { type Dict, type Value, typeName } from './values.ts';
 
@@ -51,7 +51,7 @@ export const deleteKey = ({ entries }: Dict, key: Value): Value | undefined => {
 /** An integer that JavaScript prints in full is an int; other numbers are floats. */
 const fromNumber = (value: number): Value => (Number.isInteger(value) && Math.abs(value) < 1e21 && !Object.is(value, -0) ? BigInt(value) : value);
 
-/** Python's value for one of JSON, with the marks of domain/exactJson.ts. */
+/** Python's value for one of JSON, with the marks of domain/engine/exactJson.ts. */
 export const fromJson = (value: unknown): Value => {
   const written = exactNumber(value);
   if (written !== undefined) return /^-?\d+$/.test(written) ? BigInt(written) : Number(written);

@@ -1,0 +1,49 @@
+import { type Static, Type } from 'typebox';
+import { agent } from '../../domain/agent-session-manager/agents.ts';
+import { plainValue } from '../../domain/engine/exactJson.ts';
+import { agentSession, end, note, post, start } from '../../domain/agent-session-manager/agentSessions.ts';
+import { mostMessage, type Outcome, runAgentSchema } from '../../domain/agent-session-manager/agentSessionSchemas.ts';
+import { sealSecrets } from '../../domain/engine/secretFields.ts';
+import { type Recorded, splitStream } from '../../store/event.ts';
+import { commandsOf, type Tools } from '../engine/define.ts';
+import { publishEvent } from '../operations-manager/publishedEvents.ts';
+import type { Next, Reaction } from '../engine/reactions.ts';
+import { compileUserSchema } from '../user-schemas/userSchema.ts';
+
+const command = commandsOf(agentSession);
+
+const startRefs = async ({ agent: idOrName, inputs = {} }: Static<typeof runAgentSchema>, tools: Tools) => {
+  const sealed = sealSecrets(inputs, {}, tools.seal, '/inputs') as typeof inputs;
+  const id = await tools.find('agents', idOrName);
+  const { content } = id === undefined ? {} : await tools.state(agent, id);
+  if (id === undefined || !content) return { agent: undefined, faults: [], inputs: sealed };
+  const schema = compileUserSchema(content.inputSchema);
+  const { errors } = schema.ok ? schema.matches(plainValue(inputs)) : { errors: [{ path: '', message: `The agent's input schema cannot be used: ${schema.reason}` }] };
+  return { agent: { id, name: content.name, timeout: content.timeout }, faults: errors.map(({ path, message }) => ({ path: `/inputs${path}`, message })), inputs: sealed };
+};
+
+/** Begins a session; who carries it out sees it in the log (src/sessions.ts). */
+export const startSession = command({ name: 'startSession', input: runAgentSchema, on: 'new', decide: start, prepare: ({ input }, tools) => startRefs(input, tools) });
+
+/** Says that the webhook is called now. Of two who do so, one has stored the event: that one calls. */
+export const postSession = command({ name: 'postSession', input: Type.Object({}), on: 'existing', decide: post });
+
+const lastMessage = Type.String({ maxLength: mostMessage });
+const outcome = Type.Enum(['COMPLETE', 'FAILED', 'CANCELED'] as const satisfies readonly Outcome[]);
+
+/** What an agent says before the end. */
+export const noteMessage = command({ name: 'noteMessage', input: Type.Object({ lastMessage }), on: 'existing', decide: note });
+
+/** Ends a session, whoever knows of it first: the agent, whoever cancels it, the clock. */
+export const endSession = command({ name: 'endSession', input: Type.Object({ status: outcome, lastMessage: Type.Optional(lastMessage) }), on: 'existing', decide: end });
+
+/** The termination callback: an event whose source and topic are the service and method to be told. */
+const tell = async ({ stream }: Recorded, tools: Tools): Promise<readonly Next[]> => {
+  const { id: sessionId } = splitStream(stream);
+  const { callback, status, lastMessage } = await tools.state(agentSession, sessionId);
+  if (!callback) return [];
+  const { serviceName: source, methodName: topic, identifier, location } = callback;
+  return [{ command: publishEvent, id: sessionId, input: { source, topic, payload: { identifier, location, sessionId, status, lastMessage } } }];
+};
+
+export const sessionReactions: readonly Reaction[] = [{ of: agentSession, on: { sessionCompleted: tell, sessionFailed: tell, sessionCanceled: tell } }];

@@ -1,0 +1,27 @@
+import { Type } from 'typebox';
+import { agent, type AgentState, create, remove, replace, sealHeaders } from '../../domain/agent-session-manager/agents.ts';
+import { type NewAgent, newAgentSchema } from '../../domain/agent-session-manager/agentSchemas.ts';
+import type { Actor } from '../../domain/engine/core.ts';
+import { commandsOf, type Tools } from '../engine/define.ts';
+import { referrersOfComponent } from '../engine/references.ts';
+import { schemaFaultOf } from '../user-schemas/userSchema.ts';
+
+const command = commandsOf(agent);
+
+type Asked = { readonly id: string; readonly input: NewAgent; readonly state: AgentState; readonly actor: Actor };
+
+const prepare = async ({ input, state, actor }: Asked, tools: Tools) => {
+  const before = state.content?.name;
+  return {
+    ...schemaFaultOf(input.inputSchema),
+    headers: sealHeaders(state, input, tools.seal),
+    referrers: before === undefined || before === input.name ? [] : await referrersOfComponent(tools, 'agent', [before], actor),
+  };
+};
+
+export const createAgent = command({ name: 'createAgent', input: newAgentSchema, on: 'new', decide: create, prepare });
+export const replaceAgent = command({ name: 'replaceAgent', input: newAgentSchema, on: 'existing', decide: replace, prepare });
+export const deleteAgent = command({
+  name: 'deleteAgent', input: Type.Object({}), on: 'existing', decide: remove,
+  prepare: async ({ id, state, actor }, tools) => ({ referrers: await referrersOfComponent(tools, 'agent', [id, ...(state.content ? [state.content.name] : [])], actor) }),
+});

@@ -1,0 +1,35 @@
+import type { Tools } from '../engine/define.ts';
+import { unknownNames } from '../engine/references.ts';
+
+const longest = 256;
+
+/** The n-th name after a name: "x", "x (2)", "x (3)", none longer than names may be. */
+const numbered = (name: string, n: number): string => {
+  if (n === 1) return name;
+  const suffix = ` (${n})`;
+  // Cutting may leave half of a character.
+  return name.slice(0, longest - suffix.length).replace(/[\ud800-\udbff]$/, '') + suffix;
+};
+
+/** Gives, for each name, the first of "x", "x (2)", "x (3)" that no document of the collection has and that has not been given before. */
+export const freeNames = (collection: string, tools: Tools) => {
+  const given = new Set<string>();
+  const searches = new Map<string, { next: number; free: string[] }>();
+  return async (name: string): Promise<string> => {
+    const search = searches.get(name) ?? { next: 1, free: [] };
+    searches.set(name, search);
+    for (;;) {
+      const found = search.free.shift();
+      if (found === undefined) {
+        // Ever more at once: a name that a thousand others bear does not take a thousand questions.
+        const last = Math.min(search.next * 2, search.next + 500) - 1;
+        const wanted = Array.from({ length: last - search.next + 1 }, (_, i) => numbered(name, search.next + i));
+        search.free = [...await unknownNames(tools, collection, wanted)];
+        search.next = last + 1;
+      } else if (!given.has(found)) {
+        given.add(found);
+        return found;
+      }
+    }
+  };
+};

@@ -1,0 +1,22 @@
+import { Type } from 'typebox';
+import { adapter, type AdapterState, create, provideLab as provide, remove, replace, sealProperties } from '../../domain/configuration-manager/adapters.ts';
+import { adapterReplacementSchema, newAdapterSchema } from '../../domain/configuration-manager/adapterSchemas.ts';
+import type { Adapter } from '../../projections/configuration-manager/adapters.ts';
+import { commandsOf, type Tools } from '../engine/define.ts';
+import { queryAll } from '../engine/tools.ts';
+
+const command = commandsOf(adapter);
+
+const prepare = async ({ state, input }: { readonly state: AdapterState; readonly input: Parameters<typeof sealProperties>[1] }, { seal }: Tools) =>
+  ({ properties: sealProperties(state, input, seal) });
+
+export const createAdapter = command({ name: 'createAdapter', input: newAdapterSchema, on: 'new', prepare, decide: create });
+export const replaceAdapter = command({ name: 'replaceAdapter', input: adapterReplacementSchema, on: 'existing', prepare, decide: replace });
+export const deleteAdapter = command({ name: 'deleteAdapter', input: Type.Object({}), on: 'existing', decide: remove });
+
+/** For the first start. */
+export const provideLab = command({ name: 'provideLab', input: Type.Object({}), on: 'any', decide: provide });
+
+/** All adapters, or those that know the device, as they are stored; by name. */
+export const storedAdapters = (tools: Tools, device?: string): Promise<readonly Adapter[]> =>
+  queryAll(tools, 'adapters', device === undefined ? undefined : { field: 'device', op: 'equals', value: device });

@@ -1,0 +1,47 @@
+import { Type } from 'typebox';
+import { type GbacInput, groupsIn } from '../../domain/authorization/gbac.ts';
+import { decideDeletion, planDeletion, planDeletionSchema } from '../../domain/configuration-manager/planDeletions.ts';
+import { newPlanSchema, type PlanNode, planOptionsSchema } from '../../domain/configuration-manager/planSchemas.ts';
+import { create, plan, type PlanRefs, remove, sealNodes, update } from '../../domain/configuration-manager/plans.ts';
+import { tree, type TreeState } from '../../domain/configuration-manager/trees.ts';
+import { mayRead, mayWrite } from '../engine/access.ts';
+import { commandsOf, type Tools } from '../engine/define.ts';
+import type { Reaction } from '../engine/reactions.ts';
+import { unknownNames } from '../engine/references.ts';
+import { treeReferences } from './trees.ts';
+
+const command = commandsOf(plan);
+
+type Parts = { readonly nodes?: readonly PlanNode[]; readonly gbac?: GbacInput };
+
+const prepare = async ({ input: { nodes = [], gbac } }: { readonly input: Parts }, tools: Tools): Promise<PlanRefs> => {
+  const trees: Record<string, TreeState> = {};
+  for (const { treeId } of nodes) trees[treeId] ??= await tools.state(tree, treeId);
+  return { trees, unknownGroups: await unknownNames(tools, 'groups', groupsIn(gbac)) };
+};
+
+const series = (_: unknown, { nodes = [] }: Parts): string | undefined => (nodes.length > 0 ? treeReferences : undefined);
+
+export const createCompliancePlan = command({ name: 'createCompliancePlan', input: newPlanSchema, on: 'new', seal: sealNodes('/nodes'), prepare, series, decide: create });
+export const updateCompliancePlan = command({ name: 'updateCompliancePlan', input: planOptionsSchema, on: 'existing', seal: sealNodes('/options/nodes'), prepare, series, decide: update });
+
+/** Part of a decision to delete plans. */
+const removePlan = command({ name: 'removePlan', input: Type.Object({}), on: 'any', decide: remove });
+
+export const deleteCompliancePlans = commandsOf(planDeletion)({
+  name: 'deleteCompliancePlans', input: planDeletionSchema, on: 'new', decide: decideDeletion,
+  prepare: async ({ input, actor }, tools) => {
+    const [missing, closed]: [string[], string[]] = [[], []];
+    for (const id of new Set(input.planIds)) {
+      const { exists, content: { gbac } } = await tools.state(plan, id);
+      if (!exists || !mayRead(actor, gbac)) missing.push(id);
+      else if (!mayWrite(actor, gbac)) closed.push(id);
+    }
+    return { missing, closed };
+  },
+});
+
+export const planReactions: readonly Reaction[] = [{
+  of: planDeletion,
+  on: { plansDeleted: async ({ data }) => data.planIds.map((id: string) => ({ command: removePlan, id, input: {} })) },
+}];

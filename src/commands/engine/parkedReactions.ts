@@ -1,0 +1,11 @@
+import { Type } from 'typebox';
+import { complete, park, parkedReaction } from '../../domain/engine/parkedReactions.ts';
+import { commandsOf } from './define.ts';
+
+const command = commandsOf(parkedReaction);
+
+export const parkReaction = command({
+  name: 'parkReaction', on: 'any', decide: park,
+  input: Type.Object({ stream: Type.String(), revision: Type.Integer(), reason: Type.String() }, { additionalProperties: false }),
+});
+export const completeReaction = command({ name: 'completeReaction', input: Type.Object({}), on: 'existing', decide: complete });

@@ -1,0 +1,57 @@
+import { randomUUID } from 'node:crypto';
+import type { Event } from '../../domain/engine/core.ts';
+import { series as aggregate, turnPassed } from '../../domain/engine/series.ts';
+import { encode, type Metadata } from '../../store/event.ts';
+import { type EventStore, WrongRevision } from '../../store/port.ts';
+import { Touched } from '../../store/touched.ts';
+import { turns } from '../../store/turns.ts';
+import type { End, Loaded, Streams } from './streams.ts';
+
+type About = Omit<Metadata, 'hash'>;
+
+/**
+ * Decisions that rest on several streams (does an admin remain? does anybody refer to this?) are made one at a time, over
+ * all nodes: what a decision has seen is still so when it is stored. A decision writes down its turn before it looks;
+ * the next one first makes sure that the former has stored or never will, by taking the revision that it wants to
+ * write (`turnPassed`). No clocks, and nothing that a stopped process leaves behind.
+ */
+export const seriesOf = (store: EventStore, streams: Streams) => {
+  const inTurn = turns();
+
+  const append = async (stream: string, at: End, event: Event, { idempotency: _, ...about }: About): Promise<void> => {
+    const source = `@platform/${streams.kindOf(stream).aggregate.area}`;
+    await store.append(stream, at.revision, [encode(stream, at.revision + 1, randomUUID(), source, event, about, at.hash)]);
+  };
+
+  /** Of a stream that somebody else has touched the end is not known; whatever is there, nothing else comes to the revision. */
+  const closeTouched = (name: string, by: string, revision: number, about: About): Promise<void> =>
+    append(by, { revision: revision - 1, hash: '' }, turnPassed(name), about).catch((error: unknown) => {
+      if (!(error instanceof WrongRevision || error instanceof Touched)) throw error;
+    });
+
+  /** Makes sure that the stream has an event at the revision: that of the former decision, or another one. */
+  const close = async (name: string, by: string, revision: number, about: About): Promise<void> => {
+    try {
+      const former = await streams.end(by);
+      if (former.revision < revision) await append(by, former, turnPassed(name), about);
+    } catch (error) {
+      if (!(error instanceof Touched)) throw error;
+      await closeTouched(name, by, revision, about);
+    }
+  };
+
+  const take = async (name: string, stream: string, past: Loaded, about: About): Promise<void> => {
+    const turn = `${aggregate.category}-${name}`;
+    const last = await streams.refresh(turn);
+    const { by, revision } = last.state as { by?: string; revision: number };
+    if (by !== undefined && by !== stream) await close(name, by, revision, about);
+    await append(turn, last, { type: 'turnTaken', data: { by: stream, revision: past.revision + 1 } }, about);
+  };
+
+  /** Does the work in turn: it decides about the stream as loaded and stores there. `WrongRevision`: start over. */
+  return <T>(name: string, stream: string, past: Loaded, about: About, work: () => Promise<T>): Promise<T> =>
+    inTurn(name, async () => {
+      await take(name, stream, past, about);
+      return work();
+    });
+};

@@ -1,0 +1,61 @@
+import { Refusal } from '../../domain/engine/refusal.ts';
+import { findParked, parkedIdIn } from '../../projections/engine/parked.ts';
+import type { Entry, ReadStore, Where } from '../../projections/engine/port.ts';
+import type { Tools } from './define.ts';
+import type { Streams } from './streams.ts';
+
+type Needs = {
+  readonly model: ReadStore;
+  readonly streams: Streams;
+  /** Resolves once the read models show all that this node has acknowledged. */
+  readonly settled: () => Promise<void> | undefined;
+  readonly nameSort: (collection: string) => string;
+  readonly rest: Omit<Tools, 'state' | 'find' | 'query' | 'findWithin' | 'count'>;
+};
+
+const pageLength = 1000;
+
+/** All documents that a query finds, page by page. */
+export const queryAll = async ({ query }: Pick<Tools, 'query'>, collection: string, where?: Where): ReturnType<Tools['query']> => {
+  const found: Awaited<ReturnType<Tools['query']>>[number][] = [];
+  for (;;) {
+    const page = await query(collection, where, found.length);
+    found.push(...page);
+    if (page.length < pageLength) return found;
+  }
+};
+
+/** A document that is parked is there all the same: what is done with it meets the reason in its stream. */
+const parkedId = async (model: ReadStore, collection: string, idOrName: string): Promise<string | undefined> => {
+  const entry = await findParked(model, collection, idOrName);
+  return entry && parkedIdIn(entry);
+};
+
+/** What commands may ask while they prepare a decision. */
+export const commandTools = ({ model, streams, settled, nameSort, rest }: Needs): Tools => ({
+  ...rest,
+  state: async (aggregate, id) => (await streams.refresh(`${aggregate.category}-${id}`)).state,
+  find: async (collection, idOrName) => {
+    await settled();
+    if (await model.get(collection, idOrName)) return idOrName;
+    const [id, ...others] = await model.idsNamed(collection, idOrName);
+    if (others.length > 0) throw new Refusal('conflict', `Several ${collection} are named ${JSON.stringify(idOrName)}; use the id`, { faults: [{ message: 'The name is not unique', ids: [id, ...others] }] });
+    return id ?? parkedId(model, collection, idOrName);
+  },
+  query: async (collection, where, skip = 0) => {
+    await settled();
+    const { entries } = await model.list(collection, { ...(where && { where }), sort: nameSort(collection), order: 1, skip, limit: pageLength });
+    return entries.map(({ text }) => JSON.parse(text));
+  },
+  findWithin: async (collection, field, value, idsOrNames) => {
+    await settled();
+    const within = (entries: readonly (Entry | undefined)[]) => entries.find((entry) => entry?.filters[field]?.includes(value))?.id;
+    const byId = await model.getMany(collection, idsOrNames);
+    return Promise.all(idsOrNames.map(async (idOrName, i) =>
+      within([byId[i]]) ?? within(await model.getMany(collection, await model.idsNamed(collection, idOrName))) ?? parkedId(model, collection, idOrName)));
+  },
+  count: async (collection, where) => {
+    await settled();
+    return (await model.list(collection, { where, sort: nameSort(collection), order: 1, skip: 0, limit: 1 })).total;
+  },
+});

@@ -1,0 +1,17 @@
+import { Type } from 'typebox';
+import { add, certificate, newCertificateSchema, remove } from '../../domain/gateway-manager/certificates.ts';
+import { Refusal } from '../../domain/engine/refusal.ts';
+import { chainOf, hasPrivateKey } from './certificateChain.ts';
+import { commandsOf } from '../engine/define.ts';
+
+const command = commandsOf(certificate);
+
+export const addCertificate = command({
+  name: 'addCertificate', input: newCertificateSchema, on: 'any', decide: add,
+  early: async ({ raw_certificate, alias = '', contract_id = '' }) => {
+    for (const [path, text] of Object.entries({ '/alias': alias, '/contract_id': contract_id })) if (hasPrivateKey(text)) throw new Refusal('invalid', 'There is a private key in it', { path });
+    return chainOf(raw_certificate);
+  },
+  prepare: async ({ early }) => early,
+});
+export const deleteCertificate = command({ name: 'deleteCertificate', input: Type.Object({}), on: 'existing', decide: remove });

@@ -1,0 +1,81 @@
+import { Type } from 'typebox';
+import { automation } from '../../domain/operations-manager/automations.ts';
+import type { Actor } from '../../domain/engine/core.ts';
+import { complete, decideDeletion, formDeletion, formDeletionSchema } from '../../domain/json-forms/formDeletions.ts';
+import { create, documentId, form, importOne, remove, update } from '../../domain/json-forms/forms.ts';
+import { type FormDocument, formDocumentSchema, formPatchSchema, newFormSchema } from '../../domain/json-forms/formSchemas.ts';
+import type { Referrer } from '../../domain/engine/references.ts';
+import { splitStream } from '../../store/event.ts';
+import { accountIds } from '../engine/authors.ts';
+import { commandsOf, type Tools } from '../engine/define.ts';
+import { importedId } from '../engine/imports.ts';
+import type { Reaction } from '../engine/reactions.ts';
+import { referrerOf } from '../engine/references.ts';
+import { schemaFaultOf } from '../user-schemas/userSchema.ts';
+
+const command = commandsOf(form);
+
+/** The series of decisions on which forms there are, what they are called, and which of them triggers name. */
+export const formReferences = 'formReferences';
+
+/** The triggers that name a form by one of the ids and names, as far as the actor may see. */
+const referrersOf = async (idsAndNames: readonly string[], actor: Actor, { query, state }: Tools): Promise<readonly Referrer[]> => {
+  if (idsAndNames.length === 0) return [];
+  const triggers = await query('triggers', { any: idsAndNames.map((value) => ({ field: 'formId', op: 'equals', value })) });
+  return Promise.all(triggers.map(async ({ name, actionId }) => referrerOf('trigger', name, (await state(automation, actionId)).content.gbac, actor)));
+};
+
+const renames = (now: { readonly exists: boolean; readonly content: { readonly name: string } }, { name }: { readonly name?: string }): boolean =>
+  now.exists && name !== undefined && name !== now.content.name;
+
+export const createForm = command({
+  name: 'createForm', input: newFormSchema, on: 'new', decide: create,
+  prepare: async ({ input }) => ({ ...schemaFaultOf(input.schema), referrers: [] }),
+});
+export const updateForm = command({
+  name: 'updateForm', input: formPatchSchema, on: 'existing', decide: update,
+  series: (state, input) => (renames(state, input) ? formReferences : undefined),
+  prepare: async ({ input, state, actor }, tools) => ({ ...schemaFaultOf(input.schema), referrers: renames(state, input) ? await referrersOf([state.content.name], actor, tools) : [] }),
+});
+
+/** Takes one exported document in; `formMeant` tells into which stream. */
+export const importForm = command({
+  name: 'importForm', input: Type.Object({ form: formDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }), on: 'any', decide: importOne,
+  series: (state, { form }) => (renames(state, form) ? formReferences : undefined),
+  prepare: async ({ input: { form }, state, actor }, tools) => ({
+    ...schemaFaultOf(form.schema),
+    referrers: renames(state, form) ? await referrersOf([state.content.name], actor, tools) : [],
+    accounts: await accountIds([form], tools),
+  }),
+});
+
+/** The id of the form that an import of the document is about, as `importedId` has it. */
+export const formMeant = (document: FormDocument, fresh: string, tools: Tools): Promise<string> =>
+  importedId(form, 'forms', { _id: documentId(document), name: document.name }, fresh, tools);
+
+/** Parts of a decision to delete forms. */
+const removeForm = command({ name: 'removeForm', input: Type.Object({}), on: 'any', decide: remove });
+const deletion = commandsOf(formDeletion);
+const completeFormDeletion = deletion({ name: 'completeFormDeletion', input: Type.Object({}), on: 'existing', decide: complete });
+
+export const deleteForms = deletion({
+  name: 'deleteForms', input: formDeletionSchema, on: 'new', decide: decideDeletion,
+  series: (_, { ids }) => (ids.length > 0 ? formReferences : undefined),
+  prepare: async ({ input: { ids }, actor }, tools) => {
+    const forms = await Promise.all([...new Set(ids)].map(async (id) => ({ id, ...await tools.state(form, id) })));
+    return {
+      missing: forms.filter(({ exists }) => !exists).map(({ id }) => id),
+      referrers: await referrersOf(forms.filter(({ exists }) => exists).flatMap(({ id, content }) => [id, content.name]), actor, tools),
+    };
+  },
+});
+
+export const formReactions: readonly Reaction[] = [{
+  of: formDeletion,
+  on: {
+    formsDeleted: async ({ stream, data }) => [
+      ...data.ids.map((id: string) => ({ command: removeForm, id, input: {} })),
+      { command: completeFormDeletion, id: splitStream(stream).id, input: {} },
+    ],
+  },
+}];

@@ -1,0 +1,75 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import { Type } from 'typebox';
+import { actionExecution, cancel, type JobOutcome, mostTasks, note, run, type RunAction, runActionSchema, type RunRefs } from '../../domain/lifecycle-manager/actionExecutions.ts';
+import { automation } from '../../domain/operations-manager/automations.ts';
+import { same } from '../../domain/engine/changes.ts';
+import type { Actor } from '../../domain/engine/core.ts';
+import { idsIn } from '../../domain/lifecycle-manager/idSets.ts';
+import { job } from '../../domain/operations-manager/jobs.ts';
+import { resourceGroup } from '../../domain/lifecycle-manager/resourceGroups.ts';
+import { type InstanceData, resourceInstance } from '../../domain/lifecycle-manager/resourceInstances.ts';
+import { actionOf, type ResourceAction, resourceModel } from '../../domain/lifecycle-manager/resourceModels.ts';
+import { maskSecrets, sealSecrets } from '../../domain/engine/secretFields.ts';
+import { mayRead } from '../engine/access.ts';
+import { commandsOf, type Tools } from '../engine/define.ts';
+import { unfit } from './resourceInstances.ts';
+
+const command = commandsOf(actionExecution);
+
+/** What the request means by instance or group, and the instances that this comes to. */
+const reached = async ({ modelId, instance, group }: RunAction, tools: Tools): Promise<Pick<RunRefs, 'target' | 'size'> & { readonly ids: readonly string[] }> => {
+  const [type, named, collection] = group === undefined ? ['instance', instance, 'resourceInstances'] as const : ['group', group, 'resourceGroups'] as const;
+  const [_id] = named === undefined ? [] : await tools.findWithin(collection, 'modelId', modelId, [named]);
+  if (_id === undefined) return { size: 0, ids: [] };
+  if (type === 'instance') return { target: { type, _id, name: (await tools.state(resourceInstance, _id)).content.name }, size: 1, ids: [_id] };
+  const { name, members } = await tools.state(resourceGroup, _id);
+  return { target: { type, _id, name }, size: members.size, ids: members.size > mostTasks ? [] : idsIn(members) };
+};
+
+/** Whether the actor may run the workflow: an automation must let them see it. */
+const mayRun = async ({ workflow }: ResourceAction, actor: Actor, tools: Tools): Promise<boolean> => {
+  const id = workflow === null ? undefined : await tools.find('automations', workflow);
+  return id === undefined || mayRead(actor, (await tools.state(automation, id)).content.gbac);
+};
+
+export const runAction = command({
+  name: 'runAction', input: Type.Object({ modelId: Type.String(), ...runActionSchema.properties }), on: 'new', decide: run,
+  prepare: async ({ input, actor }, tools): Promise<RunRefs> => {
+    const { exists, content } = await tools.state(resourceModel, input.modelId);
+    const action = actionOf(content, input.actionId);
+    const { ids, ...meant } = await reached(input, tools);
+    const given = input.inputs ?? {};
+    const instances = [];
+    const faults = action?.workflow === null && action.type !== 'update' && action.type !== 'delete' ? [...unfit(content.schema, given, '/inputs')] : [];
+    for (const id of ids) {
+      await breathe();
+      const { content: { name, instanceData } } = await tools.state(resourceInstance, id);
+      instances.push({ id, name });
+      if (faults.length === 0 && action?.workflow === null && action.type === 'update')
+        faults.push(...unfit(content.schema, { ...maskSecrets(instanceData) as InstanceData, ...given }, '/inputs').map((fault) => ({ ...fault, instance: name })));
+    }
+    return {
+      modelExists: exists, ...meant, instances, faults,
+      ...(action && { action }),
+      mayRun: !action || await mayRun(action, actor, tools),
+      inputs: sealSecrets(given, {}, tools.seal, '/inputs') as InstanceData,
+    };
+  },
+});
+
+export const cancelExecution = command({ name: 'cancelExecution', input: Type.Object({}), on: 'existing', decide: cancel });
+
+/** Follows from what happens to a job: takes over what its stream says now. The task has the job's id. */
+export const noteJob = command({
+  name: 'noteJob', input: Type.Object({ task: Type.String() }), on: 'any', decide: note,
+  prepare: async ({ input: { task }, state: { started } }, tools): Promise<JobOutcome> => {
+    const { status = 'running', error, variables, started: begun } = await tools.state(job, task);
+    const outcome = { status: status === 'incomplete' ? 'error' as const : status, error };
+    const { instance } = variables;
+    if (!started || status !== 'complete' || started.action.type === 'delete' || (started.action.type === 'update' && same(instance, begun?.variables.instance))) return outcome;
+    if (typeof instance !== 'object' || instance === null || Array.isArray(instance)) return { ...outcome, fault: 'The variable instance of the job is no object' };
+    const { content: { schema } } = await tools.state(resourceModel, started.modelId);
+    const [fault] = unfit(schema, maskSecrets(instance), '/variables/instance');
+    return fault ? { ...outcome, fault: `What the job leaves does not fit the schema of the model: ${fault.path} ${fault.message}` } : { ...outcome, instanceData: instance as InstanceData };
+  },
+});

@@ -1,0 +1,63 @@
+import { setImmediate as breathe } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import { type Fault, Refusal } from '../../domain/engine/refusal.ts';
+import { type Find, type Flags, type Search, searchOf } from '../../domain/mop/searches.ts';
+import { linearPattern, type Pattern } from '../user-schemas/patterns.ts';
+
+// A step takes about a hundredth of a microsecond at worst.
+const mostPerSearch = 20_000_000;
+const mostInAll = 400_000_000;
+
+const compiled = new LRUCache<string, Pattern>({ max: 500 });
+
+const patternOf = ({ pattern, ...flags }: Search): Pattern => {
+  const key = `${flags.ignoreCase} ${flags.multiline} ${flags.dotAll} ${pattern}`;
+  const known = compiled.get(key) ?? linearPattern(pattern, flags);
+  compiled.set(key, known);
+  return known;
+};
+
+/** Searches in linear time, for one run: each search and all together are bounded; beyond that they are refused. */
+export const searching = (): Find => {
+  let left = mostInAll;
+  return (search, text) => {
+    const { expression, instructions } = patternOf(search);
+    const cost = (text.length + 1) * instructions;
+    if (cost > mostPerSearch) throw new Refusal('unprocessable', `An answer of ${text.length} characters is too long for the pattern ${search.pattern}`);
+    if (cost > left) throw new Refusal('unprocessable', 'All patterns and answers together are too large');
+    left -= cost;
+    const matcher = expression.matcher(text);
+    return matcher.find() ? Array.from({ length: matcher.groupCount() + 1 }, (_, group) => matcher.group(group) ?? undefined) : undefined;
+  };
+};
+
+/** Works on items one after the other and lets others have their turn in between. */
+export const inTurns = async <T, R>(items: readonly T[], work: (item: T) => R | Promise<R>): Promise<readonly R[]> => {
+  const done: R[] = [];
+  let since = performance.now();
+  for (const item of items) {
+    done.push(await work(item));
+    if (performance.now() - since < 10) continue;
+    await breathe();
+    since = performance.now();
+  }
+  return done;
+};
+
+// To compile an instruction takes some ten microseconds.
+const mostCompiled = 200_000;
+
+/** Which of the patterns of one template cannot be used. A variable in one counts as a letter. */
+export const patternFaults = async (patterns: readonly { readonly path: string; readonly text: string; readonly flags?: Flags }[]): Promise<readonly Fault[]> => {
+  let left = mostCompiled;
+  return (await inTurns(patterns, ({ path, text, flags }): readonly Fault[] => {
+    try {
+      if (left <= 0) throw new Refusal('invalid', 'All patterns together are too large');
+      left -= patternOf(searchOf(text.replace(/<![^<>!]+!>/g, 'x'), flags)).instructions;
+      return [];
+    } catch (error) {
+      if (error instanceof Refusal) return [{ message: error.message, path }];
+      throw error;
+    }
+  })).flat();
+};

@@ -1,0 +1,37 @@
+import { automationImport, type AutomationImported } from '../../domain/operations-manager/automationImports.ts';
+import { automation } from '../../domain/operations-manager/automations.ts';
+import { trigger } from '../../domain/operations-manager/triggers.ts';
+import { type Recorded, splitStream } from '../../store/event.ts';
+import { restoreAutomation } from './automations.ts';
+import type { Tools } from '../engine/define.ts';
+import type { Next, Reaction } from '../engine/reactions.ts';
+import { removeTrigger, restoreTrigger, triggersOf } from './triggers.ts';
+
+/** An automation takes its triggers with it. */
+const removeTriggers = async ({ stream }: Recorded, tools: Tools): Promise<readonly Next[]> => {
+  const { id: actionId } = splitStream(stream);
+  if ((await tools.state(automation, actionId)).exists) return [];
+  return (await triggersOf(actionId, tools)).map(({ id }) => ({ command: removeTrigger, id, input: { actionId } }));
+};
+
+/** A trigger that came to an automation while that was being deleted goes, too: one of the two sees the other. */
+const removeOrphan = async ({ stream, data }: Recorded<{ readonly actionId?: string }>, tools: Tools): Promise<readonly Next[]> => {
+  const { actionId } = data;
+  if (actionId === undefined || (await tools.state(automation, actionId)).exists) return [];
+  return [{ command: removeTrigger, id: splitStream(stream).id, input: { actionId } }];
+};
+
+/** What an import has decided, carried out in the streams that it is about. */
+const restoreAll = async ({ data: { automation, triggers, removed } }: Recorded<AutomationImported>): Promise<readonly Next[]> => [
+  { command: restoreAutomation, id: automation._id, input: without(automation) },
+  ...removed.map((id) => ({ command: removeTrigger, id, input: { actionId: automation._id } })),
+  ...triggers.map((trigger) => ({ command: restoreTrigger, id: trigger._id, input: without(trigger) })),
+];
+
+const without = ({ _id, ...rest }: { readonly _id: string }) => rest;
+
+export const automationReactions: readonly Reaction[] = [
+  { of: automation, on: { automationDeleted: removeTriggers } },
+  { of: trigger, on: { triggerCreated: removeOrphan, triggerChanged: removeOrphan, triggerRestored: removeOrphan } },
+  { of: automationImport, on: { automationImported: restoreAll } },
+];

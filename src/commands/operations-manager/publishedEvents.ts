@@ -1,0 +1,10 @@
+import { Type } from 'typebox';
+import { publish, publishedEvent } from '../../domain/operations-manager/publishedEvents.ts';
+import { name } from '../../domain/engine/schemas.ts';
+import { commandsOf } from '../engine/define.ts';
+
+/** Puts an event of somebody else into the log. */
+export const publishEvent = commandsOf(publishedEvent)({
+  name: 'publishEvent', on: 'new', decide: publish,
+  input: Type.Object({ source: name('Source'), topic: name('Topic'), payload: Type.Unknown() }),
+});

@@ -1,0 +1,57 @@
+import { Type } from 'typebox';
+import type { Context } from '../../domain/engine/core.ts';
+import type { BundleType } from '../../domain/prebuilts/prebuiltSchemas.ts';
+import { importAnalyticTemplate } from '../mop/analyticTemplates.ts';
+import { importCommandTemplate } from '../mop/commandTemplates.ts';
+import { type Command, commandsOf, type Tools } from '../engine/define.ts';
+import { formMeant, importForm } from '../json-forms/forms.ts';
+import { importedId } from '../engine/imports.ts';
+import { importTemplate } from '../template-builder/templates.ts';
+import { importTree } from '../configuration-manager/trees.ts';
+
+type Document = Readonly<Record<string, any>>; // its shape is the import command's affair
+
+/** A kind of document that a package may bring, but for automations. */
+export type Kind = {
+  readonly types: readonly BundleType[];
+  readonly collection: string;
+  /** Takes one document in, from outside. */
+  readonly command: Command;
+  /** The member of its input that holds the document. */
+  readonly member: string;
+  /** Where in paths of its refusals the document begins. */
+  readonly inside: string;
+  /** Takes the document in as part of a package: always an event. */
+  readonly restore: Command;
+  /** The id of the resource that the document is about; `fresh` if it has none and its name is free. */
+  readonly meant: (document: any, fresh: string, tools: Tools) => Promise<string>; // as above
+};
+
+/** A document on its way into its stream; `at`: time of the import. */
+export type Restored = { readonly document: Document; readonly accounts: Readonly<Record<string, string>>; readonly at: string };
+
+/** What the command makes of the document where there is nothing yet: that refuses nothing but a bad document. */
+const restoring = (command: Command, member: string): Command => commandsOf<unknown, any>(command.aggregate)({ // events are the command's affair
+  name: command.name.replace('import', 'restore'), input: Type.Unsafe<Restored>({}), on: 'any',
+  // What is sealed stays so; a package that was decided before secrets were sealed brings them in clear.
+  seal: ({ document, ...rest }, _, seal) =>
+    ({ ...rest, document: command.seal ? command.seal({ [member]: document }, command.aggregate.initial, seal, [document])[member] : document }),
+  decide: (_, { document, accounts, at }, context: Context) =>
+    command.decide(command.aggregate.initial, { [member]: document }, { ...context, now: at, refs: { accounts, referrers: [], nodeReferrers: [] } }),
+});
+
+const kind = (types: readonly BundleType[], collection: string, command: Command, member: string, inside = ''): Kind => ({
+  types, collection, command, member, inside, restore: restoring(command, member),
+  meant: (document, fresh, tools) => importedId(command.aggregate, collection, document, fresh, tools),
+});
+
+/** In the order in which they are installed: what others name comes first, automations after all of them. */
+export const kinds: readonly Kind[] = [
+  { ...kind(['forms', 'json-forms'], 'forms', importForm, 'form'), meant: formMeant },
+  kind(['template'], 'templates', importTemplate, 'template'),
+  kind(['mop-template'], 'commandTemplates', importCommandTemplate, 'template', '/template'),
+  kind(['mop-analytic-template'], 'analyticTemplates', importAnalyticTemplate, 'template', '/template'),
+  kind(['golden-config'], 'trees', importTree, 'tree'),
+];
+
+export const kindOf = (category: string): Kind | undefined => kinds.find(({ command }) => command.aggregate.category === category);

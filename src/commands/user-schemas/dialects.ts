@@ -1,0 +1,92 @@
+import { Ajv, type AnySchemaObject, type ValidateFunction } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { Refusal } from '../../domain/engine/refusal.ts';
+import { faultsOf } from './faults.ts';
+import { compareAsJson } from './jsonKeywords.ts';
+
+/** A version of JSON Schema. */
+export type Dialect = {
+  /** Says whether a value is a schema of this dialect. */
+  readonly isSchema: ValidateFunction;
+  /** Its keywords that hold one schema, a list of schemas or either. */
+  readonly schemas: readonly string[];
+  /** Its keywords that hold schemas by name. */
+  readonly maps: readonly string[];
+  /** Its keywords that say something of values beside those schemas. */
+  readonly values: readonly string[];
+  /** What counts beside a `$ref`: nothing, everything, or everything but a `$id`, which is refused there. */
+  readonly besideRef: 'nothing' | 'everything' | 'noId';
+};
+
+const words = (text: string): readonly string[] => text.split(' ');
+const schemas = words('items additionalItems contains additionalProperties propertyNames not if then else allOf anyOf oneOf');
+const newSchemas = words('prefixItems unevaluatedItems unevaluatedProperties');
+const maps = words('properties patternProperties definitions $defs dependencies');
+const newMaps = words('dependentSchemas');
+const values = words('type const enum required format pattern multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength maxItems minItems uniqueItems maxProperties minProperties');
+const newValues = words('dependentRequired maxContains minContains');
+
+const oldUri = 'http://json-schema.org/draft-07/schema';
+const newUri = 'https://json-schema.org/draft/2020-12/schema';
+const newParts = words('core applicator unevaluated validation meta-data format-annotation content').map((part) => `https://json-schema.org/draft/2020-12/meta/${part}`);
+
+const schemaAt = (meta: Ajv, uri: string): AnySchemaObject => {
+  const schema = meta.getSchema(uri)?.schema;
+  if (typeof schema !== 'object') throw new Error(`There is no ${uri}`);
+  return schema;
+};
+// Formats say nothing here: our own words tell what is wrong with patterns and references.
+const oldMeta = new Ajv({ strict: false, validateFormats: false });
+const newMeta = new Ajv2020({ strict: false, validateFormats: false });
+compareAsJson(oldMeta);
+compareAsJson(newMeta);
+// ajv's copy of draft-07 wants a member in each enum; the standard only advises it.
+const strictly = schemaAt(oldMeta, oldUri);
+oldMeta.removeSchema(oldUri);
+oldMeta.addSchema({ ...strictly, properties: { ...strictly.properties, enum: { type: 'array', items: true } } });
+
+const oldSchema = schemaAt(oldMeta, oldUri);
+
+/** The documents that define the dialects; schemas may refer to them. */
+export const definitions: ReadonlyMap<string, AnySchemaObject> = new Map([
+  [oldUri, oldSchema],
+  ...[newUri, ...newParts].map((uri): [string, AnySchemaObject] => [uri, schemaAt(newMeta, uri)]),
+]);
+
+const self = { $ref: '#' };
+const count = { type: 'integer', minimum: 0 };
+const anchor = { type: 'string', pattern: '^[A-Za-z_][-A-Za-z0-9._]*$' };
+/** draft-07, and beside it what 2020-12 has and draft-07 has not. */
+const eitherSchema = {
+  ...oldSchema, $id: 'either',
+  properties: {
+    ...oldSchema.properties,
+    $defs: oldSchema.properties.definitions, $anchor: anchor, $dynamicAnchor: anchor, $dynamicRef: { type: 'string' },
+    prefixItems: { type: 'array', minItems: 1, items: self }, unevaluatedItems: self, unevaluatedProperties: self,
+    dependentSchemas: { type: 'object', additionalProperties: self },
+    dependentRequired: { type: 'object', additionalProperties: { type: 'array', items: { type: 'string' }, uniqueItems: true } },
+    maxContains: count, minContains: count,
+  },
+};
+
+const newer = { schemas: [...schemas, ...newSchemas], maps: [...maps, ...newMaps], values: [...values, ...newValues] };
+const draft07: Dialect = { isSchema: oldMeta.compile({ $ref: oldUri }), schemas, maps, values, besideRef: 'nothing' };
+const draft2020: Dialect = { isSchema: newMeta.compile({ $ref: newUri }), ...newer, besideRef: 'everything' };
+/** Schemas that do not say their dialect: whatever keyword they have counts. */
+const either: Dialect = { isSchema: oldMeta.compile(eitherSchema), ...newer, besideRef: 'noId' };
+
+/** The dialect that a schema says; throws `invalid` for one that nobody knows. */
+export const dialectOf = ($schema: unknown): Dialect => {
+  if ($schema === undefined) return either;
+  const uri = typeof $schema === 'string' ? $schema.replace(/^http(?=:.*2020-12)/, 'https').replace(/^https(?=:.*draft-07)/, 'http').replace(/#$/, '') : '';
+  if (uri === oldUri) return draft07;
+  if (uri === newUri) return draft2020;
+  throw new Refusal('invalid', `$schema must be draft-07 or 2020-12, not ${JSON.stringify($schema)}`);
+};
+
+/** Throws `invalid` for what is no schema of the dialect. */
+export const requireSchema = (schema: object | boolean, { isSchema }: Dialect): void => {
+  if (isSchema(schema)) return;
+  const [fault] = faultsOf(isSchema.errors ?? []);
+  throw new Refusal('invalid', `The schema is not valid: ${fault?.path || 'it'} ${fault?.message}`);
+};

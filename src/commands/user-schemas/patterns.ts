@@ -1,0 +1,71 @@
+import { RE2JS } from 're2js';
+import { Refusal } from '../../domain/engine/refusal.ts';
+import { inRe2, type Syntax } from './ecmaPatterns.ts';
+
+const mostCharacters = 1000;
+const mostInAll = 8192;
+const mostInstructions = 2000;
+
+/** A regular expression; a search in n characters takes at most n times `instructions` steps. */
+export type Pattern = { readonly expression: RE2JS; readonly instructions: number };
+
+/** The regular expressions of one schema, matched by RE2. `get` throws `invalid` for what RE2 cannot do and for what is too large. */
+export const linearPatterns = (syntax: Syntax = 'ecma', flags = 0): { readonly get: (text: string) => Pattern } => {
+  const known = new Map<string, Pattern>();
+  let characters = 0;
+  const added = (text: string): Pattern => {
+    characters += text.length;
+    if (text.length > mostCharacters || characters > mostInAll) throw new Refusal('invalid', `A pattern may have ${mostCharacters} characters, all of them ${mostInAll}`);
+    const expression = compiled(text, syntax, flags);
+    const instructions = expression.programSize();
+    if (instructions > mostInstructions) throw tooLarge(text);
+    const pattern = { expression, instructions };
+    known.set(text, pattern);
+    return pattern;
+  };
+  return { get: (text) => known.get(text) ?? added(text) };
+};
+
+/** One regular expression by itself, in the syntax of RE2 too; throws `invalid` for what RE2 cannot do and for what is too large. */
+export const linearPattern = (text: string, { ignoreCase = false, multiline = false, dotAll = false }): Pattern => {
+  const flags = (ignoreCase ? RE2JS.CASE_INSENSITIVE : 0) | (multiline ? RE2JS.MULTILINE : 0) | (dotAll ? RE2JS.DOTALL : 0);
+  return linearPatterns('re2', flags).get(text);
+};
+
+const tooLarge = (text: string): Refusal => new Refusal('invalid', `The pattern ${JSON.stringify(text)} is too large`);
+
+// What a pattern consists of: an escape or class, the beginning of a group, a repetition, any other character.
+const parts = /\\.|\[(?:\\.|[^\]\\])*\]|\((?:\?(?:[a-z-]*:|P?<\w*>))?|\{(\d+)(?:,(\d*))?\}|./gs;
+
+/** About how many instructions a pattern will have, told from its text: to compile one takes as long as it is large. */
+const sizeOf = (text: string): number => {
+  const around: number[] = [];
+  let [sum, last] = [0, 0];
+  for (const [part, least, most] of text.matchAll(parts)) {
+    if (part.startsWith('(')) {
+      around.push(sum);
+      sum = 0;
+    } else if (part === ')') {
+      last = sum;
+      sum += around.pop() ?? 0;
+    } else if (least !== undefined) {
+      const times = Math.max(Number(least), Number(most ?? 0));
+      sum += last * (times - 1);
+      last *= times;
+    } else {
+      last = 1;
+      sum += 1;
+    }
+  }
+  return sum;
+};
+
+const compiled = (text: string, syntax: Syntax, flags: number): RE2JS => {
+  const written = inRe2(text, syntax);
+  if (sizeOf(written) > 2 * mostInstructions) throw tooLarge(text);
+  try {
+    return RE2JS.compile(written, flags);
+  } catch (error) {
+    throw new Refusal('invalid', `The pattern ${JSON.stringify(text)} is none, or cannot be matched in linear time: ${(error as Error).message}`);
+  }
+};

@@ -1,0 +1,132 @@
+import { Refusal } from '../../domain/engine/refusal.ts';
+import type { Dialect } from './dialects.ts';
+import { type Json, mostSchemas, type Place, type Places } from './schemaPlaces.ts';
+import { type Draft, setTupleApart, tellItems, tellProto } from './schemaRewrites.ts';
+
+/** A schema of keywords that check values and nothing else; each `$ref` names a part. */
+export type Part = { readonly [keyword: string]: unknown } | boolean;
+
+/** A user's schema taken apart: what is referred to, by name. */
+export type Parts = ReadonlyMap<string, Part>;
+export const rootPart = 'part:0';
+
+type Reference = { readonly $ref: string };
+
+/** What a `$dynamicRef` to a name means: the first place of that name on the way to here. */
+type Scope = ReadonlyMap<string, Place>;
+
+// Where members may be unevaluated, schemas under these keywords are parts: each must be asked by itself.
+const unevaluated = ['unevaluatedProperties', 'unevaluatedItems'];
+const deciding = new Set(['anyOf', 'oneOf', 'if', 'contains', ...unevaluated]);
+
+// Held schemas that say nothing until something refers to them.
+const containers = new Set(['definitions', '$defs']);
+
+/** Takes a schema apart. `mark` is put into each schema. Throws `invalid` for schemas that refer to themselves without going into the value. */
+export const partsOf = ({ root, target }: Places, dialect: Dialect, mark: object): Parts => {
+  const parts = new Map<string, Part>();
+  const names = new Map<string, string>();
+  const waiting: { readonly name: string; readonly place: Place; readonly scope: Scope }[] = [];
+  const { everything, referred } = reachable(root, target);
+  const hasDynamic = [...everything].some(({ schema }) => typeof schema === 'object' && '$dynamicRef' in schema);
+  const hasUnevaluated = [...everything].some(({ held }) => held.some(({ keyword }) => unevaluated.includes(keyword)));
+  let count = 0;
+
+  const entered = (place: Place, scope: Scope): Scope => {
+    const news = hasDynamic ? [...place.resource.dynamic].filter(([name]) => !scope.has(name)) : [];
+    return news.length === 0 ? scope : new Map([...scope, ...news]);
+  };
+  const referTo = (place: Place, around: Scope): Reference => {
+    const scope = entered(place, around);
+    const key = JSON.stringify([place.at, [...scope].map(([name, { at }]) => [name, at]).sort()]);
+    const name = names.get(key) ?? `part:${names.size}`;
+    if (!names.has(key)) waiting.push({ name, place, scope });
+    names.set(key, name);
+    return { $ref: name };
+  };
+  const heldPart = (keyword: string, place: Place, scope: Scope): Part => {
+    if (typeof place.schema === 'boolean') return place.schema;
+    return referred.has(place) || (hasUnevaluated && deciding.has(keyword)) ? referTo(place, scope) : written(place, entered(place, scope));
+  };
+
+  const written = (place: Place, scope: Scope): Part => {
+    const { schema, held } = place;
+    if (typeof schema === 'boolean') return schema;
+    count += 1;
+    if (count > mostSchemas) throw new Refusal('invalid', `A schema may have ${mostSchemas} schemas within, those counted again that mean something else elsewhere`);
+    const references = referencesOf(place, scope);
+    if (dialect.besideRef === 'nothing' && references[0]) return { ...references[0], ...mark };
+    const part: Draft = {};
+    for (const keyword of dialect.values) if (Object.hasOwn(schema, keyword)) part[keyword] = schema[keyword];
+    for (const { keyword, form, places } of held) {
+      const members = places.map(([name, member]) => [name, heldPart(keyword, member, scope)] as const);
+      if (form === 'one') part[keyword] = members[0]?.[1];
+      else if (form === 'list') part[keyword] = members.map(([, member]) => member);
+      else if (!containers.has(keyword)) part[keyword] = { ...schema[keyword] as Json, ...Object.fromEntries(members) };
+    }
+    tellItems(part);
+    setTupleApart(part, mark);
+    tellProto(part);
+    const [first, second] = references;
+    Object.assign(part, first);
+    if (second) part.allOf = [...(part.allOf as Part[] | undefined ?? []), second];
+    return Object.keys(part).length > 0 ? { ...part, ...mark } : part;
+  };
+  const referencesOf = (place: Place, scope: Scope): readonly Reference[] => {
+    const { $ref, $dynamicRef } = place.schema as Json;
+    const references: Reference[] = [];
+    if (typeof $ref === 'string') references.push(referTo(target(place, $ref), scope));
+    if (typeof $dynamicRef === 'string') {
+      const found = target(place, $dynamicRef);
+      const name = $dynamicRef.slice($dynamicRef.indexOf('#') + 1);
+      const isDynamic = found.resource.dynamic.get(name) === found;
+      references.push(referTo(isDynamic ? scope.get(name) ?? found : found, scope));
+    }
+    return references;
+  };
+
+  referTo(root, new Map());
+  for (const { name, place, scope } of waiting) parts.set(name, written(place, scope));
+  refuseEndless(parts);
+  return parts;
+};
+
+/** What a schema consists of, with the definitions of dialects that it refers to; and which of it are referred to. */
+const reachable = (root: Place, target: Places['target']) => {
+  const everything = new Set([root]);
+  const referred = new Set<Place>();
+  for (const place of everything) {
+    for (const { places } of place.held) for (const [, member] of places) everything.add(member);
+    const { $ref, $dynamicRef } = typeof place.schema === 'object' ? place.schema : {};
+    for (const ref of [$ref, $dynamicRef]) {
+      if (typeof ref !== 'string') continue;
+      const found = target(place, ref);
+      everything.add(found);
+      referred.add(found);
+    }
+  }
+  return { everything, referred };
+};
+
+// Keywords whose schemas look at the same value as the schema around them.
+const sameValue = ['$ref', 'not', 'if', 'then', 'else', 'allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'dependencies'];
+
+const refuseEndless = (parts: Parts): void => {
+  const done = new Set<unknown>();
+  const follow = (part: Part | undefined, above: ReadonlySet<Part>): void => {
+    if (typeof part !== 'object' || done.has(part)) return;
+    if (above.has(part)) throw new Refusal('invalid', 'The schema refers to itself without an end');
+    const around = new Set([...above, part]);
+    for (const keyword of sameValue) for (const next of heldIn(part, keyword, parts)) follow(next, around);
+    done.add(part);
+  };
+  for (const part of parts.values()) follow(part, new Set());
+};
+
+const heldIn = (part: Exclude<Part, boolean>, keyword: string, parts: Parts): readonly (Part | undefined)[] => {
+  const value = part[keyword];
+  if (typeof value === 'string') return [parts.get(value)];
+  if (typeof value !== 'object' || value === null) return [];
+  if (keyword === 'not' || keyword === 'if' || keyword === 'then' || keyword === 'else') return [value as Part];
+  return Object.values(value).filter((held) => !Array.isArray(held));
+};

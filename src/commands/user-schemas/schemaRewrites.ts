@@ -1,0 +1,36 @@
+import { Refusal } from '../../domain/engine/refusal.ts';
+import type { Json } from './schemaPlaces.ts';
+
+/** A part while it is written: what these change, ajv then checks as JSON Schema says. */
+export type Draft = { [keyword: string]: unknown };
+
+/** Lists of schemas in `items`, as draft-07 has them, become `prefixItems`. */
+export const tellItems = (part: Draft): void => {
+  const { items, additionalItems } = part;
+  delete part.additionalItems;
+  if (!Array.isArray(items)) return;
+  if ('prefixItems' in part) throw new Refusal('invalid', 'A list in items and prefixItems exclude each other');
+  delete part.items;
+  if (items.length > 0) part.prefixItems = items;
+  if (additionalItems !== undefined) part.items = additionalItems;
+};
+
+/** Of an empty list, ajv checks nothing that comes behind `prefixItems`. So they stand by themselves. */
+export const setTupleApart = (part: Draft, mark: object): void => {
+  const { prefixItems, items } = part;
+  if (prefixItems === undefined) return;
+  delete part.prefixItems;
+  delete part.items;
+  const tuple = { prefixItems, ...mark };
+  part.allOf = [...(part.allOf as unknown[] | undefined ?? []), items === undefined ? tuple : { ...tuple, items }];
+};
+
+/** ajv overlooks a property that is called __proto__, but not as a pattern. */
+export const tellProto = (part: Draft): void => {
+  for (const keyword of ['dependencies', 'dependentRequired', 'dependentSchemas']) {
+    if (Object.hasOwn(part[keyword] ?? {}, '__proto__')) throw new Refusal('invalid', `__proto__ is not supported in ${keyword}`);
+  }
+  const { properties = {}, patternProperties = {} } = part as { properties?: Json; patternProperties?: Json };
+  if (!Object.hasOwn(properties, '__proto__')) return;
+  part.patternProperties = { ...patternProperties, '^(?:__proto__)$': Object.getOwnPropertyDescriptor(properties, '__proto__')?.value };
+};

@@ -1,0 +1,136 @@
+import type { Ajv, Options, ValidateFunction } from 'ajv';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import { LRUCache } from 'lru-cache';
+import { Refusal } from '../../domain/engine/refusal.ts';
+import { budgetOf, costMark, payFrom } from './budget.ts';
+import { dialectOf, requireSchema } from './dialects.ts';
+import { faultsOf, type SchemaFault } from './faults.ts';
+import { formats } from './formats.ts';
+import { compareAsJson } from './jsonKeywords.ts';
+import { linearPatterns, type Pattern } from './patterns.ts';
+import { type Parts, partsOf, rootPart } from './schemaParts.ts';
+import { placesIn } from './schemaPlaces.ts';
+import { addUnevaluated } from './unevaluated.ts';
+import { toldApart } from './unions.ts';
+
+/** Whether a value fits; `errors` (at most 20) are worked out when asked for. */
+export type Match = { readonly valid: boolean; readonly errors: readonly SchemaFault[] };
+
+/** A schema that a user stores, ready to check values; or why it cannot be. */
+export type UserSchema = { readonly ok: true; readonly matches: (value: unknown) => Match } | { readonly ok: false; readonly reason: string };
+
+const mostBytes = 64 * 1024;
+const mostLevels = 32;
+const mostSteps = 1_000_000;
+
+const compiled = new LRUCache<string, UserSchema>({ max: 500 });
+
+/**
+ * Compiles a JSON Schema that somebody else wrote: draft-07 or 2020-12 (docs/schemas.md). At most 64 KiB and 32 levels;
+ * references within the document only; regular expressions that are matched in linear time; unknown keywords and formats
+ * say nothing. A check takes a bounded number of steps, whatever schema and value are: beyond it the value does not
+ * match and the error says so.
+ */
+export const compileUserSchema = (schema: unknown): UserSchema => {
+  if (typeof schema !== 'boolean' && (typeof schema !== 'object' || schema === null || Array.isArray(schema))) return { ok: false, reason: 'A schema is an object or a boolean' };
+  if (!hasAtMost(mostLevels, schema)) return { ok: false, reason: `A schema may have ${mostLevels} levels` };
+  const text = JSON.stringify(schema);
+  if (Buffer.byteLength(text) > mostBytes) return { ok: false, reason: `A schema may have ${mostBytes} bytes` };
+  const known = compiled.get(text) ?? attempt(schema);
+  compiled.set(text, known);
+  return known;
+};
+
+/** Why a schema that a request gives, if it gives one, cannot be compiled, if so. */
+export const schemaFaultOf = (schema: unknown): { readonly schemaFault?: string } => {
+  const compiled = schema === undefined ? undefined : compileUserSchema(schema);
+  return compiled && !compiled.ok ? { schemaFault: compiled.reason } : {};
+};
+
+const attempt = (schema: object | boolean): UserSchema => {
+  try {
+    return { ok: true, matches: compile(schema) };
+  } catch (error) {
+    if (error instanceof Refusal) return { ok: false, reason: error.message };
+    throw error;
+  }
+};
+
+const compile = (schema: object | boolean): ((value: unknown) => Match) => {
+  const dialect = dialectOf(typeof schema === 'object' && '$schema' in schema ? schema.$schema : undefined);
+  requireSchema(schema, dialect);
+  const patterns = linearPatterns();
+  const places = placesIn(schema, dialect, (text, path) => { refuseAt(path, () => patterns.get(text)); });
+  const parts = partsOf(places, dialect, costMark);
+  const quick = checked(parts, patterns.get, mostSteps);
+  let detailed: typeof quick | undefined;
+  const explained = (value: unknown): readonly SchemaFault[] | undefined => {
+    detailed ??= explaining(parts, patterns.get) ?? quick;
+    return detailed(value);
+  };
+
+  return (value) => {
+    const first = quick(value);
+    if (first?.length === 0) return { valid: true, errors: first };
+    return {
+      valid: false,
+      get errors() {
+        const all = first && explained(value);
+        return all?.[0] ? all : first ?? [{ path: '', message: 'is too large for this schema' }];
+      },
+    };
+  };
+};
+
+/** The same, but it finds all faults; undefined: compiling that goes too deep. */
+const explaining = (parts: Parts, patternOf: (text: string) => Pattern) => {
+  try {
+    return checked(new Map([...parts].map(([name, part]) => [name, toldApart(part)])), patternOf, mostSteps / 4, { allErrors: true });
+  } catch (error) {
+    if (error instanceof Refusal) return undefined;
+    throw error;
+  }
+};
+
+/** Says where a pattern is that cannot be used. */
+const refuseAt = (path: string, read: () => unknown): void => {
+  try {
+    read();
+  } catch (error) {
+    throw error instanceof Refusal ? new Refusal('invalid', `${path}: ${error.message}`) : error;
+  }
+};
+
+/** A check that finds the faults of a value within bounds; undefined: the bounds did not suffice. */
+const checked = (parts: Parts, patternOf: (text: string) => Pattern, steps: number, options: Options = {}): ((value: unknown) => readonly SchemaFault[] | undefined) => {
+  const { spend, within } = budgetOf();
+  const fits = (text: string, pattern: string): boolean => {
+    const { expression, instructions } = patternOf(pattern);
+    spend(1 + (text.length * instructions) / 4);
+    return expression.test(text);
+  };
+  const regExp = Object.assign((pattern: string) => ({ test: (text: string) => fits(text, pattern), toString: () => pattern }), { code: 'RE2' });
+  const ajv = new Ajv2020({
+    strict: false, validateSchema: false, meta: false, logger: false, inlineRefs: false, ownProperties: true, formats,
+    code: { regExp, optimize: false }, ...options,
+  });
+  // Ours takes its place (addUnevaluated), so ajv need not keep account.
+  ajv.opts.unevaluated = false;
+  payFrom(spend, ajv);
+  compareAsJson(ajv, spend);
+  addUnevaluated(ajv, { parts, spend, fits });
+  const validate = compiledBy(ajv, parts);
+  return (value) => within(steps, () => (validate(value) ? [] : faultsOf(validate.errors ?? [])));
+};
+
+const compiledBy = (ajv: Ajv, parts: Parts): ValidateFunction => {
+  try {
+    for (const [name, part] of parts) ajv.addSchema(part, name);
+    return ajv.compile({ $ref: rootPart });
+  } catch (error) {
+    throw new Refusal('invalid', error instanceof RangeError ? 'The schema is nested too deeply' : `The schema cannot be compiled: ${(error as Error).message}`);
+  }
+};
+
+const hasAtMost = (levels: number, value: unknown): boolean =>
+  typeof value !== 'object' || value === null || (levels > 0 && Object.values(value).every((member) => hasAtMost(levels - 1, member)));

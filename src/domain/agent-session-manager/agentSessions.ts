@@ -1,0 +1,82 @@
+import type { Static } from 'typebox';
+import type { callbackSchema, Outcome, runAgentSchema, SessionStatus } from './agentSessionSchemas.ts';
+import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { refuseReserved } from '../operations-manager/publishedEvents.ts';
+import { type Fault, Refusal } from '../engine/refusal.ts';
+
+export type SessionStarted = {
+  readonly agent: { readonly id: string; readonly name: string };
+  /** Secrets sealed. */
+  readonly inputs: Readonly<Record<string, unknown>>;
+  /** Seconds from now. */
+  readonly timeout: number;
+  readonly callback?: Static<typeof callbackSchema>;
+  readonly lastMessage: string;
+};
+
+type Said = { readonly lastMessage: string };
+
+export type SessionEvent =
+  | Event<'sessionStarted', SessionStarted>
+  /** Stored before the webhook is called: it is called once. */
+  | Event<'sessionPosted', Record<string, never>>
+  /** The agent has said something and goes on. */
+  | Event<'sessionMessageReceived', Said>
+  | Event<'sessionCompleted', Said>
+  | Event<'sessionFailed', Said>
+  | Event<'sessionCanceled', Said>;
+
+export type SessionState = { readonly status?: SessionStatus; readonly posted: boolean; readonly lastMessage: string; readonly callback?: SessionStarted['callback'] };
+
+const become = (status: Outcome) => (state: SessionState, { lastMessage }: Said): SessionState => ({ ...state, status, lastMessage });
+
+/** One run of an agent (behaviour.md, operation 10). */
+export const agentSession = aggregate<SessionState, SessionEvent>({
+  area: 'agent-session-manager',
+  category: 'agentSession',
+  ids: 'uuid',
+  initial: { posted: false, lastMessage: '' },
+  evolve: {
+    sessionStarted: (_, { lastMessage, callback }) => ({ status: 'RUNNING', posted: false, lastMessage, ...(callback && { callback }) }),
+    sessionPosted: (state) => ({ ...state, posted: true }),
+    sessionMessageReceived: (state, { lastMessage }) => ({ ...state, lastMessage }),
+    sessionCompleted: become('COMPLETE'),
+    sessionFailed: become('FAILED'),
+    sessionCanceled: become('CANCELED'),
+  },
+  exists: ({ status }) => status !== undefined,
+});
+
+/** What the world says of a session that is to start: the agent if there is one, what is wrong with the inputs, the inputs with secrets sealed. */
+export type StartRefs = {
+  readonly agent: (SessionStarted['agent'] & { readonly timeout: number }) | undefined;
+  readonly faults: readonly Fault[];
+  readonly inputs: SessionStarted['inputs'];
+};
+
+const callbackPath = '/terminationCallbackSignature';
+
+export const start = (_: SessionState, { terminationCallbackSignature: callback }: Static<typeof runAgentSchema>, { refs }: Context<StartRefs>): readonly SessionEvent[] => {
+  if (callback) refuseReserved(callback.serviceName, callback.methodName, { source: `${callbackPath}/serviceName`, topic: `${callbackPath}/methodName` });
+  if (!refs.agent) throw new Refusal('not_found', 'No such agent', { path: '/agent' });
+  if (refs.faults.length > 0) throw new Refusal('unprocessable', 'The inputs do not fit the agent\'s input schema', { faults: refs.faults });
+  const { id, name, timeout } = refs.agent;
+  return [{ type: 'sessionStarted', data: { agent: { id, name }, inputs: refs.inputs, timeout, ...(callback && { callback }), lastMessage: 'Started' } }];
+};
+
+/** Nothing, if it has been posted or has ended: then it is not to be posted. */
+export const post = ({ status, posted }: SessionState): readonly SessionEvent[] => (status === 'RUNNING' && !posted ? [{ type: 'sessionPosted', data: {} }] : []);
+
+export const note = ({ status }: SessionState, { lastMessage }: Said): readonly SessionEvent[] =>
+  (status === 'RUNNING' ? [{ type: 'sessionMessageReceived', data: { lastMessage } }] : []);
+
+const topics = { COMPLETE: 'sessionCompleted', FAILED: 'sessionFailed', CANCELED: 'sessionCanceled' } as const;
+
+export type EndInput = { readonly status: Outcome; readonly lastMessage?: string };
+
+/** Without a message the one before stays the last. */
+export const end = (state: SessionState, { status, lastMessage = state.lastMessage }: EndInput, { id }: Context): readonly SessionEvent[] => {
+  if (state.status === status && state.lastMessage === lastMessage) return [];
+  if (state.status !== 'RUNNING') throw new Refusal('conflict', `Session ${id} has ended: ${state.status}`, { faults: [{ message: `It is ${state.status}`, id }] });
+  return [{ type: topics[status], data: { lastMessage } }];
+};

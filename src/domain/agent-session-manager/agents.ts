@@ -1,0 +1,80 @@
+import { defaultTimeout, type NewAgent } from './agentSchemas.ts';
+import { same } from '../engine/changes.ts';
+import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { step } from '../engine/pointer.ts';
+import { type Referrer, refuseReferred } from '../engine/references.ts';
+import { Refusal } from '../engine/refusal.ts';
+import type { Sealed } from '../engine/sealed.ts';
+import { sealSecrets } from '../engine/secretFields.ts';
+
+type Headers = Readonly<Record<string, Sealed>>;
+
+/** What an agent says; `timeout` in seconds. */
+export type AgentContent = Required<Pick<NewAgent, 'name' | 'description' | 'inputSchema' | 'runner' | 'timeout'>> & {
+  readonly url?: string;
+  readonly headers?: Headers;
+  readonly template?: string;
+};
+
+export type AgentEvent =
+  | Event<'agentCreated', AgentContent>
+  | Event<'agentReplaced', AgentContent>
+  | Event<'agentDeleted', Record<string, never>>;
+
+export type AgentState = { readonly content?: AgentContent };
+
+const said = (_: unknown, content: AgentContent): AgentState => ({ content });
+
+/** Who can be asked to do something: a webhook, or a template. */
+export const agent = aggregate<AgentState, AgentEvent>({
+  area: 'agent-session-manager',
+  category: 'agent',
+  initial: {},
+  evolve: { agentCreated: said, agentReplaced: said, agentDeleted: () => ({}) },
+  exists: ({ content }) => content !== undefined,
+  names: ({ content }) => (content ? [{ kind: 'agent', name: content.name }] : []),
+});
+
+/**
+ * The headers with their values sealed. The mask keeps a value only as long as it goes where it went before: else whoever
+ * may change an agent could have its credentials sent to a place of their own.
+ */
+export const sealHeaders = ({ content }: AgentState, { url, headers }: NewAgent, seal: (secret: string) => Sealed): Headers | undefined =>
+  headers && sealSecrets(headers, content?.url === url ? content?.headers : undefined, seal, '/headers', () => true) as Headers;
+
+/** What the world says of an agent: why its schema cannot be compiled, if so; its headers; who names it by the name that it loses. */
+export type AgentRefs = { readonly schemaFault?: string | undefined; readonly headers: Headers | undefined; readonly referrers: readonly Referrer[] };
+
+/** Headers that the call itself sets. */
+const own = new Set(['connection', 'content-length', 'content-type', 'expect', 'host', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade']);
+
+const refuseHeaders = (names: readonly string[]): void => {
+  const seen = new Set<string>();
+  for (const name of names) {
+    const lower = name.toLowerCase();
+    const fault = own.has(lower) ? 'is set by the call itself' : seen.has(lower) ? 'is there twice' : undefined;
+    if (fault) throw new Refusal('invalid', `The header ${name} ${fault}`, { path: `/headers${step(name)}` });
+    seen.add(lower);
+  }
+};
+
+const checked = ({ name, description = '', inputSchema, runner, url, template, timeout = defaultTimeout }: NewAgent, { schemaFault, headers }: AgentRefs): AgentContent => {
+  if (schemaFault !== undefined) throw new Refusal('invalid', `The schema cannot be used: ${schemaFault}`, { path: '/inputSchema' });
+  if (url !== undefined && !URL.canParse(url)) throw new Refusal('invalid', 'It is not a URL', { path: '/url' });
+  refuseHeaders(Object.keys(headers ?? {}));
+  return { name, description, inputSchema, runner, timeout, ...(url !== undefined && { url }), ...(headers && { headers }), ...(template !== undefined && { template }) };
+};
+
+export const create = (_: AgentState, input: NewAgent, { refs }: Context<AgentRefs>): readonly AgentEvent[] => [{ type: 'agentCreated', data: checked(input, refs) }];
+
+export const replace = ({ content }: AgentState, input: NewAgent, { refs }: Context<AgentRefs>): readonly AgentEvent[] => {
+  const wanted = checked(input, refs);
+  if (same(content, wanted)) return [];
+  refuseReferred(refs.referrers, 'renamed');
+  return [{ type: 'agentReplaced', data: wanted }];
+};
+
+export const remove = (_: AgentState, __: unknown, { refs }: Context<Pick<AgentRefs, 'referrers'>>): readonly AgentEvent[] => {
+  refuseReferred(refs.referrers, 'deleted');
+  return [{ type: 'agentDeleted', data: {} }];
+};

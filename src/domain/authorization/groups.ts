@@ -1,0 +1,118 @@
+import { type Static, Type } from 'typebox';
+import { changesBetween } from '../engine/changes.ts';
+import { type Actor, aggregate, type Context, type Event } from '../engine/core.ts';
+import { type Referrer, refuseReferred, refuseUnknown, type Unknown } from '../engine/references.ts';
+import { Refusal } from '../engine/refusal.ts';
+import { name } from '../engine/schemas.ts';
+
+/** Groups that are there from the first start: neither deleted nor renamed (behaviour.md 1, Authorization). */
+export const builtInGroups = {
+  admins: 'May do everything',
+  operators: 'May do all but accounts, roles, profiles and group mappings',
+  readers: 'May read everything',
+} as const;
+
+/** Built-in groups that rows say of whether their members may call them; to admins all are open. */
+export type OpenTo = Exclude<keyof typeof builtInGroups, 'admins'>;
+
+const isBuiltIn = (name: string): boolean => Object.hasOwn(builtInGroups, name);
+
+/** Groups in a request: names or group objects. */
+export const groupRefs = (description: string) => Type.Array(
+  Type.Union([name('Name of a group'), Type.Object({ name: name('Name of a group') }, { additionalProperties: true, description: 'Group' })], { title: 'GroupRef', description: 'A group by its name, or a group object' }),
+  { description, maxItems: 500 },
+);
+
+/** The names, each once. */
+export const namesOf = (refs: readonly (string | { readonly name: string })[]): readonly string[] =>
+  [...new Set(refs.map((ref) => (typeof ref === 'string' ? ref : ref.name)))];
+
+export const roleRefs = (description: string) => Type.Array(name('Name of a role'), { description, maxItems: 500 });
+
+const members = {
+  provenance: name('Authentication provider that the group comes from'),
+  description: Type.String({ description: 'What the group is for', maxLength: 10_000 }),
+  assignedRoles: roleRefs('Roles that members have'),
+  memberOf: groupRefs('Groups that members belong to as well'),
+};
+const groupName = name('Name, unique among groups');
+
+export const newGroupSchema = Type.Object({ name: groupName, ...Type.Partial(Type.Object(members)).properties }, { additionalProperties: false, title: 'NewGroup', description: 'New group' });
+export const groupPatchSchema = Type.Partial(Type.Object({ name: groupName, ...members }), { additionalProperties: false, title: 'GroupPatch', description: 'What changes of a group' });
+export type GroupInput = Static<typeof groupPatchSchema>;
+
+export type GroupContent = {
+  readonly name: string;
+  readonly provenance: string;
+  readonly description: string;
+  readonly assignedRoles: readonly string[];
+  readonly memberOf: readonly string[];
+};
+
+export type GroupEvent =
+  | Event<'groupCreated', GroupContent>
+  | Event<'groupUpdated', Partial<GroupContent>>
+  | Event<'groupDeleted', Record<string, never>>;
+
+export type GroupState = { readonly exists: boolean; readonly content: GroupContent };
+
+const nothing: GroupContent = { name: '', provenance: 'local', description: '', assignedRoles: [], memberOf: [] };
+
+export const group = aggregate<GroupState, GroupEvent>({
+  area: 'authorization',
+  category: 'group',
+  initial: { exists: false, content: nothing },
+  evolve: {
+    groupCreated: (_, content) => ({ exists: true, content }),
+    groupUpdated: ({ exists, content }, changed) => ({ exists, content: { ...content, ...changed } }),
+    groupDeleted: ({ content }) => ({ exists: false, content }),
+  },
+  exists: (state) => state.exists,
+  names: ({ exists, content }) => (exists ? [{ kind: 'group', name: content.name }] : []),
+});
+
+/** What a group will say once the request is met. */
+export const requested = (before: GroupContent, { assignedRoles, memberOf, ...rest }: GroupInput): GroupContent => ({
+  ...before, ...rest,
+  ...(assignedRoles && { assignedRoles: namesOf(assignedRoles) }),
+  ...(memberOf && { memberOf: namesOf(memberOf) }),
+});
+
+export type GroupRefs = { readonly unknown: Unknown; readonly referrers: readonly Referrer[]; readonly adminRemains: boolean };
+
+/** Operators may call these commands: without this they could make themselves anything. */
+const refuseGranting = ({ admin, groups }: Actor, before: GroupContent, after: GroupContent): void => {
+  if (admin || groups.includes('admins')) return;
+  const giving = ({ assignedRoles, memberOf, provenance }: GroupContent) => ({ assignedRoles, memberOf, provenance });
+  if (changesBetween(giving(before), giving(after))) throw new Refusal('forbidden', 'Only admins may change what a group gives: its roles, its groups and its provenance');
+};
+
+export const create = (_: GroupState, input: Static<typeof newGroupSchema>, { actor, refs }: Context<GroupRefs>): readonly GroupEvent[] => {
+  const content = requested(nothing, input);
+  refuseGranting(actor, { ...nothing, provenance: content.provenance }, content);
+  refuseUnknown(refs.unknown);
+  return [{ type: 'groupCreated', data: content }];
+};
+
+export const update = ({ content }: GroupState, input: GroupInput, { actor, refs }: Context<GroupRefs>): readonly GroupEvent[] => {
+  const after = requested(content, input);
+  refuseGranting(actor, content, after);
+  refuseUnknown(refs.unknown);
+  if (after.name !== content.name) {
+    if (isBuiltIn(content.name)) throw new Refusal('conflict', `The built-in group ${content.name} cannot be renamed`);
+    refuseReferred(refs.referrers, 'renamed');
+  }
+  if (!refs.adminRemains) throw new Refusal('conflict', 'The last admin stays one: no active account would be left that is an admin');
+  const changes = changesBetween(content, after);
+  return changes ? [{ type: 'groupUpdated', data: changes.changed }] : [];
+};
+
+export const remove = ({ content }: GroupState, _: unknown, { refs }: Context<GroupRefs>): readonly GroupEvent[] => {
+  if (isBuiltIn(content.name)) throw new Refusal('conflict', `The built-in group ${content.name} cannot be deleted`);
+  refuseReferred(refs.referrers, 'deleted');
+  return [{ type: 'groupDeleted', data: {} }];
+};
+
+/** A built-in group; nothing to do if it is there. */
+export const provide = (state: GroupState, { name }: { readonly name: keyof typeof builtInGroups }): readonly GroupEvent[] =>
+  (state.exists ? [] : [{ type: 'groupCreated', data: { ...nothing, name, description: builtInGroups[name] } }]);

@@ -1,0 +1,37 @@
+import { aggregate, type Context, type Event } from '../engine/core.ts';
+
+/** Minutes of use are written down at most this often. */
+export const writtenEveryMs = 60_000;
+
+/** However much it is used, a login ends after this time. */
+export const longestMs = 12 * 3_600_000;
+
+export type LoginEvent =
+  /** The stream's id is the keyed digest of the token; `credential` is the tag that the account had then (projections/authorization/credentials.ts). */
+  | Event<'loggedIn', { readonly account: string; readonly credential: string; readonly at: string }>
+  | Event<'loginUsed', { readonly at: string }>
+  | Event<'loggedOut', { readonly reason: Reason }>;
+
+export type Reason = 'logout' | 'replaced' | 'expired';
+
+type State = { readonly exists: boolean; readonly used: string };
+
+export const login = aggregate<State, LoginEvent>({
+  area: 'authorization',
+  category: 'login',
+  initial: { exists: false, used: '' },
+  evolve: {
+    loggedIn: (_, { at }) => ({ exists: true, used: at }),
+    loginUsed: (_, { at }) => ({ exists: true, used: at }),
+    loggedOut: ({ used }) => ({ exists: false, used }),
+  },
+  exists: (state) => state.exists,
+});
+
+export const logIn = (_: State, { account, credential }: { readonly account: string; readonly credential: string }, { now }: Context): readonly LoginEvent[] =>
+  [{ type: 'loggedIn', data: { account, credential, at: now } }];
+
+export const use = ({ used }: State, _: unknown, { now }: Context): readonly LoginEvent[] =>
+  (Date.parse(now) - Date.parse(used) < writtenEveryMs ? [] : [{ type: 'loginUsed', data: { at: now } }]);
+
+export const logOut = (_: State, { reason }: { readonly reason: Reason }): readonly LoginEvent[] => [{ type: 'loggedOut', data: { reason } }];

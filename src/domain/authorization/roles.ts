@@ -1,0 +1,77 @@
+import { type Static, Type } from 'typebox';
+import { changesBetween } from '../engine/changes.ts';
+import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { type Referrer, refuseReferred } from '../engine/references.ts';
+import { Refusal } from '../engine/refusal.ts';
+import { name } from '../engine/schemas.ts';
+
+const method = Type.Object({
+  provenance: name('Area of the method'),
+  name: name('Name of the method'),
+}, { additionalProperties: false, title: 'MethodRef', description: 'A method, as GET /authorization/methods lists it' });
+
+const members = {
+  description: Type.String({ description: 'What the role is for', maxLength: 10_000 }),
+  allowedMethods: Type.Array(method, { description: 'Methods that holders of the role may call', maxItems: 2000 }),
+};
+const roleName = name('Name, unique among roles');
+
+export const newRoleSchema = Type.Object(
+  { name: roleName, description: Type.Optional(members.description), allowedMethods: members.allowedMethods },
+  { additionalProperties: false, title: 'NewRole', description: 'New role' },
+);
+export const rolePatchSchema = Type.Partial(Type.Object({ name: roleName, ...members }), { additionalProperties: false, title: 'RolePatch', description: 'What changes of a role' });
+export type RoleInput = Static<typeof rolePatchSchema>;
+
+export type Method = { readonly provenance: string; readonly name: string };
+export type RoleContent = { readonly name: string; readonly description: string; readonly allowedMethods: readonly Method[] };
+
+export type RoleEvent =
+  | Event<'roleCreated', RoleContent>
+  | Event<'roleUpdated', Partial<RoleContent>>
+  | Event<'roleDeleted', Record<string, never>>;
+
+export type RoleState = { readonly exists: boolean; readonly content: RoleContent };
+
+const nothing: RoleContent = { name: '', description: '', allowedMethods: [] };
+
+export const role = aggregate<RoleState, RoleEvent>({
+  area: 'authorization',
+  category: 'role',
+  initial: { exists: false, content: nothing },
+  evolve: {
+    roleCreated: (_, content) => ({ exists: true, content }),
+    roleUpdated: ({ exists, content }, changed) => ({ exists, content: { ...content, ...changed } }),
+    roleDeleted: ({ content }) => ({ exists: false, content }),
+  },
+  exists: (state) => state.exists,
+  names: ({ exists, content }) => (exists ? [{ kind: 'role', name: content.name }] : []),
+});
+
+/** `methods`: all that there are. */
+export type RoleRefs = { readonly methods: readonly Method[]; readonly referrers: readonly Referrer[] };
+
+const keyOf = ({ provenance, name }: Method): string => `${provenance}/${name}`;
+
+/** The methods, each once; those that are neither known nor listed before are `not_found`, naming all. */
+const checked = (wanted: readonly Method[], before: readonly Method[], known: readonly Method[]): readonly Method[] => {
+  const allowed = new Set([...known, ...before].map(keyOf));
+  const faults = wanted.flatMap((method, i) => (allowed.has(keyOf(method)) ? [] : [{ message: `No such method: ${keyOf(method)}`, path: `/allowedMethods/${i}` }]));
+  if (faults.length > 0) throw new Refusal('not_found', faults.map(({ message }) => message).join('; '), { faults });
+  return [...new Map(wanted.map(({ provenance, name }) => [keyOf({ provenance, name }), { provenance, name }])).values()];
+};
+
+export const create = (_: RoleState, { name, description = '', allowedMethods }: Static<typeof newRoleSchema>, { refs }: Context<RoleRefs>): readonly RoleEvent[] =>
+  [{ type: 'roleCreated', data: { name, description, allowedMethods: checked(allowedMethods, [], refs.methods) } }];
+
+export const update = ({ content }: RoleState, { allowedMethods, ...rest }: RoleInput, { refs }: Context<RoleRefs>): readonly RoleEvent[] => {
+  const after = { ...content, ...rest, ...(allowedMethods && { allowedMethods: checked(allowedMethods, content.allowedMethods, refs.methods) }) };
+  if (after.name !== content.name) refuseReferred(refs.referrers, 'renamed');
+  const changes = changesBetween(content, after);
+  return changes ? [{ type: 'roleUpdated', data: changes.changed }] : [];
+};
+
+export const remove = (_: RoleState, __: unknown, { refs }: Context<RoleRefs>): readonly RoleEvent[] => {
+  refuseReferred(refs.referrers, 'deleted');
+  return [{ type: 'roleDeleted', data: {} }];
+};

@@ -1,0 +1,41 @@
+import { unitLength } from '../operations-manager/repetition.ts';
+
+const numbers = new Map(['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven', 'twelve'].map((word, i) => [word, i + 1]));
+numbers.set('a', 1).set('an', 1);
+
+const lengths = new Map<string, number>(Object.entries({ second: 1000, sec: 1000, min: unitLength.minute, hr: unitLength.hour, ...unitLength }));
+
+const longest = 5200 * unitLength.week;
+
+/** The number that a word stands for; undefined: none. */
+const numberOf = (word: string): number | undefined => (/^\d+(\.\d+)?$/.test(word) ? Number(word) : numbers.get(word));
+
+/** Milliseconds of a sum such as "3 hours and 15 minutes"; a number alone is milliseconds. NaN: no such text. */
+const sumOf = (text: string): number => {
+  const words = text.toLowerCase().replaceAll(',', ' ').split(/\s+/).filter((word) => word !== '' && word !== 'and');
+  const alone = words.length === 1 ? numberOf(words[0]!) : undefined;
+  if (alone !== undefined) return alone;
+  let [sum, quantity] = [0, undefined as number | undefined];
+  for (const word of words) {
+    const length = lengths.get(word) ?? lengths.get(word.replace(/s$/, ''));
+    if (length !== undefined) [sum, quantity] = [sum + Math.round((quantity ?? 1) * length), undefined];
+    else if (quantity === undefined && numberOf(word) !== undefined) quantity = numberOf(word);
+    else return NaN;
+  }
+  return quantity === undefined ? sum : NaN;
+};
+
+/**
+ * An interval in milliseconds, as a number or a text such as "1 day", "an hour" or "3 hours and 15 minutes". Undefined:
+ * it is not a whole number of minutes of fixed length (cron, months, 90 seconds), or longer than 5,200 weeks.
+ */
+export const intervalOf = (given: number | string): number | undefined => {
+  const milliseconds = typeof given === 'number' ? given : sumOf(given);
+  return milliseconds > 0 && milliseconds <= longest && milliseconds % unitLength.minute === 0 ? milliseconds : undefined;
+};
+
+/** The same as a number of the largest unit that divides it. */
+export const inUnits = (milliseconds: number): { readonly repeatUnit: keyof typeof unitLength; readonly repeatFrequency: number } => {
+  const repeatUnit = (['week', 'day', 'hour'] as const).find((unit) => milliseconds % unitLength[unit] === 0) ?? 'minute';
+  return { repeatUnit, repeatFrequency: milliseconds / unitLength[repeatUnit] };
+};

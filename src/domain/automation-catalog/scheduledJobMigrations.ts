@@ -1,0 +1,136 @@
+import { Type } from 'typebox';
+import type { AutomationContent } from '../operations-manager/automations.ts';
+import { aggregate, type Context, type Event } from '../engine/core.ts';
+import type { FormRef } from '../operations-manager/formReferences.ts';
+import { inUnits, intervalOf } from './intervals.ts';
+import { type Fault, Refusal } from '../engine/refusal.ts';
+import { gbacOfJob, type ScheduledJob } from './scheduledJobs.ts';
+import { name } from '../engine/schemas.ts';
+import { checkedContent, type TriggerContent } from '../operations-manager/triggers.ts';
+
+export const migrationSchema = Type.Object(
+  { agendaJobs: Type.Array(name('Id of a scheduled job'), { description: 'Scheduled jobs that are to become automations: all or none', maxItems: 1000 }) },
+  { additionalProperties: false, title: 'Migration', description: 'Scheduled jobs to migrate' },
+);
+
+/** What a scheduled job becomes; what is not here is as the job says, which does not change. */
+export type Migrated = {
+  readonly job: string;
+  readonly automation: string;
+  /** Of the automation: free when it was decided. */
+  readonly name: string;
+  /** Ids of the triggers. */
+  readonly manual: string;
+  readonly schedule: { readonly _id: string; readonly firstRunAt: number; readonly repeatUnit: 'minute' | 'hour' | 'day' | 'week' | null; readonly repeatFrequency: number | null } | null;
+  readonly formSchemaHash: string | null;
+  /** Name of its form, whatever the job calls it; not there if it has none, or in decisions of earlier versions. */
+  readonly formName?: string;
+};
+type Skipped = { readonly job: string; readonly name: string };
+
+export type MigrationDecided = { readonly migrated: readonly Migrated[]; readonly skipped: readonly Skipped[] };
+export type MigrationEvent = Event<'migrationDecided', MigrationDecided>;
+
+const triggerName = { manual: 'Manual run', schedule: 'Scheduled run' } as const;
+
+/** The decision to make automations of scheduled jobs, all or nothing; what follows happens in their own streams. */
+export const scheduledJobMigration = aggregate<{ readonly decided?: MigrationDecided }, MigrationEvent>({
+  area: 'automation-catalog',
+  category: 'scheduledJobMigration',
+  initial: {},
+  evolve: { migrationDecided: (_, decided) => ({ decided }) },
+  exists: ({ decided }) => decided !== undefined,
+  promises: ({ decided }) => (decided?.migrated ?? []).flatMap(({ automation, name, manual, schedule }) => [
+    { owner: `automation-${automation}`, name: { kind: 'automation', name } },
+    { owner: `trigger-${manual}`, name: { kind: 'trigger', parent: automation, name: triggerName.manual } },
+    ...(schedule ? [{ owner: `trigger-${schedule._id}`, name: { kind: 'trigger', parent: automation, name: triggerName.schedule } }] : []),
+  ]),
+});
+
+/** What the world says of a scheduled job in the request. */
+export type Candidate = {
+  readonly job: string;
+  /** Undefined: it is not there for the actor. */
+  readonly content?: { readonly title: string } & { readonly [T in 'nextRunAt' | 'lastRunAt' | 'repeatInterval']: ScheduledJob[T] | undefined };
+  /** Whether it has become an automation, or is about to. */
+  readonly migrated: boolean;
+  readonly writable: boolean;
+  readonly unknownGroups: readonly string[];
+  /** The form that it names: null if there is none, undefined if it names none. */
+  readonly form?: FormRef | null | undefined;
+  readonly formId?: string | null | undefined;
+  /** A free name for its automation. */
+  readonly name: string;
+};
+
+/** Throws, naming all that stand in the way: first what is not there, then what may not be done, then what cannot be. */
+const refuseBad = (candidates: readonly Candidate[]): void => {
+  const of = (faults: (candidate: Candidate) => readonly (readonly [message: string, at?: string])[]): readonly Fault[] =>
+    candidates.flatMap((candidate, i) => faults(candidate).map(([message, at]) => ({ message, path: `/agendaJobs/${i}`, id: candidate.job, ...(candidate.content && { name: candidate.content.title }), ...(at !== undefined && { at }) })));
+  const refuse = (code: 'not_found' | 'forbidden' | 'unprocessable', faults: readonly Fault[]) => {
+    if (faults.length > 0) throw new Refusal(code, [...new Set(faults.map(({ message }) => message))].join('; '), { faults });
+  };
+  const called = ({ job, content }: Candidate) => `The scheduled job ${JSON.stringify(content?.title)} (${job})`;
+  refuse('not_found', of(({ job, content }) => (content ? [] : [[`No scheduled job has the id ${JSON.stringify(job)}`]])));
+  refuse('forbidden', of((candidate) => (candidate.writable ? [] : [[`${called(candidate)} may be migrated by members of its write groups alone`]])));
+  refuse('not_found', of((candidate) => [
+    ...candidate.unknownGroups.map((group) => [`${called(candidate)} names the group ${JSON.stringify(group)}, which is not there`, '/data/gbac'] as const),
+    ...(candidate.form === null ? [[`${called(candidate)} names the form ${JSON.stringify(candidate.formId)}, which is not there`, '/data/formId'] as const] : []),
+  ]));
+  refuse('unprocessable', of((candidate) => (candidate.form?.faults ?? []).map(({ message, path }) => [`${called(candidate)} has form data that do not fit the form: ${path} ${message}`, `/data/formData${path}`])));
+};
+
+/** When the job runs first as an automation, and how often; null: it was not scheduled. */
+const scheduleOf = ({ nextRunAt, lastRunAt, repeatInterval }: NonNullable<Candidate['content']>, now: string) => {
+  const interval = repeatInterval == null ? undefined : intervalOf(repeatInterval);
+  if (nextRunAt == null && interval === undefined) return null;
+  return {
+    firstRunAt: nextRunAt == null ? Date.parse(lastRunAt ?? now) + interval! : Date.parse(nextRunAt),
+    ...(interval === undefined ? { repeatUnit: null, repeatFrequency: null } : inUnits(interval)),
+  };
+};
+
+/** A job that is a second time in the list has been migrated by then. */
+export const decideMigration = (_: unknown, __: unknown, { now, newId, refs }: Context<readonly Candidate[]>): readonly MigrationEvent[] => {
+  refuseBad(refs);
+  const seen = new Set<string>();
+  const migrated: Migrated[] = [];
+  const skipped: Skipped[] = [];
+  for (const { job, content, name, form, migrated: already } of refs) {
+    if (already || seen.has(job)) skipped.push({ job, name: content!.title });
+    else {
+      const schedule = scheduleOf(content!, now);
+      const formName = form?.name;
+      migrated.push({
+        job, name, automation: newId(`automation ${job}`), manual: newId(`manual ${job}`),
+        schedule: schedule && { _id: newId(`schedule ${job}`), ...schedule }, formSchemaHash: form?.schemaHash ?? null,
+        ...(formName !== undefined && { formName }),
+      });
+    }
+    seen.add(job);
+  }
+  return migrated.length > 0 ? [{ type: 'migrationDecided', data: { migrated, skipped } }] : [];
+};
+
+/** The automation that a job becomes. */
+export const automationOf = (job: ScheduledJob, { name }: Migrated): AutomationContent =>
+  ({ name, description: job.data.description ?? '', componentType: 'workflows', componentName: job.data.workflowId, gbac: gbacOfJob(job) });
+
+/** Its triggers by id: one to run it by hand, and if it was scheduled, one that is yet to be enabled, so that it does not run here and there. */
+export const triggersOf = ({ data: { formData = null, formId = null } }: ScheduledJob, { automation, manual, schedule, formSchemaHash, formName }: Migrated): readonly (readonly [id: string, content: TriggerContent])[] => {
+  const both = { actionType: 'automations', actionId: automation, formData, formId: formName ?? formId, formSchemaHash } as const;
+  const made: [string, TriggerContent][] = [[manual, checkedContent({ ...both, type: 'manual', name: triggerName.manual, enabled: true }, {})]];
+  if (schedule) {
+    const { _id, ...when } = schedule;
+    made.push([_id, checkedContent({ ...both, type: 'schedule', name: triggerName.schedule, enabled: false, processMissedRuns: 'none', ...when }, {})]);
+  }
+  return made;
+};
+
+const list = (names: readonly string[]): string => names.join(', ');
+
+/** What came of a migration, in words. */
+export const inWords = (created: readonly string[], skipped: readonly string[]): string => [
+  created.length === 0 ? 'Created no automations.' : `Created ${created.length} automation${created.length === 1 ? '' : 's'}: ${list(created)}.`,
+  ...(skipped.length === 0 ? [] : [`Skipped ${skipped.length} already migrated: ${list(skipped)}.`]),
+].join(' ');

@@ -1,0 +1,98 @@
+import type { Static } from 'typebox';
+import type { AdapterType, adapterReplacementSchema, deviceSchema, newAdapterSchema } from './adapterSchemas.ts';
+import { same } from '../engine/changes.ts';
+import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { Refusal } from '../engine/refusal.ts';
+import { sealSecrets } from '../engine/secretFields.ts';
+import type { Sealed } from '../engine/sealed.ts';
+
+type Properties = Readonly<Record<string, unknown>>;
+
+/** `properties` with secrets sealed. */
+export type AdapterContent = { readonly type: AdapterType; readonly properties: Properties; readonly devices: readonly Static<typeof deviceSchema>[] };
+
+export type AdapterEvent =
+  | Event<'adapterCreated', { readonly name: string } & AdapterContent>
+  | Event<'adapterReplaced', AdapterContent>
+  | Event<'adapterDeleted', Record<string, never>>;
+
+/** `known`: whether it has ever been there. */
+export type AdapterState = { readonly known: boolean; readonly content?: AdapterContent };
+
+const now = (_: unknown, { type, properties, devices }: AdapterContent): AdapterState => ({ known: true, content: { type, properties, devices } });
+
+/** An adapter's id is its name. */
+export const adapter = aggregate<AdapterState, AdapterEvent>({
+  area: 'configuration-manager',
+  category: 'adapter',
+  initial: { known: false },
+  evolve: { adapterCreated: now, adapterReplaced: now, adapterDeleted: () => ({ known: true }) },
+  exists: ({ content }) => content !== undefined,
+});
+
+type Input = Static<typeof newAdapterSchema> | Static<typeof adapterReplacementSchema>;
+
+/**
+ * The properties with their secrets sealed. The mask keeps a secret only as long as it goes where it went before: else
+ * whoever may change an adapter could have its secrets sent to a place of their own.
+ */
+export const sealProperties = ({ content }: AdapterState, { type, properties = {} }: Input, seal: (secret: string) => Sealed): Properties => {
+  const before = content?.type === type && same(destination(content.properties), destination(properties)) ? content.properties : {};
+  const { hostKey, ...others } = properties;
+  const sealed = sealSecrets(others, before, seal, '/properties', (name) => secrets.has(name)) as Properties;
+  return hostKey === undefined ? sealed : { ...sealed, hostKey };
+};
+
+const secrets = new Set(['auth', 'token', 'password', 'privateKey', 'passphrase']);
+const destination = ({ baseUrl, hostKey }: Properties): unknown => ({ baseUrl, hostKey });
+
+/** What decisions know: the properties as `sealProperties` gives them. */
+export type AdapterRefs = { readonly properties: Properties };
+
+const checked = ({ type, devices = [] }: Input, { properties }: AdapterRefs): AdapterContent => {
+  const names = new Set<string>();
+  devices.forEach(({ name }, i) => {
+    if (names.size === names.add(name).size) throw new Refusal('invalid', `The device ${JSON.stringify(name)} is there twice`, { path: `/devices/${i}/name` });
+  });
+  const fault = faultOf(type, properties, names);
+  if (fault) throw new Refusal('invalid', fault[1], { path: `/properties/${fault[0]}` });
+  return { type, properties, devices };
+};
+
+/** Which property is wrong beside the others, and why. */
+const faultOf = (type: AdapterType, p: Properties, devices: ReadonlySet<string>): readonly [string, string] | undefined => {
+  if (type === 'http') {
+    if ([p.auth, p.token, p.username].filter((way) => way !== undefined).length > 1) return ['auth', 'Only one of auth, token and username says who calls'];
+    if ((p.username === undefined) !== (p.password === undefined)) return [p.username === undefined ? 'username' : 'password', 'username and password go together'];
+  }
+  if (type === 'ssh') {
+    if ((p.password === undefined) === (p.privateKey === undefined)) return ['password', 'Either password or privateKey is needed'];
+    if (p.passphrase !== undefined && p.privateKey === undefined) return ['passphrase', 'A passphrase belongs to a privateKey'];
+    const without = typeof p.hostKey === 'object' && [...devices].find((name) => !Object.hasOwn(p.hostKey as object, name));
+    if (without) return ['hostKey', `There is no host key for the device ${JSON.stringify(without)}`];
+  }
+  return undefined;
+};
+
+export const create = (_: AdapterState, input: Static<typeof newAdapterSchema>, { refs }: Context<AdapterRefs>): readonly AdapterEvent[] =>
+  [{ type: 'adapterCreated', data: { name: input.name, ...checked(input, refs) } }];
+
+export const replace = ({ content }: AdapterState, input: Static<typeof adapterReplacementSchema>, { id, refs }: Context<AdapterRefs>): readonly AdapterEvent[] => {
+  if (input.name !== undefined && input.name !== id) throw new Refusal('invalid', 'An adapter keeps its name: it must be that of the path', { path: '/name' });
+  const wanted = checked(input, refs);
+  return same(content, wanted) ? [] : [{ type: 'adapterReplaced', data: wanted }];
+};
+
+export const remove = (): readonly AdapterEvent[] => [{ type: 'adapterDeleted', data: {} }];
+
+export const labName = 'lab';
+
+const labDevices: AdapterContent['devices'] = [
+  { name: 'lab-01', host: '192.0.2.1', ostype: 'cisco-ios-xe' },
+  { name: 'lab-02', host: '192.0.2.2', ostype: 'cisco-ios-xe' },
+  { name: 'lab-03', host: '192.0.2.3', ostype: 'arista-eos' },
+];
+
+/** The lab of the first start; one that has been deleted stays away. */
+export const provideLab = ({ known }: AdapterState): readonly AdapterEvent[] =>
+  (known ? [] : [{ type: 'adapterCreated', data: { name: labName, type: 'lab', properties: {}, devices: labDevices } }]);

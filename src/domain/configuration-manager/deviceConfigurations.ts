@@ -1,0 +1,45 @@
+import { Type } from 'typebox';
+import { aggregate, type Context, type Event } from '../engine/core.ts';
+import type { Sealed } from '../engine/sealed.ts';
+
+/** What is known of a configuration text: never the text itself. `digest` is keyed. */
+type About = { readonly adapter: string; readonly device: string; readonly digest: string; readonly lines: number };
+
+/** `status` and `answer` (JSON text) are what the adapter answered; null when it did not. */
+type Outcome = { readonly status: number | null; readonly answer: Sealed | null; readonly reason?: string };
+
+export type DeviceConfigurationEvent =
+  /** Stored before the device is called. Without one of the others after it, the outcome is unknown. */
+  | Event<'deviceConfigurationAttempted', About>
+  | Event<'deviceConfigurationApplied', About & Outcome>
+  | Event<'deviceConfigurationFailed', About & Outcome>;
+
+export type DeviceConfigurationState = { readonly about?: About; readonly outcome?: Outcome & { readonly applied: boolean } };
+
+/** One attempt to apply a configuration to a device (behaviour.md, operation 20). */
+export const deviceConfiguration = aggregate<DeviceConfigurationState, DeviceConfigurationEvent>({
+  area: 'configuration-manager',
+  category: 'deviceConfiguration',
+  initial: {},
+  evolve: {
+    deviceConfigurationAttempted: (_, about) => ({ about }),
+    deviceConfigurationApplied: (state, { status, answer }) => ({ ...state, outcome: { applied: true, status, answer } }),
+    deviceConfigurationFailed: (state, { status, answer, reason }) => ({ ...state, outcome: { applied: false, status, answer, ...(reason !== undefined && { reason }) } }),
+  },
+  exists: ({ about }) => about !== undefined,
+});
+
+export const attemptSchema = Type.Object({ adapter: Type.String(), device: Type.String(), digest: Type.String(), lines: Type.Integer() });
+
+/** What came of a call: an answer, or the reason why there is none. */
+export const outcomeSchema = Type.Object({ status: Type.Union([Type.Integer(), Type.Null()]), text: Type.Union([Type.String(), Type.Null()]), reason: Type.Optional(Type.String()) });
+
+export const attempt = (_: unknown, about: About): readonly DeviceConfigurationEvent[] => [{ type: 'deviceConfigurationAttempted', data: about }];
+
+/** `answer`: the answer's text, sealed. The first outcome counts. */
+export const conclude = ({ about, outcome }: DeviceConfigurationState, { status, reason }: { readonly status: number | null; readonly reason?: string }, { refs }: Context<{ readonly answer: Sealed | null }>): readonly DeviceConfigurationEvent[] => {
+  if (!about || outcome) return [];
+  const data = { ...about, status, answer: refs.answer, ...(reason !== undefined && { reason }) };
+  const applied = status !== null && status >= 200 && status < 300;
+  return [{ type: applied ? 'deviceConfigurationApplied' : 'deviceConfigurationFailed', data }];
+};

@@ -1,0 +1,48 @@
+import { type Static, Type } from 'typebox';
+import { same } from '../engine/changes.ts';
+import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { contentOf, type DeviceGroupContent, deviceGroupItemSchema, deviceGroupName } from './deviceGroups.ts';
+import { Refusal } from '../engine/refusal.ts';
+
+export const deviceGroupImportSchema = Type.Object(
+  { groups: Type.Array(deviceGroupItemSchema, { description: 'Device groups to take in: all or none', maxItems: 1000 }) },
+  { additionalProperties: false, title: 'DeviceGroupImport', description: 'Device groups to take in' },
+);
+
+type Imported = { readonly groups: readonly (DeviceGroupContent & { readonly _id: string })[] };
+
+export type DeviceGroupImportEvent = Event<'deviceGroupsImported', Imported>;
+
+/** The decision to take several device groups in, all or nothing; what follows happens in their own streams. */
+export const deviceGroupImport = aggregate<Imported, DeviceGroupImportEvent>({
+  area: 'configuration-manager',
+  category: 'deviceGroupImport',
+  initial: { groups: [] },
+  evolve: { deviceGroupsImported: (_, imported) => imported },
+  exists: ({ groups }) => groups.length > 0,
+  promises: ({ groups }) => groups.map(({ _id, name }) => ({ owner: `deviceGroup-${_id}`, name: deviceGroupName(name) })),
+});
+
+/** The groups that have names of the request, by name. */
+export type DeviceGroupImportRefs = { readonly existing: ReadonlyMap<string, DeviceGroupContent> };
+
+/** Operation 17: a group that exists with the same content is no change, with other content a conflict. */
+export const decideImport = (_: unknown, { groups }: Static<typeof deviceGroupImportSchema>, { newId, refs }: Context<DeviceGroupImportRefs>): readonly DeviceGroupImportEvent[] => {
+  const seen = new Set<string>();
+  const repeated = groups.flatMap(({ name }, i) => (seen.size === seen.add(name).size ? [{ message: `${JSON.stringify(name)} is named twice`, path: `/groups/${i}/name` }] : []));
+  if (repeated.length > 0) throw new Refusal('invalid', 'Names must be unique within the request', { faults: repeated });
+
+  const wanted = groups.map(contentOf);
+  const others = wanted.flatMap((group, i) => {
+    const there = refs.existing.get(group.name);
+    return there && !alike(there, group) ? [{ message: `The device group ${JSON.stringify(group.name)} exists with other content`, path: `/groups/${i}`, name: group.name }] : [];
+  });
+  if (others.length > 0) throw new Refusal('conflict', `Device groups exist with other content: ${others.map(({ name }) => name).join(', ')}`, { faults: others });
+
+  const news = wanted.filter(({ name }) => !refs.existing.has(name));
+  return news.length > 0 ? [{ type: 'deviceGroupsImported', data: { groups: news.map((group) => ({ _id: newId(`device group ${group.name}`), ...group })) } }] : [];
+};
+
+/** The order of devices says nothing. */
+const alike = (a: DeviceGroupContent, b: DeviceGroupContent): boolean =>
+  a.description === b.description && same([...a.devices].sort(), [...b.devices].sort());

@@ -1,0 +1,32 @@
+import { Type } from 'typebox';
+import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { refuseUnknownIds } from '../engine/references.ts';
+import { Refusal } from '../engine/refusal.ts';
+import { name } from '../engine/schemas.ts';
+
+export const planDeletionSchema = Type.Object(
+  { planIds: Type.Array(name('Id of a plan'), { description: 'Plans to delete: all or none', maxItems: 1000 }) },
+  { additionalProperties: false, title: 'PlanDeletion', description: 'Plans to delete' },
+);
+
+export type PlanDeletionEvent = Event<'plansDeleted', { readonly planIds: readonly string[] }>;
+
+/** The decision to delete several plans, all or nothing; what follows happens in their own streams. */
+export const planDeletion = aggregate<{ readonly decided: boolean }, PlanDeletionEvent>({
+  area: 'configuration-manager',
+  category: 'planDeletion',
+  initial: { decided: false },
+  evolve: { plansDeleted: () => ({ decided: true }) },
+  exists: ({ decided }) => decided,
+});
+
+/** Plans of the request that are not there (for the actor), and those that the actor may not change. */
+export type PlanDeletionRefs = { readonly missing: readonly string[]; readonly closed: readonly string[] };
+
+export const decideDeletion = (_: unknown, { planIds }: { readonly planIds: readonly string[] }, { refs }: Context<PlanDeletionRefs>): readonly PlanDeletionEvent[] => {
+  const { missing, closed } = refs;
+  refuseUnknownIds(missing, 'compliance plan', '/planIds');
+  if (closed.length > 0)
+    throw new Refusal('forbidden', `Only members of their write groups may delete these plans: ${closed.join(', ')}`, { faults: closed.map((id) => ({ message: 'You may not delete it', path: '/planIds', id })) });
+  return planIds.length > 0 ? [{ type: 'plansDeleted', data: { planIds: [...new Set(planIds)] } }] : [];
+};

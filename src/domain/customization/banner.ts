@@ -1,0 +1,79 @@
+import { type Static, Type } from 'typebox';
+import { objectId, time } from '../engine/authors.ts';
+import { type Changes, changesBetween } from '../engine/changes.ts';
+import { aggregate, type Event } from '../engine/core.ts';
+import { Refusal } from '../engine/refusal.ts';
+
+const members = {
+  active: Type.Boolean({ description: 'Whether it is shown' }),
+  text: Type.String({ description: 'Text', maxLength: 10_000 }),
+  dismissible: Type.Boolean({ description: 'Whether users may close it' }),
+  startTime: time('When display begins'),
+  allPages: Type.Boolean({ description: 'On every page; false: on the home page only' }),
+  // What CSS writes colours with, and nothing that loads something.
+  backgroundColor: Type.Optional(Type.String({ description: 'CSS colour', minLength: 1, maxLength: 64, pattern: '^#?[A-Za-z0-9]+(\\([A-Za-z0-9.,%/ -]*\\))?$' })),
+  endTime: Type.Optional(time('When display ends; after startTime')),
+  image: Type.Optional(Type.String({ description: 'PNG, JPEG, GIF or WebP in base64, perhaps as a data URL' })),
+};
+const given = {
+  _id: Type.Optional(objectId('Id')),
+  messageLastUpdated: Type.Optional(time('When the text was last changed')),
+};
+
+/** api.md, Banner. */
+export const bannerSchema = Type.Object({ ...members, ...given }, { additionalProperties: false, title: 'Banner', description: 'Banner that the user interface shows' });
+
+export type Banner = Static<typeof bannerSchema>;
+export type BannerContent = Omit<Banner, '_id' | 'messageLastUpdated'>;
+
+/** The banner until one is set (behaviour.md, operation 12). */
+export const unset: Banner = { active: false, text: '', dismissible: true, startTime: '1970-01-01T00:00:00.000Z', allPages: false };
+
+/** There is one: "banner" in hexadecimal. */
+export const bannerId = '62616e6e6572000000000000';
+
+export type BannerEvent = Event<'bannerSet', Changes<BannerContent>>;
+
+type State = Partial<BannerContent>;
+
+export const banner = aggregate<State, BannerEvent>({
+  area: 'customization',
+  category: 'banner',
+  initial: {},
+  evolve: { bannerSet: (state, changes) => withChanges(state, changes) },
+  exists: ({ text }) => text !== undefined,
+});
+
+/** A banner, or nothing yet, with changes made to it. */
+export const withChanges = <T extends State>(before: T, { changed, removed = [] }: Changes<BannerContent>): T =>
+  ({ ...Object.fromEntries(Object.entries(before).filter(([name]) => !removed.includes(name))), ...changed }) as T;
+
+/** First bytes of images, as base64 writes them. */
+const images: Readonly<Record<string, RegExp>> = {
+  'image/png': /^iVBORw0KGg[o-r]/,
+  'image/jpeg': /^\/9j\//,
+  'image/gif': /^R0lGOD[dl]h/,
+  'image/webp': /^UklGR.{6}XRUJQ/,
+};
+
+const checkImage = (image: string): void => {
+  const url = /^data:([^,;]*);base64,/.exec(image);
+  const data = url ? image.slice(url[0].length) : image;
+  const refuse = (message: string): never => { throw new Refusal('invalid', message, { path: '/image' }); };
+  if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(data)) refuse('image is not base64');
+  const type = Object.keys(images).find((name) => images[name]!.test(data));
+  if (type === undefined) refuse('image must be PNG, JPEG, GIF or WebP');
+  if (url && url[1] !== type) refuse(`image says that it is ${url[1]}, but is ${type}`);
+};
+
+const inUtc = (at: string): string => new Date(at).toISOString();
+
+/** Sets the whole banner; what the service says of it (`_id`, `messageLastUpdated`) is passed over. */
+export const set = (before: State, { _id: _, messageLastUpdated: __, ...input }: Banner): readonly BannerEvent[] => {
+  const { startTime, endTime, image } = input;
+  const wanted: BannerContent = { ...input, startTime: inUtc(startTime), ...(endTime !== undefined && { endTime: inUtc(endTime) }) };
+  if (endTime !== undefined && Date.parse(endTime) <= Date.parse(startTime)) throw new Refusal('invalid', 'endTime must be after startTime', { path: '/endTime' });
+  if (image !== undefined) checkImage(image);
+  const changes = changesBetween(before as BannerContent, wanted);
+  return changes ? [{ type: 'bannerSet', data: changes }] : [];
+};

@@ -1,0 +1,53 @@
+import { type Static, Type } from 'typebox';
+import { aggregate, type Event } from '../engine/core.ts';
+import { name } from '../engine/schemas.ts';
+
+/** api.md, Group mapping. */
+export const groupMappingSchema = Type.Object({
+  externalGroup: name('Name of the external group'),
+  provenance: name('Authentication provider of the external group'),
+  platformGroups: Type.Array(name('Name of a group of the platform; it may come into being later'), { description: 'Groups that members of the external group belong to' }),
+}, { additionalProperties: false, title: 'GroupMapping', description: 'Mapping of an external group to groups of the platform' });
+
+export type GroupMapping = Static<typeof groupMappingSchema>;
+
+export type GroupMappingEvent =
+  | Event<'groupMappingCreated', GroupMapping>
+  | Event<'groupMappingUpdated', Pick<GroupMapping, 'platformGroups'>>
+  | Event<'groupMappingDeleted', Record<string, never>>;
+
+type State = { readonly exists: boolean; readonly platformGroups: GroupMapping['platformGroups'] };
+
+export const groupMapping = aggregate<State, GroupMappingEvent>({
+  area: 'group-mappings',
+  category: 'groupMapping',
+  initial: { exists: false, platformGroups: [] },
+  evolve: {
+    groupMappingCreated: (_, { platformGroups }) => ({ exists: true, platformGroups }),
+    groupMappingUpdated: (_, { platformGroups }) => ({ exists: true, platformGroups }),
+    groupMappingDeleted: () => ({ exists: false, platformGroups: [] }),
+  },
+  exists: (state) => state.exists,
+});
+
+/**
+ * The natural key: provenance, a space, external group. Spaces and `%` in either are percent-encoded; the space sorts
+ * below all else, so that mappings of one external group come in the order of their provenance.
+ */
+export const groupMappingId = (provenance: string, externalGroup: string): string => `${escaped(provenance)} ${escaped(externalGroup)}`;
+
+const escaped = (text: string): string => text.replace(/[% ]/g, encodeURIComponent);
+
+/** A new mapping; duplicates are dropped, order kept. */
+export const create = (_: State, { provenance, externalGroup, platformGroups }: GroupMapping): readonly GroupMappingEvent[] =>
+  [{ type: 'groupMappingCreated', data: { provenance, externalGroup, platformGroups: [...new Set(platformGroups)] } }];
+
+/** Replaces the list, or creates the mapping (behaviour.md, operation 6). */
+export const update = (state: State, mapping: GroupMapping): readonly GroupMappingEvent[] => {
+  if (!state.exists) return create(state, mapping);
+  const wanted = [...new Set(mapping.platformGroups)];
+  const same = wanted.length === state.platformGroups.length && wanted.every((group, i) => group === state.platformGroups[i]);
+  return same ? [] : [{ type: 'groupMappingUpdated', data: { platformGroups: wanted } }];
+};
+
+export const remove = (): readonly GroupMappingEvent[] => [{ type: 'groupMappingDeleted', data: {} }];

@@ -1,0 +1,40 @@
+import { type Static, Type } from 'typebox';
+import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { type Referrer, refuseReferred, refuseUnknownIds } from '../engine/references.ts';
+import { name } from '../engine/schemas.ts';
+
+export const formDeletionSchema = Type.Object(
+  { ids: Type.Array(name('Id of a form'), { description: 'Forms to delete: all or none', maxItems: 1000 }) },
+  { additionalProperties: false, title: 'FormDeletion', description: 'Forms to delete' },
+);
+type Input = Static<typeof formDeletionSchema>;
+
+export type FormDeletionEvent =
+  | Event<'formsDeleted', { readonly ids: readonly string[] }>
+  /** All of them are gone. */
+  | Event<'formDeletionCompleted', Record<string, never>>;
+
+type State = { readonly decided: boolean; readonly completed: boolean };
+
+/** The decision to delete several forms, all or nothing; what follows happens in their own streams. */
+export const formDeletion = aggregate<State, FormDeletionEvent>({
+  area: 'json-forms',
+  category: 'formDeletion',
+  initial: { decided: false, completed: false },
+  evolve: {
+    formsDeleted: () => ({ decided: true, completed: false }),
+    formDeletionCompleted: ({ decided }) => ({ decided, completed: true }),
+  },
+  exists: ({ decided }) => decided,
+});
+
+/** Forms of the request that are not there, and triggers that name the others. */
+export type FormDeletionRefs = { readonly missing: readonly string[]; readonly referrers: readonly Referrer[] };
+
+export const decideDeletion = (_: State, { ids }: Input, { refs: { missing, referrers } }: Context<FormDeletionRefs>): readonly FormDeletionEvent[] => {
+  refuseUnknownIds(missing, 'form', '/ids');
+  refuseReferred(referrers, 'deleted');
+  return ids.length > 0 ? [{ type: 'formsDeleted', data: { ids: [...new Set(ids)] } }] : [];
+};
+
+export const complete = ({ decided, completed }: State): readonly FormDeletionEvent[] => (decided && !completed ? [{ type: 'formDeletionCompleted', data: {} }] : []);

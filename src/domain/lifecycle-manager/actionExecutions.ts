@@ -1,0 +1,191 @@
+import { type Static, Type } from 'typebox';
+import { aggregate, type Context, type Event, fold } from '../engine/core.ts';
+import type { JobError } from '../operations-manager/jobs.ts';
+import { type Fault, Refusal } from '../engine/refusal.ts';
+import { type InstanceData, instanceName } from './resourceInstances.ts';
+import type { ResourceAction } from './resourceModels.ts';
+import { name } from '../engine/schemas.ts';
+
+/** What runs an action: on an instance or on all of a group, or to make a new instance. */
+export const runActionSchema = Type.Object({
+  actionId: Type.String({ pattern: '^[0-9a-fA-F]{4}$', description: 'Id of an action of the model' }),
+  instance: Type.Optional(name('Id or name of the instance; for update and delete')),
+  group: Type.Optional(name('Id or name of a group, in place of an instance')),
+  instanceName: Type.Optional(name('Name of the new instance; for create and import')),
+  instanceDescription: Type.Optional(Type.String({ description: 'What the new instance is for', maxLength: 10_000 })),
+  inputs: Type.Optional(Type.Unsafe<InstanceData>(Type.Object({}, { additionalProperties: true, description: 'Inputs of the action, or the data of a new instance' }))),
+}, { additionalProperties: false, title: 'RunAction', description: 'Which action to run, and on what' });
+export type RunAction = Static<typeof runActionSchema> & { readonly modelId: string };
+
+export const executionStatus = Type.Enum(['running', 'error', 'complete', 'canceled', 'paused'], { description: 'Where it is' });
+export type ExecutionStatus = Static<typeof executionStatus>;
+
+/** What an execution does to one instance. Its id is that of its job. */
+export type Task = { readonly _id: string; readonly instanceId: string; readonly instanceName: string };
+
+export type ActionStarted = {
+  readonly modelId: string;
+  readonly action: ResourceAction;
+  readonly target: { readonly type: 'instance' | 'group'; readonly _id: string; readonly name: string };
+  /** Of a new instance. */
+  readonly instanceDescription: string;
+  readonly inputs: InstanceData;
+  readonly tasks: readonly Task[];
+  /** UTC: tells which of two actions on a target was the last. */
+  readonly started: string;
+};
+
+type TaskChange = {
+  readonly task: string;
+  readonly status: ExecutionStatus;
+  readonly error?: JobError;
+  /** The data that the instance gets. */
+  readonly instanceData?: InstanceData;
+};
+
+export type ExecutionEvent =
+  /** Without a workflow its tasks are complete with it. */
+  | Event<'actionStarted', ActionStarted>
+  | Event<'actionTaskChanged', TaskChange>
+  | Event<'actionCancelRequested', Record<string, never>>
+  | Event<'actionPaused', Record<string, never>>
+  | Event<'actionResumed', Record<string, never>>
+  | Event<'actionCompleted', Record<string, never>>
+  | Event<'actionErrored', { readonly error: JobError }>
+  | Event<'actionCanceled', Record<string, never>>;
+
+export type TaskState = Task & { readonly status: ExecutionStatus; readonly error: JobError | null };
+export type ExecutionState = { readonly status?: ExecutionStatus; readonly started?: ActionStarted; readonly tasks: readonly TaskState[]; readonly cancelRequested: boolean };
+
+const become = (status: ExecutionStatus) => (state: ExecutionState): ExecutionState => ({ ...state, status });
+
+/** The tasks that an execution begins with. */
+export const tasksAtStart = ({ action, tasks }: ActionStarted): readonly TaskState[] =>
+  tasks.map((task) => ({ ...task, status: action.workflow === null ? 'complete' : 'running', error: null }));
+
+/** The tasks after one of them has changed. */
+export const withTask = (tasks: readonly TaskState[], { task, status, error }: TaskChange): readonly TaskState[] =>
+  tasks.map((one) => (one._id === task ? { ...one, status, error: error ?? null } : one));
+
+/** One run of an action. It decides what happens to instances; that follows in their own streams. */
+export const actionExecution = aggregate<ExecutionState, ExecutionEvent>({
+  area: 'lifecycle-manager',
+  category: 'actionExecution',
+  initial: { tasks: [], cancelRequested: false },
+  evolve: {
+    actionStarted: (state, started) => ({ ...state, status: 'running', started, tasks: tasksAtStart(started) }),
+    actionTaskChanged: (state, change) => ({ ...state, tasks: withTask(state.tasks, change) }),
+    actionCancelRequested: (state) => ({ ...state, cancelRequested: true }),
+    actionPaused: become('paused'),
+    actionResumed: become('running'),
+    actionCompleted: become('complete'),
+    actionErrored: become('error'),
+    actionCanceled: become('canceled'),
+  },
+  exists: ({ status }) => status !== undefined,
+  // The name of an instance to come is kept from the start, so that work on the network is not done in vain.
+  promises: ({ status, started }) => (started && makes(started.action) && status !== 'error' && status !== 'canceled'
+    ? [{ owner: `resourceInstance-${started.target._id}`, name: instanceName({ modelId: started.modelId, name: started.target.name }) }] : []),
+});
+
+const makes = ({ type }: ResourceAction): boolean => type === 'create' || type === 'import';
+const hasEnded = (status: ExecutionStatus | undefined): boolean => status === 'complete' || status === 'error' || status === 'canceled';
+
+/** How many instances an action on a group may reach. */
+export const mostTasks = 1000;
+
+/** What the world says of a request to run. */
+export type RunRefs = {
+  readonly modelExists: boolean;
+  readonly action?: ResourceAction;
+  /** The instance or group, if it is there. */
+  readonly target?: ActionStarted['target'];
+  /** How many instances that means, and which they are unless they are too many. */
+  readonly size: number;
+  readonly instances: readonly { readonly id: string; readonly name: string }[];
+  /** False: the workflow is an automation that the actor may not see. */
+  readonly mayRun: boolean;
+  /** What of the data does not fit the schema, where the action takes effect at once. */
+  readonly faults: readonly Fault[];
+  /** Secrets sealed. */
+  readonly inputs: InstanceData;
+};
+
+export const run = (_: ExecutionState, input: RunAction, { newId, now, refs }: Context<RunRefs>): readonly ExecutionEvent[] => {
+  if (!refs.modelExists) throw new Refusal('not_found', 'No such resource model', { path: 'model' });
+  const { action } = refs;
+  if (!action) throw new Refusal('not_found', 'The model has no action with this id', { path: '/actionId' });
+  checkTarget(action, input);
+  if (!refs.mayRun) throw new Refusal('forbidden', 'The workflow of the action is an automation that you may not run', { path: '/actionId' });
+  const target = makes(action) ? { type: 'instance' as const, _id: newId('instance'), name: input.instanceName! } : refs.target;
+  if (!target) throw new Refusal('not_found', `The model has no such ${input.group === undefined ? 'instance' : 'group'}`, { path: input.group === undefined ? '/instance' : '/group' });
+  const instances = makes(action) ? [{ id: target._id, name: target.name }] : refs.instances;
+  if (refs.size > mostTasks) throw new Refusal('unprocessable', `An action may reach ${mostTasks} instances, the group has ${refs.size}`, { path: '/group' });
+  if (instances.length === 0) throw new Refusal('unprocessable', 'The group has no instances', { path: '/group' });
+  if (refs.faults[0]) throw new Refusal('unprocessable', `It does not fit the schema of the model: ${refs.faults[0].path} ${refs.faults[0].message}`, { faults: refs.faults });
+  const started: ExecutionEvent = {
+    type: 'actionStarted',
+    data: {
+      modelId: input.modelId, action, target, instanceDescription: input.instanceDescription ?? '', inputs: refs.inputs,
+      tasks: instances.map(({ id, name }) => ({ _id: newId(`task ${id}`), instanceId: id, instanceName: name })),
+      started: now,
+    },
+  };
+  return action.workflow === null ? [started, { type: 'actionCompleted', data: {} }] : [started];
+};
+
+/** Throws `invalid` where a request names what the action does not need, or lacks what it needs. */
+const checkTarget = (action: ResourceAction, input: RunAction): void => {
+  const fault = (member: keyof RunAction, message: string) => new Refusal('invalid', `An action of type ${action.type} ${message}`, { path: `/${member}` });
+  const foreign = (makes(action) ? ['instance', 'group'] as const : ['instanceName', 'instanceDescription'] as const).find((member) => input[member] !== undefined);
+  if (foreign) throw fault(foreign, `takes no ${foreign}`);
+  if (makes(action) && input.instanceName === undefined) throw fault('instanceName', 'needs instanceName');
+  if (makes(action)) return;
+  if (input.instance === undefined && input.group === undefined) throw fault('instance', 'needs instance or group');
+  if (input.instance !== undefined && input.group !== undefined) throw fault('group', 'takes either instance or group');
+};
+
+/** What a job has come to, as its stream says now. */
+export type JobOutcome = {
+  readonly status: ExecutionStatus;
+  readonly error: JobError | null;
+  /** The data that it leaves for the instance, if it does; secrets sealed. */
+  readonly instanceData?: InstanceData;
+  /** Why they cannot be taken. */
+  readonly fault?: string;
+};
+
+/** Follows from what happens to a job; an execution that has ended stays as it is. */
+export const note = (state: ExecutionState, { task }: { readonly task: string }, { refs }: Context<JobOutcome>): readonly ExecutionEvent[] => {
+  const before = state.tasks.find(({ _id }) => _id === task);
+  if (!before || hasEnded(before.status) || before.status === refs.status) return [];
+  const { instanceData, fault } = refs;
+  const error = fault ?? refs.error;
+  const data: TaskChange = refs.status === 'complete' && fault === undefined
+    ? { task, status: 'complete', ...(instanceData && { instanceData }) }
+    : { task, status: fault === undefined ? refs.status : 'error', ...(error !== null && { error }) };
+  const changed: ExecutionEvent = { type: 'actionTaskChanged', data };
+  const { tasks } = fold(actionExecution, [changed], state);
+  const status = overall(tasks);
+  return status === state.status ? [changed] : [changed, became(status, tasks)];
+};
+
+const overall = (tasks: readonly TaskState[]): ExecutionStatus =>
+  (['running', 'paused', 'error', 'canceled'] as const).find((status) => tasks.some((task) => task.status === status)) ?? 'complete';
+
+const became = (status: ExecutionStatus, tasks: readonly TaskState[]): ExecutionEvent => {
+  switch (status) {
+    case 'running': return { type: 'actionResumed', data: {} };
+    case 'paused': return { type: 'actionPaused', data: {} };
+    case 'canceled': return { type: 'actionCanceled', data: {} };
+    case 'complete': return { type: 'actionCompleted', data: {} };
+    case 'error': return { type: 'actionErrored', data: { error: tasks.find(({ error }) => error !== null)?.error ?? 'A job has failed' } };
+  }
+};
+
+/** Asks its jobs to end; it has ended once they have. What is complete by then stays so. */
+export const cancel = ({ status, cancelRequested }: ExecutionState): readonly ExecutionEvent[] => {
+  if (status === 'canceled' || (cancelRequested && !hasEnded(status))) return [];
+  if (hasEnded(status)) throw new Refusal('conflict', `The execution has ended: ${status}`);
+  return [{ type: 'actionCancelRequested', data: {} }];
+};

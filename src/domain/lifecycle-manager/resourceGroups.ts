@@ -1,0 +1,94 @@
+import { type Static, Type } from 'typebox';
+import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { hasId, type IdSet, noIds, withIds, withoutIds } from './idSets.ts';
+import { type Fault, Refusal } from '../engine/refusal.ts';
+import { name } from '../engine/schemas.ts';
+
+const instances = (description: string) => Type.Optional(Type.Array(name('Id or name of an instance of the model'), { maxItems: 10_000, description }));
+const description = Type.String({ description: 'What it is for', maxLength: 10_000 });
+
+/** What a document of a group says, but for id, times, authors and the last action. */
+export const groupMembers = { name: name('Name, unique among the groups of the model'), description, modelId: name('Id of the model') };
+
+export const newGroupSchema = Type.Object(
+  { name: groupMembers.name, description: Type.Optional(description), instances: instances('Its first members') },
+  { additionalProperties: false, title: 'NewResourceGroup', description: 'Group of instances' },
+);
+
+/** api.md, operation 2. */
+export const groupChangesSchema = Type.Object(
+  { instancesToAdd: instances('Who comes'), instancesToRemove: instances('Who goes') },
+  { additionalProperties: false, title: 'ResourceGroupChanges', description: 'Who comes into a group and who goes' },
+);
+
+export type GroupContent = { readonly modelId: string; readonly name: string; readonly description: string };
+
+/** Instances are ids, each once, and only those that really come or go. */
+export type GroupEvent =
+  | Event<'resourceGroupCreated', GroupContent & { readonly instances: readonly string[] }>
+  | Event<'resourceGroupMembersChanged', { readonly added: readonly string[]; readonly removed: readonly string[] }>
+  | Event<'resourceGroupDeleted', Record<string, never>>;
+
+export type GroupState = { readonly exists: boolean; readonly modelId: string; readonly name: string; readonly members: IdSet };
+
+/** Members are in the state alone: a document that listed 100,000 would be written anew with each that comes. */
+export const resourceGroup = aggregate<GroupState, GroupEvent>({
+  area: 'lifecycle-manager',
+  category: 'resourceGroup',
+  initial: { exists: false, modelId: '', name: '', members: noIds },
+  evolve: {
+    resourceGroupCreated: (_, { modelId, name, instances }) => ({ exists: true, modelId, name, members: withIds(noIds, instances) }),
+    resourceGroupMembersChanged: (state, { added, removed }) => ({ ...state, members: withIds(withoutIds(state.members, removed), added) }),
+    resourceGroupDeleted: (state) => ({ ...state, exists: false, members: noIds }),
+  },
+  exists: (state) => state.exists,
+  names: ({ exists, modelId, name }) => (exists ? [{ kind: 'resourceGroup', parent: modelId, name }] : []),
+});
+
+/** Ids of the instances that a list names, in its order; undefined where the model has none. */
+export type Found = readonly (string | undefined)[];
+
+export const create = (
+  _: GroupState, { modelId, name, description = '', instances = [] }: Static<typeof newGroupSchema> & { readonly modelId: string },
+  { refs }: Context<{ readonly modelExists: boolean; readonly found: Found }>,
+): readonly GroupEvent[] => {
+  if (!refs.modelExists) throw new Refusal('not_found', 'No such resource model', { path: 'model' });
+  refuseUnknown(unknown(instances, refs.found, '/instances'));
+  return [{ type: 'resourceGroupCreated', data: { modelId, name, description, instances: known(refs.found) } }];
+};
+
+/** All or nothing; a member that comes again and a stranger that goes are no change (behaviour.md, operation 2). */
+export const changeMembers = (
+  { members }: GroupState, { instancesToAdd = [], instancesToRemove = [] }: Static<typeof groupChangesSchema>,
+  { refs }: Context<{ readonly toAdd: Found; readonly toRemove: Found }>,
+): readonly GroupEvent[] => {
+  refuseBoth(instancesToRemove, new Set(instancesToAdd));
+  refuseUnknown([...unknown(instancesToAdd, refs.toAdd, '/instancesToAdd'), ...unknown(instancesToRemove, refs.toRemove, '/instancesToRemove')]);
+  const [come, go] = [known(refs.toAdd), known(refs.toRemove)];
+  refuseBoth(refs.toRemove, new Set(come));
+  const [added, removed] = [come.filter((id) => !hasId(members, id)), go.filter((id) => hasId(members, id))];
+  return added.length + removed.length > 0 ? [{ type: 'resourceGroupMembersChanged', data: { added, removed } }] : [];
+};
+
+/** Follows from the deletion of an instance. */
+export const drop = ({ exists, members }: GroupState, { instance }: { readonly instance: string }): readonly GroupEvent[] =>
+  (exists && hasId(members, instance) ? [{ type: 'resourceGroupMembersChanged', data: { added: [], removed: [instance] } }] : []);
+
+export const remove = (): readonly GroupEvent[] => [{ type: 'resourceGroupDeleted', data: {} }];
+
+/** Part of the deletion of its model. */
+export const removeIfThere = ({ exists }: GroupState): readonly GroupEvent[] => (exists ? remove() : []);
+
+const known = (found: Found): readonly string[] => [...new Set(found.filter((id) => id !== undefined))];
+
+const unknown = (given: readonly string[], found: Found, path: string): readonly Fault[] =>
+  given.flatMap((name, i) => (found[i] === undefined ? [{ message: `The model has no instance ${JSON.stringify(name)}`, path: `${path}/${i}`, name }] : []));
+
+const refuseUnknown = (faults: readonly Fault[]): void => {
+  if (faults.length > 0) throw new Refusal('not_found', `No such instances: ${faults.map(({ name }) => name).join(', ')}`, { faults });
+};
+
+const refuseBoth = (removed: Found, added: ReadonlySet<string | undefined>): void => {
+  const i = removed.findIndex((id) => added.has(id));
+  if (i >= 0) throw new Refusal('invalid', 'The same instance cannot both come and go', { path: `/instancesToRemove/${i}` });
+};

@@ -1,0 +1,49 @@
+import { Refusal } from '../engine/refusal.ts';
+
+/** How two values are compared; `==` is `=`. */
+export const comparators = ['=', '==', '!=', '<', '<=', '>', '>='] as const;
+export type Comparator = (typeof comparators)[number];
+
+const longest = 1000;
+// Parts that are numbers compare as numbers: 17.9.4 < 17.12.1, Gi0/2 < Gi0/10.
+const natural = new Intl.Collator('en', { numeric: true });
+
+const integer = /^[+-]?\d+$/;
+const decimal = /^[+-]?\d+(\.\d+)?$/;
+const grouped = /^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$/;
+
+/** The text of a number without the commas that part its thousands; other texts as they are. */
+const plain = (text: string): string => (grouped.test(text) ? text.replaceAll(',', '') : text);
+
+const order = (left: string, right: string): number => {
+  if (left.length > longest || right.length > longest) throw new Refusal('unprocessable', `Values of more than ${longest} characters are not put in order`);
+  if (integer.test(left) && integer.test(right)) return Number(BigInt(left) > BigInt(right)) - Number(BigInt(left) < BigInt(right));
+  const numbers = [left, right].filter((text) => decimal.test(text)).length;
+  if (numbers === 2) return Number(left) - Number(right);
+  if (numbers === 1 && !(/^\d/.test(left) && /^\d/.test(right))) throw new Refusal('unprocessable', `${JSON.stringify(left)} and ${JSON.stringify(right)} cannot be put in order: only one is a number`);
+  return natural.compare(left, right);
+};
+
+/**
+ * Whether the comparison holds. Equal are the same texts and the same integers; in order are integers of any size,
+ * decimals, and texts whose parts that are numbers compare as numbers. Throws `unprocessable` where there is no order.
+ */
+export const compare = (a: string, comparator: Comparator, b: string): boolean => {
+  const [left, right] = [plain(a), plain(b)];
+  const equal = left === right || (integer.test(left) && integer.test(right) && order(left, right) === 0);
+  switch (comparator) {
+    case '=': case '==': return equal;
+    case '!=': return !equal;
+    case '<': return order(left, right) < 0;
+    case '<=': return equal || order(left, right) <= 0;
+    case '>': return order(left, right) > 0;
+    case '>=': return equal || order(left, right) >= 0;
+  }
+};
+
+/** Whether `part` is at most `percentage` percent of `whole`. */
+export const withinPercentage = (whole: string, part: string, percentage: number): boolean => {
+  const [all, some] = [plain(whole), plain(part)];
+  if (!decimal.test(all) || !decimal.test(some) || Number(all) === 0) throw new Refusal('unprocessable', `${JSON.stringify(some)} is no part of ${JSON.stringify(all)} that a percentage can be told of`);
+  return (Number(some) / Number(all)) * 100 <= percentage;
+};

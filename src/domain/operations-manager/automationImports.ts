@@ -1,0 +1,126 @@
+import { type Static, Type } from 'typebox';
+import { type Authored, authored, authorsOf, objectId } from '../engine/authors.ts';
+import { type AutomationContent, automationMembers, automationNames } from './automations.ts';
+import { same } from '../engine/changes.ts';
+import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { everybody, gbacExport, gbacInput, gbacOf } from '../authorization/gbac.ts';
+import { type FormFound, refuseForms } from './formReferences.ts';
+import { Refusal } from '../engine/refusal.ts';
+import { type TriggerDocument, triggerSchema } from './triggerMembers.ts';
+import { checkedContent, type TriggerContent, triggerNames } from './triggers.ts';
+
+const triggers = Type.Optional(Type.Array(triggerSchema, { description: 'Its triggers, sorted by name' }));
+
+/** An automation as operation 3 exports it. */
+export const automationExportSchema = Type.Object({ _id: objectId('Id'), ...automationMembers, gbac: gbacExport, ...authored, triggers }, { title: 'AutomationExport', description: 'Exported automation' });
+
+/** The same as imports take it: groups by name, too. Without `triggers` those that it has stay. */
+export const automationDocumentSchema = Type.Object(
+  { _id: objectId('Id'), ...automationMembers, gbac: gbacInput, ...authored, triggers },
+  { additionalProperties: false, title: 'AutomationDocument', description: 'Exported automation, groups by name or as objects' },
+);
+
+type Stored<Content> = Content & Authored & { readonly _id: string };
+
+export type AutomationImported = {
+  readonly automation: Stored<AutomationContent>;
+  /** Those that change or come into being. */
+  readonly triggers: readonly Stored<TriggerContent>[];
+  /** Ids of those that go. */
+  readonly removed: readonly string[];
+  readonly overwrite: boolean;
+};
+
+export type AutomationImportEvent = Event<'automationImported', AutomationImported>;
+
+/** The decision to take an automation in with its triggers, all or nothing; what follows happens in their own streams. */
+export const automationImport = aggregate<{ readonly imported?: AutomationImported }, AutomationImportEvent>({
+  area: 'operations-manager',
+  category: 'automationImport',
+  initial: {},
+  evolve: { automationImported: (_, imported) => ({ imported }) },
+  exists: ({ imported }) => imported !== undefined,
+  promises: ({ imported }) => (imported ? [
+    ...automationNames(imported.automation).map((name) => ({ owner: `automation-${imported.automation._id}`, name })),
+    ...imported.triggers.flatMap((trigger) => triggerNames(trigger).map((name) => ({ owner: `trigger-${trigger._id}`, name }))),
+  ] : []),
+});
+
+export type ImportRefs = {
+  /** Of the automation that the document means: its own id, or that of the automation with its name. */
+  readonly id: string;
+  readonly access: 'none' | 'read' | 'write';
+  /** Its content if it exists. */
+  readonly existing?: AutomationContent;
+  /** The triggers that it has. */
+  readonly triggers: readonly { readonly id: string; readonly content: TriggerContent }[];
+  /** Triggers of the document that belong to another automation, by id, and whether the actor may change that one. */
+  readonly elsewhere: Readonly<Record<string, { readonly writable: boolean }>>;
+  readonly unknownGroups: readonly string[];
+  /** Ids by username. */
+  readonly accounts: Readonly<Record<string, string>>;
+  /** Why the schema of a trigger cannot be compiled, in the order of the document's triggers. */
+  readonly schemaFaults: readonly (string | undefined)[];
+  /** The forms that the triggers name, and their form data with secrets sealed, in the same order. */
+  readonly forms: readonly FormFound[];
+  readonly formData: readonly (object | null | undefined)[];
+  /** Whether the existing automation has the document's component, be it named by id or by name. */
+  readonly sameComponent: boolean;
+};
+
+type Input = { readonly automation: Static<typeof automationDocumentSchema>; readonly overwrite?: boolean };
+
+export const decideImport = (_: unknown, { automation: document, overwrite = false }: Input, context: Context<ImportRefs>): readonly AutomationImportEvent[] => {
+  const { refs } = context;
+  const { name, description, componentType } = document;
+  const { componentName } = refs.sameComponent && refs.existing ? refs.existing : document;
+  if (refs.access === 'none') throw new Refusal('not_found', 'No such automation', { path: '/_id' });
+  if (refs.access === 'read') throw new Refusal('forbidden', 'Only members of its write groups may change the automation', { path: '/_id' });
+  const content = { name, description, componentType, componentName, gbac: gbacOf(document.gbac, everybody, refs.unknownGroups) };
+  const wanted = triggersOf(document, refs);
+  const current = new Map(refs.triggers.map(({ id, content }) => [id, content]));
+  const changed = wanted.filter(({ id, content }) => !same(content, current.get(id)));
+  const removed = document.triggers ? [...current.keys()].filter((id) => !wanted.some((trigger) => trigger.id === id)) : [];
+  const own = refs.id === document._id;
+  if (refs.existing && (own || overwrite) && same(content, refs.existing) && changed.length + removed.length === 0) return [];
+
+  if (refs.existing && !overwrite) throw new Refusal('conflict', own ? 'An automation with this id exists with other content' : 'Another automation has this name', { path: own ? '/_id' : '/name' });
+  const taken = changed.find(({ id }) => Object.hasOwn(refs.elsewhere, id));
+  if (taken && !overwrite) throw new Refusal('conflict', 'A trigger with this id belongs to another automation', { path: `/triggers/${taken.index}/_id` });
+  if (taken && !refs.elsewhere[taken.id]!.writable) throw new Refusal('forbidden', 'A trigger with this id belongs to an automation that you may not change', { path: `/triggers/${taken.index}/_id` });
+  return [{
+    type: 'automationImported',
+    data: {
+      automation: { _id: refs.id, ...content, ...authorsOf(document, refs.accounts, context) },
+      triggers: changed.map(({ id, content, document }) => ({ _id: id, ...content, ...authorsOf(document, refs.accounts, context) })),
+      removed, overwrite,
+    },
+  }];
+};
+
+/** The document's triggers, each with the id it gets: its own, else that of the automation's trigger with its name. */
+const triggersOf = ({ _id, triggers = [] }: Input['automation'], refs: ImportRefs) => {
+  checkDistinct(triggers);
+  refuseForms(triggers.map((trigger, i) => ({ formId: 'formId' in trigger ? trigger.formId : null, form: refs.forms[i], path: `/triggers/${i}` })));
+  return triggers.map((document, index) => {
+    const path = `/triggers/${index}`;
+    if (document.actionId !== _id) throw new Refusal('invalid', 'The trigger is of another automation', { path: `${path}/actionId` });
+    const known = refs.triggers.some(({ id }) => id === document._id) || Object.hasOwn(refs.elsewhere, document._id);
+    const namesake = known ? undefined : refs.triggers.find(({ id, content }) => content.name === document.name && !triggers.some((other) => other._id === id));
+    const [schemaFault, form] = [refs.schemaFaults[index], refs.forms[index]];
+    const content = checkedContent({ ...document, actionId: refs.id }, { form, formData: refs.formData[index], ...(schemaFault !== undefined && { schemaFault }) }, path);
+    return { id: namesake?.id ?? document._id, index, document, content };
+  });
+};
+
+const checkDistinct = (triggers: readonly TriggerDocument[]): void => {
+  for (const member of ['_id', 'name', 'routeName'] as const) {
+    const seen = new Set<string>();
+    triggers.forEach((trigger, i) => {
+      const value = (trigger as { readonly [member in typeof member]?: string })[member];
+      if (value === undefined) return;
+      if (seen.has(value)) throw new Refusal('invalid', `Two triggers have the same ${member}`, { path: `/triggers/${i}/${member}` });
+      seen.add(value);
+    });
+  }
+};

@@ -1,0 +1,79 @@
+import { type Static, Type } from 'typebox';
+import type { Authored } from '../engine/authors.ts';
+import { changesBetween } from '../engine/changes.ts';
+import { aggregate, type Context, type Event, type Gbac } from '../engine/core.ts';
+import { everybody, gbacInput, gbacOf } from '../authorization/gbac.ts';
+import { name } from '../engine/schemas.ts';
+
+export const automationMembers = {
+  name: name('Name, unique among automations'),
+  description: Type.String({ description: 'What it is for' }),
+  componentType: Type.Union([Type.Null(), name('Type')], { description: 'Type of the component that it runs' }),
+  componentName: Type.Union([Type.Null(), name('Name')], { description: 'Name of the component that it runs' }),
+};
+
+const { name: nameMember, ...optional } = automationMembers;
+const members = { ...optional, gbac: gbacInput };
+
+/** What a new automation may say. */
+export const newAutomationSchema = Type.Object({ name: nameMember, ...Type.Partial(Type.Object(members)).properties }, { additionalProperties: false, title: 'NewAutomation', description: 'New automation' });
+export const automationPatchSchema = Type.Partial(Type.Object({ name: nameMember, ...members }), { additionalProperties: false, title: 'AutomationPatch', description: 'What changes of an automation' });
+
+/** What an automation says, but for times and authors. */
+export type AutomationContent = {
+  readonly name: string;
+  readonly description: string;
+  readonly componentType: string | null;
+  readonly componentName: string | null;
+  readonly gbac: Gbac;
+};
+
+export type AutomationEvent =
+  | Event<'automationCreated', AutomationContent>
+  | Event<'automationChanged', Partial<AutomationContent>>
+  /** Brought to what a document says, with its times and authors. */
+  | Event<'automationRestored', AutomationContent & Authored>
+  | Event<'automationDeleted', Record<string, never>>;
+
+export type AutomationState = { readonly exists: boolean; readonly content: AutomationContent };
+
+/** The content among other members of the same object. */
+export const contentIn = ({ name, description, componentType, componentName, gbac }: AutomationContent): AutomationContent =>
+  ({ name, description, componentType, componentName, gbac });
+
+export const automation = aggregate<AutomationState, AutomationEvent>({
+  area: 'operations-manager',
+  category: 'automation',
+  initial: { exists: false, content: { name: '', description: '', componentType: null, componentName: null, gbac: everybody } },
+  evolve: {
+    automationCreated: (_, data) => ({ exists: true, content: data }),
+    automationChanged: ({ exists, content }, changed) => ({ exists, content: { ...content, ...changed } }),
+    automationRestored: (_, data) => ({ exists: true, content: contentIn(data) }),
+    automationDeleted: ({ content }) => ({ exists: false, content }),
+  },
+  exists: (state) => state.exists,
+  names: ({ exists, content }) => (exists ? automationNames(content) : []),
+  gbac: ({ content }) => content.gbac,
+});
+
+/** The unique name that an automation bears. */
+export const automationNames = ({ name }: { readonly name: string }) => [{ kind: 'automation', name }];
+
+/** Names of groups in the request that nobody has. */
+export type GroupRefs = { readonly unknownGroups: readonly string[] };
+
+export const create = (_: AutomationState, input: Static<typeof newAutomationSchema>, { refs }: Context<GroupRefs>): readonly AutomationEvent[] => {
+  const { name, description = '', componentType = null, componentName = null } = input;
+  return [{ type: 'automationCreated', data: { name, description, componentType, componentName, gbac: gbacOf(input.gbac, everybody, refs.unknownGroups) } }];
+};
+
+export const change = ({ content }: AutomationState, input: Static<typeof automationPatchSchema>, { refs }: Context<GroupRefs>): readonly AutomationEvent[] => {
+  const changes = changesBetween(content, { ...content, ...input, gbac: gbacOf(input.gbac, content.gbac, refs.unknownGroups) });
+  return changes ? [{ type: 'automationChanged', data: changes.changed }] : [];
+};
+
+/** Unasked: what an import has decided. Always an event, which shows that the import has been carried out here. */
+export const restore = (_: AutomationState, document: AutomationContent & Authored): readonly AutomationEvent[] =>
+  [{ type: 'automationRestored', data: document }];
+
+export const remove = (): readonly AutomationEvent[] => [{ type: 'automationDeleted', data: {} }];

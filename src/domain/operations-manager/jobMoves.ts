@@ -1,0 +1,41 @@
+import { Type } from 'typebox';
+import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { type JobMove, jobMoves, type JobState, weigh } from './jobs.ts';
+import { refuseUnknownIds } from '../engine/references.ts';
+import { Refusal } from '../engine/refusal.ts';
+import { name } from '../engine/schemas.ts';
+
+/** Several jobs of a request. */
+export const jobIdsSchema = Type.Object(
+  { jobIds: Type.Array(name('Id of a job'), { description: 'Ids of jobs: all or none', maxItems: 1000 }) },
+  { additionalProperties: false, title: 'JobIds', description: 'Several jobs' },
+);
+
+export const jobMove = Type.Enum(Object.keys(jobMoves) as JobMove[], { description: 'What becomes of them' });
+export type JobMovesInput = { readonly move: JobMove; readonly jobIds: readonly string[] };
+
+export type JobMovesEvent = Event<'jobsMoved', JobMovesInput>;
+
+/** The decision to pause, resume or cancel jobs, all or nothing; what follows happens in their own streams. */
+export const jobMoveDecision = aggregate<{ readonly decided: boolean }, JobMovesEvent>({
+  area: 'operations-manager',
+  category: 'jobMoveDecision',
+  initial: { decided: false },
+  evolve: { jobsMoved: () => ({ decided: true }) },
+  exists: ({ decided }) => decided,
+});
+
+export type JobMovesRefs = { readonly missing: readonly string[]; readonly states: ReadonlyMap<string, JobState> };
+
+export const decideMoves = (_: unknown, { move, jobIds }: JobMovesInput, { refs: { missing, states } }: Context<JobMovesRefs>): readonly JobMovesEvent[] => {
+  refuseUnknownIds(missing, 'job', '/jobIds');
+  const weighed = [...new Set(jobIds)].map((id) => ({ id, state: states.get(id)!, how: weigh(move, states.get(id)!) }));
+  const illegal = weighed.filter(({ how }) => how === 'illegal');
+  if (illegal.length > 0) {
+    throw new Refusal('conflict', `The state of these jobs does not allow to ${move} them: ${illegal.map(({ id, state }) => `${id} (${state.status})`).join(', ')}`, {
+      faults: illegal.map(({ id, state }) => ({ message: `It is ${state.status}`, path: '/jobIds', id })),
+    });
+  }
+  const moving = weighed.filter(({ how }) => how === 'moves').map(({ id }) => id);
+  return moving.length > 0 ? [{ type: 'jobsMoved', data: { move, jobIds: moving } }] : [];
+};

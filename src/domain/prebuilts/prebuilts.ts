@@ -1,0 +1,206 @@
+import { same } from '../engine/changes.ts';
+import { aggregate, type Context, type Event, type Name } from '../engine/core.ts';
+import { type Bundle, type BundleType, isHeld, type PrebuiltDocument, type PrebuiltPackage } from './prebuiltSchemas.ts';
+import { isClear, maskBundle } from './prebuiltSecrets.ts';
+import { type Code, Refusal } from '../engine/refusal.ts';
+
+/** What one stream gets of a package, and the names that it bears then. */
+export type Part = {
+  readonly category: string;
+  readonly id: string;
+  readonly names: readonly Name[];
+  /** Place in the package of the document that is taken in. */
+  readonly bundle: number;
+  /** What the stream is brought to, where that is not the document itself. */
+  readonly content?: unknown;
+};
+
+/** What follows from a package, in the order in which it is carried out; what is as it should be is not in it. */
+export type Plan = {
+  readonly parts: readonly Part[];
+  /** Triggers that go, and the automations that they belong to. */
+  readonly removed: readonly { readonly id: string; readonly actionId: string }[];
+  readonly installed: readonly { readonly type: BundleType; readonly _id: string; readonly name: string }[];
+};
+
+export type PrebuiltImported = Plan & {
+  /** As it came, secrets sealed; in clear in packages that are older than that. */
+  readonly prebuilt: PrebuiltDocument;
+  readonly kept: readonly { readonly type: BundleType; readonly _id?: string; readonly name?: string }[];
+  /** Ids of the accounts that documents name as their authors, by username. */
+  readonly accounts: Readonly<Record<string, string>>;
+  /** SHA-256 over the canonical bundles, hexadecimal; secrets as the mask, but where they are stored in clear. */
+  readonly bundlesHash: string;
+  /** Time of the import, epoch milliseconds. */
+  readonly createdEpoch: string;
+};
+
+export type PrebuiltEvent =
+  | Event<'prebuiltImported', PrebuiltImported>
+  /** All parts of the last import have been carried out. */
+  | Event<'prebuiltInstalled', Record<string, never>>
+  | Event<'prebuiltDeleted', Record<string, never>>;
+
+export type PrebuiltState = { readonly imported?: PrebuiltImported; readonly pending: boolean };
+
+/** A package by its name: the decision to install it, and that it has been. The stream's id is made from the name. */
+export const prebuilt = aggregate<PrebuiltState, PrebuiltEvent>({
+  area: 'prebuilts',
+  category: 'prebuilt',
+  initial: { pending: false },
+  evolve: {
+    prebuiltImported: (_, imported) => ({ imported, pending: true }),
+    prebuiltInstalled: (state) => ({ ...state, pending: false }),
+    prebuiltDeleted: () => ({ pending: false }),
+  },
+  exists: ({ imported }) => imported !== undefined,
+  promises: ({ imported, pending }) =>
+    (imported && pending ? imported.parts.flatMap(({ category, id, names }) => names.map((name) => ({ owner: `${category}-${id}`, name }))) : []),
+});
+
+const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
+/** Id and name that a document gives itself. */
+const identityOf = ({ data }: Bundle) => ({ id: textOf(data._id) ?? textOf(data.id), name: textOf(data.name) });
+
+type Derived = Pick<PrebuiltImported, 'bundlesHash' | 'createdEpoch'>;
+
+/**
+ * The package without its documents, with what operation 5 derives where the package has none of it; an empty list of
+ * artifacts is one.
+ */
+export const described = ({ bundles, ...prebuilt }: PrebuiltDocument, { bundlesHash, createdEpoch }: Derived) => {
+  const artifacts = () => bundles.map((bundle, i) => {
+    const { id = '', name = '' } = identityOf(bundle);
+    return { id, name, location: `/bundles/${i}`, type: bundle.type };
+  });
+  const { manifest } = prebuilt;
+  // Made of secrets in clear, a fingerprint would let everybody try guesses.
+  const fingerprint = manifest.fingerprint ?? (bundles.some(isClear) ? undefined : bundlesHash.slice(0, 24));
+  return {
+    ...prebuilt,
+    manifest: {
+      ...manifest, artifacts: manifest.artifacts ?? artifacts(), ...(fingerprint !== undefined && { fingerprint }),
+      createdEpoch: manifest.createdEpoch ?? createdEpoch,
+    },
+  };
+};
+
+/** The package as operation 5 shows it, secrets masked. */
+export const completed = (prebuilt: PrebuiltDocument, derived: Derived): PrebuiltPackage =>
+  ({ ...described(prebuilt, derived), bundles: prebuilt.bundles.map(maskBundle) });
+
+/** Whether the package is the installed one, be it as that came or as it is exported. The hash is made of masked secrets. */
+export const isInstalled = ({ imported }: PrebuiltState, prebuilt: PrebuiltDocument, bundlesHash: string): boolean => {
+  if (!imported) return false;
+  const { bundles } = imported.prebuilt;
+  const comparable = !bundles.some(isClear);
+  const masked = (some: readonly Bundle[]) => some.map(maskBundle);
+  const equal = comparable ? imported.bundlesHash === bundlesHash : same(masked(bundles), masked(prebuilt.bundles));
+  return equal && same(described({ ...prebuilt, bundles }, imported), described(imported.prebuilt, imported));
+};
+
+/**
+ * Finds, for the documents of a package in their order, each as the installed package has it: the mask keeps the secrets
+ * of that one. Only an id, or else a name, tells that it is the same: what may read a secret must not change.
+ */
+export const matching = ({ imported }: PrebuiltState) => {
+  const installed = new Map<string, Bundle['data'][]>();
+  const keyOf = (bundle: Bundle, index: number): string => {
+    const { id, name = index } = identityOf(bundle);
+    return JSON.stringify([bundle.type, id ?? null, id === undefined ? name : null]);
+  };
+  imported?.prebuilt.bundles.forEach((bundle, index) => {
+    const key = keyOf(bundle, index);
+    installed.set(key, [...installed.get(key) ?? [], bundle.data]);
+  });
+  return (bundle: Bundle, index: number): readonly Bundle['data'][] => {
+    const found = installed.get(keyOf(bundle, index))?.shift();
+    return found ? [found] : [];
+  };
+};
+
+type Described = Pick<PrebuiltImported, 'installed'> & Pick<PrebuiltPackage, 'manifest'> & {
+  readonly bundles: Readonly<Record<string, number>>;
+};
+
+const isAutomation = ({ type }: { readonly type: BundleType }): boolean => type === 'automation';
+
+/** Ids of the automations among what a package has installed. */
+export const automationsIn = (installed: Plan['installed']): readonly string[] =>
+  installed.filter(isAutomation).map(({ _id }) => _id);
+
+/** What a package has installed, without the automations with these ids. */
+export const visible = (installed: Plan['installed'], hidden: ReadonlySet<string>): Plan['installed'] =>
+  installed.filter((one) => !isAutomation(one) || !hidden.has(one._id));
+
+/** A package as it is listed, for those who may not read the automations with these ids. */
+export const withoutHidden = <D extends Described>(doc: D, hidden: ReadonlySet<string>): D => {
+  if (hidden.size === 0) return doc;
+  const installed = visible(doc.installed, hidden);
+  const automations = installed.filter(isAutomation);
+  const { automation: _, ...bundles } = doc.bundles;
+  // A fingerprint would tell whether a guess of what is hidden is right.
+  const { fingerprint: __, artifacts, ...manifest } = doc.manifest;
+  const shown = artifacts.filter(({ type = 'automation', id, name }) =>
+    !isAutomation({ type }) || automations.some((one) => one._id === id || one.name === name));
+  const counts = automations.length === 0 ? bundles : { ...bundles, automation: automations.length };
+  return { ...doc, installed, bundles: counts, manifest: { ...manifest, artifacts: shown } };
+};
+
+export type PrebuiltImport = { readonly prebuilt: PrebuiltDocument; readonly overwrite?: boolean };
+
+export type PrebuiltRefs = {
+  readonly bundlesHash: string;
+  readonly plan: Plan;
+  /** Why documents cannot be installed; paths are in the request. */
+  readonly refusals: readonly Refusal[];
+  readonly accounts: Readonly<Record<string, string>>;
+  /** Whether the package brings a secret in clear: then it is not the installed one, whatever that has. */
+  readonly bringsSecrets?: boolean;
+  /** Whether the installed package has an automation that the actor may not read. */
+  readonly hidden?: boolean;
+};
+
+/** Installs a package, all or nothing. With `overwrite` everything is brought to what the package says, else the same package again is no change. */
+export const decideImport = (state: PrebuiltState, { prebuilt, overwrite = false }: PrebuiltImport, { now, refs }: Context<PrebuiltRefs>): readonly PrebuiltEvent[] => {
+  const { plan, bundlesHash, accounts } = refs;
+  refusePending(state);
+  if (refs.hidden)
+    throw new Refusal('forbidden', 'The installed prebuilt has an automation that you may not read', { path: '/prebuilt/metadata/name' });
+  const known = !refs.bringsSecrets && isInstalled(state, prebuilt, bundlesHash);
+  if (known && !overwrite) return [];
+  const other = state.imported && !known && !overwrite ? [new Refusal('conflict', 'A prebuilt of this name is installed with other content', { path: '/prebuilt/metadata/name' })] : [];
+  refuseAll([...refs.refusals, ...other]);
+  if (known && plan.parts.length + plan.removed.length === 0) return [];
+  const kept = prebuilt.bundles.filter(({ type }) => !isHeld(type)).map((bundle) => {
+    const { id, name } = identityOf(bundle);
+    return { type: bundle.type, ...(id !== undefined && { _id: id }), ...(name !== undefined && { name }) };
+  });
+  return [{ type: 'prebuiltImported', data: { prebuilt, ...plan, kept, accounts, bundlesHash, createdEpoch: String(Date.parse(now)) } }];
+};
+
+const refusePending = ({ pending }: PrebuiltState): void => {
+  if (pending) throw new Refusal('unavailable', 'This prebuilt is being installed; try again', { retryAfterSeconds: 1 });
+};
+
+// As behaviour.md orders the checks of a request.
+const first: readonly Code[] = ['invalid', 'not_found', 'forbidden', 'conflict'];
+const rank = ({ code }: Refusal): number => (first.includes(code) ? first.indexOf(code) : first.length);
+
+/** Throws the refusals of the kind that comes first, all in one. */
+const refuseAll = (refusals: readonly Refusal[]): void => {
+  const least = Math.min(...refusals.map(rank));
+  const [one, ...others] = refusals.filter((refusal) => rank(refusal) === least);
+  if (!one) return;
+  throw new Refusal(one.code, others.length > 0 ? `${one.message} (and ${others.length} more)` : one.message, { faults: [one, ...others].flatMap(({ faults }) => faults) });
+};
+
+/** Told once all parts of an import have been carried out. */
+export const complete = ({ pending }: PrebuiltState): readonly PrebuiltEvent[] => (pending ? [{ type: 'prebuiltInstalled', data: {} }] : []);
+
+/** Takes the package away; what it has installed stays. */
+export const remove = (state: PrebuiltState): readonly PrebuiltEvent[] => {
+  refusePending(state);
+  return [{ type: 'prebuiltDeleted', data: {} }];
+};

@@ -1,0 +1,36 @@
+import { createAgent, deleteAgent, replaceAgent } from '../../commands/agent-session-manager/agents.ts';
+import { agentSchema, newAgentSchema } from '../../domain/agent-session-manager/agentSchemas.ts';
+import { maskSecrets } from '../../domain/engine/secretFields.ts';
+import { type AgentDoc, agents } from '../../projections/agent-session-manager/agents.ts';
+import { plain, results, withStatus } from '../engine/envelopes.ts';
+import { signed } from '../engine/people.ts';
+import type { Join, Row } from '../engine/route.ts';
+import { changed, listed } from '../engine/schemas.ts';
+
+const join: Join<AgentDoc> = async (doc, service, call) => maskSecrets(await signed(doc, service, call));
+
+/** Agents: who sessions are run with. */
+export const agentRows: readonly Row[] = [
+  {
+    name: 'getAgents', method: 'get', path: '/agents', access: ['operators', 'readers'], summary: 'List agents',
+    list: agents, join, envelope: results, answer: listed(agentSchema),
+  },
+  {
+    name: 'createAgent', method: 'post', path: '/agents', access: ['operators'], summary: 'Create an agent', description: 'A webhook needs url, a template needs template.',
+    command: createAgent, body: newAgentSchema, join, envelope: withStatus(() => 'Successfully created agent'), answer: changed(agentSchema),
+  },
+  {
+    name: 'getAgent', method: 'get', path: '/agents/:id', access: ['operators', 'readers'], summary: 'Get an agent',
+    get: agents, join, envelope: plain, answer: agentSchema,
+  },
+  {
+    name: 'updateAgent', method: 'put', path: '/agents/:id', access: ['operators'], summary: 'Replace an agent',
+    description: 'What is left out is gone. ******** keeps the value of a header, unless url changes: then it must be sent again.',
+    command: replaceAgent, body: newAgentSchema, join, envelope: withStatus(() => 'Successfully updated agent'), answer: changed(agentSchema),
+  },
+  {
+    name: 'deleteAgent', method: 'delete', path: '/agents/:id', access: ['operators'], summary: 'Delete an agent',
+    description: 'One that an automation runs is not deleted. Sessions that wait for a report go on.',
+    command: deleteAgent, join, envelope: withStatus(() => 'Successfully deleted agent'), answer: changed(agentSchema),
+  },
+];

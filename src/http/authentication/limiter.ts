@@ -1,0 +1,82 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
+import { Refusal } from '../../domain/engine/refusal.ts';
+import { fairTurns } from '../../fairTurns.ts';
+
+/** So many failures at once, and one more each so many milliseconds. */
+type Allowance = { readonly burst: number; readonly everyMs: number };
+
+const perPair: Allowance = { burst: 10, everyMs: 30_000 };
+const perNetwork: Allowance = { burst: 100, everyMs: 3_000 };
+const perAccount: Allowance = { burst: 20, everyMs: 10_000 };
+const remembered = 20_000;
+const laneMs = 250;
+const laneLength = 100;
+const mostLanes = 1_000;
+
+/** Buckets of tokens by key; each is kept as the time when it will be full again. */
+const buckets = ({ burst, everyMs }: Allowance, now: () => number) => {
+  const full = new LRUCache<string, number>({ max: remembered });
+  return {
+    /** Milliseconds until there is a token; 0: there is one. */
+    wait: (key: string): number => Math.max(0, (full.get(key) ?? 0) - now() - (burst - 1) * everyMs),
+    /** Takes a token; the answer gives it back. */
+    take: (key: string): (() => void) => {
+      full.set(key, Math.max(full.get(key) ?? 0, now()) + everyMs);
+      return () => void full.set(key, (full.get(key) ?? 0) - everyMs);
+    },
+  };
+};
+
+type Options = { readonly now?: () => number; readonly pause?: (ms: number) => Promise<unknown> };
+
+const refusal = (ms: number): Refusal =>
+  new Refusal('limited', 'Too many failed logins; try again later', { retryAfterSeconds: Math.ceil(ms / 1000) });
+
+/**
+ * Limits failed logins: per account and network, and per network, by refusing (`limited`, with the seconds to wait); per
+ * account only by a slower lane, in which networks take turns and which networks that the account has logged in from do
+ * not take: nobody locks out another. Memory is bounded.
+ */
+export const limiter = ({ now = Date.now, pause = sleep }: Options = {}) => {
+  const [pairs, networks, accounts] = [buckets(perPair, now), buckets(perNetwork, now), buckets(perAccount, now)];
+  const trusted = new LRUCache<string, true>({ max: remembered });
+  const lanes = new Map<string, ReturnType<typeof fairTurns>>();
+
+  /** Waits for its turn in the account's lane, and a little. */
+  const slowly = async (account: string, network: string): Promise<void> => {
+    const full = () => refusal(laneLength * laneMs);
+    if (!lanes.has(account) && lanes.size === mostLanes) throw full();
+    const lane = lanes.get(account) ?? fairTurns({ atOnce: 1, mostWaiting: laneLength, full });
+    lanes.set(account, lane);
+    try {
+      await lane.inTurn(network, () => pause(laneMs));
+    } finally {
+      if (lane.idle()) lanes.delete(account);
+    }
+  };
+
+  return {
+    /** Does the work (a check that gives undefined when it fails), unless there were too many failures before. */
+    attempt: async <T>(account: string, network: string, work: () => Promise<T | undefined>): Promise<T | undefined> => {
+      const pair = `${network} ${account}`;
+      const wait = Math.max(pairs.wait(pair), networks.wait(network));
+      if (wait > 0) throw refusal(wait);
+      const known = trusted.has(pair);
+      const crowded = !known && accounts.wait(account) > 0;
+      // Taken before the work: else a thousand attempts at once would all be let through.
+      const taken = [pairs.take(pair), networks.take(network)];
+      let failed = false;
+      try {
+        if (crowded) await slowly(account, network);
+        const result = await work();
+        failed = result === undefined;
+        if (!failed) trusted.set(pair, true);
+        return result;
+      } finally {
+        if (!failed) for (const giveBack of taken) giveBack();
+        else if (!known && !crowded) accounts.take(account);
+      }
+    },
+  };
+};

@@ -1,0 +1,46 @@
+import { Type } from 'typebox';
+import { createAccount, deleteAccount, updateAccount } from '../../commands/authorization/accounts.ts';
+import { accountPatchSchema, newAccountSchema } from '../../domain/authorization/accounts.ts';
+import { authored, objectId } from '../../domain/engine/authors.ts';
+import { name } from '../../domain/engine/schemas.ts';
+import { accounts } from '../../projections/authorization/accounts.ts';
+import { plain, results, withStatus } from '../engine/envelopes.ts';
+import type { Row } from '../engine/route.ts';
+import { changed, listed, orWrapped, unwrapped } from '../engine/schemas.ts';
+
+const { password: _, ...shown } = newAccountSchema.properties;
+
+const names = (description: string) => Type.Array(name('Name'), { description });
+const accountSchema = Type.Object(
+  { _id: objectId('Id of the account'), ...Type.Required(Type.Object(shown)).properties, memberOf: names('Groups that the account belongs to'), created: authored.created, lastUpdated: authored.lastUpdated },
+  { title: 'Account', description: 'Account; its password is never shown' },
+);
+const path = '/accounts/:id';
+const input = unwrapped('account');
+
+/** Whoever may call the changing ones can make themselves anything, which is why `operators` may not. */
+export const accountRows: readonly Row[] = [
+  {
+    name: 'getAccounts', method: 'get', path: '/accounts', access: ['readers'], summary: 'List accounts',
+    list: accounts, envelope: results, answer: listed(accountSchema),
+  },
+  {
+    name: 'createAccount', method: 'post', path: '/accounts', access: [], summary: 'Create an account',
+    command: createAccount, body: orWrapped('account', newAccountSchema), input,
+    envelope: withStatus(() => 'Successfully created account'), answer: changed(accountSchema),
+  },
+  {
+    name: 'getAccount', method: 'get', path, access: ['readers'], summary: 'Get an account',
+    get: accounts, envelope: plain, answer: accountSchema,
+  },
+  {
+    name: 'updateAccount', method: 'patch', path, access: [], summary: 'Change an account, or set its password',
+    description: 'A new password ends the account\'s logins. The last active account that is an admin stays one: 409.',
+    command: updateAccount, body: orWrapped('account', accountPatchSchema), input,
+    envelope: withStatus(() => 'Successfully updated account'), answer: changed(accountSchema),
+  },
+  {
+    name: 'deleteAccount', method: 'delete', path, access: [], summary: 'Delete an account',
+    command: deleteAccount, envelope: withStatus(() => 'Successfully deleted account'), answer: changed(accountSchema),
+  },
+];

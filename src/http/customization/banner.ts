@@ -1,0 +1,27 @@
+import { Type } from 'typebox';
+import { setBanner } from '../../commands/customization/banner.ts';
+import { bannerId, bannerSchema, unset } from '../../domain/customization/banner.ts';
+import { banners } from '../../projections/customization/banner.ts';
+import type { AreaRows, Envelope } from '../engine/route.ts';
+
+const path = '/banner';
+const key = () => bannerId;
+const envelope: Envelope = (text) => `{"result":${text}}`;
+const answer = Type.Object({ result: bannerSchema });
+
+/** The banner: api.md, operation 12, and its neighbour. */
+export const bannerRows: AreaRows = {
+  area: 'customization',
+  prefix: '/customization',
+  rows: [
+    {
+      name: 'getBanner', method: 'get', path, access: 'login', summary: 'Get the banner',
+      get: banners, key, otherwise: unset, envelope, answer,
+    },
+    {
+      name: 'setBanner', method: 'put', path, access: ['operators'], summary: 'Set the banner',
+      description: 'The whole of it: what is not given is removed. The service itself says _id and messageLastUpdated, whatever the body says of them.',
+      command: setBanner, key, body: bannerSchema, envelope, answer,
+    },
+  ],
+};

@@ -1,0 +1,71 @@
+import { readFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
+import { Type } from 'typebox';
+import { openapi } from './openapi.ts';
+import type { ActionRow, Answer, AreaRows } from '../engine/route.ts';
+
+// Nothing is asked of anybody but this service, and nothing runs that it has not sent as a file.
+const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const headers = { 'Content-Security-Policy': contentSecurityPolicy, 'Referrer-Policy': 'no-referrer' };
+const cached = { 'Cache-Control': 'public, max-age=3600' };
+
+const page = `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>Automation Platform: API</title>
+<link rel="stylesheet" href="docs/swagger-ui.css">
+<link rel="icon" type="image/png" href="docs/icon.png">
+</head>
+<body>
+<div id="api"></div>
+<script src="docs/swagger-ui.js"></script>
+<script src="docs/start.js"></script>
+</body>
+</html>
+`;
+
+const start = `SwaggerUIBundle({
+  url: 'openapi.json', dom_id: '#api', deepLinking: true, docExpansion: 'none', filter: true, tryItOutEnabled: true,
+  validatorUrl: null, displayRequestDuration: true, defaultModelsExpandDepth: 0,
+});
+`;
+
+const fileRow = (name: string, path: string, type: string, read: () => Promise<Pick<Answer, 'text' | 'headers'>>): ActionRow => ({
+  name, method: 'get', path, access: 'open', summary: `The page that shows this API: ${path === '/' ? 'the page itself' : path.slice(1)}`,
+  answer: Type.String({ contentMediaType: type }),
+  run: async () => ({ type: type.startsWith('text/') ? `${type}; charset=utf-8` : type, ...await read() }),
+});
+
+const distributed = (file: string) => {
+  let content: Promise<Buffer> | undefined;
+  return async () => ({ text: await (content ??= readFile(createRequire(import.meta.url).resolve(`swagger-ui-dist/${file}`))), headers: cached });
+};
+
+/** The page at /docs: Swagger UI from the package installed here, without any request to elsewhere. */
+export const docsRows: AreaRows = {
+  area: 'service',
+  prefix: '/docs',
+  rows: [
+    fileRow('docs', '/', 'text/html', async () => ({ text: page, headers })),
+    fileRow('docsStart', '/start.js', 'text/javascript', async () => ({ text: start, headers: cached })),
+    fileRow('docsScript', '/swagger-ui.js', 'text/javascript', distributed('swagger-ui-bundle.js')),
+    fileRow('docsStyle', '/swagger-ui.css', 'text/css', distributed('swagger-ui.css')),
+    fileRow('docsIcon', '/icon.png', 'image/png', distributed('favicon-32x32.png')),
+  ],
+};
+
+/** `/openapi.json`. `areas` is asked once the table is complete. */
+export const openapiRows = (areas: () => readonly AreaRows[], about: { readonly version: string }): AreaRows => {
+  let text: string | undefined;
+  return {
+    area: 'service',
+    prefix: '/openapi.json',
+    rows: [{
+      name: 'openapi', method: 'get', path: '/', access: 'open', summary: 'This description of the API, OpenAPI 3.1',
+      answer: Type.Object({}, { additionalProperties: true }),
+      run: async () => ({ text: text ??= JSON.stringify(openapi(areas(), about)) }),
+    }],
+  };
+};

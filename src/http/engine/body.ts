@@ -1,0 +1,96 @@
+import { isUtf8 } from 'node:buffer';
+import type { IncomingMessage } from 'node:http';
+import type { Context } from 'koa';
+import { HttpMethodEnum as Method, koaBody } from 'koa-body';
+import { exactValue } from '../../domain/engine/exactJson.ts';
+import { Refusal } from '../../domain/engine/refusal.ts';
+import type { Row } from './route.ts';
+import { checkJson } from './strictJson.ts';
+
+/** A request's JSON body, and the text it was sent as; `{}` and '' when there was none. */
+export type Body = { readonly value: unknown; readonly text: string };
+
+// How much of a body over the limit is still taken in, so that its sender, who reads only once done, sees the answer.
+const lingerBytes = 4 * 1024 * 1024;
+const lingerMs = 1000;
+
+/**
+ * Reads bodies of at most `maxBytes`, or `maxImportBytes` for `large` ones. Refuses: too_large (the connection closes
+ * after the answer), unsupported_media (neither JSON in UTF-8 nor without Content-Encoding), invalid (not JSON, or what
+ * checkJson refuses; `exact` is the member whose numbers may be as they are). A byte order mark is dropped. No refusal repeats what the body said.
+ */
+export const bodyReader = ({ maxBytes, maxImportBytes }: { readonly maxBytes: number; readonly maxImportBytes: number }) => {
+  const small = { maxBytes, parse: jsonOf(maxBytes) };
+  const big = { maxBytes: maxImportBytes, parse: jsonOf(maxImportBytes) };
+
+  return async (ctx: Context, { large, exact }: Pick<Row, 'large' | 'exact'>): Promise<Body> => {
+    const limits = large ? big : small;
+    const { req } = ctx;
+    // While its login was looked at, for example.
+    if (req.destroyed) throw new Refusal('unavailable', 'The connection broke off before the body was read');
+    const length = Number(req.headers['content-length'] ?? 0);
+    if (length === 0 && req.headers['transfer-encoding'] === undefined) return { value: {}, text: '' };
+    if (length > limits.maxBytes) throw await tooLarge(ctx, limits.maxBytes);
+    checkMedia(ctx);
+    const chunks: Buffer[] = [];
+    req.on('data', (chunk: Buffer) => chunks.push(chunk));
+    try {
+      await limits.parse(ctx, async () => undefined);
+    } catch (error) {
+      const { status, body } = error as { status?: number; body?: unknown };
+      if (status === 413) throw await tooLarge(ctx, limits.maxBytes);
+      if (status === 400) throw malformed(error as Error, body);
+      throw error;
+    }
+    const text = ctx.request.rawBody ?? '';
+    // Only this character can stand for bytes that are no UTF-8.
+    if (text.includes('\ufffd') && !isUtf8(Buffer.concat(chunks))) throw new Refusal('invalid', 'The body is not valid UTF-8', { path: '' });
+    if (text === '') return { value: {}, text };
+    checkJson(text, exact);
+    return { value: ctx.request.body, text };
+  };
+};
+
+/** The value of a body that is an object, with one of its members as it was written. */
+export const withExact = ({ value, text }: Body, member: string): unknown => {
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, member)) return value;
+  return { ...value, [member]: (exactValue(text) as Readonly<Record<string, unknown>>)[member] };
+};
+
+const jsonOf = (jsonLimit: number) => koaBody({
+  jsonLimit, jsonStrict: false, jsonTypes: ['application/json'], urlencoded: false, text: false, multipart: false,
+  includeUnparsed: true, parsedMethods: [Method.POST, Method.PUT, Method.PATCH, Method.DELETE],
+});
+
+const checkMedia = (ctx: Context): void => {
+  const { 'content-encoding': encoding = 'identity' } = ctx.req.headers;
+  if (encoding.toLowerCase() !== 'identity') {
+    ctx.set('Accept-Encoding', 'identity');
+    throw new Refusal('unsupported_media', 'A body must be sent without Content-Encoding');
+  }
+  if (!ctx.is('application/json') || !/^(utf-?8)?$/i.test(ctx.request.charset)) throw new Refusal('unsupported_media', 'A body must be application/json in UTF-8');
+};
+
+const tooLarge = async (ctx: Context, maxBytes: number): Promise<Refusal> => {
+  ctx.set('Connection', 'close');
+  await lingered(ctx.req);
+  return new Refusal('too_large', `A body may have ${maxBytes} bytes here`);
+};
+
+const lingered = (req: IncomingMessage): Promise<void> => new Promise((resolve) => {
+  let left = lingerBytes;
+  const timer = setTimeout(resolve, lingerMs);
+  const done = () => { clearTimeout(timer); resolve(); };
+  req.on('data', (chunk: Buffer) => { if ((left -= chunk.length) < 0) done(); });
+  req.once('end', done).once('close', done).resume();
+});
+
+/** What was wrong, without the words of the error: those repeat the body. */
+const malformed = (error: Error, text: unknown): Refusal => {
+  if (typeof text === 'string' && error.message.includes('prototype')) {
+    // koa-body refuses __proto__ by itself; the check says where it is.
+    try { checkJson(text); } catch (found) { if (found instanceof Refusal) return found; }
+  }
+  const position = /at position (\d+)/.exec(error.message)?.[1];
+  return new Refusal('invalid', `The body is not valid JSON${position === undefined ? '' : ` (at character ${position})`}`, { path: '' });
+};

@@ -1,0 +1,51 @@
+import type { TouchedGuard } from '../../commands/engine/touched.ts';
+import type { Actor } from '../../domain/engine/core.ts';
+import { Refusal } from '../../domain/engine/refusal.ts';
+import type { Projection } from '../../projections/engine/define.ts';
+import { findParked, unshowable } from '../../projections/engine/parked.ts';
+import { mayReadGuard } from '../../projections/engine/guards.ts';
+import type { Entry, ReadStore } from '../../projections/engine/port.ts';
+
+/**
+ * Single documents as an actor may see them: what they may not read is not there, what is parked is refused with
+ * `internal`, and what is in a stream that somebody else has touched with `unavailable`.
+ */
+export const reader = (model: ReadStore, { refuseTouched, refuseLost }: TouchedGuard) => {
+  const readable = (entry: Entry | undefined, actor: Actor): entry is Entry =>
+    entry !== undefined && (entry.guard === undefined || actor.admin || mayReadGuard(actor, model.guard)(entry.guard));
+
+  /** What to refuse with where no document was found: that it is not there, or that it cannot be shown. */
+  const absent = async ({ collection, of }: Projection, idOrName: string, actor: Actor, message: string): Promise<Refusal> => {
+    const parked = await findParked(model, collection, idOrName);
+    if (readable(parked, actor)) return unshowable(parked);
+    if (!parked) await refuseLost(of, idOrName);
+    return new Refusal('not_found', message);
+  };
+
+  const sound = async ({ of }: Projection, entry: Entry): Promise<Entry> => {
+    await refuseTouched(of, entry.id);
+    return entry;
+  };
+
+  const entryById = async (projection: Projection, id: string, actor: Actor): Promise<Entry> => {
+    const { collection } = projection;
+    const message = `Nothing in ${collection} has this id`;
+    const entry = await model.get(collection, id);
+    if (readable(entry, actor)) return sound(projection, entry);
+    throw entry ? new Refusal('not_found', message) : await absent(projection, id, actor, message);
+  };
+
+  const entry = async (projection: Projection, idOrName: string, actor: Actor): Promise<Entry> => {
+    const { collection } = projection;
+    const message = `Nothing in ${collection} has the id or name ${JSON.stringify(idOrName)}`;
+    const byId = await model.get(collection, idOrName);
+    if (readable(byId, actor)) return sound(projection, byId);
+    const named = await model.getMany(collection, await model.idsNamed(collection, idOrName));
+    const seen = named.filter((found) => readable(found, actor));
+    if (seen.length > 1) throw new Refusal('conflict', `Several ${collection} are named ${JSON.stringify(idOrName)}; use the id`);
+    if (seen[0]) return sound(projection, seen[0]);
+    throw byId || named.length > 0 ? new Refusal('not_found', message) : await absent(projection, idOrName, actor, message);
+  };
+
+  return { entry, entryById };
+};

@@ -1,0 +1,60 @@
+import Router from '@koa/router';
+import { LRUCache } from 'lru-cache';
+import { Refusal } from '../../domain/engine/refusal.ts';
+import type { AreaRows, Params, Row } from './route.ts';
+
+/** A row with the place it has in the whole API. */
+export type Placed = { readonly row: Row; readonly area: AreaRows['area']; readonly fullPath: string };
+
+/** What a method and a path lead to: a row and its parameters; or the methods that the path knows; or nothing. */
+export type Match = { readonly placed: Placed; readonly params: Params } | { readonly allow: readonly string[] } | undefined;
+
+/** The full path of a row: `/` stands for the area's prefix itself. */
+export const fullPathOf = ({ prefix }: AreaRows, { path }: Row): string => (path === '/' && prefix !== '' ? prefix : prefix + path);
+
+/**
+ * Finds rows. The area is picked by its prefix first, then that area's router is asked: @koa/router tries its routes one
+ * after the other. What was found for a path is kept for the next request.
+ */
+export const rowRouter = (areas: readonly AreaRows[]) => {
+  const found = new LRUCache<string, Exclude<Match, undefined>>({ max: 5000 });
+  const byPrefix = areas.map((area) => {
+    const router = new Router({ sensitive: true, strict: true });
+    const placed = new Map<unknown, Placed>();
+    for (const row of area.rows) {
+      const fullPath = fullPathOf(area, row);
+      placed.set(router.register(fullPath, [row.method], () => undefined, {}), { row, area: area.area, fullPath });
+    }
+    return { prefix: area.prefix, router, placed };
+  });
+
+  const search = (method: string, path: string): Match => {
+    const allow = new Set<string>();
+    for (const { prefix, router, placed } of byPrefix) {
+      if (!path.startsWith(prefix)) continue;
+      const { path: layers, pathAndMethod } = router.match(path, method);
+      const layer = pathAndMethod[0];
+      if (layer) return { placed: placed.get(layer)!, params: layer.params(path, layer.captures(path)) };
+      for (const other of layers) for (const name of other.methods) allow.add(name);
+    }
+    return allow.size > 0 ? { allow: [...allow, 'OPTIONS'] } : undefined;
+  };
+
+  return (method: string, path: string): Match => {
+    const key = `${method} ${path}`;
+    const known = found.get(key);
+    if (known) return known;
+    const match = search(method, path);
+    if (match && path.length < 1000) found.set(key, match);
+    return match;
+  };
+};
+
+const control = /[\u0000-\u001f\u007f]/;
+
+/** Throws `invalid` for parameters that can be no name or id: 1..256 characters, no control characters. */
+export const checkParams = (params: Params): void => {
+  for (const [name, value] of Object.entries(params)) {
+    if (value === '' || (value.length > 256 && [...value].length > 256) || control.test(value)) throw new Refusal('invalid', `${name} must have 1 to 256 characters, none of them control characters`, { path: name });
+  }
+};

@@ -1,0 +1,223 @@
+import { hash as digest, randomBytes, randomUUID } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { missing, type Request } from '../../commands/engine/handle.ts';
+import { exactText } from '../../domain/engine/exactJson.ts';
+import type { Aggregate } from '../../domain/engine/core.ts';
+import { Refusal } from '../../domain/engine/refusal.ts';
+import type { Projection } from '../../projections/engine/define.ts';
+import { mayReadGuard } from '../../projections/engine/guards.ts';
+import { refuseParked } from '../../projections/engine/parked.ts';
+import type { Where } from '../../projections/engine/port.ts';
+import { derivedUuid } from '../../store/uuid.ts';
+import { idempotencyOf, ifRevisionOf } from './conditions.ts';
+import { queryParser } from './query.ts';
+import type { ActionRow, Call, CommandRow, GetRow, Join, ListRow, Params, Row } from './route.ts';
+import type { Service } from './service.ts';
+
+/** What is sent: body and its tag; `position` and `replayed` for changes. */
+export type Outgoing = {
+  readonly status?: number;
+  readonly body: string | Buffer | undefined;
+  readonly type?: string;
+  readonly etag?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly position?: number;
+  readonly replayed?: boolean;
+};
+
+type Serve = (call: Call) => Promise<Outgoing> | Outgoing;
+
+/** How each kind of row is answered. */
+export const serveRow = (row: Row, service: Service): Serve => {
+  if ('run' in row) return serveAction(row, service);
+  if ('command' in row) return serveCommand(row, service);
+  if ('get' in row) return serveGet(row, service);
+  return serveList(row, service);
+};
+
+/** The reader of a row's query parameters. */
+export const queryOf = (row: Row) =>
+  queryParser({
+    parameters: row.query ?? {},
+    ...('list' in row && row.list && { list: { sorts: Object.keys(row.list.sorts), filters: Object.keys(row.list.filters), ...('order' in row && row.order && { order: row.order }), ...('limit' in row && row.limit && { limit: row.limit }) } }),
+  });
+
+const tagged = (text: string | Buffer): string => digest('sha256', text, 'base64url').slice(0, 22);
+
+/** `"<revision>"` where the body comes from one stream alone, else `"<revision>-<hash8 of the body>"`. */
+const etagOf = (revision: number, joined: string | undefined): string => (joined === undefined ? `"${revision}"` : `"${revision}-${digest('sha256', joined, 'hex').slice(0, 8)}"`);
+
+const joining = async (join: Join | undefined, text: string, service: Service, call: Call): Promise<string> =>
+  (join ? exactText(await join(JSON.parse(text), service, call)) : text);
+
+const serveCommand = (row: CommandRow, service: Service): Serve => {
+  const { command, key, named = 'id', input, join, envelope } = row;
+  const { aggregate } = command;
+  const collection = service.collectionOf(aggregate);
+  const calledOf = ({ params, body }: Call): string => (typeof named === 'string' ? params[named] ?? '' : named(params, body));
+
+  /** What the request is about, with the parameters as ids. */
+  const target = async (call: Call, idempotencyKey: string | undefined): Promise<{ id: string; params: Params }> => {
+    const again = idempotencyKey === undefined ? undefined : await answeredBefore(row, call, calledOf, idempotencyKey, service);
+    if (again !== undefined) return { id: again, params: call.params };
+    const params = await resolved(row, call, service, command.on === 'new' ? undefined : collection);
+    const given = key?.(params, call.body, call.actor);
+    if (given !== undefined) return { params, id: given };
+    if (command.on === 'new') return { params, id: newId(idempotencyKey, aggregate.ids) };
+    const called = calledOf({ ...call, params });
+    const id = await service.tools.find(collection ?? '', called);
+    if (id === undefined) {
+      await service.touched.refuseLost(aggregate, called);
+      throw missing(aggregate.category);
+    }
+    return { params, id };
+  };
+
+  return async (call) => {
+    const { body } = call;
+    const about = requestOf(row.name, call, service);
+    const { id, params } = await target(call, about.idempotency?.key);
+    const name = key || command.on === 'new' ? id : calledOf(call);
+    const within = row.parent && params[row.parent.param];
+    const calledBy = name === id ? undefined : { name, ...(within !== undefined && { parent: within }) };
+    const done = await service.handle(command, { id, input: input ? input(params, body) : body, calledBy, ...about });
+    const text = await joining(join, JSON.stringify(done.doc ?? done.before ?? null), service, call);
+    return { body: envelope(text, done), etag: etagOf(done.revision, join && text), position: done.position, replayed: done.replayed };
+  };
+};
+
+/** The resource that has carried out the request before; undefined: the request is new, or its resource's id tells. */
+const answeredBefore = async (row: CommandRow, call: Call, calledOf: (call: Call) => string, key: string, service: Service): Promise<string | undefined> => {
+  const { command: { aggregate, on }, parent } = row;
+  const { retries, model } = service;
+  if (row.key) return undefined;
+  if (on === 'new') {
+    const id = newId(key, aggregate.ids);
+    return parent && await retries.answered(aggregate, id, key) ? id : undefined;
+  }
+  const idOrName = calledOf(call);
+  if (parent) return retries.find({ aggregate, idOrName, within: { aggregate: parent.of.of, idOrName: call.params[parent.param] ?? '' } }, key);
+  const collection = service.collectionOf(aggregate);
+  const isThere = collection !== undefined && await model.get(collection, idOrName) !== undefined;
+  return isThere ? undefined : retries.find({ aggregate, idOrName }, key);
+};
+
+/** The parameters with ids in the place of names, where the row's resource hangs on a parent. */
+const resolved = async (row: Row, { params, actor }: Call, service: Service, collection: string | undefined): Promise<Params> => {
+  if (!row.parent) return params;
+  const { param, field, of } = row.parent;
+  const named = 'named' in row && typeof row.named === 'string' ? row.named : 'id';
+  const own = params[named];
+  const { id: above } = await service.entry(of, params[param] ?? '', actor);
+  if (field === undefined || collection === undefined || own === undefined) return { ...params, [param]: above };
+  const [id] = await service.tools.findWithin(collection, field, above, [own]);
+  const aggregate = aggregateOf(row);
+  if (id === undefined && aggregate) await service.touched.refuseLost(aggregate, own, above);
+  if (id === undefined) throw new Refusal('not_found', `Nothing in ${collection} here has the id or name ${JSON.stringify(own)}`, { path: named });
+  return { ...params, [param]: above, [named]: id };
+};
+
+const aggregateOf = (row: Row): Aggregate | undefined =>
+  ('command' in row ? row.command.aggregate : 'get' in row ? row.get.of : undefined);
+
+/** What of a call goes into a command's request. */
+export const requestOf = (operation: string, call: Call, service: Service): Omit<Request, 'id' | 'input'> => ({
+  operation,
+  actor: call.actor,
+  requestId: call.requestId,
+  traceparent: call.traceparent,
+  ifRevision: ifRevisionOf(call),
+  idempotency: idempotencyOf(call, service),
+});
+
+/** 24 hex digits, or a UUID; from the Idempotency-Key if there is one, so that a retry finds the stream again. */
+export const newId = (key: string | undefined, ids?: 'uuid'): string => {
+  if (ids) return key === undefined ? randomUUID() : derivedUuid(key);
+  return key === undefined ? randomBytes(12).toString('hex') : digest('sha256', key, 'hex').slice(0, 24);
+};
+
+/** Whether there is such a document; one that is parked, or was touched in the log, is refused. */
+const isThere = async ({ model, touched }: Service, { collection, of }: Projection, id: string): Promise<boolean> => {
+  if (await model.get(collection, id)) return true;
+  await refuseParked(model, collection, id);
+  await touched.refuseLost(of, id);
+  return false;
+};
+
+const serveGet = (row: GetRow, service: Service): Serve => {
+  const { get, key, named = 'id', otherwise, join, envelope } = row;
+  const preset = otherwise === undefined ? undefined : JSON.stringify(otherwise);
+  return async (call) => {
+    const params = await resolved(row, call, service, get.collection);
+    if (preset !== undefined && !(await isThere(service, get, key?.(params) ?? ''))) return { body: envelope(preset), etag: `"${tagged(preset)}"` };
+    const { revision, text } = key || row.parent ? await service.entryById(get, key ? key(params) : params[named] ?? '', call.actor) : await service.entry(get, params[named] ?? '', call.actor);
+    const whole = await joining(join, text, service, call);
+    return { body: envelope(whole), etag: etagOf(revision, join && whole) };
+  };
+};
+
+/** Lists answered before are kept for as long as nothing in their collection changes. */
+const serveList = (row: ListRow, service: Service): Serve => {
+  const { list, parent, join, joinOn, envelope } = row;
+  const { model } = service;
+  const parse = queryOf(row);
+  const plans = new LRUCache<string, ReturnType<typeof parse>>({ max: 1000 });
+  const answers = new LRUCache<string, { version: number; body: Buffer; etag: string }>({ maxSize: 32 * 1024 * 1024, sizeCalculation: ({ body }) => body.length + 200 });
+
+  const planOf = (querystring: string) => {
+    const known = plans.get(querystring);
+    if (known) return known;
+    const plan = parse(querystring);
+    plans.set(querystring, plan);
+    return plan;
+  };
+
+  const answer = async (call: Call, { page, values }: ReturnType<typeof parse>, version: number, restricted: boolean, joined: Join | undefined, alone: boolean): Promise<Outgoing> => {
+    const params = await resolved(row, call, service, undefined);
+    const above = params[parent?.param ?? ''] ?? '';
+    const where = parent?.field === undefined ? page!.where : both({ field: parent.field, op: 'equals', value: above }, page!.where);
+    const { entries, total } = await model.list(list.collection, {
+      ...page!, ...(parent && parent.field === undefined && { part: above }), ...(where && { where }), ...(restricted && { may: mayReadGuard(call.actor, model.guard) }),
+    });
+    boundPage(entries);
+    const texts = joined ? await Promise.all(entries.map(({ text }) => joining(joined, text, service, { ...call, query: values }))) : entries.map(({ text }) => text);
+    const body = Buffer.from(envelope(texts, { ...page!, total }));
+    const made = { version, body, etag: `"${tagged(body)}"` };
+    if (alone && model.version(list.collection) === version) answers.set(call.querystring, made);
+    return made;
+  };
+
+  return (call) => {
+    const plan = planOf(call.querystring);
+    const restricted = list.guard !== undefined && !call.actor.admin;
+    const joined = join && (joinOn === undefined || plan.values[joinOn] !== undefined) ? join : undefined;
+    const alone = !restricted && !joined && !parent;
+    const version = model.version(list.collection);
+    const known = alone ? answers.get(call.querystring) : undefined;
+    return known?.version === version ? known : answer(call, plan, version, restricted, joined, alone);
+  };
+};
+
+/** A page is sent as one text: whatever the documents are, it is no larger than what V8 can hold and others can wait for. */
+const boundPage = (entries: readonly { readonly text: string }[]): void => {
+  let left = mostInPage;
+  for (const [i, { text }] of entries.entries()) {
+    left -= text.length;
+    if (left < 0 && i > 0) throw new Refusal('invalid', `A page may have 32 MiB; the first ${i} documents here fill it: ask for fewer`, { path: 'limit' });
+  }
+};
+
+const mostInPage = 32 * 1024 * 1024;
+
+const both = (a: Where, b: Where | undefined): Where => (b ? { all: [a, b] } : a);
+
+const serveAction = (row: ActionRow, service: Service): Serve => async (call) => {
+  const { status, body, text, type, headers, position, replayed } = await row.run(call, service);
+  const sent = text ?? (body === undefined ? undefined : JSON.stringify(body));
+  const ok = status === undefined || status === 200;
+  return {
+    body: sent,
+    ...(status !== undefined && { status }), ...(type !== undefined && { type }), ...(headers && { headers }), ...(position !== undefined && { position }), ...(replayed && { replayed }),
+    ...(ok && row.method === 'get' && sent !== undefined && { etag: `"${tagged(sent)}"` }),
+  };
+};

@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
+import { Refusal } from '../../domain/engine/refusal.ts';
+import { failureBody } from './errors.ts';
+
+type Where = { readonly host: string; readonly port: number; readonly tls?: { readonly certFile: string; readonly keyFile: string } };
+
+/** So many connections may wait to be accepted: in a burst of them, whoever finds no room is kept waiting for seconds. */
+const backlog = 4096;
+
+/** A server that listens. `stop` takes no new connections, waits for answers under way, and cuts what is left after `ms`. */
+export const listen = async ({ host, port, tls }: Where, listener: RequestListener): Promise<{ url: string; stop: (ms: number) => Promise<void> }> => {
+  const server: Server = tls ? createTlsServer({ cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) }, listener) : createServer(listener);
+  server.on('clientError', refuseUnread);
+  server.listen({ port, host, backlog });
+  await once(server, 'listening');
+  const { port: actual } = server.address() as AddressInfo;
+  return {
+    url: `${tls ? 'https' : 'http'}://${host.includes(':') ? `[${host}]` : host}:${actual}`,
+    stop: async (ms) => {
+      const closed = once(server, 'close');
+      server.close();
+      server.closeIdleConnections();
+      const cut = setTimeout(() => server.closeAllConnections(), ms);
+      await closed;
+      clearTimeout(cut);
+    },
+  };
+};
+
+/** Answers what is not HTTP, or not whole in time, or has too many headers, like every refusal; no listener sees it. */
+const refuseUnread = (_: Error, socket: Duplex & { readonly _httpMessage?: ServerResponse | null }): void => {
+  // In the middle of an earlier answer there is no place for another; nothing public of Node says so.
+  if (!socket.writable || socket._httpMessage?.headersSent) return void socket.destroy();
+  const body = failureBody(new Refusal('invalid', 'The request cannot be read as HTTP'));
+  socket.end([
+    'HTTP/1.1 400 Bad Request', 'Content-Type: application/json; charset=utf-8', `Content-Length: ${Buffer.byteLength(body)}`, `X-Request-Id: ${randomUUID()}`,
+    'Vary: Authorization, Cookie, Accept-Encoding', 'X-Content-Type-Options: nosniff', 'Connection: close', '', body,
+  ].join('\r\n'), () => socket.destroy());
+};

@@ -1,5 +1,0 @@
-import { certificateRows } from './certificates.ts';
-import type { AreaRows } from './route.ts';
-import { serviceGroupRows } from './serviceGroups.ts';
-
-export const gatewayManagerRows: AreaRows = { area: 'gateway-manager', prefix: '/gateway_manager/v1', rows: [...serviceGroupRows, ...certificateRows] };

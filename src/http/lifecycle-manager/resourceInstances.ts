@@ -1,0 +1,39 @@
+import { Type } from 'typebox';
+import { createInstance, deleteInstance, updateInstance } from '../../commands/lifecycle-manager/resourceInstances.ts';
+import { newInstanceSchema } from '../../domain/lifecycle-manager/resourceInstances.ts';
+import { resourceInstances } from '../../projections/lifecycle-manager/resourceInstances.ts';
+import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
+import { shownInstance } from './resourceJoins.ts';
+import { ofModel } from './resourceModels.ts';
+import { instanceSchema } from './resourceSchemas.ts';
+import type { Row } from '../engine/route.ts';
+import { enveloped } from '../engine/schemas.ts';
+
+const path = '/resources/:modelIdentifier/instances';
+const common = { parent: ofModel, join: shownInstance };
+const answer = enveloped(instanceSchema);
+
+/** Instances of a resource model. */
+export const resourceInstanceRows: readonly Row[] = [
+  {
+    name: 'getResourceInstances', method: 'get', path, access: ['operators', 'readers'], summary: 'List the instances of a resource model',
+    list: resourceInstances, ...common, envelope: resultsWithMessage('Successfully retrieved instances'), answer: enveloped(Type.Array(instanceSchema)),
+  },
+  {
+    name: 'createResourceInstance', method: 'post', path, access: ['operators'], summary: 'Create an instance',
+    command: createInstance, ...common, input: ({ modelIdentifier: modelId }, body) => ({ ...body, modelId }), body: newInstanceSchema,
+    envelope: withMessage('Successfully created instance'), answer,
+  },
+  {
+    name: 'getResourceInstance', method: 'get', path: `${path}/:id`, access: ['operators', 'readers'], summary: 'Get an instance',
+    get: resourceInstances, ...common, envelope: withMessage('Successfully retrieved instance'), answer,
+  },
+  {
+    name: 'updateResourceInstance', method: 'put', path: `${path}/:id`, access: ['operators'], summary: 'Replace an instance',
+    command: updateInstance, ...common, body: newInstanceSchema, envelope: withMessage('Successfully updated instance'), answer,
+  },
+  {
+    name: 'deleteResourceInstance', method: 'delete', path: `${path}/:id`, access: ['operators'], summary: 'Delete an instance', description: 'It leaves its groups.',
+    command: deleteInstance, ...common, envelope: withMessage('Successfully deleted instance'), answer,
+  },
+];

@@ -1,0 +1,42 @@
+import type { Authored } from '../../domain/engine/authors.ts';
+import { maskSecrets } from '../../domain/engine/secretFields.ts';
+import type { LastAction } from '../../domain/lifecycle-manager/lastActions.ts';
+import { actionExecutions, type ExecutionDoc } from '../../projections/lifecycle-manager/actionExecutions.ts';
+import type { ReadStore } from '../../projections/engine/port.ts';
+import type { InstanceDoc } from '../../projections/lifecycle-manager/resourceInstances.ts';
+import type { ResourceGroupDoc } from '../../projections/lifecycle-manager/resourceGroups.ts';
+import { authorObjects } from '../engine/people.ts';
+import type { Join } from '../engine/route.ts';
+
+const signed = async <D extends Authored>(doc: D, model: ReadStore) => {
+  const author = await authorObjects(model, [doc.createdBy, doc.lastUpdatedBy]);
+  return { ...doc, createdBy: author(doc.createdBy), lastUpdatedBy: author(doc.lastUpdatedBy) };
+};
+
+/** The document with the last action that was run on it, if one was. */
+const withLastAction = async <D extends { readonly _id: string }>(doc: D, model: ReadStore) => {
+  const entry = await model.get('lastActions', doc._id);
+  if (!entry) return doc;
+  const { started: _, ...lastAction } = JSON.parse(entry.text) as LastAction;
+  return { ...doc, lastAction };
+};
+
+/** Authors as objects. */
+export const shownModel: Join<Authored> = (doc, { model }) => signed(doc, model);
+
+/** Authors as objects, secrets masked, with the last action. */
+export const shownInstance: Join<InstanceDoc> = async (doc, { model }) => maskSecrets(await withLastAction(await signed(doc, model), model));
+
+/** api.md, Resource instance group. */
+export const shownGroup: Join<ResourceGroupDoc> = async ({ members: _, ...doc }, { model }) => withLastAction(await signed(doc, model), model);
+
+/** The author as an object, secrets masked. */
+export const shownExecution: Join<ExecutionDoc> = async (doc, { model }) =>
+  maskSecrets({ ...doc, createdBy: (await authorObjects(model, [doc.createdBy]))(doc.createdBy) });
+
+/** The same as it is once everything that follows from the request is through: jobs may have ended by then. */
+export const executionNow: Join<ExecutionDoc> = async (doc, service, call) => {
+  // What is stored is answered, also when the read models are behind.
+  const entry = await service.tools.find(actionExecutions.collection, doc._id).then((id) => (id === undefined ? undefined : service.model.get(actionExecutions.collection, id))).catch(() => undefined);
+  return shownExecution(entry ? JSON.parse(entry.text) : doc, service, call);
+};

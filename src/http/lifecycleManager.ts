@@ -1,7 +1,0 @@
-import { actionExecutionRows } from './actionExecutions.ts';
-import { resourceGroupRows } from './resourceGroups.ts';
-import { resourceInstanceRows } from './resourceInstances.ts';
-import { resourceModelRows } from './resourceModels.ts';
-import type { AreaRows } from './route.ts';
-
-export const lifecycleManagerRows: AreaRows = { area: 'lifecycle-manager', prefix: '/lifecycle-manager', rows: [...resourceModelRows, ...resourceInstanceRows, ...resourceGroupRows, ...actionExecutionRows] };

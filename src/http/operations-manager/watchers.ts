@@ -1,0 +1,46 @@
+import type { Page, ReadStore } from '../../projections/engine/port.ts';
+import type { Watching } from '../../projections/operations-manager/watchings.ts';
+
+/** One account's part, as of a revision of its stream. */
+type Part = { readonly account: string; readonly revision: number; readonly watched: ReadonlySet<string>; readonly left: ReadonlySet<string> };
+
+const pageSize = 1000;
+
+const partOf = ({ id, revision, text }: Page['entries'][number]): Part => {
+  const { watched, left } = JSON.parse(text) as Watching;
+  return { account: id, revision, watched: new Set(watched), left: new Set(left) };
+};
+
+/** Everybody's part, those that have not changed taken over. */
+const partsIn = async (model: ReadStore, before: Promise<readonly Part[]> | undefined): Promise<readonly Part[]> => {
+  const known = new Map((await before?.catch(() => []))?.map((part) => [part.account, part]));
+  const parts: Part[] = [];
+  for (;;) {
+    const { entries, total } = await model.list('watchings', { sort: 'account', order: 1, skip: parts.length, limit: pageSize });
+    parts.push(...entries.map((entry) => {
+      const old = known.get(entry.id);
+      return old?.revision === entry.revision ? old : partOf(entry);
+    }));
+    if (entries.length === 0 || parts.length >= total) return parts;
+  }
+};
+
+const kept = new WeakMap<ReadStore, { readonly version: number; readonly parts: Promise<readonly Part[]> }>();
+
+/** Put together once after each change of who watches what, so that a page of jobs costs look-ups only. */
+const partsOf = (model: ReadStore): Promise<readonly Part[]> => {
+  const version = model.version('watchings');
+  const known = kept.get(model);
+  if (known?.version === version) return known.parts;
+  const parts = partsIn(model, known?.parts);
+  kept.set(model, { version, parts });
+  parts.catch(() => kept.delete(model));
+  return parts;
+};
+
+/** Ids of the accounts that watch a job now; `began` are those from its start. */
+export const watchersOf = async (model: ReadStore, job: string, began: readonly string[]): Promise<readonly string[]> => {
+  const parts = await partsOf(model);
+  const gone = new Set(parts.filter(({ left }) => left.has(job)).map(({ account }) => account));
+  return [...began.filter((id) => !gone.has(id)), ...parts.filter(({ watched }) => watched.has(job)).map(({ account }) => account)];
+};

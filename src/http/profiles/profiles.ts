@@ -1,0 +1,55 @@
+import { Type } from 'typebox';
+import { activateProfile, createProfile, deleteProfile, updateProfile } from '../../commands/profiles/profiles.ts';
+import { activeProfileId, shown } from '../../domain/profiles/profiles.ts';
+import { newProfileSchema, profilePatchSchema, profileSchema } from '../../domain/profiles/profileSchemas.ts';
+import { activeProfiles, type ProfileDoc, profiles } from '../../projections/profiles/profiles.ts';
+import { plain, results, withStatus } from '../engine/envelopes.ts';
+import type { AreaRows, Join, Params } from '../engine/route.ts';
+import { changed, listed, orWrapped, unwrapped } from '../engine/schemas.ts';
+
+const key = ({ id = '' }: Params) => id;
+const input = unwrapped('properties');
+const join: Join<ProfileDoc> = async (doc) => shown(doc);
+/** The profile that the document names as the active one. */
+const active: Join<{ readonly id: string }> = async ({ id }, { entryById }, { actor }) => shown(JSON.parse((await entryById(profiles, id, actor)).text));
+
+/** Profiles: api.md, operation 13, and its neighbours. The active one drives the service. */
+export const profileRows: AreaRows = {
+  area: 'profiles',
+  prefix: '/profiles',
+  rows: [
+    {
+      name: 'getProfiles', method: 'get', path: '/', access: ['readers'], summary: 'List profiles',
+      list: profiles, join, envelope: results, answer: listed(profileSchema),
+    },
+    {
+      name: 'createProfile', method: 'post', path: '/', access: [], summary: 'Create a profile',
+      command: createProfile, key: (_, body) => (input(_, body) as ProfileDoc).id, body: orWrapped('properties', newProfileSchema), input,
+      join, envelope: withStatus(() => 'Successfully created profile'), answer: changed(profileSchema),
+    },
+    {
+      name: 'getActiveProfile', method: 'get', path: '/active', access: ['readers'], summary: 'Get the active profile', description: 'Until one is made active there is none: 404, and the defaults hold.',
+      get: activeProfiles, key: () => activeProfileId, join: active, envelope: plain, answer: profileSchema,
+    },
+    {
+      name: 'getProfile', method: 'get', path: '/:id', access: ['readers'], summary: 'Get a profile',
+      get: profiles, key, join, envelope: plain, answer: profileSchema,
+    },
+    {
+      name: 'updateProfile', method: 'put', path: '/:id', access: [], untimed: true, summary: 'Update a profile, or create it',
+      description: 'A change of the active profile is in force at once, without a restart. It is refused (409) if by its authenticationProps.admins no active account would be an admin.',
+      command: updateProfile, key, body: Type.Object({ properties: profilePatchSchema }, { additionalProperties: false }),
+      join, envelope: withStatus(({ created }) => `Successfully ${created ? 'created' : 'updated'} profile`), answer: changed(profileSchema),
+    },
+    {
+      name: 'deleteProfile', method: 'delete', path: '/:id', access: [], summary: 'Delete a profile that is not active',
+      command: deleteProfile, key, join, envelope: withStatus(() => 'Successfully deleted profile'), answer: changed(profileSchema),
+    },
+    {
+      name: 'activateProfile', method: 'put', path: '/:id/active', access: [], untimed: true, summary: 'Make a profile the active one',
+      description: 'The one that was is so no longer. In force at once, without a restart.',
+      command: activateProfile, key: () => activeProfileId, input: ({ id }) => ({ id }),
+      join: active, envelope: withStatus(() => 'Successfully activated profile'), answer: changed(profileSchema),
+    },
+  ],
+};

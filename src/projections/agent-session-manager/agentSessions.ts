@@ -1,0 +1,64 @@
+import { agentSession, type SessionEvent, type SessionStarted } from '../../domain/agent-session-manager/agentSessions.ts';
+import type { Outcome, SessionMessage, SessionStatus } from '../../domain/agent-session-manager/agentSessionSchemas.ts';
+import type { Recorded } from '../../store/event.ts';
+import { projection } from '../engine/define.ts';
+import { idOf } from '../engine/stamps.ts';
+
+export type SessionDoc = {
+  readonly sessionId: string;
+  readonly agent: SessionStarted['agent'];
+  readonly status: SessionStatus;
+  readonly inputs: SessionStarted['inputs'];
+  readonly lastMessage: string;
+  readonly created: string;
+  readonly ended?: string;
+};
+
+type Said = Recorded<{ readonly lastMessage: string }>;
+
+const ended = (status: Outcome) => (doc: SessionDoc | undefined, { data: { lastMessage }, metadata: { at } }: Said): SessionDoc | undefined =>
+  doc && { ...doc, status, lastMessage, ended: at };
+
+/** Sessions of agents; secrets in inputs are sealed. */
+export const agentSessions = projection<SessionDoc, SessionEvent>(agentSession, {
+  collection: 'agentSessions',
+  on: {
+    sessionStarted: (_, event) => {
+      const { data: { agent, inputs, lastMessage }, metadata: { at } } = event;
+      return { sessionId: idOf(event), agent, status: 'RUNNING', inputs, lastMessage, created: at };
+    },
+    sessionPosted: (doc) => doc,
+    sessionMessageReceived: (doc, { data: { lastMessage } }) => doc && { ...doc, lastMessage },
+    sessionCompleted: ended('COMPLETE'),
+    sessionFailed: ended('FAILED'),
+    sessionCanceled: ended('CANCELED'),
+  },
+  sorts: { created: (doc) => doc.created, status: (doc) => doc.status },
+  filters: { status: (doc) => doc.status, agent: ({ agent }) => [agent.id, agent.name] },
+});
+
+/** What happened in a session, as it is answered. */
+export type SessionMessages = { readonly results: readonly SessionMessage[]; readonly total: number };
+
+const appended = (doc: SessionMessages | undefined, message: SessionMessage): SessionMessages => {
+  const results = [...(doc?.results ?? []), message];
+  return { results, total: results.length };
+};
+
+const said = (status?: SessionStatus) => (doc: SessionMessages | undefined, { data: { lastMessage: message }, metadata: { at } }: Said): SessionMessages =>
+  appended(doc, { at, ...(status && { status }), message });
+
+/** The same sessions as lists of what happened. */
+export const sessionMessages = projection<SessionMessages, SessionEvent>(agentSession, {
+  collection: 'agentSessionMessages',
+  on: {
+    sessionStarted: said('RUNNING'),
+    sessionPosted: (doc, { metadata: { at } }) => appended(doc, { at, message: 'Sent to the agent' }),
+    sessionMessageReceived: said(),
+    sessionCompleted: said('COMPLETE'),
+    sessionFailed: said('FAILED'),
+    sessionCanceled: said('CANCELED'),
+  },
+  sorts: { begun: ({ results }) => results[0]!.at },
+  filters: {},
+});

@@ -1,0 +1,18 @@
+import { agent, type AgentContent, type AgentEvent } from '../../domain/agent-session-manager/agents.ts';
+import type { Authored } from '../../domain/engine/authors.ts';
+import { projection } from '../engine/define.ts';
+import { idOf, made, touched } from '../engine/stamps.ts';
+
+export type AgentDoc = { readonly _id: string } & AgentContent & Authored;
+
+/** Agents, the values of their headers sealed; authors are ids of accounts. */
+export const agents = projection<AgentDoc, AgentEvent>(agent, {
+  collection: 'agents',
+  on: {
+    agentCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...made(event) }),
+    agentReplaced: (doc, event) => doc && { _id: doc._id, ...event.data, created: doc.created, createdBy: doc.createdBy, ...touched(event) },
+    agentDeleted: () => undefined,
+  },
+  sorts: { name: (doc) => doc.name, created: (doc) => doc.created },
+  filters: { name: (doc) => doc.name, runner: (doc) => doc.runner },
+});

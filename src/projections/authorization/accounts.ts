@@ -1,0 +1,27 @@
+import { account, type AccountContent, type AccountEvent } from '../../domain/authorization/accounts.ts';
+import { projection } from '../engine/define.ts';
+
+/** An account as it is shown; its password is in `credentials`. */
+export type Account = { readonly _id: string } & AccountContent & { readonly created: string; readonly lastUpdated: string };
+
+export const accounts = projection<Account, AccountEvent>(account, {
+  collection: 'accounts',
+  on: {
+    accountCreated: (_, { stream, data: { password: __, ...content }, metadata: { at } }) => ({ _id: stream.slice('account-'.length), ...content, created: at, lastUpdated: at }),
+    accountUpdated: (doc, { data, metadata: { at } }) => doc && { ...doc, ...data, lastUpdated: at },
+    accountPasswordSet: (doc, { metadata: { at } }) => doc && { ...doc, lastUpdated: at },
+    accountDeleted: () => undefined,
+  },
+  sorts: { name: (doc) => doc.username },
+  filters: {
+    name: (doc) => doc.username,
+    username: (doc) => doc.username,
+    provenance: (doc) => doc.provenance,
+    firstname: (doc) => doc.firstname,
+    email: (doc) => doc.email,
+    inactive: (doc) => String(doc.inactive),
+    memberOf: (doc) => doc.memberOf,
+    assignedRoles: (doc) => doc.assignedRoles,
+    externalGroups: (doc) => doc.externalGroups,
+  },
+});

@@ -1,0 +1,17 @@
+import { login, type LoginEvent } from '../../domain/authorization/logins.ts';
+import { projection } from '../engine/define.ts';
+
+/** A login that has not ended; its id is the keyed digest of its token. No row serves it. */
+export type Login = { readonly account: string; readonly credential: string; readonly created: string; readonly used: string };
+
+export const logins = projection<Login, LoginEvent>(login, {
+  collection: 'logins',
+  on: {
+    loggedIn: (_, { data: { account, credential, at } }) => ({ account, credential, created: at, used: at }),
+    loginUsed: (doc, { data }) => doc && { ...doc, used: data.at },
+    loggedOut: () => undefined,
+  },
+  // The oldest come first: they are the ones to end.
+  sorts: { name: (doc) => doc.created },
+  filters: { account: (doc) => doc.account },
+});

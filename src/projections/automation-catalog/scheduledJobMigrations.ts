@@ -1,0 +1,13 @@
+import { type MigrationDecided, type MigrationEvent, scheduledJobMigration } from '../../domain/automation-catalog/scheduledJobMigrations.ts';
+import { projection } from '../engine/define.ts';
+import { idOf } from '../engine/stamps.ts';
+
+export type MigrationDoc = { readonly _id: string } & MigrationDecided;
+
+/** Migrations of scheduled jobs that are decided, whether or not they are carried out in all their streams. */
+export const scheduledJobMigrations = projection<MigrationDoc, MigrationEvent>(scheduledJobMigration, {
+  collection: 'scheduledJobMigrations',
+  on: { migrationDecided: (_, event) => ({ _id: idOf(event), ...event.data }) },
+  sorts: { name: (doc) => doc._id },
+  filters: { job: (doc) => doc.migrated.map(({ job }) => job) },
+});

@@ -1,0 +1,18 @@
+import { adapter, type AdapterContent, type AdapterEvent } from '../../domain/configuration-manager/adapters.ts';
+import type { Authored } from '../../domain/engine/authors.ts';
+import { projection } from '../engine/define.ts';
+import { made, touched } from '../engine/stamps.ts';
+
+export type Adapter = { readonly name: string } & AdapterContent & Authored;
+
+/** Adapters, their secrets sealed; authors are ids of accounts. */
+export const adapters = projection<Adapter, AdapterEvent>(adapter, {
+  collection: 'adapters',
+  on: {
+    adapterCreated: (_, event) => ({ ...event.data, ...made(event) }),
+    adapterReplaced: (doc, event) => doc && { ...doc, ...event.data, ...touched(event) },
+    adapterDeleted: () => undefined,
+  },
+  sorts: { name: (doc) => doc.name, created: (doc) => doc.created },
+  filters: { name: (doc) => doc.name, type: (doc) => doc.type, device: (doc) => doc.devices.map(({ name }) => name) },
+});

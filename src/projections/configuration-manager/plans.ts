@@ -1,0 +1,33 @@
+import type { Authored } from '../../domain/engine/authors.ts';
+import { plan, type PlanContent, type PlanEvent, withNodes } from '../../domain/configuration-manager/plans.ts';
+import type { Recorded } from '../../store/event.ts';
+import { projection } from '../engine/define.ts';
+import { groupsGuard } from '../engine/guards.ts';
+import { idOf, made, touched } from '../engine/stamps.ts';
+
+export type Plan = { readonly _id: string } & PlanContent & Authored;
+
+const set = (doc: Plan | undefined, event: Recorded<Partial<PlanContent>>): Plan | undefined => doc && { ...doc, ...event.data, ...touched(event) };
+
+/** Compliance plans; authors are ids of accounts, groups are names. */
+export const plans = projection<Plan, PlanEvent>(plan, {
+  collection: 'compliancePlans',
+  on: {
+    planCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...made(event) }),
+    planNamed: set,
+    planDescribed: set,
+    planNodesAdded: (doc, event) => doc && { ...doc, nodes: withNodes(doc.nodes, event.data.nodes), ...touched(event) },
+    planStatusSet: set,
+    planGbacSet: set,
+    planDeleted: () => undefined,
+  },
+  sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },
+  filters: {
+    name: (doc) => doc.name,
+    status: (doc) => doc.status,
+    treeId: (doc) => doc.nodes.map(({ treeId }) => treeId),
+    deviceGroup: (doc) => doc.nodes.flatMap(({ deviceGroups = [] }) => deviceGroups),
+    groups: ({ gbac }) => [...gbac.read, ...gbac.write],
+  },
+  guard: ({ gbac }) => groupsGuard(gbac),
+});

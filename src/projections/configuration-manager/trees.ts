@@ -1,0 +1,32 @@
+import type { DataOf } from '../../domain/engine/core.ts';
+import type { Tree } from '../../domain/configuration-manager/treeSchemas.ts';
+import { tree, type TreeEvent } from '../../domain/configuration-manager/trees.ts';
+import { projection } from '../engine/define.ts';
+import { idOf } from '../engine/stamps.ts';
+
+/** The document with the versions that the aggregate makes of the event. */
+const evolved = <T extends TreeEvent['type']>(topic: T) => (doc: Tree | undefined, { data }: { readonly data: DataOf<TreeEvent, T> }): Tree | undefined =>
+  doc && { ...doc, versions: tree.evolve[topic]({ exists: true, ...doc }, data).versions };
+
+/** Golden configuration trees with all their versions. */
+export const trees = projection<Tree, TreeEvent>(tree, {
+  collection: 'trees',
+  on: {
+    treeCreated: (_, event) => {
+      const { name, deviceType } = event.data;
+      return { _id: idOf(event), name, deviceType, versions: tree.evolve.treeCreated(tree.initial, event.data).versions };
+    },
+    treeVersionAdded: evolved('treeVersionAdded'),
+    treeNodeAdded: evolved('treeNodeAdded'),
+    treeVariablesSet: evolved('treeVariablesSet'),
+    treeVariablesDeleted: evolved('treeVariablesDeleted'),
+    treeRestored: (_, event) => ({ _id: idOf(event), ...event.data }),
+    treeDeleted: () => undefined,
+  },
+  sorts: { name: (doc) => doc.name },
+  filters: {
+    name: (doc) => doc.name,
+    deviceType: (doc) => doc.deviceType ?? [],
+    version: (doc) => doc.versions.map(({ name }) => name),
+  },
+});

@@ -1,0 +1,17 @@
+import { type Banner, banner, type BannerEvent, withChanges } from '../../domain/customization/banner.ts';
+import { projection } from '../engine/define.ts';
+import { idOf } from '../engine/stamps.ts';
+
+/** The banner as api.md shows it; the service says when its text was last changed. */
+export const banners = projection<Banner, BannerEvent>(banner, {
+  collection: 'banners',
+  on: {
+    bannerSet: (doc, event) => ({
+      ...withChanges(doc ?? {}, event.data) as Banner,
+      _id: idOf(event),
+      ...(event.data.changed.text !== undefined && { messageLastUpdated: event.metadata.at }),
+    }),
+  },
+  sorts: { name: () => 'banner' },
+  filters: {},
+});

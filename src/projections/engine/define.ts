@@ -1,0 +1,104 @@
+import type { Aggregate, DataOf, Event } from '../../domain/engine/core.ts';
+import type { Recorded } from '../../store/event.ts';
+import type { CollectionSpec, Entry } from './port.ts';
+
+/**
+ * One collection of documents: a pure function per topic of the aggregate, from the document and the event to the next
+ * document; `undefined` removes it. A document depends on its own stream only; its id is the stream's id.
+ */
+export type Projection<Doc = any, E extends Event = any> = {
+  readonly collection: string;
+  readonly of: Aggregate<any, E>; // the state is of no concern here
+  readonly on: { readonly [T in E['type']]: (doc: Doc | undefined, event: Recorded<DataOf<E, T>>) => Doc | undefined };
+  /** The first is the name: the default order, and what `{id}` in a path may name. */
+  readonly sorts: Readonly<Record<string, (doc: Doc) => string>>;
+  readonly filters: Readonly<Record<string, (doc: Doc) => string | readonly string[]>>;
+  /** Who may read (http/gbac.ts); undefined: everybody. */
+  readonly guard?: (doc: Doc) => string | undefined;
+  /** Documents in a collection of their own that live in the same stream. */
+  readonly children?: Children<any, E>; // the children's documents are their own affair
+};
+
+/** What an event makes of the children: `cleared` removes all that there were, then each of `put` is written under its name. */
+export type ChildChanges<Doc = any> = { readonly cleared?: true; readonly put?: readonly (readonly [name: string, doc: Doc])[] }; // as in Projection
+
+/**
+ * The children of one kind of document: a pure function per topic from the event alone to what becomes of them. The id
+ * of a child is `<id of the parent>/<name>`: its collection is kept in parts, one for each parent.
+ */
+export type Children<Doc = any, E extends Event = any> = Pick<Projection<Doc, E>, 'collection' | 'sorts' | 'filters'> & {
+  readonly on: { readonly [T in E['type']]?: (event: Recorded<DataOf<E, T>>) => ChildChanges<Doc> };
+};
+
+/** What lists ask a collection for. */
+export type Listed = Pick<Projection, 'collection' | 'sorts' | 'filters' | 'guard'>;
+
+export const projection = <Doc, E extends Event>(aggregate: Aggregate<any, E>, p: Omit<Projection<Doc, E>, 'of'>): Projection<Doc, E> =>
+  ({ ...p, of: aggregate });
+
+/**
+ * The document after the event. A topic without a function leaves it as it is. Throws when the function does, or when the
+ * read models could not find what it gives.
+ */
+export const project = <Doc>(p: Projection<Doc>, doc: Doc | undefined, event: Recorded): Doc | undefined => {
+  if (!Object.hasOwn(p.on, event.topic)) return doc;
+  const next = p.on[event.topic]!(doc, event);
+  if (next !== undefined) checkDocument(p, next);
+  return next;
+};
+
+/** What becomes of the children of the document with this id; throws as `project` does. */
+export const projectChildren = <Doc>(children: Children<Doc>, id: string, event: Recorded): ChildChanges<Doc> => {
+  if (!Object.hasOwn(children.on, event.topic)) return {};
+  // The part that they lie in is all before the first slash of their ids.
+  if (id === '' || id.includes('/')) throw new Error('The id of the document is none that children can have');
+  const changes = children.on[event.topic]!(event);
+  for (const [, doc] of changes.put ?? []) checkDocument(children, doc);
+  return changes;
+};
+
+type Found<Doc> = Pick<Projection<Doc>, 'sorts' | 'filters' | 'guard'>;
+
+const isTexts = (value: unknown): boolean =>
+  typeof value === 'string' || (Array.isArray(value) && value.every((one) => typeof one === 'string'));
+
+/** Throws unless a list can sort and filter the document, and tell who may see it. */
+const checkDocument = <Doc>({ sorts, filters, guard }: Found<Doc>, doc: Doc): void => {
+  if (typeof doc !== 'object' || doc === null) throw new Error('The document is no object');
+  for (const field in sorts) if (typeof sorts[field]!(doc) !== 'string') throw new Error(`The document has no text to sort by ${field}`);
+  for (const field in filters) if (!isTexts(filters[field]!(doc))) throw new Error(`The document has no texts to filter by ${field}`);
+  const key: unknown = guard?.(doc);
+  if (key !== undefined && typeof key !== 'string') throw new Error('The document does not say who may see it');
+};
+
+const specOf = (p: Listed): CollectionSpec => ({ name: p.collection, sorts: Object.keys(p.sorts), filters: Object.keys(p.filters) });
+
+/** The collections that a projection fills. */
+export const specsOf = (p: Projection): readonly CollectionSpec[] => [specOf(p), ...(p.children ? [{ ...specOf(p.children), inParts: true as const }] : [])];
+
+/** What the document is called. */
+export const nameOf = <Doc>({ sorts }: Pick<Projection<Doc>, 'sorts'>, doc: Doc): string => {
+  for (const field in sorts) return sorts[field]!(doc);
+  return '';
+};
+
+/** What the read models keep of a document. */
+export const entryOf = <Doc>(p: Found<Doc>, id: string, doc: Doc, revision: number): Entry => {
+  const guard = p.guard?.(doc);
+  return {
+    id, revision,
+    text: JSON.stringify(doc),
+    sorts: mapped(p.sorts, (sort) => sort(doc)),
+    filters: mapped(p.filters, (filter) => {
+      const value = filter(doc);
+      return typeof value === 'string' ? [value] : value;
+    }),
+    ...(guard !== undefined && { guard }),
+  };
+};
+
+const mapped = <A, B>(record: Readonly<Record<string, A>>, f: (a: A) => B): Record<string, B> => {
+  const out: Record<string, B> = {};
+  for (const key in record) out[key] = f(record[key] as A);
+  return out;
+};

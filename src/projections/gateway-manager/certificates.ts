@@ -1,0 +1,26 @@
+import { certificate, type CertificateEvent, type CertificateFacts } from '../../domain/gateway-manager/certificates.ts';
+import { projection } from '../engine/define.ts';
+
+export type Certificate = { readonly alias: string; readonly contractId: string } & CertificateFacts;
+
+/** Certificates of gateways by alias: what the first of the chain says. */
+export const certificates = projection<Certificate, CertificateEvent>(certificate, {
+  collection: 'certificates',
+  on: {
+    certificateAdded: (_, { data: { alias, contractId, chain } }) => {
+      const { pem: _pem, ...facts } = chain[0]!;
+      return { alias, contractId, ...facts };
+    },
+    certificateDeleted: () => undefined,
+  },
+  sorts: { alias: (doc) => doc.alias, validTo: (doc) => doc.validTo },
+  filters: {
+    alias: (doc) => doc.alias,
+    name: (doc) => doc.alias,
+    contractId: (doc) => doc.contractId,
+    subject: (doc) => doc.subject,
+    issuer: (doc) => doc.issuer,
+    serialNumber: (doc) => doc.serialNumber,
+    fingerprint256: (doc) => doc.fingerprint256,
+  },
+});

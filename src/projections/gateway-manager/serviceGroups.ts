@@ -1,0 +1,26 @@
+import { serviceGroup, type ServiceGroupContent, type ServiceGroupEvent } from '../../domain/gateway-manager/serviceGroups.ts';
+import { projection } from '../engine/define.ts';
+import { idOf, made } from '../engine/stamps.ts';
+
+export type ServiceGroup = { readonly _id: string } & ServiceGroupContent & { readonly created: string; readonly created_by: string; readonly last_updated: string; readonly last_updated_by: string };
+
+/** Service groups as api.md shows them; authors are ids of accounts, groups are names. */
+export const serviceGroups = projection<ServiceGroup, ServiceGroupEvent>(serviceGroup, {
+  collection: 'serviceGroups',
+  on: {
+    serviceGroupCreated: (_, event) => {
+      const { name, cluster_id, description, is_default, groups, services } = event.data;
+      const { created, createdBy } = made(event);
+      return { _id: idOf(event), name, cluster_id, description, created, created_by: createdBy ?? '', last_updated: created, last_updated_by: createdBy ?? '', is_default, groups, services };
+    },
+    serviceGroupDeleted: () => undefined,
+  },
+  sorts: { name: (doc) => doc.name, created: (doc) => doc.created },
+  filters: {
+    name: (doc) => doc.name,
+    cluster_id: (doc) => doc.cluster_id,
+    is_default: (doc) => String(doc.is_default),
+    groups: (doc) => doc.groups,
+    services: (doc) => doc.services.flatMap(({ id, name }) => [id, name]),
+  },
+});

@@ -1,0 +1,19 @@
+import { groupMapping, type GroupMapping, type GroupMappingEvent } from '../../domain/group-mappings/groupMappings.ts';
+import { projection } from '../engine/define.ts';
+
+/** Group mappings as api.md shows them, sorted by external group, then provenance. */
+export const groupMappings = projection<GroupMapping, GroupMappingEvent>(groupMapping, {
+  collection: 'groupMappings',
+  on: {
+    groupMappingCreated: (_, { data: { externalGroup, provenance, platformGroups } }) => ({ externalGroup, provenance, platformGroups }),
+    groupMappingUpdated: (doc, { data }) => doc && { ...doc, platformGroups: data.platformGroups },
+    groupMappingDeleted: () => undefined,
+  },
+  sorts: { name: (doc) => doc.externalGroup },
+  filters: {
+    externalGroup: (doc) => doc.externalGroup,
+    name: (doc) => doc.externalGroup,
+    provenance: (doc) => doc.provenance,
+    platformGroups: (doc) => doc.platformGroups,
+  },
+});

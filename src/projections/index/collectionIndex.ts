@@ -1,0 +1,102 @@
+import { type Derived, matcher } from './columns.ts';
+import { sortKey, valueKey } from './order.ts';
+import type { CollectionSpec, Entry, Query } from '../engine/port.ts';
+import { scan } from './scan.ts';
+import { type SortedList, sortedList } from './sorted.ts';
+
+/** What the index must know of a document; the text may be kept elsewhere. */
+export type Indexed = Omit<Entry, 'text'>;
+
+/** The documents of one collection by id, in every order, by filter and by guard. Nothing in it waits. */
+export type CollectionIndex<E extends Indexed> = {
+  get(id: string): E | undefined;
+  put(entry: E): void;
+  remove(id: string): void;
+  /** Forgets all entries of a part, in no time; in a collection without parts a bug. */
+  removePart(part: string): void;
+  clear(): void;
+  /** All entries, or those of a part, in no particular order. */
+  all(part?: string): Iterable<E>;
+  /** Entries whose first sort field is exactly this, in order. */
+  named(name: string): readonly E[];
+  /** Costs microseconds without a filter, wherever the page is; with one, about a millisecond for 100,000 entries. */
+  page(query: Query): { readonly entries: readonly E[]; readonly total: number };
+  /** Grows with every change. */
+  version(): number;
+};
+
+const same = (a: readonly string[] = [], b: readonly string[] = []): boolean =>
+  a.length === b.length && a.every((value, at) => value === b[at]);
+
+export const collectionIndex = <E extends Indexed>({ name, sorts, filters }: CollectionSpec): CollectionIndex<E> => {
+  const entries = new Map<string, E>();
+  const guards = new Map<string, number>();
+  // Built when first asked for: a replay fills the collection before anybody reads it.
+  const lists = new Map<string, SortedList<E, Derived>>();
+  let version = 0;
+
+  const listBy = (sort: string): SortedList<E, Derived> => {
+    const known = lists.get(sort);
+    if (known) return known;
+    if (!sorts.includes(sort)) throw new Error(`Collection ${name} has no sort field ${sort}`);
+    const list = sortedList<E, Derived>(Array.from(entries.values(), (entry) => [sortKey(entry.sorts[sort]!, entry.id), entry]));
+    lists.set(sort, list);
+    return list;
+  };
+
+  const count = (guard: string | undefined, more: 1 | -1): void => {
+    if (guard === undefined) return;
+    const left = (guards.get(guard) ?? 0) + more;
+    if (left === 0) guards.delete(guard);
+    else guards.set(guard, left);
+  };
+
+  const alike = (a: E, b: E): boolean =>
+    a.guard === b.guard && filters.every((field) => same(a.filters[field], b.filters[field]));
+
+  return {
+    get: (id) => entries.get(id),
+    all: () => entries.values(),
+    put(entry) {
+      const before = entries.get(entry.id);
+      entries.set(entry.id, entry);
+      count(before?.guard, -1);
+      count(entry.guard, 1);
+      for (const [sort, list] of lists) {
+        const key = sortKey(entry.sorts[sort]!, entry.id);
+        if (before && before.sorts[sort] === entry.sorts[sort]) list.replace(key, entry, alike(before, entry));
+        else {
+          if (before) list.remove(sortKey(before.sorts[sort]!, before.id));
+          list.insert(key, entry);
+        }
+      }
+      version++;
+    },
+    remove(id) {
+      const before = entries.get(id);
+      if (!before) return;
+      entries.delete(id);
+      count(before.guard, -1);
+      for (const [sort, list] of lists) list.remove(sortKey(before.sorts[sort]!, id));
+      version++;
+    },
+    removePart: () => { throw new Error(`Collection ${name} has no parts`); },
+    clear() {
+      entries.clear();
+      guards.clear();
+      lists.clear();
+      version++;
+    },
+    named: (value) => listBy(sorts[0]!).startingWith(valueKey(value)),
+    page({ where, sort, order, skip, limit, may }) {
+      const list = listBy(sort);
+      const refused = may ? new Set([...guards.keys()].filter((guard) => !may(guard))) : new Set<string>();
+      const total = [...refused].reduce((left, guard) => left - guards.get(guard)!, entries.size);
+      if (where) return scan(list.blocks, { skip, limit, order, refused, match: matcher(where, filters) });
+      if (refused.size > 0) return scan(list.blocks, { skip, limit, order, refused, known: total });
+      if (order === 1) return { entries: list.slice(skip, skip + limit), total };
+      return { entries: list.slice(total - skip - limit, total - skip).reverse(), total };
+    },
+    version: () => version,
+  };
+};

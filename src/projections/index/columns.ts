@@ -1,0 +1,121 @@
+import { addBits, type Bits, firstBits, keepBits, noBits, setBit } from './bits.ts';
+import type { Entry, Where } from '../engine/port.ts';
+import type { Block } from './sorted.ts';
+
+/** What filters look at. */
+export type Filtered = Pick<Entry, 'filters' | 'guard'>;
+
+/** What queries have worked out about a block. */
+export type Derived = {
+  /** The values of filter fields, by case and field. */
+  readonly columns: Map<string, Column>;
+  /** Who has each guard; null if there are many. */
+  guards: ReadonlyMap<string, Bits> | null;
+};
+
+export type FilteredBlock = Block<Filtered, Derived>;
+
+/**
+ * The values that items have: for a field with few different ones, who has each; otherwise all of them in one text to
+ * search, each between STX and ETX, `starts` being the offset of each item's first and then the length.
+ */
+type Column = { readonly owners: ReadonlyMap<string, Bits> } | { readonly text: string; readonly starts: Uint32Array };
+
+type ValuesOf = (item: Filtered) => readonly string[];
+
+const few = 64;
+const control = /[\0-\x1f\x7f]/;
+const frame = /[\x02\x03]/g;
+
+const ownersOf = (items: readonly Filtered[], valuesOf: ValuesOf): Map<string, Bits> | null => {
+  const owners = new Map<string, Bits>();
+  for (const [at, item] of items.entries()) {
+    for (const value of valuesOf(item)) {
+      let bits = owners.get(value);
+      if (!bits) {
+        if (owners.size === few) return null;
+        owners.set(value, bits = noBits());
+      }
+      setBit(bits, at);
+    }
+  }
+  return owners;
+};
+
+const textOf = (items: readonly Filtered[], valuesOf: ValuesOf) => {
+  const starts = new Uint32Array(items.length + 1);
+  const parts: string[] = [];
+  let length = 0;
+  for (const [at, item] of items.entries()) {
+    for (const value of valuesOf(item)) {
+      const framed = `\x02${value.replace(frame, '\0')}\x03`;
+      parts.push(framed);
+      length += framed.length;
+    }
+    starts[at + 1] = length;
+  }
+  return { text: parts.join(''), starts };
+};
+
+export const derivedOf = (block: FilteredBlock): Derived => (block.derived ??= {
+  columns: new Map(),
+  guards: ownersOf(block.items, ({ guard }) => (guard === undefined ? [] : [guard])),
+});
+
+const columnOf = (block: FilteredBlock, field: string, lower: boolean): Column => {
+  const { columns } = derivedOf(block);
+  const name = `${lower ? 'lower' : 'exact'} ${field}`;
+  const known = columns.get(name);
+  if (known) return known;
+  const valuesOf: ValuesOf = ({ filters }) => (lower ? filters[field]!.map((value) => value.toLowerCase()) : filters[field]!);
+  const owners = ownersOf(block.items, valuesOf);
+  const column = owners ? { owners } : textOf(block.items, valuesOf);
+  columns.set(name, column);
+  return column;
+};
+
+/** The items in whose part of the text the needle occurs. */
+const search = (text: string, starts: Uint32Array, needle: string): Bits => {
+  const found = noBits();
+  for (let at = text.indexOf(needle), item = 0; at >= 0; at = text.indexOf(needle, starts[item])) {
+    while (starts[item + 1]! <= at) item++;
+    setBit(found, item++);
+  }
+  return found;
+};
+
+/** How each operation looks at a value, and what it looks for in a text of framed values. */
+const operations = {
+  equals: { lower: false, test: (own: string, value: string) => own === value, needle: (value: string) => `\x02${value}\x03` },
+  startsWith: { lower: true, test: (own: string, value: string) => own.startsWith(value), needle: (value: string) => `\x02${value}` },
+  contains: { lower: true, test: (own: string, value: string) => own.includes(value), needle: (value: string) => value || '\x02' },
+};
+
+type Matcher = (block: FilteredBlock) => Bits;
+
+const every: Matcher = ({ items }) => firstBits(items.length);
+
+/** Finds a block's matches; what it returns is the caller's to keep, not to change. A value with control characters matches nothing. */
+export const matcher = (where: Where, fields: readonly string[]): Matcher => {
+  if ('all' in where) {
+    const parts = where.all.map((part) => matcher(part, fields));
+    return (block) => parts.reduce((bits, part) => keepBits(bits, part(block)), every(block));
+  }
+  if ('any' in where) {
+    const parts = where.any.map((part) => matcher(part, fields));
+    return (block) => parts.reduce((bits, part) => addBits(bits, part(block)), noBits());
+  }
+  const { field, op, value } = where;
+  if (!fields.includes(field)) throw new Error(`No filter field ${field}`);
+  if (control.test(value)) return noBits;
+  const { lower, test, needle } = operations[op];
+  const sought = lower ? value.toLowerCase() : value;
+  // What is found is not kept for the next time: objects that outlive a query cost the garbage collector more than a search.
+  return (block) => {
+    const column = columnOf(block, field, lower);
+    if ('text' in column) return search(column.text, column.starts, needle(sought));
+    const found = noBits();
+    for (const [own, bits] of column.owners) if (test(own, sought)) addBits(found, bits);
+    return found;
+  };
+};

@@ -1,0 +1,80 @@
+import { checkStep, collections } from './collections.ts';
+import type { Change, Checkpoint, CollectionSpec, Entry, ReadStore } from '../engine/port.ts';
+
+const nothing: Checkpoint = { position: 0, event: '' };
+
+type Options = {
+  readonly collections: readonly CollectionSpec[];
+  /**
+   * What was kept from an earlier run, asked for once, at the first resume. When it throws, however late, nothing of it
+   * is used: the log has it all.
+   */
+  readonly load?: () => Promise<{ readonly checkpoint: Checkpoint; readonly changes: AsyncIterable<readonly Change[]> } | undefined>;
+};
+
+/** `entries`: all documents, each with its collection. */
+export type MemoryReadStore = ReadStore & { readonly entries: () => Iterable<readonly [string, Entry]> };
+
+/** Read models in this process's memory: the embedded default. Gone with the process, never lost before. */
+export const memoryReadStore = ({ collections: specs, load }: Options): MemoryReadStore => {
+  const kept = collections<Entry>(specs);
+  let checkpoint = nothing;
+  let toLoad = load;
+
+  const loadOnce = async (): Promise<void> => {
+    const ask = toLoad;
+    toLoad = undefined;
+    const snapshot = await ask?.();
+    if (!snapshot) return;
+    const changes: Change[] = [];
+    for await (const some of snapshot.changes) for (const change of some) changes.push(change);
+    kept.reset(changes);
+    checkpoint = snapshot.checkpoint;
+  };
+
+  const forRunner: ReadStore['forRunner'] = {
+    get: async (collection, id) => kept.of(collection).get(id),
+    list: async (collection, query) => kept.of(collection).page(query),
+  };
+
+  return {
+    forRunner,
+    // It does not lose what it has.
+    shown: () => undefined,
+    async resume() {
+      await loadOnce().catch(() => undefined);
+      return checkpoint;
+    },
+    catchUp: async () => checkpoint,
+    // Nobody else has it.
+    lead: async () => true,
+    resign: async () => undefined,
+    async apply(changes, from, to) {
+      checkStep(changes, from, to.position);
+      if (checkpoint.position !== from) return false;
+      kept.apply(changes);
+      checkpoint = to;
+      return true;
+    },
+    async clear() {
+      kept.reset([]);
+      checkpoint = nothing;
+    },
+    get: forRunner.get,
+    async getMany(collection, ids) {
+      const index = kept.of(collection);
+      return ids.map((id) => index.get(id));
+    },
+    idsNamed: async (collection, name) => kept.of(collection).named(name).map(({ id }) => id),
+    list: forRunner.list,
+    guard(collection, id) {
+      const entry = kept.of(collection).get(id);
+      return entry && (entry.guard ?? null);
+    },
+    version: (collection) => kept.of(collection).version(),
+    entries: kept.all,
+    onLost: () => undefined,
+    onMoved: () => undefined,
+    close: async () => undefined,
+  };
+};

@@ -1,0 +1,35 @@
+import type { Authored } from '../../domain/engine/authors.ts';
+import { inventory, type InventoryContent, type InventoryEvent, type Node } from '../../domain/inventory-manager/inventories.ts';
+import { type Children, projection } from '../engine/define.ts';
+import { idOf, made, touched } from '../engine/stamps.ts';
+
+export type Inventory = { readonly _id: string } & InventoryContent & { readonly nodeCount: number } & Authored;
+
+/** A node as it is kept; secrets in its attributes are sealed. */
+export type NodeDoc = Node & { readonly created: string };
+
+/** The nodes of all inventories, those of each in a part of its own. */
+export const nodes: Children<NodeDoc, InventoryEvent> = {
+  collection: 'nodes',
+  on: {
+    nodesAdded: ({ data, metadata: { at } }) => ({ put: data.nodes.map(({ name, attributes, tags }) => [name, { name, attributes, tags, created: at }]) }),
+    nodesCleared: () => ({ cleared: true }),
+    inventoryDeleted: () => ({ cleared: true }),
+  },
+  sorts: { name: (doc) => doc.name },
+  filters: { name: (doc) => doc.name, tags: (doc) => doc.tags },
+};
+
+/** Inventories; authors are ids of accounts, groups are names. */
+export const inventories = projection<Inventory, InventoryEvent>(inventory, {
+  collection: 'inventories',
+  on: {
+    inventoryCreated: (_, event) => ({ _id: idOf(event), ...event.data, nodeCount: 0, ...made(event) }),
+    nodesAdded: (doc, event) => doc && { ...doc, nodeCount: doc.nodeCount + event.data.nodes.length, ...touched(event) },
+    nodesCleared: (doc, event) => doc && { ...doc, nodeCount: 0, ...touched(event) },
+    inventoryDeleted: () => undefined,
+  },
+  sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },
+  filters: { name: (doc) => doc.name, groups: (doc) => doc.groups },
+  children: nodes,
+});

@@ -1,0 +1,24 @@
+import type { Authored } from '../../domain/engine/authors.ts';
+import { form, type FormEvent } from '../../domain/json-forms/forms.ts';
+import type { FormContent } from '../../domain/json-forms/formSchemas.ts';
+import { projection } from '../engine/define.ts';
+import { idOf, made, touched } from '../engine/stamps.ts';
+
+export type FormDoc = { readonly _id: string; readonly id: string } & FormContent & Authored;
+
+/** Forms; authors are ids of accounts. */
+export const forms = projection<FormDoc, FormEvent>(form, {
+  collection: 'forms',
+  on: {
+    formCreated: (_, event) => ({ _id: idOf(event), id: idOf(event), ...event.data, ...made(event) }),
+    formChanged: (doc, event) => doc && { ...doc, ...event.data, ...touched(event) },
+    formRestored: (_, event) => ({ _id: idOf(event), id: idOf(event), ...event.data }),
+    formDeleted: () => undefined,
+  },
+  sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },
+  filters: {
+    name: (doc) => doc.name,
+    version: (doc) => doc.version,
+    tags: (doc) => doc.tags.filter((tag) => typeof tag === 'string'),
+  },
+});

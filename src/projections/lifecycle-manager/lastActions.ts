@@ -1,0 +1,13 @@
+import { lastAction, type LastAction, type LastActionEvent } from '../../domain/lifecycle-manager/lastActions.ts';
+import { projection } from '../engine/define.ts';
+
+/** The last action by the id of the instance or group. */
+export const lastActions = projection<LastAction, LastActionEvent>(lastAction, {
+  collection: 'lastActions',
+  on: {
+    lastActionSet: (_, { data }) => data,
+    lastActionCleared: () => undefined,
+  },
+  sorts: { started: ({ started }) => started },
+  filters: {},
+});

@@ -1,0 +1,25 @@
+import type { Authored } from '../../domain/engine/authors.ts';
+import { type GroupContent, type GroupEvent, resourceGroup } from '../../domain/lifecycle-manager/resourceGroups.ts';
+import { projection } from '../engine/define.ts';
+import { idOf, made, touched } from '../engine/stamps.ts';
+
+/** `members`: how many there are, and what the last event did to them; answers tell it in their metadata. */
+export type ResourceGroupDoc = { readonly _id: string } & GroupContent & Authored & { readonly members: { readonly added: number; readonly removed: number; readonly total: number } };
+
+/** Groups of instances; authors are ids of accounts. */
+export const resourceGroups = projection<ResourceGroupDoc, GroupEvent>(resourceGroup, {
+  collection: 'resourceGroups',
+  on: {
+    resourceGroupCreated: (_, event) => {
+      const { instances, ...content } = event.data;
+      return { _id: idOf(event), ...content, ...made(event), members: { added: instances.length, removed: 0, total: instances.length } };
+    },
+    resourceGroupMembersChanged: (doc, event) => {
+      const [added, removed] = [event.data.added.length, event.data.removed.length];
+      return doc && { ...doc, ...touched(event), members: { added, removed, total: doc.members.total + added - removed } };
+    },
+    resourceGroupDeleted: () => undefined,
+  },
+  sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },
+  filters: { name: (doc) => doc.name, modelId: (doc) => doc.modelId },
+});

@@ -1,0 +1,19 @@
+import type { Authored } from '../../domain/engine/authors.ts';
+import { type ModelContent, type ModelEvent, resourceModel } from '../../domain/lifecycle-manager/resourceModels.ts';
+import { projection } from '../engine/define.ts';
+import { idOf, made, touched } from '../engine/stamps.ts';
+
+export type ModelDoc = { readonly _id: string } & ModelContent & Authored;
+
+/** Resource models; authors are ids of accounts. */
+export const resourceModels = projection<ModelDoc, ModelEvent>(resourceModel, {
+  collection: 'resourceModels',
+  on: {
+    resourceModelCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...made(event) }),
+    resourceModelChanged: (doc, event) => doc && { ...doc, ...event.data, ...touched(event) },
+    resourceModelDeleted: () => undefined,
+    resourceModelPartsRemoved: () => undefined,
+  },
+  sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },
+  filters: { name: (doc) => doc.name, actionId: (doc) => doc.actions.map(({ _id }) => _id), workflow: (doc) => doc.actions.flatMap(({ workflow }) => workflow ?? []) },
+});

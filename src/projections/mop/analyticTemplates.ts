@@ -1,0 +1,15 @@
+import { analyticTemplate, type AnalyticTemplateContent, type AnalyticTemplateEvent } from '../../domain/mop/analyticTemplates.ts';
+import { projection } from '../engine/define.ts';
+import { type TemplateDoc, templateFilters, templateSorts, templateSteps } from './mopTemplates.ts';
+
+export type AnalyticTemplateDoc = TemplateDoc<AnalyticTemplateContent>;
+
+const { created, changed, restored, deleted } = templateSteps<AnalyticTemplateContent>();
+
+/** Analytic templates. */
+export const analyticTemplates = projection<AnalyticTemplateDoc, AnalyticTemplateEvent>(analyticTemplate, {
+  collection: 'analyticTemplates',
+  on: { analyticTemplateCreated: created, analyticTemplateChanged: changed, analyticTemplateRestored: restored, analyticTemplateDeleted: deleted },
+  sorts: templateSorts,
+  filters: templateFilters,
+});

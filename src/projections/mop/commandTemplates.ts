@@ -1,0 +1,15 @@
+import { commandTemplate, type CommandTemplateContent, type CommandTemplateEvent } from '../../domain/mop/commandTemplates.ts';
+import { projection } from '../engine/define.ts';
+import { type TemplateDoc, templateFilters, templateSorts, templateSteps } from './mopTemplates.ts';
+
+export type CommandTemplateDoc = TemplateDoc<CommandTemplateContent>;
+
+const { created, changed, restored, deleted } = templateSteps<CommandTemplateContent>();
+
+/** Command templates. */
+export const commandTemplates = projection<CommandTemplateDoc, CommandTemplateEvent>(commandTemplate, {
+  collection: 'commandTemplates',
+  on: { commandTemplateCreated: created, commandTemplateChanged: changed, commandTemplateRestored: restored, commandTemplateDeleted: deleted },
+  sorts: templateSorts,
+  filters: templateFilters,
+});

@@ -1,0 +1,26 @@
+import type { Authored } from '../../domain/engine/authors.ts';
+import { automation, type AutomationContent, type AutomationEvent } from '../../domain/operations-manager/automations.ts';
+import { projection } from '../engine/define.ts';
+import { groupsGuard } from '../engine/guards.ts';
+import { idOf, made, touched } from '../engine/stamps.ts';
+
+export type AutomationDoc = { readonly _id: string } & AutomationContent & Authored;
+
+/** Automations; authors are ids of accounts, groups are names. */
+export const automations = projection<AutomationDoc, AutomationEvent>(automation, {
+  collection: 'automations',
+  on: {
+    automationCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...made(event) }),
+    automationChanged: (doc, event) => doc && { ...doc, ...event.data, ...touched(event) },
+    automationRestored: (_, event) => ({ _id: idOf(event), ...event.data }),
+    automationDeleted: () => undefined,
+  },
+  sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },
+  filters: {
+    name: (doc) => doc.name,
+    componentType: (doc) => doc.componentType ?? [],
+    componentName: (doc) => doc.componentName ?? [],
+    groups: ({ gbac }) => [...gbac.read, ...gbac.write],
+  },
+  guard: ({ gbac }) => groupsGuard(gbac),
+});

@@ -1,0 +1,41 @@
+import type { Authored } from '../../domain/engine/authors.ts';
+import { maskSecrets } from '../../domain/engine/secretFields.ts';
+import { patched, trigger, type TriggerContent, type TriggerEvent } from '../../domain/operations-manager/triggers.ts';
+import type { TriggerPatch } from '../../domain/operations-manager/triggerMembers.ts';
+import { projection } from '../engine/define.ts';
+import { documentGuard } from '../engine/guards.ts';
+import { idOf, made, touched } from '../engine/stamps.ts';
+
+// Runs have streams of their own, so that they never make editors stale.
+const noRuns = { lastExecuted: null };
+const noScheduledRuns = { nextRunAt: null, lastIntervalStart: null };
+
+export type TriggerDoc = { readonly _id: string } & TriggerContent & Authored & typeof noRuns & Partial<typeof noScheduledRuns>;
+
+// No read needs more of the secrets in form data than the mask.
+const masked = <C extends TriggerContent | TriggerPatch>(content: C): C => ('formData' in content ? { ...content, formData: maskSecrets(content.formData) } : content);
+
+const shown = (_id: string, content: TriggerContent & Authored): TriggerDoc => ({ _id, ...masked(content), ...noRuns, ...(content.type === 'schedule' && noScheduledRuns) });
+
+/** Triggers of all four types; authors are ids of accounts. */
+export const triggers = projection<TriggerDoc, TriggerEvent>(trigger, {
+  collection: 'triggers',
+  on: {
+    triggerCreated: (_, event) => shown(idOf(event), { ...event.data, ...made(event) }),
+    triggerChanged: (doc, event) => doc && patched(doc, { ...masked(event.data), ...touched(event) }),
+    triggerRestored: (_, event) => shown(idOf(event), event.data),
+    triggerDeleted: () => undefined,
+  },
+  sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },
+  filters: {
+    name: (doc) => doc.name,
+    type: (doc) => doc.type,
+    enabled: (doc) => String(doc.enabled),
+    actionId: (doc) => doc.actionId,
+    routeName: (doc) => (doc.type === 'endpoint' ? doc.routeName : []),
+    source: (doc) => (doc.type === 'eventSystem' ? doc.source : []),
+    topic: (doc) => (doc.type === 'eventSystem' ? doc.topic : []),
+    formId: (doc) => ('formId' in doc ? doc.formId ?? [] : []),
+  },
+  guard: (doc) => documentGuard('automations', doc.actionId),
+});

@@ -1,0 +1,18 @@
+import { watching, type WatchingEvent, type WatchingState } from '../../domain/operations-manager/watchings.ts';
+import { projection } from '../engine/define.ts';
+import { idOf } from '../engine/stamps.ts';
+
+/** How an account differs from the watchers that its jobs began with. No row serves it. */
+export type Watching = WatchingState & { readonly account: string };
+
+const { initial, evolve } = watching;
+
+export const watchings = projection<Watching, WatchingEvent>(watching, {
+  collection: 'watchings',
+  on: {
+    jobsWatched: (doc, event) => ({ account: idOf(event), ...evolve.jobsWatched(doc ?? initial, event.data) }),
+    jobsUnwatched: (doc, event) => ({ account: idOf(event), ...evolve.jobsUnwatched(doc ?? initial, event.data) }),
+  },
+  sorts: { account: ({ account }) => account },
+  filters: {},
+});

@@ -1,0 +1,38 @@
+import type { Authored } from '../../domain/engine/authors.ts';
+import { described, prebuilt, type PrebuiltEvent, type PrebuiltImported } from '../../domain/prebuilts/prebuilts.ts';
+import type { PrebuiltPackage } from '../../domain/prebuilts/prebuiltSchemas.ts';
+import { projection } from '../engine/define.ts';
+import { idOf, made, touched } from '../engine/stamps.ts';
+
+export type PrebuiltDoc = { readonly _id: string; readonly name: string } & Omit<PrebuiltPackage, 'bundles'> & Pick<PrebuiltImported, 'installed' | 'kept'> & Authored & {
+  readonly bundles: Readonly<Record<string, number>>;
+};
+
+const counts = (bundles: PrebuiltPackage['bundles']): Readonly<Record<string, number>> => {
+  const counted: Record<string, number> = {};
+  for (const { type } of bundles) counted[type] = (counted[type] ?? 0) + 1;
+  return counted;
+};
+
+/** Installed packages without their documents, of which a package may have 32 MiB; authors are ids of accounts. */
+export const prebuilts = projection<PrebuiltDoc, PrebuiltEvent>(prebuilt, {
+  collection: 'prebuilts',
+  on: {
+    prebuiltImported: (doc, event) => {
+      const { prebuilt, installed, kept } = event.data;
+      const { metadata, manifest, readme } = described(prebuilt, event.data);
+      const { created, createdBy } = doc ?? made(event);
+      return { _id: idOf(event), name: metadata.name, metadata, manifest, readme, bundles: counts(prebuilt.bundles), installed, kept, created, createdBy, ...touched(event) };
+    },
+    prebuiltInstalled: (doc) => doc,
+    prebuiltDeleted: () => undefined,
+  },
+  sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },
+  filters: {
+    name: (doc) => doc.name,
+    version: (doc) => doc.metadata.version,
+    author: (doc) => doc.metadata.author,
+    keywords: (doc) => doc.metadata.keywords ?? [],
+    type: (doc) => Object.keys(doc.bundles),
+  },
+});

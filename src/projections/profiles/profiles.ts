@@ -1,0 +1,34 @@
+import { adminNames } from '../../domain/authorization/admins.ts';
+import { merged } from '../../domain/profiles/mergePatch.ts';
+import { activeProfile, type ActiveProfileEvent, adminsOf, profile, type ProfileEvent } from '../../domain/profiles/profiles.ts';
+import type { ProfileContent } from '../../domain/profiles/profileSchemas.ts';
+import { projection } from '../engine/define.ts';
+import { idOf } from '../engine/stamps.ts';
+
+/** A profile as it is stored: without defaults, secrets sealed. */
+export type ProfileDoc = { readonly id: string } & ProfileContent;
+
+export const profiles = projection<ProfileDoc, ProfileEvent>(profile, {
+  collection: 'profiles',
+  on: {
+    profileCreated: (_, event) => ({ id: idOf(event), ...event.data.properties }),
+    profileUpdated: (doc, { data }) => doc && { ...merged(doc, data.changes), id: doc.id },
+    profileDeleted: () => undefined,
+  },
+  sorts: { name: (doc) => doc.id },
+  filters: {
+    name: (doc) => doc.id,
+    id: (doc) => doc.id,
+    description: (doc) => doc.description ?? [],
+    services: (doc) => doc.services ?? [],
+    admins: (doc) => (doc.authenticationProps?.admins ? adminNames(adminsOf(doc)) : []),
+  },
+});
+
+/** Which profile is active. */
+export const activeProfiles = projection<{ readonly id: string }, ActiveProfileEvent>(activeProfile, {
+  collection: 'activeProfiles',
+  on: { profileActivated: (_, { data: { id } }) => ({ id }) },
+  sorts: { name: (doc) => doc.id },
+  filters: {},
+});

@@ -1,0 +1,84 @@
+import type { Indexed } from '../index/collectionIndex.ts';
+import { type Collections, collections, type IndexChange } from '../index/collections.ts';
+import type { Checkpoint, CollectionSpec } from '../engine/port.ts';
+
+/** Where a store is: positions of different epochs have nothing to do with each other. */
+export type State = Checkpoint & { readonly epoch: string };
+
+/** The answers of the scripts `follow` and HSCAN (redisScripts.ts). */
+export type Source = {
+  readonly follow: (epoch: string, from: number) => Promise<Following | null>;
+  readonly scan: (cursor: string) => Promise<readonly [cursor: string, fieldsAndRests: readonly string[]]>;
+};
+export type Following = readonly [position: string, event: string, notices: readonly (readonly [id: string, pair: readonly [string, string]])[]];
+
+/** The indexes of all documents in Redis, and the state they are at (undefined before the first). */
+export type NearCopy = {
+  readonly collections: Collections<Indexed>;
+  at(): State | undefined;
+  /** Takes over everything there is. What was written meanwhile may be in it or not, until `follow` has seen to it. */
+  load(state: State): Promise<void>;
+  /** Takes over what was written since; false if that cannot be told from the notices, or another epoch began. */
+  follow(): Promise<boolean>;
+  /** Makes the changes if it is still at `state`. */
+  advance(state: State, changes: readonly IndexChange<Indexed>[], to: Checkpoint): void;
+};
+
+/** What a notice says in place of the rest when all documents of the part that the field names were removed. */
+export const wholePart = '*';
+
+/** The change that a field of the index means; '' when the document was removed. */
+const changeOf = (field: string, rest: string): IndexChange<Indexed> => {
+  const slash = field.indexOf('/');
+  const id = field.slice(slash + 1);
+  const collection = field.slice(0, slash);
+  if (rest === wholePart) return { collection, id, wholePart: true };
+  return { collection, id, ...(rest !== '' && { entry: JSON.parse(rest) as Indexed }) };
+};
+
+export const nearCopy = (specs: readonly CollectionSpec[], source: Source): NearCopy => {
+  const indexes = collections<Indexed>(specs);
+  let at: State | undefined;
+  let following: Promise<boolean> | undefined;
+
+  const advance = (state: State, changes: readonly IndexChange<Indexed>[], to: Checkpoint): void => {
+    if (at !== state) return;
+    indexes.apply(changes);
+    at = { ...to, epoch: state.epoch };
+  };
+
+  const catchUp = async (): Promise<boolean> => {
+    const state = at;
+    const answer = state && (await source.follow(state.epoch, state.position + 1));
+    if (!answer) return false;
+    const [position, event, notices] = answer;
+    let reached = state.position;
+    const changes: IndexChange<Indexed>[] = [];
+    for (const [id, [field, rest]] of notices) {
+      if (!id.endsWith('-0')) changes.push(changeOf(field, rest));
+      else if (Number(rest) === reached) reached = Number(id.slice(0, -2));
+      else return false;
+    }
+    if (reached !== Number(position)) return false;
+    if (reached !== state.position) advance(state, changes, { position: reached, event });
+    return true;
+  };
+
+  return {
+    collections: indexes,
+    at: () => at,
+    async load(state) {
+      const found = new Map<string, IndexChange<Indexed>>();
+      let cursor = '0';
+      do {
+        const [next, pairs] = await source.scan(cursor);
+        for (let pair = 0; pair < pairs.length; pair += 2) found.set(pairs[pair]!, changeOf(pairs[pair]!, pairs[pair + 1]!));
+        cursor = next;
+      } while (cursor !== '0');
+      indexes.reset([...found.values()]);
+      at = state;
+    },
+    follow: () => (following ??= catchUp().finally(() => { following = undefined; })),
+    advance,
+  };
+};

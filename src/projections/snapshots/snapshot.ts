@@ -1,0 +1,80 @@
+import { createHash, hash } from 'node:crypto';
+import { open, readFile, rename, rm } from 'node:fs/promises';
+import type { Change, Checkpoint, Entry } from '../engine/port.ts';
+
+/** What a snapshot belongs to: the log it was made from, and the version of the projections that made it. */
+export type Origin = { readonly log: string; readonly version: string };
+
+/** First line of a snapshot. */
+export type Header = Origin & { readonly format: 1; readonly checkpoint: Checkpoint };
+
+const lineFeed = 10;
+const perChunk = 2000;
+
+/**
+ * Writes all documents with their checkpoint, readable by the owner alone; the file appears complete or not at all.
+ * Lines: header; per document its index fields and its text; last the SHA-256 of all before.
+ */
+export const writeSnapshot = async (file: string, origin: Origin, checkpoint: Checkpoint, entries: Iterable<readonly [string, Entry]>): Promise<void> => {
+  const fresh = `${file}.new`;
+  await rm(fresh, { force: true });
+  const handle = await open(fresh, 'wx', 0o600);
+  try {
+    const checksum = createHash('sha256');
+    for (const part of partsOf({ format: 1, ...origin, checkpoint }, entries)) {
+      const bytes = Buffer.from(part);
+      checksum.update(bytes);
+      await handle.writeFile(bytes);
+    }
+    await handle.writeFile(checksum.digest('hex'));
+    await handle.sync();
+    await handle.close();
+    await rename(fresh, file);
+  } catch (error) {
+    // A part of a snapshot must not take up the last room on a disk.
+    await handle.close().catch(() => undefined);
+    await rm(fresh, { force: true });
+    throw error;
+  }
+};
+
+function* partsOf(header: Header, entries: Iterable<readonly [string, Entry]>): Generator<string> {
+  let lines = [JSON.stringify(header), ''];
+  for (const [collection, { id, text, revision, sorts, filters, guard }] of entries) {
+    lines[lines.length - 1] = JSON.stringify([collection, id, revision, sorts, filters, guard]);
+    lines.push(text, '');
+    if (lines.length > 2 * perChunk) {
+      yield lines.join('\n');
+      lines = [''];
+    }
+  }
+  yield lines.join('\n');
+}
+
+/** The snapshot of that origin; undefined when there is none, it is of another origin, or damaged. */
+export const readSnapshot = async (file: string, origin: Origin): Promise<{ checkpoint: Checkpoint; changes: AsyncIterable<readonly Change[]> } | undefined> => {
+  const bytes = await readFile(file).catch(() => undefined);
+  if (!bytes || bytes.length < 64) return undefined;
+  const body = bytes.subarray(0, -64);
+  if (hash('sha256', body, 'hex') !== bytes.subarray(-64).toString('latin1')) return undefined;
+  const end = body.indexOf(lineFeed);
+  const { format, log, version, checkpoint } = JSON.parse(body.toString('utf8', 0, end)) as Header;
+  if (format !== 1 || log !== origin.log || version !== origin.version) return undefined;
+  return { checkpoint, changes: changesIn(body, end + 1) };
+};
+
+async function* changesIn(body: Buffer, start: number): AsyncGenerator<readonly Change[]> {
+  let chunk: Change[] = [];
+  for (let at = start; at < body.length;) {
+    const middle = body.indexOf(lineFeed, at);
+    const end = body.indexOf(lineFeed, middle + 1);
+    const [collection, id, revision, sorts, filters, guard] = JSON.parse(body.toString('utf8', at, middle)) as [string, string, number, Entry['sorts'], Entry['filters'], string | null];
+    chunk.push({ collection, id, entry: { id, revision, sorts, filters, text: body.toString('utf8', middle + 1, end), ...(guard !== null && { guard }) } });
+    if (chunk.length === perChunk) {
+      yield chunk;
+      chunk = [];
+    }
+    at = end + 1;
+  }
+  if (chunk.length > 0) yield chunk;
+}

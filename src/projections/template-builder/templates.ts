@@ -1,0 +1,25 @@
+import type { Authored } from '../../domain/engine/authors.ts';
+import { template, type TemplateEvent } from '../../domain/template-builder/templates.ts';
+import type { TemplateContent } from '../../domain/template-builder/templateSchemas.ts';
+import { projection } from '../engine/define.ts';
+import { idOf, made, touched } from '../engine/stamps.ts';
+
+export type TemplateDoc = { readonly _id: string } & TemplateContent & Authored;
+
+/** Templates; authors are ids of accounts. */
+export const templates = projection<TemplateDoc, TemplateEvent>(template, {
+  collection: 'templates',
+  on: {
+    templateCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...made(event) }),
+    templateChanged: (doc, event) => doc && { ...doc, ...event.data, ...touched(event) },
+    templateRestored: (_, event) => ({ _id: idOf(event), ...event.data }),
+    templateDeleted: () => undefined,
+  },
+  sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },
+  filters: {
+    name: (doc) => doc.name,
+    type: (doc) => doc.type,
+    group: (doc) => doc.group,
+    tags: (doc) => doc.tags.filter((tag) => typeof tag === 'string'),
+  },
+});
