@@ -16,9 +16,15 @@ export const appending = async (): Promise<Findings> => {
   };
   const { store, driver } = await inTurn('c', { store: measure('store'), driver: measure('driver') });
   return {
-    comparisons: [{
-      what: `(c) durable appends, ${inFlight} in flight`, comparedWith: `@photostructure/sqlite, same table and rows, transactions of ${inFlight}`,
-      ours: store, theirs: driver, shown: perSecond, goal: { least: 0.8 },
-    }],
+    comparisons: [
+      {
+        what: `(c) durable appends, ${inFlight} in flight`,
+        comparedWith: `@photostructure/sqlite, same table and rows, transactions of ${inFlight}`,
+        ours: store,
+        theirs: driver,
+        shown: perSecond,
+        goal: { least: 0.8 },
+      },
+    ],
   };
 };

@@ -15,7 +15,10 @@ export type Cluster = {
   readonly stop: () => Promise<void>;
 };
 
-export const withoutRedis = { comparisons: [], notes: ['**Several nodes are not measured: redis-server is not installed.**'] };
+export const withoutRedis = {
+  comparisons: [],
+  notes: ['**Several nodes are not measured: redis-server is not installed.**'],
+};
 
 /** A cluster on a log of so many group mappings, without nodes yet; undefined when redis-server is not installed. */
 export const startCluster = async (documents: number): Promise<Cluster | undefined> => {
@@ -44,4 +47,5 @@ export const startCluster = async (documents: number): Promise<Cluster | undefin
 
 /** Whether a node writes the read models. */
 export const leads = async ({ url }: Service): Promise<boolean> =>
-  (JSON.parse((await ask(url, 'GET', '/health/status')).body.toString()) as { readStore: { leads: boolean } }).readStore.leads;
+  (JSON.parse((await ask(url, 'GET', '/health/status')).body.toString()) as { readStore: { leads: boolean } }).readStore
+    .leads;

@@ -35,7 +35,11 @@ export const median = (values: readonly number[]): number => {
 };
 
 /** Measures all in turn, round after round, after a round that does not count. */
-export const inTurn = async <Name extends string>(title: string, contestants: Readonly<Record<Name, () => Promise<number>>>, { warm = true, rounds = scale.rounds } = {}): Promise<Record<Name, number[]>> => {
+export const inTurn = async <Name extends string>(
+  title: string,
+  contestants: Readonly<Record<Name, () => Promise<number>>>,
+  { warm = true, rounds = scale.rounds } = {},
+): Promise<Record<Name, number[]>> => {
   const names = Object.keys(contestants) as Name[];
   const figures = Object.fromEntries(names.map((name) => [name, [] as number[]])) as Record<Name, number[]>;
   for (let round = warm ? 0 : 1; round <= rounds; round++) {

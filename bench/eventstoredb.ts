@@ -2,7 +2,16 @@ import { join } from 'node:path';
 import { openEventStoreDb } from '../src/store/eventstoredb.ts';
 import type { EventStore, StoredEvent } from '../src/store/port.ts';
 import { openSqliteReader } from '../src/store/sqlite.ts';
-import { type Comparison, type Findings, inTurn, milliseconds, perSecond, progress, scale, seconds } from './compare.ts';
+import {
+  type Comparison,
+  type Findings,
+  inTurn,
+  milliseconds,
+  perSecond,
+  progress,
+  scale,
+  seconds,
+} from './compare.ts';
 import { kinds, mappingPath } from './kinds.ts';
 import { loader } from './loader.ts';
 import { writeLog } from './logs.ts';
@@ -20,7 +29,9 @@ const mostVisible = 100;
 
 const url = process.env.TEST_ESDB_URL;
 
-/** Group mappings that are changed: few enough that a node that has changed each once need not read its stream again. */
+/**
+ * Group mappings that are changed: few enough that a node that has changed each once need not read its stream again.
+ */
 const mappingCount = 1_000;
 
 const inFlight = 64;
@@ -30,7 +41,7 @@ const streamsIn = async (file: string): Promise<ReadonlyMap<string, readonly Sto
   const streams = new Map<string, StoredEvent[]>();
   const reader = await openSqliteReader(file);
   for await (const { events } of reader.readAll(0)) {
-    for (const event of events) streams.set(event.stream, [...streams.get(event.stream) ?? [], event]);
+    for (const event of events) streams.set(event.stream, [...(streams.get(event.stream) ?? []), event]);
   }
   await reader.close();
   return streams;
@@ -49,7 +60,7 @@ const fill = async (log: string): Promise<void> => {
   writeLog(file, { kinds, documents: events / eventsEach, eventsEach });
   const streams = await streamsIn(file);
   const store = await openEventStoreDb({ url: log, log: () => undefined });
-  const left = await isFilled(store, streams.keys()) ? [] : [...streams];
+  const left = (await isFilled(store, streams.keys())) ? [] : [...streams];
   const writer = async (): Promise<void> => {
     for (let one; (one = left.pop()); ) await store.append(one[0], -1, one[1]);
   };
@@ -80,14 +91,20 @@ const timed = async (work: () => Promise<unknown>): Promise<number> => {
 const starting = async (log: string): Promise<Comparison> => {
   const started = async (): Promise<number> => {
     let node: Service | undefined;
-    const took = await timed(async () => { node = await startNode({ EVENTSTORE_URL: log }); });
+    const took = await timed(async () => {
+      node = await startNode({ EVENTSTORE_URL: log });
+    });
     await node!.stop();
     return took;
   };
   const found = await inTurn('m, start', { node: started, raw: () => timed(() => raw({ url: log })) });
   return {
-    what: `(m) start of a node with memory on ${events.toLocaleString('en')} events in EventStoreDB`, comparedWith: '@eventstore/db-client reads them all',
-    ours: found.node, theirs: found.raw, shown: seconds, goal: { most: 1.5 },
+    what: `(m) start of a node with memory on ${events.toLocaleString('en')} events in EventStoreDB`,
+    comparedWith: '@eventstore/db-client reads them all',
+    ours: found.node,
+    theirs: found.raw,
+    shown: seconds,
+    goal: { most: 1.5 },
   };
 };
 
@@ -97,13 +114,23 @@ const changed = (n: number) => ({ updates: { platformGroups: [`changed-${n}`] } 
 const changing = async (log: string, name: string, settings: Readonly<Record<string, string>>): Promise<Findings> => {
   const node = await startNode({ EVENTSTORE_URL: log, ...settings });
   const requests = Array.from({ length: 2 * mappingCount }, (_, n) =>
-    request('PATCH', mappingPath(n % mappingCount), { Authorization: basic(admin) }, JSON.stringify(changed(Math.floor(n / mappingCount)))));
+    request(
+      'PATCH',
+      mappingPath(n % mappingCount),
+      { Authorization: basic(admin) },
+      JSON.stringify(changed(Math.floor(n / mappingCount))),
+    ),
+  );
   const load = loader(requests);
   await load.run('the first time', node, { connections, status: 200, count: 4 * mappingCount });
   const found = await inTurn(`m, changes, ${name}`, {
-    service: async () => (await load.run('service', node, { connections, status: 200, milliseconds: scale.milliseconds })).rate,
+    service: async () =>
+      (await load.run('service', node, { connections, status: 200, milliseconds: scale.milliseconds })).rate,
     raw: async () => {
-      const { count, milliseconds } = await raw({ url: log, appends: { inFlight: connections, milliseconds: scale.milliseconds } });
+      const { count, milliseconds } = await raw({
+        url: log,
+        appends: { inFlight: connections, milliseconds: scale.milliseconds },
+      });
       return (count / milliseconds) * 1000;
     },
   });
@@ -112,15 +139,22 @@ const changing = async (log: string, name: string, settings: Readonly<Record<str
   await node.stop();
   const what = `(m) durable PATCH of group mappings in EventStoreDB, ${name}, ${connections} connections`;
   const comparison: Comparison = {
-    what, comparedWith: `@eventstore/db-client, ${connections} appends in flight`,
-    ours: found.service, theirs: found.raw, shown: perSecond, goal: { least: 0.5 },
+    what,
+    comparedWith: `@eventstore/db-client, ${connections} appends in flight`,
+    ours: found.service,
+    theirs: found.raw,
+    shown: perSecond,
+    goal: { least: 0.5 },
   };
   return { comparisons: [comparison], notes };
 };
 
 /** From the answer to a change on one node until another node shows it. */
 const showing = async (log: string, name: string, settings: Readonly<Record<string, string>>): Promise<Comparison> => {
-  const [one, other] = [await startNode({ EVENTSTORE_URL: log, ...settings }), await startNode({ EVENTSTORE_URL: log, ...settings })];
+  const [one, other] = [
+    await startNode({ EVENTSTORE_URL: log, ...settings }),
+    await startNode({ EVENTSTORE_URL: log, ...settings }),
+  ];
   let n = 0;
   const p99 = async (): Promise<number> => {
     const latencies: number[] = [];
@@ -128,21 +162,31 @@ const showing = async (log: string, name: string, settings: Readonly<Record<stri
       const path = mappingPath(++n % mappingCount);
       const { headers } = await ask(one.url, 'PATCH', path, { body: changed(n) });
       const position = headers['x-event-position']!;
-      latencies.push(1000 * await timed(() => ask(other.url, 'GET', path, { headers: { 'X-Min-Position': position } })));
+      latencies.push(
+        1000 * (await timed(() => ask(other.url, 'GET', path, { headers: { 'X-Min-Position': position } }))),
+      );
     }
     return latencies.toSorted((a, b) => a - b)[Math.floor(samples * 0.99)]!;
   };
   const found = await inTurn(`m, showing, ${name}`, { p99 });
   for (const node of [one, other]) await node.stop();
   return {
-    what: `(m) p99 until a change is shown by another node, EventStoreDB, ${name}`, comparedWith: 'a tenth of a second',
-    ours: found.p99, theirs: found.p99.map(() => mostVisible), shown: milliseconds, goal: { most: 1 },
+    what: `(m) p99 until a change is shown by another node, EventStoreDB, ${name}`,
+    comparedWith: 'a tenth of a second',
+    ours: found.p99,
+    theirs: found.p99.map(() => mostVisible),
+    shown: milliseconds,
+    goal: { most: 1 },
   };
 };
 
 /** (m) EventStoreDB as the log, beside its client. Only with a server in TEST_ESDB_URL, whose log has nothing else. */
 export const eventstoredb = async (): Promise<Findings> => {
-  if (!url) return { comparisons: [], notes: ['(m) is measured only where TEST_ESDB_URL names an EventStoreDB that has nothing else.'] };
+  if (!url)
+    return {
+      comparisons: [],
+      notes: ['(m) is measured only where TEST_ESDB_URL names an EventStoreDB that has nothing else.'],
+    };
   await fill(url);
   const start = await starting(url);
   const redis = await startRedis();
@@ -152,6 +196,10 @@ export const eventstoredb = async (): Promise<Findings> => {
     findings.push(await changing(url, name, settings));
     findings.push({ comparisons: [await showing(url, name, settings)] });
   }
-  if (redis === undefined) findings.push({ comparisons: [], notes: ['(m) **Redis is not measured: redis-server is not installed.**'] });
-  return { comparisons: findings.flatMap(({ comparisons }) => comparisons), notes: findings.flatMap(({ notes = [] }) => notes) };
+  if (redis === undefined)
+    findings.push({ comparisons: [], notes: ['(m) **Redis is not measured: redis-server is not installed.**'] });
+  return {
+    comparisons: findings.flatMap(({ comparisons }) => comparisons),
+    notes: findings.flatMap(({ notes = [] }) => notes),
+  };
 };

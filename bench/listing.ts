@@ -14,16 +14,20 @@ const sizes = [1_000, 10_000, 100_000];
 const contestant = async (documents: number, url: string) => {
   const service = await startWithMappings(documents, { READSTORE_URL: url });
   const all = Array.from({ length: documents }, (_, n) => mappings.created(n).data as GroupMapping);
-  const queries: readonly Query[] = queryKinds.flatMap(({ query, count }) => Array.from({ length: count }, (_, n) => query(n, documents)));
+  const queries: readonly Query[] = queryKinds.flatMap(({ query, count }) =>
+    Array.from({ length: count }, (_, n) => query(n, documents)),
+  );
   const load = loader(queries.map((query) => request('GET', pathOf(query), { Authorization: basic(admin) })));
   let changes = 0;
 
   /** A change makes all answers that the service has kept useless. */
   const change = async (): Promise<void> => {
-    const n = ++changes * 37 % documents;
+    const n = (++changes * 37) % documents;
     const platformGroups = [`platform-${changes % 500}`];
     const { provenance, externalGroup } = mappingOf(n);
-    await ask(service.url, 'PATCH', `/group-mappings/${provenance}/${externalGroup}`, { body: { updates: { platformGroups } } });
+    await ask(service.url, 'PATCH', `/group-mappings/${provenance}/${externalGroup}`, {
+      body: { updates: { platformGroups } },
+    });
     all[n] = { ...all[n]!, platformGroups };
     await ask(service.url, 'GET', '/group-mappings?limit=1');
   };
@@ -31,11 +35,18 @@ const contestant = async (documents: number, url: string) => {
   return {
     measure: async (count: number): Promise<number> => {
       await change();
-      const { p99, body, first } = await load.run(`${documents} mappings`, service, { connections: 1, status: 200, count });
+      const { p99, body, first } = await load.run(`${documents} mappings`, service, {
+        connections: 1,
+        status: 200,
+        count,
+      });
       assert.deepEqual(JSON.parse(Buffer.from(body).toString()), expected(all, queries[first]!));
       return p99;
     },
-    stop: async (): Promise<void> => { await load.stop(); await service.stop(); },
+    stop: async (): Promise<void> => {
+      await load.stop();
+      await service.stop();
+    },
   };
 };
 
@@ -55,11 +66,19 @@ const withStore = async (store: string, url: string): Promise<Findings> => {
   progress('');
   for (const { stop } of contestants) await stop();
   return {
-    comparisons: queryKinds.map(({ title, filtered }, kind): Comparison => ({
-      what: `(f) p99 of lists, ${store}, ${title}, 100,000 mappings`, comparedWith: '1,000 mappings',
-      ours: found[kind]![2]!, theirs: found[kind]![0]!, shown: milliseconds, goal: { most: filtered ? 20 : 2 },
-    })),
-    notes: [`(f) p99 at 10,000 mappings, ${store}: ${queryKinds.map(({ title }, kind) => `${title} ${milliseconds(median(found[kind]![1]!))}`).join(', ')}.`],
+    comparisons: queryKinds.map(
+      ({ title, filtered }, kind): Comparison => ({
+        what: `(f) p99 of lists, ${store}, ${title}, 100,000 mappings`,
+        comparedWith: '1,000 mappings',
+        ours: found[kind]![2]!,
+        theirs: found[kind]![0]!,
+        shown: milliseconds,
+        goal: { most: filtered ? 20 : 2 },
+      }),
+    ),
+    notes: [
+      `(f) p99 at 10,000 mappings, ${store}: ${queryKinds.map(({ title }, kind) => `${title} ${milliseconds(median(found[kind]![1]!))}`).join(', ')}.`,
+    ],
   };
 };
 
@@ -67,6 +86,12 @@ const withStore = async (store: string, url: string): Promise<Findings> => {
 export const listing = async (): Promise<Findings> => {
   const inMemory = await withStore('memory', 'memory:');
   const redis = await startRedis();
-  const inRedis: Findings = redis === undefined ? { comparisons: [], notes: ['(f) **Redis is not measured: redis-server is not installed.**'] } : await withStore('Redis', redis);
-  return { comparisons: [...inMemory.comparisons, ...inRedis.comparisons], notes: [...inMemory.notes!, ...inRedis.notes!] };
+  const inRedis: Findings =
+    redis === undefined
+      ? { comparisons: [], notes: ['(f) **Redis is not measured: redis-server is not installed.**'] }
+      : await withStore('Redis', redis);
+  return {
+    comparisons: [...inMemory.comparisons, ...inRedis.comparisons],
+    notes: [...inMemory.notes!, ...inRedis.notes!],
+  };
 };

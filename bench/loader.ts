@@ -16,7 +16,11 @@ export const loader = (requests: readonly Uint8Array[]) => {
   const next = new Map<number, number>();
 
   return {
-    run: async (name: string, { pid, port }: Server, load: Omit<Load, 'port' | 'from'>): Promise<Loaded & { readonly first: number; readonly rate: number }> => {
+    run: async (
+      name: string,
+      { pid, port }: Server,
+      load: Omit<Load, 'port' | 'from'>,
+    ): Promise<Loaded & { readonly first: number; readonly rate: number }> => {
       const from = next.get(pid) ?? 0;
       const before = cpuSeconds(pid);
       const loaded = await program.ask<Loaded>({ load: { ...load, port, from } } satisfies Order);
@@ -24,14 +28,17 @@ export const loader = (requests: readonly Uint8Array[]) => {
       const busy = shares.get(name) ?? { client: [], server: [] };
       shares.set(name, busy);
       busy.client.push(loaded.cpu);
-      busy.server.push((cpuSeconds(pid) - before) / loaded.milliseconds * 1000);
-      return { ...loaded, first: from, rate: loaded.count / loaded.milliseconds * 1000 };
+      busy.server.push(((cpuSeconds(pid) - before) / loaded.milliseconds) * 1000);
+      return { ...loaded, first: from, rate: (loaded.count / loaded.milliseconds) * 1000 };
     },
     /** How busy both sides were, in words. */
-    shares: (): string => [...shares].map(([name, { client, server }]) => {
-      const [own, other] = [median(client), median(server)];
-      return `${name}: server ${other.toFixed(2)}, load generator ${own.toFixed(2)}${own > 0.95 ? ' (saturated)' : ''}`;
-    }).join('; '),
+    shares: (): string =>
+      [...shares]
+        .map(([name, { client, server }]) => {
+          const [own, other] = [median(client), median(server)];
+          return `${name}: server ${other.toFixed(2)}, load generator ${own.toFixed(2)}${own > 0.95 ? ' (saturated)' : ''}`;
+        })
+        .join('; '),
     stop: program.stop,
   };
 };

@@ -22,9 +22,21 @@ export const logOverGrpc = async (): Promise<Findings> => {
   const comparedWith = 'the same client on an in-memory echo of the protocol';
   return {
     comparisons: [
-      { what: `(h) durable appends through gRPC, ${inFlight} in flight`, comparedWith, ours: appends.log, theirs: appends.echo, shown: perSecond },
+      {
+        what: `(h) durable appends through gRPC, ${inFlight} in flight`,
+        comparedWith,
+        ours: appends.log,
+        theirs: appends.echo,
+        shown: perSecond,
+      },
       // The round that does not count is the first.
-      { what: '(h) events read through gRPC', comparedWith, ours: reads.log.slice(1), theirs: reads.echo.slice(1), shown: perSecond },
+      {
+        what: '(h) events read through gRPC',
+        comparedWith,
+        ours: reads.log.slice(1),
+        theirs: reads.echo.slice(1),
+        shown: perSecond,
+      },
     ],
   };
 };

@@ -18,19 +18,46 @@ export const writeLog = (file: string, { kinds, documents, eventsEach }: Content
   db.exec('PRAGMA synchronous = OFF');
   const { add, flush } = inserter(db);
   const whole = kinds.reduce((sum, { share }) => sum + share, 0);
-  const streams = kinds.flatMap((kind) => Array.from({ length: Math.round(documents * kind.share / whole) }, (_, n) => ({ kind, n, hash: '' })));
+  const streams = kinds.flatMap((kind) =>
+    Array.from({ length: Math.round((documents * kind.share) / whole) }, (_, n) => ({ kind, n, hash: '' })),
+  );
   const actor = { id: hexId(0), username: 'bench', provenance: 'local' };
   let position = 0;
 
   db.exec('BEGIN');
   for (let revision = 0; revision < eventsEach; revision++) {
     for (const one of streams) {
-      const { kind: { aggregate: { category, area }, id, created, changed }, n, hash } = one;
+      const {
+        kind: {
+          aggregate: { category, area },
+          id,
+          created,
+          changed,
+        },
+        n,
+        hash,
+      } = one;
       const stream = `${category}-${id(n)}`;
       const requestId = randomUUID();
       const at = new Date(1_767_225_600_000 + ++position).toISOString();
-      const about = { $correlationId: requestId, $causationId: requestId, at, actor, operation: 'bench', requestId, schemaVersion: 1 };
-      const event = encode(stream, revision, randomUUID(), `@platform/${area}`, revision === 0 ? created(n) : changed(n, revision), about, hash);
+      const about = {
+        $correlationId: requestId,
+        $causationId: requestId,
+        at,
+        actor,
+        operation: 'bench',
+        requestId,
+        schemaVersion: 1,
+      };
+      const event = encode(
+        stream,
+        revision,
+        randomUUID(),
+        `@platform/${area}`,
+        revision === 0 ? created(n) : changed(n, revision),
+        about,
+        hash,
+      );
       add(position, stream, revision, event.id, event.type, event.data, event.metadata);
       one.hash = event.hash;
     }
@@ -43,10 +70,11 @@ export const writeLog = (file: string, { kinds, documents, eventsEach }: Content
 let written: Promise<string> | undefined;
 
 /** The folder of the long log, written once: documents of all kinds with ten events each. */
-export const longLog = (): Promise<string> => (written ??= (async () => {
-  progress('writing the long log');
-  const folder = join(await temporary(), 'long');
-  mkdirSync(folder);
-  writeLog(join(folder, 'events.db'), { kinds, documents: scale.events / 10, eventsEach: 10 });
-  return folder;
-})());
+export const longLog = (): Promise<string> =>
+  (written ??= (async () => {
+    progress('writing the long log');
+    const folder = join(await temporary(), 'long');
+    mkdirSync(folder);
+    writeLog(join(folder, 'events.db'), { kinds, documents: scale.events / 10, eventsEach: 10 });
+    return folder;
+  })());

@@ -18,15 +18,33 @@ import { table } from './table.ts';
 
 // npm run bench [-- a c ...]: measures all parts or those named, and prints one table.
 
-const parts: Readonly<Record<string, () => Promise<Findings>>> = { a: reading, b: changing, c: appending, d: replaying, e: startingUp, f: listing, g: nodes, h: logOverGrpc, i: twoNodes, j: takingOver, k: projecting, l: readingWrites, m: eventstoredb };
+const parts: Readonly<Record<string, () => Promise<Findings>>> = {
+  a: reading,
+  b: changing,
+  c: appending,
+  d: replaying,
+  e: startingUp,
+  f: listing,
+  g: nodes,
+  h: logOverGrpc,
+  i: twoNodes,
+  j: takingOver,
+  k: projecting,
+  l: readingWrites,
+  m: eventstoredb,
+};
 
 const wanted = process.argv.slice(2);
 const unknown = wanted.filter((name) => !Object.hasOwn(parts, name));
-if (unknown.length > 0) throw new Error(`No such part: ${unknown.join(', ')}; there are ${Object.keys(parts).join(', ')}`);
+if (unknown.length > 0)
+  throw new Error(`No such part: ${unknown.join(', ')}; there are ${Object.keys(parts).join(', ')}`);
 
 // The programs of this folder run compiled like the service: what tsx adds to functions would be measured, too.
 const root = fileURLToPath(new URL('..', import.meta.url));
-execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'bench/tsconfig.json'], { cwd: root, stdio: 'inherit' });
+execFileSync(process.execPath, ['node_modules/typescript/bin/tsc', '-p', 'bench/tsconfig.json'], {
+  cwd: root,
+  stdio: 'inherit',
+});
 
 process.once('exit', cleanUp);
 for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, () => process.exit(1));
@@ -37,12 +55,16 @@ for (const [name, measure] of Object.entries(parts)) {
   if (wanted.length > 0 && !wanted.includes(name)) continue;
   const findings = await measure();
   comparisons.push(...findings.comparisons);
-  notes.push(...findings.notes ?? []);
+  notes.push(...(findings.notes ?? []));
 }
 
 const { model } = cpus()[0]!;
-process.stdout.write(`${table(comparisons)}\n\n${[
-  `Node ${process.version}, ${cpus().length} x ${model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB.`,
-  ...notes,
-].map((note) => `- ${note}`).join('\n')}\n`);
+process.stdout.write(
+  `${table(comparisons)}\n\n${[
+    `Node ${process.version}, ${cpus().length} x ${model.trim()}, ${Math.round(totalmem() / 2 ** 30)} GiB.`,
+    ...notes,
+  ]
+    .map((note) => `- ${note}`)
+    .join('\n')}\n`,
+);
 process.exit();

@@ -8,7 +8,8 @@ import { secretKey } from './secretKey.ts';
 
 const dist = fileURLToPath(new URL('../dist/', import.meta.url));
 /** With BENCH_PROFILE=<name>, programs of that name (or `service`) leave CPU profiles in dist/profiles. */
-const profiled = (name: string): string[] => (process.env.BENCH_PROFILE === name ? ['--cpu-prof', `--cpu-prof-dir=${join(dist, 'profiles')}`] : []);
+const profiled = (name: string): string[] =>
+  process.env.BENCH_PROFILE === name ? ['--cpu-prof', `--cpu-prof-dir=${join(dist, 'profiles')}`] : [];
 
 const running = new Set<ChildProcess>();
 const folders = new Set<string>();
@@ -32,24 +33,37 @@ export const kept = (child: ChildProcess): ChildProcess => {
   return child.once('exit', () => running.delete(child));
 };
 
-/** A program of the folder `programs`, compiled like the service: `tell` sends it a message, `ask` also waits for its answer. */
+/**
+ * A program of the folder `programs`, compiled like the service: `tell` sends it a message, `ask` also waits for its
+ * answer.
+ */
 export const startProgram = (name: string) => {
-  const child = kept(fork(join(dist, 'bench/bench/programs', `${name}.js`), { serialization: 'advanced', execArgv: profiled(name) }));
+  const child = kept(
+    fork(join(dist, 'bench/bench/programs', `${name}.js`), { serialization: 'advanced', execArgv: profiled(name) }),
+  );
   let answered: { resolve: (message: unknown) => void; reject: (error: Error) => void } | undefined;
-  child.on('message', (message) => answered?.resolve(message)).once('exit', (code) => answered?.reject(new Error(`${name} ended with ${code}`)));
-  const tell = (order: unknown): void => { child.send(order as object); };
+  child
+    .on('message', (message) => answered?.resolve(message))
+    .once('exit', (code) => answered?.reject(new Error(`${name} ended with ${code}`)));
+  const tell = (order: unknown): void => {
+    child.send(order as object);
+  };
   return {
     pid: child.pid!,
     tell,
     /** One order at a time. */
     ask: async <Answer>(order: unknown): Promise<Answer> => {
       tell(order);
-      const message = await new Promise((resolve, reject) => { answered = { resolve, reject }; });
+      const message = await new Promise((resolve, reject) => {
+        answered = { resolve, reject };
+      });
       if (typeof message === 'object' && message !== null && 'error' in message) throw new Error(String(message.error));
       return message as Answer;
     },
     /** Ends at once. */
-    kill: (): void => { child.removeAllListeners('exit').kill('SIGKILL'); },
+    kill: (): void => {
+      child.removeAllListeners('exit').kill('SIGKILL');
+    },
     /** Ends once it has nothing left to do. */
     stop: async (): Promise<void> => {
       const exit = once(child, 'exit');
@@ -66,10 +80,19 @@ export const adminPassword = 'correct horse battery';
 /** Starts the service as shipped on a folder, its access log going to a file there; resolves once it listens. */
 export const startService = async (folder: string, settings: Record<string, string> = {}) => {
   const log = openSync(join(folder, 'access.log'), 'a');
-  const child = kept(spawn(process.execPath, [...profiled('service'), join(dist, 'main.js')], {
-    env: { ...process.env, PORT: '0', DATA_DIR: folder, ADMIN_PASSWORD: adminPassword, SECRET_KEY: secretKey, ...settings },
-    stdio: ['ignore', log, 'pipe'],
-  }));
+  const child = kept(
+    spawn(process.execPath, [...profiled('service'), join(dist, 'main.js')], {
+      env: {
+        ...process.env,
+        PORT: '0',
+        DATA_DIR: folder,
+        ADMIN_PASSWORD: adminPassword,
+        SECRET_KEY: secretKey,
+        ...settings,
+      },
+      stdio: ['ignore', log, 'pipe'],
+    }),
+  );
   closeSync(log);
   let said = '';
   const url = await new Promise<string>((resolve, reject) => {

@@ -21,14 +21,22 @@ export const projecting = async (): Promise<Findings> => {
     const program = startProgram('projects');
     const took = await program.ask<number>({ by, file, url } satisfies Projecting);
     await program.stop();
-    return events / took * 1000;
+    return (events / took) * 1000;
   };
-  const { projections, batches } = await inTurn('k', { projections: measure('projections'), batches: measure('batches') });
+  const { projections, batches } = await inTurn('k', {
+    projections: measure('projections'),
+    batches: measure('batches'),
+  });
   return {
-    comparisons: [{
-      what: `(k) ${events.toLocaleString('en')} events projected into Redis`,
-      comparedWith: 'the same batches, each a MULTI, sent without projecting',
-      ours: projections, theirs: batches, shown: perSecond, goal: { least: 0.5 },
-    }],
+    comparisons: [
+      {
+        what: `(k) ${events.toLocaleString('en')} events projected into Redis`,
+        comparedWith: 'the same batches, each a MULTI, sent without projecting',
+        ours: projections,
+        theirs: batches,
+        shown: perSecond,
+        goal: { least: 0.5 },
+      },
+    ],
   };
 };

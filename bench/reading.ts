@@ -23,16 +23,40 @@ const paths: readonly string[] = [
 
 const users: readonly Login[] = range(50, (n) => ({ user: `reader-${n}`, password: `password of reader ${n}` }));
 
-const compare = async (what: string, load: Loader, { ours, bare, status, recorded }: {
-  readonly ours: Server; readonly bare: Server; readonly status: number; readonly recorded: readonly Answer[];
-}): Promise<Comparison> => {
+const compare = async (
+  what: string,
+  load: Loader,
+  {
+    ours,
+    bare,
+    status,
+    recorded,
+  }: {
+    readonly ours: Server;
+    readonly bare: Server;
+    readonly status: number;
+    readonly recorded: readonly Answer[];
+  },
+): Promise<Comparison> => {
   const measure = (name: string, server: Server) => async (): Promise<number> => {
-    const { rate, first, body } = await load.run(name, server, { connections, status, milliseconds: scale.milliseconds });
-    if (!recorded[first % recorded.length]!.body.equals(body)) throw new Error(`${name} answered something else to ${paths[first % paths.length]}`);
+    const { rate, first, body } = await load.run(name, server, {
+      connections,
+      status,
+      milliseconds: scale.milliseconds,
+    });
+    if (!recorded[first % recorded.length]!.body.equals(body))
+      throw new Error(`${name} answered something else to ${paths[first % paths.length]}`);
     return rate;
   };
   const { service, koa } = await inTurn(what, { service: measure('service', ours), koa: measure('bare Koa', bare) });
-  return { what, comparedWith: 'bare Koa, same bytes and headers from a buffer', ours: service, theirs: koa, shown: perSecond, goal: { least: 0.6 } };
+  return {
+    what,
+    comparedWith: 'bare Koa, same bytes and headers from a buffer',
+    ours: service,
+    theirs: koa,
+    shown: perSecond,
+    goal: { least: 0.6 },
+  };
 };
 
 /** (a) Lists read by many, in full and unchanged (304), compared with Koa that does nothing but send them. */
@@ -40,7 +64,9 @@ export const reading = async (): Promise<Findings> => {
   const service = await startWithMappings(documents);
   progress('a: making accounts');
   for (const login of users) {
-    await ask(service.url, 'POST', '/authorization/accounts', { body: { username: login.user, password: login.password, memberOf: ['readers'] } });
+    await ask(service.url, 'POST', '/authorization/accounts', {
+      body: { username: login.user, password: login.password, memberOf: ['readers'] },
+    });
     await ask(service.url, 'GET', paths[0]!, { login });
   }
 
@@ -52,19 +78,23 @@ export const reading = async (): Promise<Findings> => {
     if (length !== perPage) throw new Error(`${paths[n]} gives ${length} mappings`);
   }
   const conditions = full.map(({ headers }) => ({ 'If-None-Match': headers.etag! }));
-  const unchanged = await Promise.all(paths.map((path, n) => ask(service.url, 'GET', path, { headers: conditions[n]!, status: 304 })));
+  const unchanged = await Promise.all(
+    paths.map((path, n) => ask(service.url, 'GET', path, { headers: conditions[n]!, status: 304 })),
+  );
 
   for (const { title, status, recorded, headersOf } of [
     { title: '200', status: 200, recorded: full, headersOf: () => ({}) },
     { title: '304', status: 304, recorded: unchanged, headersOf: (n: number) => conditions[n]! },
   ]) {
     const what = `(a) GET ${perPage} of ${documents.toLocaleString('en')} group mappings, ${paths.length} queries, ${users.length} users, ${title}`;
-    const load = loader(range(paths.length * users.length, (n) => {
-      const at = n % paths.length;
-      // Each query comes from each user, and no two neighbours from the same one.
-      const login = users[(n + Math.floor(n / paths.length)) % users.length]!;
-      return request('GET', paths[at]!, { Authorization: basic(login), ...headersOf(at) });
-    }));
+    const load = loader(
+      range(paths.length * users.length, (n) => {
+        const at = n % paths.length;
+        // Each query comes from each user, and no two neighbours from the same one.
+        const login = users[(n + Math.floor(n / paths.length)) % users.length]!;
+        return request('GET', paths[at]!, { Authorization: basic(login), ...headersOf(at) });
+      }),
+    );
     const bare = await startBare({ kind: 'recorded', answers: new Map(paths.map((path, n) => [path, recorded[n]!])) });
     comparisons.push(await compare(what, load, { ours: service, bare, status, recorded }));
     notes.push(`(a) ${title}, cores in use: ${load.shares()}.`);
@@ -74,4 +104,3 @@ export const reading = async (): Promise<Findings> => {
   await service.stop();
   return { comparisons, notes };
 };
-

@@ -7,11 +7,17 @@ import { type Service, startService, temporary } from './processes.ts';
 
 /** Waits until the service says it is ready; asks every 5 ms. */
 export const ready = async (url: string): Promise<void> => {
-  while ((await fetch(`${url}/health/ready`)).status !== 200) await new Promise((resolve) => { setTimeout(resolve, 5); });
+  while ((await fetch(`${url}/health/ready`)).status !== 200)
+    await new Promise((resolve) => {
+      setTimeout(resolve, 5);
+    });
 };
 
 /** The service on a log of its own with so many group mappings, ready. */
-export const startWithMappings = async (documents: number, settings: Readonly<Record<string, string>> = {}): Promise<Service> => {
+export const startWithMappings = async (
+  documents: number,
+  settings: Readonly<Record<string, string>> = {},
+): Promise<Service> => {
   progress(`writing a log of ${documents} group mappings`);
   const folder = join(await temporary(), 'data');
   mkdirSync(folder);

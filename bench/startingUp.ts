@@ -15,8 +15,13 @@ const makeSnapshot = async (folder: string): Promise<void> => {
   progress('e: making a snapshot');
   const service = await startService(folder);
   await ready(service.url);
-  const kept = async (): Promise<number> => (JSON.parse((await ask(service.url, 'GET', '/health/status')).body.toString()) as { readStore: { snapshot: number } }).readStore.snapshot;
-  while (await kept() < scale.events) await pause(100);
+  const kept = async (): Promise<number> =>
+    (
+      JSON.parse((await ask(service.url, 'GET', '/health/status')).body.toString()) as {
+        readStore: { snapshot: number };
+      }
+    ).readStore.snapshot;
+  while ((await kept()) < scale.events) await pause(100);
   await service.stop();
 };
 
@@ -38,9 +43,15 @@ export const startingUp = async (): Promise<Findings> => {
   };
   const found = await inTurn('e', { long: measure(long), short: measure(short) });
   return {
-    comparisons: [{
-      what: `(e) cold start, ${scale.events.toLocaleString('en')} events with a snapshot`, comparedWith: `${shortEvents.toLocaleString('en')} events`,
-      ours: found.long, theirs: found.short, shown: seconds, goal: { most: 3 },
-    }],
+    comparisons: [
+      {
+        what: `(e) cold start, ${scale.events.toLocaleString('en')} events with a snapshot`,
+        comparedWith: `${shortEvents.toLocaleString('en')} events`,
+        ours: found.long,
+        theirs: found.short,
+        shown: seconds,
+        goal: { most: 3 },
+      },
+    ],
   };
 };

@@ -23,7 +23,8 @@ const username = 'admin';
 const idOf = (kind: string, name: string): string => hash('sha256', `built-in ${kind} ${name}`, 'hex').slice(0, 24);
 
 /**
- * Makes sure that there are the built-in groups and, at the first start, the account `admin` in `admins` and the adapter
+ * Makes sure that there are the built-in groups and, at the first start, the account `admin` in `admins` and the
+ * adapter
  * `lab` with three simulated devices.
  */
 export const bootstrap = async ({ handle, adminPassword, tell }: Needs): Promise<void> => {
@@ -41,5 +42,6 @@ export const bootstrap = async ({ handle, adminPassword, tell }: Needs): Promise
   await provide(provideLab, labName, {});
   const password = adminPassword ?? randomBytes(18).toString('base64url');
   const { changed } = await provide(provideAccount, idOf('account', username), { username, password });
-  if (changed && adminPassword === undefined) tell(`Account ${username} has the password ${password}; change it with POST /authorization/whoami/password`);
+  if (changed && adminPassword === undefined)
+    tell(`Account ${username} has the password ${password}; change it with POST /authorization/whoami/password`);
 };

@@ -7,36 +7,49 @@ import type { Allowed } from './southbound/outbound.ts';
 import { type LogUrl, logUrl, logUrlForms } from './store/url.ts';
 import { checkTlsFiles } from './tlsFiles.ts';
 
-/** One setting of the environment: what it means, what it is without being set, how its text is read (throws a sentence). */
-type Setting<T> = { readonly about: string; readonly shown: string; readonly read: (text: string | undefined, env: NodeJS.ProcessEnv) => T };
+/**
+ * One setting of the environment: what it means, what it is without being set, how its text is read (throws a
+ * sentence).
+ */
+type Setting<T> = {
+  readonly about: string;
+  readonly shown: string;
+  readonly read: (text: string | undefined, env: NodeJS.ProcessEnv) => T;
+};
 
 const setting = <T>(about: string, shown: string, read: Setting<T>['read']): Setting<T> => ({ about, shown, read });
 
 const text = (about: string, preset: string) => setting(about, preset, (given) => given ?? preset);
 
-const integer = (about: string, preset: number, least: number, most: number) => setting(about, String(preset), (given) => {
-  const value = given === undefined ? preset : /^\d+$/.test(given) ? Number(given) : NaN;
-  if (!(value >= least && value <= most)) throw new Error(`must be an integer from ${least} to ${most}`);
-  return value;
-});
+const integer = (about: string, preset: number, least: number, most: number) =>
+  setting(about, String(preset), (given) => {
+    const value = given === undefined ? preset : /^\d+$/.test(given) ? Number(given) : NaN;
+    if (!(value >= least && value <= most)) throw new Error(`must be an integer from ${least} to ${most}`);
+    return value;
+  });
 
-const oneOf = <const T extends string>(about: string, shown: string, values: readonly T[]) => setting(about, shown, (given) => {
-  const value = values.find((v) => v === given);
-  if (given !== undefined && value === undefined) throw new Error(`must be one of ${values.join(', ')}`);
-  return value;
-});
+const oneOf = <const T extends string>(about: string, shown: string, values: readonly T[]) =>
+  setting(about, shown, (given) => {
+    const value = values.find((v) => v === given);
+    if (given !== undefined && value === undefined) throw new Error(`must be one of ${values.join(', ')}`);
+    return value;
+  });
 
-const file = (about: string) => setting(about, '', (given) => {
-  if (given !== undefined && !existsSync(given)) throw new Error(`names a file that does not exist: ${given}`);
-  if (given !== undefined && !statSync(given).isFile()) throw new Error(`names a folder or a device, not a file: ${given}`);
-  return given;
-});
+const file = (about: string) =>
+  setting(about, '', (given) => {
+    if (given !== undefined && !existsSync(given)) throw new Error(`names a file that does not exist: ${given}`);
+    if (given !== undefined && !statSync(given).isFile())
+      throw new Error(`names a folder or a device, not a file: ${given}`);
+    return given;
+  });
 
 /** What the client of Redis can read: it decodes user and password, and takes a number as the path. */
 const isRedisUrl = (given: string): boolean => {
   if (!/^rediss?:\/\//.test(given) || !URL.canParse(given)) return false;
   const { hostname, pathname, username, password } = new URL(given);
-  return hostname !== '' && /^\/?\d*$/.test(pathname) && decoded(username) !== undefined && decoded(password) !== undefined;
+  return (
+    hostname !== '' && /^\/?\d*$/.test(pathname) && decoded(username) !== undefined && decoded(password) !== undefined
+  );
 };
 
 const items = (given: string | undefined): readonly string[] => given?.split(',').map((item) => item.trim()) ?? [];
@@ -47,41 +60,83 @@ const settings = {
   HOST: text('Address to listen on', '127.0.0.1'),
   PORT: integer('Port to listen on; 0 takes a free one', 3000, 0, 65_535),
   DATA_DIR: setting('Folder of the event log, snapshots and the key file', './data', (_, env) => dataDir(env)),
-  ADMIN_PASSWORD: setting('Password of the account admin, used at the very first start only; 8 to 1024 bytes', 'made up and printed once', (given) => {
-    if (given !== undefined && (Buffer.byteLength(given) < 8 || Buffer.byteLength(given) > 1024)) throw new Error('must have 8 to 1024 bytes');
-    return given;
-  }),
-  EVENTSTORE_URL: setting(`Event log: ${logUrlForms}`, 'sqlite:<DATA_DIR>/events.db', (given, env): LogUrl =>
-    (given === undefined ? { file: join(dataDir(env), 'events.db') } : logUrl(given))),
-  ESDB_PORT: setting('Port on which the log in this process answers clients of EventStoreDB, with TLS; 0 takes a free one', 'not served', (given, env) =>
-    (given === undefined ? undefined : integer('', 0, 0, 65_535).read(given, env))),
+  ADMIN_PASSWORD: setting(
+    'Password of the account admin, used at the very first start only; 8 to 1024 bytes',
+    'made up and printed once',
+    (given) => {
+      if (given !== undefined && (Buffer.byteLength(given) < 8 || Buffer.byteLength(given) > 1024))
+        throw new Error('must have 8 to 1024 bytes');
+      return given;
+    },
+  ),
+  EVENTSTORE_URL: setting(
+    `Event log: ${logUrlForms}`,
+    'sqlite:<DATA_DIR>/events.db',
+    (given, env): LogUrl => (given === undefined ? { file: join(dataDir(env), 'events.db') } : logUrl(given)),
+  ),
+  ESDB_PORT: setting(
+    'Port on which the log in this process answers clients of EventStoreDB, with TLS; 0 takes a free one',
+    'not served',
+    (given, env) => (given === undefined ? undefined : integer('', 0, 0, 65_535).read(given, env)),
+  ),
   ESDB_HOST: text('Address to serve ESDB_PORT on', '127.0.0.1'),
-  READSTORE_URL: setting('Read models: memory: or redis://[user:password@]host:port[/db] (rediss:// for TLS)', 'memory:', (given = 'memory:') => {
-    if (given === 'memory:') return undefined;
-    if (!isRedisUrl(given)) throw new Error('must be memory: or redis://[user:password@]host:port[/db]');
-    return given;
-  }),
-  LOG_LEVEL: oneOf('Least level that is logged, whatever the active profile says', 'what the profile says, else info', ['fatal', 'error', 'warn', 'info', 'debug', 'trace', 'silent']),
+  READSTORE_URL: setting(
+    'Read models: memory: or redis://[user:password@]host:port[/db] (rediss:// for TLS)',
+    'memory:',
+    (given = 'memory:') => {
+      if (given === 'memory:') return undefined;
+      if (!isRedisUrl(given)) throw new Error('must be memory: or redis://[user:password@]host:port[/db]');
+      return given;
+    },
+  ),
+  LOG_LEVEL: oneOf('Least level that is logged, whatever the active profile says', 'what the profile says, else info', [
+    'fatal',
+    'error',
+    'warn',
+    'info',
+    'debug',
+    'trace',
+    'silent',
+  ]),
   MAX_BODY_BYTES: integer('Largest request body', 1024 ** 2, 1024, 1024 ** 3),
   MAX_IMPORT_BYTES: integer('Largest body of an import', 32 * 1024 ** 2, 1024, 1024 ** 3),
   READ_WAIT_MS: integer('How long a read waits for what was written before, in milliseconds', 2000, 0, 600_000),
-  SECRET_KEY: setting('Key that seals secrets; at least 16 characters, or base64: and the text of a secret.key', 'made up, kept in <DATA_DIR>/secret.key', (given) => {
-    if (given !== undefined) keyOf(given);
-    return given;
-  }),
-  METRICS_TOKEN: setting('Token that opens /metrics without a login (Authorization: Bearer ...); at least 16 characters', 'none', (given) => {
-    const fits = given === undefined || /^[\x21-\x7e]{16,}$/.test(given);
-    if (!fits) throw new Error('must have at least 16 characters, of ASCII and without white space');
-    return given;
-  }),
-  TLS_CERT_FILE: file('PEM certificate chain; with TLS_KEY_FILE, HTTPS is served, and ESDB_PORT uses it (else one of its own, whose authority for clients is <DATA_DIR>/esdb-authority.pem)'),
+  SECRET_KEY: setting(
+    'Key that seals secrets; at least 16 characters, or base64: and the text of a secret.key',
+    'made up, kept in <DATA_DIR>/secret.key',
+    (given) => {
+      if (given !== undefined) keyOf(given);
+      return given;
+    },
+  ),
+  METRICS_TOKEN: setting(
+    'Token that opens /metrics without a login (Authorization: Bearer ...); at least 16 characters',
+    'none',
+    (given) => {
+      const fits = given === undefined || /^[\x21-\x7e]{16,}$/.test(given);
+      if (!fits) throw new Error('must have at least 16 characters, of ASCII and without white space');
+      return given;
+    },
+  ),
+  TLS_CERT_FILE: file(
+    'PEM certificate chain; with TLS_KEY_FILE, HTTPS is served, and ESDB_PORT uses it (else one of its own, whose authority for clients is <DATA_DIR>/esdb-authority.pem)',
+  ),
   TLS_KEY_FILE: file('PEM private key of the certificate'),
-  TRUST_PROXY: setting('Addresses or CIDR blocks of proxies whose X-Forwarded-For counts, comma-separated', 'none', (given) => blockList(items(given))),
-  OUTBOUND_ALLOW: setting('Hosts, addresses or CIDR blocks that devices and webhooks may be at although they are loopback, link-local, this machine\'s or a store\'s, comma-separated', 'none', (given): Allowed => {
-    const isName = (item: string) => /^[a-z_][a-z0-9_.-]*$/i.test(item) || /^[a-z0-9_-]+(\.[a-z0-9_-]+)*\.[a-z][a-z0-9-]*$/i.test(item);
-    const [hosts, addresses] = [items(given).filter(isName), items(given).filter((item) => !isName(item))];
-    return { hosts: new Set(hosts.map((host) => host.toLowerCase())), addresses: blockList(addresses) };
-  }),
+  TRUST_PROXY: setting(
+    'Addresses or CIDR blocks of proxies whose X-Forwarded-For counts, comma-separated',
+    'none',
+    (given) => blockList(items(given)),
+  ),
+  OUTBOUND_ALLOW: setting(
+    "Hosts, addresses or CIDR blocks that devices and webhooks may be at although they are loopback, link-local, this machine's or a store's, comma-separated",
+    'none',
+    (given): Allowed => {
+      const isName = (item: string) =>
+        /^[a-z_][a-z0-9_.-]*$/i.test(item) || /^[a-z0-9_-]+(\.[a-z0-9_-]+)*\.[a-z][a-z0-9-]*$/i.test(item);
+      const [hosts, addresses] = [items(given).filter(isName), items(given).filter((item) => !isName(item))];
+      return { hosts: new Set(hosts.map((host) => host.toLowerCase())), addresses: blockList(addresses) };
+    },
+  ),
 } satisfies Record<string, Setting<unknown>>;
 
 type Settings = typeof settings;
@@ -92,9 +147,13 @@ const faultsTogether = (env: NodeJS.ProcessEnv): readonly string[] => {
   const distributed = /^esdb(\+discover)?:/.test(env.EVENTSTORE_URL ?? '');
   return [
     ...tlsFaults(env),
-    ...(!env.TLS_CERT_FILE !== !env.TLS_KEY_FILE ? [`${env.TLS_CERT_FILE ? 'TLS_KEY_FILE' : 'TLS_CERT_FILE'} is missing: TLS needs certificate and key`] : []),
+    ...(!env.TLS_CERT_FILE !== !env.TLS_KEY_FILE
+      ? [`${env.TLS_CERT_FILE ? 'TLS_KEY_FILE' : 'TLS_CERT_FILE'} is missing: TLS needs certificate and key`]
+      : []),
     ...(distributed && !env.SECRET_KEY ? ['SECRET_KEY must be set with esdb://: every node needs the same'] : []),
-    ...(distributed && env.ESDB_PORT ? ['ESDB_PORT cannot be set with esdb://: only a log in this process is served'] : []),
+    ...(distributed && env.ESDB_PORT
+      ? ['ESDB_PORT cannot be set with esdb://: only a log in this process is served']
+      : []),
   ];
 };
 
@@ -128,7 +187,11 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
   const faults: string[] = [];
   const config: Record<string, unknown> = {};
   for (const [name, { read }] of Object.entries(settings)) {
-    try { config[name] = read(env[name] || undefined, env); } catch (error) { faults.push(`${name} ${(error as Error).message}`); }
+    try {
+      config[name] = read(env[name] || undefined, env);
+    } catch (error) {
+      faults.push(`${name} ${(error as Error).message}`);
+    }
   }
   faults.push(...faultsTogether(env));
   if (faults.length > 0) throw new ConfigFaults(faults);
@@ -137,4 +200,6 @@ export const readConfig = (env: NodeJS.ProcessEnv): Config => {
 
 /** The list of settings, as `--help` prints it. */
 export const settingsHelp = (): string =>
-  Object.entries(settings).map(([name, { about, shown }]) => `  ${name.padEnd(17)} ${about}${shown ? ` (default: ${shown})` : ''}`).join('\n');
+  Object.entries(settings)
+    .map(([name, { about, shown }]) => `  ${name.padEnd(17)} ${about}${shown ? ` (default: ${shown})` : ''}`)
+    .join('\n');

@@ -40,8 +40,10 @@ const noted = async (log: Log): Promise<Noted> => {
 
 const note = async (log: Log, key: Uint8Array, after: number): Promise<void> => {
   const event = {
-    id: randomUUID(), type: keyChecked,
-    data: JSON.stringify({ check: checkOf(key) }), metadata: JSON.stringify({ at: new Date().toISOString() }),
+    id: randomUUID(),
+    type: keyChecked,
+    data: JSON.stringify({ check: checkOf(key) }),
+    metadata: JSON.stringify({ at: new Date().toISOString() }),
   };
   await log.append(keyStream, after, [event]);
 };
@@ -83,10 +85,14 @@ const opens = (key: Uint8Array, sealed: Sealed): boolean => {
 const advice = 'If that key is lost, see "A lost key" in docs/operations.md';
 
 const missing = (file: string): Error =>
-  new Error(`The log holds secrets, and their key is not here: set SECRET_KEY, or put the secret.key of this log at ${file}. ${advice}`);
+  new Error(
+    `The log holds secrets, and their key is not here: set SECRET_KEY, or put the secret.key of this log at ${file}. ${advice}`,
+  );
 
 const another = ({ fromSetting, file }: Needs): Error =>
-  new Error(`${fromSetting === undefined ? `The key file ${file} (SECRET_KEY is not set)` : 'SECRET_KEY'} is not the key that the secrets in the log are sealed with. ${advice}`);
+  new Error(
+    `${fromSetting === undefined ? `The key file ${file} (SECRET_KEY is not set)` : 'SECRET_KEY'} is not the key that the secrets in the log are sealed with. ${advice}`,
+  );
 
 /** The key of a log that does not say yet which one it is: an older one, or one that was just made. */
 const keyOfSilentLog = async (needs: Needs): Promise<Uint8Array> => {
@@ -120,7 +126,8 @@ export const keyOfLog = async (needs: Needs): Promise<Uint8Array> => {
 };
 
 /**
- * Makes the key of the setting or of the key file, which is made when it is missing, the key of the log from now on. What
+ * Makes the key of the setting or of the key file, which is made when it is missing, the key of the log from now on.
+ * What
  * was sealed with another one stays closed for ever.
  */
 export const replaceKey = async ({ log, fromSetting, file }: Needs): Promise<Uint8Array> => {

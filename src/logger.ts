@@ -6,7 +6,8 @@ import { withoutLogins } from './withoutLogins.ts';
 const mostDeep = 5;
 
 /**
- * An error as it is logged: no other members than these, since libraries hang requests, bodies and credentials on theirs.
+ * An error as it is logged: no other members than these, since libraries hang requests, bodies and credentials on
+ * theirs.
  */
 const shownError = (error: Error, deep: number): Record<string, unknown> => {
   const { name, message, stack, cause } = error;
@@ -37,11 +38,14 @@ const shownMembers = (value: object, deep: number): Record<string, unknown> => {
 
 /** The service's logger, one line of JSON each. */
 export const serviceLogger = (level: string, destination: DestinationStream): Logger =>
-  pino({
-    level,
-    base: null,
-    formatters: { log: (about) => shownMembers(about, 0) },
-    // Pino's own would shorten what is shown here.
-    serializers: { err: (shown: unknown) => shown },
-    hooks: { streamWrite: withoutLogins },
-  }, destination);
+  pino(
+    {
+      level,
+      base: null,
+      formatters: { log: (about) => shownMembers(about, 0) },
+      // Pino's own would shorten what is shown here.
+      serializers: { err: (shown: unknown) => shown },
+      hooks: { streamWrite: withoutLogins },
+    },
+    destination,
+  );

@@ -8,16 +8,18 @@ import { readConfig, settingsHelp } from './config.ts';
 import { fail, runService } from './program.ts';
 import { version } from './version.ts';
 
-const serve = (): Promise<void> => runService(readConfig(process.env), async ({ url, logUrl, warmUp }) => {
-  if (logUrl !== undefined) process.stderr.write(`event log on ${logUrl}\n`);
-  process.stderr.write(`automation-platform ${version} listens on ${url}\n`);
-  await warmUp();
-});
+const serve = (): Promise<void> =>
+  runService(readConfig(process.env), async ({ url, logUrl, warmUp }) => {
+    if (logUrl !== undefined) process.stderr.write(`event log on ${logUrl}\n`);
+    process.stderr.write(`automation-platform ${version} listens on ${url}\n`);
+    await warmUp();
+  });
 
 /** Aborts at the first signal; at the second the process ends. */
 const stopped = (reason: string): AbortSignal => {
   const controller = new AbortController();
-  for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => (controller.signal.aborted ? process.exit(1) : controller.abort(new Error(reason))));
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => (controller.signal.aborted ? process.exit(1) : controller.abort(new Error(reason))));
   return controller.signal;
 };
 
@@ -26,7 +28,11 @@ const program = new Command('automation-platform')
   .version(version)
   .addHelpText('after', `\nSettings, from the environment, all optional:\n${settingsHelp()}`)
   .action(serve);
-program.command('account').description('Accounts, offline').command('passwd <name>').description('Set the password of an account while the service is stopped (with esdb:// also while it runs)')
+program
+  .command('account')
+  .description('Accounts, offline')
+  .command('passwd <name>')
+  .description('Set the password of an account while the service is stopped (with esdb:// also while it runs)')
   .option('--new-key', 'when the key of the log is lost: seal with SECRET_KEY, or a new secret.key, from now on')
   .action((name: string, { newKey }: { newKey?: boolean }) => setPassword(readConfig(process.env), name, { newKey }));
 const copyHelp = `
@@ -34,12 +40,22 @@ Events are copied byte by byte, those of other tools with their content types. S
 ever, are so in the copy. Not copied: streams and events of EventStoreDB's own (names and types that begin with $), but for
 the metadata of streams of other tools. What stays behind is named at the end.`;
 const log = program.command('log').description('The event log, offline');
-log.command('copy <from> <to>').description('Copy a log to another place: sqlite:<file> or esdb://...; run it again to go on after a stop')
-  .option('--skip-incomplete', 'leave out streams of other tools that have lost events, as by scavenging; without it such a stream ends the copy')
+log
+  .command('copy <from> <to>')
+  .description('Copy a log to another place: sqlite:<file> or esdb://...; run it again to go on after a stop')
+  .option(
+    '--skip-incomplete',
+    'leave out streams of other tools that have lost events, as by scavenging; without it such a stream ends the copy',
+  )
   .addHelpText('after', copyHelp)
   .action((from: string, to: string, { skipIncomplete }: { skipIncomplete?: boolean }) =>
-    logCopy(from, to, stopped('Stopped; run the same command again to go on'), process.stderr, { skipIncomplete }));
-log.command('accept').description('Accept that the log lacks events that were in it, as after an older backup was restored, and what is damaged in it')
+    logCopy(from, to, stopped('Stopped; run the same command again to go on'), process.stderr, { skipIncomplete }),
+  );
+log
+  .command('accept')
+  .description(
+    'Accept that the log lacks events that were in it, as after an older backup was restored, and what is damaged in it',
+  )
   .action(() => logAccept(readConfig(process.env)));
 
 await program.parseAsync().catch(fail);

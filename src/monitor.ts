@@ -38,30 +38,58 @@ const unknown: Page = { entries: [], total: 0 };
 
 /** How the service is: for metrics, for /health/ready, for /health/status. */
 export const monitor = (needs: Needs) => {
-  const { log, logKind, noteFault, scrubbed, logMeasures, logListens, misplaced, touched, run, model, modelKind, acknowledged, snapshot } = needs;
+  const {
+    log,
+    logKind,
+    noteFault,
+    scrubbed,
+    logMeasures,
+    logListens,
+    misplaced,
+    touched,
+    run,
+    model,
+    modelKind,
+    acknowledged,
+    snapshot,
+  } = needs;
   const started = Date.now();
   // What is parked cannot be known while the read models cannot be read.
-  const list = (collection: string, sort: string): Promise<Page> => model.list(collection, { sort, order: 1, skip: 0, limit: mostNamed }).catch(() => unknown);
+  const list = (collection: string, sort: string): Promise<Page> =>
+    model.list(collection, { sort, order: 1, skip: 0, limit: mostNamed }).catch(() => unknown);
   const parkedReactions = () => list('parkedReactions', 'at');
   const parkedDocuments = () => list(parkedSpec.name, 'name');
   // Who asks while the log is away must not wait until it is back.
-  const logHead = (): Promise<number | null> => (log.connected() ? log.head().catch(() => null) : Promise.resolve(null));
+  const logHead = (): Promise<number | null> =>
+    log.connected() ? log.head().catch(() => null) : Promise.resolve(null);
   const lag = () => Math.max(0, acknowledged() - run.position());
   const works = () => run.ready() && run.fault() === undefined && log.fault() === undefined && log.connected();
   // Asked by whoever likes: one connection at a time tells them all.
   let asked: Promise<boolean> | undefined;
-  const served = (): Promise<boolean> | undefined => (asked ??= logListens?.().finally(() => { asked = undefined; }));
-  const ready = async () => works() && await served() !== false;
+  const served = (): Promise<boolean> | undefined =>
+    (asked ??= logListens?.().finally(() => {
+      asked = undefined;
+    }));
+  const ready = async () => works() && (await served()) !== false;
 
   const measures: Measures = {
     projection_position: { help: 'Position of the read models in the log', value: run.position },
     projection_lag: { help: 'Acknowledged positions that the read models do not show yet', value: lag },
     projection_leads: { help: '1 while this process writes the read models', value: () => (run.lead.held() ? 1 : 0) },
-    projections_parked: { help: 'Documents that cannot be shown, because an event of theirs cannot be read', value: async () => (await parkedDocuments()).total },
+    projections_parked: {
+      help: 'Documents that cannot be shown, because an event of theirs cannot be read',
+      value: async () => (await parkedDocuments()).total,
+    },
     reactions_parked: { help: 'Events whose consequences failed', value: async () => (await parkedReactions()).total },
     store_stopped: { help: '1 while the log takes no changes', value: () => (log.fault() === undefined ? 0 : 1) },
-    streams_touched: { help: 'Streams that somebody else has touched, as far as this process knows', value: () => touched().size },
-    misplaced_events_total: { help: 'Events under @platform/ that somebody else wrote since this process started', value: misplaced.count },
+    streams_touched: {
+      help: 'Streams that somebody else has touched, as far as this process knows',
+      value: () => touched().size,
+    },
+    misplaced_events_total: {
+      help: 'Events under @platform/ that somebody else wrote since this process started',
+      value: misplaced.count,
+    },
     store_connected: { help: '0 while the log cannot be reached', value: () => (log.connected() ? 1 : 0) },
     ...logMeasures,
   };
@@ -77,19 +105,35 @@ export const monitor = (needs: Needs) => {
 
   const status = async (): Promise<Record<string, unknown>> => {
     const [isReady, isServed, documents, parked, head] = await Promise.all([
-      ready(), served(), parkedDocuments(), parkedReactions(), logHead(),
+      ready(),
+      served(),
+      parkedDocuments(),
+      parkedReactions(),
+      logHead(),
     ]);
     return {
       status: isReady && isSound() && documents.total + parked.total === 0 ? 'up' : 'degraded',
       version,
       uptimeSeconds: Math.round((Date.now() - started) / 1000),
       eventStore: {
-        kind: logKind, position: head, connected: log.connected(), served: isServed ?? null,
-        fault: log.fault() ?? null, noteFault: noteFault() ?? null, checks: checks(),
+        kind: logKind,
+        position: head,
+        connected: log.connected(),
+        served: isServed ?? null,
+        fault: log.fault() ?? null,
+        noteFault: noteFault() ?? null,
+        checks: checks(),
         misplaced: { events: misplaced.count(), streams: misplaced.streams().slice(0, mostNamed) },
         touched: Object.fromEntries([...touched()].slice(0, mostNamed)),
       },
-      readStore: { kind: modelKind, leads: run.lead.held(), position: run.position(), lag: lag(), fault: run.fault() ?? null, snapshot: snapshot() },
+      readStore: {
+        kind: modelKind,
+        leads: run.lead.held(),
+        position: run.position(),
+        lag: lag(),
+        fault: run.fault() ?? null,
+        snapshot: snapshot(),
+      },
       parked: {
         documents: Object.fromEntries(documents.entries.map((entry) => [entry.id, parkedIn(entry).reason])),
         reactions: parked.entries.map(({ text }) => JSON.parse(text)),

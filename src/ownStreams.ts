@@ -4,7 +4,8 @@ import { publishedEvent } from './domain/operations-manager/publishedEvents.ts';
 import { splitStream } from './store/event.ts';
 import type { StoredEvent } from './store/port.ts';
 
-// Beside those of the domain: what the log itself keeps in streams (payloads.ts, identity.ts, eventstoredbCheckpoints.ts, keyCheck.ts).
+// Beside those of the domain: what the log itself keeps in streams (payloads.ts, identity.ts,
+// eventstoredbCheckpoints.ts, keyCheck.ts).
 const categories = new Set([...aggregates.map(({ category }) => category), 'payload', 'log', 'checkpoint', 'secret']);
 
 /** Whether a stream is the platform's own; what tools write is in others. */

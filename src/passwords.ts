@@ -28,7 +28,9 @@ const plain = (password: string): Buffer => {
 
 const derive = (password: string, salt: Buffer, { ln, r, p }: Cost, length: number): Promise<Buffer> =>
   new Promise((resolve, reject) => {
-    scrypt(plain(password), salt, length, { N: 2 ** ln, r, p, maxmem: 256 * 2 ** ln * r }, (error, hash) => (error ? reject(error) : resolve(hash)));
+    scrypt(plain(password), salt, length, { N: 2 ** ln, r, p, maxmem: 256 * 2 ** ln * r }, (error, hash) =>
+      error ? reject(error) : resolve(hash),
+    );
   });
 
 const written = ({ ln, r, p }: Cost, salt: Buffer, hash: Buffer): string =>
@@ -38,7 +40,8 @@ const form = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/=]+)
 
 /**
  * Hashes passwords with scrypt (N=2^14, r=8, p=5), off the event loop, two at a time. Logins take turns by the
- * address that they come from; new passwords have a turn together. When too many wait: `limited`. A hash is one text with
+ * address that they come from; new passwords have a turn together. When too many wait: `limited`. A hash is one text
+ * with
  * its parameters and salt.
  */
 export const passwords = () => {
@@ -51,11 +54,15 @@ export const passwords = () => {
   return {
     /** `invalid` above 1,024 bytes. */
     hashPassword: async (password: string): Promise<string> => {
-      if (Buffer.byteLength(password) > mostBytes) throw new Refusal('invalid', `A password has at most ${mostBytes} bytes`, { path: '/password' });
+      if (Buffer.byteLength(password) > mostBytes)
+        throw new Refusal('invalid', `A password has at most ${mostBytes} bytes`, { path: '/password' });
       const salt = randomBytes(saltBytes);
       return written(cost, salt, await inTurn(newPasswords, () => derive(password, salt, cost, hashBytes)));
     },
-    /** Whether it is the password of the hash; `from` says whose turn it takes. Without a hash: false, after the same time. */
+    /**
+     * Whether it is the password of the hash; `from` says whose turn it takes. Without a hash: false, after the same
+     * time.
+     */
     verifyPassword: async (password: string, hashed: string | undefined, from: string): Promise<boolean> => {
       const [, ln, r, p, salt, hash] = form.exec(hashed ?? nobody) ?? [];
       if (salt === undefined || hash === undefined) throw new Error('Not a password hash');

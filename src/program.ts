@@ -5,7 +5,9 @@ import { type Running, startService } from './start.ts';
 import { version } from './version.ts';
 import { withoutLogins } from './withoutLogins.ts';
 
-const say = (line: string): void => { process.stderr.write(`${line}\n`); };
+const say = (line: string): void => {
+  process.stderr.write(`${line}\n`);
+};
 
 /** Ends the process with 1 and one sentence; a stack helps nobody who has a setting wrong. */
 export const fail = (error: unknown): never => {
@@ -22,7 +24,8 @@ const logOnStdout = (level: string) => {
 };
 
 /**
- * Runs the service until SIGTERM or SIGINT, then ends the process with 0; a second signal ends it at once. Logs a line for
+ * Runs the service until SIGTERM or SIGINT, then ends the process with 0; a second signal ends it at once. Logs a line
+ * for
  * each step of its life. `ready` is called once it answers.
  */
 export const runService = async (config: Config, ready: (service: Running) => Promise<void>): Promise<void> => {
@@ -46,5 +49,7 @@ export const runService = async (config: Config, ready: (service: Running) => Pr
   logger.info({ url, logUrl }, 'ready');
   if (!config.TLS_CERT_FILE && !['127.0.0.1', '::1', 'localhost'].includes(config.HOST))
     logger.warn('Passwords cross the network in clear: HOST is not loopback and TLS_CERT_FILE is not set');
-  await ready(service).catch((error: unknown) => { if (signals === 0) throw error; });
+  await ready(service).catch((error: unknown) => {
+    if (signals === 0) throw error;
+  });
 };

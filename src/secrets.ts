@@ -1,4 +1,12 @@
-import { createCipheriv, createDecipheriv, createHmac, createSecretKey, hkdfSync, type KeyObject, randomBytes } from 'node:crypto';
+import {
+  createCipheriv,
+  createDecipheriv,
+  createHmac,
+  createSecretKey,
+  hkdfSync,
+  type KeyObject,
+  randomBytes,
+} from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { Refusal } from './domain/engine/refusal.ts';
@@ -10,7 +18,8 @@ const ivBytes = 12;
 const tagBytes = 16;
 const leastCharacters = 16;
 
-const derived = (key: Uint8Array, use: string): KeyObject => createSecretKey(new Uint8Array(hkdfSync('sha256', key, '', `automation-platform ${use}`, 32)));
+const derived = (key: Uint8Array, use: string): KeyObject =>
+  createSecretKey(new Uint8Array(hkdfSync('sha256', key, '', `automation-platform ${use}`, 32)));
 
 const hmac = (key: KeyObject, text: string): string => createHmac('sha256', key).update(text).digest('base64url');
 
@@ -33,7 +42,11 @@ export const secrets = ({ key }: { readonly key: Uint8Array }) => {
         decipher.setAuthTag(text.subarray(-tagBytes));
         return decipher.update(text.subarray(ivBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
       } catch (cause) {
-        throw new Refusal('unprocessable', 'A stored secret cannot be opened: it was sealed with another key. Set it again', { cause });
+        throw new Refusal(
+          'unprocessable',
+          'A stored secret cannot be opened: it was sealed with another key. Set it again',
+          { cause },
+        );
       }
     },
     /** Keyed digest, base64url: equal texts have equal digests, and nobody without the key can try guesses. */
@@ -45,7 +58,9 @@ export type Secrets = ReturnType<typeof secrets>;
 
 const keyBytes = 32;
 
-/** The key of a setting: `base64:` and what a key file says, or stretched from at least 16 characters; else an Error. */
+/**
+ * The key of a setting: `base64:` and what a key file says, or stretched from at least 16 characters; else an Error.
+ */
 export const keyOf = (setting: string): Uint8Array => {
   if (setting.startsWith('base64:')) {
     const key = Buffer.from(setting.slice('base64:'.length), 'base64');
@@ -63,13 +78,22 @@ const keyIn = (text: string, file: string): Uint8Array => {
 };
 
 /** The key of the setting, else that in the file; undefined when there is neither. */
-export const givenKey = ({ fromSetting, file }: { readonly fromSetting: string | undefined; readonly file: string }): Uint8Array | undefined => {
+export const givenKey = ({
+  fromSetting,
+  file,
+}: {
+  readonly fromSetting: string | undefined;
+  readonly file: string;
+}): Uint8Array | undefined => {
   if (fromSetting !== undefined) return keyOf(fromSetting);
   const text = read(file);
   return text === undefined ? undefined : keyIn(text, file);
 };
 
-/** What a log may say of its key: two keys have the same check only if they are the same, and it does not lead to the key. */
+/**
+ * What a log may say of its key: two keys have the same check only if they are the same, and it does not lead to the
+ * key.
+ */
 export const checkOf = (key: Uint8Array): string => hmac(derived(key, 'check'), 'key of the log');
 
 const read = (file: string): string | undefined => {
@@ -82,7 +106,8 @@ const read = (file: string): string | undefined => {
 };
 
 /**
- * Makes the key file, mode 0600, with a random key: whole or not at all. When two processes do so at once, the first one's
+ * Makes the key file, mode 0600, with a random key: whole or not at all. When two processes do so at once, the first
+ * one's
  * key is everybody's.
  */
 export const makeKey = (file: string): Uint8Array => {

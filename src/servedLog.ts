@@ -13,7 +13,10 @@ import type { SqliteStore } from './store/sqlite.ts';
 
 const loopback = new Set(['127.0.0.1', '::1']);
 /** Where this machine reaches itself when it listens everywhere. */
-const loopbackOf = new Map([['0.0.0.0', '127.0.0.1'], ['::', '::1']]);
+const loopbackOf = new Map([
+  ['0.0.0.0', '127.0.0.1'],
+  ['::', '::1'],
+]);
 
 type Needs = {
   readonly config: Config;
@@ -40,17 +43,25 @@ const checkFree = async (port: number, host: string): Promise<void> => {
 };
 
 /**
- * Serves the embedded log to clients of EventStoreDB, whoever they are: with TLS, to accounts whose roles have the methods
+ * Serves the embedded log to clients of EventStoreDB, whoever they are: with TLS, to accounts whose roles have the
+ * methods
  * of the log.
  */
 export const servedLog = async ({ config, port, store, auth, log }: Needs): Promise<ServedLog> => {
   const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile, ESDB_HOST: host, DATA_DIR: folder } = config;
   const given = certFile !== undefined && keyFile !== undefined;
-  const certificate = given ? { cert: await readFile(certFile, 'utf8'), key: await readFile(keyFile, 'utf8') } : await ownCertificate(folder, host, log);
+  const certificate = given
+    ? { cert: await readFile(certFile, 'utf8'), key: await readFile(keyFile, 'utf8') }
+    : await ownCertificate(folder, host, log);
   if (port !== 0) await checkFree(port, host);
   const advertise = everywhere.has(host) ? hostname() : loopback.has(host) ? 'localhost' : host;
   const served = await serveLog({
-    store, host, port, certificate, advertise, log,
+    store,
+    host,
+    port,
+    certificate,
+    advertise,
+    log,
     own: isOwnStream,
     authorize: async (authorization, address) => {
       const known = await auth.byBasic(authorization, address);

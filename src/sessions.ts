@@ -37,7 +37,8 @@ const { area, category } = agentSession;
 const source = `@platform/${area}`;
 
 /**
- * Carries sessions out while this process leads: those that the log tells of, and at first those that are still running. What has not been
+ * Carries sessions out while this process leads: those that the log tells of, and at first those that are still
+ * running. What has not been
  * posted is posted, templates are rendered (again); the others wait for their report. Whatever happens, a session ends
  * with its time, counted from its start. Sessions of one agent share its places; agents do not wait for each other.
  */
@@ -50,20 +51,38 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead: 
   /** Waits until somebody else ends the session, or its time is up. */
   const report = (signal: AbortSignal): Promise<never> => abortable(new Promise<never>(() => undefined), signal);
 
-  /** Takes a turn of the account that started the session. The template sees secrets masked: what it renders is kept in clear. */
-  const render = async (template: string, { data: { inputs }, metadata: { actor } }: Recorded<SessionStarted>, signal: AbortSignal): Promise<AgentAnswer> => {
+  /**
+   * Takes a turn of the account that started the session. The template sees secrets masked: what it renders is kept in
+   * clear.
+   */
+  const render = async (
+    template: string,
+    { data: { inputs }, metadata: { actor } }: Recorded<SessionStarted>,
+    signal: AbortSignal,
+  ): Promise<AgentAnswer> => {
     try {
       const text = await renderer.render(template, maskSecrets(inputs) as typeof inputs, { account: actor.id, signal });
       return { status: 'COMPLETE', lastMessage: asMessage(text) };
     } catch (error) {
-      if (error instanceof Refusal && error.code === 'unprocessable') return { status: 'FAILED', lastMessage: asMessage(error.message) };
+      if (error instanceof Refusal && error.code === 'unprocessable')
+        return { status: 'FAILED', lastMessage: asMessage(error.message) };
       throw error;
     }
   };
 
   /** What becomes of a session that has not ended; undefined: it has. */
-  const outcomeOf = async (sessionId: string, started: Recorded<SessionStarted>, signal: AbortSignal): Promise<AgentAnswer | undefined> => {
-    const { data: { agent: { id, name }, inputs }, metadata: { traceparent } } = started;
+  const outcomeOf = async (
+    sessionId: string,
+    started: Recorded<SessionStarted>,
+    signal: AbortSignal,
+  ): Promise<AgentAnswer | undefined> => {
+    const {
+      data: {
+        agent: { id, name },
+        inputs,
+      },
+      metadata: { traceparent },
+    } = started;
     const { status, posted } = await tools.state(agentSession, sessionId);
     if (status !== 'RUNNING') return undefined;
     if (posted) return report(signal);
@@ -72,7 +91,19 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead: 
       if (content?.template !== undefined) return abortable(render(content.template, started, signal), signal);
       if (content?.url === undefined) return { status: 'FAILED', lastMessage: 'The agent has been deleted' };
       const { changed } = await handle(postSession, { ...requestFor(started), id: sessionId, input: {} });
-      return changed ? webhook({ url: content.url, ...(content.headers && { headers: content.headers }), sessionId, agent: name, inputs, traceparent }, signal) : {};
+      return changed
+        ? webhook(
+            {
+              url: content.url,
+              ...(content.headers && { headers: content.headers }),
+              sessionId,
+              agent: name,
+              inputs,
+              traceparent,
+            },
+            signal,
+          )
+        : {};
     });
   };
 
@@ -83,7 +114,7 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead: 
       return { status: 'FAILED', lastMessage: `It has not ended within ${started.data.timeout} seconds` };
     });
     if (!answer) return;
-    if (answer.status) return void await handle(endSession, { ...about, input: answer });
+    if (answer.status) return void (await handle(endSession, { ...about, input: answer }));
     if (answer.lastMessage !== undefined) await handle(noteMessage, { ...about, input: answer });
     // From here on as after a restart: it is posted, and reports.
     return carryOn(id, started, signal);
@@ -98,9 +129,11 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead: 
       try {
         // First of all whether its stream can be used.
         await tools.state(agentSession, id);
-        const [started] = await events(`${category}-${id}`, 0, 0) as readonly Recorded<SessionStarted>[];
+        const [started] = (await events(`${category}-${id}`, 0, 0)) as readonly Recorded<SessionStarted>[];
         const left = Date.parse(started!.metadata.at) + started!.data.timeout * 1000 - Date.now();
-        const late = (): void => { aborting.abort('late' satisfies Why); };
+        const late = (): void => {
+          aborting.abort('late' satisfies Why);
+        };
         if (left <= 0) late();
         else timer ??= setTimeout(late, left);
         await carryOn(id, started!, signal);
@@ -123,14 +156,24 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead: 
     if (stop.signal.aborted || !leading.held() || held.has(id)) return;
     const aborting = new AbortController();
     const done = insist(id, aborting).finally(() => held.delete(id));
-    held.set(id, { abort: (why) => { aborting.abort(why); }, done });
+    held.set(id, {
+      abort: (why) => {
+        aborting.abort(why);
+      },
+      done,
+    });
   };
 
   /** Takes over what is running, once it can be read. */
   const resume = async (signal: AbortSignal): Promise<void> => {
     while (!signal.aborted) {
       try {
-        for (const { sessionId } of await queryAll(tools, 'agentSessions', { field: 'status', op: 'equals', value: 'RUNNING' })) take(sessionId);
+        for (const { sessionId } of await queryAll(tools, 'agentSessions', {
+          field: 'status',
+          op: 'equals',
+          value: 'RUNNING',
+        }))
+          take(sessionId);
         return;
       } catch (error) {
         log('Running sessions could not be read; it is tried again', { error });
@@ -161,12 +204,15 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead: 
       const { category: kind, id } = splitStream(stream);
       if (kind !== category) return;
       if (topic === 'sessionStarted') take(id);
-      else if (topic === 'sessionCompleted' || topic === 'sessionFailed' || topic === 'sessionCanceled') held.get(id)?.abort('ended');
+      else if (topic === 'sessionCompleted' || topic === 'sessionFailed' || topic === 'sessionCanceled')
+        held.get(id)?.abort('ended');
     },
     /** Of the streams whose events it is told. */
     categories: new Set([category]),
     /** Begins; also with the sessions that another process has left running. */
-    start: (): void => { turns = lead(); },
+    start: (): void => {
+      turns = lead();
+    },
     /** Breaks calls off and leaves the sessions as they are, for the next start or another process. */
     stop: async (): Promise<void> => {
       stop.abort();

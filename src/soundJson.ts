@@ -30,12 +30,13 @@ const endOfString = (text: string, at: number): number => {
   return -1;
 };
 
-const isSpace = (character: string | undefined): boolean => character === ' ' || character === '\n' || character === '\r' || character === '\t';
+const isSpace = (character: string | undefined): boolean =>
+  character === ' ' || character === '\n' || character === '\r' || character === '\t';
 
 /** Where strings with escapes that are names begin (after their opening quote) and end, in the order of the text. */
 const escapedNames = (text: string): readonly (readonly [number, number])[] => {
   const found: (readonly [number, number])[] = [];
-  for (let at = text.indexOf('\\'); at >= 0;) {
+  for (let at = text.indexOf('\\'); at >= 0; ) {
     const end = endOfString(text, at);
     if (end < 0) break;
     let after = end + 1;
@@ -57,7 +58,12 @@ const rename = (value: unknown, nameOf: ReadonlyMap<string, string>): void => {
     if (!members.some(([name]) => nameOf.has(name))) continue;
     for (const [name] of members) delete (next as Record<string, unknown>)[name];
     for (const [name, member] of members)
-      Object.defineProperty(next, nameOf.get(name) ?? name, { value: member, enumerable: true, configurable: true, writable: true });
+      Object.defineProperty(next, nameOf.get(name) ?? name, {
+        value: member,
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      });
   }
 };
 

@@ -58,7 +58,8 @@ import { withoutLogins } from './withoutLogins.ts';
 const snapshotEvery = 20_000;
 
 /**
- * A running service. `stop` ends it in order: no new requests, answers under way, reactions, projections, stores. `warmUp`
+ * A running service. `stop` ends it in order: no new requests, answers under way, reactions, projections, stores.
+ * `warmUp`
  * does ahead what else the first request of each kind would wait for.
  */
 export type Running = {
@@ -81,12 +82,17 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   });
   const snapshotFile = join(folder, snapshotName);
   const seen = await seenBySnapshot(snapshotFile);
-  const opened = await blaming(`EVENTSTORE_URL ${'url' in logUrl ? withoutLogins(logUrl.url) : `sqlite:${logUrl.file}`}`, () => openLog(logUrl, warn, seen));
+  const opened = await blaming(
+    `EVENTSTORE_URL ${'url' in logUrl ? withoutLogins(logUrl.url) : `sqlite:${logUrl.file}`}`,
+    () => openLog(logUrl, warn, seen),
+  );
   const log = withPayloads<EventStore>('embedded' in opened ? opened.embedded : opened.remote, mayHaveParts);
-  const key = await keyOfLog({ log, fromSetting: config.SECRET_KEY, file: secretKeyFile(config) }).catch(async (error: unknown) => {
-    await log.close();
-    throw error;
-  });
+  const key = await keyOfLog({ log, fromSetting: config.SECRET_KEY, file: secretKeyFile(config) }).catch(
+    async (error: unknown) => {
+      await log.close();
+      throw error;
+    },
+  );
   const sealing = secrets({ key });
 
   // Reads wait for everything that was acknowledged: by this process, or by an earlier one on this log.
@@ -117,30 +123,53 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   };
   const model = inMemory
     ? memoryReadStore({ collections: collectionsOf(projections), load: snapshotFound })
-    : redisReadStore({ url: readUrl, prefix: `ap:${origin.log}:${origin.version}`, collections: collectionsOf(projections) });
+    : redisReadStore({
+        url: readUrl,
+        prefix: `ap:${origin.log}:${origin.version}`,
+        collections: collectionsOf(projections),
+      });
   const run = runProjections({
-    store, model, projections, onTouched: touched.note,
+    store,
+    model,
+    projections,
+    onTouched: touched.note,
     // A replay into memory puts each document into words once; one step of Redis must not block it for long.
     catchUp: inMemory ? Infinity : 5_000,
     log: warn,
   });
-  const snapshotTimer = setInterval(() => { if (inMemory && run.ready()) keeping.moved(run.position(), run.taken()); }, 1000).unref();
+  const snapshotTimer = setInterval(() => {
+    if (inMemory && run.ready()) keeping.moved(run.position(), run.taken());
+  }, 1000).unref();
 
   const streams = streamsOf(store, aggregates, projections, touched);
   const guarding = touchedGuard(streams, touched);
   const hashing = passwords();
   const tools = commandTools({
-    model, streams, settled,
+    model,
+    streams,
+    settled,
     nameSort: (collection) => Object.keys(projections.find((p) => p.collection === collection)!.sorts)[0]!,
     rest: { ...hashing, seal: sealing.seal, unseal: sealing.unseal, methods: () => methodsOf(areas) },
   });
   const loggedAtFirst = logger.level;
   const settings = activeSettings({
-    state: tools.state, log: warn,
-    onChange: ({ logLevel }) => { logger.level = config.LOG_LEVEL ?? logLevel ?? loggedAtFirst; },
+    state: tools.state,
+    log: warn,
+    onChange: ({ logLevel }) => {
+      logger.level = config.LOG_LEVEL ?? logLevel ?? loggedAtFirst;
+    },
   });
   const now = () => new Date().toISOString();
-  const consequences = reactor({ store, tools, events: streams.events, reactions, reached: (position) => settled(position) ?? Promise.resolve(), lead: run.lead, ready: run.whenReady, log: warn });
+  const consequences = reactor({
+    store,
+    tools,
+    events: streams.events,
+    reactions,
+    reached: (position) => settled(position) ?? Promise.resolve(),
+    lead: run.lead,
+    ready: run.whenReady,
+    log: warn,
+  });
   const follow = async (events: readonly Recorded[], wholly: boolean): Promise<number> => {
     auth.onStored(events);
     await settings.told(events);
@@ -148,15 +177,38 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   };
   const handle = handler({ store, streams, claims: nameClaims(store, streams), tools, now, follow });
   const measured = metrics({ areas, isOwnEvent });
-  const auth = authenticator({ model, settled, head: log.head, handle, settings: settings.current, hashing, unseal: sealing.unseal, digest: sealing.digest, secure: config.TLS_CERT_FILE !== undefined });
+  const auth = authenticator({
+    model,
+    settled,
+    head: log.head,
+    handle,
+    settings: settings.current,
+    hashing,
+    unseal: sealing.unseal,
+    digest: sealing.digest,
+    secure: config.TLS_CERT_FILE !== undefined,
+  });
 
-  const stores = [...('url' in logUrl ? esdbHosts(logUrl.url) : []), ...(readUrl === undefined ? [] : [new URL(readUrl).hostname.replace(/^\[|\]$/g, '')])];
+  const stores = [
+    ...('url' in logUrl ? esdbHosts(logUrl.url) : []),
+    ...(readUrl === undefined ? [] : [new URL(readUrl).hostname.replace(/^\[|\]$/g, '')]),
+  ];
   const guard = outbound({ allowed: config.OUTBOUND_ALLOW, stores });
   const renderer = jinjaRenderer();
-  const sessions = sessionRunner({ handle, tools, events: streams.events, webhook: httpWebhook(guard, sealing.unseal), renderer, lead: run.lead, log: warn });
+  const sessions = sessionRunner({
+    handle,
+    tools,
+    events: streams.events,
+    webhook: httpWebhook(guard, sealing.unseal),
+    renderer,
+    lead: run.lead,
+    log: warn,
+  });
   const misplaced = misplacedEvents(warn);
   const telling = tellEvents({
-    store, run, after: headAtStart,
+    store,
+    run,
+    after: headAtStart,
     categories: new Set([...auth.categories, ...settings.categories, ...sessions.categories]),
     onStored: (events) => {
       auth.onStored(events);
@@ -174,7 +226,13 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   });
 
   // What reads wait for may never come: then the reason is the damage.
-  const orDamaged = (work: Promise<unknown>) => Promise.race([work, run.damaged.then((error) => { throw error; })]);
+  const orDamaged = (work: Promise<unknown>) =>
+    Promise.race([
+      work,
+      run.damaged.then((error) => {
+        throw error;
+      }),
+    ]);
   await orDamaged(settings.refresh());
   await orDamaged(bootstrap({ handle, adminPassword: config.ADMIN_PASSWORD, tell }));
   consequences.start(handle);
@@ -190,25 +248,57 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
 
   // Before HTTP listens: who finds this process ready finds its log too.
   const esdbPort = config.ESDB_PORT;
-  const serveLog = async (store: SqliteStore, port: number) => (await import('./servedLog.ts')).servedLog({ config, port, store, auth, log: warn });
-  const served = 'embedded' in opened && esdbPort !== undefined
-    ? await blaming(`ESDB_PORT ${esdbPort} on ESDB_HOST ${config.ESDB_HOST}`, () => serveLog(opened.embedded, esdbPort))
-    : undefined;
+  const serveLog = async (store: SqliteStore, port: number) =>
+    (await import('./servedLog.ts')).servedLog({ config, port, store, auth, log: warn });
+  const served =
+    'embedded' in opened && esdbPort !== undefined
+      ? await blaming(`ESDB_PORT ${esdbPort} on ESDB_HOST ${config.ESDB_HOST}`, () =>
+          serveLog(opened.embedded, esdbPort),
+        )
+      : undefined;
   const health = monitor({
-    log, logListens: served?.listens, run, model, misplaced, touched: touched.reasons, acknowledged: () => acknowledged, snapshot: keeping.position,
+    log,
+    logListens: served?.listens,
+    run,
+    model,
+    misplaced,
+    touched: touched.reasons,
+    acknowledged: () => acknowledged,
+    snapshot: keeping.position,
     modelKind: inMemory ? 'memory' : 'redis',
     logKind: 'embedded' in opened ? 'sqlite' : 'eventstoredb',
     noteFault: 'embedded' in opened ? opened.embedded.noteFault : () => undefined,
     scrubbed: 'embedded' in opened ? opened.embedded.scrubbed : undefined,
-    logMeasures: 'embedded' in opened ? {
-      store_commits_total: { help: 'Transactions committed, each one fsync', value: () => opened.embedded.stats().commits },
-      store_events_total: { help: 'Events appended by this process', value: () => opened.embedded.stats().events },
-      store_checked_position: { help: 'Position up to which this pass of the background check has come', value: () => opened.embedded.scrubbed().position },
-      store_checks_total: { help: 'Whole passes of the background check over the log', value: () => opened.embedded.scrubbed().passes },
-      store_damaged_events: { help: 'Stored events that are not what was written', value: () => opened.embedded.scrubbed().damaged.size },
-    } : {
-      store_lag: { help: 'Positions of the log that this process has not been told of yet', value: opened.remote.lag },
-    },
+    logMeasures:
+      'embedded' in opened
+        ? {
+            store_commits_total: {
+              help: 'Transactions committed, each one fsync',
+              value: () => opened.embedded.stats().commits,
+            },
+            store_events_total: {
+              help: 'Events appended by this process',
+              value: () => opened.embedded.stats().events,
+            },
+            store_checked_position: {
+              help: 'Position up to which this pass of the background check has come',
+              value: () => opened.embedded.scrubbed().position,
+            },
+            store_checks_total: {
+              help: 'Whole passes of the background check over the log',
+              value: () => opened.embedded.scrubbed().passes,
+            },
+            store_damaged_events: {
+              help: 'Stored events that are not what was written',
+              value: () => opened.embedded.scrubbed().damaged.size,
+            },
+          }
+        : {
+            store_lag: {
+              help: 'Positions of the log that this process has not been told of yet',
+              value: opened.remote.lag,
+            },
+          },
   });
   measured.show({
     ...health.measures,
@@ -216,7 +306,11 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   });
   let stopping = false;
   const service: Service = {
-    handle, model, tools, auth, devices,
+    handle,
+    model,
+    tools,
+    auth,
+    devices,
     retries: retries(streams),
     ...reader(model, guarding),
     touched: guarding,
@@ -225,16 +319,21 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
     renderer,
     metrics: measured.text,
     status: health.status,
-    ready: async () => !stopping && await health.ready(),
+    ready: async () => !stopping && (await health.ready()),
   };
 
   const { listener, warmUp } = app({
-    areas, service, settled,
+    areas,
+    service,
+    settled,
     settings: settings.current,
     authenticator: auth,
     limits: { maxBytes: config.MAX_BODY_BYTES, maxImportBytes: config.MAX_IMPORT_BYTES },
     addressOf: addressReader(config.TRUST_PROXY),
-    observe: (seen: Seen) => { measured.observe(seen); logger.info(seen, 'request'); },
+    observe: (seen: Seen) => {
+      measured.observe(seen);
+      logger.info(seen, 'request');
+    },
     logBug: (error, requestId) => logger.error({ err: error, requestId }, 'bug'),
     stopping: () => stopping,
     cutOff: () => !log.connected(),
@@ -242,7 +341,11 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   });
   const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = config;
   const server = await blaming(`PORT ${config.PORT} on HOST ${config.HOST}`, () =>
-    listen({ host: config.HOST, port: config.PORT, ...(certFile && keyFile && { tls: { certFile, keyFile } }) }, listener));
+    listen(
+      { host: config.HOST, port: config.PORT, ...(certFile && keyFile && { tls: { certFile, keyFile } }) },
+      listener,
+    ),
+  );
 
   return {
     url: server.url,

@@ -8,7 +8,9 @@ const throughTsx = (file: string): string => `
   require(${JSON.stringify(file)});
 `;
 
-/** Starts the module `name` (no extension) beside the calling module (`from`: its `import.meta.url`) as a worker thread. */
+/**
+ * Starts the module `name` (no extension) beside the calling module (`from`: its `import.meta.url`) as a worker thread.
+ */
 export const startWorker = (name: string, from: string, workerData: unknown): Worker => {
   const module = new URL(name + extname(from), from);
   return extname(from) === '.ts'

@@ -22,8 +22,19 @@ const read = <T>(name: string, file: string, parse: (pem: string) => T, what: st
 /** Throws a sentence, which begins with the setting's name, when HTTPS cannot be served with these files. */
 export const checkTlsFiles = ({ certFile, keyFile }: TlsFiles): void => {
   const certificate = read('TLS_CERT_FILE', certFile, (pem) => new X509Certificate(pem), 'PEM certificate');
-  const key = read('TLS_KEY_FILE', keyFile, (pem): KeyObject => createPrivateKey(pem), 'PEM private key without a passphrase');
-  if (!certificate.checkPrivateKey(key)) throw new Error(`TLS_KEY_FILE is not the key of TLS_CERT_FILE: ${keyFile}, ${certFile}`);
+  const key = read(
+    'TLS_KEY_FILE',
+    keyFile,
+    (pem): KeyObject => createPrivateKey(pem),
+    'PEM private key without a passphrase',
+  );
+  if (!certificate.checkPrivateKey(key))
+    throw new Error(`TLS_KEY_FILE is not the key of TLS_CERT_FILE: ${keyFile}, ${certFile}`);
   // The rest of the chain is read here alone.
-  read('TLS_CERT_FILE', certFile, (cert) => createSecureContext({ cert, key: readFileSync(keyFile) }), 'PEM certificate chain');
+  read(
+    'TLS_CERT_FILE',
+    certFile,
+    (cert) => createSecureContext({ cert, key: readFileSync(keyFile) }),
+    'PEM certificate chain',
+  );
 };

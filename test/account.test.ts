@@ -25,34 +25,67 @@ describe('account passwd', () => {
     rmSync(folder, { recursive: true });
   });
 
-  const passwd = (name: string, typed: string, more = {}) => setPassword(readConfig({ DATA_DIR: folder }), name, { input: Readable.from([typed]), output: new PassThrough(), ...more });
+  const passwd = (name: string, typed: string, more = {}) =>
+    setPassword(readConfig({ DATA_DIR: folder }), name, {
+      input: Readable.from([typed]),
+      output: new PassThrough(),
+      ...more,
+    });
   /** Stops the service for a while. */
   const offline = async (work: () => Promise<unknown>): Promise<void> => {
     await service.stop();
-    try { await work(); } finally { service = await startService({}, folder); }
+    try {
+      await work();
+    } finally {
+      service = await startService({}, folder);
+    }
   };
 
   it('sets the password that is piped in, which ends the logins of the account', async () => {
-    const { text: token } = await service.ask('POST', '/login', { username: 'admin', password: 'correct horse battery' }, {}, null);
+    const { text: token } = await service.ask(
+      'POST',
+      '/login',
+      { username: 'admin', password: 'correct horse battery' },
+      {},
+      null,
+    );
     await offline(() => passwd('admin', 'a new password\nand more\n'));
     refused(await service.ask('GET', '/authorization/whoami'), 401);
-    refused(await service.ask('GET', '/authorization/whoami', undefined, { Authorization: `Bearer ${token}` }, null), 401);
+    refused(
+      await service.ask('GET', '/authorization/whoami', undefined, { Authorization: `Bearer ${token}` }, null),
+      401,
+    );
     ok(await service.as({ user: 'admin', password: 'a new password' })('GET', '/authorization/whoami'));
   });
-  it('refuses while the service runs, and says so', () => assert.rejects(passwd('admin', 'a new password\n'), /stop the service first/));
+  it('refuses while the service runs, and says so', () =>
+    assert.rejects(passwd('admin', 'a new password\n'), /stop the service first/));
   it('refuses unknown accounts and short passwords, and changes nothing', async () => {
-    await assert.rejects(offline(() => passwd('nobody', 'a new password\n')), /no account "nobody"/);
-    await assert.rejects(offline(() => passwd('admin', 'short\n')), /at least 8/);
-    await assert.rejects(offline(() => passwd('admin', '')), /at least 8/);
+    await assert.rejects(
+      offline(() => passwd('nobody', 'a new password\n')),
+      /no account "nobody"/,
+    );
+    await assert.rejects(
+      offline(() => passwd('admin', 'short\n')),
+      /at least 8/,
+    );
+    await assert.rejects(
+      offline(() => passwd('admin', '')),
+      /at least 8/,
+    );
     ok(await service.ask('GET', '/authorization/whoami'));
   });
   it('takes no account for one that somebody else has written into another stream', async () => {
     const [{ _id: id, ...data }] = ok(await service.ask('GET', '/authorization/accounts')).results;
     assert.match(id, /./);
-    await assert.rejects(offline(async () => {
-      await storedEarlier(folder, [{ stream: 'evil-1', source: 'authorization', type: 'accountCreated', data: { ...data, username: 'ghost' } }]);
-      await passwd('ghost', 'a new password\n');
-    }), /no account "ghost"/);
+    await assert.rejects(
+      offline(async () => {
+        await storedEarlier(folder, [
+          { stream: 'evil-1', source: 'authorization', type: 'accountCreated', data: { ...data, username: 'ghost' } },
+        ]);
+        await passwd('ghost', 'a new password\n');
+      }),
+      /no account "ghost"/,
+    );
   });
 });
 
@@ -66,7 +99,10 @@ describe('account passwd on EventStoreDB', () => {
     try {
       await (await startService(settings, join(folder, 'first'))).stop();
       await copy(log('first'), server.url);
-      await setPassword(readConfig({ ...settings, DATA_DIR: folder, EVENTSTORE_URL: server.url }), 'admin', { input: Readable.from(['a new password\n']), output: new PassThrough() });
+      await setPassword(readConfig({ ...settings, DATA_DIR: folder, EVENTSTORE_URL: server.url }), 'admin', {
+        input: Readable.from(['a new password\n']),
+        output: new PassThrough(),
+      });
       await copy(server.url, log('second'));
       const service = await startService(settings, join(folder, 'second'));
       refused(await service.ask('GET', '/authorization/whoami'), 401);
@@ -82,7 +118,10 @@ describe('account passwd on EventStoreDB', () => {
 describe('account passwd without a log', () => {
   it('says so and makes none', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'automation-platform-'));
-    await assert.rejects(setPassword(readConfig({ DATA_DIR: folder }), 'admin', { input: Readable.from(['a new password\n']) }), /no event log/);
+    await assert.rejects(
+      setPassword(readConfig({ DATA_DIR: folder }), 'admin', { input: Readable.from(['a new password\n']) }),
+      /no event log/,
+    );
     assert.deepEqual(readdirSync(folder), []);
     rmSync(folder, { recursive: true });
   });
@@ -90,13 +129,24 @@ describe('account passwd without a log', () => {
 
 describe('a password typed on a terminal', () => {
   const terminal = () => {
-    const input = Object.assign(new PassThrough(), { isTTY: true, raw: [] as boolean[], setRawMode: (mode: boolean) => { input.raw.push(mode); } });
+    const input = Object.assign(new PassThrough(), {
+      isTTY: true,
+      raw: [] as boolean[],
+      setRawMode: (mode: boolean) => {
+        input.raw.push(mode);
+      },
+    });
     const output = new PassThrough();
     let shown = '';
-    output.on('data', (chunk: Buffer) => { shown += chunk; });
+    output.on('data', (chunk: Buffer) => {
+      shown += chunk;
+    });
     /** Types once it is asked. */
     const type = async (prompt: RegExp, text: string) => {
-      while (!prompt.test(shown)) await new Promise((resolve) => { setImmediate(resolve); });
+      while (!prompt.test(shown))
+        await new Promise((resolve) => {
+          setImmediate(resolve);
+        });
       input.write(text);
     };
     return { input, output, type, shown: () => shown };

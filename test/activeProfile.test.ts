@@ -14,7 +14,9 @@ import { outcome } from './writer.ts';
 describe('the active profile over HTTP', function () {
   this.timeout(300_000);
   let service: TestService;
-  beforeEach(async () => { service = await startService(); });
+  beforeEach(async () => {
+    service = await startService();
+  });
   afterEach(() => service.stop());
   const put = (properties: unknown, name = 'main') => service.ask('PUT', `/profiles/${name}`, { properties });
   const use = async (properties: unknown, name = 'main') => {
@@ -27,7 +29,8 @@ describe('the active profile over HTTP', function () {
     assert.equal(answer.status, 200, answer.text);
     return { token: answer.text, cookie: answer.headers.get('set-cookie') ?? '' };
   };
-  const whoami = async (headers: Record<string, string>) => (await service.ask('GET', '/authorization/whoami', undefined, headers, null)).status;
+  const whoami = async (headers: Record<string, string>) =>
+    (await service.ask('GET', '/authorization/whoami', undefined, headers, null)).status;
 
   it('is none at first; then the one last made active, which is shown and cannot be deleted', async () => {
     refused(await service.ask('GET', '/profiles/active'), 404);
@@ -69,9 +72,19 @@ describe('the active profile over HTTP', function () {
     await use({ authenticationProps: { cookieName: 'session' } });
     const { token, cookie } = await logIn();
     assert.match(cookie, /^session=/);
-    assert.deepEqual([await whoami({ Cookie: `session=${token}` }), await whoami({ Cookie: `token=${token}` }), await whoami({ Cookie: `token=${old.token}` })], [200, 401, 401]);
+    assert.deepEqual(
+      [
+        await whoami({ Cookie: `session=${token}` }),
+        await whoami({ Cookie: `token=${token}` }),
+        await whoami({ Cookie: `token=${old.token}` }),
+      ],
+      [200, 401, 401],
+    );
     service = await service.restart();
-    assert.deepEqual([await whoami({ Cookie: `session=${token}` }), await whoami({ Cookie: `token=${token}` })], [200, 401]);
+    assert.deepEqual(
+      [await whoami({ Cookie: `session=${token}` }), await whoami({ Cookie: `token=${token}` })],
+      [200, 401],
+    );
   });
 
   it('ends other logins when they are to be unique', async () => {
@@ -79,16 +92,39 @@ describe('the active profile over HTTP', function () {
     assert.equal(await whoami({ Cookie: `token=${first.token}` }), 200);
     await use({ authenticationProps: { uniqueSession: true } });
     const third = await logIn();
-    assert.deepEqual(await Promise.all([first, second, third].map(({ token }) => whoami({ Cookie: `token=${token}` }))), [401, 401, 200]);
+    assert.deepEqual(
+      await Promise.all([first, second, third].map(({ token }) => whoami({ Cookie: `token=${token}` }))),
+      [401, 401, 200],
+    );
   });
 
   it('says who is an admin: at once, for who is known already', async () => {
     const { member, stranger } = await people(service);
-    ok(await service.ask('POST', '/operations-manager/automations', { name: 'closed', gbac: { read: [], write: ['readers'] } }));
-    const sees = async (who: typeof member) => [(await who('GET', '/operations-manager/automations/closed')).status, (await who('GET', '/authorization/accounts')).status];
-    assert.deepEqual([await sees(member), await sees(stranger)], [[404, 403], [404, 403]]);
+    ok(
+      await service.ask('POST', '/operations-manager/automations', {
+        name: 'closed',
+        gbac: { read: [], write: ['readers'] },
+      }),
+    );
+    const sees = async (who: typeof member) => [
+      (await who('GET', '/operations-manager/automations/closed')).status,
+      (await who('GET', '/authorization/accounts')).status,
+    ];
+    assert.deepEqual(
+      [await sees(member), await sees(stranger)],
+      [
+        [404, 403],
+        [404, 403],
+      ],
+    );
     await use({ authenticationProps: { admins: ['ops'] } });
-    assert.deepEqual([await sees(member), await sees(stranger)], [[200, 200], [404, 403]]);
+    assert.deepEqual(
+      [await sees(member), await sees(stranger)],
+      [
+        [200, 200],
+        [404, 403],
+      ],
+    );
     ok(await put({ authenticationProps: { admins: [{ group: 'ops', provenance: 'ldap' }, { name: 'admins' }] } }));
     assert.deepEqual(await sees(member), [404, 403]);
     ok(await service.ask('PATCH', '/authorization/groups/ops', { provenance: 'ldap' }));
@@ -155,7 +191,10 @@ describe('the active profile over HTTP', function () {
     // Ten seconds, unless a profile says otherwise: then it would be answered.
     service = await service.restart({ READ_WAIT_MS: '9000' });
     await use({ systemProps: { shutdownTimeout: 0 } });
-    const cut = service.ask('GET', '/group-mappings', undefined, { 'X-Min-Position': '999999' }).then(() => 'answered', () => 'cut');
+    const cut = service.ask('GET', '/group-mappings', undefined, { 'X-Min-Position': '999999' }).then(
+      () => 'answered',
+      () => 'cut',
+    );
     ok(await service.ask('GET', '/health/status'));
     service = await service.restart();
     assert.equal(await cut, 'cut');
@@ -165,15 +204,46 @@ describe('the active profile over HTTP', function () {
 describe('settings', () => {
   it('are those of the profile, or the defaults', () => {
     assert.deepEqual(settingsOf({}), {
-      admins: [], logoutTime: 30, principalTimeout: 1, cookieName: 'token', uniqueSession: false, allowOrigin: undefined, cacheControl: false, timeout: 0, logLevel: undefined, shutdownMs: 10_000, adapterOrder: [],
+      admins: [],
+      logoutTime: 30,
+      principalTimeout: 1,
+      cookieName: 'token',
+      uniqueSession: false,
+      allowOrigin: undefined,
+      cacheControl: false,
+      timeout: 0,
+      logLevel: undefined,
+      shutdownMs: 10_000,
+      adapterOrder: [],
     });
-    assert.deepEqual(settingsOf({
-      authenticationProps: { admins: ['a', { group: 'b', provenance: 'p' }, { name: 'c' }, { of: 'nothing' } as object], logoutTime: 5, principalTimeout: 0, cookieName: 'c', uniqueSession: true },
-      expressProps: { cacheControl: true, access_control_allow_origin: '*', timeout: 5 }, loggerProps: { log_level: 'spam' }, systemProps: { shutdownTimeout: 3 }, adapterStrategy: { device: { order: ['x', 'y'] } },
-    }), {
-      admins: ['a', { group: 'b', provenance: 'p' }, { group: 'c', provenance: undefined }], logoutTime: 5, principalTimeout: 0, cookieName: 'c', uniqueSession: true,
-      allowOrigin: '*', cacheControl: true, timeout: 5, logLevel: 'trace', shutdownMs: 3000, adapterOrder: ['x', 'y'],
-    });
+    assert.deepEqual(
+      settingsOf({
+        authenticationProps: {
+          admins: ['a', { group: 'b', provenance: 'p' }, { name: 'c' }, { of: 'nothing' } as object],
+          logoutTime: 5,
+          principalTimeout: 0,
+          cookieName: 'c',
+          uniqueSession: true,
+        },
+        expressProps: { cacheControl: true, access_control_allow_origin: '*', timeout: 5 },
+        loggerProps: { log_level: 'spam' },
+        systemProps: { shutdownTimeout: 3 },
+        adapterStrategy: { device: { order: ['x', 'y'] } },
+      }),
+      {
+        admins: ['a', { group: 'b', provenance: 'p' }, { group: 'c', provenance: undefined }],
+        logoutTime: 5,
+        principalTimeout: 0,
+        cookieName: 'c',
+        uniqueSession: true,
+        allowOrigin: '*',
+        cacheControl: true,
+        timeout: 5,
+        logLevel: 'trace',
+        shutdownMs: 3000,
+        adapterOrder: ['x', 'y'],
+      },
+    );
   });
 
   describe('of a node', () => {
@@ -183,21 +253,40 @@ describe('settings', () => {
       let fails = 0;
       const told: string[] = [];
       const node: TestNode = await startNode(store, {
-        now: clock.now, settings: () => settings.current(),
+        now: clock.now,
+        settings: () => settings.current(),
         onEvent: (event) => void settings.told([event]),
       });
       const settings = activeSettings({
-        state: async (...args) => { if (fails-- > 0) throw new Error('cannot be read'); return node.tools.state(...args); },
-        onChange: ({ cookieName }) => told.push(cookieName), log: () => undefined,
+        state: async (...args) => {
+          if (fails-- > 0) throw new Error('cannot be read');
+          return node.tools.state(...args);
+        },
+        onChange: ({ cookieName }) => told.push(cookieName),
+        log: () => undefined,
       });
-      ends.push(async () => { settings.stop(); await node.stop(); });
+      ends.push(async () => {
+        settings.stop();
+        await node.stop();
+      });
       await node.catchUp();
-      return { node, settings, told, clock, fail: (times: number) => { fails = times; } };
+      return {
+        node,
+        settings,
+        told,
+        clock,
+        fail: (times: number) => {
+          fails = times;
+        },
+      };
     };
-    const profile = (node: TestNode, id: string, properties = {}) => node.command(createProfile, id, { id, ...properties });
+    const profile = (node: TestNode, id: string, properties = {}) =>
+      node.command(createProfile, id, { id, ...properties });
     const activate = (node: TestNode, id: string) => node.command(activateProfile, activeProfileId, { id });
     const admins = (names: readonly string[]) => ({ authenticationProps: { admins: names } });
-    beforeEach(async () => { log = await openLog(); });
+    beforeEach(async () => {
+      log = await openLog();
+    });
     afterEach(async () => {
       for (const end of ends.splice(0)) await end();
       await log.close();
@@ -238,7 +327,12 @@ describe('settings', () => {
       await profile(node, 'a', { authenticationProps: { principalTimeout: 60 } });
       await activate(node, 'a');
       await settings.refresh();
-      const call = () => node.auth.authenticate({ authorization: `Basic ${btoa('bob:password of bob')}`, cookie: undefined, address: '' });
+      const call = () =>
+        node.auth.authenticate({
+          authorization: `Basic ${btoa('bob:password of bob')}`,
+          cookie: undefined,
+          address: '',
+        });
       await call();
       clock.pass(10 * 60_000);
       assert.ok(!(call() instanceof Promise), 'known for an hour');
@@ -253,28 +347,60 @@ describe('settings', () => {
     const stopping = (n: number, moment: 'before' | 'after') => {
       let seen = -Infinity;
       let [reached, go] = [() => undefined as void, () => undefined as void];
-      const atStop = new Promise<void>((resolve) => { reached = resolve; });
-      const resumed = new Promise<void>((resolve) => { go = resolve; });
+      const atStop = new Promise<void>((resolve) => {
+        reached = resolve;
+      });
+      const resumed = new Promise<void>((resolve) => {
+        go = resolve;
+      });
       const store: EventStore = {
         ...log.store,
         append: async (...args) => {
           const mine = ++seen === n;
-          if (mine && moment === 'before') { reached(); await resumed; }
+          if (mine && moment === 'before') {
+            reached();
+            await resumed;
+          }
           const appended = await log.store.append(...args);
-          if (mine && moment === 'after') { reached(); await resumed; }
+          if (mine && moment === 'after') {
+            reached();
+            await resumed;
+          }
           return appended;
         },
       };
-      return { store, atStop, arm: () => { seen = 0; }, resume: () => go() };
+      return {
+        store,
+        atStop,
+        arm: () => {
+          seen = 0;
+        },
+        resume: () => go(),
+      };
     };
 
     type Way = readonly [what: string, (n: TestNode) => Promise<unknown>];
     const races: readonly (readonly [Way, Way])[] = [
-      [['a profile is deleted', (n) => n.command(deleteProfile, 'b')], ['made active', (n) => activate(n, 'b')]],
-      [['a profile is made active', (n) => activate(n, 'b')], ['deleted', (n) => n.command(deleteProfile, 'b')]],
-      [['admins become the group of c', (n) => n.command(updateProfile, 'a', { properties: admins(['g']) })], ['c is deleted', (n) => n.command(deleteAccount, 'c')]],
-      [['c becomes inactive', (n) => n.command(updateAccount, 'c', { inactive: true })], ['a profile by which only c is an admin is made active', (n) => activate(n, 'c')]],
-      [['the group of c leaves another', (n) => n.command(updateGroup, 'g', { memberOf: [] })], ['that one becomes the one of admins', (n) => n.command(updateProfile, 'a', { properties: admins(['above']) })]],
+      [
+        ['a profile is deleted', (n) => n.command(deleteProfile, 'b')],
+        ['made active', (n) => activate(n, 'b')],
+      ],
+      [
+        ['a profile is made active', (n) => activate(n, 'b')],
+        ['deleted', (n) => n.command(deleteProfile, 'b')],
+      ],
+      [
+        ['admins become the group of c', (n) => n.command(updateProfile, 'a', { properties: admins(['g']) })],
+        ['c is deleted', (n) => n.command(deleteAccount, 'c')],
+      ],
+      [
+        ['c becomes inactive', (n) => n.command(updateAccount, 'c', { inactive: true })],
+        ['a profile by which only c is an admin is made active', (n) => activate(n, 'c')],
+      ],
+      [
+        ['the group of c leaves another', (n) => n.command(updateGroup, 'g', { memberOf: [] })],
+        ['that one becomes the one of admins', (n) => n.command(updateProfile, 'a', { properties: admins(['above']) })],
+      ],
     ];
     for (const [[what, first], [other, second]] of races) {
       for (const moment of ['before', 'after'] as const) {
@@ -297,7 +423,11 @@ describe('settings', () => {
             const quick = await outcome(second(two));
             held.resume();
             const outcomes = [await slow, quick];
-            assert.equal(outcomes.filter((result) => result === 'conflict' || result === 'not_found').length, 1, JSON.stringify(outcomes));
+            assert.equal(
+              outcomes.filter((result) => result === 'conflict' || result === 'not_found').length,
+              1,
+              JSON.stringify(outcomes),
+            );
           });
         }
       }

@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
-import { adapter, create, provideLab, remove, replace, sealProperties } from '../src/domain/configuration-manager/adapters.ts';
+import {
+  adapter,
+  create,
+  provideLab,
+  remove,
+  replace,
+  sealProperties,
+} from '../src/domain/configuration-manager/adapters.ts';
 import { Refusal } from '../src/domain/engine/refusal.ts';
 import { secrets } from '../src/secrets.ts';
 import { specification } from './given.ts';
@@ -14,27 +21,66 @@ const none = { properties: {} };
 
 describe('An adapter', () => {
   it('is made, replaced as a whole, and goes', () => {
-    given().when(create, { ...lab, devices: [...lab.devices] }, none).then(made);
-    given(made).when(replace, { type: 'lab', devices: [] }, none).then({ type: 'adapterReplaced', data: { type: 'lab', properties: {}, devices: [] } });
-    given(made).when(replace, { type: 'lab', devices: [...lab.devices] }, none).thenNothing();
+    given()
+      .when(create, { ...lab, devices: [...lab.devices] }, none)
+      .then(made);
+    given(made)
+      .when(replace, { type: 'lab', devices: [] }, none)
+      .then({ type: 'adapterReplaced', data: { type: 'lab', properties: {}, devices: [] } });
+    given(made)
+      .when(replace, { type: 'lab', devices: [...lab.devices] }, none)
+      .thenNothing();
     given(made).when(remove, {}).then({ type: 'adapterDeleted', data: {} });
   });
-  it('keeps its name', () => given(made).when(replace, { name: 'other', type: 'lab' }, none).thenRefused('invalid', /"\/name"/));
-  it('knows a device once', () => given().when(create, { ...lab, devices: [{ name: 'a' }, { name: 'a' }] }, none).thenRefused('invalid', /devices\/1\/name/));
+  it('keeps its name', () =>
+    given(made)
+      .when(replace, { name: 'other', type: 'lab' }, none)
+      .thenRefused('invalid', /"\/name"/));
+  it('knows a device once', () =>
+    given()
+      .when(create, { ...lab, devices: [{ name: 'a' }, { name: 'a' }] }, none)
+      .thenRefused('invalid', /devices\/1\/name/));
   it('has properties that fit each other', () => {
-    const refusedWith = (type: 'http' | 'ssh', properties: object, path: RegExp) => given().when(create, { name: 'x', type, properties: {}, devices: [{ name: 'r' }] }, { properties: properties as Record<string, unknown> }).thenRefused('invalid', path);
+    const refusedWith = (type: 'http' | 'ssh', properties: object, path: RegExp) =>
+      given()
+        .when(
+          create,
+          { name: 'x', type, properties: {}, devices: [{ name: 'r' }] },
+          { properties: properties as Record<string, unknown> },
+        )
+        .thenRefused('invalid', path);
     refusedWith('http', { baseUrl: 'http://x', token: 't', username: 'u', password: 'p' }, /properties\/auth/);
     refusedWith('http', { baseUrl: 'http://x', username: 'u' }, /properties\/password/);
     refusedWith('http', { baseUrl: 'http://x', password: 'p' }, /properties\/username/);
     refusedWith('ssh', { username: 'u', hostKey: fingerprint }, /properties\/password/);
     refusedWith('ssh', { username: 'u', hostKey: fingerprint, password: 'p', privateKey: 'k' }, /properties\/password/);
-    refusedWith('ssh', { username: 'u', hostKey: fingerprint, password: 'p', passphrase: 'k' }, /properties\/passphrase/);
-    refusedWith('ssh', { username: 'u', hostKey: { other: fingerprint }, password: 'p' }, /device \\"r.*properties\/hostKey/);
+    refusedWith(
+      'ssh',
+      { username: 'u', hostKey: fingerprint, password: 'p', passphrase: 'k' },
+      /properties\/passphrase/,
+    );
+    refusedWith(
+      'ssh',
+      { username: 'u', hostKey: { other: fingerprint }, password: 'p' },
+      /device \\"r.*properties\/hostKey/,
+    );
   });
   it('lab is made at the first start, and never again', () => {
-    given().when(provideLab, {}).then({ type: 'adapterCreated', data: { name: 'lab', type: 'lab', properties: {}, devices: [
-      { name: 'lab-01', host: '192.0.2.1', ostype: 'cisco-ios-xe' }, { name: 'lab-02', host: '192.0.2.2', ostype: 'cisco-ios-xe' }, { name: 'lab-03', host: '192.0.2.3', ostype: 'arista-eos' },
-    ] } });
+    given()
+      .when(provideLab, {})
+      .then({
+        type: 'adapterCreated',
+        data: {
+          name: 'lab',
+          type: 'lab',
+          properties: {},
+          devices: [
+            { name: 'lab-01', host: '192.0.2.1', ostype: 'cisco-ios-xe' },
+            { name: 'lab-02', host: '192.0.2.2', ostype: 'cisco-ios-xe' },
+            { name: 'lab-03', host: '192.0.2.3', ostype: 'arista-eos' },
+          ],
+        },
+      });
     given(made).when(provideLab, {}).thenNothing();
     given(made, { type: 'adapterDeleted', data: {} }).when(provideLab, {}).thenNothing();
   });
@@ -43,15 +89,28 @@ describe('An adapter', () => {
 describe('The secrets of an adapter', () => {
   const { seal } = secrets({ key: Buffer.alloc(32, 'k') });
   const http = (properties: object) => ({ type: 'http' as const, properties: properties as Record<string, unknown> });
-  const stored = { known: true, content: { type: 'http' as const, properties: sealProperties({ known: false }, http({ baseUrl: 'https://a', token: 'secret' }), seal), devices: [] } };
+  const stored = {
+    known: true,
+    content: {
+      type: 'http' as const,
+      properties: sealProperties({ known: false }, http({ baseUrl: 'https://a', token: 'secret' }), seal),
+      devices: [],
+    },
+  };
 
   it('are sealed, and stay when they are masked', () => {
     assert.doesNotMatch(JSON.stringify(stored), /"secret"/);
-    assert.deepEqual(sealProperties(stored, http({ baseUrl: 'https://a', token: '********' }), seal), stored.content.properties);
+    assert.deepEqual(
+      sealProperties(stored, http({ baseUrl: 'https://a', token: '********' }), seal),
+      stored.content.properties,
+    );
   });
   it('must be sent again when they would go elsewhere', () => {
     for (const baseUrl of ['https://evil', 'http://a'])
-      assert.throws(() => sealProperties(stored, http({ baseUrl, token: '********' }), seal), (error) => error instanceof Refusal && error.faults[0]?.path === '/properties/token');
+      assert.throws(
+        () => sealProperties(stored, http({ baseUrl, token: '********' }), seal),
+        (error) => error instanceof Refusal && error.faults[0]?.path === '/properties/token',
+      );
   });
   it('are told by the property, not by what a device is called', () => {
     const properties = { username: 'u', password: 'p', hostKey: { password: fingerprint } };
@@ -75,20 +134,44 @@ describe('Adapters over HTTP', () => {
   });
 
   it('are created, shown without secrets, replaced and deleted', async () => {
-    const controller = { name: 'controller', type: 'http', properties: { baseUrl: 'https://controller.example.net/api', token: 'recognisable-token', timeout: 5000 }, devices: [{ name: 'pe-1', host: '198.51.100.1', ostype: 'junos' }] };
+    const controller = {
+      name: 'controller',
+      type: 'http',
+      properties: { baseUrl: 'https://controller.example.net/api', token: 'recognisable-token', timeout: 5000 },
+      devices: [{ name: 'pe-1', host: '198.51.100.1', ostype: 'junos' }],
+    };
     const created = await service.ask('POST', path, controller);
     assert.equal(created.body.status, 'Created');
     const { data } = ok(created);
-    assert.deepEqual([data.properties, data.devices, data.createdBy], [{ ...controller.properties, token: '********' }, controller.devices, 'admin']);
+    assert.deepEqual(
+      [data.properties, data.devices, data.createdBy],
+      [{ ...controller.properties, token: '********' }, controller.devices, 'admin'],
+    );
     const got = await service.ask('GET', `${path}/controller`);
     assert.deepEqual(ok(got), data);
     assert.equal(ok(await service.ask('GET', `${path}?multiEquals[device]=pe-1`)).total, 1);
 
     const { position } = (await service.ask('GET', '/health/status')).body.eventStore;
     const { name: _, ...rest } = controller;
-    ok(await service.ask('PUT', `${path}/controller`, { ...rest, properties: { ...rest.properties, token: '********' } }));
-    assert.equal((await service.ask('GET', '/health/status')).body.eventStore.position, position, 'nothing has changed');
-    refused(await service.ask('PUT', `${path}/controller`, { ...rest, properties: { baseUrl: 'https://elsewhere.example.net', token: '********' } }), 400, /properties\/token/);
+    ok(
+      await service.ask('PUT', `${path}/controller`, {
+        ...rest,
+        properties: { ...rest.properties, token: '********' },
+      }),
+    );
+    assert.equal(
+      (await service.ask('GET', '/health/status')).body.eventStore.position,
+      position,
+      'nothing has changed',
+    );
+    refused(
+      await service.ask('PUT', `${path}/controller`, {
+        ...rest,
+        properties: { baseUrl: 'https://elsewhere.example.net', token: '********' },
+      }),
+      400,
+      /properties\/token/,
+    );
     assert.equal(ok(await service.ask('PUT', `${path}/controller`, { ...rest, devices: [] })).data.devices.length, 0);
     refused(await service.ask('PUT', `${path}/controller`, rest, { 'If-Match': got.headers.get('etag')! }), 412);
     refused(await service.ask('POST', path, controller), 409);
@@ -106,10 +189,19 @@ describe('Adapters over HTTP', () => {
     refused(await make({ type: 'lab', properties: { colour: 'red' } }), 400, /"\/properties\/colour"/);
     refused(await make({ type: 'http' }), 400, /"\/properties"/);
     refused(await make({ type: 'http', properties: {} }), 400, /"\/properties\/baseUrl"/);
-    for (const baseUrl of ['ftp://x', 'http://user:pass@x', 'http://x?y', 'x']) refused(await make({ type: 'http', properties: { baseUrl } }), 400, /"\/properties\/baseUrl"/);
-    refused(await make({ type: 'http', properties: { baseUrl: 'http://x', token: 'a\r\nb' } }), 400, /"\/properties\/token"/);
+    for (const baseUrl of ['ftp://x', 'http://user:pass@x', 'http://x?y', 'x'])
+      refused(await make({ type: 'http', properties: { baseUrl } }), 400, /"\/properties\/baseUrl"/);
+    refused(
+      await make({ type: 'http', properties: { baseUrl: 'http://x', token: 'a\r\nb' } }),
+      400,
+      /"\/properties\/token"/,
+    );
     refused(await make({ type: 'ssh', properties: { username: 'u', password: 'p' } }), 400, /"\/properties\/hostKey"/);
-    refused(await make({ type: 'ssh', properties: { username: 'u', password: 'p', hostKey: 'md5' } }), 400, /"\/properties\/hostKey"/);
+    refused(
+      await make({ type: 'ssh', properties: { username: 'u', password: 'p', hostKey: 'md5' } }),
+      400,
+      /"\/properties\/hostKey"/,
+    );
     refused(await make({ type: 'lab', devices: [{ name: 'a', port: 0 }] }), 400, /"\/devices\/0\/port"/);
     refused(await make({ type: 'lab', devices: [{ name: 'a' }, { name: 'a' }] }), 400, /"\/devices\/1\/name"/);
   });

@@ -11,42 +11,75 @@ const given = specification(agentSession);
 const callback = { location: 'job 7', serviceName: 'itsm', methodName: 'done', identifier: 'INC1' };
 const agent = { id: 'a', name: 'Triage' };
 const refs = { agent: { ...agent, timeout: 60 }, faults: [], inputs: { site: 'Bonn' } };
-const started = { type: 'sessionStarted', data: { agent, inputs: { site: 'Bonn' }, timeout: 60, lastMessage: 'Started' } } as const;
+const started = {
+  type: 'sessionStarted',
+  data: { agent, inputs: { site: 'Bonn' }, timeout: 60, lastMessage: 'Started' },
+} as const;
 const posted = { type: 'sessionPosted', data: {} } as const;
 
 describe('A session', () => {
   it('is started with inputs that fit an agent that is there', () => {
     given().when(start, { agent: 'Triage' }, refs).then(started);
-    given().when(start, { agent: 'Triage', terminationCallbackSignature: callback }, refs).then({ ...started, data: { agent, inputs: { site: 'Bonn' }, timeout: 60, callback, lastMessage: 'Started' } });
-    given().when(start, { agent: 'Triage' }, { ...refs, agent: undefined }).thenRefused('not_found', /\/agent/);
-    given().when(start, { agent: 'Triage' }, { ...refs, faults: [{ message: 'is required', path: '/inputs/site' }] }).thenRefused('unprocessable', /\/inputs\/site/);
+    given()
+      .when(start, { agent: 'Triage', terminationCallbackSignature: callback }, refs)
+      .then({ ...started, data: { agent, inputs: { site: 'Bonn' }, timeout: 60, callback, lastMessage: 'Started' } });
+    given()
+      .when(start, { agent: 'Triage' }, { ...refs, agent: undefined })
+      .thenRefused('not_found', /\/agent/);
+    given()
+      .when(start, { agent: 'Triage' }, { ...refs, faults: [{ message: 'is required', path: '/inputs/site' }] })
+      .thenRefused('unprocessable', /\/inputs\/site/);
   });
 
   it('tells nobody in the name of the platform', () => {
-    for (const [bad, path] of [[{ serviceName: '@platform/mop' }, /serviceName/], [{ serviceName: '$x' }, /serviceName/], [{ methodName: 'a:b' }, /methodName/]] as const)
-      given().when(start, { agent: 'Triage', terminationCallbackSignature: { ...callback, ...bad } }, { ...refs, agent: undefined }).thenRefused('invalid', path);
+    for (const [bad, path] of [
+      [{ serviceName: '@platform/mop' }, /serviceName/],
+      [{ serviceName: '$x' }, /serviceName/],
+      [{ methodName: 'a:b' }, /methodName/],
+    ] as const)
+      given()
+        .when(
+          start,
+          { agent: 'Triage', terminationCallbackSignature: { ...callback, ...bad } },
+          { ...refs, agent: undefined },
+        )
+        .thenRefused('invalid', path);
   });
 
   it('is posted once, and not after its end', () => {
     given(started).when(post, {}).then(posted);
     given(started, posted).when(post, {}).thenNothing();
-    given(started, { type: 'sessionCanceled', data: { lastMessage: '' } }).when(post, {}).thenNothing();
+    given(started, { type: 'sessionCanceled', data: { lastMessage: '' } })
+      .when(post, {})
+      .thenNothing();
   });
 
   it('keeps what is said until it ends', () => {
-    given(started).when(note, { lastMessage: 'Looking' }).then({ type: 'sessionMessageReceived', data: { lastMessage: 'Looking' } });
-    given(started, { type: 'sessionFailed', data: { lastMessage: '' } }).when(note, { lastMessage: 'Looking' }).thenNothing();
+    given(started)
+      .when(note, { lastMessage: 'Looking' })
+      .then({ type: 'sessionMessageReceived', data: { lastMessage: 'Looking' } });
+    given(started, { type: 'sessionFailed', data: { lastMessage: '' } })
+      .when(note, { lastMessage: 'Looking' })
+      .thenNothing();
   });
 
-  for (const [status, type] of [['COMPLETE', 'sessionCompleted'], ['FAILED', 'sessionFailed'], ['CANCELED', 'sessionCanceled']] as const) {
+  for (const [status, type] of [
+    ['COMPLETE', 'sessionCompleted'],
+    ['FAILED', 'sessionFailed'],
+    ['CANCELED', 'sessionCanceled'],
+  ] as const) {
     it(`ends once: ${status}`, () => {
       const ended = { type, data: { lastMessage: 'So' } };
       given(started).when(end, { status, lastMessage: 'So' }).then(ended);
-      given(started).when(end, { status }).then({ type, data: { lastMessage: 'Started' } });
+      given(started)
+        .when(end, { status })
+        .then({ type, data: { lastMessage: 'Started' } });
       given(started, ended).when(end, { status, lastMessage: 'So' }).thenNothing();
       given(started, ended).when(end, { status }).thenNothing();
       given(started, ended).when(end, { status, lastMessage: 'Other' }).thenRefused('conflict', new RegExp(status));
-      for (const other of ['COMPLETE', 'FAILED', 'CANCELED'] as const) if (other !== status) given(started, ended).when(end, { status: other }).thenRefused('conflict', new RegExp(status));
+      for (const other of ['COMPLETE', 'FAILED', 'CANCELED'] as const)
+        if (other !== status)
+          given(started, ended).when(end, { status: other }).thenRefused('conflict', new RegExp(status));
     });
   }
 });
@@ -58,7 +91,8 @@ describe('Sessions over HTTP', () => {
   const path = '/agent-session-manager';
   const get = async (id: string) => ok(await service.ask('GET', `${path}/sessions/${id}`));
   /** The session once it has the status, or another one than RUNNING. */
-  const until = async (id: string, so = ({ status }: any): boolean => status !== 'RUNNING') => { // a session
+  const until = async (id: string, so = ({ status }: any): boolean => status !== 'RUNNING') => {
+    // a session
     for (;;) {
       const session = await get(id);
       if (so(session)) return session;
@@ -71,19 +105,42 @@ describe('Sessions over HTTP', () => {
     assert.deepEqual(body, { status: 'RUNNING', sessionId: body.sessionId, lastMessage: 'Started' });
     return body.sessionId;
   };
-  const messages = async (id: string) => ok(await service.ask('GET', `${path}/sessions/${id}/messages`)).results.map(({ at, ...rest }: { at: string }) => rest);
+  const messages = async (id: string) =>
+    ok(await service.ask('GET', `${path}/sessions/${id}/messages`)).results.map(
+      ({ at, ...rest }: { at: string }) => rest,
+    );
   const made = async (body: object) => ok(await service.ask('POST', `${path}/agents`, body)).data;
-  const webhook = (name: string, more: object = {}) => ({ name, inputSchema: {}, runner: 'webhook', url: server.url(`/${name}`), headers: { Authorization: 'Bearer s3cret' }, ...more });
+  const webhook = (name: string, more: object = {}) => ({
+    name,
+    inputSchema: {},
+    runner: 'webhook',
+    url: server.url(`/${name}`),
+    headers: { Authorization: 'Bearer s3cret' },
+    ...more,
+  });
 
   before(async () => {
     server = await webhookServer({
-      '/complete': says({ status: 'COMPLETE', lastMessage: 'Done' }), '/fail': says({ status: 'FAILED', lastMessage: 'Bad' }), '/give-up': says({ status: 'CANCELED' }),
-      '/later': says({ lastMessage: 'Looking' }), '/silent': (response) => void response.writeHead(202).end(), '/hang': () => undefined,
+      '/complete': says({ status: 'COMPLETE', lastMessage: 'Done' }),
+      '/fail': says({ status: 'FAILED', lastMessage: 'Bad' }),
+      '/give-up': says({ status: 'CANCELED' }),
+      '/later': says({ lastMessage: 'Looking' }),
+      '/silent': (response) => void response.writeHead(202).end(),
+      '/hang': () => undefined,
       '/refuse': (response) => void response.writeHead(500).end('s3cret'),
     });
     service = await startService({ OUTBOUND_ALLOW: '127.0.0.1' });
     who = await people(service);
-    await made({ name: 'summary', inputSchema: { type: 'object', properties: { ticket: { type: 'string', pattern: '^CHG' }, password: { type: 'string', minLength: 3 } }, required: ['ticket'] }, runner: 'template', template: 'Change {{ ticket }}{% if password %} with {{ password }}{% endif %}' });
+    await made({
+      name: 'summary',
+      inputSchema: {
+        type: 'object',
+        properties: { ticket: { type: 'string', pattern: '^CHG' }, password: { type: 'string', minLength: 3 } },
+        required: ['ticket'],
+      },
+      runner: 'template',
+      template: 'Change {{ ticket }}{% if password %} with {{ password }}{% endif %}',
+    });
     await made({ name: 'wrong', inputSchema: {}, runner: 'template', template: '{{ 1 / 0 }}' });
     await made({ name: 'endless', inputSchema: {}, runner: 'template', template: '{{ "x" * 70000 }}' });
     for (const name of ['complete', 'fail', 'give-up', 'later', 'silent', 'refuse']) await made(webhook(name));
@@ -91,19 +148,46 @@ describe('Sessions over HTTP', () => {
     await made(webhook('short', { timeout: 1, url: server.url('/silent') }));
     await made(webhook('short-hang', { timeout: 1, url: server.url('/hang') }));
   });
-  after(async () => { await service.stop(); server.close(); });
+  after(async () => {
+    await service.stop();
+    server.close();
+  });
 
   it('of a template complete with what it renders', async () => {
     const id = await run('summary', { ticket: 'CHG1' });
     const session = await until(id);
-    assert.deepEqual(session, { sessionId: id, agent: 'summary', status: 'COMPLETE', inputs: { ticket: 'CHG1' }, lastMessage: 'Change CHG1', created: session.created, ended: session.ended });
-    assert.deepEqual(await messages(id), [{ status: 'RUNNING', message: 'Started' }, { status: 'COMPLETE', message: 'Change CHG1' }]);
+    assert.deepEqual(session, {
+      sessionId: id,
+      agent: 'summary',
+      status: 'COMPLETE',
+      inputs: { ticket: 'CHG1' },
+      lastMessage: 'Change CHG1',
+      created: session.created,
+      ended: session.ended,
+    });
+    assert.deepEqual(await messages(id), [
+      { status: 'RUNNING', message: 'Started' },
+      { status: 'COMPLETE', message: 'Change CHG1' },
+    ]);
   });
 
   it('have their inputs as they were written, for templates and webhooks, and show them so', async () => {
     const inputs = '{"vlans":{"20":1.0,"10":{"b":0,"1":0}},"asn":12345678901234567890,"password":1.50}';
-    await made({ name: 'exact', inputSchema: { type: 'object', properties: { asn: { type: 'integer' }, vlans: { type: 'object', additionalProperties: { type: ['number', 'object'] } } } }, runner: 'template', template: '{{ vlans }} {{ asn + 1 }} {{ password }}' });
-    const started = async (agent: string): Promise<string> => ok(await service.ask('POST', `${path}/sessions/run-agent`, `{"agent": "${agent}", "inputs": ${inputs}}`)).sessionId;
+    await made({
+      name: 'exact',
+      inputSchema: {
+        type: 'object',
+        properties: {
+          asn: { type: 'integer' },
+          vlans: { type: 'object', additionalProperties: { type: ['number', 'object'] } },
+        },
+      },
+      runner: 'template',
+      template: '{{ vlans }} {{ asn + 1 }} {{ password }}',
+    });
+    const started = async (agent: string): Promise<string> =>
+      ok(await service.ask('POST', `${path}/sessions/run-agent`, `{"agent": "${agent}", "inputs": ${inputs}}`))
+        .sessionId;
     const id = await started('exact');
     assert.equal((await until(id)).lastMessage, "{'20': 1.0, '10': {'b': 0, '1': 0}} 12345678901234567891 ********");
     const { text } = await service.ask('GET', `${path}/sessions/${id}`);
@@ -125,7 +209,7 @@ describe('Sessions over HTTP', () => {
     assert.deepEqual([status, lastMessage.length, lastMessage.at(-1)], ['COMPLETE', 65_536, '…']);
   });
 
-  it('are refused with inputs that do not fit, unknown agents and callbacks in the platform\'s name; nothing is stored', async () => {
+  it("are refused with inputs that do not fit, unknown agents and callbacks in the platform's name; nothing is stored", async () => {
     const { total } = ok(await service.ask('GET', `${path}/sessions`));
     const asked = (body: object) => service.ask('POST', `${path}/sessions/run-agent`, body);
     refused(await asked({ agent: 'summary', inputs: { ticket: 'INC1' } }), 422, /\/inputs\/ticket/);
@@ -136,20 +220,54 @@ describe('Sessions over HTTP', () => {
     refused(await asked({ agent: 'nobody' }), 404, /\/agent/);
     refused(await asked({}), 400, /\/agent/);
     refused(await asked({ agent: 'summary', inputs: [] }), 400, /\/inputs/);
-    refused(await asked({ agent: 'summary', inputs: { ticket: 'CHG1', password: '********' } }), 400, /\/inputs\/password/);
-    refused(await asked({ agent: 'nobody', terminationCallbackSignature: { ...callback, serviceName: '@platform/operations-manager' } }), 400, /\/terminationCallbackSignature\/serviceName/);
-    refused(await asked({ agent: 'summary', inputs: { ticket: 'CHG1' }, terminationCallbackSignature: { ...callback, methodName: 'a:b' } }), 400, /\/terminationCallbackSignature\/methodName/);
-    refused(await asked({ agent: 'summary', inputs: { ticket: 'CHG1' }, terminationCallbackSignature: { serviceName: 'x' } }), 400, /location/);
+    refused(
+      await asked({ agent: 'summary', inputs: { ticket: 'CHG1', password: '********' } }),
+      400,
+      /\/inputs\/password/,
+    );
+    refused(
+      await asked({
+        agent: 'nobody',
+        terminationCallbackSignature: { ...callback, serviceName: '@platform/operations-manager' },
+      }),
+      400,
+      /\/terminationCallbackSignature\/serviceName/,
+    );
+    refused(
+      await asked({
+        agent: 'summary',
+        inputs: { ticket: 'CHG1' },
+        terminationCallbackSignature: { ...callback, methodName: 'a:b' },
+      }),
+      400,
+      /\/terminationCallbackSignature\/methodName/,
+    );
+    refused(
+      await asked({ agent: 'summary', inputs: { ticket: 'CHG1' }, terminationCallbackSignature: { serviceName: 'x' } }),
+      400,
+      /location/,
+    );
     refused(await who.reader('POST', `${path}/sessions/run-agent`, { agent: 'summary' }), 403, /runAgent/);
     assert.equal(ok(await service.ask('GET', `${path}/sessions`)).total, total);
   });
 
   it('are started once under an Idempotency-Key', async () => {
     const body = { agent: 'summary', inputs: { ticket: 'CHG2' } };
-    const [first, second] = [await service.ask('POST', `${path}/sessions/run-agent`, body, { 'Idempotency-Key': 'k' }), await service.ask('POST', `${path}/sessions/run-agent`, body, { 'Idempotency-Key': 'k' })];
+    const [first, second] = [
+      await service.ask('POST', `${path}/sessions/run-agent`, body, { 'Idempotency-Key': 'k' }),
+      await service.ask('POST', `${path}/sessions/run-agent`, body, { 'Idempotency-Key': 'k' }),
+    ];
     assert.equal(second.headers.get('idempotency-replayed'), 'true');
     assert.deepEqual(ok(second), ok(first));
-    refused(await service.ask('POST', `${path}/sessions/run-agent`, { agent: 'summary', inputs: { ticket: 'CHG3' } }, { 'Idempotency-Key': 'k' }), 422);
+    refused(
+      await service.ask(
+        'POST',
+        `${path}/sessions/run-agent`,
+        { agent: 'summary', inputs: { ticket: 'CHG3' } },
+        { 'Idempotency-Key': 'k' },
+      ),
+      422,
+    );
   });
 
   it('hold secrets masked, also for the template, and sealed in the log', async () => {
@@ -158,12 +276,21 @@ describe('Sessions over HTTP', () => {
     for (const { name, bytes } of keptFiles(service.folder)) assert.ok(!bytes.includes('hunter22'), name);
   });
 
-  for (const [agent, status, lastMessage] of [['complete', 'COMPLETE', 'Done'], ['fail', 'FAILED', 'Bad'], ['give-up', 'CANCELED', 'Started'], ['refuse', 'FAILED', 'The agent answered with status 500']] as const) {
+  for (const [agent, status, lastMessage] of [
+    ['complete', 'COMPLETE', 'Done'],
+    ['fail', 'FAILED', 'Bad'],
+    ['give-up', 'CANCELED', 'Started'],
+    ['refuse', 'FAILED', 'The agent answered with status 500'],
+  ] as const) {
     it(`of a webhook end as it answers: ${agent}`, async () => {
       const id = await run(agent);
       const session = await until(id);
       assert.deepEqual([session.status, session.lastMessage], [status, lastMessage]);
-      assert.deepEqual(await messages(id), [{ status: 'RUNNING', message: 'Started' }, { message: 'Sent to the agent' }, { status, message: lastMessage }]);
+      assert.deepEqual(await messages(id), [
+        { status: 'RUNNING', message: 'Started' },
+        { message: 'Sent to the agent' },
+        { status, message: lastMessage },
+      ]);
       assert.equal(server.called.filter(({ body }) => body.sessionId === id).length, 1);
     });
   }
@@ -173,21 +300,38 @@ describe('Sessions over HTTP', () => {
     await until(id, ({ lastMessage }) => lastMessage === 'Looking');
     const done = await service.ask('POST', `${path}/sessions/${id}/complete`, { lastMessage: 'Found' });
     assert.deepEqual([ok(done).status, done.body.data.status, done.body.data.lastMessage], ['OK', 'COMPLETE', 'Found']);
-    assert.equal(ok(await service.ask('POST', `${path}/sessions/${id}/complete`, { lastMessage: 'Found' })).data.ended, done.body.data.ended);
+    assert.equal(
+      ok(await service.ask('POST', `${path}/sessions/${id}/complete`, { lastMessage: 'Found' })).data.ended,
+      done.body.data.ended,
+    );
     refused(await service.ask('POST', `${path}/sessions/${id}/fail`, {}), 409, /COMPLETE/);
     refused(await service.ask('POST', `${path}/sessions/${id}/cancel`), 409, /COMPLETE/);
-    assert.deepEqual(await messages(id), [{ status: 'RUNNING', message: 'Started' }, { message: 'Sent to the agent' }, { message: 'Looking' }, { status: 'COMPLETE', message: 'Found' }]);
+    assert.deepEqual(await messages(id), [
+      { status: 'RUNNING', message: 'Started' },
+      { message: 'Sent to the agent' },
+      { message: 'Looking' },
+      { status: 'COMPLETE', message: 'Found' },
+    ]);
     const failed = await run('silent');
-    assert.equal(ok(await service.ask('POST', `${path}/sessions/${failed}/fail`, { lastMessage: 'No' })).data.status, 'FAILED');
+    assert.equal(
+      ok(await service.ask('POST', `${path}/sessions/${failed}/fail`, { lastMessage: 'No' })).data.status,
+      'FAILED',
+    );
     refused(await service.ask('POST', `${path}/sessions/none/fail`, {}), 404);
-    refused(await service.ask('POST', `${path}/sessions/${failed}/fail`, { lastMessage: 'x'.repeat(65_537) }), 400, /lastMessage/);
+    refused(
+      await service.ask('POST', `${path}/sessions/${failed}/fail`, { lastMessage: 'x'.repeat(65_537) }),
+      400,
+      /lastMessage/,
+    );
   });
 
   it('are canceled, which breaks the call off', async () => {
     const id = await run('hang');
     while (!server.called.some(({ body }) => body.sessionId === id)) await new Promise(setImmediate);
     const { request } = server.called.find(({ body }) => body.sessionId === id)!;
-    const closed = new Promise((resolve) => { request.socket.once('close', resolve); });
+    const closed = new Promise((resolve) => {
+      request.socket.once('close', resolve);
+    });
     assert.equal(ok(await service.ask('POST', `${path}/sessions/${id}/cancel`)).data.status, 'CANCELED');
     await closed;
     assert.equal(ok(await service.ask('POST', `${path}/sessions/${id}/cancel`)).data.status, 'CANCELED');
@@ -216,16 +360,28 @@ describe('Sessions over HTTP', () => {
     ok(await service.ask('POST', `${path}/sessions/${waiting}/cancel`));
     ok(await service.ask('POST', `${path}/sessions/${first}/cancel`));
     while (server.called.filter(isHanging).length < 17) await new Promise(setImmediate);
-    assert.ok(!server.called.some(({ body }) => body.sessionId === waiting), 'one that was canceled in line is not called');
+    assert.ok(
+      !server.called.some(({ body }) => body.sessionId === waiting),
+      'one that was canceled in line is not called',
+    );
     for (const id of hanging) await service.ask('POST', `${path}/sessions/${id}/cancel`);
   });
 
   it('are listed, the newest first, by status and agent', async () => {
     const id = await run('silent');
     const { results } = ok(await who.reader('GET', `${path}/sessions?limit=1000`));
-    assert.deepEqual(results.map(({ created }: { created: string }) => created), results.map(({ created }: { created: string }) => created).toSorted().toReversed());
+    assert.deepEqual(
+      results.map(({ created }: { created: string }) => created),
+      results
+        .map(({ created }: { created: string }) => created)
+        .toSorted()
+        .toReversed(),
+    );
     const running = ok(await service.ask('GET', `${path}/sessions?multiEquals={"status":"RUNNING","agent":"silent"}`));
-    assert.deepEqual(running.results.map(({ sessionId }: { sessionId: string }) => sessionId), [id]);
+    assert.deepEqual(
+      running.results.map(({ sessionId }: { sessionId: string }) => sessionId),
+      [id],
+    );
     ok(await service.ask('POST', `${path}/sessions/${id}/cancel`));
     refused(await service.ask('GET', `${path}/sessions/none`), 404);
     refused(await service.ask('GET', `${path}/sessions/none/messages`), 404);
@@ -238,12 +394,13 @@ describe('Sessions over HTTP', () => {
     while (sent().length < 16) await new Promise(setImmediate);
     ok(await service.ask('DELETE', `${path}/agents/leaving`));
     const [waiting] = ids.filter((id) => !sent().includes(id));
-    for (const id of sent()) assert.equal(ok(await service.ask('POST', `${path}/sessions/${id}/complete`, {})).data.status, 'COMPLETE');
+    for (const id of sent())
+      assert.equal(ok(await service.ask('POST', `${path}/sessions/${id}/complete`, {})).data.status, 'COMPLETE');
     const { status, lastMessage } = await until(waiting!);
     assert.deepEqual([status, lastMessage], ['FAILED', 'The agent has been deleted']);
   });
 
-  it('tell of their end, however they end, by an event of the callback\'s source and topic', async () => {
+  it("tell of their end, however they end, by an event of the callback's source and topic", async () => {
     const ids = [
       await run('summary', { ticket: 'CHG1' }, { terminationCallbackSignature: callback }),
       await run('fail', {}, { terminationCallbackSignature: callback }),
@@ -252,8 +409,21 @@ describe('Sessions over HTTP', () => {
     ok(await service.ask('POST', `${path}/sessions/${ids[2]}/cancel`));
     await Promise.all(ids.map((id) => until(id)));
     while (publishedIn(service.folder).length < ids.length) await new Promise(setImmediate);
-    assert.deepEqual(publishedIn(service.folder), ids.map((sessionId, i) => ({ type: 'itsm:done', stream: `publishedEvent-${sessionId}`, data: {
-      identifier: 'INC1', location: 'job 7', sessionId, status: ['COMPLETE', 'FAILED', 'CANCELED'][i], lastMessage: ['Change CHG1', 'Bad', 'Started'][i],
-    } })).toSorted((a, b) => (a.stream < b.stream ? -1 : 1)));
+    assert.deepEqual(
+      publishedIn(service.folder),
+      ids
+        .map((sessionId, i) => ({
+          type: 'itsm:done',
+          stream: `publishedEvent-${sessionId}`,
+          data: {
+            identifier: 'INC1',
+            location: 'job 7',
+            sessionId,
+            status: ['COMPLETE', 'FAILED', 'CANCELED'][i],
+            lastMessage: ['Change CHG1', 'Bad', 'Started'][i],
+          },
+        }))
+        .toSorted((a, b) => (a.stream < b.stream ? -1 : 1)),
+    );
   });
 });

@@ -8,33 +8,58 @@ import { startService, type TestService } from './service.ts';
 const given = specification(agent);
 const sealed = { $sealed: 'x', tag: 't' };
 const refs = { schemaFault: undefined, headers: undefined, referrers: [] };
-const input = { name: 'Triage', inputSchema: { type: 'object' }, runner: 'webhook', url: 'https://agents.example.net/triage' } as const;
+const input = {
+  name: 'Triage',
+  inputSchema: { type: 'object' },
+  runner: 'webhook',
+  url: 'https://agents.example.net/triage',
+} as const;
 const content: AgentContent = { ...input, description: '', timeout: 300 };
 const created = { type: 'agentCreated', data: content } as const;
 
 describe('An agent', () => {
   it('is created with five minutes for its sessions unless it says otherwise', () => {
     given().when(create, input, refs).then(created);
-    given().when(create, { ...input, timeout: 10, headers: { 'X-Key': '********' } }, { ...refs, headers: { 'X-Key': sealed } }).then({ type: 'agentCreated', data: { ...content, timeout: 10, headers: { 'X-Key': sealed } } });
+    given()
+      .when(
+        create,
+        { ...input, timeout: 10, headers: { 'X-Key': '********' } },
+        { ...refs, headers: { 'X-Key': sealed } },
+      )
+      .then({ type: 'agentCreated', data: { ...content, timeout: 10, headers: { 'X-Key': sealed } } });
   });
 
   it('has a schema that can be compiled, a URL that is one, and headers that are its own', () => {
-    given().when(create, input, { ...refs, schemaFault: 'no' }).thenRefused('invalid', /\/inputSchema/);
-    given().when(create, { ...input, url: 'http://a:99999' }, refs).thenRefused('invalid', /\/url/);
-    given().when(create, input, { ...refs, headers: { 'content-LENGTH': sealed } }).thenRefused('invalid', /\/headers\/content-LENGTH/);
-    given().when(create, input, { ...refs, headers: { A: sealed, a: sealed } }).thenRefused('invalid', /\/headers\/a/);
+    given()
+      .when(create, input, { ...refs, schemaFault: 'no' })
+      .thenRefused('invalid', /\/inputSchema/);
+    given()
+      .when(create, { ...input, url: 'http://a:99999' }, refs)
+      .thenRefused('invalid', /\/url/);
+    given()
+      .when(create, input, { ...refs, headers: { 'content-LENGTH': sealed } })
+      .thenRefused('invalid', /\/headers\/content-LENGTH/);
+    given()
+      .when(create, input, { ...refs, headers: { A: sealed, a: sealed } })
+      .thenRefused('invalid', /\/headers\/a/);
   });
 
   it('is replaced as a whole; the same again is nothing', () => {
     given(created).when(replace, input, refs).thenNothing();
     const template = { name: 'Triage', inputSchema: {}, runner: 'template', template: 'x' } as const;
-    given(created).when(replace, template, refs).then({ type: 'agentReplaced', data: { ...template, description: '', timeout: 300 } });
-    given(created, { type: 'agentReplaced', data: { ...template, description: '', timeout: 300 } }).when(replace, template, refs).thenNothing();
+    given(created)
+      .when(replace, template, refs)
+      .then({ type: 'agentReplaced', data: { ...template, description: '', timeout: 300 } });
+    given(created, { type: 'agentReplaced', data: { ...template, description: '', timeout: 300 } })
+      .when(replace, template, refs)
+      .thenNothing();
   });
 
   it('keeps its name and stays, as long as automations name it', () => {
     const named = { ...refs, referrers: [{ kind: 'automation', name: 'Night' }] };
-    given(created).when(replace, { ...input, name: 'Other' }, named).thenRefused('conflict', /Night/);
+    given(created)
+      .when(replace, { ...input, name: 'Other' }, named)
+      .thenRefused('conflict', /Night/);
     given(created).when(remove, undefined, named).thenRefused('conflict', /Night/);
     given(created).when(remove, undefined, refs).then({ type: 'agentDeleted', data: {} });
   });
@@ -44,9 +69,20 @@ describe('Agents over HTTP', () => {
   let service: TestService;
   let who: People;
   const path = '/agent-session-manager/agents';
-  const webhook = { name: 'Webhook', description: 'Calls', inputSchema: { type: 'object', required: ['site'] }, runner: 'webhook', url: 'https://agents.example.net/run', headers: { Authorization: 'Bearer s3cret', 'X-Team': 'noc' }, timeout: 60 };
+  const webhook = {
+    name: 'Webhook',
+    description: 'Calls',
+    inputSchema: { type: 'object', required: ['site'] },
+    runner: 'webhook',
+    url: 'https://agents.example.net/run',
+    headers: { Authorization: 'Bearer s3cret', 'X-Team': 'noc' },
+    timeout: 60,
+  };
   const template = { name: 'Template', inputSchema: {}, runner: 'template', template: '{{ site }}' };
-  before(async () => { service = await startService(); who = await people(service); });
+  before(async () => {
+    service = await startService();
+    who = await people(service);
+  });
   after(() => service.stop());
 
   it('are created, and show up by id and name, header values masked', async () => {
@@ -58,9 +94,15 @@ describe('Agents over HTTP', () => {
     assert.deepEqual([created, createdBy], [lastUpdated, lastUpdatedBy]);
     assert.equal(createdBy, 'member');
     for (const id of [_id, 'Webhook']) assert.deepEqual(ok(await who.reader('GET', `${path}/${id}`)), data);
-    assert.deepEqual(ok(await service.ask('GET', `${path}?multiEquals[runner]=webhook`)), { results: [data], total: 1 });
+    assert.deepEqual(ok(await service.ask('GET', `${path}?multiEquals[runner]=webhook`)), {
+      results: [data],
+      total: 1,
+    });
     ok(await service.ask('POST', path, template));
-    assert.deepEqual(ok(await service.ask('GET', path)).results.map(({ name }: { name: string }) => name), ['Template', 'Webhook']);
+    assert.deepEqual(
+      ok(await service.ask('GET', path)).results.map(({ name }: { name: string }) => name),
+      ['Template', 'Webhook'],
+    );
   });
 
   it('have unique names', async () => refused(await service.ask('POST', path, template), 409, /Template/));
@@ -92,8 +134,16 @@ describe('Agents over HTTP', () => {
     const masked = { ...webhook, headers: { Authorization: '********', 'X-Team': 'ops' } };
     const changed = await service.ask('PUT', `${path}/Webhook`, masked);
     assert.equal(ok(changed).status, 'OK');
-    assert.deepEqual(ok(await service.ask('PUT', `${path}/Webhook`, masked)).data, ok(changed).data, 'the same again is no change');
-    refused(await service.ask('PUT', `${path}/Webhook`, { ...masked, url: 'https://evil.example.net/' }), 400, /\/headers\/Authorization/);
+    assert.deepEqual(
+      ok(await service.ask('PUT', `${path}/Webhook`, masked)).data,
+      ok(changed).data,
+      'the same again is no change',
+    );
+    refused(
+      await service.ask('PUT', `${path}/Webhook`, { ...masked, url: 'https://evil.example.net/' }),
+      400,
+      /\/headers\/Authorization/,
+    );
     refused(await service.ask('PUT', `${path}/Webhook`, masked, { 'If-Match': '"0"' }), 412);
     refused(await service.ask('PUT', `${path}/None`, masked), 404);
   });
@@ -110,10 +160,18 @@ describe('Agents over HTTP', () => {
 
   it('are not deleted or renamed while an automation names them, by id or name', async () => {
     const { _id } = ok(await service.ask('POST', path, { ...template, name: 'Named' })).data;
-    for (const componentName of [_id, 'Named']) ok(await service.ask('POST', '/operations-manager/automations', { name: `by ${componentName}`, componentType: 'agent', componentName }));
+    for (const componentName of [_id, 'Named'])
+      ok(
+        await service.ask('POST', '/operations-manager/automations', {
+          name: `by ${componentName}`,
+          componentType: 'agent',
+          componentName,
+        }),
+      );
     refused(await service.ask('DELETE', `${path}/Named`), 409, /by Named.*refer/);
     refused(await service.ask('PUT', `${path}/Named`, { ...template, name: 'Renamed' }), 409, /by Named/);
-    for (const componentName of [_id, 'Named']) ok(await service.ask('DELETE', `/operations-manager/automations/by%20${componentName}`));
+    for (const componentName of [_id, 'Named'])
+      ok(await service.ask('DELETE', `/operations-manager/automations/by%20${componentName}`));
     ok(await service.ask('PUT', `${path}/Named`, { ...template, name: 'Renamed' }));
     assert.equal(ok(await service.ask('DELETE', `${path}/Renamed`)).data._id, _id);
     refused(await service.ask('GET', `${path}/${_id}`), 404);

@@ -14,10 +14,18 @@ import { webhookServer } from './webhookServer.ts';
 
 type Json = { readonly [keyword: string]: any }; // any JSON
 
-const rows: ReadonlyMap<string, Row> = new Map(areas.flatMap((area) => area.rows.map((row) => [`${row.method.toUpperCase()} ${fullPathOf(area, row)}`, row])));
+const rows: ReadonlyMap<string, Row> = new Map(
+  areas.flatMap((area) => area.rows.map((row) => [`${row.method.toUpperCase()} ${fullPathOf(area, row)}`, row])),
+);
 
 /** Rows to read that nothing says what to fill their paths with. */
-const reads = ({ weekly = '', branches = '', summarized = '', precheck = '', comparison = '' }: Kept): Readonly<Record<string, Json>> => ({
+const reads = ({
+  weekly = '',
+  branches = '',
+  summarized = '',
+  precheck = '',
+  comparison = '',
+}: Kept): Readonly<Record<string, Json>> => ({
   'GET /agent-session-manager/sessions/:id/messages': { id: summarized },
   'GET /configuration_manager/compliance_plans/:id': { id: weekly },
   'GET /configuration_manager/devices/:deviceName/configuration': { deviceName: 'lab-01' },
@@ -29,42 +37,103 @@ const reads = ({ weekly = '', branches = '', summarized = '', precheck = '', com
 const user = { username: 'admin', password: adminPassword };
 const group = { name: 'temporary', description: 'Comes and goes' };
 const mapping = { provenance: 'ldap', externalGroup: 'CN=Temporary' };
-const imported = { _id: '0123456789abcdef01234567', name: 'Imported', description: '', componentType: null, componentName: null, gbac: { read: [], write: [] } };
-const manual = { name: 'By hand', enabled: true, actionType: 'automations', type: 'manual', formData: null, formId: null };
+const imported = {
+  _id: '0123456789abcdef01234567',
+  name: 'Imported',
+  description: '',
+  componentType: null,
+  componentName: null,
+  gbac: { read: [], write: [] },
+};
+const manual = {
+  name: 'By hand',
+  enabled: true,
+  actionType: 'automations',
+  type: 'manual',
+  formData: null,
+  formId: null,
+};
 const formId = '0123456789abcdef0123456a';
 const options = { name: 'Yearly audit', description: 'All', status: 'active' };
 
 const texts = ['Version 17.9.4', 'Gi1 10.0.0.1 YES NVRAM up up', '<b>BGP</b>'];
 
 /** A request for each row that is not read, in the order in which they are sent. */
-const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgrade = '', upgradeJob = '', portJob = '', backupJob = '', model = '', upgradeExecution = '', canceled = '', completed = '', failed = '', interfacesJob = '' }: Kept): Readonly<Record<string, { readonly params?: Json; readonly body?: Json }>> => ({
+const requests = ({
+  edge = '',
+  edgeRoot = '',
+  hardening = '',
+  weekly = '',
+  upgrade = '',
+  upgradeJob = '',
+  portJob = '',
+  backupJob = '',
+  model = '',
+  upgradeExecution = '',
+  canceled = '',
+  completed = '',
+  failed = '',
+  interfacesJob = '',
+}: Kept): Readonly<Record<string, { readonly params?: Json; readonly body?: Json }>> => ({
   'POST /login': { body: user },
   'POST /logout': {},
   'POST /authorization/login': { body: { user } },
   'POST /authorization/logout': {},
   'POST /authorization/whoami/password': { body: { old: adminPassword, new: adminPassword } },
   'POST /whoami/password': { body: { old: adminPassword, new: adminPassword } },
-  'POST /authorization/accounts': { body: { username: 'temp', password: 'temporary password', memberOf: ['readers'], externalGroups: ['x'] } },
-  'PATCH /authorization/accounts/:id': { params: { id: 'temp' }, body: { account: { firstname: 'Temp', password: 'another password' } } },
+  'POST /authorization/accounts': {
+    body: { username: 'temp', password: 'temporary password', memberOf: ['readers'], externalGroups: ['x'] },
+  },
+  'PATCH /authorization/accounts/:id': {
+    params: { id: 'temp' },
+    body: { account: { firstname: 'Temp', password: 'another password' } },
+  },
   'DELETE /authorization/accounts/:id': { params: { id: 'temp' } },
   'POST /authorization/groups': { body: { group } },
-  'PATCH /authorization/groups/:id': { params: { id: group.name }, body: { memberOf: [{ name: 'readers' }], assignedRoles: ['plan-keeper'] } },
+  'PATCH /authorization/groups/:id': {
+    params: { id: group.name },
+    body: { memberOf: [{ name: 'readers' }], assignedRoles: ['plan-keeper'] },
+  },
   'DELETE /authorization/groups/:id': { params: { id: group.name } },
   'POST /authorization/roles': { body: { name: 'temporary', allowedMethods: [] } },
-  'PATCH /authorization/roles/:id': { params: { id: 'temporary' }, body: { allowedMethods: [{ provenance: 'authorization', name: 'whoami' }] } },
+  'PATCH /authorization/roles/:id': {
+    params: { id: 'temporary' },
+    body: { allowedMethods: [{ provenance: 'authorization', name: 'whoami' }] },
+  },
   'DELETE /authorization/roles/:id': { params: { id: 'temporary' } },
   'POST /group-mappings': { body: { ...mapping, platformGroups: ['readers'] } },
   'PATCH /group-mappings/:provenance/:externalGroup': { params: mapping, body: { updates: { platformGroups: [] } } },
   'DELETE /group-mappings/:provenance/:externalGroup': { params: mapping },
   'POST /operations-manager/automations': { body: { name: 'Temporary', gbac: { write: ['operators'] } } },
-  'PUT /operations-manager/automations': { body: { automations: [{ ...imported, triggers: [{ ...manual, _id: '0123456789abcdef01234568', actionId: imported._id }] }] } },
+  'PUT /operations-manager/automations': {
+    body: {
+      automations: [
+        { ...imported, triggers: [{ ...manual, _id: '0123456789abcdef01234568', actionId: imported._id }] },
+      ],
+    },
+  },
   'PATCH /operations-manager/automations/:id': { params: { id: 'Temporary' }, body: { description: 'Other' } },
   'DELETE /operations-manager/automations/:id': { params: { id: 'Temporary' } },
-  'POST /operations-manager/triggers': { body: { ...manual, name: 'Temporary', actionId: upgrade, description: 'Of little use', options: { targetType: 'group', targetIdentifier: null } } },
-  'PUT /operations-manager/triggers': { body: { triggers: [{ ...manual, name: 'Other', _id: '0123456789abcdef01234569', actionId: upgrade }] } },
+  'POST /operations-manager/triggers': {
+    body: {
+      ...manual,
+      name: 'Temporary',
+      actionId: upgrade,
+      description: 'Of little use',
+      options: { targetType: 'group', targetIdentifier: null },
+    },
+  },
+  'PUT /operations-manager/triggers': {
+    body: { triggers: [{ ...manual, name: 'Other', _id: '0123456789abcdef01234569', actionId: upgrade }] },
+  },
   'PATCH /operations-manager/triggers/:id': { params: { id: 'Temporary' }, body: { enabled: false } },
   'DELETE /operations-manager/triggers/:id': { params: { id: 'Temporary' } },
-  'POST /operations-manager/jobs/start': { body: { workflow: upgrade, options: { description: 'Once more', type: 'change', variables: { token: 't' }, groups: ['operators'] } } },
+  'POST /operations-manager/jobs/start': {
+    body: {
+      workflow: upgrade,
+      options: { description: 'Once more', type: 'change', variables: { token: 't' }, groups: ['operators'] },
+    },
+  },
   'POST /operations-manager/jobs/watch': { body: { jobIds: [backupJob] } },
   'POST /operations-manager/jobs/unwatch': { body: { jobIds: [backupJob, portJob] } },
   'POST /operations-manager/jobs/pause': { body: { jobIds: [upgradeJob, portJob] } },
@@ -74,80 +143,230 @@ const requests = ({ edge = '', edgeRoot = '', hardening = '', weekly = '', upgra
   'POST /operations-manager/jobs/cancel': { body: { jobIds: [] } },
   'POST /configuration_manager/configs': { body: { name: 'Temporary', deviceType: null } },
   'DELETE /configuration_manager/configs/:id': { params: { id: 'Temporary' } },
-  'PUT /configuration_manager/configs/variables/:treeId/:version': { params: { treeId: edge, version: 'initial' }, body: { variables: { mtu: 1500, nested: { a: [null] } } } },
-  'DELETE /configuration_manager/configs/variables/:treeId/:version': { params: { treeId: edge, version: 'initial' }, body: { variables: { mtu: null } } },
-  'POST /configuration_manager/configs/:id/versions': { params: { id: edge }, body: { name: '2027-Q2', base: '2027-Q1' } },
-  'POST /configuration_manager/configs/:id/:version/nodes': { params: { id: edge, version: '2027-Q2' }, body: { name: 'Below', parent: hardening } },
-  'POST /configuration_manager/compliance_plans': { body: { name: 'Temporary', nodes: [{ treeId: edge, version: 'initial', nodeId: edgeRoot }] } },
+  'PUT /configuration_manager/configs/variables/:treeId/:version': {
+    params: { treeId: edge, version: 'initial' },
+    body: { variables: { mtu: 1500, nested: { a: [null] } } },
+  },
+  'DELETE /configuration_manager/configs/variables/:treeId/:version': {
+    params: { treeId: edge, version: 'initial' },
+    body: { variables: { mtu: null } },
+  },
+  'POST /configuration_manager/configs/:id/versions': {
+    params: { id: edge },
+    body: { name: '2027-Q2', base: '2027-Q1' },
+  },
+  'POST /configuration_manager/configs/:id/:version/nodes': {
+    params: { id: edge, version: '2027-Q2' },
+    body: { name: 'Below', parent: hardening },
+  },
+  'POST /configuration_manager/compliance_plans': {
+    body: { name: 'Temporary', nodes: [{ treeId: edge, version: 'initial', nodeId: edgeRoot }] },
+  },
   'PUT /configuration_manager/compliance_plans': { body: { planId: weekly, options } },
   'POST /configuration_manager/search/compliance_plans': { body: { options: { limit: 10 } } },
   'POST /mop/createTemplate': { body: { mop: { name: 'Temporary' } } },
-  'POST /mop/updateTemplate/:id': { params: { id: 'Temporary' }, body: { mop: { name: 'Temporary', namespace: { type: 'project', name: 'Lab' }, commands: [{ command: 'show clock', rules: [{ rule: 'UTC', eval: 'contains' }] }] } } },
+  'POST /mop/updateTemplate/:id': {
+    params: { id: 'Temporary' },
+    body: {
+      mop: {
+        name: 'Temporary',
+        namespace: { type: 'project', name: 'Lab' },
+        commands: [{ command: 'show clock', rules: [{ rule: 'UTC', eval: 'contains' }] }],
+      },
+    },
+  },
   'POST /mop/deleteTemplate/:id': { params: { id: 'Temporary' } },
   'POST /mop/export': { body: { options: { name: 'Upgrade pre-check' } } },
-  'POST /mop/import': { body: { type: 'analytics', template: { _id: '0123456789abcdef01234567', name: 'Imported', createdBy: null, created: 0 } } },
+  'POST /mop/import': {
+    body: {
+      type: 'analytics',
+      template: { _id: '0123456789abcdef01234567', name: 'Imported', createdBy: null, created: 0 },
+    },
+  },
   'POST /mop/createAnalyticTemplate': { body: { template: { name: 'Temporary' } } },
-  'POST /mop/updateAnalyticTemplate/:id': { params: { id: 'Temporary' }, body: { template: { name: 'Temporary', prepostCommands: [{ rules: [{}] }] } } },
+  'POST /mop/updateAnalyticTemplate/:id': {
+    params: { id: 'Temporary' },
+    body: { template: { name: 'Temporary', prepostCommands: [{ rules: [{}] }] } },
+  },
   'POST /mop/deleteAnalyticTemplate/:id': { params: { id: 'Temporary' } },
-  'POST /mop/RunCommandTemplate': { body: { template: 'Upgrade pre-check', devices: ['lab-01', 'lab-03'], variables: { uplink: 'GigabitEthernet2', target_version: '17.15.1' } } },
+  'POST /mop/RunCommandTemplate': {
+    body: {
+      template: 'Upgrade pre-check',
+      devices: ['lab-01', 'lab-03'],
+      variables: { uplink: 'GigabitEthernet2', target_version: '17.15.1' },
+    },
+  },
   'POST /mop/RunAnalyticTemplate': { body: { template: 'Upgrade before and after', pre: texts, post: texts } },
   'DELETE /configuration_manager/compliance_plans': { body: { planIds: [weekly] } },
   'POST /configuration_manager/devicegroup': { body: { groupName: 'Temporary', deviceNames: 'a, b' } },
   'DELETE /configuration_manager/devicegroups/:id': { params: { id: 'Temporary' } },
   'POST /configuration_manager/import/groups': { body: { groups: [{ name: 'Imported', devices: ['a'] }] } },
-  'POST /configuration_manager/adapters': { body: { name: 'temporary', type: 'http', properties: { baseUrl: 'https://c.example.net', token: 'secret' }, devices: [{ name: 'a', host: '2001:db8::1', port: 443 }] } },
+  'POST /configuration_manager/adapters': {
+    body: {
+      name: 'temporary',
+      type: 'http',
+      properties: { baseUrl: 'https://c.example.net', token: 'secret' },
+      devices: [{ name: 'a', host: '2001:db8::1', port: 443 }],
+    },
+  },
   'PUT /configuration_manager/adapters/:name': { params: { name: 'temporary' }, body: { type: 'lab' } },
   'DELETE /configuration_manager/adapters/:name': { params: { name: 'temporary' } },
   'POST /configuration_manager/devices': { body: { options: { filter: { ostype: 'cisco' }, limit: 2 } } },
-  'POST /configuration_manager/devices/:deviceName/configuration': { params: { deviceName: 'lab-03' }, body: { config: { device: 'lab-03', config: 'hostname lab-03' }, options: { replace: false } } },
-  'POST /lifecycle-manager/resources': { body: { name: 'Temporary', schema: {}, actions: [{ name: 'Set', type: 'update' }] } },
-  'PUT /lifecycle-manager/resources/:id': { params: { id: 'Temporary' }, body: { name: 'Temporary', description: 'Other', schema: { type: 'object' } } },
-  'POST /lifecycle-manager/resources/:modelIdentifier/instances': { params: { modelIdentifier: 'Temporary' }, body: { name: 'one', instanceData: { token: 't' } } },
-  'PUT /lifecycle-manager/resources/:modelIdentifier/instances/:id': { params: { modelIdentifier: 'Temporary', id: 'one' }, body: { name: 'one', instanceData: { vlan: 5 } } },
-  'POST /lifecycle-manager/resources/:modelIdentifier/groups': { params: { modelIdentifier: 'Temporary' }, body: { name: 'all', instances: ['one'] } },
-  'PATCH /lifecycle-manager/resources/:modelIdentifier/groups/:groupIdentifier': { params: { modelIdentifier: 'Temporary', groupIdentifier: 'all' }, body: { instancesToRemove: ['one'] } },
-  'DELETE /lifecycle-manager/resources/:modelIdentifier/groups/:groupIdentifier': { params: { modelIdentifier: 'Temporary', groupIdentifier: 'all' } },
-  'DELETE /lifecycle-manager/resources/:modelIdentifier/instances/:id': { params: { modelIdentifier: 'Temporary', id: 'one' } },
+  'POST /configuration_manager/devices/:deviceName/configuration': {
+    params: { deviceName: 'lab-03' },
+    body: { config: { device: 'lab-03', config: 'hostname lab-03' }, options: { replace: false } },
+  },
+  'POST /lifecycle-manager/resources': {
+    body: { name: 'Temporary', schema: {}, actions: [{ name: 'Set', type: 'update' }] },
+  },
+  'PUT /lifecycle-manager/resources/:id': {
+    params: { id: 'Temporary' },
+    body: { name: 'Temporary', description: 'Other', schema: { type: 'object' } },
+  },
+  'POST /lifecycle-manager/resources/:modelIdentifier/instances': {
+    params: { modelIdentifier: 'Temporary' },
+    body: { name: 'one', instanceData: { token: 't' } },
+  },
+  'PUT /lifecycle-manager/resources/:modelIdentifier/instances/:id': {
+    params: { modelIdentifier: 'Temporary', id: 'one' },
+    body: { name: 'one', instanceData: { vlan: 5 } },
+  },
+  'POST /lifecycle-manager/resources/:modelIdentifier/groups': {
+    params: { modelIdentifier: 'Temporary' },
+    body: { name: 'all', instances: ['one'] },
+  },
+  'PATCH /lifecycle-manager/resources/:modelIdentifier/groups/:groupIdentifier': {
+    params: { modelIdentifier: 'Temporary', groupIdentifier: 'all' },
+    body: { instancesToRemove: ['one'] },
+  },
+  'DELETE /lifecycle-manager/resources/:modelIdentifier/groups/:groupIdentifier': {
+    params: { modelIdentifier: 'Temporary', groupIdentifier: 'all' },
+  },
+  'DELETE /lifecycle-manager/resources/:modelIdentifier/instances/:id': {
+    params: { modelIdentifier: 'Temporary', id: 'one' },
+  },
   'DELETE /lifecycle-manager/resources/:id': { params: { id: 'Temporary' } },
-  'POST /lifecycle-manager/resources/:modelIdentifier/run-action': { params: { modelIdentifier: model }, body: { actionId: '0c05', group: 'Headquarters', inputs: { bandwidth: 3000 } } },
+  'POST /lifecycle-manager/resources/:modelIdentifier/run-action': {
+    params: { modelIdentifier: model },
+    body: { actionId: '0c05', group: 'Headquarters', inputs: { bandwidth: 3000 } },
+  },
   'POST /lifecycle-manager/action-executions/:id/cancel': { params: { id: upgradeExecution } },
-  'POST /gateway_manager/v1/service-groups': { body: { serviceGroup: { name: 'Temporary', services: [{ id: 'a', name: 'b' }] } } },
+  'POST /gateway_manager/v1/service-groups': {
+    body: { serviceGroup: { name: 'Temporary', services: [{ id: 'a', name: 'b' }] } },
+  },
   'DELETE /gateway_manager/v1/service-groups/:id': { params: { id: 'Temporary' } },
   'POST /gateway_manager/v1/certificates': { body: { raw_certificate: gateway, alias: 'temporary' } },
   'DELETE /gateway_manager/v1/certificates/:alias': { params: { alias: 'temporary' } },
   'POST /inventory_manager/v1/inventories': { body: { name: 'Temporary' } },
-  'POST /inventory_manager/v1/inventories/:id/nodes': { params: { id: 'Temporary' }, body: { nodes: [{ name: 'one', attributes: { a: [1] } }, { name: 'two', tags: ['x'] }] } },
+  'POST /inventory_manager/v1/inventories/:id/nodes': {
+    params: { id: 'Temporary' },
+    body: {
+      nodes: [
+        { name: 'one', attributes: { a: [1] } },
+        { name: 'two', tags: ['x'] },
+      ],
+    },
+  },
   'DELETE /inventory_manager/v1/nodes/clear/:identifier': { params: { identifier: 'Temporary' } },
   'DELETE /inventory_manager/v1/inventories/:id': { params: { id: 'Temporary' } },
-  'POST /profiles': { body: { id: 'temporary', redisProps: { password: 'secret' }, alarmProps: [{ community: 'public' }] } },
-  'PUT /profiles/:id': { params: { id: 'temporary' }, body: { properties: { uiProps: { home: 'start' }, redisProps: null } } },
+  'POST /profiles': {
+    body: { id: 'temporary', redisProps: { password: 'secret' }, alarmProps: [{ community: 'public' }] },
+  },
+  'PUT /profiles/:id': {
+    params: { id: 'temporary' },
+    body: { properties: { uiProps: { home: 'start' }, redisProps: null } },
+  },
   'PUT /profiles/:id/active': { params: { id: 'lab' } },
   'DELETE /profiles/:id': { params: { id: 'temporary' } },
-  'PUT /customization/banner': { body: { active: true, text: 'x', dismissible: false, startTime: '2026-01-01T00:00:00Z', allPages: false } },
-  'POST /json-forms/forms': { body: { name: 'Temporary', struct: { type: 'object', items: [{ nodeId: 'n', type: 'string', title: 'Site', description: '', enum: ['Bonn'] }] } } },
-  'PUT /json-forms/forms': { body: { options: { name: 'Temporary', namespace: { type: 'project', accessControl: { read: ['ops'] } }, tags: [{ any: 1 }] } } },
+  'PUT /customization/banner': {
+    body: { active: true, text: 'x', dismissible: false, startTime: '2026-01-01T00:00:00Z', allPages: false },
+  },
+  'POST /json-forms/forms': {
+    body: {
+      name: 'Temporary',
+      struct: {
+        type: 'object',
+        items: [{ nodeId: 'n', type: 'string', title: 'Site', description: '', enum: ['Bonn'] }],
+      },
+    },
+  },
+  'PUT /json-forms/forms': {
+    body: {
+      options: {
+        name: 'Temporary',
+        namespace: { type: 'project', accessControl: { read: ['ops'] } },
+        tags: [{ any: 1 }],
+      },
+    },
+  },
   'POST /json-forms/import/forms': { body: { forms: [{ _id: formId, name: 'Imported', createdBy: 'admin' }] } },
   'DELETE /json-forms/forms': { body: { ids: [formId] } },
-  'POST /automation_catalog/scheduled-jobs': { body: { name: 'Temporary', repeatInterval: 60_000, data: { workflowId: 'x' } } },
+  'POST /automation_catalog/scheduled-jobs': {
+    body: { name: 'Temporary', repeatInterval: 60_000, data: { workflowId: 'x' } },
+  },
   'POST /automation_catalog/automations/migration': { body: { agendaJobs: [interfacesJob] } },
   'POST /template_builder/templates': { body: { name: 'Temporary', template: '{{ a }}', data: { a: 1 } } },
   'PUT /template_builder/templates/:name': { params: { name: 'Temporary' }, body: { description: 'Of little use' } },
   'POST /template_builder/templates/:name/renderJinja': { params: { name: 'Temporary' }, body: { context: { a: 1 } } },
-  'POST /template_builder/templates/:name/renderJinja2TemplateWithCast': { params: { name: 'Temporary' }, body: { variables: { a: 1 }, castDataType: 'number' } },
+  'POST /template_builder/templates/:name/renderJinja2TemplateWithCast': {
+    params: { name: 'Temporary' },
+    body: { variables: { a: 1 }, castDataType: 'number' },
+  },
   'DELETE /template_builder/templates/:name': { params: { name: 'Temporary' } },
-  'POST /prebuilts/import': { body: { prebuilt: { ...vlanRollout, metadata: { ...vlanRollout.metadata, name: 'temporary' }, bundles: [{ type: 'forms', data: { name: 'Of a package' } }, { type: 'workflow', data: {} }] } } },
+  'POST /prebuilts/import': {
+    body: {
+      prebuilt: {
+        ...vlanRollout,
+        metadata: { ...vlanRollout.metadata, name: 'temporary' },
+        bundles: [
+          { type: 'forms', data: { name: 'Of a package' } },
+          { type: 'workflow', data: {} },
+        ],
+      },
+    },
+  },
   'DELETE /prebuilts/:id': { params: { id: 'temporary' } },
-  'POST /agent-session-manager/agents': { body: { name: 'Temporary', inputSchema: {}, runner: 'webhook', url: 'https://a.example.net', headers: { Authorization: 'secret' } } },
-  'PUT /agent-session-manager/agents/:id': { params: { id: 'Temporary' }, body: { name: 'Temporary', description: 'Other', inputSchema: {}, runner: 'template', template: '{{ a }}', timeout: 5 } },
-  'POST /agent-session-manager/sessions/run-agent': { body: { agent: 'Temporary', inputs: { a: 1 }, terminationCallbackSignature: { location: '', serviceName: 'a', methodName: 'b', identifier: '' } } },
+  'POST /agent-session-manager/agents': {
+    body: {
+      name: 'Temporary',
+      inputSchema: {},
+      runner: 'webhook',
+      url: 'https://a.example.net',
+      headers: { Authorization: 'secret' },
+    },
+  },
+  'PUT /agent-session-manager/agents/:id': {
+    params: { id: 'Temporary' },
+    body: {
+      name: 'Temporary',
+      description: 'Other',
+      inputSchema: {},
+      runner: 'template',
+      template: '{{ a }}',
+      timeout: 5,
+    },
+  },
+  'POST /agent-session-manager/sessions/run-agent': {
+    body: {
+      agent: 'Temporary',
+      inputs: { a: 1 },
+      terminationCallbackSignature: { location: '', serviceName: 'a', methodName: 'b', identifier: '' },
+    },
+  },
   'POST /agent-session-manager/sessions/:id/cancel': { params: { id: canceled } },
   'POST /agent-session-manager/sessions/:id/complete': { params: { id: completed }, body: { lastMessage: 'Done' } },
   'POST /agent-session-manager/sessions/:id/fail': { params: { id: failed }, body: {} },
   'DELETE /agent-session-manager/agents/:id': { params: { id: 'Temporary' } },
 });
 
-/** Requests above that store nothing: a job that is watched already, no job at all, a run whose outcome nobody keeps. */
-const storesNothing = new Set(['POST /operations-manager/jobs/watch', 'POST /operations-manager/jobs/cancel', 'POST /mop/RunCommandTemplate']);
+/**
+ * Requests above that store nothing: a job that is watched already, no job at all, a run whose outcome nobody keeps.
+ */
+const storesNothing = new Set([
+  'POST /operations-manager/jobs/watch',
+  'POST /operations-manager/jobs/cancel',
+  'POST /mop/RunCommandTemplate',
+]);
 
 /** Answers that show jobs as they are when they are read. */
 const showsJobs = new Set(['POST /operations-manager/jobs/pause', 'POST /operations-manager/jobs/resume']);
@@ -162,17 +381,34 @@ const changes = (name: string): boolean => {
 
 /** The path with its parameters filled in. */
 const filled = (path: string, values: Json): string =>
-  path.replace(/:(\w+)/g, (_, name) => encodeURIComponent(String(values[name] ?? (name === 'modelIdentifier' ? values.model : values._id ?? values.sessionId) ?? assert.fail(`${path} lacks ${name}`))));
+  path.replace(/:(\w+)/g, (_, name) =>
+    encodeURIComponent(
+      String(
+        values[name] ??
+          (name === 'modelIdentifier' ? values.model : (values._id ?? values.sessionId)) ??
+          assert.fail(`${path} lacks ${name}`),
+      ),
+    ),
+  );
 
 /** The list that shows the documents of a projection. */
-const listOf = (projection: Projection): string | undefined => [...rows].find(([, row]) => 'list' in row && row.list === projection)?.[0].slice('GET '.length);
+const listOf = (projection: Projection): string | undefined =>
+  [...rows].find(([, row]) => 'list' in row && row.list === projection)?.[0].slice('GET '.length);
 
 /** The schema that allows no member beside those that it names. */
-const closed = (schema: any): any => { // any part of a JSON Schema
+const closed = (schema: any): any => {
+  // any part of a JSON Schema
   if (Array.isArray(schema)) return schema.map(closed);
   if (typeof schema !== 'object' || schema === null) return schema;
-  const members = Object.fromEntries(Object.entries(schema).map(([keyword, value]) => [keyword, keyword === 'const' || keyword === 'enum' ? value : closed(value)]));
-  return members.type === 'object' && members.properties && members.additionalProperties === undefined ? { ...members, additionalProperties: false } : members;
+  const members = Object.fromEntries(
+    Object.entries(schema).map(([keyword, value]) => [
+      keyword,
+      keyword === 'const' || keyword === 'enum' ? value : closed(value),
+    ]),
+  );
+  return members.type === 'object' && members.properties && members.additionalProperties === undefined
+    ? { ...members, additionalProperties: false }
+    : members;
 };
 
 const ajv = new Ajv({ strict: true, allowUnionTypes: true, allErrors: true, formats });
@@ -197,14 +433,27 @@ describe('every operation answers what it says it answers:', () => {
   before(async () => {
     agent = await webhookServer({ '/': (response) => void response.writeHead(202).end() });
     service = await startService({ OUTBOUND_ALLOW: '127.0.0.1' });
-    kept = { ...await loadSample(service.url, 'admin', adminPassword), ...await runningSessions('canceled', 'completed', 'failed') };
+    kept = {
+      ...(await loadSample(service.url, 'admin', adminPassword)),
+      ...(await runningSessions('canceled', 'completed', 'failed')),
+    };
   });
-  after(async () => { await service.stop(); agent.close(); });
+  after(async () => {
+    await service.stop();
+    agent.close();
+  });
 
   /** Sessions that wait for their report. */
   const runningSessions = async (...names: readonly string[]): Promise<Kept> => {
-    await service.ask('POST', '/agent-session-manager/agents', { name: 'Patient', inputSchema: {}, runner: 'webhook', url: agent.url('/') });
-    const sessions = await Promise.all(names.map(() => service.ask('POST', '/agent-session-manager/sessions/run-agent', { agent: 'Patient' })));
+    await service.ask('POST', '/agent-session-manager/agents', {
+      name: 'Patient',
+      inputSchema: {},
+      runner: 'webhook',
+      url: agent.url('/'),
+    });
+    const sessions = await Promise.all(
+      names.map(() => service.ask('POST', '/agent-session-manager/sessions/run-agent', { agent: 'Patient' })),
+    );
     return Object.fromEntries(names.map((name, i) => [name, sessions[i]!.body.sessionId]));
   };
 
@@ -213,7 +462,10 @@ describe('every operation answers what it says it answers:', () => {
     const { contentMediaType = 'application/json', ...schema } = closed(row.answer);
     assert.equal(headers.get('content-type')?.split(';')[0], contentMediaType);
     const validate = ajv.compile(schema);
-    assert.ok(validate(contentMediaType === 'application/json' ? body : text), `${ajv.errorsText(validate.errors)} in ${text.slice(0, 1000)}`);
+    assert.ok(
+      validate(contentMediaType === 'application/json' ? body : text),
+      `${ajv.errorsText(validate.errors)} in ${text.slice(0, 1000)}`,
+    );
   };
 
   /** Sends the request of a row. */
@@ -226,7 +478,8 @@ describe('every operation answers what it says it answers:', () => {
   const read = async (name: string, row: Row): Promise<void> => {
     const path = name.slice('GET '.length);
     const list = 'get' in row ? listOf(row.get) : undefined;
-    if (!path.includes(':') || !list) return check(row, await service.ask('GET', filled(path, { ...kept, ...reads(kept)[name] })));
+    if (!path.includes(':') || !list)
+      return check(row, await service.ask('GET', filled(path, { ...kept, ...reads(kept)[name] })));
     const { body } = await service.ask('GET', `${filled(list, kept)}?limit=1000`);
     const documents: readonly Json[] = body.results ?? body.data;
     assert.ok(documents.length > 0, `The sample has nothing for ${name}`);
@@ -254,9 +507,14 @@ describe('every operation answers what it says it answers:', () => {
 
   it('PUT /operations-manager/automations where one of two is refused', async () => {
     const twice = { ...imported, name: 'Other' };
-    const answer = await service.ask('PUT', '/operations-manager/automations', { automations: [{ ...twice, _id: 'f'.repeat(24), name: 'New' }, twice] });
+    const answer = await service.ask('PUT', '/operations-manager/automations', {
+      automations: [{ ...twice, _id: 'f'.repeat(24), name: 'New' }, twice],
+    });
     check(rows.get('PUT /operations-manager/automations')!, answer);
-    assert.deepEqual(answer.body.data.map(({ success }: { success: boolean }) => success), [true, false]);
+    assert.deepEqual(
+      answer.body.data.map(({ success }: { success: boolean }) => success),
+      [true, false],
+    );
   });
 
   describe('the same once more to who sends it again under its Idempotency-Key, though it is gone and others have the name:', () => {
@@ -278,6 +536,10 @@ describe('every operation answers what it says it answers:', () => {
 
   it('and none has been left out', () => {
     const asked = new Set(Object.keys(requests({})));
-    assert.deepEqual([...rows].filter(([name, { method }]) => method !== 'get' && !asked.has(name)).map(([name]) => name), [], 'Put a request of each into the table above');
+    assert.deepEqual(
+      [...rows].filter(([name, { method }]) => method !== 'get' && !asked.has(name)).map(([name]) => name),
+      [],
+      'Put a request of each into the table above',
+    );
   });
 });

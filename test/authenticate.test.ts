@@ -24,11 +24,19 @@ describe('authentication', () => {
     await one.bootstrap();
   });
 
-  const call = (authorization: string, { on = one, cookie = undefined as string | undefined, address = '10.0.0.1' } = {}) => on.auth.authenticate({ authorization, cookie, address });
+  const call = (
+    authorization: string,
+    { on = one, cookie = undefined as string | undefined, address = '10.0.0.1' } = {},
+  ) => on.auth.authenticate({ authorization, cookie, address });
   const bob = basic('bob:password of bob');
   const refused = async (work: Promise<unknown> | unknown, code: Code = 'unauthenticated', what?: string) =>
-    assert.rejects(async () => work, (error) => error instanceof Refusal && error.code === code, what);
-  const tokenOf = async (on = one, username = 'bob') => on.auth.logIn(await on.auth.verify({ username, password: `password of ${username}` }, '10.0.0.1'), 'r');
+    assert.rejects(
+      async () => work,
+      (error) => error instanceof Refusal && error.code === code,
+      what,
+    );
+  const tokenOf = async (on = one, username = 'bob') =>
+    on.auth.logIn(await on.auth.verify({ username, password: `password of ${username}` }, '10.0.0.1'), 'r');
   /** Called again, nothing has to be waited for and no password is hashed. */
   const atOnce = (authorization: string, on = one): Principal => {
     const answer = call(authorization, { on });
@@ -42,7 +50,12 @@ describe('authentication', () => {
     return count;
   };
   /** Waits until so many uses are written down, which nobody who calls waits for. */
-  const written = async (times: number) => { while (await uses() < times) await new Promise((resolve) => { setImmediate(resolve); }); };
+  const written = async (times: number) => {
+    while ((await uses()) < times)
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
+  };
 
   describe('with HTTP Basic', () => {
     it('knows who calls', async () => {
@@ -58,9 +71,18 @@ describe('authentication', () => {
     it('refuses all else', async () => {
       await one.account('bob');
       for (const [what, header] of Object.entries({
-        'nothing': '', 'no colon': basic('bob'), 'no password': basic('bob:'), 'no user name': basic(':password'), 'no base64': 'Basic b%b', 'no UTF-8': `Basic ${Buffer.from([0x62, 0x3a, 0xff, 0xfe]).toString('base64')}`,
-        'another scheme': 'Digest username="bob"', 'a wrong password': basic('bob:password of eve'), 'an unknown user': basic('eve:password of eve'), 'a password cut short': basic('bob:password of bo'),
-      })) await refused(call(header), 'unauthenticated', what);
+        nothing: '',
+        'no colon': basic('bob'),
+        'no password': basic('bob:'),
+        'no user name': basic(':password'),
+        'no base64': 'Basic b%b',
+        'no UTF-8': `Basic ${Buffer.from([0x62, 0x3a, 0xff, 0xfe]).toString('base64')}`,
+        'another scheme': 'Digest username="bob"',
+        'a wrong password': basic('bob:password of eve'),
+        'an unknown user': basic('eve:password of eve'),
+        'a password cut short': basic('bob:password of bo'),
+      }))
+        await refused(call(header), 'unauthenticated', what);
     });
     it('hashes for an unknown user as for a known one', async () => {
       await refused(call(basic('eve:password')));
@@ -102,13 +124,16 @@ describe('authentication', () => {
         clock.pass(0.4 * minute);
         atOnce(bob);
         // What is renewed in the background is read from memory here.
-        await new Promise((resolve) => { setImmediate(resolve); });
+        await new Promise((resolve) => {
+          setImmediate(resolve);
+        });
       }
       assert.equal(one.hashing.checked, 1);
     });
     it('remembers for monitoring who has called since the start, until anything changes the account', async () => {
       await one.account('bob');
-      const lastKnown = (authorization: string) => one.auth.lastKnown({ authorization, cookie: undefined, address: '10.0.0.1' })?.actor.username;
+      const lastKnown = (authorization: string) =>
+        one.auth.lastKnown({ authorization, cookie: undefined, address: '10.0.0.1' })?.actor.username;
       assert.equal(lastKnown(bob), undefined);
       await call(bob);
       clock.pass(1000 * minute);
@@ -143,7 +168,10 @@ describe('authentication', () => {
 
   describe('acts at the next request on', () => {
     const setUp = async () => {
-      await one.command(createRole, 'r', { name: 'r', allowedMethods: [{ provenance: 'mop', name: 'exportTemplate' }] });
+      await one.command(createRole, 'r', {
+        name: 'r',
+        allowedMethods: [{ provenance: 'mop', name: 'exportTemplate' }],
+      });
       await one.group('above', { assignedRoles: ['r'] });
       await one.group('g', { memberOf: ['above'] });
       await one.account('bob', { memberOf: ['g'], externalGroups: ['staff', 'night/shift'] });
@@ -184,7 +212,7 @@ describe('authentication', () => {
       await one.command(updateRole, 'r', { allowedMethods: [] });
       assert.equal(await mayExport(), false);
     });
-    it('a change of the account\'s groups, and of a group above', async () => {
+    it("a change of the account's groups, and of a group above", async () => {
       await setUp();
       await one.command(updateGroup, 'above', { assignedRoles: [] });
       assert.equal(await mayExport(), false);
@@ -195,16 +223,31 @@ describe('authentication', () => {
       await setUp();
       await one.command(updateGroup, 'above', { assignedRoles: [] });
       await one.group('mapped', { assignedRoles: ['r'] });
-      await one.command(createGroupMapping, groupMappingId('elsewhere', 'staff'), { provenance: 'elsewhere', externalGroup: 'staff', platformGroups: ['mapped'] });
+      await one.command(createGroupMapping, groupMappingId('elsewhere', 'staff'), {
+        provenance: 'elsewhere',
+        externalGroup: 'staff',
+        platformGroups: ['mapped'],
+      });
       assert.equal(await mayExport(), false);
       const id = groupMappingId('local', 'night/shift');
-      await one.command(createGroupMapping, id, { provenance: 'local', externalGroup: 'night/shift', platformGroups: ['not yet there', 'mapped'] });
+      await one.command(createGroupMapping, id, {
+        provenance: 'local',
+        externalGroup: 'night/shift',
+        platformGroups: ['not yet there', 'mapped'],
+      });
       assert.equal(await mayExport(), true);
-      assert.deepEqual((await call(bob)).groups.map(({ name }) => name), ['g', 'mapped', 'above']);
-      await one.command(updateGroupMapping, id, { provenance: 'local', externalGroup: 'night/shift', platformGroups: [] });
+      assert.deepEqual(
+        (await call(bob)).groups.map(({ name }) => name),
+        ['g', 'mapped', 'above'],
+      );
+      await one.command(updateGroupMapping, id, {
+        provenance: 'local',
+        externalGroup: 'night/shift',
+        platformGroups: [],
+      });
       assert.equal(await mayExport(), false);
     });
-    it('the settings\' admins', async () => {
+    it("the settings' admins", async () => {
       await setUp();
       assert.equal((await call(bob)).actor.admin, false);
       settings = { ...defaults, admins: [{ group: 'above', provenance: 'local' }] };
@@ -229,7 +272,11 @@ describe('authentication', () => {
       await setUp();
       const eve = basic('eve:password of eve');
       await tokenOf();
-      await one.command(createGroupMapping, groupMappingId('local', 'x'), { provenance: 'local', externalGroup: 'x', platformGroups: [] });
+      await one.command(createGroupMapping, groupMappingId('local', 'x'), {
+        provenance: 'local',
+        externalGroup: 'x',
+        platformGroups: [],
+      });
       await one.catchUp();
       atOnce(eve);
       await one.command(updateAccount, 'bob', { firstname: 'B' });
@@ -251,12 +298,14 @@ describe('authentication', () => {
     it('keeps the token nowhere', async () => {
       await one.account('bob');
       const token = await tokenOf();
-      for await (const { events } of log.store.readAll(0)) for (const event of events) assert.ok(!JSON.stringify(event).includes(token));
+      for await (const { events } of log.store.readAll(0))
+        for (const event of events) assert.ok(!JSON.stringify(event).includes(token));
     });
     it('refuses other tokens', async () => {
       await one.account('bob');
       const token = await tokenOf();
-      for (const wrong of ['', 'x', `${token}x`, `${token.startsWith('A') ? 'B' : 'A'}${token.slice(1)}`]) await refused(call(`Bearer ${wrong}`));
+      for (const wrong of ['', 'x', `${token}x`, `${token.startsWith('A') ? 'B' : 'A'}${token.slice(1)}`])
+        await refused(call(`Bearer ${wrong}`));
     });
     it('ends it with logout, and only it', async () => {
       await one.account('bob');
@@ -349,7 +398,8 @@ describe('authentication', () => {
       await refused(call(`Bearer ${used}`));
       await one.command(updateAccount, 'bob', { inactive: false });
       await two.catchUp();
-      for (const on of [one, two, await node()]) for (const token of [used, unused]) await refused(call(`Bearer ${token}`, { on }));
+      for (const on of [one, two, await node()])
+        for (const token of [used, unused]) await refused(call(`Bearer ${token}`, { on }));
       await one.command(updateAccount, 'bob', { firstname: 'B' });
       const token = await tokenOf();
       for (const on of [one, await node()]) assert.equal((await call(`Bearer ${token}`, { on })).actor.id, 'bob');
@@ -379,7 +429,10 @@ describe('authentication', () => {
     it('hides its cookie from scripts and other sites, and from networks where there is TLS', () => {
       assert.equal(cookieText('token', 'x', true), 'token=x; Path=/; HttpOnly; SameSite=Strict; Secure');
       assert.equal(cookieText('sid', undefined, false), 'sid=; Path=/; HttpOnly; SameSite=Strict; Max-Age=0');
-      assert.deepEqual(['token=x', 'a=1; token=x=;b', 'mytoken=x', ''].map((header) => cookieValue(header, 'token')), ['x', 'x=', undefined, undefined]);
+      assert.deepEqual(
+        ['token=x', 'a=1; token=x=;b', 'mytoken=x', ''].map((header) => cookieValue(header, 'token')),
+        ['x', 'x=', undefined, undefined],
+      );
     });
     it('prefers the header to the cookie', async () => {
       await one.account('bob');
@@ -387,7 +440,8 @@ describe('authentication', () => {
     });
     it('is limited like any login', async () => {
       await one.account('bob');
-      for (let i = 0; i < 10; i++) await refused(one.auth.verify({ username: 'bob', password: `wrong ${i}` }, '10.0.0.1'));
+      for (let i = 0; i < 10; i++)
+        await refused(one.auth.verify({ username: 'bob', password: `wrong ${i}` }, '10.0.0.1'));
       await refused(tokenOf(), 'limited');
     });
     it('does not take a user name with a colon for another', async () => {
@@ -422,13 +476,23 @@ describe('authentication', () => {
         const { may, actor } = await call(basic(`${group}:password of ${group}`));
         assert.equal(actor.admin, false);
         for (const access of [[], ['operators'], ['readers'], ['operators', 'readers']] as const)
-          assert.equal(may('mop', { name: 'exportTemplate', access }), access.some((one) => one === group), `${group} of ${access}`);
+          assert.equal(
+            may('mop', { name: 'exportTemplate', access }),
+            access.some((one) => one === group),
+            `${group} of ${access}`,
+          );
       }
     });
     it('of roles are what they list, in that area', async () => {
-      await one.command(createRole, 'r', { name: 'r', allowedMethods: [{ provenance: 'mop', name: 'exportTemplate' }] });
+      await one.command(createRole, 'r', {
+        name: 'r',
+        allowedMethods: [{ provenance: 'mop', name: 'exportTemplate' }],
+      });
       const { may } = await of([], { assignedRoles: ['r'] });
-      assert.deepEqual([may('mop', 'exportTemplate'), may('prebuilts', 'exportTemplate'), may('mop', 'createTemplate')], [true, false, false]);
+      assert.deepEqual(
+        [may('mop', 'exportTemplate'), may('prebuilts', 'exportTemplate'), may('mop', 'createTemplate')],
+        [true, false, false],
+      );
     });
     it('come through groups in circles', async () => {
       await one.group('x');

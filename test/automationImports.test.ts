@@ -6,26 +6,80 @@ import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';
 
 const [a, b, t1, t2] = ['a'.repeat(24), 'b'.repeat(24), '1'.repeat(24), '2'.repeat(24)] as const;
-const authors = { created: '2020-01-01T00:00:00.000Z', createdBy: 'jo', lastUpdated: '2021-01-01T00:00:00.000Z', lastUpdatedBy: null };
-const stored = { name: 'Backup', description: '', componentType: null, componentName: null, gbac: { read: [], write: [] } };
-const manual = { actionType: 'automations', actionId: a, type: 'manual', enabled: true, formData: null, formId: null } as const;
+const authors = {
+  created: '2020-01-01T00:00:00.000Z',
+  createdBy: 'jo',
+  lastUpdated: '2021-01-01T00:00:00.000Z',
+  lastUpdatedBy: null,
+};
+const stored = {
+  name: 'Backup',
+  description: '',
+  componentType: null,
+  componentName: null,
+  gbac: { read: [], write: [] },
+};
+const manual = {
+  actionType: 'automations',
+  actionId: a,
+  type: 'manual',
+  enabled: true,
+  formData: null,
+  formId: null,
+} as const;
 const defaults = { migrationVersion: 3, legacyWrapper: true, formSchemaHash: null } as const;
-const [one, two] = [{ _id: t1, name: 'One', ...manual }, { _id: t2, name: 'Two', ...manual }] as const;
+const [one, two] = [
+  { _id: t1, name: 'One', ...manual },
+  { _id: t2, name: 'Two', ...manual },
+] as const;
 const content = (name: string, actionId: string = a) => ({ name, ...manual, actionId, ...defaults });
 const document = { _id: a, ...stored, ...authors, triggers: [one, two] };
-const nothing: ImportRefs = { id: a, access: 'write', triggers: [], elsewhere: {}, unknownGroups: [], accounts: { jo: 'c'.repeat(24) }, schemaFaults: [], forms: [], formData: [], sameComponent: false };
-const there: ImportRefs = { ...nothing, existing: stored, triggers: [{ id: t1, content: content('One') }, { id: t2, content: content('Two') }] };
-const now = { created: context.now, createdBy: context.actor.id, lastUpdated: context.now, lastUpdatedBy: context.actor.id };
+const nothing: ImportRefs = {
+  id: a,
+  access: 'write',
+  triggers: [],
+  elsewhere: {},
+  unknownGroups: [],
+  accounts: { jo: 'c'.repeat(24) },
+  schemaFaults: [],
+  forms: [],
+  formData: [],
+  sameComponent: false,
+};
+const there: ImportRefs = {
+  ...nothing,
+  existing: stored,
+  triggers: [
+    { id: t1, content: content('One') },
+    { id: t2, content: content('Two') },
+  ],
+};
+const now = {
+  created: context.now,
+  createdBy: context.actor.id,
+  lastUpdated: context.now,
+  lastUpdatedBy: context.actor.id,
+};
 const automation = { _id: a, ...stored, ...authors, createdBy: 'c'.repeat(24) };
 
 describe('The import of an automation', () => {
   const given = specification(automationImport);
 
   it('decides on the automation and all its triggers at once', () => {
-    given().when(decideImport, { automation: document }, nothing).then({
-      type: 'automationImported',
-      data: { automation, triggers: [{ _id: t1, ...content('One'), ...now }, { _id: t2, ...content('Two'), ...now }], removed: [], overwrite: false },
-    });
+    given()
+      .when(decideImport, { automation: document }, nothing)
+      .then({
+        type: 'automationImported',
+        data: {
+          automation,
+          triggers: [
+            { _id: t1, ...content('One'), ...now },
+            { _id: t2, ...content('Two'), ...now },
+          ],
+          removed: [],
+          overwrite: false,
+        },
+      });
   });
 
   it('promises the names that it gives to their streams', () => {
@@ -36,107 +90,232 @@ describe('The import of an automation', () => {
     ]);
   });
 
-  it('is nothing when all is so already', () => given().when(decideImport, { automation: document }, there).thenNothing());
+  it('is nothing when all is so already', () =>
+    given().when(decideImport, { automation: document }, there).thenNothing());
 
   it('refuses other content under a used id or name unless it may overwrite', () => {
-    given().when(decideImport, { automation: { ...document, description: 'New' } }, there).thenRefused('conflict', /\/_id/);
-    given().when(decideImport, { automation: { ...document, triggers: [one] } }, there).thenRefused('conflict');
-    given().when(decideImport, { automation: document }, { ...there, id: b }).thenRefused('conflict', /\/name/);
+    given()
+      .when(decideImport, { automation: { ...document, description: 'New' } }, there)
+      .thenRefused('conflict', /\/_id/);
+    given()
+      .when(decideImport, { automation: { ...document, triggers: [one] } }, there)
+      .thenRefused('conflict');
+    given()
+      .when(decideImport, { automation: document }, { ...there, id: b })
+      .thenRefused('conflict', /\/name/);
   });
 
   it('overwrites: triggers change, come and go as the document says', () => {
     const three = { _id: '3'.repeat(24), name: 'Three', ...manual };
-    given().when(decideImport, { automation: { ...document, triggers: [{ ...one, enabled: false }, three] }, overwrite: true }, there).then({
-      type: 'automationImported',
-      data: { automation, triggers: [{ _id: t1, ...content('One'), enabled: false, ...now }, { _id: three._id, ...content('Three'), ...now }], removed: [t2], overwrite: true },
-    });
+    given()
+      .when(
+        decideImport,
+        { automation: { ...document, triggers: [{ ...one, enabled: false }, three] }, overwrite: true },
+        there,
+      )
+      .then({
+        type: 'automationImported',
+        data: {
+          automation,
+          triggers: [
+            { _id: t1, ...content('One'), enabled: false, ...now },
+            { _id: three._id, ...content('Three'), ...now },
+          ],
+          removed: [t2],
+          overwrite: true,
+        },
+      });
   });
 
   it('leaves triggers alone that the document does not speak of', () => {
     const { triggers: _, ...silent } = document;
-    given().when(decideImport, { automation: { ...silent, description: 'New' }, overwrite: true }, there)
-      .then({ type: 'automationImported', data: { automation: { ...automation, description: 'New' }, triggers: [], removed: [], overwrite: true } });
+    given()
+      .when(decideImport, { automation: { ...silent, description: 'New' }, overwrite: true }, there)
+      .then({
+        type: 'automationImported',
+        data: { automation: { ...automation, description: 'New' }, triggers: [], removed: [], overwrite: true },
+      });
   });
 
   it('overwrites an automation with its name, whose id it takes; triggers with the same name keep theirs', () => {
     const namesake = { ...there, id: b, triggers: [{ id: '9'.repeat(24), content: content('One', b) }] };
-    given().when(decideImport, { automation: { ...document, triggers: [{ ...one, enabled: false }, two] }, overwrite: true }, namesake).then({
-      type: 'automationImported',
-      data: { automation: { ...automation, _id: b }, triggers: [{ _id: '9'.repeat(24), ...content('One', b), enabled: false, ...now }, { _id: t2, ...content('Two', b), ...now }], removed: [], overwrite: true },
-    });
+    given()
+      .when(
+        decideImport,
+        { automation: { ...document, triggers: [{ ...one, enabled: false }, two] }, overwrite: true },
+        namesake,
+      )
+      .then({
+        type: 'automationImported',
+        data: {
+          automation: { ...automation, _id: b },
+          triggers: [
+            { _id: '9'.repeat(24), ...content('One', b), enabled: false, ...now },
+            { _id: t2, ...content('Two', b), ...now },
+          ],
+          removed: [],
+          overwrite: true,
+        },
+      });
   });
 
   it('is nothing when it has overwritten the automation with its name already', () => {
-    const namesake = { ...there, id: b, triggers: [{ id: t1, content: content('One', b) }, { id: t2, content: content('Two', b) }] };
+    const namesake = {
+      ...there,
+      id: b,
+      triggers: [
+        { id: t1, content: content('One', b) },
+        { id: t2, content: content('Two', b) },
+      ],
+    };
     given().when(decideImport, { automation: document, overwrite: true }, namesake).thenNothing();
   });
 
   it('takes a trigger from another automation only by overwriting, and only from one that the actor may change', () => {
     const elsewhere = (writable: boolean) => ({ ...nothing, elsewhere: { [t1]: { writable } } });
-    given().when(decideImport, { automation: document }, elsewhere(true)).thenRefused('conflict', /\/triggers\/0\/_id/);
-    given().when(decideImport, { automation: document, overwrite: true }, elsewhere(false)).thenRefused('forbidden', /\/triggers\/0\/_id/);
-    assert.equal(decideImport({}, { automation: document, overwrite: true }, { ...context, refs: elsewhere(true) })[0]!.data.triggers.length, 2);
+    given()
+      .when(decideImport, { automation: document }, elsewhere(true))
+      .thenRefused('conflict', /\/triggers\/0\/_id/);
+    given()
+      .when(decideImport, { automation: document, overwrite: true }, elsewhere(false))
+      .thenRefused('forbidden', /\/triggers\/0\/_id/);
+    assert.equal(
+      decideImport({}, { automation: document, overwrite: true }, { ...context, refs: elsewhere(true) })[0]!.data
+        .triggers.length,
+      2,
+    );
   });
 
   it('refuses who may not see or change what it would overwrite', () => {
-    given().when(decideImport, { automation: document, overwrite: true }, { ...there, access: 'none' }).thenRefused('not_found');
-    given().when(decideImport, { automation: document, overwrite: true }, { ...there, access: 'read' }).thenRefused('forbidden');
+    given()
+      .when(decideImport, { automation: document, overwrite: true }, { ...there, access: 'none' })
+      .thenRefused('not_found');
+    given()
+      .when(decideImport, { automation: document, overwrite: true }, { ...there, access: 'read' })
+      .thenRefused('forbidden');
   });
 
   it('refuses documents that contradict themselves, saying where', () => {
-    const refuse = (triggers: typeof document.triggers, path: RegExp, refs = nothing) => given().when(decideImport, { automation: { ...document, triggers } }, refs).thenRefused('invalid', path);
+    const refuse = (triggers: typeof document.triggers, path: RegExp, refs = nothing) =>
+      given()
+        .when(decideImport, { automation: { ...document, triggers } }, refs)
+        .thenRefused('invalid', path);
     refuse([one, { ...two, _id: t1 as never }], /\/triggers\/1\/_id/);
     refuse([one, { ...two, name: 'One' as never }], /\/triggers\/1\/name/);
     refuse([one, { ...two, actionId: b as never }], /\/triggers\/1\/actionId/);
     refuse([one, two], /\/triggers\/1\/schema/, { ...nothing, schemaFaults: [undefined, 'no'] });
-    given().when(decideImport, { automation: { ...document, gbac: { write: ['x'] } } }, { ...nothing, unknownGroups: ['x'] }).thenRefused('not_found', /x/);
+    given()
+      .when(decideImport, { automation: { ...document, gbac: { write: ['x'] } } }, { ...nothing, unknownGroups: ['x'] })
+      .thenRefused('not_found', /x/);
   });
 });
 
 const text = fc.string({ minLength: 1, maxLength: 20 }).map((some) => `n${some.replace(/[^ -~]/g, '')}`);
 /** JSON that the service takes: it refuses `__proto__` and integers that lose digits. */
-const json = fc.jsonValue({ maxDepth: 2 }).map((value) => JSON.parse(
-  JSON.stringify(value).replaceAll('"__proto__"', '"proto"'), (_, member) => (Number.isInteger(member) && !Number.isSafeInteger(member) ? 0 : member)));
+const json = fc
+  .jsonValue({ maxDepth: 2 })
+  .map((value) =>
+    JSON.parse(JSON.stringify(value).replaceAll('"__proto__"', '"proto"'), (_, member) =>
+      Number.isInteger(member) && !Number.isSafeInteger(member) ? 0 : member,
+    ),
+  );
 const object = fc.dictionary(text, json, { maxKeys: 3 });
 const instant = fc.integer({ min: 0, max: 4_000_000_000_000 });
 const when = instant.map((ms) => new Date(ms).toISOString());
-const signed = fc.record({ created: when, createdBy: fc.constantFrom('admin', 'somebody', null), lastUpdated: when, lastUpdatedBy: fc.constantFrom('admin', 'member', null) });
+const signed = fc.record({
+  created: when,
+  createdBy: fc.constantFrom('admin', 'somebody', null),
+  lastUpdated: when,
+  lastUpdatedBy: fc.constantFrom('admin', 'member', null),
+});
 const nullable = <T>(some: fc.Arbitrary<T>) => fc.option(some, { nil: null });
 const base = {
-  enabled: fc.boolean(), actionType: fc.constant('automations'), migrationVersion: fc.integer({ min: 1, max: 9 }),
+  enabled: fc.boolean(),
+  actionType: fc.constant('automations'),
+  migrationVersion: fc.integer({ min: 1, max: 9 }),
   description: fc.option(fc.string({ unit: 'grapheme' }), { nil: undefined }),
-  options: fc.option(fc.record({ actionId: fc.constant('0a1F'), targetType: nullable(fc.constantFrom('group', 'instance')) }), { nil: undefined }),
+  options: fc.option(
+    fc.record({ actionId: fc.constant('0a1F'), targetType: nullable(fc.constantFrom('group', 'instance')) }),
+    { nil: undefined },
+  ),
 };
-const formed = { formData: nullable(object), formId: fc.constantFrom(null, 'sites'), formSchemaHash: nullable(text), legacyWrapper: fc.boolean() };
+const formed = {
+  formData: nullable(object),
+  formId: fc.constantFrom(null, 'sites'),
+  formSchemaHash: nullable(text),
+  legacyWrapper: fc.boolean(),
+};
 const unit = { minute: 60_000, hour: 3_600_000, day: 86_400_000, week: 604_800_000 };
 const repetition = fc.constantFrom(
-  {}, { repeat: { type: 'repeating', components: [{ action: 'execute', duration: { unit: 'hour', quantity: 1 } }] } }, { repeat: null, repeatUnit: null },
-  ...Object.entries(unit).map(([repeatUnit, length]) => ({ repeatUnit, repeatFrequency: 2, repeatInterval: 2 * length })),
+  {},
+  { repeat: { type: 'repeating', components: [{ action: 'execute', duration: { unit: 'hour', quantity: 1 } }] } },
+  { repeat: null, repeatUnit: null },
+  ...Object.entries(unit).map(([repeatUnit, length]) => ({
+    repeatUnit,
+    repeatFrequency: 2,
+    repeatInterval: 2 * length,
+  })),
 );
 const schema = fc.constantFrom(null, { type: 'object', required: ['site'] });
 const variant = fc.oneof(
   fc.record({ ...base, type: fc.constant('endpoint'), verb: fc.constant('POST'), schema, jst: nullable(object) }),
-  fc.record({ ...base, type: fc.constant('eventSystem'), source: text, topic: text.map((some) => some.replaceAll(':', '')), schema, jst: nullable(object), legacyWrapper: fc.boolean() }),
+  fc.record({
+    ...base,
+    type: fc.constant('eventSystem'),
+    source: text,
+    topic: text.map((some) => some.replaceAll(':', '')),
+    schema,
+    jst: nullable(object),
+    legacyWrapper: fc.boolean(),
+  }),
   fc.record({ ...base, type: fc.constant('manual'), ...formed }),
-  fc.tuple(fc.record({ ...base, type: fc.constant('schedule'), ...formed, firstRunAt: instant, processMissedRuns: fc.constantFrom('none', 'last') }), repetition)
+  fc
+    .tuple(
+      fc.record({
+        ...base,
+        type: fc.constant('schedule'),
+        ...formed,
+        firstRunAt: instant,
+        processMissedRuns: fc.constantFrom('none', 'last'),
+      }),
+      repetition,
+    )
     .map(([one, repeated]) => ({ ...one, repeatInterval: null, ...repeated })),
 );
 const id = fc.uint8Array({ minLength: 12, maxLength: 12 }).map((bytes) => Buffer.from(bytes).toString('hex'));
 const ops = { provenance: 'local', name: 'ops', description: 'Operations' };
-const documents = fc.record({
-  _id: id, name: text, description: fc.string(), componentType: nullable(text), componentName: nullable(text), signed,
-  gbac: fc.constantFrom({ read: [], write: [] }, { read: [], write: [ops] }, { read: [ops], write: [ops] }),
-  triggers: fc.uniqueArray(fc.record({ _id: id, name: text, variant, signed }), { maxLength: 4, selector: ({ name }) => name.toLowerCase() }),
-}).map(({ signed, triggers, ...rest }) => ({
-  ...rest, ...signed,
-  triggers: triggers.map(({ variant, signed, ...trigger }) => ({ ...trigger, ...variant, ...signed, actionId: rest._id, ...('verb' in variant && { routeName: `route ${trigger._id}` }) })),
-}));
+const documents = fc
+  .record({
+    _id: id,
+    name: text,
+    description: fc.string(),
+    componentType: nullable(text),
+    componentName: nullable(text),
+    signed,
+    gbac: fc.constantFrom({ read: [], write: [] }, { read: [], write: [ops] }, { read: [ops], write: [ops] }),
+    triggers: fc.uniqueArray(fc.record({ _id: id, name: text, variant, signed }), {
+      maxLength: 4,
+      selector: ({ name }) => name.toLowerCase(),
+    }),
+  })
+  .map(({ signed, triggers, ...rest }) => ({
+    ...rest,
+    ...signed,
+    triggers: triggers.map(({ variant, signed, ...trigger }) => ({
+      ...trigger,
+      ...variant,
+      ...signed,
+      actionId: rest._id,
+      ...('verb' in variant && { routeName: `route ${trigger._id}` }),
+    })),
+  }));
 
 describe('Export and import of automations over HTTP', () => {
   let service: TestService;
   let who: People;
   const path = '/operations-manager/automations';
-  const put = (automation: unknown, more: object = {}, headers = {}) => service.ask('PUT', path, { automations: [automation], ...more }, headers);
+  const put = (automation: unknown, more: object = {}, headers = {}) =>
+    service.ask('PUT', path, { automations: [automation], ...more }, headers);
   const exported = async (id: string) => ok(await service.ask('GET', `${path}/${id}/export`));
   before(async () => {
     service = await startService();
@@ -147,12 +326,27 @@ describe('Export and import of automations over HTTP', () => {
 
   it('exports usernames, group objects and triggers sorted by name', async () => {
     const { _id } = ok(await service.ask('POST', path, { name: 'Exported', gbac: { write: ['ops'] } })).data;
-    for (const name of ['b', 'A', 'c']) ok(await service.ask('POST', '/operations-manager/triggers', { ...manual, actionId: _id, name }));
+    for (const name of ['b', 'A', 'c'])
+      ok(await service.ask('POST', '/operations-manager/triggers', { ...manual, actionId: _id, name }));
     const { message, data, metadata } = await exported('Exported');
     assert.deepEqual([message, metadata], ['Successfully exported automation', {}]);
-    assert.deepEqual([data.createdBy, data.lastUpdatedBy, data.description, data.componentType], ['admin', 'admin', '', null]);
+    assert.deepEqual(
+      [data.createdBy, data.lastUpdatedBy, data.description, data.componentType],
+      ['admin', 'admin', '', null],
+    );
     assert.deepEqual(data.gbac, { read: [], write: [ops] });
-    assert.deepEqual(data.triggers.map((trigger: { name: string; createdBy: string; actionId: string }) => [trigger.name, trigger.createdBy, trigger.actionId]), [['A', 'admin', _id], ['b', 'admin', _id], ['c', 'admin', _id]]);
+    assert.deepEqual(
+      data.triggers.map((trigger: { name: string; createdBy: string; actionId: string }) => [
+        trigger.name,
+        trigger.createdBy,
+        trigger.actionId,
+      ]),
+      [
+        ['A', 'admin', _id],
+        ['b', 'admin', _id],
+        ['c', 'admin', _id],
+      ],
+    );
     assert.deepEqual(ok(await who.member('GET', `${path}/${_id}/export`)).data, data);
   });
 
@@ -161,46 +355,98 @@ describe('Export and import of automations over HTTP', () => {
     const trigger = { ...manual, ...authors, actionId, _id: '4'.repeat(24), name: 'Timed' };
     const document = { _id: actionId, ...stored, name: 'Times', ...authors, triggers: [trigger] };
     ok(await put(document));
-    const { triggers: [shown] } = (await exported('Times')).data;
+    const {
+      triggers: [shown],
+    } = (await exported('Times')).data;
     const { created, createdBy, lastUpdated, lastUpdatedBy } = shown;
     assert.deepEqual({ created, createdBy, lastUpdated, lastUpdatedBy }, authors);
-    for (const unset of ['lastExecuted', 'nextRunAt', 'lastIntervalStart', 'formSchemaHash', 'description', 'options']) assert.ok(!(unset in shown), unset);
+    for (const unset of ['lastExecuted', 'nextRunAt', 'lastIntervalStart', 'formSchemaHash', 'description', 'options'])
+      assert.ok(!(unset in shown), unset);
     for (const required of ['formData', 'formId']) assert.equal(shown[required], null, required);
   });
 
   it('takes back what export gives: import(export(x)) equals x, and once more is no change', async function () {
     this.timeout(300_000);
-    await fc.assert(fc.asyncProperty(documents, async (document) => {
-      const first = ok(await put(document)).data;
-      assert.deepEqual(first.map(({ success }: { success: boolean }) => success), [true]);
-      const { data: x } = await exported(document._id);
-      assert.deepEqual([x.created, x.createdBy, x.triggers.length], [document.created, document.createdBy, document.triggers.length]);
-      const again = await put(x);
-      assert.deepEqual([ok(again).data[0].success, again.headers.get('x-event-position')], [true, null]);
-      ok(await service.ask('DELETE', `${path}/${document._id}`));
-      ok(await put(x));
-      assert.deepEqual((await exported(document._id)).data, x);
-      ok(await service.ask('DELETE', `${path}/${document._id}`));
-    }), { numRuns: 25 });
+    await fc.assert(
+      fc.asyncProperty(documents, async (document) => {
+        const first = ok(await put(document)).data;
+        assert.deepEqual(
+          first.map(({ success }: { success: boolean }) => success),
+          [true],
+        );
+        const { data: x } = await exported(document._id);
+        assert.deepEqual(
+          [x.created, x.createdBy, x.triggers.length],
+          [document.created, document.createdBy, document.triggers.length],
+        );
+        const again = await put(x);
+        assert.deepEqual([ok(again).data[0].success, again.headers.get('x-event-position')], [true, null]);
+        ok(await service.ask('DELETE', `${path}/${document._id}`));
+        ok(await put(x));
+        assert.deepEqual((await exported(document._id)).data, x);
+        ok(await service.ask('DELETE', `${path}/${document._id}`));
+      }),
+      { numRuns: 25 },
+    );
   });
 
-  const simple = (_id: string, name: string, triggers: object[] = []) => ({ _id, ...stored, name, gbac: { read: [], write: [] }, triggers });
+  const simple = (_id: string, name: string, triggers: object[] = []) => ({
+    _id,
+    ...stored,
+    name,
+    gbac: { read: [], write: [] },
+    triggers,
+  });
 
   it('refuses other content unless told to overwrite, and then lets triggers go that the document lacks', async () => {
     ok(await put({ ...simple(a, 'Overwritten'), triggers: [one, two] }));
     refused(await put({ ...simple(a, 'Overwritten'), triggers: [one] }), 409, /"\/automations\/0\/_id"/);
-    ok(await put({ ...simple(a, 'Overwritten'), triggers: [{ ...one, enabled: false }] }, { options: { overwrite: true } }));
-    assert.deepEqual((await exported(a)).data.triggers.map(({ name, enabled }: { name: string; enabled: boolean }) => [name, enabled]), [['One', false]]);
+    ok(
+      await put(
+        { ...simple(a, 'Overwritten'), triggers: [{ ...one, enabled: false }] },
+        { options: { overwrite: true } },
+      ),
+    );
+    assert.deepEqual(
+      (await exported(a)).data.triggers.map(({ name, enabled }: { name: string; enabled: boolean }) => [name, enabled]),
+      [['One', false]],
+    );
     refused(await service.ask('GET', `/operations-manager/triggers/${t2}`), 404);
   });
 
   it('takes each automation all or nothing, and tells of each', async () => {
-    const taken = { ...simple(b, 'Partly'), triggers: [{ ...manual, actionId: b, _id: 'd'.repeat(24), name: 'Fine' }, { ...manual, actionId: b, type: 'endpoint', verb: 'POST', routeName: 'r', schema: { type: 'no such type' }, jst: null, formData: undefined, formId: undefined, _id: 'e'.repeat(24), name: 'Bad filter' }] };
-    const { message, data } = ok(await service.ask('PUT', path, { automations: [simple('f'.repeat(24), 'Whole'), taken] }));
+    const taken = {
+      ...simple(b, 'Partly'),
+      triggers: [
+        { ...manual, actionId: b, _id: 'd'.repeat(24), name: 'Fine' },
+        {
+          ...manual,
+          actionId: b,
+          type: 'endpoint',
+          verb: 'POST',
+          routeName: 'r',
+          schema: { type: 'no such type' },
+          jst: null,
+          formData: undefined,
+          formId: undefined,
+          _id: 'e'.repeat(24),
+          name: 'Bad filter',
+        },
+      ],
+    };
+    const { message, data } = ok(
+      await service.ask('PUT', path, { automations: [simple('f'.repeat(24), 'Whole'), taken] }),
+    );
     assert.equal(message, 'Successfully imported 1 of 2 automations');
-    assert.deepEqual(data.map(({ success }: { success: boolean }) => success), [true, false]);
+    assert.deepEqual(
+      data.map(({ success }: { success: boolean }) => success),
+      [true, false],
+    );
     assert.equal(data[0].data.name, 'Whole');
-    assert.match(JSON.stringify(data[1].data.errors), /"code":"invalid".*"path":"\/automations\/1\/triggers\/1\/schema"/);
+    assert.match(
+      JSON.stringify(data[1].data.errors),
+      /"code":"invalid".*"path":"\/automations\/1\/triggers\/1\/schema"/,
+    );
     refused(await service.ask('GET', `${path}/${b}`), 404);
     refused(await service.ask('GET', `/operations-manager/triggers/${'d'.repeat(24)}`), 404);
   });
@@ -208,7 +454,18 @@ describe('Export and import of automations over HTTP', () => {
   it('refuses names and routes that others bear', async () => {
     ok(await service.ask('POST', path, { name: 'Borne' }));
     refused(await put(simple('9'.repeat(24), 'Borne')), 409, /name/);
-    const route = (_id: string, actionId: string) => ({ _id, name: 'R', enabled: true, actionType: 'automations', actionId, type: 'endpoint', verb: 'POST', routeName: 'borne', schema: null, jst: null });
+    const route = (_id: string, actionId: string) => ({
+      _id,
+      name: 'R',
+      enabled: true,
+      actionType: 'automations',
+      actionId,
+      type: 'endpoint',
+      verb: 'POST',
+      routeName: 'borne',
+      schema: null,
+      jst: null,
+    });
     ok(await put(simple('7'.repeat(24), 'Seven', [route('7'.repeat(24), '7'.repeat(24))])));
     refused(await put(simple('8'.repeat(24), 'Eight', [route('8'.repeat(24), '8'.repeat(24))])), 409, /borne/);
     refused(await service.ask('GET', `${path}/Eight`), 404);
@@ -230,12 +487,22 @@ describe('Export and import of automations over HTTP', () => {
   it('refuses bad documents and names the field', async () => {
     refused(await put({ ...simple(b, 'Bad'), colour: 'red' }), 400, /"\/automations\/0\/colour"/);
     refused(await put({ ...simple(b, 'Bad'), _id: 'x' }), 400, /"\/automations\/0\/_id"/);
-    refused(await put({ ...simple(b, 'Bad'), triggers: [{ ...one, type: 'manual', formData: 3 }] }), 400, /"\/automations\/0\/triggers\/0\/formData"/);
-    refused(await put({ ...simple(b, 'Bad'), gbac: { read: [], write: [{ ...ops, name: 'no such group' }] } }), 404, /no such group/);
+    refused(
+      await put({ ...simple(b, 'Bad'), triggers: [{ ...one, type: 'manual', formData: 3 }] }),
+      400,
+      /"\/automations\/0\/triggers\/0\/formData"/,
+    );
+    refused(
+      await put({ ...simple(b, 'Bad'), gbac: { read: [], write: [{ ...ops, name: 'no such group' }] } }),
+      404,
+      /no such group/,
+    );
   });
 
   it('refuses who may not overwrite', async () => {
-    ok(await put({ ...simple('6'.repeat(24), 'Closed'), gbac: { read: [{ ...ops, name: 'operators' }], write: [ops] } }));
+    ok(
+      await put({ ...simple('6'.repeat(24), 'Closed'), gbac: { read: [{ ...ops, name: 'operators' }], write: [ops] } }),
+    );
     const attempt = { automations: [{ ...simple('6'.repeat(24), 'Closed'), description: 'Mine' }], overwrite: true };
     refused(await who.stranger('PUT', path, attempt), 403);
     refused(await who.reader('PUT', path, attempt), 403, /importAutomations/);

@@ -16,8 +16,19 @@ import { outcome } from './writer.ts';
 describe('Two nodes', () => {
   const { log, node } = nodesOnLog({ reacting: true });
   const [a, b, t] = ['a', 'b', 'c'].map((letter) => letter.repeat(24)) as [string, string, string];
-  const manual = { name: 'By hand', enabled: true, actionType: 'automations', actionId: a, type: 'manual', formData: null, formId: null };
-  const there = async ({ tools }: TestNode) => ({ automation: (await tools.state(automation, a)).exists, trigger: (await tools.state(trigger, t)).exists });
+  const manual = {
+    name: 'By hand',
+    enabled: true,
+    actionType: 'automations',
+    actionId: a,
+    type: 'manual',
+    formData: null,
+    formId: null,
+  };
+  const there = async ({ tools }: TestNode) => ({
+    automation: (await tools.state(automation, a)).exists,
+    trigger: (await tools.state(trigger, t)).exists,
+  });
 
   it('cannot leave a trigger behind that comes while its automation is deleted', async () => {
     const held = stopping(log.store, 2);
@@ -64,17 +75,29 @@ describe('Two nodes', () => {
 
   it('finish the import that a node decided and left behind', async () => {
     const dying = await node(log.store, { reacting: false });
-    const document = { _id: a, name: 'Backup', description: '', componentType: null, componentName: null, gbac: {}, triggers: [{ ...manual, _id: t }] };
+    const document = {
+      _id: a,
+      name: 'Backup',
+      description: '',
+      componentType: null,
+      componentName: null,
+      gbac: {},
+      triggers: [{ ...manual, _id: t }],
+    };
     await dying.command(importAutomation, 'i', { automation: document });
     const other = await node(log.store, { reacting: false });
-    assert.equal(await outcome(other.command(createAutomation, b, { name: 'Backup' })), 'conflict', 'the name is promised');
+    assert.equal(
+      await outcome(other.command(createAutomation, b, { name: 'Backup' })),
+      'conflict',
+      'the name is promised',
+    );
     assert.deepEqual(await there(other), { automation: false, trigger: false });
     const finishing = await node();
     await until(async () => (await there(finishing)).trigger);
     assert.deepEqual(await there(finishing), { automation: true, trigger: true });
   });
 
-  it('give up a deleted automation\'s triggers that a node left behind', async () => {
+  it("give up a deleted automation's triggers that a node left behind", async () => {
     const dying = await node(log.store, { reacting: false });
     await dying.command(createAutomation, a, { name: 'Backup' });
     await dying.command(createTrigger, t, manual);
@@ -85,15 +108,32 @@ describe('Two nodes', () => {
 
   it('make it once when both import the same, and the names are free after a delete', async () => {
     const [one, two] = [await node(), await node()];
-    const document = { _id: a, name: 'Backup', description: '', componentType: null, componentName: null, gbac: {}, triggers: [{ ...manual, _id: t }] };
-    const outcomes = await Promise.all([one.command(importAutomation, 'i', { automation: document }), two.command(importAutomation, 'j', { automation: document })].map(outcome));
+    const document = {
+      _id: a,
+      name: 'Backup',
+      description: '',
+      componentType: null,
+      componentName: null,
+      gbac: {},
+      triggers: [{ ...manual, _id: t }],
+    };
+    const outcomes = await Promise.all(
+      [
+        one.command(importAutomation, 'i', { automation: document }),
+        two.command(importAutomation, 'j', { automation: document }),
+      ].map(outcome),
+    );
     // One that looks while the other has made the automation and not yet its trigger sees other content.
-    assert.ok(outcomes.some((each) => typeof each === 'object') && outcomes.every((each) => typeof each === 'object' || each === 'conflict'), String(outcomes));
+    assert.ok(
+      outcomes.some((each) => typeof each === 'object') &&
+        outcomes.every((each) => typeof each === 'object' || each === 'conflict'),
+      String(outcomes),
+    );
     assert.deepEqual(await there(one), { automation: true, trigger: true });
     await one.catchUp();
     await one.command(deleteAutomation, a);
     assert.deepEqual(await there(two), { automation: false, trigger: false });
-    assert.equal(typeof await outcome(two.command(createAutomation, b, { name: 'Backup' })), 'object');
+    assert.equal(typeof (await outcome(two.command(createAutomation, b, { name: 'Backup' }))), 'object');
   });
 
   it('never let a plan refer to a tree that is deleted', async () => {
@@ -104,10 +144,20 @@ describe('Two nodes', () => {
       const nodeId = (made.doc as { versions: [{ root: { configId: string } }] }).versions[0].root.configId;
       await one.command(createCompliancePlan, planId, { name: planId });
       const nodes = [{ treeId, version: 'initial', nodeId }];
-      await Promise.all([one.command(updateCompliancePlan, planId, { nodes }), two.command(deleteTree, treeId)].map(outcome));
+      await Promise.all(
+        [one.command(updateCompliancePlan, planId, { nodes }), two.command(deleteTree, treeId)].map(outcome),
+      );
       const [tree_, plan_] = [await one.tools.state(tree, treeId), await two.tools.state(plan, planId)];
-      assert.equal(plan_.content.nodes.length === 0 || tree_.exists, true, `round ${round}: the tree is gone, the plan refers to it`);
-      assert.equal(plan_.content.nodes.length > 0 || !tree_.exists, true, `round ${round}: one of the two went through`);
+      assert.equal(
+        plan_.content.nodes.length === 0 || tree_.exists,
+        true,
+        `round ${round}: the tree is gone, the plan refers to it`,
+      );
+      assert.equal(
+        plan_.content.nodes.length > 0 || !tree_.exists,
+        true,
+        `round ${round}: one of the two went through`,
+      );
     }
   });
 });

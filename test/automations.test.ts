@@ -14,45 +14,96 @@ const known = { unknownGroups: [] };
 describe('An automation', () => {
   it('is created with what the request says, the rest empty', () => {
     given().when(create, { name: 'Backup' }, known).then(created);
-    given().when(create, { name: 'Backup', description: 'Nightly', componentType: 'workflows', componentName: 'backup', gbac: { write: ['ops'] } }, known)
-      .then({ type: 'automationCreated', data: { name: 'Backup', description: 'Nightly', componentType: 'workflows', componentName: 'backup', gbac: { read: [], write: ['ops'] } } });
+    given()
+      .when(
+        create,
+        {
+          name: 'Backup',
+          description: 'Nightly',
+          componentType: 'workflows',
+          componentName: 'backup',
+          gbac: { write: ['ops'] },
+        },
+        known,
+      )
+      .then({
+        type: 'automationCreated',
+        data: {
+          name: 'Backup',
+          description: 'Nightly',
+          componentType: 'workflows',
+          componentName: 'backup',
+          gbac: { read: [], write: ['ops'] },
+        },
+      });
   });
 
   it('takes groups as names or group objects, each once', () => {
-    given().when(create, { name: 'Backup', gbac: { read: ['noc', { name: 'noc', provenance: 'local' }], write: [{ name: 'ops' }] } }, known)
+    given()
+      .when(
+        create,
+        { name: 'Backup', gbac: { read: ['noc', { name: 'noc', provenance: 'local' }], write: [{ name: 'ops' }] } },
+        known,
+      )
       .then({ type: 'automationCreated', data: { ...content, gbac: { read: ['noc'], write: ['ops'] } } });
   });
 
   it('refuses groups that may read where no group may write', () => {
-    given().when(create, { name: 'Backup', gbac: { read: ['noc'] } }, known).thenRefused('invalid', /\/gbac\/write/);
-    given(created).when(change, { gbac: { read: ['noc'], write: [] } }, known).thenRefused('invalid', /at least one group that may write/);
+    given()
+      .when(create, { name: 'Backup', gbac: { read: ['noc'] } }, known)
+      .thenRefused('invalid', /\/gbac\/write/);
+    given(created)
+      .when(change, { gbac: { read: ['noc'], write: [] } }, known)
+      .thenRefused('invalid', /at least one group that may write/);
   });
 
   it('refuses groups that nobody has, naming all', () => {
-    given().when(create, { name: 'Backup', gbac: { write: ['x', 'ops', 'y'] } }, { unknownGroups: ['x', 'y'] }).thenRefused('not_found', /"x\\?".*"y\\?"/);
+    given()
+      .when(create, { name: 'Backup', gbac: { write: ['x', 'ops', 'y'] } }, { unknownGroups: ['x', 'y'] })
+      .thenRefused('not_found', /"x\\?".*"y\\?"/);
   });
 
   it('changes only what the request says, and nothing when that is so already', () => {
-    given(created).when(change, { description: 'Nightly' }, known).then({ type: 'automationChanged', data: { description: 'Nightly' } });
-    given(created, { type: 'automationChanged', data: { description: 'Nightly' } }).when(change, { name: 'Backup', description: 'Nightly' }, known).thenNothing();
+    given(created)
+      .when(change, { description: 'Nightly' }, known)
+      .then({ type: 'automationChanged', data: { description: 'Nightly' } });
+    given(created, { type: 'automationChanged', data: { description: 'Nightly' } })
+      .when(change, { name: 'Backup', description: 'Nightly' }, known)
+      .thenNothing();
     given(created).when(change, {}, known).thenNothing();
   });
 
   it('keeps the list of groups that a change does not name', () => {
-    given(created, { type: 'automationChanged', data: { gbac: { read: [], write: ['ops'] } } }).when(change, { gbac: { read: ['noc'] } }, known)
+    given(created, { type: 'automationChanged', data: { gbac: { read: [], write: ['ops'] } } })
+      .when(change, { gbac: { read: ['noc'] } }, known)
       .then({ type: 'automationChanged', data: { gbac: { read: ['noc'], write: ['ops'] } } });
   });
 
   it('is deleted, and keeps its access lists for whoever asks afterwards', () => {
     given(created).when(remove, undefined).then({ type: 'automationDeleted', data: {} });
-    const closed = fold(automation, [{ type: 'automationCreated', data: { ...content, gbac: { read: [], write: ['ops'] } } }, { type: 'automationDeleted', data: {} }]);
-    assert.deepEqual([automation.exists(closed), automation.gbac!(closed), automation.names!(closed)], [false, { read: [], write: ['ops'] }, []]);
+    const closed = fold(automation, [
+      { type: 'automationCreated', data: { ...content, gbac: { read: [], write: ['ops'] } } },
+      { type: 'automationDeleted', data: {} },
+    ]);
+    assert.deepEqual(
+      [automation.exists(closed), automation.gbac!(closed), automation.names!(closed)],
+      [false, { read: [], write: ['ops'] }, []],
+    );
   });
 
   it('is brought to what an import decided, always with an event', () => {
-    const document = { ...content, description: 'Old', created: '2020-01-01T00:00:00.000Z', createdBy: 'a', lastUpdated: '2020-01-02T00:00:00.000Z', lastUpdatedBy: null };
+    const document = {
+      ...content,
+      description: 'Old',
+      created: '2020-01-01T00:00:00.000Z',
+      createdBy: 'a',
+      lastUpdated: '2020-01-02T00:00:00.000Z',
+      lastUpdatedBy: null,
+    };
     given().when(restore, document).then({ type: 'automationRestored', data: document });
-    given({ type: 'automationRestored', data: document }).when(restore, document).then({ type: 'automationRestored', data: document });
+    given({ type: 'automationRestored', data: document })
+      .when(restore, document)
+      .then({ type: 'automationRestored', data: document });
   });
 });
 
@@ -61,16 +112,31 @@ describe('Automations over HTTP', () => {
   let who: People;
   const path = '/operations-manager/automations';
   const make = async (body: object) => ok(await service.ask('POST', path, body)).data;
-  before(async () => { service = await startService(); who = await people(service); });
+  before(async () => {
+    service = await startService();
+    who = await people(service);
+  });
   after(() => service.stop());
 
   it('are created, and show up with times and authors', async () => {
-    const answer = await service.ask('POST', path, { name: 'Made', componentType: 'workflows', componentName: 'backup' });
+    const answer = await service.ask('POST', path, {
+      name: 'Made',
+      componentType: 'workflows',
+      componentName: 'backup',
+    });
     const { data, message, metadata } = ok(answer);
     assert.deepEqual([message, metadata], ['Successfully created automation', {}]);
     const { _id, created, createdBy, ...rest } = data;
     assert.match(_id, /^[0-9a-f]{24}$/);
-    assert.deepEqual(rest, { name: 'Made', description: '', componentType: 'workflows', componentName: 'backup', gbac: { read: [], write: [] }, lastUpdated: created, lastUpdatedBy: createdBy });
+    assert.deepEqual(rest, {
+      name: 'Made',
+      description: '',
+      componentType: 'workflows',
+      componentName: 'backup',
+      gbac: { read: [], write: [] },
+      lastUpdated: created,
+      lastUpdatedBy: createdBy,
+    });
     for (const id of [_id, 'Made']) {
       const shown = await service.ask('GET', `${path}/${id}`);
       assert.deepEqual(ok(shown).data, data);
@@ -81,7 +147,10 @@ describe('Automations over HTTP', () => {
   it('are listed by name, filtered by component, and paged', async () => {
     for (const name of ['L b', 'L a', 'L c']) await make({ name, componentType: 'listed' });
     const { data, metadata } = ok(await service.ask('GET', `${path}?multiEquals[componentType]=listed&limit=2`));
-    assert.deepEqual([data.map((doc: { name: string }) => doc.name), metadata], [['L a', 'L b'], { skip: 0, limit: 2, total: 3 }]);
+    assert.deepEqual(
+      [data.map((doc: { name: string }) => doc.name), metadata],
+      [['L a', 'L b'], { skip: 0, limit: 2, total: 3 }],
+    );
   });
 
   it('have unique names, free again after a rename or a delete', async () => {
@@ -114,13 +183,22 @@ describe('Automations over HTTP', () => {
   });
 
   it('are not there: 404', async () => {
-    for (const [method, suffix] of [['GET', ''], ['PATCH', ''], ['DELETE', ''], ['GET', '/export']] as const)
+    for (const [method, suffix] of [
+      ['GET', ''],
+      ['PATCH', ''],
+      ['DELETE', ''],
+      ['GET', '/export'],
+    ] as const)
       refused(await service.ask(method, `${path}/none${suffix}`, method === 'PATCH' ? {} : undefined), 404);
   });
 
   it('are for members of their groups only: hidden from others, not counted, closed to readers', async () => {
     const hidden = await make({ name: 'Hidden', componentType: 'hidden', gbac: { write: ['ops'] } });
-    const readable = await make({ name: 'Readable', componentType: 'hidden', gbac: { read: [{ name: 'operators', provenance: 'local' }], write: ['ops'] } });
+    const readable = await make({
+      name: 'Readable',
+      componentType: 'hidden',
+      gbac: { read: [{ name: 'operators', provenance: 'local' }], write: ['ops'] },
+    });
     const list = `${path}?multiEquals[componentType]=hidden`;
     assert.equal(ok(await who.member('GET', list)).metadata.total, 2);
     assert.deepEqual(ok(await who.stranger('GET', list)).data, [readable]);
@@ -129,7 +207,8 @@ describe('Automations over HTTP', () => {
     refused(await who.stranger('GET', `${path}/${hidden._id}/export`), 404);
     refused(await who.stranger('PATCH', `${path}/${hidden._id}`, { description: 'x' }), 404);
     for (const method of ['GET', 'PATCH', 'DELETE']) {
-      const said = async (name: string) => (await who.stranger(method, `${path}/${name}`, method === 'PATCH' ? {} : undefined)).text.replaceAll(name, '');
+      const said = async (name: string) =>
+        (await who.stranger(method, `${path}/${name}`, method === 'PATCH' ? {} : undefined)).text.replaceAll(name, '');
       assert.equal(await said('Hidden'), await said('Absent'), 'the words say that it is there');
     }
     refused(await who.stranger('PATCH', `${path}/${readable._id}`, { description: 'x' }), 403);
@@ -145,7 +224,19 @@ describe('Automations over HTTP', () => {
 
   it('take their triggers with them', async () => {
     const { _id } = await make({ name: 'With triggers' });
-    const trigger = ok(await service.ask('POST', '/operations-manager/triggers', { name: 'T', enabled: true, actionType: 'automations', actionId: _id, type: 'endpoint', verb: 'POST', routeName: 'gone', schema: null, jst: null })).data;
+    const trigger = ok(
+      await service.ask('POST', '/operations-manager/triggers', {
+        name: 'T',
+        enabled: true,
+        actionType: 'automations',
+        actionId: _id,
+        type: 'endpoint',
+        verb: 'POST',
+        routeName: 'gone',
+        schema: null,
+        jst: null,
+      }),
+    ).data;
     const deleted = ok(await service.ask('DELETE', `${path}/${_id}`));
     assert.deepEqual([deleted.message, deleted.data.name], ['Successfully deleted automation', 'With triggers']);
     refused(await service.ask('GET', `${path}/${_id}`), 404);

@@ -11,7 +11,9 @@ const missing = spawnSync('sqlite3', ['--version']).error !== undefined;
 
 /** What docs/operations.md has sqlite3 do, both ways. */
 const commands = (): readonly string[] => {
-  const [, line, first, second] = /^(sqlite3 data\/events\.db "(\.backup .*?)" +# or: "(VACUUM .*?)".*)$/m.exec(readFileSync(new URL('../docs/operations.md', import.meta.url), 'utf8'))!;
+  const [, line, first, second] = /^(sqlite3 data\/events\.db "(\.backup .*?)" +# or: "(VACUUM .*?)".*)$/m.exec(
+    readFileSync(new URL('../docs/operations.md', import.meta.url), 'utf8'),
+  )!;
   assert.ok(line);
   return [first!, second!];
 };
@@ -25,18 +27,30 @@ describe('a backup', () => {
       const backup = join(folder, 'backup');
       mkdirSync(backup);
       const first = await startService({}, data);
-      const change = (service: typeof first, name: string) => service.ask('PATCH', `/group-mappings/ldap/${name}`, { updates: { platformGroups: [name] } });
+      const change = (service: typeof first, name: string) =>
+        service.ask('PATCH', `/group-mappings/ldap/${name}`, { updates: { platformGroups: [name] } });
       // The same secret again is no change, if it is sealed with the same key.
-      const seal = async (service: typeof first) => (await service.ask('PUT', '/profiles/lab', { properties: { redisProps: { password: 'sealed in the log' } } })).headers.get('etag');
+      const seal = async (service: typeof first) =>
+        (
+          await service.ask('PUT', '/profiles/lab', { properties: { redisProps: { password: 'sealed in the log' } } })
+        ).headers.get('etag');
       const sealed = await seal(first);
       assert.equal(await seal(first), sealed);
       for (let n = 0; n < 20; n++) await change(first, `before-${n}`);
       const paths = ['/profiles/lab', '/group-mappings?multiStartsWith[name]=before&limit=100'];
-      const answers = (service: typeof first) => Promise.all(paths.map(async (path) => { const { status, text } = await service.ask('GET', path); return [status, text]; }));
+      const answers = (service: typeof first) =>
+        Promise.all(
+          paths.map(async (path) => {
+            const { status, text } = await service.ask('GET', path);
+            return [status, text];
+          }),
+        );
       const known = await answers(first);
 
       let done = false;
-      const changing = (async () => { for (let n = 0; !done; n++) assert.equal((await change(first, `meanwhile-${n}`)).status, 200); })();
+      const changing = (async () => {
+        for (let n = 0; !done; n++) assert.equal((await change(first, `meanwhile-${n}`)).status, 200);
+      })();
       await run('sqlite3', [join(data, 'events.db'), command.replace('/backup', backup)]);
       done = true;
       await changing;

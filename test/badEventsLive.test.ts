@@ -16,11 +16,21 @@ const unreadable = Object.entries(faults).filter(([fault]) => /JSON|nothing|miss
 describe('an event that cannot be read, while nodes run', () => {
   const told: Told[] = [];
   const { node, log } = nodesOnLog({ reacting: true, onEvent: (event) => told.push(event) });
-  beforeEach(() => { told.length = 0; });
+  beforeEach(() => {
+    told.length = 0;
+  });
 
   const automation = (on: TestNode, id: string) => on.command(createAutomation, id, { name: id });
   const trigger = (on: TestNode, id: string, actionId: string) =>
-    on.command(createTrigger, id, { type: 'manual', name: id, enabled: true, actionType: 'automations', actionId, formData: null, formId: null });
+    on.command(createTrigger, id, {
+      type: 'manual',
+      name: id,
+      enabled: true,
+      actionType: 'automations',
+      actionId,
+      formData: null,
+      formId: null,
+    });
 
   for (const [fault, content] of unreadable) {
     it(`keeps no node from projecting, telling and reacting: ${fault}`, async () => {
@@ -33,9 +43,15 @@ describe('an event that cannot be read, while nodes run', () => {
       await spoil(log.store, 'automation-bad', badEvent(`${at}operations-manager:automationDeleted`, content));
       await one.command(deleteAutomation, 'good');
       await one.catchUp();
-      await until(async () => await one.model.get('triggers', 'of-good') === undefined);
-      assert.deepEqual([await one.model.get('automations', 'bad'), (await one.model.get('parked', 'automations/bad'))?.id], [undefined, 'automations/bad']);
-      await until(async () => { await one.catchUp(); return (await one.model.list('parkedReactions', { sort: 'at', order: 1, skip: 0, limit: 10 })).total === 1; });
+      await until(async () => (await one.model.get('triggers', 'of-good')) === undefined);
+      assert.deepEqual(
+        [await one.model.get('automations', 'bad'), (await one.model.get('parked', 'automations/bad'))?.id],
+        [undefined, 'automations/bad'],
+      );
+      await until(async () => {
+        await one.catchUp();
+        return (await one.model.list('parkedReactions', { sort: 'at', order: 1, skip: 0, limit: 10 })).total === 1;
+      });
       await automation(one, 'later');
       await one.catchUp();
       await until(() => told.some(({ stream }) => stream === 'automation-later'));
@@ -47,7 +63,12 @@ describe('an event that cannot be read, while nodes run', () => {
       await one.bootstrap();
       await one.account('ann');
       await one.account('ben');
-      const authenticate = (user: string) => one.auth.authenticate({ authorization: basic({ user, password: `password of ${user}` }), cookie: undefined, address: '127.0.0.1' });
+      const authenticate = (user: string) =>
+        one.auth.authenticate({
+          authorization: basic({ user, password: `password of ${user}` }),
+          cookie: undefined,
+          address: '127.0.0.1',
+        });
       for (const user of ['ann', 'ben']) await authenticate(user);
       await spoil(log.store, 'account-ann', badEvent(`${at}authorization:accountUpdated`, content));
       await until(() => told.some(({ stream, revision }) => stream === 'account-ann' && revision === 1));

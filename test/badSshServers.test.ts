@@ -24,21 +24,27 @@ type Behaviour = {
   readonly shell?: (channel: ServerChannel, connection: ssh2.Connection) => void;
 };
 
-const opensShell = (shell: (channel: ServerChannel) => void) => (session: Session): void => {
-  session.on('pty', (accept) => accept?.());
-  session.on('shell', (accept) => shell(accept()));
-};
+const opensShell =
+  (shell: (channel: ServerChannel) => void) =>
+  (session: Session): void => {
+    session.on('pty', (accept) => accept?.());
+    session.on('shell', (accept) => shell(accept()));
+  };
 
 /** Gives a prompt for each line, and the line back before it. */
-const prompts = (answer: (channel: ServerChannel, line: string) => void) => (channel: ServerChannel): void => {
-  channel.write('router#');
-  channel.on('data', (data: Buffer) => {
-    for (const line of String(data).split('\n').slice(0, -1)) answer(channel, line);
-  });
-};
+const prompts =
+  (answer: (channel: ServerChannel, line: string) => void) =>
+  (channel: ServerChannel): void => {
+    channel.write('router#');
+    channel.on('data', (data: Buffer) => {
+      for (const line of String(data).split('\n').slice(0, -1)) answer(channel, line);
+    });
+  };
 
 const more = (socket: ServerChannel, text: string): void => {
-  const go = (): void => { while (!socket.destroyed && socket.write(text)); };
+  const go = (): void => {
+    while (!socket.destroyed && socket.write(text));
+  };
   socket.on('drain', go).on('close', () => socket.off('drain', go));
   go();
 };
@@ -56,20 +62,67 @@ const bad: Readonly<Record<string, readonly [Behaviour, RegExp]>> = {
   'refuses every login': [{ auth: (context) => context.reject([]) }, /does not accept the credentials/],
   'ends at the login': [{ auth: (_, connection) => connection.end() }, broken],
   'refuses a session': [{ refusesSessions: true }, /gives no shell/],
-  'never answers the wish for a shell': [{ session: (session) => { session.on('pty', (accept) => accept?.()).on('shell', () => undefined); } }, late],
-  'refuses a shell': [{ session: (session) => { session.on('pty', (accept) => accept?.()).on('shell', (_, reject) => reject?.()); } }, /gives no shell/],
+  'never answers the wish for a shell': [
+    {
+      session: (session) => {
+        session.on('pty', (accept) => accept?.()).on('shell', () => undefined);
+      },
+    },
+    late,
+  ],
+  'refuses a shell': [
+    {
+      session: (session) => {
+        session.on('pty', (accept) => accept?.()).on('shell', (_, reject) => reject?.());
+      },
+    },
+    /gives no shell/,
+  ],
   'says nothing in its shell': [{ shell: () => undefined }, late],
   'ends its shell at once': [{ shell: (channel) => void channel.end() }, /broke off/],
-  'has another prompt each time': [{ shell: (channel) => { let n = 0; prompts((to) => void to.write(`\r\nrouter${n++}#`))(channel); } }, late],
+  'has another prompt each time': [
+    {
+      shell: (channel) => {
+        let n = 0;
+        prompts((to) => void to.write(`\r\nrouter${n++}#`))(channel);
+      },
+    },
+    late,
+  ],
   'prints without an end': [{ shell: (channel) => more(channel, 'x'.repeat(32_768)) }, /too much output/],
   'prints lines without an end': [{ shell: (channel) => more(channel, 'line#\r\n'.repeat(4096)) }, /too much output/],
-  'prints escape sequences without an end': [{ shell: (channel) => more(channel, '\u001b]0;'.repeat(8192)) }, /too much output/],
-  'goes silent after a command': [{ shell: prompts((channel, line) => { if (line === '') channel.write('\r\nrouter#'); }) }, late],
-  'breaks off after a command': [{ shell: (channel, connection) => prompts((to, line) => { if (line === '') to.write('\r\nrouter#'); else connection.end(); })(channel) }, broken],
-  'resets within a session': [{ connected: (connection, socket) => connection.on('session', () => setImmediate(() => socket.resetAndDestroy())) }, broken],
+  'prints escape sequences without an end': [
+    { shell: (channel) => more(channel, '\u001b]0;'.repeat(8192)) },
+    /too much output/,
+  ],
+  'goes silent after a command': [
+    {
+      shell: prompts((channel, line) => {
+        if (line === '') channel.write('\r\nrouter#');
+      }),
+    },
+    late,
+  ],
+  'breaks off after a command': [
+    {
+      shell: (channel, connection) =>
+        prompts((to, line) => {
+          if (line === '') to.write('\r\nrouter#');
+          else connection.end();
+        })(channel),
+    },
+    broken,
+  ],
+  'resets within a session': [
+    { connected: (connection, socket) => connection.on('session', () => setImmediate(() => socket.resetAndDestroy())) },
+    broken,
+  ],
 };
 
-const text = (said: string | Buffer) => (socket: Socket): void => void socket.write(said);
+const text =
+  (said: string | Buffer) =>
+  (socket: Socket): void =>
+    void socket.write(said);
 const packet = (length: number, ...bytes: readonly number[]): Buffer => {
   const made = Buffer.alloc(5 + bytes.length);
   made.writeUInt32BE(length);
@@ -83,41 +136,74 @@ const raw: Readonly<Record<string, readonly [(socket: Socket) => void, RegExp]>>
   'speaks something else': [(socket) => void socket.end('HTTP/1.1 400 Bad Request\r\n\r\n'), broken],
   'says garbage for ever': [floods('', 'x'), broken],
   'dribbles a banner': [dribbles('', '#\r\n'), late],
-  'resets': [(socket) => socket.resetAndDestroy(), broken],
+  resets: [(socket) => socket.resetAndDestroy(), broken],
   'says who it is, and nothing more': [text('SSH-2.0-x\r\n'), late],
   'speaks SSH 1': [text('SSH-1.5-x\r\n'), broken],
   'announces a packet of 4 GiB': [text(Buffer.concat([Buffer.from('SSH-2.0-x\r\n'), packet(0xffffffff, 20)])), broken],
   'announces a packet of nothing': [text(Buffer.concat([Buffer.from('SSH-2.0-x\r\n'), packet(0)])), broken],
-  'offers keys that are garbage': [text(Buffer.concat([Buffer.from('SSH-2.0-x\r\n'), packet(12, 20, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)])), broken],
-  'begins with the last message': [text(Buffer.concat([Buffer.from('SSH-2.0-x\r\n'), packet(12, 94, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)])), broken],
+  'offers keys that are garbage': [
+    text(Buffer.concat([Buffer.from('SSH-2.0-x\r\n'), packet(12, 20, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10)])),
+    broken,
+  ],
+  'begins with the last message': [
+    text(Buffer.concat([Buffer.from('SSH-2.0-x\r\n'), packet(12, 94, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0)])),
+    broken,
+  ],
 };
 
 describe('The adapter ssh, with a bad server that', () => {
   const { port, behave } = peer();
 
-  const speaks = ({ connected, auth = (context) => context.accept(), refusesSessions, session, shell = () => undefined }: Behaviour) => (socket: Socket): void => {
-    const speaker = new ssh2.Server({ hostKeys: [hostKey] }, (connection) => {
-      connection.on('error', () => undefined);
-      connection.on('authentication', (context) => auth(context, connection));
-      connected?.(connection, socket);
-      connection.on('session', (take, reject) => {
-        if (refusesSessions) return reject();
-        const opened = session ?? opensShell((channel) => { channel.on('error', () => undefined); shell(channel, connection); });
-        opened(take());
+  const speaks =
+    ({
+      connected,
+      auth = (context) => context.accept(),
+      refusesSessions,
+      session,
+      shell = () => undefined,
+    }: Behaviour) =>
+    (socket: Socket): void => {
+      const speaker = new ssh2.Server({ hostKeys: [hostKey] }, (connection) => {
+        connection.on('error', () => undefined);
+        connection.on('authentication', (context) => auth(context, connection));
+        connected?.(connection, socket);
+        connection.on('session', (take, reject) => {
+          if (refusesSessions) return reject();
+          const opened =
+            session ??
+            opensShell((channel) => {
+              channel.on('error', () => undefined);
+              shell(channel, connection);
+            });
+          opened(take());
+        });
       });
-    });
-    speaker.injectSocket(socket);
-  };
+      speaker.injectSocket(socket);
+    };
 
   const adapter = () => sshAdapter('tested', { username: 'x', password: 'y', hostKey: fingerprint }, guard);
   const ends = (reason: RegExp): Promise<void> =>
-    fails(adapter().run({ name: 'r', host: '127.0.0.1', port: port() }, 'show version', AbortSignal.timeout(reason === late ? 1000 : 100_000)), reason);
+    fails(
+      adapter().run(
+        { name: 'r', host: '127.0.0.1', port: port() },
+        'show version',
+        AbortSignal.timeout(reason === late ? 1000 : 100_000),
+      ),
+      reason,
+    );
 
   for (const [kind, [behaviour, reason]] of Object.entries(bad)) {
-    it(`${kind}: a call ends`, () => { behave(speaks(behaviour)); return ends(reason); });
+    it(`${kind}: a call ends`, () => {
+      behave(speaks(behaviour));
+      return ends(reason);
+    });
   }
   for (const [kind, [says, reason]] of Object.entries(raw)) {
-    it(`${kind}: a call ends`, () => { behave((socket) => says(socket.resume())); return ends(reason); });
+    it(`${kind}: a call ends`, () => {
+      behave((socket) => says(socket.resume()));
+      return ends(reason);
+    });
   }
-  it('is not there: a call ends', () => fails(adapter().run({ name: 'r', host: '127.0.0.1', port: 1 }, 'x', AbortSignal.timeout(100_000)), /refused/));
+  it('is not there: a call ends', () =>
+    fails(adapter().run({ name: 'r', host: '127.0.0.1', port: 1 }, 'x', AbortSignal.timeout(100_000)), /refused/));
 });

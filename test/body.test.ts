@@ -37,15 +37,27 @@ describe('the body reader, in a Koa server', () => {
   });
 
   type Sent = { method?: string; path?: string; headers?: Record<string, string>; chunked?: boolean };
-  const send = async (body: string | Buffer | undefined, { method = 'POST', path = '/', headers, chunked = false }: Sent = {}) => {
+  const send = async (
+    body: string | Buffer | undefined,
+    { method = 'POST', path = '/', headers, chunked = false }: Sent = {},
+  ) => {
     const type = { 'Content-Type': 'application/json', ...headers };
     const bytes = Buffer.from(body ?? '');
-    const req = request(new URL(path, url), { method, headers: body === undefined ? {} : chunked ? type : { ...type, 'Content-Length': bytes.length }, agent: false });
+    const req = request(new URL(path, url), {
+      method,
+      headers: body === undefined ? {} : chunked ? type : { ...type, 'Content-Length': bytes.length },
+      agent: false,
+    });
     req.end(body === undefined ? undefined : bytes);
     const [res] = await once(req, 'response');
     let text = '';
     for await (const chunk of res.setEncoding('utf8')) text += chunk;
-    return { status: res.statusCode as number, headers: res.headers as Record<string, string>, body: JSON.parse(text), text };
+    return {
+      status: res.statusCode as number,
+      headers: res.headers as Record<string, string>,
+      body: JSON.parse(text),
+      text,
+    };
   };
   const refused = async (status: number, words: RegExp, body: string | Buffer, sent: Sent = {}) => {
     const got = await send(body, sent);
@@ -56,7 +68,10 @@ describe('the body reader, in a Koa server', () => {
 
   for (const method of ['POST', 'PUT', 'PATCH', 'DELETE'])
     it(`reads the JSON and the text of a ${method}`, async () => {
-      assert.deepEqual((await send('{"a": [1, "ä😀"]}', { method })).body, { value: { a: [1, 'ä😀'] }, text: '{"a": [1, "ä😀"]}' });
+      assert.deepEqual((await send('{"a": [1, "ä😀"]}', { method })).body, {
+        value: { a: [1, 'ä😀'] },
+        text: '{"a": [1, "ä😀"]}',
+      });
     });
 
   it('takes no body for {}, with and without a length', async () => {
@@ -66,11 +81,17 @@ describe('the body reader, in a Koa server', () => {
   });
 
   it('leaves null and scalars to the schema', async () => {
-    for (const value of [null, 1, 'x', true, false]) assert.deepEqual((await send(JSON.stringify(value))).body, { value, text: JSON.stringify(value) });
+    for (const value of [null, 1, 'x', true, false])
+      assert.deepEqual((await send(JSON.stringify(value))).body, { value, text: JSON.stringify(value) });
   });
 
   it('takes parameters of the content type that mean the same', async () => {
-    for (const type of ['application/json; charset=utf-8', 'application/json;charset="UTF-8"', 'Application/JSON', 'application/json; profile=x'])
+    for (const type of [
+      'application/json; charset=utf-8',
+      'application/json;charset="UTF-8"',
+      'Application/JSON',
+      'application/json; profile=x',
+    ])
       assert.equal((await send('{}', { headers: { 'Content-Type': type } })).status, 200, type);
   });
 
@@ -79,18 +100,40 @@ describe('the body reader, in a Koa server', () => {
   });
 
   it('refuses what is not JSON by its type', async () => {
-    for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'multipart/form-data; boundary=x', 'application/merge-patch+json', 'application/vnd.api+json', 'application/json; charset=latin1', 'application/json; charset=utf-16', 'nonsense'])
+    for (const type of [
+      'text/plain',
+      'application/x-www-form-urlencoded',
+      'multipart/form-data; boundary=x',
+      'application/merge-patch+json',
+      'application/vnd.api+json',
+      'application/json; charset=latin1',
+      'application/json; charset=utf-16',
+      'nonsense',
+    ])
       await refused(415, /unsupported_media/, '{}', { headers: { 'Content-Type': type } });
   });
 
   it('refuses compressed bodies and says what it takes', async () => {
-    const { headers } = await refused(415, /Content-Encoding/, gzipSync('{}'), { headers: { 'Content-Encoding': 'gzip' } });
+    const { headers } = await refused(415, /Content-Encoding/, gzipSync('{}'), {
+      headers: { 'Content-Encoding': 'gzip' },
+    });
     assert.equal(headers['accept-encoding'], 'identity');
     assert.equal((await send('{}', { headers: { 'Content-Encoding': 'identity' } })).status, 200);
   });
 
   it('refuses malformed JSON without repeating it', async () => {
-    for (const body of ['{"password":"hunter2"', '{"password":"hunter2",}', 'hunter2', "{'password':'hunter2'}", '[1,2', ' ', '{"a":1}hunter2', '{"a":"hunter2\n"}', 'NaN', '01']) {
+    for (const body of [
+      '{"password":"hunter2"',
+      '{"password":"hunter2",}',
+      'hunter2',
+      "{'password':'hunter2'}",
+      '[1,2',
+      ' ',
+      '{"a":1}hunter2',
+      '{"a":"hunter2\n"}',
+      'NaN',
+      '01',
+    ]) {
       const { text } = await refused(400, /"invalid"/, body);
       assert.doesNotMatch(text, /hunter2/);
     }
@@ -106,7 +149,9 @@ describe('the body reader, in a Koa server', () => {
     const bytes = Buffer.from('{"a":"€"}');
     const req = request(url, { method: 'POST', headers: { 'Content-Type': 'application/json' }, agent: false });
     req.write(bytes.subarray(0, 7));
-    await new Promise((sent) => { setImmediate(sent); });
+    await new Promise((sent) => {
+      setImmediate(sent);
+    });
     req.end(bytes.subarray(7));
     const [res] = await once(req, 'response');
     assert.equal(res.statusCode, 200);
@@ -114,14 +159,23 @@ describe('the body reader, in a Koa server', () => {
   });
 
   it('refuses what JSON.parse lets pass, with its place', async () => {
-    for (const [body, path] of [['{"a":{"b":1,"b":2}}', '/a/b'], ['{"a":[{"__proto__":{}}]}', '/a/0/__proto__'], ['{"\\u005f_proto__":1}', '/__proto__'], [`${'['.repeat(65)}${']'.repeat(65)}`, '/0'.repeat(64)], ['[9007199254740993]', '/0'], ['{"x":"\\ud800"}', '/x']] as const) {
+    for (const [body, path] of [
+      ['{"a":{"b":1,"b":2}}', '/a/b'],
+      ['{"a":[{"__proto__":{}}]}', '/a/0/__proto__'],
+      ['{"\\u005f_proto__":1}', '/__proto__'],
+      [`${'['.repeat(65)}${']'.repeat(65)}`, '/0'.repeat(64)],
+      ['[9007199254740993]', '/0'],
+      ['{"x":"\\ud800"}', '/x'],
+    ] as const) {
       const { body: answer } = await refused(400, /invalid/, body);
       assert.equal(answer.metadata.errors[0].path, path);
     }
   });
 
   it('refuses 2 MiB by their length before anything else, and closes the connection', async () => {
-    const { headers } = await refused(413, /too_large/, Buffer.alloc(2 * 1024 * 1024, 0x20), { headers: { 'Content-Type': 'text/plain' } });
+    const { headers } = await refused(413, /too_large/, Buffer.alloc(2 * 1024 * 1024, 0x20), {
+      headers: { 'Content-Type': 'text/plain' },
+    });
     assert.equal(headers.connection, 'close');
   });
 

@@ -11,14 +11,18 @@ describe('the first start', () => {
     await bootstrap({ handle, adminPassword, tell: (line) => told.push(line) });
     return told;
   };
-  const login = async ({ auth }: TestNode, password: string) => (await auth.verify({ username: 'admin', password }, '10.0.0.1')).principal.actor;
+  const login = async ({ auth }: TestNode, password: string) =>
+    (await auth.verify({ username: 'admin', password }, '10.0.0.1')).principal.actor;
 
   it('makes the account admin with the password that is set, and tells none', async () => {
     const one = await node();
     assert.deepEqual(await start(one, 'password of admin'), []);
     const { admin, groups } = await login(one, 'password of admin');
     assert.deepEqual([admin, groups], [true, ['admins']]);
-    assert.deepEqual((await one.tools.query('groups')).map(({ name }) => name), ['admins', 'operators', 'readers']);
+    assert.deepEqual(
+      (await one.tools.query('groups')).map(({ name }) => name),
+      ['admins', 'operators', 'readers'],
+    );
   });
   it('makes up a password otherwise, and tells it once', async () => {
     const one = await node();
@@ -45,6 +49,9 @@ describe('the first start', () => {
     const again = await node();
     await start(again, 'password of admin');
     assert.equal(await log.store.head(), before);
-    assert.deepEqual((await again.tools.query('accounts')).map(({ username }) => username), ['bob']);
+    assert.deepEqual(
+      (await again.tools.query('accounts')).map(({ username }) => username),
+      ['bob'],
+    );
   });
 });

@@ -2,13 +2,18 @@ import assert from 'node:assert/strict';
 import { type Cast, cast } from '../src/domain/template-builder/casts.ts';
 import { Refusal } from '../src/domain/engine/refusal.ts';
 
-const is = (type: Cast, rendered: string, value: unknown): void => assert.deepEqual(JSON.parse(cast(rendered, type)), value);
-const refused = (type: Cast, rendered: string, shown = rendered): void => assert.throws(() => cast(rendered, type), (error) => {
-  assert.ok(error instanceof Refusal && error.code === 'unprocessable');
-  assert.deepEqual([error.faults[0]?.path, error.faults[0]?.rendered], ['/castDataType', shown]);
-  assert.ok(error.message.includes(shown));
-  return true;
-});
+const is = (type: Cast, rendered: string, value: unknown): void =>
+  assert.deepEqual(JSON.parse(cast(rendered, type)), value);
+const refused = (type: Cast, rendered: string, shown = rendered): void =>
+  assert.throws(
+    () => cast(rendered, type),
+    (error) => {
+      assert.ok(error instanceof Refusal && error.code === 'unprocessable');
+      assert.deepEqual([error.faults[0]?.path, error.faults[0]?.rendered], ['/castDataType', shown]);
+      assert.ok(error.message.includes(shown));
+      return true;
+    },
+  );
 
 describe('A rendered text is cast to', () => {
   it('a string as it is', () => {
@@ -16,11 +21,19 @@ describe('A rendered text is cast to', () => {
   });
 
   it('a number, white space around it aside', () => {
-    for (const [text, value] of [['42', 42], [' -1.5e3\n', -1500], ['0', 0], ['0.1', 0.1]] as const) is('number', text, value);
-    for (const text of ['', 'forty', '1,5', '+1', '01', '.5', '5.', '0x10', 'NaN', 'Infinity', '1e400', '1 2', '"1"']) refused('number', text);
+    for (const [text, value] of [
+      ['42', 42],
+      [' -1.5e3\n', -1500],
+      ['0', 0],
+      ['0.1', 0.1],
+    ] as const)
+      is('number', text, value);
+    for (const text of ['', 'forty', '1,5', '+1', '01', '.5', '5.', '0x10', 'NaN', 'Infinity', '1e400', '1 2', '"1"'])
+      refused('number', text);
   });
 
-  it('a number with all its digits', () => assert.equal(cast('12345678901234567890', 'number'), '12345678901234567890'));
+  it('a number with all its digits', () =>
+    assert.equal(cast('12345678901234567890', 'number'), '12345678901234567890'));
 
   it('a boolean, in any case', () => {
     for (const text of ['true', 'True', ' TRUE\n']) is('boolean', text, true);
@@ -31,7 +44,7 @@ describe('A rendered text is cast to', () => {
   it('an object or a list', () => {
     is('object', '\n{"a": [1, {"b": null}]}\n', { a: [1, { b: null }] });
     is('object', '[]', []);
-    for (const text of ['', '{', '1', '"a"', 'null', 'true', '{\'a\': 1}', '[1,]', '{} {}']) refused('object', text);
+    for (const text of ['', '{', '1', '"a"', 'null', 'true', "{'a': 1}", '[1,]', '{} {}']) refused('object', text);
   });
 
   it('an object however deep it is nested', () => {

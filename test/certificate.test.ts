@@ -23,7 +23,8 @@ describe('the certificate of the service itself', () => {
   afterEach(() => rmSync(folder, { recursive: true }));
   const data = () => join(folder, 'data');
   const file = (name: string) => join(data(), name);
-  const own = (host = '127.0.0.1') => ownCertificate(data(), host, (message, about) => logged.push({ message, ...about }));
+  const own = (host = '127.0.0.1') =>
+    ownCertificate(data(), host, (message, about) => logged.push({ message, ...about }));
   const before = ({ cert, key }: Pair) => {
     mkdirSync(data(), { recursive: true });
     writeFileSync(file('esdb-certificate.pem'), cert);
@@ -37,10 +38,12 @@ describe('the certificate of the service itself', () => {
     await once(server, 'listening');
     const { port } = server.address() as AddressInfo;
     const socket = connect({
-      port, host: '127.0.0.1', ...(ca !== undefined && { ca }),
+      port,
+      host: '127.0.0.1',
+      ...(ca !== undefined && { ca }),
       checkServerIdentity: (_, { raw }) => {
         const certificate = new X509Certificate(raw);
-        return certificate.checkHost(name) ?? certificate.checkIP(name) ? undefined : new Error(name);
+        return (certificate.checkHost(name) ?? certificate.checkIP(name)) ? undefined : new Error(name);
       },
     });
     try {
@@ -64,12 +67,18 @@ describe('the certificate of the service itself', () => {
     assert.ok(leaf.checkIssued(root) && leaf.verify(root.publicKey) && leaf.subject !== root.subject);
     assert.equal(root.subjectAltName, undefined);
     assert.deepEqual(leaf.keyUsage, ['1.3.6.1.5.5.7.3.1']);
-    for (const { validFrom, validTo } of [leaf, root]) assert.ok(new Date(validFrom) < new Date() && new Date(validTo) > new Date(Date.now() + 9 * year));
+    for (const { validFrom, validTo } of [leaf, root])
+      assert.ok(new Date(validFrom) < new Date() && new Date(validTo) > new Date(Date.now() + 9 * year));
   });
   it('is made once, keys for their owner alone', async () => {
     const first = await own();
     assert.deepEqual(await own(), first);
-    assert.deepEqual(readdirSync(data()).sort(), ['esdb-authority-key.pem', 'esdb-authority.pem', 'esdb-certificate.pem', 'esdb-key.pem']);
+    assert.deepEqual(readdirSync(data()).sort(), [
+      'esdb-authority-key.pem',
+      'esdb-authority.pem',
+      'esdb-certificate.pem',
+      'esdb-key.pem',
+    ]);
     for (const key of ['esdb-authority-key.pem', 'esdb-key.pem']) assert.equal(statSync(file(key)).mode & 0o777, 0o600);
     assert.deepEqual(logged, []);
   });
@@ -90,7 +99,10 @@ describe('the certificate of the service itself', () => {
       () => writeFileSync(file('esdb-key.pem'), 'no key'),
       () => rmSync(file('esdb-key.pem')),
       () => rmSync(file('esdb-certificate.pem')),
-      () => { rmSync(file('esdb-authority.pem')); rmSync(file('esdb-authority-key.pem')); },
+      () => {
+        rmSync(file('esdb-authority.pem'));
+        rmSync(file('esdb-authority-key.pem'));
+      },
     ]) {
       spoil();
       const again = await own();
@@ -102,7 +114,10 @@ describe('the certificate of the service itself', () => {
     const first = await own();
     rmSync(file('esdb-authority-key.pem'));
     assert.deepEqual(await own(), first);
-    await assert.rejects(own('log.example.net'), /esdb-authority\.pem has no key that can be read; remove it, and a new one is made/);
+    await assert.rejects(
+      own('log.example.net'),
+      /esdb-authority\.pem has no key that can be read; remove it, and a new one is made/,
+    );
   });
   it('of an authority that is of no use is not made: that is said, since clients have its file', async () => {
     await own();
@@ -125,7 +140,8 @@ describe('the certificate of the service itself', () => {
       assert.equal(new X509Certificate(pair.cert).ca, false);
       assert.equal(authority(), old.cert);
       // By a copy of the file, and by the file itself in its place.
-      for (const trusted of [old.cert, readFileSync(file('esdb-certificate.pem'), 'utf8')]) assert.equal(await greeted(pair, trusted), 'hello');
+      for (const trusted of [old.cert, readFileSync(file('esdb-certificate.pem'), 'utf8')])
+        assert.equal(await greeted(pair, trusted), 'hello');
       assert.equal(logged.length, 1);
       assert.match(JSON.stringify(logged), /authority and server in one.*esdb-authority\.pem/);
       assert.deepEqual(await own(), pair);
@@ -147,10 +163,16 @@ describe('the certificate of the service itself', () => {
       assert.equal(await greeted(await own(), old.cert), 'hello');
     });
   });
-  it('is not put in the place of another\'s', async () => {
-    const theirs = await generate([{ name: 'commonName', value: 'log.example.net' }], { keyType: 'ec', algorithm: 'sha256' });
+  it("is not put in the place of another's", async () => {
+    const theirs = await generate([{ name: 'commonName', value: 'log.example.net' }], {
+      keyType: 'ec',
+      algorithm: 'sha256',
+    });
     before({ cert: theirs.cert, key: theirs.private });
     await assert.rejects(own(), /esdb-certificate\.pem was not made by this service; name it with TLS_CERT_FILE/);
-    assert.deepEqual([readFileSync(file('esdb-certificate.pem'), 'utf8'), readFileSync(file('esdb-key.pem'), 'utf8')], [theirs.cert, theirs.private]);
+    assert.deepEqual(
+      [readFileSync(file('esdb-certificate.pem'), 'utf8'), readFileSync(file('esdb-key.pem'), 'utf8')],
+      [theirs.cert, theirs.private],
+    );
   });
 });

@@ -1,7 +1,13 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { chainOf } from '../src/commands/gateway-manager/certificateChain.ts';
-import { add, certificate, type CertificateEvent, certificateId, remove } from '../src/domain/gateway-manager/certificates.ts';
+import {
+  add,
+  certificate,
+  type CertificateEvent,
+  certificateId,
+  remove,
+} from '../src/domain/gateway-manager/certificates.ts';
 import { Refusal } from '../src/domain/engine/refusal.ts';
 import { expired, gateway, issuing, notYetValid, otherGateway, root } from './certificates.ts';
 import { specification } from './given.ts';
@@ -10,14 +16,21 @@ import { ok, type People, people, refused } from './people.ts';
 import { processorTime } from './processorTime.ts';
 import { startService, type TestService } from './service.ts';
 
-const keys = () => [
-  generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey.export({ format: 'pem', type: 'pkcs8' }),
-  generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey.export({ format: 'pem', type: 'sec1' }),
-  generateKeyPairSync('ed25519').privateKey.export({ format: 'pem', type: 'pkcs8', cipher: 'aes-256-cbc', passphrase: 'x' }),
-].map(String);
+const keys = () =>
+  [
+    generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey.export({ format: 'pem', type: 'pkcs8' }),
+    generateKeyPairSync('ec', { namedCurve: 'prime256v1' }).privateKey.export({ format: 'pem', type: 'sec1' }),
+    generateKeyPairSync('ed25519').privateKey.export({
+      format: 'pem',
+      type: 'pkcs8',
+      cipher: 'aes-256-cbc',
+      passphrase: 'x',
+    }),
+  ].map(String);
 
 /** The PEM with bytes after the end of the certificate within it. */
-const prolonged = (pem: string): string => `-----BEGIN CERTIFICATE-----\n${Buffer.concat([new X509Certificate(pem).raw, Buffer.from('more')]).toString('base64')}\n-----END CERTIFICATE-----\n`;
+const prolonged = (pem: string): string =>
+  `-----BEGIN CERTIFICATE-----\n${Buffer.concat([new X509Certificate(pem).raw, Buffer.from('more')]).toString('base64')}\n-----END CERTIFICATE-----\n`;
 /** The PEM with one bit of the signature changed. */
 const tampered = (pem: string): string => {
   const der = Buffer.from(new X509Certificate(pem).raw);
@@ -26,23 +39,36 @@ const tampered = (pem: string): string => {
 };
 
 describe('a chain of certificates', () => {
-  const wrong = (text: string, words: RegExp): void => assert.throws(() => chainOf(text), (error) => {
-    assert.ok(error instanceof Refusal, String(error));
-    assert.deepEqual([error.code, error.faults[0]!.path], ['invalid', '/raw_certificate']);
-    assert.match(error.message, words);
-    return true;
-  });
+  const wrong = (text: string, words: RegExp): void =>
+    assert.throws(
+      () => chainOf(text),
+      (error) => {
+        assert.ok(error instanceof Refusal, String(error));
+        assert.deepEqual([error.code, error.faults[0]!.path], ['invalid', '/raw_certificate']);
+        assert.match(error.message, words);
+        return true;
+      },
+    );
 
   it('is read from PEM, however its lines end', () => {
     const [facts, ...others] = chainOf(gateway);
     const { pem, serialNumber, fingerprint256, ...said } = facts!;
     assert.deepEqual(said, {
-      subject: 'O=Example Networks, CN=gateway-1.example.net', issuer: 'O=Example Networks, CN=Gateway Issuing CA 1',
-      validFrom: '2020-01-01T00:00:00.000Z', validTo: '2120-01-01T00:00:00.000Z',
+      subject: 'O=Example Networks, CN=gateway-1.example.net',
+      issuer: 'O=Example Networks, CN=Gateway Issuing CA 1',
+      validFrom: '2020-01-01T00:00:00.000Z',
+      validTo: '2120-01-01T00:00:00.000Z',
     });
-    assert.deepEqual([new X509Certificate(pem).fingerprint256, new X509Certificate(gateway).serialNumber, others], [fingerprint256, serialNumber, []]);
-    for (const text of [gateway.replaceAll('\n', '\r\n'), `\n\n  ${gateway}\n\n`, gateway.trim()]) assert.deepEqual(chainOf(text), [facts]);
-    assert.deepEqual(chainOf(`${gateway}${issuing}\n${root}`).map(({ fingerprint256 }) => fingerprint256), [gateway, issuing, root].map((pem) => new X509Certificate(pem).fingerprint256));
+    assert.deepEqual(
+      [new X509Certificate(pem).fingerprint256, new X509Certificate(gateway).serialNumber, others],
+      [fingerprint256, serialNumber, []],
+    );
+    for (const text of [gateway.replaceAll('\n', '\r\n'), `\n\n  ${gateway}\n\n`, gateway.trim()])
+      assert.deepEqual(chainOf(text), [facts]);
+    assert.deepEqual(
+      chainOf(`${gateway}${issuing}\n${root}`).map(({ fingerprint256 }) => fingerprint256),
+      [gateway, issuing, root].map((pem) => new X509Certificate(pem).fingerprint256),
+    );
   });
   it('has each certificate issued by the next, and is refused saying which is not', () => {
     wrong(`${gateway}${root}`, /Certificate 1 of 2 is not issued/);
@@ -61,7 +87,10 @@ describe('a chain of certificates', () => {
     wrong(`subject=gateway\n${gateway}`, /something else/);
     wrong(`${gateway}-----BEGIN CERTIFICATE-----`, /something else/);
     wrong('-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----', /The certificate cannot be read/);
-    wrong(`${gateway}-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----`, /Certificate 2 of 2 cannot be read/);
+    wrong(
+      `${gateway}-----BEGIN CERTIFICATE-----\nMIIB\n-----END CERTIFICATE-----`,
+      /Certificate 2 of 2 cannot be read/,
+    );
     wrong(prolonged(gateway), /something after its end/);
     wrong(gateway.replace('-----END', 'AA==AA==\n-----END'), /The certificate (has|cannot)/);
     wrong(Array.from({ length: 11 }, () => gateway).join(''), /10 certificates/);
@@ -70,13 +99,25 @@ describe('a chain of certificates', () => {
     for (const key of keys()) {
       for (const text of [key, `${gateway}${key}`, `${key}${gateway}`, key.toLowerCase()]) {
         wrong(text, /private key/);
-        try { chainOf(text); } catch (error) { assert.ok(!JSON.stringify([error, String(error)]).includes(key.split('\n')[1]!)); }
+        try {
+          chainOf(text);
+        } catch (error) {
+          assert.ok(!JSON.stringify([error, String(error)]).includes(key.split('\n')[1]!));
+        }
       }
     }
   });
   it('of hostile texts is refused in no time', () => {
     const spent = processorTime();
-    for (const text of ['-----BEGIN CERTIFICATE-----'.repeat(2400), `-----BEGIN CERTIFICATE-----${'A'.repeat(65_000)}`, ' '.repeat(65_000), `-----BEGIN CERTIFICATE-----${'\n'.repeat(60_000)}-----END CERTIFICATE-----`, '-'.repeat(65_000), 'PRIVATE '.repeat(8000)]) wrong(text, /./);
+    for (const text of [
+      '-----BEGIN CERTIFICATE-----'.repeat(2400),
+      `-----BEGIN CERTIFICATE-----${'A'.repeat(65_000)}`,
+      ' '.repeat(65_000),
+      `-----BEGIN CERTIFICATE-----${'\n'.repeat(60_000)}-----END CERTIFICATE-----`,
+      '-'.repeat(65_000),
+      'PRIVATE '.repeat(8000),
+    ])
+      wrong(text, /./);
     assert.ok(spent() < 5000);
   });
 });
@@ -89,25 +130,53 @@ describe('certificates: decisions', () => {
   const request = { raw_certificate: gateway, contract_id: 'c', alias: 'g' };
   it('are added, with the fingerprint for an alias', () => {
     given().when(add, request, chain).then(added);
-    given().when(add, { raw_certificate: gateway }, chain).then({ type: 'certificateAdded', data: { alias: fingerprint256, contractId: '', chain } });
+    given()
+      .when(add, { raw_certificate: gateway }, chain)
+      .then({ type: 'certificateAdded', data: { alias: fingerprint256, contractId: '', chain } });
   });
   it('are no change when they are there, and a conflict when another is', () => {
     given(added).when(add, request, chain).thenNothing();
     given(added).when(add, request, chainOf(otherGateway)).thenRefused('conflict', /alias/);
-    given(added).when(add, request, chainOf(`${gateway}${issuing}`)).thenRefused('conflict', /chain/);
+    given(added)
+      .when(add, request, chainOf(`${gateway}${issuing}`))
+      .thenRefused('conflict', /chain/);
   });
   it('are valid now, each of them', () => {
-    given().when(add, request, chainOf(expired)).thenRefused('invalid', /expired.*2021-01-01T00:00:00.000Z/);
-    given().when(add, request, chainOf(notYetValid)).thenRefused('invalid', /not valid before 2099-01-01T00:00:00.000Z/);
-    given().when(add, request, [...chain, { ...chain[0]!, validTo: '2025-12-31T23:59:59.000Z' }]).thenRefused('invalid', /Certificate 2 of 2 has expired/);
-    given().when(add, request, [{ ...chain[0]!, validFrom: '2026-01-01T00:00:00.000Z', validTo: '2026-01-01T00:00:00.000Z' }]).then({ type: 'certificateAdded', data: { ...added.data as any, chain: [{ ...chain[0]!, validFrom: '2026-01-01T00:00:00.000Z', validTo: '2026-01-01T00:00:00.000Z' }] } }); // the same but for its times
+    given()
+      .when(add, request, chainOf(expired))
+      .thenRefused('invalid', /expired.*2021-01-01T00:00:00.000Z/);
+    given()
+      .when(add, request, chainOf(notYetValid))
+      .thenRefused('invalid', /not valid before 2099-01-01T00:00:00.000Z/);
+    given()
+      .when(add, request, [...chain, { ...chain[0]!, validTo: '2025-12-31T23:59:59.000Z' }])
+      .thenRefused('invalid', /Certificate 2 of 2 has expired/);
+    given()
+      .when(add, request, [
+        { ...chain[0]!, validFrom: '2026-01-01T00:00:00.000Z', validTo: '2026-01-01T00:00:00.000Z' },
+      ])
+      .then({
+        type: 'certificateAdded',
+        data: {
+          ...(added.data as any),
+          chain: [{ ...chain[0]!, validFrom: '2026-01-01T00:00:00.000Z', validTo: '2026-01-01T00:00:00.000Z' }],
+        },
+      }); // the same but for its times
   });
   it('are deleted, and can be added again', () => {
     given(added).when(remove, {}).then({ type: 'certificateDeleted', data: {} });
     given(added, { type: 'certificateDeleted', data: {} }).when(add, request, chain).then(added);
   });
   it('have a key of their own for every contract and alias', () => {
-    const pairs = [['', 'a b'], ['a', 'b'], ['', 'a%20b'], ['a b', ''], ['a%20b', ''], ['%20', 'x'], [' ', 'x']] as const;
+    const pairs = [
+      ['', 'a b'],
+      ['a', 'b'],
+      ['', 'a%20b'],
+      ['a b', ''],
+      ['a%20b', ''],
+      ['%20', 'x'],
+      [' ', 'x'],
+    ] as const;
     assert.equal(new Set(pairs.map(([contract, alias]) => certificateId(contract, alias))).size, pairs.length);
   });
 });
@@ -117,19 +186,38 @@ describe('certificates over HTTP', () => {
   let who: People;
   const path = '/gateway_manager/v1/certificates';
   const post = (body: object, headers = {}) => service.ask('POST', path, body, headers);
-  const aliases = async (query = '') => ok(await service.ask('GET', `${path}${query}`)).results.map(({ alias, contractId }: Record<string, string>) => `${contractId}/${alias}`);
-  before(async () => { service = await startService({ LOG_LEVEL: 'trace' }); who = await people(service); });
+  const aliases = async (query = '') =>
+    ok(await service.ask('GET', `${path}${query}`)).results.map(
+      ({ alias, contractId }: Record<string, string>) => `${contractId}/${alias}`,
+    );
+  before(async () => {
+    service = await startService({ LOG_LEVEL: 'trace' });
+    who = await people(service);
+  });
   after(() => service.stop());
   beforeEach(async () => {
-    for (const { alias, contractId } of ok(await service.ask('GET', path)).results) ok(await service.ask('DELETE', `${path}/${encodeURIComponent(alias)}?contract_id=${contractId}`));
+    for (const { alias, contractId } of ok(await service.ask('GET', path)).results)
+      ok(await service.ask('DELETE', `${path}/${encodeURIComponent(alias)}?contract_id=${contractId}`));
   });
 
   it('are added, listed and deleted', async () => {
-    const answer = ok(await post({ raw_certificate: `${gateway}${issuing}`, contract_id: 'c 1', alias: 'gateway fra' }));
+    const answer = ok(
+      await post({ raw_certificate: `${gateway}${issuing}`, contract_id: 'c 1', alias: 'gateway fra' }),
+    );
     const { alias, contractId, subject, validTo } = answer.results;
-    assert.deepEqual([answer.state, Object.keys(answer.results).length, alias, contractId, subject, validTo], ['Success', 8, 'gateway fra', 'c 1', 'O=Example Networks, CN=gateway-1.example.net', '2120-01-01T00:00:00.000Z']);
-    assert.deepEqual(ok(await service.ask('GET', `${path}?multiContains[subject]=GATEWAY-1`)), { results: [answer.results], total: 1 });
-    assert.deepEqual(ok(await service.ask('DELETE', `${path}/gateway%20fra`)), { status: 'OK', message: 'Successfully deleted certificate', data: answer.results });
+    assert.deepEqual(
+      [answer.state, Object.keys(answer.results).length, alias, contractId, subject, validTo],
+      ['Success', 8, 'gateway fra', 'c 1', 'O=Example Networks, CN=gateway-1.example.net', '2120-01-01T00:00:00.000Z'],
+    );
+    assert.deepEqual(ok(await service.ask('GET', `${path}?multiContains[subject]=GATEWAY-1`)), {
+      results: [answer.results],
+      total: 1,
+    });
+    assert.deepEqual(ok(await service.ask('DELETE', `${path}/gateway%20fra`)), {
+      status: 'OK',
+      message: 'Successfully deleted certificate',
+      data: answer.results,
+    });
     refused(await service.ask('DELETE', `${path}/gateway%20fra`), 404);
     assert.deepEqual(await aliases(), []);
   });
@@ -146,7 +234,10 @@ describe('certificates over HTTP', () => {
   it('are no change when added again, and a conflict when another has the alias in that contract', async () => {
     const first = await post({ raw_certificate: gateway, alias: 'a' });
     const again = await post({ raw_certificate: gateway, alias: 'a', contract_id: '' });
-    assert.deepEqual([ok(again), again.headers.get('x-event-position')], [ok(first), first.headers.get('x-event-position')]);
+    assert.deepEqual(
+      [ok(again), again.headers.get('x-event-position')],
+      [ok(first), first.headers.get('x-event-position')],
+    );
     refused(await post({ raw_certificate: otherGateway, alias: 'a' }), 409, /"\/alias"/);
     ok(await post({ raw_certificate: otherGateway, alias: 'a', contract_id: 'c' }));
     assert.deepEqual(await aliases('?sort=alias'), ['/a', 'c/a']);
@@ -158,7 +249,11 @@ describe('certificates over HTTP', () => {
     ok(await service.ask('DELETE', `${path}/a?contract_id=c`));
     refused(await service.ask('DELETE', `${path}/a?contract_id=c`), 404);
     ok(await service.ask('DELETE', `${path}/a`));
-    for (const [alias, contract_id] of [['x', ''], ['y', 'x']]) ok(await post({ raw_certificate: gateway, alias, contract_id }));
+    for (const [alias, contract_id] of [
+      ['x', ''],
+      ['y', 'x'],
+    ])
+      ok(await post({ raw_certificate: gateway, alias, contract_id }));
     refused(await service.ask('DELETE', `${path}/${encodeURIComponent('x y')}`), 404);
   });
 
@@ -175,7 +270,16 @@ describe('certificates over HTTP', () => {
 
   it('refuse what is not a valid chain, and name the field', async () => {
     const field = /"\/raw_certificate"/;
-    for (const raw_certificate of ['', 'x', expired, notYetValid, `${gateway}${root}`, `${gateway}x`, 'A'.repeat(65_537), 7]) {
+    for (const raw_certificate of [
+      '',
+      'x',
+      expired,
+      notYetValid,
+      `${gateway}${root}`,
+      `${gateway}x`,
+      'A'.repeat(65_537),
+      7,
+    ]) {
       refused(await post({ raw_certificate }), 400, field);
       refused(await post({ raw_certificate, alias: 'bad' }), 400, field);
     }
@@ -192,13 +296,22 @@ describe('certificates over HTTP', () => {
       const secret = key.split('\n')[1]!;
       lines.push(secret);
       const short = `-----BEGIN PRIVATE KEY-----${secret}`;
-      for (const body of [{ raw_certificate: key }, { raw_certificate: `${gateway}${key}`, alias: 'a' }, { raw_certificate: gateway, alias: short }, { raw_certificate: gateway, contract_id: short }]) {
+      for (const body of [
+        { raw_certificate: key },
+        { raw_certificate: `${gateway}${key}`, alias: 'a' },
+        { raw_certificate: gateway, alias: short },
+        { raw_certificate: gateway, contract_id: short },
+      ]) {
         const answer = await post(body, { 'Idempotency-Key': 'key' });
         refused(answer, 400, /private key/);
         assert.ok(!answer.text.includes(secret));
       }
     }
-    const kept = service.lines.join('') + keptFiles(service.folder).map(({ bytes }) => bytes.toString('latin1')).join('');
+    const kept =
+      service.lines.join('') +
+      keptFiles(service.folder)
+        .map(({ bytes }) => bytes.toString('latin1'))
+        .join('');
     assert.ok(kept.includes('addCertificate'));
     for (const line of lines) assert.ok(!kept.includes(line));
   });

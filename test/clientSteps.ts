@@ -14,9 +14,15 @@ export type Tools = {
 };
 
 /** What a write expects, as both libraries name it. */
-const at = <Expected extends Kurrent.AppendStreamState>(expected: Expected) => ({ streamState: expected, expectedRevision: expected });
+const at = <Expected extends Kurrent.AppendStreamState>(expected: Expected) => ({
+  streamState: expected,
+  expectedRevision: expected,
+});
 
-const events = async (found: AsyncIterable<Kurrent.ResolvedEvent>, count = Infinity): Promise<Kurrent.RecordedEvent[]> => {
+const events = async (
+  found: AsyncIterable<Kurrent.ResolvedEvent>,
+  count = Infinity,
+): Promise<Kurrent.RecordedEvent[]> => {
   const all: Kurrent.RecordedEvent[] = [];
   for await (const { event } of found) {
     if (event) all.push(event);
@@ -46,24 +52,39 @@ export const steps: Readonly<Record<string, (tools: Tools) => Promise<void>>> = 
     const { BACKWARDS, END, binaryEvent } = library;
     const writer = connect('writer');
     const credentials = { username: 'writer', password: passwordOf('writer') };
-    assert.equal((await writer.appendToStream(stream, notes(library, 'a', 'b'), at('no_stream'))).nextExpectedRevision, 1n);
-    assert.equal((await writer.appendToStream(stream, notes(library, 'c'), { ...at(1n), credentials })).nextExpectedRevision, 2n);
+    assert.equal(
+      (await writer.appendToStream(stream, notes(library, 'a', 'b'), at('no_stream'))).nextExpectedRevision,
+      1n,
+    );
+    assert.equal(
+      (await writer.appendToStream(stream, notes(library, 'c'), { ...at(1n), credentials })).nextExpectedRevision,
+      2n,
+    );
     await writer.appendToStream(stream, notes(library, 'd'), at('stream_exists'));
     await writer.appendToStream(stream, notes(library, 'e'), at('any'));
     await refused(writer.appendToStream(stream, notes(library, 'x'), at('no_stream')), 'wrong-expected-version');
     await refused(writer.appendToStream(stream, notes(library, 'x'), at(9n)), 'wrong-expected-version');
     const reader = connect('reader');
     assert.deepEqual(await texts(reader.readStream(stream)), ['a', 'b', 'c', 'd', 'e']);
-    assert.deepEqual(await texts(reader.readStream(stream, { direction: BACKWARDS, fromRevision: END, maxCount: 2 })), ['e', 'd']);
+    assert.deepEqual(await texts(reader.readStream(stream, { direction: BACKWARDS, fromRevision: END, maxCount: 2 })), [
+      'e',
+      'd',
+    ]);
     assert.deepEqual(await texts(reader.readStream(stream, { fromRevision: 3n })), ['d', 'e']);
     const [first] = await events(reader.readStream(stream));
-    assert.deepEqual([first!.type, first!.revision, first!.streamId, first!.metadata, first!.isJson], ['note-a', 0n, stream, { by: 'a test' }, true]);
+    assert.deepEqual(
+      [first!.type, first!.revision, first!.streamId, first!.metadata, first!.isJson],
+      ['note-a', 0n, stream, { by: 'a test' }, true],
+    );
     const all = (await events(reader.readAll())).filter(({ streamId }) => streamId === stream);
-    assert.deepEqual(all.map(({ revision }) => revision), [0n, 1n, 2n, 3n, 4n]);
+    assert.deepEqual(
+      all.map(({ revision }) => revision),
+      [0n, 1n, 2n, 3n, 4n],
+    );
     assert.deepEqual(await texts(reader.readAll({ direction: BACKWARDS, fromPosition: END, maxCount: 1 })), ['e']);
     await writer.appendToStream(stream, binaryEvent({ type: 'bytes', data: Uint8Array.from([0, 255, 128]) }));
     const [bytes] = await events(reader.readStream(stream, { direction: BACKWARDS, fromRevision: END, maxCount: 1 }));
-    assert.deepEqual([bytes!.isJson, [...bytes!.data as Uint8Array]], [false, [0, 255, 128]]);
+    assert.deepEqual([bytes!.isJson, [...(bytes!.data as Uint8Array)]], [false, [0, 255, 128]]);
   },
   'append a flood at any': async ({ library, connect, stream }) => {
     const writer = connect('writer');
@@ -86,9 +107,13 @@ export const steps: Readonly<Record<string, (tools: Tools) => Promise<void>>> = 
     const writer = connect('writer');
     await writer.appendToStream(stream, notes(library, 'a', 'b'));
     const filters = [
-      library.streamNameFilter({ prefixes: [stream] }), library.streamNameFilter({ regex: `^${stream}$` }), library.eventTypeFilter({ regex: '^note-' }),
+      library.streamNameFilter({ prefixes: [stream] }),
+      library.streamNameFilter({ regex: `^${stream}$` }),
+      library.eventTypeFilter({ regex: '^note-' }),
     ];
-    const subscriptions = filters.map((filter) => connect('reader').subscribeToAll({ filter, fromPosition: library.START }));
+    const subscriptions = filters.map((filter) =>
+      connect('reader').subscribeToAll({ filter, fromPosition: library.START }),
+    );
     const seen = subscriptions.map(async (subscription) => {
       const mine: unknown[] = [];
       for await (const { event } of subscription) {
@@ -105,7 +130,8 @@ export const steps: Readonly<Record<string, (tools: Tools) => Promise<void>>> = 
     const writer = connect('writer');
     const reader = connect('reader');
     await refused(texts(reader.readStream(stream)), 'stream-not-found');
-    for (const expected of ['any', 'no_stream', 0n] as const) await refused(writer.deleteStream(stream, at(expected)), 'wrong-expected-version');
+    for (const expected of ['any', 'no_stream', 0n] as const)
+      await refused(writer.deleteStream(stream, at(expected)), 'wrong-expected-version');
     await writer.appendToStream(stream, notes(library, 'a', 'b'));
     await refused(writer.deleteStream(stream, at(0n)), 'wrong-expected-version');
     assert.ok((await writer.deleteStream(stream, at(1n))).position);
@@ -123,14 +149,26 @@ export const steps: Readonly<Record<string, (tools: Tools) => Promise<void>>> = 
     await writer.setStreamMetadata(stream, { maxCount: 2, owner: 'Zoë' });
     assert.deepEqual((await writer.getStreamMetadata(stream)).metadata, { maxCount: 2, owner: 'Zoë' });
     assert.deepEqual(await texts(writer.readStream(stream)), ['b', 'c']);
-    await refused(writer.setStreamMetadata(stream, { acl: { readRoles: ['x'] } }), 'unknown', /\$acl is the access list/);
-    await refused(writer.appendToStream(stream, library.jsonEvent({ type: '$>', data: '0@x' as never })), 'unknown', /\$> are links/);
+    await refused(
+      writer.setStreamMetadata(stream, { acl: { readRoles: ['x'] } }),
+      'unknown',
+      /\$acl is the access list/,
+    );
+    await refused(
+      writer.appendToStream(stream, library.jsonEvent({ type: '$>', data: '0@x' as never })),
+      'unknown',
+      /\$> are links/,
+    );
   },
   'be told that there are no persistent subscriptions': async ({ library, connect, stream }) => {
     const writer = connect('writer');
     const settings = library.persistentSubscriptionToStreamSettingsFromDefaults();
     await refused(writer.createPersistentSubscriptionToStream(stream, 'group', settings), 'unknown', /UNIMPLEMENTED/);
-    await refused(events(writer.subscribeToPersistentSubscriptionToStream(stream, 'group')), 'unknown', /UNIMPLEMENTED/);
+    await refused(
+      events(writer.subscribeToPersistentSubscriptionToStream(stream, 'group')),
+      'unknown',
+      /UNIMPLEMENTED/,
+    );
   },
   'be refused without the right': async ({ library, connect, stream }) => {
     await refused(connect('reader').appendToStream(stream, notes(library, 'a')), 'access-denied');

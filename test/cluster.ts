@@ -14,12 +14,14 @@ import { until } from './until.ts';
 export const soon = async (what: string, so: () => boolean | Promise<boolean>): Promise<number> => {
   const began = performance.now();
   // Others need the processors more than who only looks.
-  await until(async () => await so() || pause(10, false), `seeing that ${what}`);
+  await until(async () => (await so()) || pause(10, false), `seeing that ${what}`);
   return Math.round(performance.now() - began);
 };
 
 /** Shows what was measured to whoever sets TEST_LOG. */
-export const note = (text: string): void => { if (process.env.TEST_LOG) process.stderr.write(`${text}\n`); };
+export const note = (text: string): void => {
+  if (process.env.TEST_LOG) process.stderr.write(`${text}\n`);
+};
 
 const secret = 'the same key on every node';
 
@@ -34,7 +36,9 @@ const member = (folder: string, settings: Record<string, string>) => {
   };
   return {
     folder,
-    start: async (): Promise<void> => { server = await startServer(folder, { SECRET_KEY: secret, ...settings }); },
+    start: async (): Promise<void> => {
+      server = await startServer(folder, { SECRET_KEY: secret, ...settings });
+    },
     runs: (): boolean => server !== undefined,
     /** Status 0 also when it does not run. */
     ask: async (...args: Parameters<Server['ask']>): ReturnType<Server['ask']> => {
@@ -50,7 +54,9 @@ const member = (folder: string, settings: Record<string, string>) => {
       slept = server?.child;
       slept?.kill('SIGSTOP');
     },
-    wake: (): void => { slept?.kill('SIGCONT'); },
+    wake: (): void => {
+      slept?.kill('SIGCONT');
+    },
     /** What it has logged since it was last started. */
     logged: (): string => server?.output().out ?? '',
     kill: () => end('SIGKILL'),
@@ -62,7 +68,8 @@ const member = (folder: string, settings: Record<string, string>) => {
 const apiNodeOf = (name: string, folder: string, settings: Record<string, string>) => {
   const node = member(folder, settings);
   return {
-    ...node, name,
+    ...node,
+    name,
     status: async () => (await node.ask('GET', '/health/status')).body,
     ready: async (): Promise<boolean> => (await node.ask('GET', '/health/ready')).status === 200,
     leads: async (): Promise<boolean> => (await node.ask('GET', '/health/status')).body?.readStore?.leads === true,
@@ -85,10 +92,15 @@ const rolesOf = async <N extends ApiNode>(nodes: readonly N[]) => {
 export const nodesOver = (eventStoreUrl: string, redis: OwnRedis) => {
   const folder = temporaryFolder();
   const settings = { EVENTSTORE_URL: eventStoreUrl, SECRET_KEY: secret };
-  const nodes = ['a', 'b'].map((name) => apiNodeOf(name, join(folder, name), { ...settings, READSTORE_URL: redis.url }));
+  const nodes = ['a', 'b'].map((name) =>
+    apiNodeOf(name, join(folder, name), { ...settings, READSTORE_URL: redis.url }),
+  );
   return {
-    nodes, settings,
-    start: async (): Promise<void> => { for (const node of nodes) await node.start(); },
+    nodes,
+    settings,
+    start: async (): Promise<void> => {
+      for (const node of nodes) await node.start();
+    },
     roles: () => rolesOf(nodes),
     remove: async (): Promise<void> => {
       await Promise.all(nodes.map((node) => node.kill()));
@@ -106,17 +118,23 @@ export const cluster = async (redis: OwnRedis, settings: Record<string, string> 
   const logPort = await freePort();
   const log = member(join(folder, 'log'), { ...settings, ESDB_PORT: String(logPort) });
   const authority = authorityFile(log.folder);
-  const logUrl = (port: number): string => `esdb://admin:${encodeURIComponent(adminPassword)}@localhost:${port}?tlsCAFile=${authority}`;
+  const logUrl = (port: number): string =>
+    `esdb://admin:${encodeURIComponent(adminPassword)}@localhost:${port}?tlsCAFile=${authority}`;
 
   const apiNode = async (name: string) => {
     const [toLog, toRedis] = await Promise.all([openProxy(logPort), openProxy(Number(new URL(redis.url).port))]);
-    const node = apiNodeOf(name, join(folder, name), { ...settings, EVENTSTORE_URL: logUrl(toLog.port), READSTORE_URL: `redis://127.0.0.1:${toRedis.port}` });
+    const node = apiNodeOf(name, join(folder, name), {
+      ...settings,
+      EVENTSTORE_URL: logUrl(toLog.port),
+      READSTORE_URL: `redis://127.0.0.1:${toRedis.port}`,
+    });
     return { ...node, toLog, toRedis };
   };
   const nodes = await Promise.all(['a', 'b', 'c'].slice(0, size).map(apiNode));
 
   return {
-    log, nodes,
+    log,
+    nodes,
     /** The log, for a reader beside the log node. */
     logFile: join(log.folder, 'events.db'),
     /** What a further node needs to be one on the same log. */
@@ -137,7 +155,11 @@ export const cluster = async (redis: OwnRedis, settings: Record<string, string> 
         toRedis.resume();
       }
       if (!log.runs()) await log.start();
-      await Promise.all(nodes.map(async (node) => { if (!node.runs()) await node.start(); }));
+      await Promise.all(
+        nodes.map(async (node) => {
+          if (!node.runs()) await node.start();
+        }),
+      );
     },
     remove: async (): Promise<void> => {
       await Promise.all([log, ...nodes].map((each) => each.kill()));

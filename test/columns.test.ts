@@ -4,7 +4,9 @@ import { countBits } from '../src/projections/index/bits.ts';
 import { sortedList } from '../src/projections/index/sorted.ts';
 
 describe('the matches of a block', () => {
-  const list = sortedList<Filtered, Derived>(Array.from({ length: 300 }, (_, n) => [String(n), { filters: { name: [`name ${n}`] } }]));
+  const list = sortedList<Filtered, Derived>(
+    Array.from({ length: 300 }, (_, n) => [String(n), { filters: { name: [`name ${n}`] } }]),
+  );
   const block = list.blocks[0]!;
   const containing = (value: string) => matcher({ field: 'name', op: 'contains', value }, ['name'])(block);
 

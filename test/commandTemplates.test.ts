@@ -1,45 +1,96 @@
 import assert from 'node:assert/strict';
 import { mopSteps } from '../src/demo/mop.ts';
-import { change, commandTemplate, type CommandTemplateContent, type CommandTemplateDocument, type CommandTemplateEvent, create, importOne, remove } from '../src/domain/mop/commandTemplates.ts';
+import {
+  change,
+  commandTemplate,
+  type CommandTemplateContent,
+  type CommandTemplateDocument,
+  type CommandTemplateEvent,
+  create,
+  importOne,
+  remove,
+} from '../src/domain/mop/commandTemplates.ts';
 import { context, specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';
 
 const given = specification(commandTemplate);
-const document: CommandTemplateDocument = { name: 'Check', commands: [{ command: 'show version', rules: [{ rule: '17', eval: 'contains' }] }] };
-const content: CommandTemplateContent = { name: 'Check', description: '', os: '', passRule: true, namespace: null, commands: [{ command: 'show version', passRule: true, rules: [{ rule: '17', eval: 'contains' }] }] };
+const document: CommandTemplateDocument = {
+  name: 'Check',
+  commands: [{ command: 'show version', rules: [{ rule: '17', eval: 'contains' }] }],
+};
+const content: CommandTemplateContent = {
+  name: 'Check',
+  description: '',
+  os: '',
+  passRule: true,
+  namespace: null,
+  commands: [{ command: 'show version', passRule: true, rules: [{ rule: '17', eval: 'contains' }] }],
+};
 const created: CommandTemplateEvent = { type: 'commandTemplateCreated', data: content };
 const deleted: CommandTemplateEvent = { type: 'commandTemplateDeleted', data: {} };
-const times = { created: '1970-01-01T00:00:00.001Z', lastUpdated: '1970-01-01T00:00:00.002Z', createdBy: 'bbbbbbbbbbbbbbbbbbbbbbbb', lastUpdatedBy: null };
+const times = {
+  created: '1970-01-01T00:00:00.001Z',
+  lastUpdated: '1970-01-01T00:00:00.002Z',
+  createdBy: 'bbbbbbbbbbbbbbbbbbbbbbbb',
+  lastUpdatedBy: null,
+};
 const restored: CommandTemplateEvent = { type: 'commandTemplateRestored', data: { ...content, ...times } };
 const stored = { ...document, created: 1, lastUpdated: 2, createdBy: 'nora', lastUpdatedBy: null };
 const accounts = { accounts: { nora: 'bbbbbbbbbbbbbbbbbbbbbbbb' } };
 const referrers = { referrers: [{ kind: 'automation', name: 'Nightly' }] };
 
-const compared = (rule: object) => ({ mop: { ...document, commands: [{ rules: [{ rule: '(\\d+)', eval: '#comparison' as const, ...rule }] }] } });
+const compared = (rule: object) => ({
+  mop: { ...document, commands: [{ rules: [{ rule: '(\\d+)', eval: '#comparison' as const, ...rule }] }] },
+});
 
 describe('command templates: decisions', () => {
   it('creates with defaults filled in', () => given().when(create, { mop: document }, {}).then(created));
   it('refuses patterns that cannot be used, by their place in the request', () =>
-    given().when(create, { mop: document }, { patternFaults: [{ message: 'No pattern', path: '/commands/0/rules/0/rule' }] }).thenRefused('invalid', /"\/mop\/commands\/0\/rules\/0\/rule"/));
+    given()
+      .when(create, { mop: document }, { patternFaults: [{ message: 'No pattern', path: '/commands/0/rules/0/rule' }] })
+      .thenRefused('invalid', /"\/mop\/commands\/0\/rules\/0\/rule"/));
   it('wants of a comparison what it compares by, and of nothing else', () => {
-    given().when(create, compared({}), {}).thenRefused('invalid', /rules\/0\/ruleB.*rules\/0\/evaluator/);
-    given().when(create, compared({ ruleB: '1', evaluator: '%' }), {}).thenRefused('invalid', /rules\/0\/percentage/);
-    given().when(create, compared({ ruleB: '1', evaluator: '<', percentage: 1 }), {}).thenRefused('invalid', /rules\/0\/percentage/);
-    given().when(create, compared({ eval: 'contains', ruleB: '1' }), {}).thenRefused('invalid', /rules\/0\/ruleB/);
+    given()
+      .when(create, compared({}), {})
+      .thenRefused('invalid', /rules\/0\/ruleB.*rules\/0\/evaluator/);
+    given()
+      .when(create, compared({ ruleB: '1', evaluator: '%' }), {})
+      .thenRefused('invalid', /rules\/0\/percentage/);
+    given()
+      .when(create, compared({ ruleB: '1', evaluator: '<', percentage: 1 }), {})
+      .thenRefused('invalid', /rules\/0\/percentage/);
+    given()
+      .when(create, compared({ eval: 'contains', ruleB: '1' }), {})
+      .thenRefused('invalid', /rules\/0\/ruleB/);
   });
   it('changes what is other, and nothing the second time', () => {
     const mop = { ...document, passRule: false, _id: context.id, created: 5 };
-    given(created).when(change, { mop }, {}).then({ type: 'commandTemplateChanged', data: { passRule: false } });
-    given(created, { type: 'commandTemplateChanged', data: { passRule: false } }).when(change, { mop }, {}).thenNothing();
+    given(created)
+      .when(change, { mop }, {})
+      .then({ type: 'commandTemplateChanged', data: { passRule: false } });
+    given(created, { type: 'commandTemplateChanged', data: { passRule: false } })
+      .when(change, { mop }, {})
+      .thenNothing();
   });
   it('brings back to its default what the document leaves out', () =>
-    given(created).when(change, { mop: { name: 'Check' } }, {}).then({ type: 'commandTemplateChanged', data: { commands: [] } }));
-  it('takes no document of another template for a change', () => given(created).when(change, { mop: { ...document, _id: 'other' } }, {}).thenRefused('invalid', /\/mop\/_id/));
+    given(created)
+      .when(change, { mop: { name: 'Check' } }, {})
+      .then({ type: 'commandTemplateChanged', data: { commands: [] } }));
+  it('takes no document of another template for a change', () =>
+    given(created)
+      .when(change, { mop: { ...document, _id: 'other' } }, {})
+      .thenRefused('invalid', /\/mop\/_id/));
   it('keeps the name that automations know it by', () => {
-    given(created).when(change, { mop: { ...document, name: 'Other' } }, referrers).thenRefused('conflict', /Nightly/);
-    given(created).when(change, { mop: { ...document, os: 'ios' } }, referrers).then({ type: 'commandTemplateChanged', data: { os: 'ios' } });
-    given(created).when(importOne, { template: { ...document, name: 'Other' }, overwrite: true }, referrers).thenRefused('conflict', /Nightly/);
+    given(created)
+      .when(change, { mop: { ...document, name: 'Other' } }, referrers)
+      .thenRefused('conflict', /Nightly/);
+    given(created)
+      .when(change, { mop: { ...document, os: 'ios' } }, referrers)
+      .then({ type: 'commandTemplateChanged', data: { os: 'ios' } });
+    given(created)
+      .when(importOne, { template: { ...document, name: 'Other' }, overwrite: true }, referrers)
+      .thenRefused('conflict', /Nightly/);
   });
   it('takes a document in with its times and authors, once', () => {
     given().when(importOne, { template: stored }, accounts).then(restored);
@@ -48,11 +99,15 @@ describe('command templates: decisions', () => {
   it('takes other content in only over what is there when told so', () => {
     const other = { ...stored, os: 'ios' };
     given(restored).when(importOne, { template: other }, accounts).thenRefused('conflict');
-    given(restored).when(importOne, { template: other, overwrite: true }, accounts).then({ type: 'commandTemplateRestored', data: { ...content, os: 'ios', ...times } });
+    given(restored)
+      .when(importOne, { template: other, overwrite: true }, accounts)
+      .then({ type: 'commandTemplateRestored', data: { ...content, os: 'ios', ...times } });
   });
   it('deletes what nobody refers to', () => {
     given(created).when(remove, {}, {}).then(deleted);
-    given(created).when(remove, {}, referrers).thenRefused('conflict', /Nightly/);
+    given(created)
+      .when(remove, {}, referrers)
+      .thenRefused('conflict', /Nightly/);
     assert.equal(commandTemplate.exists({ exists: false }), false);
   });
 });
@@ -65,44 +120,72 @@ describe('command templates', () => {
     who = await people(service);
   });
   after(() => service.stop());
-  const post: (path: string, body?: unknown, headers?: Record<string, string>) => ReturnType<TestService['ask']> = (path, body, headers) => service.ask('POST', `/mop/${path}`, body, headers);
-  const make = async (name: string, more = {}) => ok(await post('createTemplate', { mop: { ...document, name, ...more } })).data;
-  const list = async (query = '') => ok(await service.ask('GET', `/mop/listTemplates${query}`)) as { readonly name: string }[];
+  const post: (path: string, body?: unknown, headers?: Record<string, string>) => ReturnType<TestService['ask']> = (
+    path,
+    body,
+    headers,
+  ) => service.ask('POST', `/mop/${path}`, body, headers);
+  const make = async (name: string, more = {}) =>
+    ok(await post('createTemplate', { mop: { ...document, name, ...more } })).data;
+  const list = async (query = '') =>
+    ok(await service.ask('GET', `/mop/listTemplates${query}`)) as { readonly name: string }[];
 
   it('are created, and show up in both GETs', async () => {
     const before = Date.now();
     const answer = await who.member('POST', '/mop/createTemplate', { mop: { ...document, name: 'Made' } });
     const { status, message, data } = ok(answer);
-    assert.deepEqual([status, message, answer.headers.get('etag')?.slice(0, 2)], ['Created', 'Successfully created template', '"0']);
+    assert.deepEqual(
+      [status, message, answer.headers.get('etag')?.slice(0, 2)],
+      ['Created', 'Successfully created template', '"0'],
+    );
     const { _id, created, lastUpdated, ...rest } = data;
     assert.match(_id, /^[0-9a-f]{24}$/);
     assert.ok(Number.isInteger(created) && created === lastUpdated && created >= before - 1);
     assert.deepEqual(rest, { ...content, name: 'Made', createdBy: 'member', lastUpdatedBy: 'member' });
     assert.deepEqual(ok(await service.ask('GET', '/mop/listATemplate/Made')), [data]);
     assert.deepEqual(ok(await service.ask('GET', `/mop/listATemplate/${_id}`)), [data]);
-    assert.deepEqual((await list()).filter(({ name }) => name === 'Made'), [data]);
+    assert.deepEqual(
+      (await list()).filter(({ name }) => name === 'Made'),
+      [data],
+    );
     assert.deepEqual(ok(await service.ask('GET', '/mop/listATemplate/none')), []);
   });
 
   it('are listed in the dialect of all lists, 1000 unless told otherwise', async () => {
     await Promise.all(Array.from({ length: 30 }, (_, i) => make(`Listed ${String(i).padStart(2, '0')}`)));
     assert.equal((await list('?multiStartsWith[name]=listed')).length, 30);
-    assert.deepEqual((await list('?multiStartsWith[name]=listed&skip=1&limit=2&order=-1')).map(({ name }) => name), ['Listed 28', 'Listed 27']);
+    assert.deepEqual(
+      (await list('?multiStartsWith[name]=listed&skip=1&limit=2&order=-1')).map(({ name }) => name),
+      ['Listed 28', 'Listed 27'],
+    );
     refused(await service.ask('GET', '/mop/listTemplates?limit=1001'), 400, /limit/);
   });
 
   it('keep severities, flags and comparisons of rules', async () => {
     const rules = [
       { rule: 'up', eval: 'contains1', severity: 'warning', flags: { case: true, multiline: false, global: true } },
-      { rule: '/(\\d+) free/', eval: '#comparison', ruleB: '/(\\d+) total/', evaluator: '%', percentage: 80, raw: 'x', result: false },
+      {
+        rule: '/(\\d+) free/',
+        eval: '#comparison',
+        ruleB: '/(\\d+) total/',
+        evaluator: '%',
+        percentage: 80,
+        raw: 'x',
+        result: false,
+      },
     ];
     assert.deepEqual((await make('Rules', { commands: [{ command: 'show', rules }] })).commands[0].rules, rules);
   });
 
   it('are brought to what a document says', async () => {
     const made = await make('Changing', { os: 'ios' });
-    const { status, message, data } = ok(await who.member('POST', '/mop/updateTemplate/Changing', { mop: { ...made, name: 'Changed', os: 'eos' } }));
-    assert.deepEqual([status, message, data.os, data.created, data.createdBy, data.lastUpdatedBy], ['OK', 'Successfully updated template', 'eos', made.created, 'admin', 'member']);
+    const { status, message, data } = ok(
+      await who.member('POST', '/mop/updateTemplate/Changing', { mop: { ...made, name: 'Changed', os: 'eos' } }),
+    );
+    assert.deepEqual(
+      [status, message, data.os, data.created, data.createdBy, data.lastUpdatedBy],
+      ['OK', 'Successfully updated template', 'eos', made.created, 'admin', 'member'],
+    );
     assert.deepEqual(ok(await service.ask('GET', '/mop/listATemplate/Changing')), []);
     const again = await post(`updateTemplate/${made._id}`, { mop: data });
     assert.deepEqual(ok(again).data, data);
@@ -118,9 +201,18 @@ describe('command templates', () => {
     const rule = (one: object) => post('createTemplate', { mop: { name: 'x', commands: [{}, { rules: [one] }] } });
     refused(await rule({ rule: 'a', eval: 1 }), 400, /"\/mop\/commands\/1\/rules\/0\/eval"/);
     refused(await rule({ eval: 'contains' }), 400, /"\/mop\/commands\/1\/rules\/0\/rule"/);
-    for (const pattern of ['(', '/a(?=b)/', '(a)\\1', 'x'.repeat(1001), '/((a{100}){10}){10}/']) refused(await rule({ rule: pattern, eval: 'RegEx' }), 400, /"\/mop\/commands\/1\/rules\/0\/rule"/);
-    refused(await rule({ rule: '(\\d+)', eval: '#comparison', evaluator: '<', ruleB: '/(/' }), 400, /"\/mop\/commands\/1\/rules\/0\/ruleB"/);
-    refused(await post('createTemplate', { mop: { name: 'x', commands: [{ command: 'show version\u0003' }] } }), 400, /"\/mop\/commands\/0\/command"/);
+    for (const pattern of ['(', '/a(?=b)/', '(a)\\1', 'x'.repeat(1001), '/((a{100}){10}){10}/'])
+      refused(await rule({ rule: pattern, eval: 'RegEx' }), 400, /"\/mop\/commands\/1\/rules\/0\/rule"/);
+    refused(
+      await rule({ rule: '(\\d+)', eval: '#comparison', evaluator: '<', ruleB: '/(/' }),
+      400,
+      /"\/mop\/commands\/1\/rules\/0\/ruleB"/,
+    );
+    refused(
+      await post('createTemplate', { mop: { name: 'x', commands: [{ command: 'show version\u0003' }] } }),
+      400,
+      /"\/mop\/commands\/0\/command"/,
+    );
     assert.deepEqual(await list('?multiEquals[name]=x'), []);
     ok(await rule({ rule: '^<!port!> is (up|down)', eval: 'RegEx' }));
   });
@@ -128,14 +220,27 @@ describe('command templates', () => {
   it('keep rules that nobody knows, empty rules and commands of several lines; what is not known is refused when they run', async () => {
     const commands = [
       { command: 'show version\nshow inventory', passRule: true, rules: [{ rule: '', eval: 'contains' }] },
-      { command: 'show ip route', passRule: true, rules: [{ rule: '(', eval: 'XPath 3', ruleB: 'x' }, { rule: 'a', eval: '' }] },
+      {
+        command: 'show ip route',
+        passRule: true,
+        rules: [
+          { rule: '(', eval: 'XPath 3', ruleB: 'x' },
+          { rule: 'a', eval: '' },
+        ],
+      },
     ];
     const made = ok(await post('createTemplate', { mop: { name: 'Foreign', commands } }));
     assert.deepEqual(made.data.commands, commands);
     assert.deepEqual(ok(await post('export', { options: { name: 'Foreign' } })).commands, commands);
-    refused(await post('RunCommandTemplate', { template: 'Foreign', devices: ['lab-01'] }), 422, /XPath 3.*rules\/0\/eval.*rules\/1\/eval/);
+    refused(
+      await post('RunCommandTemplate', { template: 'Foreign', devices: ['lab-01'] }),
+      422,
+      /XPath 3.*rules\/0\/eval.*rules\/1\/eval/,
+    );
     ok(await post(`updateTemplate/${made.data._id}`, { mop: { name: 'Foreign', commands: commands.slice(0, 1) } }));
-    const [{ response, rules }] = ok(await post('RunCommandTemplate', { template: 'Foreign', devices: ['lab-01'] })).commands_results;
+    const [{ response, rules }] = ok(
+      await post('RunCommandTemplate', { template: 'Foreign', devices: ['lab-01'] }),
+    ).commands_results;
     assert.match(response, /Version 17[^]*\nNAME: "Chassis"/);
     assert.deepEqual([rules[0].result, rules[0].error], [false, 'The rule is empty']);
     ok(await post(`deleteTemplate/${made.data._id}`));
@@ -153,25 +258,46 @@ describe('command templates', () => {
 
   it('are exported by name or id, which must agree', async () => {
     const made = await make('Exported');
-    for (const options of [{ name: 'Exported' }, { _id: made._id }, { name: 'Exported', _id: made._id }]) assert.deepEqual(ok(await post('export', { options })), made);
-    for (const options of [{ name: 'None' }, { _id: 'Exported' }, { name: made._id }, { name: 'Once', _id: made._id }]) {
+    for (const options of [{ name: 'Exported' }, { _id: made._id }, { name: 'Exported', _id: made._id }])
+      assert.deepEqual(ok(await post('export', { options })), made);
+    for (const options of [
+      { name: 'None' },
+      { _id: 'Exported' },
+      { name: made._id },
+      { name: 'Once', _id: made._id },
+    ]) {
       const answer = await post('export', { options });
       refused(answer, 404);
       assert.equal(answer.body.message, 'Could not find matching template');
     }
     refused(await post('export', { options: { name: 'Exported' }, type: 'analytics' }), 404);
-    for (const body of [{}, { options: {} }, { type: 'templates' }]) refused(await post('export', body), 400, /"\/options"/);
+    for (const body of [{}, { options: {} }, { type: 'templates' }])
+      refused(await post('export', body), 400, /"\/options"/);
     refused(await post('export', { options: { id: made._id } }), 400, /"\/options\/id"/);
     ok(await who.reader('POST', '/mop/export', { options: { name: 'Exported' } }));
   });
 
   it('are imported with id, times and authors; the same again changes nothing', async () => {
-    const template = { ...await make('Moved'), created: 1_700_000_000_000, createdBy: 'stranger', lastUpdated: 1_700_000_001_000, lastUpdatedBy: 'Somebody else', _id: 'moved-1', name: 'Moved here' };
+    const template = {
+      ...(await make('Moved')),
+      created: 1_700_000_000_000,
+      createdBy: 'stranger',
+      lastUpdated: 1_700_000_001_000,
+      lastUpdatedBy: 'Somebody else',
+      _id: 'moved-1',
+      name: 'Moved here',
+    };
     const answer = await post('import', { type: 'templates', template });
-    assert.deepEqual([ok(answer).status, answer.body.message, answer.body.data], ['Created', 'Successfully imported template', template]);
+    assert.deepEqual(
+      [ok(answer).status, answer.body.message, answer.body.data],
+      ['Created', 'Successfully imported template', template],
+    );
     assert.deepEqual(ok(await post('export', { options: { _id: 'moved-1' } })), template);
     const again = await post('import', { template });
-    assert.deepEqual([ok(again).status, again.headers.get('x-event-position')], ['OK', answer.headers.get('x-event-position')]);
+    assert.deepEqual(
+      [ok(again).status, again.headers.get('x-event-position')],
+      ['OK', answer.headers.get('x-event-position')],
+    );
     const { _id: _, ...nameless } = template;
     assert.equal(ok(await post('import', { template: nameless })).data._id, 'moved-1');
   });
@@ -182,33 +308,70 @@ describe('command templates', () => {
     refused(await post('import', { type: 'templates', template: other }), 409);
     refused(await post('import', { type: 'templates', template: { ...other, _id: 'elsewhere' } }), 409, /Held/);
     assert.equal(ok(await post('import', { template: other, options: { overwrite: true } })).data.os, 'other');
-    const taken = ok(await post('import', { template: { ...other, _id: 'elsewhere', os: 'third' }, overwrite: true })).data;
+    const taken = ok(
+      await post('import', { template: { ...other, _id: 'elsewhere', os: 'third' }, overwrite: true }),
+    ).data;
     assert.deepEqual([taken._id, taken.os], [made._id, 'third']);
-    refused(await post('import', { type: 'templates', template: { ...other, commands: [{ rules: [{ rule: '(', eval: 'RegEx' }] }] }, overwrite: true }), 400, /"\/template\/commands\/0\/rules\/0\/rule"/);
-    refused(await post('import', { type: 'templates', template: { name: 'x', prepostCommands: [] } }), 400, /"\/template\/prepostCommands"/);
-    refused(await post('import', { type: 'analytics', template: { name: 'x', commands: [] } }), 400, /"\/template\/commands"/);
+    refused(
+      await post('import', {
+        type: 'templates',
+        template: { ...other, commands: [{ rules: [{ rule: '(', eval: 'RegEx' }] }] },
+        overwrite: true,
+      }),
+      400,
+      /"\/template\/commands\/0\/rules\/0\/rule"/,
+    );
+    refused(
+      await post('import', { type: 'templates', template: { name: 'x', prepostCommands: [] } }),
+      400,
+      /"\/template\/prepostCommands"/,
+    );
+    refused(
+      await post('import', { type: 'analytics', template: { name: 'x', commands: [] } }),
+      400,
+      /"\/template\/commands"/,
+    );
   });
 
   it('keep one import under one idempotency key', async () => {
     const body = { template: { name: 'Retried' } };
-    const [first, second] = [await post('import', body, { 'Idempotency-Key': 'import-1' }), await post('import', body, { 'Idempotency-Key': 'import-1' })];
+    const [first, second] = [
+      await post('import', body, { 'Idempotency-Key': 'import-1' }),
+      await post('import', body, { 'Idempotency-Key': 'import-1' }),
+    ];
     assert.deepEqual([ok(second), second.headers.get('idempotency-replayed')], [ok(first), 'true']);
   });
 
   it('are deleted unless an automation runs them, which is named', async () => {
     const { _id } = await make('Run nightly');
-    const automation = ok(await service.ask('POST', '/operations-manager/automations', { name: 'Nightly', componentType: 'mop-template', componentName: 'Run nightly', gbac: { write: ['ops'] } })).data;
+    const automation = ok(
+      await service.ask('POST', '/operations-manager/automations', {
+        name: 'Nightly',
+        componentType: 'mop-template',
+        componentName: 'Run nightly',
+        gbac: { write: ['ops'] },
+      }),
+    ).data;
     refused(await post(`deleteTemplate/${_id}`), 409, /Nightly/);
     const hidden = await who.stranger('POST', '/mop/deleteTemplate/Run%20nightly');
     refused(hidden, 409, /hidden/);
     assert.doesNotMatch(hidden.text, /Nightly/);
     refused(await post(`updateTemplate/${_id}`, { mop: { ...document, name: 'Renamed' } }), 409, /Nightly/);
     ok(await service.ask('DELETE', `/operations-manager/automations/${automation._id}`));
-    const byId = ok(await service.ask('POST', '/operations-manager/automations', { name: 'By id', componentType: 'mop-template', componentName: _id })).data;
+    const byId = ok(
+      await service.ask('POST', '/operations-manager/automations', {
+        name: 'By id',
+        componentType: 'mop-template',
+        componentName: _id,
+      }),
+    ).data;
     refused(await post('deleteTemplate/Run%20nightly'), 409, /By id/);
     ok(await service.ask('DELETE', `/operations-manager/automations/${byId._id}`));
     const done = ok(await post(`deleteTemplate/${_id}`));
-    assert.deepEqual([done.status, done.message, done.data.name], ['OK', 'Successfully deleted template', 'Run nightly']);
+    assert.deepEqual(
+      [done.status, done.message, done.data.name],
+      ['OK', 'Successfully deleted template', 'Run nightly'],
+    );
     refused(await post(`deleteTemplate/${_id}`), 404);
     refused(await post(`updateTemplate/${_id}`, { mop: document }), 404);
   });
@@ -216,23 +379,55 @@ describe('command templates', () => {
   it('run on devices that adapters know, else nothing is asked', async () => {
     await make('Runs', { commands: [{ command: 'show version <!a!>' }] });
     refused(await post('RunCommandTemplate', { template: 'none', devices: ['r1'] }), 404);
-    refused(await post('RunCommandTemplate', { template: 'Runs', devices: ['none-1', 'none-2'], variables: { a: 1 } }), 404, /none-1, none-2/);
+    refused(
+      await post('RunCommandTemplate', { template: 'Runs', devices: ['none-1', 'none-2'], variables: { a: 1 } }),
+      404,
+      /none-1, none-2/,
+    );
     refused(await post('RunCommandTemplate', { template: 'Runs', devices: ['none'] }), 422, /variables\/a/);
     refused(await post('RunCommandTemplate', { template: 'Runs', devices: [] }), 400, /"\/devices"/);
-    refused(await who.reader('POST', '/mop/RunCommandTemplate', { template: 'Runs', devices: ['r1'] }), 403, /runCommandTemplate/);
+    refused(
+      await who.reader('POST', '/mop/RunCommandTemplate', { template: 'Runs', devices: ['r1'] }),
+      403,
+      /runCommandTemplate/,
+    );
   });
 
   it('run on the devices of the lab: the sample, which one vendor passes and the other does not', async () => {
-    for (const step of mopSteps) { const { path, body } = step(); ok(await service.ask('POST', path, body)); }
+    for (const step of mopSteps) {
+      const { path, body } = step();
+      ok(await service.ask('POST', path, body));
+    }
     const variables = { uplink: 'GigabitEthernet2', target_version: '17.15.1' };
-    const run = async (devices: readonly string[], more = {}) => ok(await who.member('POST', '/mop/RunCommandTemplate', { template: 'Upgrade pre-check', devices, variables: { ...variables, ...more } }));
+    const run = async (devices: readonly string[], more = {}) =>
+      ok(
+        await who.member('POST', '/mop/RunCommandTemplate', {
+          template: 'Upgrade pre-check',
+          devices,
+          variables: { ...variables, ...more },
+        }),
+      );
     const good = await run(['lab-01', 'lab-02']);
     assert.equal(good.result, true, JSON.stringify(good));
-    assert.deepEqual(good.commands_results.map(({ device, evaluated }: any) => [device, evaluated]).slice(0, 3), [['lab-01', 'show version'], ['lab-01', 'show interfaces GigabitEthernet2'], ['lab-01', 'show ip bgp summary']]); // as the route answers
+    assert.deepEqual(good.commands_results.map(({ device, evaluated }: any) => [device, evaluated]).slice(0, 3), [
+      ['lab-01', 'show version'],
+      ['lab-01', 'show interfaces GigabitEthernet2'],
+      ['lab-01', 'show ip bgp summary'],
+    ]); // as the route answers
     assert.match(good.commands_results[0].response, /Version 17\.12/);
-    assert.deepEqual(good.commands_results[1].rules[0], { rule: 'GigabitEthernet2 is up, line protocol is up', eval: 'contains', severity: 'error', raw: '<!uplink!> is up, line protocol is up', result: true });
+    assert.deepEqual(good.commands_results[1].rules[0], {
+      rule: 'GigabitEthernet2 is up, line protocol is up',
+      eval: 'contains',
+      severity: 'error',
+      raw: '<!uplink!> is up, line protocol is up',
+      result: true,
+    });
     assert.equal((await run(['lab-01'], { target_version: '17.9.4' })).result, false);
-    assert.equal((await run(['lab-01'], { uplink: 'GigabitEthernet3' })).result, false, 'an interface that is shut down');
+    assert.equal(
+      (await run(['lab-01'], { uplink: 'GigabitEthernet3' })).result,
+      false,
+      'an interface that is shut down',
+    );
     assert.equal((await run(['lab-01', 'lab-03'])).result, false);
   });
 

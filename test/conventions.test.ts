@@ -11,8 +11,15 @@ const placed = areas.flatMap((area) => area.rows.map((row) => ({ area, row, path
 
 /** Topics that no document shows. This list may only shrink. */
 const unprojected = new Set([
-  'nameClaimed', 'turnTaken', 'automationImported', 'plansDeleted', 'jobsMoved', 'deviceGroupsImported',
-  'deviceConfigurationAttempted', 'deviceConfigurationApplied', 'deviceConfigurationFailed',
+  'nameClaimed',
+  'turnTaken',
+  'automationImported',
+  'plansDeleted',
+  'jobsMoved',
+  'deviceGroupsImported',
+  'deviceConfigurationAttempted',
+  'deviceConfigurationApplied',
+  'deviceConfigurationFailed',
 ]);
 
 /** What a path matches, with every parameter a wildcard. */
@@ -23,12 +30,17 @@ const shadows = (earlier: string, later: string): boolean => {
   return a.length === b.length && a.every((part, i) => part === '*' || part === b[i]);
 };
 
-const described = (schema: TSchema & Record<string, any>, where: string): void => { // a schema is any JSON
+const described = (schema: TSchema & Record<string, any>, where: string): void => {
+  // a schema is any JSON
   for (const [name, member] of Object.entries<any>(schema.properties ?? {})) {
-    assert.ok(member.description ?? member.$ref ?? member.anyOf ?? member.const ?? member.properties ?? member.items, `${where}.${name} has no description`);
+    assert.ok(
+      member.description ?? member.$ref ?? member.anyOf ?? member.const ?? member.properties ?? member.items,
+      `${where}.${name} has no description`,
+    );
     described(member, `${where}.${name}`);
   }
-  if (schema.type === 'object' && schema.properties) assert.notEqual(schema.additionalProperties, undefined, `${where} takes any member without saying so`);
+  if (schema.type === 'object' && schema.properties)
+    assert.notEqual(schema.additionalProperties, undefined, `${where} takes any member without saying so`);
 };
 
 describe('conventions', () => {
@@ -37,12 +49,19 @@ describe('conventions', () => {
       it('says what it does', () => assert.match(row.summary, /^[A-Z].*[^.]$/));
       it('is alone under its method, path and name', () => {
         assert.equal(placed.filter((other) => other.path === path && other.row.method === row.method).length, 1);
-        assert.equal(placed.filter((other) => other.area.area === area.area && other.row.name === row.name && other.row.path !== row.path).length, 0, `${row.name} names two paths`);
+        assert.equal(
+          placed.filter(
+            (other) => other.area.area === area.area && other.row.name === row.name && other.row.path !== row.path,
+          ).length,
+          0,
+          `${row.name} names two paths`,
+        );
       });
       it('is not hidden by an earlier row', () => {
         const rows = area.rows as readonly Row[];
         for (const earlier of rows.slice(0, rows.indexOf(row))) {
-          if (earlier.method === row.method) assert.ok(!shadows(fullPathOf(area, earlier), path), `${earlier.path} comes first`);
+          if (earlier.method === row.method)
+            assert.ok(!shadows(fullPathOf(area, earlier), path), `${earlier.path} comes first`);
         }
       });
       if (row.body) it('describes its body, which takes nothing unknown', () => described(row.body!, 'body'));
@@ -52,7 +71,9 @@ describe('conventions', () => {
         for (const group of row.access) assert.match(group, /^(operators|readers)$/);
         if (row.method === 'get') assert.ok(row.access.includes('readers'), `${row.name} is for readers as well`);
       });
-      if ('command' in row) it('runs a command of its own area', () => assert.equal(row.command.aggregate.area, area.area as AreaRows['area']));
+      if ('command' in row)
+        it('runs a command of its own area', () =>
+          assert.equal(row.command.aggregate.area, area.area as AreaRows['area']));
     });
   }
 
@@ -71,7 +92,11 @@ describe('conventions', () => {
     for (const topic of Object.keys(aggregate.evolve)) {
       it(`${aggregate.category}: ${topic} is shown by a document, or is on the list of those that are not`, () => {
         const shown = projections.some(({ of, on }) => of === aggregate && topic in on);
-        assert.notEqual(shown, unprojected.has(topic), shown ? `${topic} is shown now: take it off the list` : `${topic} is in no projection`);
+        assert.notEqual(
+          shown,
+          unprojected.has(topic),
+          shown ? `${topic} is shown now: take it off the list` : `${topic} is in no projection`,
+        );
       });
     }
   }
@@ -86,7 +111,8 @@ describe('conventions', () => {
     }
   });
 
-  it('collections are filled by one projection each', () => assert.equal(new Set(projections.map(({ collection }) => collection)).size, projections.length));
+  it('collections are filled by one projection each', () =>
+    assert.equal(new Set(projections.map(({ collection }) => collection)).size, projections.length));
 
   it('reactions react to topics that exist', () => {
     for (const { of, on } of reactions) for (const topic of Object.keys(on)) assert.ok(topic in of.evolve, topic);

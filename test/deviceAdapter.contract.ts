@@ -6,12 +6,13 @@ import type { Device, DeviceAdapter } from '../src/southbound/port.ts';
 export type AdapterUnderTest = { readonly adapter: DeviceAdapter; readonly device: Device };
 
 /** That the work is refused as `adapter_failed` for the reason, with the adapter's name. */
-export const fails = (work: Promise<unknown>, reason: RegExp): Promise<void> => assert.rejects(work, (error) => {
-  assert.ok(error instanceof Refusal, String((error as Error).stack));
-  assert.deepEqual([error.code, (error.metadata.adapter as { name: string }).name], ['adapter_failed', 'tested']);
-  assert.match(error.message, reason);
-  return true;
-});
+export const fails = (work: Promise<unknown>, reason: RegExp): Promise<void> =>
+  assert.rejects(work, (error) => {
+    assert.ok(error instanceof Refusal, String((error as Error).stack));
+    assert.deepEqual([error.code, (error.metadata.adapter as { name: string }).name], ['adapter_failed', 'tested']);
+    assert.match(error.message, reason);
+    return true;
+  });
 
 const never = new AbortController().signal;
 
@@ -19,10 +20,17 @@ const never = new AbortController().signal;
 export const deviceAdapterContract = (open: () => Promise<AdapterUnderTest>): void => {
   let adapter: DeviceAdapter;
   let device: Device;
-  before(async () => { ({ adapter, device } = await open()); });
+  before(async () => {
+    ({ adapter, device } = await open());
+  });
 
   it('applies a configuration, and shows it', async () => {
-    const { status, text } = await adapter.apply(device, 'interface Loopback7\n description Made by the test\n', {}, never);
+    const { status, text } = await adapter.apply(
+      device,
+      'interface Loopback7\n description Made by the test\n',
+      {},
+      never,
+    );
     assert.equal(status, 200, text);
     JSON.parse(text);
     const config = await adapter.configuration(device, never);
@@ -48,7 +56,9 @@ export const deviceAdapterContract = (open: () => Promise<AdapterUnderTest>): vo
   });
 
   it('ends as soon as its signal says so', async () => {
-    await assert.rejects(adapter.apply(device, 'interface Loopback8\n', {}, AbortSignal.abort(new DOMException('over', 'TimeoutError'))));
+    await assert.rejects(
+      adapter.apply(device, 'interface Loopback8\n', {}, AbortSignal.abort(new DOMException('over', 'TimeoutError'))),
+    );
     assert.doesNotMatch(await adapter.configuration(device, never), /Loopback8/);
   });
 };

@@ -12,19 +12,46 @@ describe('A process that dies while a device is called', function () {
   let calls = 0;
   let called = () => undefined as void;
   before(async () => {
-    controller = createServer((request) => { request.resume().on('end', () => { calls++; called(); }); }).listen(0, '127.0.0.1');
+    controller = createServer((request) => {
+      request.resume().on('end', () => {
+        calls++;
+        called();
+      });
+    }).listen(0, '127.0.0.1');
     await once(controller, 'listening');
   });
-  after(() => { controller.close(); controller.closeAllConnections(); rmSync(folder, { recursive: true, force: true }); });
+  after(() => {
+    controller.close();
+    controller.closeAllConnections();
+    rmSync(folder, { recursive: true, force: true });
+  });
 
   it('leaves an attempt without outcome: a retry is told so, and calls nobody', async () => {
     const area = '/configuration_manager';
     const settings = { OUTBOUND_ALLOW: '127.0.0.1' };
-    const apply = (server: Awaited<ReturnType<typeof startServer>>, key: string) => server.ask('POST', `${area}/devices/pe-1/configuration`, { config: { config: 'set a' } }, { 'Idempotency-Key': key });
+    const apply = (server: Awaited<ReturnType<typeof startServer>>, key: string) =>
+      server.ask(
+        'POST',
+        `${area}/devices/pe-1/configuration`,
+        { config: { config: 'set a' } },
+        { 'Idempotency-Key': key },
+      );
     const dying = await startServer(folder, settings);
     const baseUrl = `http://127.0.0.1:${(controller.address() as AddressInfo).port}`;
-    assert.equal((await dying.ask('POST', `${area}/adapters`, { name: 'controller', type: 'http', properties: { baseUrl, timeout: 60_000 }, devices: [{ name: 'pe-1' }] })).status, 200);
-    const asked = new Promise<void>((resolve) => { called = resolve; });
+    assert.equal(
+      (
+        await dying.ask('POST', `${area}/adapters`, {
+          name: 'controller',
+          type: 'http',
+          properties: { baseUrl, timeout: 60_000 },
+          devices: [{ name: 'pe-1' }],
+        })
+      ).status,
+      200,
+    );
+    const asked = new Promise<void>((resolve) => {
+      called = resolve;
+    });
     const broken = apply(dying, 'once');
     await asked;
     await dying.stop('SIGKILL');
@@ -34,7 +61,9 @@ describe('A process that dies while a device is called', function () {
     try {
       const retry = await apply(next, 'once');
       assert.deepEqual([retry.status, retry.body.metadata.errors[0].code, calls], [503, 'unavailable', 1]);
-      const again = new Promise<void>((resolve) => { called = resolve; });
+      const again = new Promise<void>((resolve) => {
+        called = resolve;
+      });
       const anew = apply(next, 'anew');
       await again;
       assert.equal(calls, 2, 'another key is another attempt');

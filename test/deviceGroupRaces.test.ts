@@ -9,7 +9,8 @@ describe('An import of device groups', () => {
   let held: ReturnType<typeof dying> | undefined;
   const { log, node } = nodesOnLog({ reacting: true }, () => held?.bury());
   const groups = ['Bonn', 'Köln', 'Trier'].map((name) => ({ name, devices: [`${name}-1`] }));
-  const named = async ({ tools }: TestNode): Promise<readonly string[]> => (await tools.query('deviceGroups')).map(({ name }) => name);
+  const named = async ({ tools }: TestNode): Promise<readonly string[]> =>
+    (await tools.query('deviceGroups')).map(({ name }) => name);
 
   // Three claims, the decision, three groups.
   for (let step = 1; step <= 7; step++) {
@@ -41,7 +42,10 @@ describe('An import of device groups', () => {
       ]);
       assert.equal(both.filter((result) => result === 'conflict').length, 1, `round ${round}`);
       await Promise.all([one.catchUp(), two.catchUp()]);
-      assert.equal((await named(one)).filter((name) => name.endsWith(` ${round}`)).length, both[0] === 'conflict' ? 1 : 3);
+      assert.equal(
+        (await named(one)).filter((name) => name.endsWith(` ${round}`)).length,
+        both[0] === 'conflict' ? 1 : 3,
+      );
     }
   });
 });

@@ -12,12 +12,18 @@ describe('A device group', () => {
   const created = { type: 'deviceGroupCreated', data: content } as const;
 
   it('is made of devices that count once each', () => {
-    given().when(create, { name: 'Edge', devices: ['edge-01', 'edge-02', 'edge-01'] }).then(created);
-    given().when(create, { name: 'Edge', description: 'Of nothing' }).then({ type: 'deviceGroupCreated', data: { name: 'Edge', description: 'Of nothing', devices: [] } });
+    given()
+      .when(create, { name: 'Edge', devices: ['edge-01', 'edge-02', 'edge-01'] })
+      .then(created);
+    given()
+      .when(create, { name: 'Edge', description: 'Of nothing' })
+      .then({ type: 'deviceGroupCreated', data: { name: 'Edge', description: 'Of nothing', devices: [] } });
   });
   it('goes unless a plan names it', () => {
     given(created).when(remove, {}, { referrers: [] }).then({ type: 'deviceGroupDeleted', data: {} });
-    given(created).when(remove, {}, { referrers: [{ kind: 'compliance plan', name: 'Weekly' }] }).thenRefused('conflict', /Weekly/);
+    given(created)
+      .when(remove, {}, { referrers: [{ kind: 'compliance plan', name: 'Weekly' }] })
+      .thenRefused('conflict', /Weekly/);
   });
 });
 
@@ -26,23 +32,41 @@ describe('An import of device groups', () => {
   const refs = (...groups: (typeof content)[]) => ({ existing: new Map(groups.map((group) => [group.name, group])) });
   const core = { name: 'Core', devices: ['core-01'] };
 
-  it('is one decision on all that are new', () => given().when(decideImport, { groups: [core, content] }, refs(content))
-    .then({ type: 'deviceGroupsImported', data: { groups: [{ _id: 'id of device group Core', name: 'Core', description: '', devices: ['core-01'] }] } }));
+  it('is one decision on all that are new', () =>
+    given()
+      .when(decideImport, { groups: [core, content] }, refs(content))
+      .then({
+        type: 'deviceGroupsImported',
+        data: { groups: [{ _id: 'id of device group Core', name: 'Core', description: '', devices: ['core-01'] }] },
+      }));
   it('of what is there already is nothing, whatever the order of devices', () => {
-    given().when(decideImport, { groups: [{ ...content, devices: ['edge-02', 'edge-01', 'edge-02'] }] }, refs(content)).thenNothing();
+    given()
+      .when(decideImport, { groups: [{ ...content, devices: ['edge-02', 'edge-01', 'edge-02'] }] }, refs(content))
+      .thenNothing();
     given().when(decideImport, { groups: [] }, refs()).thenNothing();
   });
-  it('names all that have other content', () => given()
-    .when(decideImport, { groups: [core, { ...content, devices: [] }, { name: 'DMZ', description: 'x' }] }, refs(content, { ...content, name: 'DMZ' })).thenRefused('conflict', /Edge, DMZ.*groups\/1.*groups\/2/));
-  it('refuses names that it has twice', () => given().when(decideImport, { groups: [core, content, core] }, refs()).thenRefused('invalid', /groups\/2\/name/));
+  it('names all that have other content', () =>
+    given()
+      .when(
+        decideImport,
+        { groups: [core, { ...content, devices: [] }, { name: 'DMZ', description: 'x' }] },
+        refs(content, { ...content, name: 'DMZ' }),
+      )
+      .thenRefused('conflict', /Edge, DMZ.*groups\/1.*groups\/2/));
+  it('refuses names that it has twice', () =>
+    given()
+      .when(decideImport, { groups: [core, content, core] }, refs())
+      .thenRefused('invalid', /groups\/2\/name/));
 });
 
 describe('Device groups over HTTP', () => {
   let service: TestService;
   let who: People;
   const area = '/configuration_manager';
-  const importing = (groups: object[], headers = {}) => service.ask('POST', `${area}/import/groups`, { groups }, headers);
-  const shown = async (name: string) => ok(await service.ask('GET', `${area}/devicegroups/${encodeURIComponent(name)}`));
+  const importing = (groups: object[], headers = {}) =>
+    service.ask('POST', `${area}/import/groups`, { groups }, headers);
+  const shown = async (name: string) =>
+    ok(await service.ask('GET', `${area}/devicegroups/${encodeURIComponent(name)}`));
   before(async () => {
     service = await startService();
     who = await people(service);
@@ -50,10 +74,23 @@ describe('Device groups over HTTP', () => {
   after(() => service.stop());
 
   it('are created in either form, and show up by id and name', async () => {
-    const { id, ...rest } = ok(await service.ask('POST', `${area}/devicegroup`, { groupName: 'Leaves', groupDescription: 'Data centre', deviceNames: 'leaf-01, leaf-02,, leaf-01' }));
+    const { id, ...rest } = ok(
+      await service.ask('POST', `${area}/devicegroup`, {
+        groupName: 'Leaves',
+        groupDescription: 'Data centre',
+        deviceNames: 'leaf-01, leaf-02,, leaf-01',
+      }),
+    );
     assert.deepEqual(rest, { name: 'Leaves', message: 'Successfully created device group', status: 'success' });
     const { created, lastUpdated, ...group } = await shown('Leaves');
-    assert.deepEqual(group, { _id: id, name: 'Leaves', description: 'Data centre', devices: ['leaf-01', 'leaf-02'], createdBy: 'admin', lastUpdatedBy: 'admin' });
+    assert.deepEqual(group, {
+      _id: id,
+      name: 'Leaves',
+      description: 'Data centre',
+      devices: ['leaf-01', 'leaf-02'],
+      createdBy: 'admin',
+      lastUpdatedBy: 'admin',
+    });
     ok(await service.ask('POST', `${area}/devicegroup`, { name: 'Spines', devices: ['spine-01'] }));
     assert.deepEqual((await shown('Spines')).devices, ['spine-01']);
     const { results, total } = ok(await service.ask('GET', `${area}/deviceGroups?multiEquals[device]=leaf-02`));
@@ -64,22 +101,41 @@ describe('Device groups over HTTP', () => {
   it('are refused where a field is wrong, by its name', async () => {
     refused(await service.ask('POST', `${area}/devicegroup`, {}), 400, /"\/name"/);
     refused(await service.ask('POST', `${area}/devicegroup`, { groupName: 'x' }), 400, /"\/deviceNames"/);
-    refused(await service.ask('POST', `${area}/devicegroup`, { groupName: 'x', deviceNames: `a,${'b'.repeat(257)}` }), 400, /"\/deviceNames"/);
+    refused(
+      await service.ask('POST', `${area}/devicegroup`, { groupName: 'x', deviceNames: `a,${'b'.repeat(257)}` }),
+      400,
+      /"\/deviceNames"/,
+    );
     refused(await service.ask('POST', `${area}/devicegroup`, { name: 'x', devices: [''] }), 400, /"\/devices\/0"/);
     refused(await importing([{ name: 'x', device: [] }]), 400, /"\/groups\/0\/device"/);
     refused(await service.ask('POST', `${area}/import/groups`, {}), 400, /"\/groups"/);
   });
 
   it('are imported all or none', async () => {
-    const groups = [{ name: 'Bonn', description: 'Site', devices: ['bn-1', 'bn-2'] }, { name: 'Köln', devices: ['k-1'] }];
+    const groups = [
+      { name: 'Bonn', description: 'Site', devices: ['bn-1', 'bn-2'] },
+      { name: 'Köln', devices: ['k-1'] },
+    ];
     const answer = await importing(groups);
     assert.deepEqual(ok(answer), { status: 'success', message: 'Successfully imported device groups' });
     assert.deepEqual((await shown('Köln')).devices, ['k-1']);
-    const { body: { eventStore: { position } } } = await service.ask('GET', '/health/status');
+    const {
+      body: {
+        eventStore: { position },
+      },
+    } = await service.ask('GET', '/health/status');
     ok(await importing(groups));
-    assert.equal((await service.ask('GET', '/health/status')).body.eventStore.position, position, 'the same again is no change');
+    assert.equal(
+      (await service.ask('GET', '/health/status')).body.eventStore.position,
+      position,
+      'the same again is no change',
+    );
 
-    refused(await importing([{ name: 'Trier' }, { name: 'Bonn' }, { name: 'Köln', description: 'other', devices: ['k-1'] }]), 409, /Bonn.*Köln/);
+    refused(
+      await importing([{ name: 'Trier' }, { name: 'Bonn' }, { name: 'Köln', description: 'other', devices: ['k-1'] }]),
+      409,
+      /Bonn.*Köln/,
+    );
     refused(await importing([{ name: 'Trier' }, { name: 'Trier' }]), 400, /groups\/1\/name/);
     refused(await service.ask('GET', `${area}/devicegroups/Trier`), 404);
   });
@@ -97,12 +153,22 @@ describe('Device groups over HTTP', () => {
   it('are deleted unless a plan names them', async () => {
     const { _id: treeId, versions } = ok(await service.ask('POST', `${area}/configs`, { name: 'Routers' }));
     const { id } = ok(await service.ask('POST', `${area}/devicegroup`, { name: 'Audited' }));
-    const plan = ok(await service.ask('POST', `${area}/compliance_plans`, { name: 'Weekly', nodes: [{ treeId, version: 'initial', nodeId: versions[0].root.configId, deviceGroups: ['Audited'] }] }));
+    const plan = ok(
+      await service.ask('POST', `${area}/compliance_plans`, {
+        name: 'Weekly',
+        nodes: [{ treeId, version: 'initial', nodeId: versions[0].root.configId, deviceGroups: ['Audited'] }],
+      }),
+    );
     refused(await service.ask('DELETE', `${area}/devicegroups/${id}`), 409, /Weekly/);
     ok(await service.ask('DELETE', `${area}/compliance_plans`, { planIds: [plan._id] }));
     assert.equal(ok(await service.ask('DELETE', `${area}/devicegroups/Audited`)).data.name, 'Audited');
     refused(await service.ask('DELETE', `${area}/devicegroups/${id}`), 404);
-    refused(await service.ask('DELETE', `${area}/devicegroups/${(await shown('Spines'))._id}`, undefined, { 'If-Match': '"7"' }), 412);
+    refused(
+      await service.ask('DELETE', `${area}/devicegroups/${(await shown('Spines'))._id}`, undefined, {
+        'If-Match': '"7"',
+      }),
+      412,
+    );
   });
 
   it('refuse who has no role for it', async () => {

@@ -14,28 +14,54 @@ const read = (file: string): string => readFileSync(new URL(file, root), 'utf8')
 describe('the documentation', () => {
   it('has every code with its status, and no other', () => {
     const rows = [...read('docs/status-codes.md').matchAll(/^\| (\w+) \| (\d+) \| (.+) \|$/gm)];
-    assert.deepEqual(rows.map(([, code, status]) => [code, Number(status)]), Object.entries(statusOf));
+    assert.deepEqual(
+      rows.map(([, code, status]) => [code, Number(status)]),
+      Object.entries(statusOf),
+    );
   });
 
   it('has the documented operations with the routes, read models and events that there are', () => {
-    const operations = read('docs/documented-operations.md').split('\n').filter((line) => /^\| \d/.test(line)).map((line) => line.split('|').slice(1).map((cell) => cell.trim()));
-    assert.deepEqual(operations.map(([number]) => Number(number)), Array.from({ length: 22 }, (_, i) => i + 1));
+    const operations = read('docs/documented-operations.md')
+      .split('\n')
+      .filter((line) => /^\| \d/.test(line))
+      .map((line) =>
+        line
+          .split('|')
+          .slice(1)
+          .map((cell) => cell.trim()),
+      );
+    assert.deepEqual(
+      operations.map(([number]) => Number(number)),
+      Array.from({ length: 22 }, (_, i) => i + 1),
+    );
     const named = (text: string): readonly string[] => [...text.matchAll(/`(\w+)`/g)].map(([, name]) => name!);
     const collections = new Set(projections.flatMap(({ collection, children }) => [collection, children?.collection]));
     const topics = new Set(aggregates.flatMap(({ evolve }) => Object.keys(evolve)));
     for (const [, name, route, models, events] of operations) {
-      assert.ok(areas.some((area) => area.rows.some((row) => `\`${row.name}\`` === name && `\`${row.method.toUpperCase()} ${fullPathOf(area, row)}\`` === route)), `No row ${name} at ${route}`);
+      assert.ok(
+        areas.some((area) =>
+          area.rows.some(
+            (row) => `\`${row.name}\`` === name && `\`${row.method.toUpperCase()} ${fullPathOf(area, row)}\`` === route,
+          ),
+        ),
+        `No row ${name} at ${route}`,
+      );
       for (const model of named(models!)) assert.ok(collections.has(model), `No read model ${model}`);
       for (const topic of named(events!)) assert.ok(topics.has(topic), `No event ${topic}`);
     }
   });
 
   it('says of every metric what to watch for, and of no other', async () => {
-    const measured = ['src/monitor.ts', 'src/start.ts'].flatMap((file) => [...read(file).matchAll(/^ +(\w+): \{ help:/gm)].map(([, name]) => name!));
+    const measured = ['src/monitor.ts', 'src/start.ts'].flatMap((file) =>
+      [...read(file).matchAll(/^ +(\w+): \{ help:/gm)].map(([, name]) => name!),
+    );
     const { text } = await metrics({ areas, isOwnEvent }).text();
     const there = [...measured, ...[...text.matchAll(/^# TYPE automation_platform_(\w+)/gm)].map(([, name]) => name!)];
     const table = /^\| metric \|[^]*?\n\n/m.exec(read('docs/operations.md'))![0];
-    const told = table.split('\n').slice(2).flatMap((line) => [...line.split('|')[1]?.matchAll(/`(\w+)`/g) ?? []].map(([, name]) => name!));
+    const told = table
+      .split('\n')
+      .slice(2)
+      .flatMap((line) => [...(line.split('|')[1]?.matchAll(/`(\w+)`/g) ?? [])].map(([, name]) => name!));
     assert.ok(there.length > 8);
     assert.deepEqual(told.sort(), there.sort());
   });
@@ -43,9 +69,11 @@ describe('the documentation', () => {
   for (const file of readdirSync(new URL('docs/', root)).filter((name) => name.endsWith('.md'))) {
     it(`${file} names files and scripts that are there`, () => {
       const text = read(`docs/${file}`);
-      for (const [, path] of text.matchAll(/`((?:src|test|docs|bench)\/[\w./-]+)`/g)) assert.ok(existsSync(new URL(path!, root)), `There is no ${path}`);
+      for (const [, path] of text.matchAll(/`((?:src|test|docs|bench)\/[\w./-]+)`/g))
+        assert.ok(existsSync(new URL(path!, root)), `There is no ${path}`);
       const { scripts } = JSON.parse(read('package.json'));
-      for (const [, script] of text.matchAll(/`npm run (\w+)`/g)) assert.ok(script! in scripts, `There is no npm run ${script}`);
+      for (const [, script] of text.matchAll(/`npm run (\w+)`/g))
+        assert.ok(script! in scripts, `There is no npm run ${script}`);
     });
   }
 });

@@ -11,7 +11,8 @@ import { logAudit } from './logAudit.ts';
 import { describeOwnRedis, type OwnRedis } from './redisServer.ts';
 
 /*
- * Two nodes of the service on a real cluster of EventStoreDB, whose nodes are killed, stopped and held up meanwhile. Not
+ * Two nodes of the service on a real cluster of EventStoreDB, whose nodes are killed, stopped and held up meanwhile.
+ * Not
  * part of `npm test`: docs/operations.md says what TEST_ESDB_URL and SOAK_ESDB_COMMAND are.
  */
 const url = process.env.TEST_ESDB_URL;
@@ -19,7 +20,8 @@ const program = process.env.SOAK_ESDB_COMMAND;
 const rounds = Number(process.env.SOAK_ROUNDS ?? 1);
 
 /** What can be done to the nodes of the cluster, which have the numbers 1 to 3. */
-const run = async (...args: readonly string[]): Promise<string> => (await promisify(execFile)(program!, [...args])).stdout.trim();
+const run = async (...args: readonly string[]): Promise<string> =>
+  (await promisify(execFile)(program!, [...args])).stdout.trim();
 const kill = (node: string) => run('kill', node);
 const stop = (node: string) => run('stop', node);
 const start = (node: string) => run('start', node);
@@ -32,10 +34,21 @@ const renewCertificates = () => run('renew');
 const nodeNumbers = ['1', '2', '3'] as const;
 
 /** The node that leads the cluster; undefined while none does. */
-const leaderOfCluster = (): Promise<string | undefined> => run('leader').then((node) => node || undefined, () => undefined);
-const clusterLeads = (): Promise<number> => soon('the cluster has a leader', async () => (await leaderOfCluster()) !== undefined);
+const leaderOfCluster = (): Promise<string | undefined> =>
+  run('leader').then(
+    (node) => node || undefined,
+    () => undefined,
+  );
+const clusterLeads = (): Promise<number> =>
+  soon('the cluster has a leader', async () => (await leaderOfCluster()) !== undefined);
 
-type Scene = { readonly leader: string; readonly follower: string; readonly redis: OwnRedis; readonly nodes: readonly ApiNode[]; readonly load: Load };
+type Scene = {
+  readonly leader: string;
+  readonly follower: string;
+  readonly redis: OwnRedis;
+  readonly nodes: readonly ApiNode[];
+  readonly load: Load;
+};
 
 const heldMs = 8000;
 // Milliseconds. After a change of leaders the server leaves some calls without an answer for ever.
@@ -88,11 +101,31 @@ const scenes: Readonly<Record<string, (scene: Scene) => Promise<Leaderless>>> = 
     await resign(leader);
     return clusterLeads();
   },
-  'the leader stands still': async ({ leader }) => { await hold(leader); await pause(heldMs); await release(leader); },
-  'the leader stands still for a moment': async ({ leader }) => { await hold(leader); await pause(1000); await release(leader); },
-  'a follower is killed': async ({ follower }) => { await kill(follower); await pause(3000); await start(follower); },
-  'a follower is stopped': async ({ follower }) => { await stop(follower); await pause(3000); await start(follower); },
-  'a follower stands still': async ({ follower }) => { await hold(follower); await pause(heldMs); await release(follower); },
+  'the leader stands still': async ({ leader }) => {
+    await hold(leader);
+    await pause(heldMs);
+    await release(leader);
+  },
+  'the leader stands still for a moment': async ({ leader }) => {
+    await hold(leader);
+    await pause(1000);
+    await release(leader);
+  },
+  'a follower is killed': async ({ follower }) => {
+    await kill(follower);
+    await pause(3000);
+    await start(follower);
+  },
+  'a follower is stopped': async ({ follower }) => {
+    await stop(follower);
+    await pause(3000);
+    await start(follower);
+  },
+  'a follower stands still': async ({ follower }) => {
+    await hold(follower);
+    await pause(heldMs);
+    await release(follower);
+  },
   'a follower comes back without its data': async ({ follower }) => {
     await stop(follower);
     await forgetAll(follower);
@@ -104,7 +137,9 @@ const scenes: Readonly<Record<string, (scene: Scene) => Promise<Leaderless>>> = 
     await pause(5000);
     await Promise.all(followers.map(release));
   },
-  'all certificates are renewed': async () => { await renewCertificates(); },
+  'all certificates are renewed': async () => {
+    await renewCertificates();
+  },
   'projections are switched on': () => withProjections(() => pause(10_000)),
   'projections are on and the leader is killed': async ({ leader }) => {
     let leaderless = 0;
@@ -168,7 +203,11 @@ describeOwnRedis('on a cluster of EventStoreDB', function (redis) {
     await run('wait');
     nodes = nodesOver(url, redis());
     await nodes.start();
-    check = loadCheck({ nodes: nodes.nodes, settings: nodes.settings, audit: logAudit(() => openEventStoreDb({ url, log: () => undefined })) });
+    check = loadCheck({
+      nodes: nodes.nodes,
+      settings: nodes.settings,
+      audit: logAudit(() => openEventStoreDb({ url, log: () => undefined })),
+    });
   });
   after(() => nodes?.remove());
 
@@ -184,7 +223,10 @@ describeOwnRedis('on a cluster of EventStoreDB', function (redis) {
           const leader = (await leaderOfCluster())!;
           const follower = nodeNumbers.find((node) => node !== leader)!;
           load.longestPause();
-          const [, without] = await Promise.all([load.burst(), happen({ leader, follower, redis: redis(), nodes: nodes.nodes, load })]);
+          const [, without] = await Promise.all([
+            load.burst(),
+            happen({ leader, follower, redis: redis(), nodes: nodes.nodes, load }),
+          ]);
           leaderless = without ?? undefined;
           await run('wait');
           await Promise.all(nodes.nodes.map((node) => goesOn(load, node)));
@@ -193,10 +235,13 @@ describeOwnRedis('on a cluster of EventStoreDB', function (redis) {
           await load.stop();
         }
         const { wishes, failures, replayed, reasons } = load.tally();
-        process.stderr.write(`      ${wishes} changes wanted, ${failures} times no answer, ${replayed} found stored, at most ${load.longestPause()} ms without a change`
-          + `${leaderless === undefined ? '' : `; the cluster had no leader for ${leaderless} ms`}\n`);
+        process.stderr.write(
+          `      ${wishes} changes wanted, ${failures} times no answer, ${replayed} found stored, at most ${load.longestPause()} ms without a change` +
+            `${leaderless === undefined ? '' : `; the cluster had no leader for ${leaderless} ms`}\n`,
+        );
         for (const [reason, times] of reasons) process.stderr.write(`        ${times} x ${reason}\n`);
-        if (untouched.some((begin) => name.startsWith(begin))) assert.equal(failures, 0, 'no node was touched, so every request is answered');
+        if (untouched.some((begin) => name.startsWith(begin)))
+          assert.equal(failures, 0, 'no node was touched, so every request is answered');
         await check(load, own);
       });
     }

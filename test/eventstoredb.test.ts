@@ -14,14 +14,18 @@ const open = (url: string) => openEventStoreDb({ url, log: () => undefined });
 const partOf = (store: EventStore, prefix: string): EventStore => {
   const outer = (stream: string): string => stream.replace('-', `-${prefix}`);
   const inner = (events: readonly StoredEvent[]): StoredEvent[] =>
-    events.filter(({ stream }) => stream.includes(`-${prefix}`)).map((event) => ({ ...event, stream: event.stream.replace(`-${prefix}`, '-') }));
+    events
+      .filter(({ stream }) => stream.includes(`-${prefix}`))
+      .map((event) => ({ ...event, stream: event.stream.replace(`-${prefix}`, '-') }));
   const batches = async function* (source: AsyncIterable<Batch>): AsyncGenerator<Batch> {
     for await (const { events, position } of source) yield { events: inner(events), position };
   };
   return {
     ...store,
     append: (stream, expected, events) => store.append(outer(stream), expected, events),
-    read: async function* (stream, from) { for await (const events of store.read(outer(stream), from)) yield inner(events); },
+    read: async function* (stream, from) {
+      for await (const events of store.read(outer(stream), from)) yield inner(events);
+    },
     readAll: (after, filter) => batches(store.readAll(after, filter)),
     follow: (after, filter, signal) => batches(store.follow(after, filter, signal)),
     checkpoint: (name) => store.checkpoint(prefix + name),
@@ -40,14 +44,18 @@ const holds = (name: string, url: () => string): void => {
 
 describe('EventStoreDB', () => {
   let server: Awaited<ReturnType<typeof scriptedEventStore>>;
-  before(async () => { server = await scriptedEventStore(memoryEventStore().handlers); });
+  before(async () => {
+    server = await scriptedEventStore(memoryEventStore().handlers);
+  });
   after(() => server.stop());
   holds('EventStoreDB adapter over its protocol to arrays', () => server.url);
 });
 
 describe('EventStoreDB', () => {
   let log: GrpcLog;
-  before(async () => { log = await openGrpcLog({ own: (stream) => !stream.startsWith('$') }); });
+  before(async () => {
+    log = await openGrpcLog({ own: (stream) => !stream.startsWith('$') });
+  });
   after(async () => {
     await log.close();
     assert.deepEqual(log.reported, []);

@@ -23,7 +23,8 @@ describe('an append by the adapter of EventStoreDB', () => {
       script: (proposal, call) => {
         const answer = memory.store(proposal);
         const position = answer.getSuccess()?.getPosition();
-        if (proposal.messages.length > 1 && position) position.setCommitPosition(String(Number(position.getCommitPosition()) - 100));
+        if (proposal.messages.length > 1 && position)
+          position.setCommitPosition(String(Number(position.getCommitPosition()) - 100));
         call.write(answer);
       },
     });
@@ -50,12 +51,24 @@ describe('an append by the adapter of EventStoreDB', () => {
           const answer = memory().store(proposal);
           setTimeout(() => call.write(answer), 300);
         },
-        'is stored, and the call is cancelled': (memory) => (proposal, call) => { memory().store(proposal); breakOff(call, status.CANCELLED); },
+        'is stored, and the call is cancelled': (memory) => (proposal, call) => {
+          memory().store(proposal);
+          breakOff(call, status.CANCELLED);
+        },
         'is lost, and the call is cancelled': () => (_, call) => breakOff(call, status.CANCELLED),
-        'is stored, and EventStoreDB becomes unavailable': (memory) => (proposal, call) => { memory().store(proposal); breakOff(call, status.UNAVAILABLE); },
+        'is stored, and EventStoreDB becomes unavailable': (memory) => (proposal, call) => {
+          memory().store(proposal);
+          breakOff(call, status.UNAVAILABLE);
+        },
         'is lost, and EventStoreDB becomes unavailable': () => (_, call) => breakOff(call, status.UNAVAILABLE),
-        'is stored, and the call ends': (memory) => (proposal, call) => { memory().store(proposal); call.end(); },
-        'is stored, and something unheard of is reported': (memory) => (proposal, call) => { memory().store(proposal); breakOff(call, status.DATA_LOSS); },
+        'is stored, and the call ends': (memory) => (proposal, call) => {
+          memory().store(proposal);
+          call.end();
+        },
+        'is stored, and something unheard of is reported': (memory) => (proposal, call) => {
+          memory().store(proposal);
+          breakOff(call, status.DATA_LOSS);
+        },
       };
       for (const [what, fate] of Object.entries(fates)) {
         it(`that ${what}, it is stored once and acknowledged${remembers ? '' : ' (by an EventStoreDB that calls it a wrong revision)'}`, async () => {
@@ -85,14 +98,24 @@ describe('an append by the adapter of EventStoreDB', () => {
       const store = await open((await serve(memory.handlers)).url, { answer: 2000 });
       const streams = Array.from({ length: 20 }, newStream);
       const appended = await Promise.all(streams.map((stream) => store.append(stream, -1, [newEvent()])));
-      for (const [n, stream] of streams.entries()) assert.deepEqual((await read(store, stream)).map(({ revision, position }) => ({ revision, position })), [appended[n]]);
+      for (const [n, stream] of streams.entries())
+        assert.deepEqual(
+          (await read(store, stream)).map(({ revision, position }) => ({ revision, position })),
+          [appended[n]],
+        );
     });
 
     it('those of another log in the process are not disturbed', async () => {
       let tries = 0;
       let held: (() => void) | undefined;
       let holds = false;
-      const calm = memoryEventStore({ script: (_, __, usual) => { tries++; if (holds) held = usual; else usual(); } });
+      const calm = memoryEventStore({
+        script: (_, __, usual) => {
+          tries++;
+          if (holds) held = usual;
+          else usual();
+        },
+      });
       const broken = memoryEventStore({ script: first((_, call) => breakOff(call, status.UNAVAILABLE)) });
       const one = await open((await serve(calm.handlers)).url, { answer: 100_000 });
       const two = await open((await serve(broken.handlers)).url);
@@ -115,7 +138,10 @@ describe('an append by the adapter of EventStoreDB', () => {
       server.stop();
       const stream = newStream();
       const events = newEvents(1);
-      await assert.rejects(store.append(stream, -1, events), (error) => refused('unavailable')(error) && (error as { retryAfterSeconds?: number }).retryAfterSeconds === 1);
+      await assert.rejects(
+        store.append(stream, -1, events),
+        (error) => refused('unavailable')(error) && (error as { retryAfterSeconds?: number }).retryAfterSeconds === 1,
+      );
       await assert.rejects(store.head(), refused('unavailable'));
       assert.equal(store.connected(), false);
       await serve(memory.handlers, { port });
@@ -136,18 +162,29 @@ describe('an append by the adapter of EventStoreDB', () => {
         },
       });
       const store = await open((await serve(memory.handlers)).url);
-      await assert.rejects(store.append(newStream(), -1, newEvents(1)), /EventStoreDB refuses: no metadata for this stream/);
+      await assert.rejects(
+        store.append(newStream(), -1, newEvents(1)),
+        /EventStoreDB refuses: no metadata for this stream/,
+      );
       assert.deepEqual([tries, store.connected()], [1, true]);
     });
 
     it('because another was faster, the revision is told, and nothing is tried again', async () => {
       let tries = 0;
-      const memory = memoryEventStore({ script: (_, __, usual) => { tries++; usual(); } });
+      const memory = memoryEventStore({
+        script: (_, __, usual) => {
+          tries++;
+          usual();
+        },
+      });
       const store = await open((await serve(memory.handlers)).url);
       const stream = newStream();
       await store.append(stream, -1, newEvents(3));
       tries = 0;
-      await assert.rejects(store.append(stream, 0, newEvents(1)), (error) => error instanceof WrongRevision && error.actual === 2);
+      await assert.rejects(
+        store.append(stream, 0, newEvents(1)),
+        (error) => error instanceof WrongRevision && error.actual === 2,
+      );
       assert.equal(tries, 1);
     });
   });

@@ -20,7 +20,13 @@ describe('the connection to EventStoreDB', () => {
   const { serve, open, following } = bench;
 
   it('has a URL that is shown without user and password', () => {
-    for (const url of ['esdb://admin:s3cret@node:2113?tls=true', 'esdb+discover://admin:s3@cret@node', 'esdb://admin:s3cr/et?@node', 'admin:s3cret@node', 'esdb:admin:s3cret@node']) {
+    for (const url of [
+      'esdb://admin:s3cret@node:2113?tls=true',
+      'esdb+discover://admin:s3@cret@node',
+      'esdb://admin:s3cr/et?@node',
+      'admin:s3cret@node',
+      'esdb:admin:s3cret@node',
+    ]) {
       assert.ok(!/s3|cret|admin/.test(redacted(url)), redacted(url));
       assert.ok(redacted(url).endsWith('node') || redacted(url).endsWith('node:2113?tls=true'));
     }
@@ -46,17 +52,26 @@ describe('the connection to EventStoreDB', () => {
       ] as const) {
         await assert.rejects(openEventStoreDb({ url, log: () => undefined }), (error: Error) => {
           assert.match(error.message, why);
-          for (let shown: unknown = error; shown instanceof Error; shown = shown.cause) assert.ok(!/s3|cret/.test(JSON.stringify([shown.message, shown.stack, shown])), shown.stack);
+          for (let shown: unknown = error; shown instanceof Error; shown = shown.cause)
+            assert.ok(!/s3|cret/.test(JSON.stringify([shown.message, shown.stack, shown])), shown.stack);
           return true;
         });
       }
-    } finally { console.warn = warn; }
+    } finally {
+      console.warn = warn;
+    }
     assert.deepEqual(printed, []);
   });
 
   it('says so without the password when nobody is there', async () => {
     const port = await freePort();
-    await assert.rejects(open(`esdb://admin:s3cret@127.0.0.1:${port}`, { tries: 300 }), (error: Error) => refused('unavailable')(error) && error.message.includes(`***@127.0.0.1:${port}`) && !error.message.includes('s3cret'));
+    await assert.rejects(
+      open(`esdb://admin:s3cret@127.0.0.1:${port}`, { tries: 300 }),
+      (error: Error) =>
+        refused('unavailable')(error) &&
+        error.message.includes(`***@127.0.0.1:${port}`) &&
+        !error.message.includes('s3cret'),
+    );
   });
 
   it('goes to the node that the members name', async () => {
@@ -77,7 +92,13 @@ describe('the connection to EventStoreDB', () => {
   });
 
   /** A certificate of localhost that is its own authority. */
-  const certified = () => generate([{ name: 'commonName', value: 'localhost' }], { extensions: [{ name: 'basicConstraints', cA: true }, { name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] }] });
+  const certified = () =>
+    generate([{ name: 'commonName', value: 'localhost' }], {
+      extensions: [
+        { name: 'basicConstraints', cA: true },
+        { name: 'subjectAltName', altNames: [{ type: 2, value: 'localhost' }] },
+      ],
+    });
 
   it('gives user and password to EventStoreDB over TLS, whose certificate is checked', async () => {
     const folder = await mkdtemp(join(tmpdir(), 'esdb-'));
@@ -86,11 +107,22 @@ describe('the connection to EventStoreDB', () => {
     await writeFile(join(folder, 'ca.pem'), certificate.cert);
     const memory = memoryEventStore();
     const sent = new Set<string>();
-    const { port } = await serve({
-      read: (call: ReadCall) => { sent.add(String(call.metadata.get('authorization')[0])); memory.handlers.read(call); },
-      batchAppend: (call) => { sent.add(String(call.metadata.get('authorization')[0])); memory.handlers.batchAppend(call); },
-    }, { tls: { key: certificate.private, cert: certificate.cert } });
-    const store = await open(`esdb://admin:s3cr%40et@localhost:${port}?tlsCAFile=${encodeURIComponent(join(folder, 'ca.pem'))}`);
+    const { port } = await serve(
+      {
+        read: (call: ReadCall) => {
+          sent.add(String(call.metadata.get('authorization')[0]));
+          memory.handlers.read(call);
+        },
+        batchAppend: (call) => {
+          sent.add(String(call.metadata.get('authorization')[0]));
+          memory.handlers.batchAppend(call);
+        },
+      },
+      { tls: { key: certificate.private, cert: certificate.cert } },
+    );
+    const store = await open(
+      `esdb://admin:s3cr%40et@localhost:${port}?tlsCAFile=${encodeURIComponent(join(folder, 'ca.pem'))}`,
+    );
     await store.append('thing-a', -1, [newEvent()]);
     assert.deepEqual([...sent], [`Basic ${Buffer.from('admin:s3cr@et').toString('base64')}`]);
     await assert.rejects(open(`esdb://admin:s3cret@localhost:${port}`, { tries: 300 }), refused('unavailable'));
@@ -103,14 +135,28 @@ describe('the connection to EventStoreDB', () => {
       const far = connect(port, '127.0.0.1');
       const pair = [near, far] as const;
       pairs.add(pair);
-      for (const [from, to] of [[near, far], [far, near]] as const) from.pipe(to).on('error', () => undefined), from.on('error', () => to.destroy());
+      for (const [from, to] of [
+        [near, far],
+        [far, near],
+      ] as const)
+        from.pipe(to).on('error', () => undefined), from.on('error', () => to.destroy());
     }).listen(0, '127.0.0.1');
     await once(proxy, 'listening');
-    bench.ends.push(() => { proxy.close(); for (const pair of pairs) for (const socket of pair) socket.destroy(); });
+    bench.ends.push(() => {
+      proxy.close();
+      for (const pair of pairs) for (const socket of pair) socket.destroy();
+    });
     return {
       url: `esdb://127.0.0.1:${(proxy.address() as AddressInfo).port}?tls=false`,
       connections: () => pairs.size,
-      stall: () => { for (const [near, far] of pairs) { near.unpipe(); far.unpipe(); near.resume(); far.resume(); } },
+      stall: () => {
+        for (const [near, far] of pairs) {
+          near.unpipe();
+          far.unpipe();
+          near.resume();
+          far.resume();
+        }
+      },
     };
   };
 
@@ -152,7 +198,10 @@ describe('the connection to EventStoreDB', () => {
       bench.ends.push(() => rm(folder, { recursive: true }));
       const certificate = await certified();
       await writeFile(join(folder, 'ca.pem'), certificate.cert);
-      return { options: { tls: { key: certificate.private, cert: certificate.cert } }, ca: `tlsCAFile=${encodeURIComponent(join(folder, 'ca.pem'))}` };
+      return {
+        options: { tls: { key: certificate.private, cert: certificate.cert } },
+        ca: `tlsCAFile=${encodeURIComponent(join(folder, 'ca.pem'))}`,
+      };
     };
     const refusing = (code: status, about: Record<string, string>, which: (call: ReadCall) => boolean) => {
       const memory = memoryEventStore();
@@ -171,8 +220,14 @@ describe('the connection to EventStoreDB', () => {
 
     it('nobody is there', async () => {
       const port = await freePort();
-      await told(`esdb://admin:s3cret@127.0.0.1:${port}`, /No server answers \(.*ECONNREFUSED.*hosts and ports in EVENTSTORE_URL/);
-      await told(`esdb+discover://127.0.0.1:${port}?tls=false&maxDiscoverAttempts=2`, /No server answers \(.*ECONNREFUSED/);
+      await told(
+        `esdb://admin:s3cret@127.0.0.1:${port}`,
+        /No server answers \(.*ECONNREFUSED.*hosts and ports in EVENTSTORE_URL/,
+      );
+      await told(
+        `esdb+discover://127.0.0.1:${port}?tls=false&maxDiscoverAttempts=2`,
+        /No server answers \(.*ECONNREFUSED/,
+      );
       assert.equal(bench.lines.filter((line) => line.includes('cannot be reached')).length, 1);
       assert.match(bench.lines[0]!, /ECONNREFUSED.*"url":"esdb\+discover:\/\/127/);
     });
@@ -199,17 +254,29 @@ describe('the connection to EventStoreDB', () => {
     });
     it('user and password are wrong', async () => {
       const { options, ca } = await tls();
-      const { port } = await serve(refusing(status.UNAUTHENTICATED, {}, () => true), options);
-      await told(`esdb://admin:s3cret@localhost:${port}?${ca}`, /does not accept user and password \(the user is admin\).*EVENTSTORE_URL/);
+      const { port } = await serve(
+        refusing(status.UNAUTHENTICATED, {}, () => true),
+        options,
+      );
+      await told(
+        `esdb://admin:s3cret@localhost:${port}?${ca}`,
+        /does not accept user and password \(the user is admin\).*EVENTSTORE_URL/,
+      );
     });
     it('the user may not read the log', async () => {
       const { options, ca } = await tls();
       const { port } = await serve(refusing(...denied, ofAll), options);
-      await told(`esdb://node:s3cret@localhost:${port}?${ca}`, /does not let the service read \$all \(the user is node\)/);
+      await told(
+        `esdb://node:s3cret@localhost:${port}?${ca}`,
+        /does not let the service read \$all \(the user is node\)/,
+      );
     });
     it('nobody is named who may', async () => {
       const { port } = await serve(refusing(...denied, (call) => !ofAll(call)));
-      await told(`esdb://localhost:${port}?tls=false`, /does not let the service read stream log-identity \(EVENTSTORE_URL names no user\)/);
+      await told(
+        `esdb://localhost:${port}?tls=false`,
+        /does not let the service read stream log-identity \(EVENTSTORE_URL names no user\)/,
+      );
     });
     it('while running, once for each cause, and when it is over', async () => {
       let refuses = false;
@@ -229,7 +296,9 @@ describe('the connection to EventStoreDB', () => {
       await assert.rejects(store.head(), refused('unavailable'));
       await serve(handlers, { port });
       await until(() => store.connected(), 'it is connected again');
-      const causes = bench.lines.filter((line) => !/answers again|interrupted/.test(line)).map((line) => /"reason":"([^"]*)"/.exec(line)![1]);
+      const causes = bench.lines
+        .filter((line) => !/answers again|interrupted/.test(line))
+        .map((line) => /"reason":"([^"]*)"/.exec(line)![1]);
       assert.equal(new Set(causes).size, causes.length, bench.lines.join('\n'));
       assert.ok(bench.lines.filter((line) => line.includes('interrupted')).length <= 1, bench.lines.join('\n'));
     });

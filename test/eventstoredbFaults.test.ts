@@ -8,7 +8,17 @@ import streams, { type BatchAppendReq } from '@eventstore/db-client/generated/st
 import any from 'google-protobuf/google/protobuf/any_pb.js';
 import empty from 'google-protobuf/google/protobuf/empty_pb.js';
 import { WrongRevision } from '../src/store/port.ts';
-import { beforeSending, breakOff, fill, ids, isSubscription, read, readAll, type ReadCall, workbench } from './eventstoredbWorkbench.ts';
+import {
+  beforeSending,
+  breakOff,
+  fill,
+  ids,
+  isSubscription,
+  read,
+  readAll,
+  type ReadCall,
+  workbench,
+} from './eventstoredbWorkbench.ts';
 import { freePort } from './freePort.ts';
 import { type AppendCall, memoryEventStore, type Proposal } from './memoryEventStore.ts';
 import { failure } from './scriptedEventStore.ts';
@@ -19,12 +29,19 @@ import { until } from './until.ts';
 const refusal = ({ id }: Proposal, type: string, details: Uint8Array, message = type) => {
   const packed = new any.Any();
   packed.pack(details, type);
-  return new streams.BatchAppendResp().setCorrelationId(new shared.UUID().setString(id)).setError(new rpc.Status().setMessage(message).setDetails(packed));
+  return new streams.BatchAppendResp()
+    .setCorrelationId(new shared.UUID().setString(id))
+    .setError(new rpc.Status().setMessage(message).setDetails(packed));
 };
 
-const timedOut = (proposal: Proposal) => refusal(proposal, 'event_store.client.Timeout', new shared.Timeout().serializeBinary());
+const timedOut = (proposal: Proposal) =>
+  refusal(proposal, 'event_store.client.Timeout', new shared.Timeout().serializeBinary());
 const wrongRevision = (proposal: Proposal, current: number) =>
-  refusal(proposal, 'event_store.client.WrongExpectedVersion', new shared.WrongExpectedVersion().setCurrentStreamRevision(String(current)).serializeBinary());
+  refusal(
+    proposal,
+    'event_store.client.WrongExpectedVersion',
+    new shared.WrongExpectedVersion().setCurrentStreamRevision(String(current)).serializeBinary(),
+  );
 
 /** Fails a call as EventStoreDB does. */
 const failAs = (call: object, code: status, details: string, about: Record<string, string> = {}): void => {
@@ -33,7 +50,12 @@ const failAs = (call: object, code: status, details: string, about: Record<strin
   (call as NodeJS.EventEmitter).emit('error', { ...failure(code, details), metadata });
 };
 
-const tooSlow = (call: object): void => failAs(call, status.ABORTED, 'Operation timed out: Consumer too slow to handle event while live. Client resubscription required.');
+const tooSlow = (call: object): void =>
+  failAs(
+    call,
+    status.ABORTED,
+    'Operation timed out: Consumer too slow to handle event while live. Client resubscription required.',
+  );
 
 describe('a healthy EventStoreDB', () => {
   const bench = workbench();
@@ -83,7 +105,10 @@ describe('a healthy EventStoreDB', () => {
     const server = await serve({
       ...memory.handlers,
       read: (call: ReadCall) => {
-        if (isSubscription(call)) beforeSending(call, (message) => { if (message.hasEvent()) sent++; });
+        if (isSubscription(call))
+          beforeSending(call, (message) => {
+            if (message.hasEvent()) sent++;
+          });
         memory.handlers.read(call);
       },
     });
@@ -97,7 +122,14 @@ describe('a healthy EventStoreDB', () => {
       if (seen === 0) {
         for (let n = 0; n < wanted; n++) memory.event('stranger-large', 'large', data);
         await until(() => sent > 300, 'they are taken while the follower is at work');
-        for (let before = -1; before !== sent; await new Promise((resolve) => { setTimeout(resolve, 300); })) before = sent;
+        for (
+          let before = -1;
+          before !== sent;
+          await new Promise((resolve) => {
+            setTimeout(resolve, 300);
+          })
+        )
+          before = sent;
         assert.ok(sent < 600, `${sent} are taken in advance`);
       }
       seen += events.length;
@@ -120,7 +152,10 @@ describe('a healthy EventStoreDB', () => {
     const store = await open(server.url, { watch: 1e6 });
     await store.append('thing-raced', -1, [newEvent()]);
     const check = alwaysConnected(store);
-    await assert.rejects(store.append('thing-raced', 0, [newEvent()]), (error) => error instanceof WrongRevision && error.actual === 1);
+    await assert.rejects(
+      store.append('thing-raced', 0, [newEvent()]),
+      (error) => error instanceof WrongRevision && error.actual === 1,
+    );
     check();
     assert.equal(server.asked(), 1);
     assert.deepEqual(bench.lines, []);
@@ -148,12 +183,19 @@ describe('a healthy EventStoreDB', () => {
 
   for (const [what, answer] of Object.entries({
     'was too slow to store it': timedOut,
-    'is busy': (proposal: Proposal) => refusal(proposal, 'google.protobuf.Empty', new empty.Empty().serializeBinary(), 'Server Is Busy'),
-    'does not know why': (proposal: Proposal) => refusal(proposal, 'event_store.client.Unknown', new shared.Unknown().serializeBinary()),
+    'is busy': (proposal: Proposal) =>
+      refusal(proposal, 'google.protobuf.Empty', new empty.Empty().serializeBinary(), 'Server Is Busy'),
+    'does not know why': (proposal: Proposal) =>
+      refusal(proposal, 'event_store.client.Unknown', new shared.Unknown().serializeBinary()),
   })) {
     it(`may answer an append that it ${what}: it is tried again over the same connection, and others go on`, async () => {
       let left = 4;
-      const memory = memoryEventStore({ script: (proposal, call, usual) => { if (proposal.stream === 'thing-slow' && left-- > 0) call.write(answer(proposal)); else usual(); } });
+      const memory = memoryEventStore({
+        script: (proposal, call, usual) => {
+          if (proposal.stream === 'thing-slow' && left-- > 0) call.write(answer(proposal));
+          else usual();
+        },
+      });
       const server = await serve(memory.handlers);
       const store = await open(server.url, { watch: 1e6 });
       const check = alwaysConnected(store);
@@ -173,7 +215,13 @@ describe('a healthy EventStoreDB', () => {
     it(`may fail a read ${what}: it is read again over the same connection`, async () => {
       const memory = memoryEventStore();
       let left = 0;
-      const server = await serve({ ...memory.handlers, read: (call: ReadCall) => { if (left-- > 0) fail(call); else memory.handlers.read(call); } });
+      const server = await serve({
+        ...memory.handlers,
+        read: (call: ReadCall) => {
+          if (left-- > 0) fail(call);
+          else memory.handlers.read(call);
+        },
+      });
       const store = await open(server.url, { watch: 1e6 });
       await store.append('thing-a', -1, newEvents(3));
       const check = alwaysConnected(store);
@@ -185,7 +233,11 @@ describe('a healthy EventStoreDB', () => {
   }
 
   it('may leave one call without an answer while it answers others: that one is made again, the connection stays', async () => {
-    const memory = memoryEventStore({ script: (proposal, _, usual) => { if (proposal.stream !== 'thing-lost' || lost-- <= 0) usual(); } });
+    const memory = memoryEventStore({
+      script: (proposal, _, usual) => {
+        if (proposal.stream !== 'thing-lost' || lost-- <= 0) usual();
+      },
+    });
     let lost = 1;
     const server = await serve(memory.handlers);
     const store = await open(server.url, { watch: 1e6 });
@@ -200,10 +252,17 @@ describe('a healthy EventStoreDB', () => {
   it('is told no time of ours with appends: its clock may differ', async () => {
     const requests: BatchAppendReq[] = [];
     const memory = memoryEventStore();
-    const store = await open((await serve({
-      ...memory.handlers,
-      batchAppend: (call: AppendCall) => { call.on('data', (request: BatchAppendReq) => requests.push(request)); memory.handlers.batchAppend(call); },
-    })).url);
+    const store = await open(
+      (
+        await serve({
+          ...memory.handlers,
+          batchAppend: (call: AppendCall) => {
+            call.on('data', (request: BatchAppendReq) => requests.push(request));
+            memory.handlers.batchAppend(call);
+          },
+        })
+      ).url,
+    );
     await store.append('thing-a', -1, [newEvent()]);
     for (const request of requests) assert.equal(request.getOptions()!.hasDeadline(), false);
     assert.ok(requests.length > 0);
@@ -213,11 +272,20 @@ describe('a healthy EventStoreDB', () => {
     const memory = memoryEventStore({
       script: (proposal, call, usual) => {
         if (!proposal.stream.startsWith('thing-')) return usual();
-        call.write(refusal(proposal, 'event_store.client.MaximumAppendSizeExceeded', new shared.MaximumAppendSizeExceeded().setMaxappendsize(1000).serializeBinary()));
+        call.write(
+          refusal(
+            proposal,
+            'event_store.client.MaximumAppendSizeExceeded',
+            new shared.MaximumAppendSizeExceeded().setMaxappendsize(1000).serializeBinary(),
+          ),
+        );
       },
     });
     const store = await open((await serve(memory.handlers)).url);
-    await assert.rejects(store.append(newStream(), -1, [newEvent()]), (error) => refused('too_large')(error) && /1000/.test((error as Error).message));
+    await assert.rejects(
+      store.append(newStream(), -1, [newEvent()]),
+      (error) => refused('too_large')(error) && /1000/.test((error as Error).message),
+    );
     assert.equal(store.connected(), true);
   });
 
@@ -228,7 +296,8 @@ describe('a healthy EventStoreDB', () => {
       ...memory.handlers,
       read: (call: ReadCall) => {
         beforeSending(call, (message) => {
-          if (isSubscription(call) && message.getEvent()?.getEvent()?.getMetadataMap().get('type')?.startsWith('$')) delivered++;
+          if (isSubscription(call) && message.getEvent()?.getEvent()?.getMetadataMap().get('type')?.startsWith('$'))
+            delivered++;
         });
         memory.handlers.read(call);
       },
@@ -248,7 +317,10 @@ describe('a healthy EventStoreDB', () => {
     assert.equal((await store.at(head))!.id, second);
     await until(() => follower.events().length === 2, 'both are delivered');
     assert.deepEqual(ids(follower.events()), [first, second]);
-    assert.deepEqual((await readAll(store)).map(({ type }) => type).filter((type) => type !== '@platform/log:logIdentified'), ['@test/things:thingChanged', '@test/things:thingChanged']);
+    assert.deepEqual(
+      (await readAll(store)).map(({ type }) => type).filter((type) => type !== '@platform/log:logIdentified'),
+      ['@test/things:thingChanged', '@test/things:thingChanged'],
+    );
     assert.deepEqual((await readAll(store, ['$>'])).length, 101);
     await until(() => store.lag() === 0, 'the lag is gone');
     assert.deepEqual([delivered, bench.lines], [0, []]);
@@ -261,7 +333,8 @@ describe('a healthy EventStoreDB', () => {
       read: (call: ReadCall) => {
         beforeSending(call, (message) => {
           const event = message.getEvent()?.getEvent();
-          if (event?.getMetadataMap().get('type') === 'stranger') event.setStreamRevision('9223372036854775807').setCommitPosition('18446744073709551615');
+          if (event?.getMetadataMap().get('type') === 'stranger')
+            event.setStreamRevision('9223372036854775807').setCommitPosition('18446744073709551615');
         });
         memory.handlers.read(call);
       },
@@ -296,25 +369,46 @@ describe('a cluster of EventStoreDB', () => {
           took.push(n);
           return usual();
         }
-        if (leading === undefined) return void call.write(refusal(proposal, 'google.protobuf.Empty', new empty.Empty().serializeBinary(), 'No leader info available in response'));
-        failAs(call, status.NOT_FOUND, 'Leader info available', { exception: 'not-leader', 'leader-endpoint-host': '127.0.0.1', 'leader-endpoint-port': String(leading) });
+        if (leading === undefined)
+          return void call.write(
+            refusal(
+              proposal,
+              'google.protobuf.Empty',
+              new empty.Empty().serializeBinary(),
+              'No leader info available in response',
+            ),
+          );
+        failAs(call, status.NOT_FOUND, 'Leader info available', {
+          exception: 'not-leader',
+          'leader-endpoint-host': '127.0.0.1',
+          'leader-endpoint-port': String(leading),
+        });
       },
     });
     const servers: Awaited<ReturnType<typeof serve>>[] = [];
     for (let n = 0; n < 3; n++) {
       ports.push(await freePort());
-      servers.push(await serve({
-        ...memory.handlers,
-        batchAppend: (call: AppendCall) => {
-          assert.deepEqual(call.metadata.get('requires-leader'), ['true']);
-          nodes.set(call, n);
-          memory.handlers.batchAppend(call);
-        },
-      }, { port: ports[n]!, leader: () => leading }));
+      servers.push(
+        await serve(
+          {
+            ...memory.handlers,
+            batchAppend: (call: AppendCall) => {
+              assert.deepEqual(call.metadata.get('requires-leader'), ['true']);
+              nodes.set(call, n);
+              memory.handlers.batchAppend(call);
+            },
+          },
+          { port: ports[n]!, leader: () => leading },
+        ),
+      );
     }
     return {
-      servers, took, ports,
-      lead: (n: number | undefined) => { leading = n === undefined ? undefined : ports[n]; },
+      servers,
+      took,
+      ports,
+      lead: (n: number | undefined) => {
+        leading = n === undefined ? undefined : ports[n];
+      },
       url: `esdb://${ports.map((port) => `127.0.0.1:${port}`).join(',')}?tls=false`,
     };
   };
@@ -326,7 +420,11 @@ describe('a cluster of EventStoreDB', () => {
     const follower = following(store);
     const stream = newStream();
     await store.append(stream, -1, [newEvent()]);
-    for (const [revision, node] of [[0, 2], [1, 1], [2, 0]] as const) {
+    for (const [revision, node] of [
+      [0, 2],
+      [1, 1],
+      [2, 0],
+    ] as const) {
       lead(node);
       took.length = 0;
       assert.equal((await store.append(stream, revision, [newEvent()])).revision, revision + 1);
@@ -357,8 +455,14 @@ describe('a cluster of EventStoreDB', () => {
     servers[0]!.stop();
     // It takes connections and says nothing.
     const sockets = new Set<Socket>();
-    const hanging = createServer((socket) => void sockets.add(socket.on('error', () => undefined))).listen(ports[0], '127.0.0.1');
-    bench.ends.push(() => { hanging.close(); for (const socket of sockets) socket.destroy(); });
+    const hanging = createServer((socket) => void sockets.add(socket.on('error', () => undefined))).listen(
+      ports[0],
+      '127.0.0.1',
+    );
+    bench.ends.push(() => {
+      hanging.close();
+      for (const socket of sockets) socket.destroy();
+    });
     await once(hanging, 'listening');
     for (let n = 0; n < 5; n++) {
       const store = await open(`${url}&gossipTimeout=1000`, { watch: 1e6 });

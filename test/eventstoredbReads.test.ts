@@ -13,21 +13,30 @@ describe('the adapter of EventStoreDB', () => {
   it('leaves no call behind when a reader has enough', async () => {
     const memory = memoryEventStore();
     let [calls, cancelled] = [-100, 0];
-    const store = await open((await serve({
-      ...memory.handlers,
-      read: (call: ReadCall) => {
-        calls++;
-        call.on('cancelled', () => cancelled++);
-        // As if there were more to come.
-        if (calls > 0) call.end = () => call;
-        memory.handlers.read(call);
-      },
-    })).url, { watch: 1e6 });
+    const store = await open(
+      (
+        await serve({
+          ...memory.handlers,
+          read: (call: ReadCall) => {
+            calls++;
+            call.on('cancelled', () => cancelled++);
+            // As if there were more to come.
+            if (calls > 0) call.end = () => call;
+            memory.handlers.read(call);
+          },
+        })
+      ).url,
+      { watch: 1e6 },
+    );
     for (let n = 0; n < 6; n++) await store.append('thing-long', 500 * n - 1, newEvents(500));
     [calls, cancelled] = [0, 0];
     for await (const _ of store.read('thing-long')) break;
     for await (const _ of store.follow(0, undefined, new AbortController().signal)) break;
-    await assert.rejects((async () => { for await (const _ of store.follow(0, undefined, new AbortController().signal)) throw new Error('enough'); })());
+    await assert.rejects(
+      (async () => {
+        for await (const _ of store.follow(0, undefined, new AbortController().signal)) throw new Error('enough');
+      })(),
+    );
     await until(() => cancelled === 3, `all are cancelled: ${calls} ${cancelled}`);
     assert.equal(calls, 3);
   });
@@ -35,16 +44,25 @@ describe('the adapter of EventStoreDB', () => {
   it('reads on when a read breaks off', async () => {
     const memory = memoryEventStore();
     let broken = 0;
-    const store = await open((await serve({
-      ...memory.handlers,
-      read: (call: ReadCall) => {
-        let sent = 0;
-        beforeSending(call, () => { if (sent++ === 600 && broken++ < 2) breakOff(call, status.UNAVAILABLE); });
-        memory.handlers.read(call);
-      },
-    })).url);
+    const store = await open(
+      (
+        await serve({
+          ...memory.handlers,
+          read: (call: ReadCall) => {
+            let sent = 0;
+            beforeSending(call, () => {
+              if (sent++ === 600 && broken++ < 2) breakOff(call, status.UNAVAILABLE);
+            });
+            memory.handlers.read(call);
+          },
+        })
+      ).url,
+    );
     for (let n = 0; n < 4; n++) await store.append('thing-long', 400 * n - 1, newEvents(400));
-    assert.deepEqual((await read(store, 'thing-long')).map(({ revision }) => revision), Array.from({ length: 1600 }, (_, n) => n));
+    assert.deepEqual(
+      (await read(store, 'thing-long')).map(({ revision }) => revision),
+      Array.from({ length: 1600 }, (_, n) => n),
+    );
     const all = await readAll(store, ['@test/']);
     assert.equal(new Set(ids(all)).size, 1600);
     assert.equal(all.length, 1600);
@@ -76,13 +94,19 @@ describe('the adapter of EventStoreDB', () => {
 
   it('takes a position beyond 2^53 for an error', async () => {
     const memory = memoryEventStore();
-    const store = await open((await serve({
-      ...memory.handlers,
-      read: (call: ReadCall) => {
-        beforeSending(call, (message) => { message.getEvent()?.getEvent()?.setCommitPosition('9007199254740992'); });
-        memory.handlers.read(call);
-      },
-    })).url);
+    const store = await open(
+      (
+        await serve({
+          ...memory.handlers,
+          read: (call: ReadCall) => {
+            beforeSending(call, (message) => {
+              message.getEvent()?.getEvent()?.setCommitPosition('9007199254740992');
+            });
+            memory.handlers.read(call);
+          },
+        })
+      ).url,
+    );
     await store.append('thing-a', -1, [newEvent()]);
     await assert.rejects(read(store, 'thing-a'), /beyond 2\^53/);
     await assert.rejects(following(store).done, /beyond 2\^53/);
@@ -98,7 +122,10 @@ describe('the adapter of EventStoreDB', () => {
     assert.equal(await two.checkpoint('reactions'), 20);
     await Promise.all([30, 40, 50].map((position) => one.setCheckpoint('reactions', position)));
     assert.equal(await two.checkpoint('reactions'), 50);
-    assert.deepEqual((await read(one, '$$checkpoint-reactions')).map(({ type, data }) => ({ type, data })), [{ type: '$metadata', data: '{"$maxCount":10}' }]);
+    assert.deepEqual(
+      (await read(one, '$$checkpoint-reactions')).map(({ type, data }) => ({ type, data })),
+      [{ type: '$metadata', data: '{"$maxCount":10}' }],
+    );
     assert.equal(one.id, two.id);
   });
 });

@@ -5,7 +5,10 @@ import { memoryEventStore } from './memoryEventStore.ts';
 import { newEvent, newEvents, newStream } from './store.contract.ts';
 import { until } from './until.ts';
 
-const touched = (stream: string) => (error: unknown): boolean => error instanceof TouchedStream && error.stream === stream;
+const touched =
+  (stream: string) =>
+  (error: unknown): boolean =>
+    error instanceof TouchedStream && error.stream === stream;
 
 describe('a stream of EventStoreDB that somebody has touched', () => {
   const bench = workbench();
@@ -18,8 +21,14 @@ describe('a stream of EventStoreDB that somebody has touched', () => {
     let appends = 0;
     const { url } = await serve({
       ...memory.handlers,
-      read: (call: ReadCall) => { if (!isSubscription(call)) reads++; memory.handlers.read(call); },
-      batchAppend: (call) => { call.on('data', () => appends++); memory.handlers.batchAppend(call); },
+      read: (call: ReadCall) => {
+        if (!isSubscription(call)) reads++;
+        memory.handlers.read(call);
+      },
+      batchAppend: (call) => {
+        call.on('data', () => appends++);
+        memory.handlers.batchAppend(call);
+      },
     });
     const store = await open(url, { watch: 1e6 });
     await store.append('thing-a', -1, newEvents(5));
@@ -31,7 +40,14 @@ describe('a stream of EventStoreDB that somebody has touched', () => {
     ['was cut with $tb', (memory) => memory.metadata('thing-a', '{"$tb":3}'), 3],
     ['was cut with $tb behind its end', (memory) => memory.metadata('thing-a', '{"$tb":9}'), 5],
     ['was deleted', (memory) => memory.softDelete('thing-a'), Infinity],
-    ['was deleted and written to again', (memory) => { memory.softDelete('thing-a'); memory.event('thing-a', 'other'); }, 5],
+    [
+      'was deleted and written to again',
+      (memory) => {
+        memory.softDelete('thing-a');
+        memory.event('thing-a', 'other');
+      },
+      5,
+    ],
     ['was deleted for ever', (memory) => void memory.end('thing-a'), Infinity],
     ['has lost an event in the middle', (memory) => memory.scavenge('thing-a', 2), 3],
     ['has lost its last event', (memory) => memory.scavenge('thing-a', 4), Infinity],
@@ -40,7 +56,14 @@ describe('a stream of EventStoreDB that somebody has touched', () => {
       const { memory, store } = await started();
       await store.append('thing-b', -1, newEvents(3));
       touch(memory);
-      for (const from of [0, 1, 2]) await assert.rejects(async () => { for await (const _ of store.read('thing-a', from)); }, touched('thing-a'), String(from));
+      for (const from of [0, 1, 2])
+        await assert.rejects(
+          async () => {
+            for await (const _ of store.read('thing-a', from));
+          },
+          touched('thing-a'),
+          String(from),
+        );
       if (least < 5) for await (const events of store.read('thing-a', least)) assert.equal(events[0]!.revision, least);
       assert.equal((await read(store, 'thing-b')).length, 3);
       assert.equal(store.connected(), true);
@@ -59,7 +82,8 @@ describe('a stream of EventStoreDB that somebody has touched', () => {
     const { memory, store, counted } = await started();
     memory.end('thing-a');
     const { appends } = counted();
-    for (const expected of [-1, 4]) await assert.rejects(store.append('thing-a', expected, [newEvent()]), touched('thing-a'));
+    for (const expected of [-1, 4])
+      await assert.rejects(store.append('thing-a', expected, [newEvent()]), touched('thing-a'));
     assert.equal(counted().appends, appends + 2);
     assert.equal(store.connected(), true);
   });
@@ -68,7 +92,10 @@ describe('a stream of EventStoreDB that somebody has touched', () => {
     const { memory, store } = await started();
     memory.metadata('thing-a', '{"$maxCount":1}');
     await assert.rejects(store.append('thing-a', 1, [newEvent()]), touched('thing-a'));
-    await assert.rejects(store.append('thing-a', 3, [newEvent()]), (error) => error instanceof WrongRevision && error.actual === 4);
+    await assert.rejects(
+      store.append('thing-a', 3, [newEvent()]),
+      (error) => error instanceof WrongRevision && error.actual === 4,
+    );
   });
 
   it('may be one of checkpoints: those set last are there', async () => {

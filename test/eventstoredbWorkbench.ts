@@ -9,7 +9,8 @@ import { gather, newEvents, newStream } from './store.contract.ts';
 export type ReadCall = ServerWritableStream<ReadReq, ReadResp>;
 
 /** Ends a call on the server's side with a failure. */
-export const breakOff = (call: object, code: status): void => void (call as NodeJS.EventEmitter).emit('error', failure(code));
+export const breakOff = (call: object, code: status): void =>
+  void (call as NodeJS.EventEmitter).emit('error', failure(code));
 
 /** Shows a test what the server is about to send: it may change the message, or keep it back by answering false. */
 export const beforeSending = (call: ReadCall, look: (message: ReadResp) => unknown): void => {
@@ -22,7 +23,11 @@ export const isSubscription = (call: ReadCall): boolean => call.request.getOptio
 export const ids = (events: readonly { readonly id: string }[]): string[] => events.map(({ id }) => id);
 export const read = (store: EventStore, stream: string): Promise<StoredEvent[]> => gather(store.read(stream));
 export const readAll = (store: EventStore, filter?: Filter): Promise<StoredEvent[]> =>
-  gather((async function* () { for await (const { events } of store.readAll(0, filter)) yield events; })());
+  gather(
+    (async function* () {
+      for await (const { events } of store.readAll(0, filter)) yield events;
+    })(),
+  );
 
 /** Appends events to streams of their own, one after the other; their ids. */
 export const fill = async (store: EventStore, count: number): Promise<string[]> => {
@@ -44,7 +49,11 @@ export const workbench = () => {
       return server;
     },
     open: async (url: string, times: Partial<Times> = {}): Promise<EventStoreDb> => {
-      const store = await openEventStoreDb({ url, times: { ...quick, ...times }, log: (message, about) => bench.lines.push(`${message} ${JSON.stringify(about)}`) });
+      const store = await openEventStoreDb({
+        url,
+        times: { ...quick, ...times },
+        log: (message, about) => bench.lines.push(`${message} ${JSON.stringify(about)}`),
+      });
       bench.ends.push(() => store.close());
       return store;
     },
@@ -52,13 +61,28 @@ export const workbench = () => {
     following: (store: EventStore, after = 0, filter?: Filter) => {
       const stop = new AbortController();
       const batches: Batch[] = [];
-      const done = (async () => { for await (const batch of store.follow(after, filter, stop.signal)) batches.push(batch); })();
+      const done = (async () => {
+        for await (const batch of store.follow(after, filter, stop.signal)) batches.push(batch);
+      })();
       done.catch(() => undefined);
-      bench.ends.push(async () => { stop.abort(); await done.catch(() => undefined); });
-      return { batches, done, events: (): StoredEvent[] => batches.flatMap(({ events }) => [...events]).filter(({ type }) => type.startsWith('@test/')) };
+      bench.ends.push(async () => {
+        stop.abort();
+        await done.catch(() => undefined);
+      });
+      return {
+        batches,
+        done,
+        events: (): StoredEvent[] =>
+          batches.flatMap(({ events }) => [...events]).filter(({ type }) => type.startsWith('@test/')),
+      };
     },
   };
-  beforeEach(() => { bench.ends = []; bench.lines = []; });
-  afterEach(async () => { for (const end of bench.ends.reverse()) await end(); });
+  beforeEach(() => {
+    bench.ends = [];
+    bench.lines = [];
+  });
+  afterEach(async () => {
+    for (const end of bench.ends.reverse()) await end();
+  });
   return bench;
 };

@@ -12,10 +12,16 @@ describe('Fair shares', () => {
     const inTurn = fairShares({ places: 2, express: 0, inLine: 10, inAll: 100, now: clock.now, ...bounds });
     const begun: string[] = [];
     const ends = new Map<string, (ms: number) => void>();
-    const ask = (name: string, signal = never) => inTurn(name[0]!, signal, (used) => {
-      begun.push(name);
-      return new Promise<string>((resolve) => { ends.set(name, (ms) => { used(ms); resolve(name); }); });
-    });
+    const ask = (name: string, signal = never) =>
+      inTurn(name[0]!, signal, (used) => {
+        begun.push(name);
+        return new Promise<string>((resolve) => {
+          ends.set(name, (ms) => {
+            used(ms);
+            resolve(name);
+          });
+        });
+      });
     /** Ends the turn, after so many milliseconds. */
     const end = async (name: string, ms = 0) => {
       clock.pass(ms);
@@ -119,7 +125,9 @@ describe('Fair shares', () => {
 
   it('go on after work that fails', async () => {
     const inTurn = fairShares({ places: 1, express: 0, inLine: 1, inAll: 1 });
-    const failing = inTurn('a', never, async () => { throw new Error('failed'); });
+    const failing = inTurn('a', never, async () => {
+      throw new Error('failed');
+    });
     const next = inTurn('a', never, async () => 'next');
     await assert.rejects(failing, /failed/);
     assert.equal(await next, 'next');

@@ -9,15 +9,24 @@ import { logAudit } from './logAudit.ts';
 import { describeOwnRedis, type OwnRedis } from './redisServer.ts';
 import { sampled } from './sample.ts';
 
-type Scene = { readonly round: string; readonly nodes: Cluster; readonly redis: OwnRedis; readonly load: Load; readonly leader: ClusterNode; readonly other: ClusterNode };
+type Scene = {
+  readonly round: string;
+  readonly nodes: Cluster;
+  readonly redis: OwnRedis;
+  readonly load: Load;
+  readonly leader: ClusterNode;
+  readonly other: ClusterNode;
+};
 
 /** The leader loses some of its ways out until the other has taken over. */
-const losing = (how: 'cut' | 'stall', ...ways: readonly ('toLog' | 'toRedis')[]) => async ({ load, leader, other }: Scene): Promise<void> => {
-  for (const way of ways) leader[way][how]();
-  await Promise.all([saysSo(leader), takesOver(other)]);
-  await goesOn(load, other);
-  for (const way of ways) leader[way].resume();
-};
+const losing =
+  (how: 'cut' | 'stall', ...ways: readonly ('toLog' | 'toRedis')[]) =>
+  async ({ load, leader, other }: Scene): Promise<void> => {
+    for (const way of ways) leader[way][how]();
+    await Promise.all([saysSo(leader), takesOver(other)]);
+    await goesOn(load, other);
+    for (const way of ways) leader[way].resume();
+  };
 
 /** What happens while the load runs, and what must be seen of it. Afterwards all nodes must go on by themselves. */
 const troubles: Record<string, (scene: Scene) => Promise<void>> = {
@@ -72,7 +81,13 @@ const troubles: Record<string, (scene: Scene) => Promise<void>> = {
     }
   },
   'a leader that stands still for longer than its lease': async ({ round, leader, other }) => {
-    const create = (node: ApiNode) => node.ask('POST', '/operations-manager/automations', { name: `${round}-asleep` }, { 'Idempotency-Key': `${round}-asleep` });
+    const create = (node: ApiNode) =>
+      node.ask(
+        'POST',
+        '/operations-manager/automations',
+        { name: `${round}-asleep` },
+        { 'Idempotency-Key': `${round}-asleep` },
+      );
     leader.sleep();
     try {
       const asked = create(leader);
@@ -104,7 +119,11 @@ describeOwnRedis('several nodes under load', function (redis) {
     this.timeout(300_000);
     nodes = await cluster(redis());
     await nodes.start();
-    check = loadCheck({ nodes: nodes.nodes, settings: nodes.settings, audit: logAudit(() => openSqliteReader(nodes.logFile)) });
+    check = loadCheck({
+      nodes: nodes.nodes,
+      settings: nodes.settings,
+      audit: logAudit(() => openSqliteReader(nodes.logFile)),
+    });
   });
   after(() => nodes?.remove());
 
@@ -124,7 +143,9 @@ describeOwnRedis('several nodes under load', function (redis) {
         // What a failure left behind must not spoil the next round.
         await nodes.mend();
         await load.stop();
-        note(`${JSON.stringify(load.tally())}; ${nodes.nodes.map(({ name, logged }) => `${name} has logged:\n${logged()}`).join('')}`);
+        note(
+          `${JSON.stringify(load.tally())}; ${nodes.nodes.map(({ name, logged }) => `${name} has logged:\n${logged()}`).join('')}`,
+        );
       }
       await check(load, round);
     });

@@ -10,33 +10,70 @@ import { startService, type TestService } from './service.ts';
 const given = specification(form);
 const none = { referrers: [] };
 const content = {
-  name: 'Ports', description: null, struct: { type: 'object', items: [] }, schema: { type: 'object', title: 'Ports', properties: {} },
-  uiSchema: {}, validationSchema: {}, bindingSchema: {}, version: '1.0.0', tags: [], namespace: null,
+  name: 'Ports',
+  description: null,
+  struct: { type: 'object', items: [] },
+  schema: { type: 'object', title: 'Ports', properties: {} },
+  uiSchema: {},
+  validationSchema: {},
+  bindingSchema: {},
+  version: '1.0.0',
+  tags: [],
+  namespace: null,
 };
 const created = { type: 'formCreated', data: content } as const;
 const trigger = { kind: 'trigger', name: 'By hand' };
 
 describe('A form', () => {
-  it('needs a name, and has an empty layout and schema unless given', () => given().when(create, { name: 'Ports' }, none).then(created));
+  it('needs a name, and has an empty layout and schema unless given', () =>
+    given().when(create, { name: 'Ports' }, none).then(created));
 
   it('keeps what it is given, but for times and authors', () => {
-    const more = { description: 'All', struct: { type: 'object', items: [], extra: 1 }, schema: { type: 'array', title: 'T', 'x-any': true }, uiSchema: { a: 1 }, bindingSchema: null, version: '2', tags: [1, 'a'], namespace: { name: 'p' } };
-    given().when(create, { name: 'Ports', ...more, created: '2020-01-01T00:00:00.000Z', createdBy: 'x' }, none).then({ type: 'formCreated', data: { ...content, ...more } });
+    const more = {
+      description: 'All',
+      struct: { type: 'object', items: [], extra: 1 },
+      schema: { type: 'array', title: 'T', 'x-any': true },
+      uiSchema: { a: 1 },
+      bindingSchema: null,
+      version: '2',
+      tags: [1, 'a'],
+      namespace: { name: 'p' },
+    };
+    given()
+      .when(create, { name: 'Ports', ...more, created: '2020-01-01T00:00:00.000Z', createdBy: 'x' }, none)
+      .then({ type: 'formCreated', data: { ...content, ...more } });
   });
 
-  it('refuses a schema that cannot be compiled', () => given().when(create, { name: 'Ports' }, { ...none, schemaFault: 'remote reference' }).thenRefused('invalid', /remote reference.*"\/schema"/));
+  it('refuses a schema that cannot be compiled', () =>
+    given()
+      .when(create, { name: 'Ports' }, { ...none, schemaFault: 'remote reference' })
+      .thenRefused('invalid', /remote reference.*"\/schema"/));
 
   it('changes what an update says, and nothing when that is so already', () => {
-    given(created).when(update, { name: 'Ports', description: 'All' }, none).then({ type: 'formChanged', data: { description: 'All' } });
-    given(created, { type: 'formChanged', data: { description: 'All' } }).when(update, { name: 'Ports', description: 'All' }, none).thenNothing();
-    given(created).when(update, { ...content, created: '2020-01-01T00:00:00.000Z' }, none).thenNothing();
-    given(created).when(update, { struct: { type: 'object', items: [{}] } }, none).thenRefused('invalid', /"\/options\/struct\/items\/0\/type"|"\/options\/struct\/items\/0\/nodeId"/);
-    given(created).when(update, { _id: 'a'.repeat(24), id: 'b'.repeat(24) }, none).thenRefused('invalid', /"\/options\/id"/);
+    given(created)
+      .when(update, { name: 'Ports', description: 'All' }, none)
+      .then({ type: 'formChanged', data: { description: 'All' } });
+    given(created, { type: 'formChanged', data: { description: 'All' } })
+      .when(update, { name: 'Ports', description: 'All' }, none)
+      .thenNothing();
+    given(created)
+      .when(update, { ...content, created: '2020-01-01T00:00:00.000Z' }, none)
+      .thenNothing();
+    given(created)
+      .when(update, { struct: { type: 'object', items: [{}] } }, none)
+      .thenRefused('invalid', /"\/options\/struct\/items\/0\/type"|"\/options\/struct\/items\/0\/nodeId"/);
+    given(created)
+      .when(update, { _id: 'a'.repeat(24), id: 'b'.repeat(24) }, none)
+      .thenRefused('invalid', /"\/options\/id"/);
   });
 
   it('keeps its name while a trigger names it by that', () => {
-    given(created).when(update, { name: 'Interfaces' }, none).then({ type: 'formChanged', data: { name: 'Interfaces' } });
-    given(created).when(update, { name: 'Interfaces' }, { referrers: [trigger] }).thenRefused('conflict', /By hand/);
+    given(created)
+      .when(update, { name: 'Interfaces' }, none)
+      .then({ type: 'formChanged', data: { name: 'Interfaces' } });
+    given(created)
+      .when(update, { name: 'Interfaces' }, { referrers: [trigger] })
+      .thenRefused('conflict', /By hand/);
   });
 
   it('goes once', () => {
@@ -47,50 +84,89 @@ describe('A form', () => {
 
 describe('An imported form', () => {
   const refs = { ...none, accounts: { jo: 'c'.repeat(24) } };
-  const authors = { created: '2020-01-01T00:00:00.000Z', createdBy: 'jo', lastUpdated: '2021-01-01T00:00:00.000Z', lastUpdatedBy: 'somebody' };
+  const authors = {
+    created: '2020-01-01T00:00:00.000Z',
+    createdBy: 'jo',
+    lastUpdated: '2021-01-01T00:00:00.000Z',
+    lastUpdatedBy: 'somebody',
+  };
   const document = { _id: context.id, id: context.id, ...content, ...authors };
   const restored = { type: 'formRestored', data: { ...content, ...authors, createdBy: 'c'.repeat(24) } } as const;
 
   it('keeps times and authors', () => given().when(importOne, { form: document }, refs).then(restored));
-  it('is no change when it is so already', () => given(restored).when(importOne, { form: document }, refs).thenNothing());
+  it('is no change when it is so already', () =>
+    given(restored).when(importOne, { form: document }, refs).thenNothing());
   it('refuses other content under a used id or name unless it may overwrite', () => {
     const other = { ...document, version: '2' };
-    given(restored).when(importOne, { form: other }, refs).thenRefused('conflict', /"\/_id"/);
-    given(restored).when(importOne, { form: other, overwrite: true }, refs).then({ type: 'formRestored', data: { ...restored.data, version: '2' } });
-    given(restored).when(importOne, { form: { ...document, _id: 'd'.repeat(24), id: 'd'.repeat(24) } }, refs).thenRefused('conflict', /"\/name"/);
-    given(restored).when(importOne, { form: { ...document, _id: 'd'.repeat(24), id: 'd'.repeat(24) }, overwrite: true }, refs).thenNothing();
+    given(restored)
+      .when(importOne, { form: other }, refs)
+      .thenRefused('conflict', /"\/_id"/);
+    given(restored)
+      .when(importOne, { form: other, overwrite: true }, refs)
+      .then({ type: 'formRestored', data: { ...restored.data, version: '2' } });
+    given(restored)
+      .when(importOne, { form: { ...document, _id: 'd'.repeat(24), id: 'd'.repeat(24) } }, refs)
+      .thenRefused('conflict', /"\/name"/);
+    given(restored)
+      .when(importOne, { form: { ...document, _id: 'd'.repeat(24), id: 'd'.repeat(24) }, overwrite: true }, refs)
+      .thenNothing();
   });
   it('renames no form that a trigger names', () =>
-    given(restored).when(importOne, { form: { ...document, name: 'Other' }, overwrite: true }, { ...refs, referrers: [trigger] }).thenRefused('conflict', /By hand/));
+    given(restored)
+      .when(importOne, { form: { ...document, name: 'Other' }, overwrite: true }, { ...refs, referrers: [trigger] })
+      .thenRefused('conflict', /By hand/));
 });
 
 describe('The deletion of forms', () => {
   const given = specification(formDeletion);
   const decided = { type: 'formsDeleted', data: { ids: ['a', 'b'] } } as const;
   it('is one decision, which is complete once', () => {
-    given().when(decideDeletion, { ids: ['a', 'b', 'a'] }, { missing: [], referrers: [] }).then(decided);
+    given()
+      .when(decideDeletion, { ids: ['a', 'b', 'a'] }, { missing: [], referrers: [] })
+      .then(decided);
     given(decided).when(complete, undefined).then({ type: 'formDeletionCompleted', data: {} });
     given(decided, { type: 'formDeletionCompleted', data: {} }).when(complete, undefined).thenNothing();
   });
-  it('of none is nothing', () => given().when(decideDeletion, { ids: [] }, { missing: [], referrers: [] }).thenNothing());
+  it('of none is nothing', () =>
+    given().when(decideDeletion, { ids: [] }, { missing: [], referrers: [] }).thenNothing());
   it('names all forms that are not there, and all triggers that are in the way', () => {
-    given().when(decideDeletion, { ids: ['a', 'b'] }, { missing: ['a', 'b'], referrers: [trigger] }).thenRefused('not_found', /a, b/);
-    given().when(decideDeletion, { ids: ['a'] }, { missing: [], referrers: [trigger, { kind: 'trigger', name: '(hidden)' }] }).thenRefused('conflict', /By hand.*hidden/);
+    given()
+      .when(decideDeletion, { ids: ['a', 'b'] }, { missing: ['a', 'b'], referrers: [trigger] })
+      .thenRefused('not_found', /a, b/);
+    given()
+      .when(
+        decideDeletion,
+        { ids: ['a'] },
+        { missing: [], referrers: [trigger, { kind: 'trigger', name: '(hidden)' }] },
+      )
+      .thenRefused('conflict', /By hand.*hidden/);
   });
 });
 
 describe('The layout of a form', () => {
   const base = { nodeId: 'n', title: 'T', description: '' };
   const check = (...items: object[]) => checkedStruct({ type: 'object', items }, '/struct').items;
-  const faulty = (item: object, path: string) => assert.throws(() => check(item), (error) => {
-    assert.ok(error instanceof Refusal && error.code === 'invalid');
-    assert.equal(error.faults[0]?.path, path);
-    return true;
-  });
+  const faulty = (item: object, path: string) =>
+    assert.throws(
+      () => check(item),
+      (error) => {
+        assert.ok(error instanceof Refusal && error.code === 'invalid');
+        assert.equal(error.faults[0]?.path, path);
+        return true;
+      },
+    );
 
   it('has items of every kind, with whatever else they say', () => {
     const items = [
-      { ...base, type: 'array', items: [{ ...base, type: 'boolean', default: null, enum: [{ id: 1, value: true }] }], required: ['a'], collapsed: true, minItems: null, 'x-any': {} },
+      {
+        ...base,
+        type: 'array',
+        items: [{ ...base, type: 'boolean', default: null, enum: [{ id: 1, value: true }] }],
+        required: ['a'],
+        collapsed: true,
+        minItems: null,
+        'x-any': {},
+      },
       { ...base, type: 'number', placeholder: '', required: false, minimum: 0.5, maximum: null, default: null },
       { ...base, type: 'string', placeholder: 'x', required: true, pattern: '^x', minLength: 1 },
       { ...base, type: 'string', format: 'data-url' },
@@ -106,7 +182,8 @@ describe('The layout of a form', () => {
   });
 
   it('refuses items that are not as their kind is, and says where', () => {
-    for (const member of ['nodeId', 'title', 'description']) faulty({ ...base, type: 'boolean', [member]: undefined }, `/struct/items/0/${member}`);
+    for (const member of ['nodeId', 'title', 'description'])
+      faulty({ ...base, type: 'boolean', [member]: undefined }, `/struct/items/0/${member}`);
     faulty({ ...base, type: 'object' }, '/struct/items/0/items');
     faulty(base, '/struct/items/0/type');
     faulty({ ...base, type: 'number', required: true }, '/struct/items/0/placeholder');
@@ -115,12 +192,22 @@ describe('The layout of a form', () => {
     faulty({ ...base, type: 'boolean', enum: [{ id: 1 }] }, '/struct/items/0/enum/0/value');
     faulty({ ...base, type: 'string', enum: 'a' }, '/struct/items/0/enum');
     faulty({ ...base, type: 'string', minLength: -1 }, '/struct/items/0/minLength');
-    faulty({ ...base, type: 'object', items: [{ ...base, type: 'object', items: [3] }] }, '/struct/items/0/items/0/items/0');
+    faulty(
+      { ...base, type: 'object', items: [{ ...base, type: 'object', items: [3] }] },
+      '/struct/items/0/items/0/items/0',
+    );
   });
 
   it('is bounded in depth and size', () => {
-    const deep = (levels: number): object => ({ ...base, type: 'object', items: levels === 1 ? [] : [deep(levels - 1)] });
-    const wide = (count: number): Struct => ({ type: 'object', items: Array.from({ length: count }, () => ({ ...base, type: 'boolean' })) });
+    const deep = (levels: number): object => ({
+      ...base,
+      type: 'object',
+      items: levels === 1 ? [] : [deep(levels - 1)],
+    });
+    const wide = (count: number): Struct => ({
+      type: 'object',
+      items: Array.from({ length: count }, () => ({ ...base, type: 'boolean' })),
+    });
     check(deep(16));
     assert.throws(() => check(deep(17)), /16 levels/);
     checkedStruct(wide(2000), '');
@@ -134,14 +221,21 @@ describe('Forms over HTTP', () => {
   const path = '/json-forms/forms';
   const make = async (body: object) => ok(await service.ask('POST', path, body)).data;
   const update = (options: object, headers = {}) => service.ask('PUT', path, { options }, headers);
-  const importAll = (forms: readonly object[], more: object = {}, headers = {}) => service.ask('POST', '/json-forms/import/forms', { forms, ...more }, headers);
-  before(async () => { service = await startService(); who = await people(service); });
+  const importAll = (forms: readonly object[], more: object = {}, headers = {}) =>
+    service.ask('POST', '/json-forms/import/forms', { forms, ...more }, headers);
+  before(async () => {
+    service = await startService();
+    who = await people(service);
+  });
   after(() => service.stop());
 
   it('are created, and show up by name and id with the names of their authors', async () => {
     const answer = await service.ask('POST', path, { name: 'Made' });
     const { status, message, data } = ok(answer);
-    assert.deepEqual([status, message, data.createdBy, data.lastUpdatedBy, data.id], ['Created', 'Successfully created form', 'admin', 'admin', data._id]);
+    assert.deepEqual(
+      [status, message, data.createdBy, data.lastUpdatedBy, data.id],
+      ['Created', 'Successfully created form', 'admin', 'admin', data._id],
+    );
     const get = await service.ask('GET', `${path}/Made`);
     assert.deepEqual(ok(get), data);
     assert.equal(get.headers.get('etag'), answer.headers.get('etag'));
@@ -154,7 +248,10 @@ describe('Forms over HTTP', () => {
     for (const validationSchema of [[{ rule: 1 }], 'none', 0, false, null, { a: [] }]) {
       const name = `Validated by ${JSON.stringify(validationSchema)}`;
       assert.deepEqual((await make({ name, validationSchema })).validationSchema, validationSchema);
-      assert.deepEqual(ok(await service.ask('GET', `${path}/${encodeURIComponent(name)}`)).validationSchema, validationSchema);
+      assert.deepEqual(
+        ok(await service.ask('GET', `${path}/${encodeURIComponent(name)}`)).validationSchema,
+        validationSchema,
+      );
     }
   });
 
@@ -166,12 +263,27 @@ describe('Forms over HTTP', () => {
   it('are listed by name and filtered', async () => {
     for (const name of ['Listed b', 'listed A']) await make({ name, tags: ['listed', 3] });
     const { results, total } = ok(await service.ask('GET', `${path}?multiEquals[tags]=listed`));
-    assert.deepEqual([results.map(({ name, createdBy }: { name: string; createdBy: string }) => [name, createdBy]), total], [[['listed A', 'admin'], ['Listed b', 'admin']], 2]);
+    assert.deepEqual(
+      [results.map(({ name, createdBy }: { name: string; createdBy: string }) => [name, createdBy]), total],
+      [
+        [
+          ['listed A', 'admin'],
+          ['Listed b', 'admin'],
+        ],
+        2,
+      ],
+    );
   });
 
   it('are updated by id or name, part by part', async () => {
     const { _id } = await make({ name: 'Updated', version: '1' });
-    assert.deepEqual([ok(await update({ name: 'Updated', version: '2' })).status, ok(await update({ _id, name: 'Renamed' })).data.version], ['OK', '2']);
+    assert.deepEqual(
+      [
+        ok(await update({ name: 'Updated', version: '2' })).status,
+        ok(await update({ _id, name: 'Renamed' })).data.version,
+      ],
+      ['OK', '2'],
+    );
     const shown = ok(await service.ask('GET', `${path}/Renamed`));
     const { data } = ok(await update(shown));
     assert.deepEqual(data, shown, 'the same again is no change');
@@ -187,12 +299,35 @@ describe('Forms over HTTP', () => {
     refused(await service.ask('POST', path, { name: 'x', _id: 'a'.repeat(24) }), 400, /"\/_id"/);
     refused(await service.ask('POST', path, { name: 'x', colour: 'red' }), 400, /"\/colour"/);
     refused(await service.ask('POST', path, { name: 'x', struct: { items: [] } }), 400, /"\/struct\/type"/);
-    refused(await service.ask('POST', path, { name: 'x', struct: { type: 'object', items: [{ nodeId: 1 }] } }), 400, /"\/struct\/items\/0/);
+    refused(
+      await service.ask('POST', path, { name: 'x', struct: { type: 'object', items: [{ nodeId: 1 }] } }),
+      400,
+      /"\/struct\/items\/0/,
+    );
     refused(await service.ask('POST', path, { name: 'x', schema: { title: 'x' } }), 400, /"\/schema\/type"/);
-    refused(await service.ask('POST', path, { name: 'x', schema: { type: 'object', title: 'x', $ref: 'https://example.net/schema' } }), 400, /"\/schema"/);
-    refused(await service.ask('POST', path, { name: 'x', schema: { type: 'no such type', title: 'x' } }), 400, /"\/schema"/);
-    refused(await service.ask('POST', path, { name: 'x', schema: { type: 'string', title: 'x', pattern: '(a)\\1' } }), 400, /"\/schema"/);
-    refused(await service.ask('POST', path, { name: 'x', namespace: { accessControl: { read: 'all' } } }), 400, /"\/namespace\/accessControl\/read"/);
+    refused(
+      await service.ask('POST', path, {
+        name: 'x',
+        schema: { type: 'object', title: 'x', $ref: 'https://example.net/schema' },
+      }),
+      400,
+      /"\/schema"/,
+    );
+    refused(
+      await service.ask('POST', path, { name: 'x', schema: { type: 'no such type', title: 'x' } }),
+      400,
+      /"\/schema"/,
+    );
+    refused(
+      await service.ask('POST', path, { name: 'x', schema: { type: 'string', title: 'x', pattern: '(a)\\1' } }),
+      400,
+      /"\/schema"/,
+    );
+    refused(
+      await service.ask('POST', path, { name: 'x', namespace: { accessControl: { read: 'all' } } }),
+      400,
+      /"\/namespace\/accessControl\/read"/,
+    );
     refused(await service.ask('GET', `${path}/x`), 404);
   });
 
@@ -211,7 +346,11 @@ describe('Forms over HTTP', () => {
   });
 
   it('are imported with ids, times and authors', async () => {
-    const document = { ...await make({ name: 'Imported' }), created: '2020-01-01T00:00:00.000Z', createdBy: 'somebody' };
+    const document = {
+      ...(await make({ name: 'Imported' })),
+      created: '2020-01-01T00:00:00.000Z',
+      createdBy: 'somebody',
+    };
     ok(await service.ask('DELETE', path, { ids: [document._id] }));
     const first = await importAll([document]);
     assert.deepEqual(ok(first).data, [{ success: true, data: document }]);
@@ -224,7 +363,12 @@ describe('Forms over HTTP', () => {
     const elsewhere = { ...document, _id: '9'.repeat(24), id: '9'.repeat(24), version: '9' };
     refused(await importAll([elsewhere]), 409, /"\/forms\/0\/name"/);
     assert.deepEqual(ok(await importAll([elsewhere], { overwrite: true })).data[0].data, { ...document, version: '9' });
-    const { data } = ok(await importAll([{ ...document, version: '9' }, { name: 'Bad', schema: { type: 'object', title: 'x', minimum: 'low' } }]));
+    const { data } = ok(
+      await importAll([
+        { ...document, version: '9' },
+        { name: 'Bad', schema: { type: 'object', title: 'x', minimum: 'low' } },
+      ]),
+    );
     assert.deepEqual([data[0].success, data[1].success, data[1].data.errors[0].path], [true, false, '/forms/1/schema']);
     refused(await importAll([{ ...document, id: '8'.repeat(24) }]), 400, /"\/forms\/0\/id"/);
   });

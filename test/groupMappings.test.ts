@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
-import { create, groupMapping, groupMappingId, remove, update, type GroupMappingEvent } from '../src/domain/group-mappings/groupMappings.ts';
+import {
+  create,
+  groupMapping,
+  groupMappingId,
+  remove,
+  update,
+  type GroupMappingEvent,
+} from '../src/domain/group-mappings/groupMappings.ts';
 import { specification } from './given.ts';
 import { startService, type TestService } from './service.ts';
 
@@ -9,30 +16,59 @@ const created: GroupMappingEvent = { type: 'groupMappingCreated', data: mapping 
 const deleted: GroupMappingEvent = { type: 'groupMappingDeleted', data: {} };
 
 describe('group mappings: decisions', () => {
-  it('creates, without duplicates and in order', () => given().when(create, { ...mapping, platformGroups: ['a', 'b', 'a'] }).then(created));
+  it('creates, without duplicates and in order', () =>
+    given()
+      .when(create, { ...mapping, platformGroups: ['a', 'b', 'a'] })
+      .then(created));
   it('creates by an update of what is missing', () => given().when(update, mapping).then(created));
-  it('replaces the list', () => given(created).when(update, { ...mapping, platformGroups: ['b'] }).then({ type: 'groupMappingUpdated', data: { platformGroups: ['b'] } }));
-  it('takes another order for a change', () => given(created).when(update, { ...mapping, platformGroups: ['b', 'a'] }).then({ type: 'groupMappingUpdated', data: { platformGroups: ['b', 'a'] } }));
-  it('changes nothing when the list is the same', () => given(created).when(update, { ...mapping, platformGroups: ['a', 'b', 'b'] }).thenNothing());
+  it('replaces the list', () =>
+    given(created)
+      .when(update, { ...mapping, platformGroups: ['b'] })
+      .then({ type: 'groupMappingUpdated', data: { platformGroups: ['b'] } }));
+  it('takes another order for a change', () =>
+    given(created)
+      .when(update, { ...mapping, platformGroups: ['b', 'a'] })
+      .then({ type: 'groupMappingUpdated', data: { platformGroups: ['b', 'a'] } }));
+  it('changes nothing when the list is the same', () =>
+    given(created)
+      .when(update, { ...mapping, platformGroups: ['a', 'b', 'b'] })
+      .thenNothing());
   it('deletes', () => given(created).when(remove, {}).then(deleted));
   it('creates again after a delete', () => given(created, deleted).when(update, mapping).then(created));
   it('has a key of its own for every pair of names', () => {
-    const pairs = [['a', 'b c'], ['a b', 'c'], ['a%20b', 'c'], ['a', 'b%20c'], ['a/b', 'c'], ['a', 'b/c']] as const;
+    const pairs = [
+      ['a', 'b c'],
+      ['a b', 'c'],
+      ['a%20b', 'c'],
+      ['a', 'b%20c'],
+      ['a/b', 'c'],
+      ['a', 'b/c'],
+    ] as const;
     assert.equal(new Set(pairs.map(([p, e]) => groupMappingId(p, e))).size, pairs.length);
   });
 });
 
 describe('group mappings: over HTTP', () => {
   let service: TestService;
-  before(async () => { service = await startService(); });
+  before(async () => {
+    service = await startService();
+  });
   after(() => service.stop());
   const ask: TestService['ask'] = (...args) => service.ask(...args);
   const patch = (provenance: string, name: string, platformGroups: unknown, headers = {}) =>
-    ask('PATCH', `/group-mappings/${encodeURIComponent(provenance)}/${encodeURIComponent(name)}`, { updates: { platformGroups } }, headers);
+    ask(
+      'PATCH',
+      `/group-mappings/${encodeURIComponent(provenance)}/${encodeURIComponent(name)}`,
+      { updates: { platformGroups } },
+      headers,
+    );
 
   it('creates what is missing, then updates it, and shows it in GET', async () => {
     const made = await patch('ldap', 'network', ['operators', 'later']);
-    assert.deepEqual([made.status, made.body.status, made.body.data], [200, 'Created', { provenance: 'ldap', externalGroup: 'network', platformGroups: ['operators', 'later'] }]);
+    assert.deepEqual(
+      [made.status, made.body.status, made.body.data],
+      [200, 'Created', { provenance: 'ldap', externalGroup: 'network', platformGroups: ['operators', 'later'] }],
+    );
     assert.equal(made.headers.get('etag'), '"0"');
     assert.match(made.headers.get('x-event-position')!, /^\d+$/);
     const again = await patch('ldap', 'network', ['readers', 'readers']);
@@ -52,13 +88,21 @@ describe('group mappings: over HTTP', () => {
   it('takes any Unicode, slashes and percent signs in names', async () => {
     for (const name of ['a/b', '50%', '%2F', 'Zürich ☂', '𝒳', 'a b', '...', '%']) {
       assert.equal((await patch('li/dap', name, [])).status, 200, name);
-      assert.equal((await ask('GET', `/group-mappings/${encodeURIComponent('li/dap')}/${encodeURIComponent(name)}`)).body.externalGroup, name);
+      assert.equal(
+        (await ask('GET', `/group-mappings/${encodeURIComponent('li/dap')}/${encodeURIComponent(name)}`)).body
+          .externalGroup,
+        name,
+      );
     }
   });
 
   it('refuses to create what exists', async () => {
     await patch('ldap', 'twice', []);
-    const refused = await ask('POST', '/group-mappings', { provenance: 'ldap', externalGroup: 'twice', platformGroups: [] });
+    const refused = await ask('POST', '/group-mappings', {
+      provenance: 'ldap',
+      externalGroup: 'twice',
+      platformGroups: [],
+    });
     assert.deepEqual([refused.status, refused.body.metadata.errors[0].code], [409, 'conflict']);
   });
 
@@ -71,9 +115,18 @@ describe('group mappings: over HTTP', () => {
   });
 
   it('lists by external group, then provenance, with an exact total', async () => {
-    for (const [provenance, name] of [['sso', 'list-b'], ['ldap-eu', 'list-a'], ['ldap', 'list-a'], ['ldap', 'List-B']] as const) await patch(provenance, name, ['one', 'two']);
+    for (const [provenance, name] of [
+      ['sso', 'list-b'],
+      ['ldap-eu', 'list-a'],
+      ['ldap', 'list-a'],
+      ['ldap', 'List-B'],
+    ] as const)
+      await patch(provenance, name, ['one', 'two']);
     const { body } = await ask('GET', '/group-mappings?multiStartsWith[name]=LIST-');
-    assert.deepEqual(body.results.map((m: any) => `${m.externalGroup} ${m.provenance}`), ['list-a ldap', 'list-a ldap-eu', 'List-B ldap', 'list-b sso']); // results as api.md has them
+    assert.deepEqual(
+      body.results.map((m: any) => `${m.externalGroup} ${m.provenance}`),
+      ['list-a ldap', 'list-a ldap-eu', 'List-B ldap', 'list-b sso'],
+    ); // results as api.md has them
     assert.equal(body.total, 4);
     const page = await ask('GET', '/group-mappings?multiStartsWith[name]=list-&order=-1&skip=1&limit=2');
     assert.deepEqual([page.body.results.map((m: any) => m.externalGroup), page.body.total], [['List-B', 'list-a'], 4]); // as above
@@ -92,22 +145,37 @@ describe('group mappings: over HTTP', () => {
 
   it('is found by every filter', async () => {
     await patch('filters', 'Filter Me', ['alpha', 'beta']);
-    for (const query of ['multiEquals[externalGroup]=Filter%20Me', 'multiContains[name]=LTER%20m', 'multiStartsWith[provenance]=FILT', 'multiEquals[platformGroups]=beta',
-      `multiEquals=${encodeURIComponent('{"provenance":"filters","name":"Filter Me"}')}`]) {
-      assert.deepEqual((await ask('GET', `/group-mappings?${query}`)).body.results.map((m: any) => m.externalGroup), ['Filter Me'], query); // as above
+    for (const query of [
+      'multiEquals[externalGroup]=Filter%20Me',
+      'multiContains[name]=LTER%20m',
+      'multiStartsWith[provenance]=FILT',
+      'multiEquals[platformGroups]=beta',
+      `multiEquals=${encodeURIComponent('{"provenance":"filters","name":"Filter Me"}')}`,
+    ]) {
+      assert.deepEqual(
+        (await ask('GET', `/group-mappings?${query}`)).body.results.map((m: any) => m.externalGroup),
+        ['Filter Me'],
+        query,
+      ); // as above
     }
   });
 
   it('answers 304 to who has the list already, and 412 to who has an old mapping', async () => {
     const list = await ask('GET', '/group-mappings');
-    assert.equal((await ask('GET', '/group-mappings', undefined, { 'If-None-Match': list.headers.get('etag')! })).status, 304);
+    assert.equal(
+      (await ask('GET', '/group-mappings', undefined, { 'If-None-Match': list.headers.get('etag')! })).status,
+      304,
+    );
     await patch('ldap', 'matched', ['a']);
     await patch('ldap', 'matched', ['b']);
     const stale = await patch('ldap', 'matched', ['c'], { 'If-Match': '"0"' });
     assert.deepEqual([stale.status, stale.body.metadata.errors[0].code], [412, 'stale']);
     assert.equal((await patch('ldap', 'matched', ['c'], { 'If-Match': '"1"' })).status, 200);
     assert.equal((await patch('ldap', 'never', ['c'], { 'If-Match': '*' })).status, 412);
-    assert.equal((await ask('GET', '/group-mappings', undefined, { 'If-None-Match': list.headers.get('etag')! })).status, 200);
+    assert.equal(
+      (await ask('GET', '/group-mappings', undefined, { 'If-None-Match': list.headers.get('etag')! })).status,
+      200,
+    );
   });
 
   it('replays a change under its Idempotency-Key', async () => {
@@ -123,18 +191,30 @@ describe('group mappings: over HTTP', () => {
   it('refuses bad input with its place, and stores nothing', async () => {
     const total = (await ask('GET', '/group-mappings')).body.total;
     const cases: [unknown, string][] = [
-      [{}, '/updates'], [{ updates: {} }, '/updates/platformGroups'], [{ updates: { platformGroups: 'a' } }, '/updates/platformGroups'],
-      [{ updates: { platformGroups: [1] } }, '/updates/platformGroups/0'], [{ updates: { platformGroups: [], x: 1 } }, '/updates/x'], [{ updates: { platformGroups: ['a\u0000'] } }, '/updates/platformGroups/0'],
+      [{}, '/updates'],
+      [{ updates: {} }, '/updates/platformGroups'],
+      [{ updates: { platformGroups: 'a' } }, '/updates/platformGroups'],
+      [{ updates: { platformGroups: [1] } }, '/updates/platformGroups/0'],
+      [{ updates: { platformGroups: [], x: 1 } }, '/updates/x'],
+      [{ updates: { platformGroups: ['a\u0000'] } }, '/updates/platformGroups/0'],
     ];
     for (const [body, path] of cases) {
       const refused = await ask('PATCH', '/group-mappings/ldap/bad', body);
-      assert.deepEqual([refused.status, refused.body.metadata.errors[0].code, refused.body.metadata.errors[0].path], [400, 'invalid', path], JSON.stringify(body));
+      assert.deepEqual(
+        [refused.status, refused.body.metadata.errors[0].code, refused.body.metadata.errors[0].path],
+        [400, 'invalid', path],
+        JSON.stringify(body),
+      );
     }
     assert.equal((await ask('GET', '/group-mappings')).body.total, total);
   });
 
   it('refuses who may not, with the method, and changes nothing', async () => {
-    await ask('POST', '/authorization/accounts', { username: 'reader', password: 'reader-pass', memberOf: ['readers'] });
+    await ask('POST', '/authorization/accounts', {
+      username: 'reader',
+      password: 'reader-pass',
+      memberOf: ['readers'],
+    });
     const reader = service.as({ user: 'reader', password: 'reader-pass' });
     assert.equal((await reader('GET', '/group-mappings')).status, 200);
     const refused = await reader('PATCH', '/group-mappings/ldap/forbidden', { updates: { platformGroups: [] } });

@@ -15,11 +15,20 @@ for (const [name, protocol] of Object.entries(libraries)) {
   describe(`${name} can`, function () {
     let log: GrpcLog;
     let program: ChildProcess;
-    const start = (): ChildProcess => fork(new URL('clientProgram.ts', import.meta.url), [name], { execArgv: ['--import', 'tsx'], stdio: ['ignore', 'inherit', 'pipe', 'ipc'] });
+    const start = (): ChildProcess =>
+      fork(new URL('clientProgram.ts', import.meta.url), [name], {
+        execArgv: ['--import', 'tsx'],
+        stdio: ['ignore', 'inherit', 'pipe', 'ipc'],
+      });
     const ask = async (step: string, to: GrpcLog): Promise<void> => {
-      const urls = Object.fromEntries(['writer', 'reader', 'nobody'].map((account) => [account, to.url(account).replace('esdb', protocol)]));
+      const urls = Object.fromEntries(
+        ['writer', 'reader', 'nobody'].map((account) => [account, to.url(account).replace('esdb', protocol)]),
+      );
       program.send({ step, urls } satisfies Ask);
-      const [{ failure }] = await Promise.race([once(program, 'message'), once(program, 'exit').then(() => [{ failure: 'it has ended' }])]);
+      const [{ failure }] = await Promise.race([
+        once(program, 'message'),
+        once(program, 'exit').then(() => [{ failure: 'it has ended' }]),
+      ]);
       assert.equal(failure, undefined, failure);
       assert.deepEqual(to.reported, []);
     };

@@ -38,8 +38,11 @@ type Options = {
 };
 
 const byName = async (authorization: string): Promise<May> => {
-  const [name, password] = Buffer.from(authorization.replace(/^basic /i, ''), 'base64').toString().split(':') as [string, string];
-  if (!Object.hasOwn(accounts, name) || password !== passwordOf(name)) throw new Refusal('unauthenticated', 'Wrong user name or password');
+  const [name, password] = Buffer.from(authorization.replace(/^basic /i, ''), 'base64')
+    .toString()
+    .split(':') as [string, string];
+  if (!Object.hasOwn(accounts, name) || password !== passwordOf(name))
+    throw new Refusal('unauthenticated', 'Wrong user name or password');
   return (method) => accounts[name]!.includes(method);
 };
 
@@ -47,12 +50,14 @@ const ownCategories = new Set(['thing', 'payload', 'log']);
 
 /** A log in SQLite that speaks EventStoreDB's protocol at a port of localhost. */
 export const openGrpcLog = async (options: Options = {}): Promise<GrpcLog> => {
-  const folder = options.folder ?? await mkdtemp(join(tmpdir(), 'grpc-'));
+  const folder = options.folder ?? (await mkdtemp(join(tmpdir(), 'grpc-')));
   const store = await openSqliteStore({ file: join(folder, 'events.db') });
   const reported: unknown[] = [];
   const authorize = options.authorize ?? byName;
   const served = await serveLog({
-    store, host: '127.0.0.1', port: options.port ?? 0,
+    store,
+    host: '127.0.0.1',
+    port: options.port ?? 0,
     certificate: await ownCertificate(folder, 'localhost', () => undefined),
     own: options.own ?? ((stream) => ownCategories.has(stream.split('-', 1)[0]!) && stream.includes('-')),
     authorize: async (...credentials) => {
@@ -63,7 +68,11 @@ export const openGrpcLog = async (options: Options = {}): Promise<GrpcLog> => {
   });
   const caFile = authorityFile(folder);
   return {
-    store, port: served.port, folder, caFile, reported,
+    store,
+    port: served.port,
+    folder,
+    caFile,
+    reported,
     url: (account = 'node', password = passwordOf(account)) =>
       `esdb://${account}:${encodeURIComponent(password)}@localhost:${served.port}?tlsCAFile=${encodeURIComponent(caFile)}`,
     close: async () => {

@@ -32,7 +32,10 @@ describe('handle', () => {
 
   it('answers with the document that the events give, and where they are', async () => {
     const done = await plain().make('a', 'x');
-    assert.deepEqual([done.doc, done.before, done.revision, done.created, done.changed], [{ name: 'x' }, undefined, 0, true, true]);
+    assert.deepEqual(
+      [done.doc, done.before, done.revision, done.created, done.changed],
+      [{ name: 'x' }, undefined, 0, true, true],
+    );
     assert.equal(done.position, await store.head());
   });
 
@@ -64,12 +67,14 @@ describe('handle', () => {
     const before = await store.head();
     await assert.rejects(plain().make('a', 'unprojectable'), /cannot be shown/);
     assert.deepEqual(await stored('thing-a'), []);
-    assert.ok(await store.head() >= before);
+    assert.ok((await store.head()) >= before);
     assert.equal(typeof (await outcome(plain().make('b', 'unprojectable'.slice(2)))), 'object');
   });
 
   describe('before it stores', () => {
-    const throws = () => { throw new Error('not with this'); };
+    const throws = () => {
+      throw new Error('not with this');
+    };
     const no = (value: unknown) => value as never; // what the compiler would not let pass
     /** Projections that cannot show what was made. */
     const unfit: Readonly<Record<string, readonly Projection[]>> = {
@@ -81,8 +86,20 @@ describe('handle', () => {
       'to guard it': [{ ...things, guard: throws }],
       'in another collection': [things, { ...things, collection: 'more', on: { ...things.on, thingMade: throws } }],
       'to sort by in another collection': [things, { ...things, collection: 'more', sorts: { name: () => no(null) } }],
-      'for its children': [{ ...things, children: { collection: 'children', sorts: {}, filters: {}, on: { thingMade: throws } } }],
-      'to sort its children by': [{ ...things, children: { collection: 'children', sorts: { name: () => no(5) }, filters: {}, on: { thingMade: () => ({ put: [['a', {}]] }) } } }],
+      'for its children': [
+        { ...things, children: { collection: 'children', sorts: {}, filters: {}, on: { thingMade: throws } } },
+      ],
+      'to sort its children by': [
+        {
+          ...things,
+          children: {
+            collection: 'children',
+            sorts: { name: () => no(5) },
+            filters: {},
+            on: { thingMade: () => ({ put: [['a', {}]] }) },
+          },
+        },
+      ],
     };
     for (const [what, shown] of Object.entries(unfit)) {
       it(`finds out that the read models would have nothing ${what}`, async () => {
@@ -93,7 +110,18 @@ describe('handle', () => {
     }
     it('sees what everybody will read: the event as JSON', async () => {
       const seen: unknown[] = [];
-      const shown = [{ ...things, on: { ...things.on, thingMade: (_: unknown, { data }: { readonly data: { readonly name: string } }) => { seen.push(Object.keys(data)); return data; } } }];
+      const shown = [
+        {
+          ...things,
+          on: {
+            ...things.on,
+            thingMade: (_: unknown, { data }: { readonly data: { readonly name: string } }) => {
+              seen.push(Object.keys(data));
+              return data;
+            },
+          },
+        },
+      ];
       const node = writer(store, { reacting: false, shown });
       await node.make('a', 'x', { input: { name: 'x', none: undefined } });
       await writer(store, { reacting: false, shown }).rename('a', 'x');
@@ -111,7 +139,10 @@ describe('handle', () => {
         await node.make('b', 'y');
         await spoil(store, 'thing-a', badEvent('@platform/operations-manager:thingNamed', content));
         for (const other of [node, plain()]) {
-          const reason = await other.rename('a', 'z').then(() => undefined, (error: unknown) => error);
+          const reason = await other.rename('a', 'z').then(
+            () => undefined,
+            (error: unknown) => error,
+          );
           assert.ok(reason instanceof Refusal && reason.code === 'internal', String(reason));
           assert.match(reason.message, /^Event 1 of thing-a /);
           assert.equal(await outcome(other.make('c', 'x')), 'conflict');
@@ -120,11 +151,12 @@ describe('handle', () => {
         assert.equal((await node.rename('b', 'w')).revision, 1);
       });
     }
-    it('may be one that holds no names: what cannot be told is nobody\'s', async () => {
+    it("may be one that holds no names: what cannot be told is nobody's", async () => {
       const node = plain();
       await node.make('a', 'x');
       const claims = await (async () => {
-        for await (const { events } of store.readAll(0)) for (const { stream } of events) if (stream.startsWith('name-')) return stream;
+        for await (const { events } of store.readAll(0))
+          for (const { stream } of events) if (stream.startsWith('name-')) return stream;
         return assert.fail('nothing was claimed');
       })();
       await spoil(store, claims, badEvent('@platform/operations-manager:nameClaimed'));
@@ -186,11 +218,16 @@ describe('handle', () => {
   it('never keeps a stream waiting for long between two tries, however long these take', async () => {
     const node = plain();
     await node.make('a', 'x');
-    const busy: EventStore = { ...store, append: async (...args) => {
-      if (args[0] !== 'thing-a') return store.append(...args);
-      await new Promise((resolve) => { setTimeout(resolve, 20); });
-      throw new WrongRevision('thing-a', 0, 1);
-    } };
+    const busy: EventStore = {
+      ...store,
+      append: async (...args) => {
+        if (args[0] !== 'thing-a') return store.append(...args);
+        await new Promise((resolve) => {
+          setTimeout(resolve, 20);
+        });
+        throw new WrongRevision('thing-a', 0, 1);
+      },
+    };
     const rests: number[] = [];
     const { random } = Math;
     Math.random = () => 1;
@@ -225,7 +262,10 @@ describe('handle', () => {
     it('refuses another request under the same key', async () => {
       const node = plain();
       await node.make('a', 'x', { idempotency });
-      assert.equal(await outcome(node.make('a', 'x', { idempotency: { key: 'k', request: 'other' } })), 'unprocessable');
+      assert.equal(
+        await outcome(node.make('a', 'x', { idempotency: { key: 'k', request: 'other' } })),
+        'unprocessable',
+      );
     });
     it('is not left behind by a request that stored nothing', async () => {
       const node = plain();
@@ -256,14 +296,25 @@ describe('handle', () => {
     let previous = '';
     for (const event of await stored('thing-a')) {
       const { hash, ...about } = JSON.parse(event.metadata) as Metadata;
-      assert.equal(hash, link(event.stream, event.revision, event.id, event.type, previous, event.data, JSON.stringify(about)));
+      assert.equal(
+        hash,
+        link(event.stream, event.revision, event.id, event.type, previous, event.data, JSON.stringify(about)),
+      );
       previous = hash;
     }
   });
 
   it('has texts that parsing and stringifying leaves as they are', () => {
     const about = { ...decodeSample(), at: '2026-01-01T00:00:00.000Z' };
-    const { data, metadata } = encode('thing-a', 0, 'id', '@platform/x', { type: 't', data: { z: 1, a: [0.1, 'ü\u2028', null], nested: { '1': true, b: {} } } }, about, '');
+    const { data, metadata } = encode(
+      'thing-a',
+      0,
+      'id',
+      '@platform/x',
+      { type: 't', data: { z: 1, a: [0.1, 'ü\u2028', null], nested: { '1': true, b: {} } } },
+      about,
+      '',
+    );
     for (const text of [data, metadata]) assert.equal(JSON.stringify(JSON.parse(text)), text);
   });
 
@@ -291,9 +342,17 @@ describe('handle', () => {
     await node.make('long', 'x');
     await node.make('short', 'y');
     const template = decode((await stored('thing-long'))[0]!).metadata;
-    for (let revision = 0; revision < 20_000;) {
+    for (let revision = 0; revision < 20_000; ) {
       const events = Array.from({ length: 500 }, () => {
-        const { hash: _, ...made } = encode('thing-long', ++revision, crypto.randomUUID(), '@platform/operations-manager', { type: 'thingNamed', data: { name: `n${revision}` } }, template, '');
+        const { hash: _, ...made } = encode(
+          'thing-long',
+          ++revision,
+          crypto.randomUUID(),
+          '@platform/operations-manager',
+          { type: 'thingNamed', data: { name: `n${revision}` } },
+          template,
+          '',
+        );
         return made;
       });
       await store.append('thing-long', revision - 500, events);
@@ -305,11 +364,18 @@ describe('handle', () => {
       return spent();
     };
     const ratios: number[] = [];
-    for (let round = 0; round < 7; round++) ratios.push((await time('long', `l${round}.`)) / (await time('short', `s${round}.`)));
+    for (let round = 0; round < 7; round++)
+      ratios.push((await time('long', `l${round}.`)) / (await time('short', `s${round}.`)));
     assert.ok(ratios.sort((a, b) => a - b)[3]! < 2, `ratios ${ratios.map((r) => r.toFixed(2)).join(' ')}`);
   });
 });
 
 const decodeSample = (): Omit<Metadata, 'hash'> => ({
-  $correlationId: 'c', $causationId: 'c', at: '', actor: { id: 'a', username: 'ü "quoted"', provenance: 'local' }, operation: 'o', requestId: 'r', schemaVersion: 1,
+  $correlationId: 'c',
+  $causationId: 'c',
+  at: '',
+  actor: { id: 'a', username: 'ü "quoted"', provenance: 'local' },
+  operation: 'o',
+  requestId: 'r',
+  schemaVersion: 1,
 });

@@ -11,19 +11,31 @@ const hooks = new URL('hooks.ts', import.meta.url).pathname;
 const mocha = new URL('../node_modules/mocha/bin/mocha.js', import.meta.url).pathname;
 
 const there = (pid: number): boolean => {
-  try { return process.kill(pid, 0); } catch { return false; }
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
 };
 
 describe('a run of the tests', () => {
   let folder: string;
-  beforeEach(() => { folder = mkdtempSync(join(tmpdir(), 'automation-platform-')); });
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'automation-platform-'));
+  });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   /** A run of one test of that text, with the hooks. */
   const run = (test: string, env: Record<string, string> = {}) => {
     const file = join(folder, 'one.test.mjs');
     writeFileSync(file, `import { spawn } from 'node:child_process';\n${test}\n`);
-    return watched(spawn(process.execPath, ['--import', 'tsx', mocha, '--no-config', '--require', hooks, file], { cwd: new URL('..', import.meta.url), stdio: ['ignore', 'pipe', 'pipe'], env: { ...process.env, ...env } }));
+    return watched(
+      spawn(process.execPath, ['--import', 'tsx', mocha, '--no-config', '--require', hooks, file], {
+        cwd: new URL('..', import.meta.url),
+        stdio: ['ignore', 'pipe', 'pipe'],
+        env: { ...process.env, ...env },
+      }),
+    );
   };
 
   it('takes its processes along when it is killed, and what they have started', async () => {
@@ -44,11 +56,14 @@ describe('a run of the tests', () => {
   });
 
   it('ends when its event loop stands still, says in which test, and takes its processes along', async () => {
-    const stuck = run(`it('goes round and round', async () => {
+    const stuck = run(
+      `it('goes round and round', async () => {
       const child = spawn('sleep', ['1000'], { stdio: 'ignore' });
       await new Promise((resolve) => { child.once('spawn', resolve); });
       process.stdout.write('pid ' + child.pid + '\\n', () => { for (;;); });
-    });`, { TEST_STANDSTILL_MS: '2000' });
+    });`,
+      { TEST_STANDSTILL_MS: '2000' },
+    );
     assert.notEqual(await stuck.ended, 0);
     const { out, err } = stuck.output();
     assert.match(err, /stood still for 2 s.*one\.test\.mjs: goes round and round/);
@@ -58,7 +73,9 @@ describe('a run of the tests', () => {
   });
 
   it('goes on while its event loop does', async () => {
-    const slow = run(`it('waits', () => new Promise((resolve) => { setTimeout(resolve, 6000); })).timeout(0);`, { TEST_STANDSTILL_MS: '3000' });
+    const slow = run(`it('waits', () => new Promise((resolve) => { setTimeout(resolve, 6000); })).timeout(0);`, {
+      TEST_STANDSTILL_MS: '3000',
+    });
     assert.equal(await slow.ended, 0, slow.output().err);
   });
 });

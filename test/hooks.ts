@@ -23,7 +23,10 @@ const opened = (thing: object, what: string): void => {
   if (where !== '') open.set(thing, `${what}: ${where}`);
 };
 
-/** The lines of a stack that are the tests' own; '' without any, or where the compiler of tests starts a thread for itself. */
+/**
+ * The lines of a stack that are the tests' own; '' without any, or where the compiler of tests starts a thread for
+ * itself.
+ */
 const place = (): string => {
   const before = Error.stackTraceLimit;
   Error.stackTraceLimit = 50;
@@ -41,7 +44,10 @@ subscribe('child_process', (message) => {
   const { process: child } = message as { process: ChildProcess };
   opened(child, 'a process');
   const gone = () => open.delete(child);
-  child.once('exit', gone).once('error', gone).once('spawn', () => reaper.watch(child));
+  child
+    .once('exit', gone)
+    .once('error', gone)
+    .once('spawn', () => reaper.watch(child));
 });
 subscribe('worker_threads', (message) => {
   const { worker } = message as { worker: Worker };
@@ -51,7 +57,9 @@ subscribe('worker_threads', (message) => {
 const { listen } = Server.prototype;
 Server.prototype.listen = function (this: Server, ...args: unknown[]) {
   opened(this, 'a server');
-  this.once('close', () => open.delete(this)).once('error', () => { if (!this.listening) open.delete(this); });
+  this.once('close', () => open.delete(this)).once('error', () => {
+    if (!this.listening) open.delete(this);
+  });
   return (listen as (...all: unknown[]) => Server).apply(this, args);
 } as typeof listen;
 
@@ -71,14 +79,18 @@ const nothingLeft = async (): Promise<void> => {
 };
 
 export const mochaHooks = {
-  beforeAll(): void { watchdog.begins('the first test'); },
+  beforeAll(): void {
+    watchdog.begins('the first test');
+  },
   beforeEach(this: Context): void {
     watchdog.begins(`${this.currentTest?.file}: ${this.currentTest?.fullTitle()}`);
   },
   async afterAll(): Promise<void> {
     // It does not keep the process: it fires only if something else does.
     setTimeout(() => {
-      process.stderr.write(`The tests are over, but the process goes on: ${[...process.getActiveResourcesInfo(), ...open.values()].join(', ')}\n`);
+      process.stderr.write(
+        `The tests are over, but the process goes on: ${[...process.getActiveResourcesInfo(), ...open.values()].join(', ')}\n`,
+      );
       process.exit(process.exitCode || 1);
     }, endMs).unref();
     await nothingLeft();

@@ -7,30 +7,57 @@ import type { Row } from '../src/http/engine/route.ts';
 import { fullPathOf } from '../src/http/engine/router.ts';
 import type { TestService } from './service.ts';
 
-export type Route = { readonly row: Row; readonly method: string; readonly path: string; readonly params: readonly string[]; readonly title: string };
+export type Route = {
+  readonly row: Row;
+  readonly method: string;
+  readonly path: string;
+  readonly params: readonly string[];
+  readonly title: string;
+};
 
 /** Every row of the API. */
-export const routes: readonly Route[] = areas.flatMap((area) => area.rows.map((row) => {
-  const path = fullPathOf(area, row);
-  const method = row.method.toUpperCase();
-  return { row, method, path, params: [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!), title: `${method} ${path}` };
-}));
+export const routes: readonly Route[] = areas.flatMap((area) =>
+  area.rows.map((row) => {
+    const path = fullPathOf(area, row);
+    const method = row.method.toUpperCase();
+    return {
+      row,
+      method,
+      path,
+      params: [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!),
+      title: `${method} ${path}`,
+    };
+  }),
+);
 
 /** Those that take a body. */
 export const changes = routes.filter(({ method }) => method !== 'GET');
 
 /** A route's path with the same text, encoded already, for every parameter. */
-export const at = ({ path }: Pick<Route, 'path'>, value = 'nothing-has-this-id'): string => path.replace(/:\w+/g, () => value);
+export const at = ({ path }: Pick<Route, 'path'>, value = 'nothing-has-this-id'): string =>
+  path.replace(/:\w+/g, () => value);
 
 /** The table of behaviour.md: which code goes with which status. */
 const statusOf: Readonly<Record<string, number>> = {
-  invalid: 400, unauthenticated: 401, forbidden: 403, not_found: 404, method_not_allowed: 405, conflict: 409, stale: 412,
-  too_large: 413, unsupported_media: 415, unprocessable: 422, limited: 429, adapter_failed: 502, unavailable: 503,
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  stale: 412,
+  too_large: 413,
+  unsupported_media: 415,
+  unprocessable: 422,
+  limited: 429,
+  adapter_failed: 502,
+  unavailable: 503,
 };
 
 type Reply = { readonly status: number; readonly headers: Headers; readonly text: string };
 
-const internals = /\bat \S+ \(|node_modules|node:internal|\.[tj]s:\d|TypeError|ReferenceError|SyntaxError|\[object Object\]|SQLITE|Bearer |scrypt/;
+const internals =
+  /\bat \S+ \(|node_modules|node:internal|\.[tj]s:\d|TypeError|ReferenceError|SyntaxError|\[object Object\]|SQLITE|Bearer |scrypt/;
 
 /** That any answer has the headers that all have, and shows nothing of what is inside. */
 export const wellFormed = ({ status, headers, text }: Reply, about: string): void => {
@@ -56,11 +83,15 @@ export const failure = (answer: Reply, code: string, about: string, path?: strin
   }
   const paths: readonly unknown[] = metadata.errors.map((fault: { path?: unknown }) => fault.path);
   if (path === undefined) return;
-  assert.ok(paths.some((found) => (typeof path === 'string' ? found === path : typeof found === 'string' && path.test(found))), `${about}: no fault names ${path}: ${answer.text.slice(0, 300)}`);
+  assert.ok(
+    paths.some((found) => (typeof path === 'string' ? found === path : typeof found === 'string' && path.test(found))),
+    `${about}: no fault names ${path}: ${answer.text.slice(0, 300)}`,
+  );
 };
 
 /** The position of the last event stored. */
-export const positionOf = async (service: TestService): Promise<number> => (await service.ask('GET', '/health/status')).body.eventStore.position;
+export const positionOf = async (service: TestService): Promise<number> =>
+  (await service.ask('GET', '/health/status')).body.eventStore.position;
 
 type Schema = Readonly<Record<string, any>>; // a JSON Schema is any JSON
 
@@ -73,17 +104,31 @@ const sampleOf = (schema: Schema): unknown => {
   if (some) return sampleOf(some[0]);
   switch (schema.type) {
     case 'object': {
-      const made = (names: readonly string[] = []) => Object.fromEntries(names.map((name) => [name, sampleOf(schema.properties[name])]));
+      const made = (names: readonly string[] = []) =>
+        Object.fromEntries(names.map((name) => [name, sampleOf(schema.properties[name])]));
       const some = made(schema.required);
-      const rules: readonly Schema[] = (schema.allOf ?? []).filter((rule: Schema) => Object.entries<Schema>(rule.if.properties).every(([name, { const: value }]) => some[name] === value));
+      const rules: readonly Schema[] = (schema.allOf ?? []).filter((rule: Schema) =>
+        Object.entries<Schema>(rule.if.properties).every(([name, { const: value }]) => some[name] === value),
+      );
       return { ...some, ...made(rules.flatMap(({ then }) => then.required ?? [])) };
     }
-    case 'array': return schema.minItems ? [sampleOf(schema.items)] : [];
-    case 'integer': case 'number': return schema.minimum ?? 1;
-    case 'boolean': return true;
-    case 'null': return null;
-    case 'string': return schema.format === 'date-time' ? '2026-01-01T00:00:00.000Z' : /\{\d+\}\$$/.test(schema.pattern ?? '') ? '0'.repeat(Number(/\{(\d+)\}\$$/.exec(schema.pattern)![1])) : 'sample'.padEnd(schema.minLength ?? 1, 'x');
-    default: return {};
+    case 'array':
+      return schema.minItems ? [sampleOf(schema.items)] : [];
+    case 'integer':
+    case 'number':
+      return schema.minimum ?? 1;
+    case 'boolean':
+      return true;
+    case 'null':
+      return null;
+    case 'string':
+      return schema.format === 'date-time'
+        ? '2026-01-01T00:00:00.000Z'
+        : /\{\d+\}\$$/.test(schema.pattern ?? '')
+          ? '0'.repeat(Number(/\{(\d+)\}\$$/.exec(schema.pattern)![1]))
+          : 'sample'.padEnd(schema.minLength ?? 1, 'x');
+    default:
+      return {};
   }
 };
 
@@ -115,6 +160,8 @@ export const rawly = async (url: string, bytes: string | Buffer): Promise<string
 export const answerIn = (text: string): Reply => {
   const [head = '', ...rest] = text.slice(text.lastIndexOf('HTTP/1.1 ')).split('\r\n\r\n');
   const [first = '', ...lines] = head.split('\r\n');
-  const headers = new Headers(lines.map((line): [string, string] => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]));
+  const headers = new Headers(
+    lines.map((line): [string, string] => [line.slice(0, line.indexOf(':')), line.slice(line.indexOf(':') + 1).trim()]),
+  );
   return { status: Number(first.split(' ')[1]), headers, text: rest.join('\r\n\r\n') };
 };

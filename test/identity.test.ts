@@ -7,7 +7,9 @@ import { gather } from './store.contract.ts';
 describe('the id of the log, in the log', () => {
   let log: EventStore;
   let close: () => Promise<void>;
-  beforeEach(async () => { ({ store: log, close } = await openLog()); });
+  beforeEach(async () => {
+    ({ store: log, close } = await openLog());
+  });
   afterEach(() => close());
 
   it('is written once, and read from then on', async () => {

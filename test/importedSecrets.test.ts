@@ -12,21 +12,41 @@ describe('An import over a document with a secret', () => {
   let who: People;
   let exported: any; // as the export gives it
   const right = 'right-secret';
-  const withSecret = (password: unknown) => ({ ...exported, triggers: [{ ...exported.triggers[0], formData: { site: 'a', password } }] });
+  const withSecret = (password: unknown) => ({
+    ...exported,
+    triggers: [{ ...exported.triggers[0], formData: { site: 'a', password } }],
+  });
   before(async () => {
     service = await startService();
     who = await people(service);
-    const { data: { _id: actionId } } = ok(await service.ask('POST', automations, { name: 'A', gbac: { write: ['ops'] } }));
-    const trigger = { type: 'manual', name: 'By hand', enabled: true, actionType: 'automations', actionId, formId: null, formData: { site: 'a', password: right } };
+    const {
+      data: { _id: actionId },
+    } = ok(await service.ask('POST', automations, { name: 'A', gbac: { write: ['ops'] } }));
+    const trigger = {
+      type: 'manual',
+      name: 'By hand',
+      enabled: true,
+      actionType: 'automations',
+      actionId,
+      formId: null,
+      formData: { site: 'a', password: right },
+    };
     ok(await service.ask('POST', triggers, trigger));
     exported = ok(await service.ask('GET', `${automations}/${actionId}/export`)).data;
   });
   after(() => service.stop());
 
   /** The ways in; packages are in sealedPackages.test.ts. Nothing else that is imported holds secrets. */
-  const ways: Readonly<Record<string, (password: unknown, overwrite: boolean, ask?: TestService['ask'] | People['stranger']) => Promise<Answer>>> = {
-    automations: (password, overwrite, ask = service.ask) => ask('PUT', automations, { automations: [withSecret(password)], overwrite }),
-    triggers: (password, overwrite, ask = service.ask) => ask('PUT', triggers, { triggers: withSecret(password).triggers, overwrite }),
+  const ways: Readonly<
+    Record<
+      string,
+      (password: unknown, overwrite: boolean, ask?: TestService['ask'] | People['stranger']) => Promise<Answer>
+    >
+  > = {
+    automations: (password, overwrite, ask = service.ask) =>
+      ask('PUT', automations, { automations: [withSecret(password)], overwrite }),
+    triggers: (password, overwrite, ask = service.ask) =>
+      ask('PUT', triggers, { triggers: withSecret(password).triggers, overwrite }),
   };
 
   for (const [name, way] of Object.entries(ways)) {
@@ -48,7 +68,7 @@ describe('An import over a document with a secret', () => {
       for (const password of [right, right, 'other', right]) {
         const before = await positionOf(service);
         assert.doesNotMatch(JSON.stringify(ok(await way(password, true))), /right-secret/);
-        assert.ok(await positionOf(service) > before, String(password));
+        assert.ok((await positionOf(service)) > before, String(password));
       }
     });
 
@@ -58,7 +78,10 @@ describe('An import over a document with a secret', () => {
       const answers = [];
       for (const data of others) {
         const document = { ...exported, triggers: [{ ...exported.triggers[0], formData: data }] };
-        const [path, body] = name === 'automations' ? [automations, { automations: [document] }] : [triggers, { triggers: document.triggers }];
+        const [path, body] =
+          name === 'automations'
+            ? [automations, { automations: [document] }]
+            : [triggers, { triggers: document.triggers }];
         answers.push(await who.stranger('PUT', path, body));
       }
       assert.deepEqual([answers[0]!.status, answers[0]!.body.message], [answers[1]!.status, answers[1]!.body.message]);
@@ -68,11 +91,31 @@ describe('An import over a document with a secret', () => {
 
   it('no more does a change tell that to who may not read it', async () => {
     const { _id } = exported.triggers[0];
-    for (const formData of [{ password: mask }, { token: mask }]) refused(await who.stranger('PATCH', `${triggers}/${_id}`, { formData }), 404);
-    const { _id: treeId, versions: [{ root: { configId: nodeId } }] } = ok(await service.ask('POST', '/configuration_manager/configs', { name: 'T' }));
+    for (const formData of [{ password: mask }, { token: mask }])
+      refused(await who.stranger('PATCH', `${triggers}/${_id}`, { formData }), 404);
+    const {
+      _id: treeId,
+      versions: [
+        {
+          root: { configId: nodeId },
+        },
+      ],
+    } = ok(await service.ask('POST', '/configuration_manager/configs', { name: 'T' }));
     const node = { treeId, version: 'initial', nodeId };
-    const plan = ok(await service.ask('POST', '/configuration_manager/compliance_plans', { name: 'P', gbac: { write: ['ops'] }, nodes: [{ ...node, variables: { token: right } }] }));
+    const plan = ok(
+      await service.ask('POST', '/configuration_manager/compliance_plans', {
+        name: 'P',
+        gbac: { write: ['ops'] },
+        nodes: [{ ...node, variables: { token: right } }],
+      }),
+    );
     for (const variables of [{ token: mask }, { password: mask }])
-      refused(await who.stranger('PUT', '/configuration_manager/compliance_plans', { planId: plan._id, options: { nodes: [{ ...node, variables }] } }), 404);
+      refused(
+        await who.stranger('PUT', '/configuration_manager/compliance_plans', {
+          planId: plan._id,
+          options: { nodes: [{ ...node, variables }] },
+        }),
+        404,
+      );
   });
 });

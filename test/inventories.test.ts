@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
-import { addNodes, clear, create, inventory, type InventoryEvent, remove } from '../src/domain/inventory-manager/inventories.ts';
+import {
+  addNodes,
+  clear,
+  create,
+  inventory,
+  type InventoryEvent,
+  remove,
+} from '../src/domain/inventory-manager/inventories.ts';
 import { specification } from './given.ts';
 import { keptFiles } from './keptFiles.ts';
 import { ok, type People, people, refused } from './people.ts';
@@ -18,26 +25,48 @@ const adding = (...nodes: readonly any[]) => [addNodes, { nodes }, plain(nodes)]
 describe('inventories: decisions', () => {
   it('are created with groups that exist', () => {
     given().when(create, { name: 'Lab' }, { unknownGroups: [] }).then(created);
-    given().when(create, { name: 'Lab', groups: ['a', { name: 'a' }] }, { unknownGroups: [] }).then({ type: 'inventoryCreated', data: { name: 'Lab', description: '', groups: ['a'] } });
-    given().when(create, { name: 'Lab', groups: ['a', 'b'] }, { unknownGroups: ['a', 'b'] }).thenRefused('not_found', /a, b/);
+    given()
+      .when(create, { name: 'Lab', groups: ['a', { name: 'a' }] }, { unknownGroups: [] })
+      .then({ type: 'inventoryCreated', data: { name: 'Lab', description: '', groups: ['a'] } });
+    given()
+      .when(create, { name: 'Lab', groups: ['a', 'b'] }, { unknownGroups: ['a', 'b'] })
+      .thenRefused('not_found', /a, b/);
   });
   it('get nodes, and nothing for those they have', () => {
-    given(created).when(...adding(one, two)).then(added);
-    given(created, added).when(...adding(one, two)).thenNothing();
-    given(created, added).when(...adding(two, { name: 'three' })).then({ type: 'nodesAdded', data: { nodes: [{ name: 'three', attributes: {}, tags: [] }] } });
-    given(created).when(...adding()).thenNothing();
-    given(created).when(...adding({ name: 'a', tags: ['x', 'y', 'x'] })).then({ type: 'nodesAdded', data: { nodes: [{ name: 'a', attributes: {}, tags: ['x', 'y'] }] } });
+    given(created)
+      .when(...adding(one, two))
+      .then(added);
+    given(created, added)
+      .when(...adding(one, two))
+      .thenNothing();
+    given(created, added)
+      .when(...adding(two, { name: 'three' }))
+      .then({ type: 'nodesAdded', data: { nodes: [{ name: 'three', attributes: {}, tags: [] }] } });
+    given(created)
+      .when(...adding())
+      .thenNothing();
+    given(created)
+      .when(...adding({ name: 'a', tags: ['x', 'y', 'x'] }))
+      .then({ type: 'nodesAdded', data: { nodes: [{ name: 'a', attributes: {}, tags: ['x', 'y'] }] } });
   });
   it('refuse other content under a name they have, naming all, and a name given twice', () => {
-    given(created, added).when(...adding({ ...one, tags: [] }, { name: 'new' }, { name: 'two' })).thenRefused('conflict', /one, two\).*\/nodes\/0\/name.*\/nodes\/2\/name/);
-    given(created).when(...adding(one, two, one)).thenRefused('invalid', /\/nodes\/2\/name/);
-    given(created).when(...adding(...Array.from({ length: 50 }, () => one))).thenRefused('invalid', /^\["49 nodes/);
+    given(created, added)
+      .when(...adding({ ...one, tags: [] }, { name: 'new' }, { name: 'two' }))
+      .thenRefused('conflict', /one, two\).*\/nodes\/0\/name.*\/nodes\/2\/name/);
+    given(created)
+      .when(...adding(one, two, one))
+      .thenRefused('invalid', /\/nodes\/2\/name/);
+    given(created)
+      .when(...adding(...Array.from({ length: 50 }, () => one)))
+      .thenRefused('invalid', /^\["49 nodes/);
   });
   it('are cleared by one event with the count, once', () => {
     given(created, added).when(clear, {}).then(cleared);
     given(created, added, cleared).when(clear, {}).thenNothing();
     given(created).when(clear, {}).thenNothing();
-    given(created, added, cleared).when(...adding(one, two)).then(added);
+    given(created, added, cleared)
+      .when(...adding(one, two))
+      .then(added);
   });
   it('go with their nodes', () => {
     given(created, added).when(remove, {}).then({ type: 'inventoryDeleted', data: {} });
@@ -45,8 +74,12 @@ describe('inventories: decisions', () => {
   });
   it('know nodes of any name', () => {
     for (const name of ['__proto__', 'constructor', 'toString']) {
-      given(created).when(...adding({ name })).then({ type: 'nodesAdded', data: { nodes: [{ name, attributes: {}, tags: [] }] } });
-      given(created, { type: 'nodesAdded', data: { nodes: [{ name, attributes: {}, tags: [] }] } }).when(...adding({ name })).thenNothing();
+      given(created)
+        .when(...adding({ name }))
+        .then({ type: 'nodesAdded', data: { nodes: [{ name, attributes: {}, tags: [] }] } });
+      given(created, { type: 'nodesAdded', data: { nodes: [{ name, attributes: {}, tags: [] }] } })
+        .when(...adding({ name }))
+        .thenNothing();
     }
   });
 });
@@ -60,32 +93,65 @@ describe('inventories over HTTP', () => {
     if (nodes.length > 0) ok(await service.ask('POST', `${base}/inventories/${data._id}/nodes`, { nodes }));
     return data._id;
   };
-  const add = (id: string, nodes: readonly unknown[], headers = {}) => service.ask('POST', `${base}/inventories/${encodeURIComponent(id)}/nodes`, { nodes }, headers);
-  const nodesOf = async (id: string, query = '') => ok(await service.ask('GET', `${base}/inventories/${encodeURIComponent(id)}/nodes${query}`));
-  const clearing = (identifier: string, headers = {}) => service.ask('DELETE', `${base}/nodes/clear/${encodeURIComponent(identifier)}`, undefined, headers);
-  const names = ({ results }: { readonly results: readonly { readonly name: string }[] }) => results.map(({ name }) => name);
-  before(async () => { service = await startService(); who = await people(service); });
+  const add = (id: string, nodes: readonly unknown[], headers = {}) =>
+    service.ask('POST', `${base}/inventories/${encodeURIComponent(id)}/nodes`, { nodes }, headers);
+  const nodesOf = async (id: string, query = '') =>
+    ok(await service.ask('GET', `${base}/inventories/${encodeURIComponent(id)}/nodes${query}`));
+  const clearing = (identifier: string, headers = {}) =>
+    service.ask('DELETE', `${base}/nodes/clear/${encodeURIComponent(identifier)}`, undefined, headers);
+  const names = ({ results }: { readonly results: readonly { readonly name: string }[] }) =>
+    results.map(({ name }) => name);
+  before(async () => {
+    service = await startService();
+    who = await people(service);
+  });
   after(() => service.stop());
 
   it('are created, shown with usernames, listed and deleted', async () => {
-    const made = ok(await service.ask('POST', `${base}/inventories`, { name: 'Shown', description: 'All', groups: ['ops', { name: 'readers' }] }));
+    const made = ok(
+      await service.ask('POST', `${base}/inventories`, {
+        name: 'Shown',
+        description: 'All',
+        groups: ['ops', { name: 'readers' }],
+      }),
+    );
     const { _id, created, lastUpdated } = made.data;
     assert.match(_id, /^[0-9a-f]{24}$/);
     assert.deepEqual(made, {
-      status: 'Created', message: 'Successfully created inventory',
-      data: { _id, name: 'Shown', description: 'All', groups: ['ops', 'readers'], nodeCount: 0, created, createdBy: 'admin', lastUpdated, lastUpdatedBy: 'admin' },
+      status: 'Created',
+      message: 'Successfully created inventory',
+      data: {
+        _id,
+        name: 'Shown',
+        description: 'All',
+        groups: ['ops', 'readers'],
+        nodeCount: 0,
+        created,
+        createdBy: 'admin',
+        lastUpdated,
+        lastUpdatedBy: 'admin',
+      },
     });
-    for (const id of [_id, 'Shown']) assert.deepEqual(ok(await service.ask('GET', `${base}/inventories/${id}`)), made.data);
-    assert.deepEqual(ok(await service.ask('GET', `${base}/inventories?multiEquals[groups]=ops`)), { results: [made.data], total: 1 });
+    for (const id of [_id, 'Shown'])
+      assert.deepEqual(ok(await service.ask('GET', `${base}/inventories/${id}`)), made.data);
+    assert.deepEqual(ok(await service.ask('GET', `${base}/inventories?multiEquals[groups]=ops`)), {
+      results: [made.data],
+      total: 1,
+    });
     refused(await service.ask('DELETE', '/authorization/groups/ops'), 409, /inventory.*Shown/);
     assert.equal(ok(await service.ask('DELETE', `${base}/inventories/Shown`)).data.name, 'Shown');
-    for (const path of [`inventories/${_id}`, `inventories/${_id}/nodes`]) refused(await service.ask('GET', `${base}/${path}`), 404);
+    for (const path of [`inventories/${_id}`, `inventories/${_id}/nodes`])
+      refused(await service.ask('GET', `${base}/${path}`), 404);
   });
 
   it('get nodes, which are listed in the one dialect', async () => {
     const id = await make('Listed');
     await make('Other', [{ name: 'Edge-1', tags: ['edge'] }]);
-    const first = await add('Listed', [{ name: 'edge-2', tags: ['edge', 'fra'] }, { name: 'Edge-1', attributes: { host: '192.0.2.1', port: 22 }, tags: ['edge'] }, { name: 'core-1' }]);
+    const first = await add('Listed', [
+      { name: 'edge-2', tags: ['edge', 'fra'] },
+      { name: 'Edge-1', attributes: { host: '192.0.2.1', port: 22 }, tags: ['edge'] },
+      { name: 'core-1' },
+    ]);
     assert.deepEqual(ok(first), { status: 'Success', message: 'Added 3 nodes', result: { nodesAdded: 3 } });
     assert.deepEqual(ok(await add(id, [{ name: 'core-1' }, { name: 'core-2' }])).result, { nodesAdded: 1 });
     const all = await nodesOf('Listed');
@@ -93,7 +159,14 @@ describe('inventories over HTTP', () => {
     const { created, ...node } = all.results[2];
     assert.deepEqual(node, { name: 'Edge-1', attributes: { host: '192.0.2.1', port: 22 }, tags: ['edge'] });
     assert.match(created, /^20.*Z$/);
-    assert.deepEqual([names(await nodesOf(id, '?order=-1&skip=1&limit=2')), names(await nodesOf(id, '?multiStartsWith[name]=EDGE')), names(await nodesOf(id, '?multiEquals[tags]=fra'))], [['Edge-1', 'core-2'], ['Edge-1', 'edge-2'], ['edge-2']]);
+    assert.deepEqual(
+      [
+        names(await nodesOf(id, '?order=-1&skip=1&limit=2')),
+        names(await nodesOf(id, '?multiStartsWith[name]=EDGE')),
+        names(await nodesOf(id, '?multiEquals[tags]=fra')),
+      ],
+      [['Edge-1', 'core-2'], ['Edge-1', 'edge-2'], ['edge-2']],
+    );
     assert.equal((await nodesOf(id, '?multiEquals[tags]=edge')).total, 2);
     assert.equal(ok(await service.ask('GET', `${base}/inventories/${id}`)).nodeCount, 4);
     refused(await service.ask('GET', `${base}/inventories/${id}/nodes?multiEquals[colour]=red`), 400, /colour/);
@@ -105,9 +178,17 @@ describe('inventories over HTTP', () => {
     const id = await make('Cleared', [{ name: 'a' }, { name: 'b' }]);
     await make('Kept', [{ name: 'a' }]);
     const answer = await clearing('Cleared');
-    assert.deepEqual(ok(answer), { status: 'Success', message: 'Deleted 2 nodes', result: { inventory: { id, name: 'Cleared' }, statistics: { nodesDeleted: 2 } } });
+    assert.deepEqual(ok(answer), {
+      status: 'Success',
+      message: 'Deleted 2 nodes',
+      result: { inventory: { id, name: 'Cleared' }, statistics: { nodesDeleted: 2 } },
+    });
     const again = await clearing(id);
-    assert.deepEqual(ok(again), { status: 'Success', message: 'Deleted 0 nodes', result: { inventory: { id, name: 'Cleared' }, statistics: { nodesDeleted: 0 } } });
+    assert.deepEqual(ok(again), {
+      status: 'Success',
+      message: 'Deleted 0 nodes',
+      result: { inventory: { id, name: 'Cleared' }, statistics: { nodesDeleted: 0 } },
+    });
     assert.equal(again.headers.get('x-event-position'), answer.headers.get('x-event-position'));
     assert.deepEqual([await nodesOf(id), (await nodesOf('Kept')).total], [{ results: [], total: 0 }, 1]);
     assert.deepEqual(ok(await add(id, [{ name: 'b', tags: ['other'] }])).result, { nodesAdded: 1 });
@@ -115,7 +196,7 @@ describe('inventories over HTTP', () => {
     refused(await clearing('none'), 404, /No such inventory/);
   });
 
-  it('are meant by their id, where an identifier is one\'s id and another one\'s name', async () => {
+  it("are meant by their id, where an identifier is one's id and another one's name", async () => {
     const id = await make('Meant', [{ name: 'a' }]);
     const other = await make(id, [{ name: 'b' }]);
     assert.equal(ok(await clearing(id)).result.inventory.name, 'Meant');
@@ -127,23 +208,43 @@ describe('inventories over HTTP', () => {
     const first = await add(id, [{ name: 'a' }, { name: 'b' }], { 'Idempotency-Key': 'add' });
     const clear = await clearing(id, { 'Idempotency-Key': 'clear' });
     ok(await add(id, [{ name: 'c' }]));
-    const [adds, clears] = [await add(id, [{ name: 'a' }, { name: 'b' }], { 'Idempotency-Key': 'add' }), await clearing(id, { 'Idempotency-Key': 'clear' })];
+    const [adds, clears] = [
+      await add(id, [{ name: 'a' }, { name: 'b' }], { 'Idempotency-Key': 'add' }),
+      await clearing(id, { 'Idempotency-Key': 'clear' }),
+    ];
     assert.deepEqual([adds.text, clears.text], [first.text, clear.text]);
-    assert.deepEqual([adds, clears].map(({ headers }) => headers.get('idempotency-replayed')), ['true', 'true']);
+    assert.deepEqual(
+      [adds, clears].map(({ headers }) => headers.get('idempotency-replayed')),
+      ['true', 'true'],
+    );
     assert.deepEqual(names(await nodesOf(id)), ['c']);
     refused(await add(id, [{ name: 'z' }], { 'Idempotency-Key': 'add' }), 422);
   });
 
   it('keep secrets among attributes sealed, and the mask keeps what is there', async () => {
-    const node = { name: 'n', attributes: { host: 'h', login: { user: 'u', password: 'very-secret-7' }, list: [{ token: 'hidden-8' }] } };
+    const node = {
+      name: 'n',
+      attributes: { host: 'h', login: { user: 'u', password: 'very-secret-7' }, list: [{ token: 'hidden-8' }] },
+    };
     const id = await make('Sealed', [node]);
     const shown = { host: 'h', login: { user: 'u', password: '********' }, list: [{ token: '********' }] };
     assert.deepEqual((await nodesOf(id)).results[0].attributes, shown);
     assert.deepEqual(ok(await add(id, [node])).result, { nodesAdded: 0 });
     assert.deepEqual(ok(await add(id, [{ ...node, attributes: shown }])).result, { nodesAdded: 0 });
-    refused(await add(id, [{ ...node, attributes: { ...node.attributes, login: { user: 'u', password: 'other' } } }]), 409, /"n"/);
-    refused(await add(id, [{ name: 'm', attributes: { password: '********' } }]), 400, /\/nodes\/0\/attributes\/password/);
-    const kept = keptFiles(service.folder).map(({ bytes }) => bytes.toString('latin1')).join('') + service.lines.join('');
+    refused(
+      await add(id, [{ ...node, attributes: { ...node.attributes, login: { user: 'u', password: 'other' } } }]),
+      409,
+      /"n"/,
+    );
+    refused(
+      await add(id, [{ name: 'm', attributes: { password: '********' } }]),
+      400,
+      /\/nodes\/0\/attributes\/password/,
+    );
+    const kept =
+      keptFiles(service.folder)
+        .map(({ bytes }) => bytes.toString('latin1'))
+        .join('') + service.lines.join('');
     assert.ok(kept.includes('"host":"h"'));
     for (const secret of ['very-secret-7', 'hidden-8']) assert.ok(!kept.includes(secret));
   });
@@ -152,16 +253,31 @@ describe('inventories over HTTP', () => {
     const id = await make('Strict', [{ name: 'a' }]);
     refused(await service.ask('POST', `${base}/inventories`, {}), 400, /"\/name"/);
     refused(await service.ask('POST', `${base}/inventories`, { name: 'Strict' }), 409, /Strict/);
-    refused(await service.ask('POST', `${base}/inventories`, { name: 'x', groups: ['nobody', 'ops', 'none'] }), 404, /nobody, none/);
+    refused(
+      await service.ask('POST', `${base}/inventories`, { name: 'x', groups: ['nobody', 'ops', 'none'] }),
+      404,
+      /nobody, none/,
+    );
     refused(await add(id, [{ name: 'b' }, { name: '' }]), 400, /\/nodes\/1\/name/);
     refused(await add(id, [{ name: 'b', attributes: [] }]), 400, /\/nodes\/0\/attributes/);
     refused(await add(id, [{ name: 'b', tags: [1] }]), 400, /\/nodes\/0\/tags\/0/);
     refused(await add(id, [{ name: 'b', colour: 'red' }]), 400, /colour/);
     refused(await add(id, [{ name: 'b' }, { name: 'b' }]), 400, /\/nodes\/1\/name/);
     refused(await add(id, [{ name: 'b' }, { name: 'a', tags: ['other'] }]), 409, /\/nodes\/1\/name/);
-    refused(await add(id, Array.from({ length: 10_001 }, (_, n) => ({ name: `${n}` }))), 400, /"\/nodes"/);
+    refused(
+      await add(
+        id,
+        Array.from({ length: 10_001 }, (_, n) => ({ name: `${n}` })),
+      ),
+      400,
+      /"\/nodes"/,
+    );
     refused(await add('none', [{ name: 'b' }]), 404);
-    refused(await add(id, [{ name: 'b', attributes: { list: Array.from({ length: 10_001 }, () => ({ key: 'k' })) } }]), 400, /nodes\/0\/attributes\/list\/10000\/key/);
+    refused(
+      await add(id, [{ name: 'b', attributes: { list: Array.from({ length: 10_001 }, () => ({ key: 'k' })) } }]),
+      400,
+      /nodes\/0\/attributes\/list\/10000\/key/,
+    );
     assert.deepEqual(names(await nodesOf(id)), ['a']);
   });
 
@@ -192,13 +308,26 @@ describe('inventories over HTTP', () => {
   it('with 30,000 nodes are filled, listed and cleared, and are the same after a restart', async function () {
     this.timeout(300_000);
     const big = await startService();
-    const { data: { _id } } = ok(await big.ask('POST', `${base}/inventories`, { name: 'Big' }));
+    const {
+      data: { _id },
+    } = ok(await big.ask('POST', `${base}/inventories`, { name: 'Big' }));
     for (let i = 0; i < 3; i++)
-      assert.equal(ok(await big.ask('POST', `${base}/inventories/${_id}/nodes`, { nodes: Array.from({ length: 10_000 }, (_, n) => ({ name: `node ${i * 10_000 + n}`, tags: [`t${n % 10}`] })) })).result.nodesAdded, 10_000);
+      assert.equal(
+        ok(
+          await big.ask('POST', `${base}/inventories/${_id}/nodes`, {
+            nodes: Array.from({ length: 10_000 }, (_, n) => ({ name: `node ${i * 10_000 + n}`, tags: [`t${n % 10}`] })),
+          }),
+        ).result.nodesAdded,
+        10_000,
+      );
     const again = await big.restart();
     const page = ok(await again.ask('GET', `${base}/inventories/Big/nodes?multiEquals[tags]=t3&skip=2990&limit=20`));
     assert.deepEqual([page.total, page.results.length], [3000, 10]);
-    refused(await again.ask('POST', `${base}/inventories/Big/nodes`, { nodes: [{ name: 'node 29999' }] }), 409, /node 29999/);
+    refused(
+      await again.ask('POST', `${base}/inventories/Big/nodes`, { nodes: [{ name: 'node 29999' }] }),
+      409,
+      /node 29999/,
+    );
     assert.equal(ok(await again.ask('DELETE', `${base}/nodes/clear/Big`)).message, 'Deleted 30000 nodes');
     assert.deepEqual(ok(await again.ask('GET', `${base}/inventories/Big/nodes`)), { results: [], total: 0 });
     await again.stop();

@@ -9,17 +9,35 @@ import type { Renderer } from '../src/southbound/port.ts';
 const bombs: Readonly<Record<string, readonly [template: string, reason: RegExp]>> = {
   'a repeated text': ["{{ 'a' * 10**9 }}", /8388608 characters/],
   'a repeated list': ['{{ [0] * 10**9 }}', /8388608 characters or elements/],
-  'lists within lists': ["{{ [[0] * 1000000] * 1000 }}", /1000 ms|steps|elements|memory/],
+  'lists within lists': ['{{ [[0] * 1000000] * 1000 }}', /1000 ms|steps|elements|memory/],
   'a long range': ['{{ range(10**12)|list }}', /Range too big/],
-  'loops within loops': ['{% for i in range(99999) %}{% for j in range(99999) %}{% for k in range(99999) %}{% endfor %}{% endfor %}{% endfor %}', /steps|1000 ms/],
+  'loops within loops': [
+    '{% for i in range(99999) %}{% for j in range(99999) %}{% for k in range(99999) %}{% endfor %}{% endfor %}{% endfor %}',
+    /steps|1000 ms/,
+  ],
   'powers of powers': ['{{ 9 ** (9 ** 9) }}', /1048576 bits/],
-  'products of products': ['{% set n = namespace(x=7) %}{% for i in range(64) %}{% set n.x = n.x * n.x %}{% endfor %}', /1048576 bits/],
+  'products of products': [
+    '{% set n = namespace(x=7) %}{% for i in range(64) %}{% set n.x = n.x * n.x %}{% endfor %}',
+    /1048576 bits/,
+  ],
   'digits without end': ['{{ 10 ** 5000 }}', /4300 digits/],
   'a macro that calls itself': ['{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}', /deeper than 150 levels/],
-  'a caller that calls itself': ['{% macro m() %}{% call m() %}{{ caller() }}{% endcall %}{{ caller() }}{% endmacro %}{% call m() %}{% endcall %}', /deeper than 150 levels/],
-  'a recursive loop over itself': ['{% set l = [] %}{% do l.append(l) %}{% for i in l recursive %}{{ loop(i) }}{% endfor %}', /deeper than 150 levels/],
-  'a text that doubles': ['{% set n = namespace(x="ab") %}{% for i in range(64) %}{% set n.x = n.x ~ n.x %}{% endfor %}', /8388608 characters/],
-  'a list that doubles': ['{% set l = [1] %}{% for i in range(64) %}{% do l.extend(l) %}{% endfor %}', /8388608|steps|1000 ms|memory/],
+  'a caller that calls itself': [
+    '{% macro m() %}{% call m() %}{{ caller() }}{% endcall %}{{ caller() }}{% endmacro %}{% call m() %}{% endcall %}',
+    /deeper than 150 levels/,
+  ],
+  'a recursive loop over itself': [
+    '{% set l = [] %}{% do l.append(l) %}{% for i in l recursive %}{{ loop(i) }}{% endfor %}',
+    /deeper than 150 levels/,
+  ],
+  'a text that doubles': [
+    '{% set n = namespace(x="ab") %}{% for i in range(64) %}{% set n.x = n.x ~ n.x %}{% endfor %}',
+    /8388608 characters/,
+  ],
+  'a list that doubles': [
+    '{% set l = [1] %}{% for i in range(64) %}{% do l.extend(l) %}{% endfor %}',
+    /8388608|steps|1000 ms|memory/,
+  ],
   'a wide column': ["{{ 'a'.center(10**10) }}", /8388608/],
   'a wide filter': ["{{ 'a'|center(10**10) }}", /8388608/],
   'a wide field': ["{{ '{:>9999999999}'.format(1) }}", /8388608/],
@@ -32,25 +50,48 @@ const bombs: Readonly<Record<string, readonly [template: string, reason: RegExp]
   'a replacement of everything': ["{{ ('a' * 1000000)|replace('a', 'b' * 1000) }}", /8388608/],
   'much output': ["{% for i in range(10000) %}{{ 'x' * 1000 }}{% endfor %}", /prints more than 4194304/],
   'wide output': ["{{ 'é' * 3000000 }}", /prints more than 4194304 bytes/],
-  'parentheses': [`{{ ${'('.repeat(50_000)}1${')'.repeat(50_000)} }}`, /nested deeper than 100 levels/],
+  parentheses: [`{{ ${'('.repeat(50_000)}1${')'.repeat(50_000)} }}`, /nested deeper than 100 levels/],
   'blocks within blocks': ['{% if 1 %}'.repeat(5000), /nested deeper than 100 levels/],
-  'signs': [`{{ ${'-'.repeat(50_000)}1 }}`, /nested deeper than 100 levels/],
+  signs: [`{{ ${'-'.repeat(50_000)}1 }}`, /nested deeper than 100 levels/],
   'a long sum': [`{{ 1${'+1'.repeat(100_000)} }}`, /nested too deeply/],
   'an object that is its own part': ['{% set d = {} %}{% do d.update(d=d) %}{{ d|tojson }}', /Circular reference/],
-  'lists that are their own parts, compared': ['{% set a = [] %}{% do a.append(a) %}{% set b = [] %}{% do b.append(b) %}{{ a == b }}', /nested deeper than 500 levels/],
+  'lists that are their own parts, compared': [
+    '{% set a = [] %}{% do a.append(a) %}{% set b = [] %}{% do b.append(b) %}{{ a == b }}',
+    /nested deeper than 500 levels/,
+  ],
   'large lists, added': ['{{ [0] * 8000000 + [1] * 8000000 }}', /8388608|64 MiB|1000 ms/],
   'a large list, printed as JSON': ['{{ ([[0] * 1000] * 100000)|tojson|length }}', /64 MiB|1000 ms|steps/],
   'many characters, one by one': ["{{ ('😀' * 4000000)|list|length }}", /64 MiB|1000 ms/],
-  'memory': ["{% set l = [] %}{% for i in range(100000) %}{% do l.append([i] * 1000) %}{% endfor %}", /64 MiB|1000 ms|steps/],
+  memory: [
+    '{% set l = [] %}{% for i in range(100000) %}{% do l.append([i] * 1000) %}{% endfor %}',
+    /64 MiB|1000 ms|steps/,
+  ],
 };
 
 /** Ways out that are known from Python and JavaScript; none shows anything or goes on. */
 const escapes = [
-  "{{ ''.__class__.__mro__[1].__subclasses__() }}", "{{ {}.__init__.__globals__['os'] }}", "{{ ''.constructor.constructor('return process')() }}", "{{ [].constructor('x') }}",
-  "{{ (''|attr('__class__')).__mro__ }}", "{{ range.__globals__.os }}", "{{ cycler.__init__.__globals__.os.popen('id').read() }}", "{{ self.__init__.__globals__ }}", "{{ namespace.constructor('return 1')() }}",
-  "{{ '{0.__class__.__mro__}'.format(1) }}", "{{ '{0.constructor.name}'.format([]) }}", "{{ '%(__class__)s' % {} }}", "{{ process.env }}", "{{ globalThis.process.exit() }}", "{{ require('fs') }}",
-  "{% macro m() %}{% endmacro %}{{ m.constructor('return 1')() }}", "{% for i in [1] %}{{ loop.constructor.constructor('return 1')() }}{% endfor %}", "{{ ['x']|map('constructor')|list }}", "{{ [{}]|map(attribute='__proto__.constructor')|first.name }}",
-  "{{ [1]|map(attribute='__class__.__base__')|list }}", "{% import 'os' as os %}", "{% include '/etc/passwd' %}",
+  "{{ ''.__class__.__mro__[1].__subclasses__() }}",
+  "{{ {}.__init__.__globals__['os'] }}",
+  "{{ ''.constructor.constructor('return process')() }}",
+  "{{ [].constructor('x') }}",
+  "{{ (''|attr('__class__')).__mro__ }}",
+  '{{ range.__globals__.os }}',
+  "{{ cycler.__init__.__globals__.os.popen('id').read() }}",
+  '{{ self.__init__.__globals__ }}',
+  "{{ namespace.constructor('return 1')() }}",
+  "{{ '{0.__class__.__mro__}'.format(1) }}",
+  "{{ '{0.constructor.name}'.format([]) }}",
+  "{{ '%(__class__)s' % {} }}",
+  '{{ process.env }}',
+  '{{ globalThis.process.exit() }}',
+  "{{ require('fs') }}",
+  "{% macro m() %}{% endmacro %}{{ m.constructor('return 1')() }}",
+  "{% for i in [1] %}{{ loop.constructor.constructor('return 1')() }}{% endfor %}",
+  "{{ ['x']|map('constructor')|list }}",
+  "{{ [{}]|map(attribute='__proto__.constructor')|first.name }}",
+  "{{ [1]|map(attribute='__class__.__base__')|list }}",
+  "{% import 'os' as os %}",
+  "{% include '/etc/passwd' %}",
 ];
 
 /** Takes for ever, in small steps; and in one step that does not end. */
@@ -59,40 +100,55 @@ const stuck = "{{ ('a' * 1000000 ~ 'b' ~ 'a' * 1000000) in ('a' * 6000000) }}";
 
 describe('the limits of templates', () => {
   let renderer: Renderer;
-  const render = (template: string, variables: Readonly<Record<string, unknown>> = {}, account = 'somebody', { signal } = new AbortController()): Promise<string> =>
-    renderer.render(template, variables, { account, signal });
-  beforeEach(() => { renderer = jinjaRenderer(); });
+  const render = (
+    template: string,
+    variables: Readonly<Record<string, unknown>> = {},
+    account = 'somebody',
+    { signal } = new AbortController(),
+  ): Promise<string> => renderer.render(template, variables, { account, signal });
+  beforeEach(() => {
+    renderer = jinjaRenderer();
+  });
   afterEach(() => renderer.close());
 
-  const refused = (template: string, reason: RegExp): Promise<void> => assert.rejects(render(template), (error: unknown) => {
-    assert.ok(error instanceof Refusal, String(error));
-    assert.equal(error.code, 'unprocessable');
-    const [fault] = error.faults;
-    assert.match(fault!.message, reason);
-    assert.equal(fault!.path, '/template');
-    assert.equal(typeof fault!['line'], 'number');
-    return true;
-  });
+  const refused = (template: string, reason: RegExp): Promise<void> =>
+    assert.rejects(render(template), (error: unknown) => {
+      assert.ok(error instanceof Refusal, String(error));
+      assert.equal(error.code, 'unprocessable');
+      const [fault] = error.faults;
+      assert.match(fault!.message, reason);
+      assert.equal(fault!.path, '/template');
+      assert.equal(typeof fault!['line'], 'number');
+      return true;
+    });
 
   it('each bomb is refused with its reason, and the engine is there for the next', async () => {
     for (const [name, [template, reason]] of Object.entries(bombs)) {
       // On a busy machine the second may be over first.
-      await refused(template, new RegExp(`${reason.source}|longer than 1000 ms`)).catch((error: Error) => { throw new Error(`${name}: ${error.message}`, { cause: error }); });
+      await refused(template, new RegExp(`${reason.source}|longer than 1000 ms`)).catch((error: Error) => {
+        throw new Error(`${name}: ${error.message}`, { cause: error });
+      });
       assert.equal(await render('{{ 1 + 1 }}'), '2', name);
     }
   }).timeout(300_000);
 
   it('no template gets at what is beyond it', async () => {
-    for (const template of escapes) await refused(template, /undefined|has no attribute|not callable|needs other templates|No filter named|KeyError/).catch(async () => {
-      assert.equal(await render(template), '', template);
-    });
+    for (const template of escapes)
+      await refused(
+        template,
+        /undefined|has no attribute|not callable|needs other templates|No filter named|KeyError/,
+      ).catch(async () => {
+        assert.equal(await render(template), '', template);
+      });
   });
 
   it('a render that takes too long ends after a second of processor time, with its line, and the event loop goes on meanwhile', async () => {
     await render('');
     let ticks = 0;
     const ticking = setInterval(() => ticks++, 5);
-    await assert.rejects(render(`\n\n${slow}`), /line 3: Rendering takes longer than 1000 ms/).finally(() => clearInterval(ticking));
+    await assert
+      .rejects(render(`\n\n${slow}`), /line 3: Rendering takes longer than 1000 ms/)
+      .finally(() => clearInterval(ticking));
     assert.ok(ticks > 20, `the event loop turned ${ticks} times`);
   });
 
@@ -108,7 +164,9 @@ describe('the limits of templates', () => {
     process.kill(Number(engine), 'SIGSTOP');
     const rendering = render('{{ 1 }}');
     // Longer than a second, and far less than ten.
-    await new Promise((resolve) => { setTimeout(resolve, 1500); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 1500);
+    });
     process.kill(Number(engine), 'SIGCONT');
     assert.equal(await rendering, '1');
   });
@@ -116,7 +174,9 @@ describe('the limits of templates', () => {
   it('a plain render of another account waits for no more than the renders under way, however many of others wait', async () => {
     await render('');
     const order: string[] = [];
-    const bombs = ['first', 'second', 'third'].flatMap((account) => Array.from({ length: 12 }, () => render(slow, {}, account).catch(() => order.push(account))));
+    const bombs = ['first', 'second', 'third'].flatMap((account) =>
+      Array.from({ length: 12 }, () => render(slow, {}, account).catch(() => order.push(account))),
+    );
     // Whoever has had a turn stands behind those who have not.
     while (order.length < 3) await new Promise(setImmediate);
     const before = order.length;
@@ -139,11 +199,17 @@ describe('the limits of templates', () => {
   });
 
   it('too many that wait are turned away, of one account and in all', async () => {
-    const many = (account: string, count: number) => Promise.allSettled(Array.from({ length: count }, () => render('x', {}, account)));
-    const away = (outcomes: readonly PromiseSettledResult<string>[]) => outcomes.filter((one) => one.status === 'rejected');
+    const many = (account: string, count: number) =>
+      Promise.allSettled(Array.from({ length: count }, () => render('x', {}, account)));
+    const away = (outcomes: readonly PromiseSettledResult<string>[]) =>
+      outcomes.filter((one) => one.status === 'rejected');
     const [greedy, modest] = await Promise.all([many('greedy', 80), many('modest', 5)]);
     assert.equal(away(greedy).length, 80 - 51);
-    assert.ok(away(greedy).every(({ reason }) => reason instanceof Refusal && reason.code === 'limited' && reason.retryAfterSeconds === 5));
+    assert.ok(
+      away(greedy).every(
+        ({ reason }) => reason instanceof Refusal && reason.code === 'limited' && reason.retryAfterSeconds === 5,
+      ),
+    );
     assert.deepEqual(away(modest), []);
     assert.equal(await render('y', {}, 'greedy'), 'y');
   });

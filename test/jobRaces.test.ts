@@ -15,11 +15,16 @@ describe('Jobs on two nodes', () => {
   /** Topics of a stream's events. */
   const topics = async (stream: string): Promise<readonly string[]> => {
     const found: string[] = [];
-    for await (const events of log.store.read(stream)) found.push(...events.map(({ type }) => type.slice(type.lastIndexOf(':') + 1)));
+    for await (const events of log.store.read(stream))
+      found.push(...events.map(({ type }) => type.slice(type.lastIndexOf(':') + 1)));
     return found;
   };
 
-  for (const [n, what] of [[2, 'the decision'], [3, 'the first job'], [4, 'the second job']] as const) {
+  for (const [n, what] of [
+    [2, 'the decision'],
+    [3, 'the first job'],
+    [4, 'the second job'],
+  ] as const) {
     it(`are all canceled, each once, though the node stops after ${what}`, async () => {
       const held = stopping(log.store, n);
       const slow = await node(held.store);
@@ -65,7 +70,9 @@ describe('Jobs on two nodes', () => {
   it('end once, whoever reports first', async () => {
     const [one, two] = [await node(), await node()];
     await one.command(startJob, ids[0]!, { workflow: 'Back up' });
-    const outcomes = await Promise.all([one.command(completeJob, ids[0]!, {}), two.command(failJob, ids[0]!, { error: 'No answer' })].map(outcome));
+    const outcomes = await Promise.all(
+      [one.command(completeJob, ids[0]!, {}), two.command(failJob, ids[0]!, { error: 'No answer' })].map(outcome),
+    );
     assert.equal(outcomes.filter((one) => one === 'conflict').length, 1);
     assert.equal((await topics(`job-${ids[0]}`)).length, 2);
   });
@@ -80,12 +87,23 @@ describe('Jobs on two nodes', () => {
   it('of reactions keep the secrets that are sealed, and seal the others', async () => {
     const one = await node();
     const password = one.tools.seal('p');
-    await one.command(startJob, ids[0]!, { workflow: 'Back up', execution: 'e', variables: { password, community: 'q', site: 'Bonn', hidden: password } });
+    await one.command(startJob, ids[0]!, {
+      workflow: 'Back up',
+      execution: 'e',
+      variables: { password, community: 'q', site: 'Bonn', hidden: password },
+    });
     const { variables, started } = await one.tools.state(job, ids[0]!);
-    assert.deepEqual([variables.password, variables.hidden, variables.site, started?.execution], [password, password, 'Bonn', 'e']);
+    assert.deepEqual(
+      [variables.password, variables.hidden, variables.site, started?.execution],
+      [password, password, 'Bonn', 'e'],
+    );
     assert.equal(one.tools.unseal(variables.community as typeof password), 'q');
     await one.command(startJob, ids[1]!, { workflow: 'Back up', variables: { password } });
     const forged = (await one.tools.state(job, ids[1]!)).variables.password;
-    assert.equal(one.tools.unseal(forged as typeof password), JSON.stringify(password), 'what comes from outside is never taken for sealed');
+    assert.equal(
+      one.tools.unseal(forged as typeof password),
+      JSON.stringify(password),
+      'what comes from outside is never taken for sealed',
+    );
   });
 });

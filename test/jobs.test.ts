@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { decideMoves, jobMoveDecision } from '../src/domain/operations-manager/jobMoves.ts';
-import { carryOut, complete, fail, job, type JobEvent, jobMoves, type JobState, start } from '../src/domain/operations-manager/jobs.ts';
+import {
+  carryOut,
+  complete,
+  fail,
+  job,
+  type JobEvent,
+  jobMoves,
+  type JobState,
+  start,
+} from '../src/domain/operations-manager/jobs.ts';
 import { fold } from '../src/domain/engine/core.ts';
 import { specification } from './given.ts';
 import { keptFiles } from './keptFiles.ts';
@@ -10,8 +19,16 @@ import { adminPassword, startService, type TestService } from './service.ts';
 const given = specification(job);
 const tester = 'aaaaaaaaaaaaaaaaaaaaaaaa';
 const data = {
-  name: 'Back up', description: '', type: 'workflow', variables: { site: 'Bonn' }, component: { type: 'workflows', name: 'Back up' },
-  automation: null, trigger: null, execution: null, groups: [], watchers: [tester],
+  name: 'Back up',
+  description: '',
+  type: 'workflow',
+  variables: { site: 'Bonn' },
+  component: { type: 'workflows', name: 'Back up' },
+  automation: null,
+  trigger: null,
+  execution: null,
+  groups: [],
+  watchers: [tester],
 } as const;
 const started: JobEvent = { type: 'jobStarted', data };
 const [paused, resumed, canceled] = [jobMoves.pause.event, jobMoves.resume.event, jobMoves.cancel.event];
@@ -22,21 +39,48 @@ const none = { unknownGroups: [], variables: {} };
 
 describe('A job', () => {
   it('of a workflow that the platform does not hold keeps its name', () =>
-    given().when(start, { workflow: 'Back up', variables: { site: 'Bonn' } }, { ...none, variables: { site: 'Bonn' } }).then(started));
+    given()
+      .when(start, { workflow: 'Back up', variables: { site: 'Bonn' } }, { ...none, variables: { site: 'Bonn' } })
+      .then(started));
 
   it('of an automation runs its component', () => {
     const automation = { id: 'a1', readable: true, name: 'Nightly', component: { type: 'workflows', name: 'Back up' } };
-    given().when(start, { workflow: 'a1', description: 'Again', groups: ['ops', { name: 'ops' }], trigger: 't1', execution: 'e1' }, { ...none, automation })
-      .then({ type: 'jobStarted', data: { ...data, name: 'Nightly', description: 'Again', type: 'automation', variables: {}, automation: 'a1', trigger: 't1', execution: 'e1', groups: ['ops'] } });
-    given().when(start, { workflow: 'x', name: 'Mine', type: 'action' }, { ...none, automation })
+    given()
+      .when(
+        start,
+        { workflow: 'a1', description: 'Again', groups: ['ops', { name: 'ops' }], trigger: 't1', execution: 'e1' },
+        { ...none, automation },
+      )
+      .then({
+        type: 'jobStarted',
+        data: {
+          ...data,
+          name: 'Nightly',
+          description: 'Again',
+          type: 'automation',
+          variables: {},
+          automation: 'a1',
+          trigger: 't1',
+          execution: 'e1',
+          groups: ['ops'],
+        },
+      });
+    given()
+      .when(start, { workflow: 'x', name: 'Mine', type: 'action' }, { ...none, automation })
       .then({ type: 'jobStarted', data: { ...data, name: 'Mine', type: 'action', variables: {}, automation: 'a1' } });
   });
 
   it('is not started for an automation that the actor may not see, one that is not there, or unknown groups', () => {
     const automation = { id: 'a1', readable: false, name: 'Nightly', component: { type: null, name: 'Back up' } };
-    given().when(start, { workflow: 'Nightly' }, { ...none, automation }).thenRefused('not_found', /workflow/);
-    given().when(start, { workflow: 'Nightly', automation: 'gone' }, none).thenRefused('not_found', /workflow/);
-    given().when(start, { workflow: 'Nightly', groups: ['x', 'y'] }, { ...none, unknownGroups: ['x', 'y'] }).thenRefused('not_found', /x, y/);
+    given()
+      .when(start, { workflow: 'Nightly' }, { ...none, automation })
+      .thenRefused('not_found', /workflow/);
+    given()
+      .when(start, { workflow: 'Nightly', automation: 'gone' }, none)
+      .thenRefused('not_found', /workflow/);
+    given()
+      .when(start, { workflow: 'Nightly', groups: ['x', 'y'] }, { ...none, unknownGroups: ['x', 'y'] })
+      .thenRefused('not_found', /x, y/);
   });
 
   it('is completed with variables that join its own; the same again is no change', () => {
@@ -56,10 +100,18 @@ describe('A job', () => {
 
   it('does not change once it has ended', () => {
     for (const ended of [completed, errored, canceled]) {
-      if (ended !== completed) given(started, ended).when(complete, {}, { gbac, variables: {} }).thenRefused('conflict', /has ended/);
-      given(started, ended).when(complete, {}, { gbac, variables: { saved: 4 } }).thenRefused('conflict', /has ended/);
-      given(started, ended).when(fail, {}, { gbac, error: 'Other' }).thenRefused('conflict', /has ended/);
-      for (const move of ['pause', 'resume', 'cancel'] as const) given(started, ended).when(carryOut, { move }).thenNothing();
+      if (ended !== completed)
+        given(started, ended)
+          .when(complete, {}, { gbac, variables: {} })
+          .thenRefused('conflict', /has ended/);
+      given(started, ended)
+        .when(complete, {}, { gbac, variables: { saved: 4 } })
+        .thenRefused('conflict', /has ended/);
+      given(started, ended)
+        .when(fail, {}, { gbac, error: 'Other' })
+        .thenRefused('conflict', /has ended/);
+      for (const move of ['pause', 'resume', 'cancel'] as const)
+        given(started, ended).when(carryOut, { move }).thenNothing();
     }
   });
 
@@ -77,23 +129,42 @@ describe('A job', () => {
 describe('The decision to move several jobs', () => {
   const decision = specification(jobMoveDecision);
   const state = (...events: readonly JobEvent[]): JobState => fold(job, events);
-  const refs = (states: Record<string, JobState>, missing: readonly string[] = []) => ({ missing, states: new Map(Object.entries(states)) });
+  const refs = (states: Record<string, JobState>, missing: readonly string[] = []) => ({
+    missing,
+    states: new Map(Object.entries(states)),
+  });
   const [running, waiting, ended] = [state(started), state(started, paused), state(started, completed)];
 
   it('names those that move, each once', () => {
-    decision().when(decideMoves, { move: 'pause', jobIds: ['a', 'b', 'a'] }, refs({ a: running, b: waiting })).then({ type: 'jobsMoved', data: { move: 'pause', jobIds: ['a'] } });
-    decision().when(decideMoves, { move: 'cancel', jobIds: ['b', 'a'] }, refs({ a: running, b: waiting })).then({ type: 'jobsMoved', data: { move: 'cancel', jobIds: ['b', 'a'] } });
+    decision()
+      .when(decideMoves, { move: 'pause', jobIds: ['a', 'b', 'a'] }, refs({ a: running, b: waiting }))
+      .then({ type: 'jobsMoved', data: { move: 'pause', jobIds: ['a'] } });
+    decision()
+      .when(decideMoves, { move: 'cancel', jobIds: ['b', 'a'] }, refs({ a: running, b: waiting }))
+      .then({ type: 'jobsMoved', data: { move: 'cancel', jobIds: ['b', 'a'] } });
   });
 
   it('is nothing where all are so already', () => {
-    decision().when(decideMoves, { move: 'pause', jobIds: ['b'] }, refs({ b: waiting })).thenNothing();
-    decision().when(decideMoves, { move: 'cancel', jobIds: ['c'] }, refs({ c: state(started, canceled) })).thenNothing();
+    decision()
+      .when(decideMoves, { move: 'pause', jobIds: ['b'] }, refs({ b: waiting }))
+      .thenNothing();
+    decision()
+      .when(decideMoves, { move: 'cancel', jobIds: ['c'] }, refs({ c: state(started, canceled) }))
+      .thenNothing();
     decision().when(decideMoves, { move: 'resume', jobIds: [] }, refs({})).thenNothing();
   });
 
   it('is refused for all if one is unknown or in another state, naming them', () => {
-    decision().when(decideMoves, { move: 'pause', jobIds: ['x', 'a', 'y'] }, refs({ a: running }, ['x', 'y'])).thenRefused('not_found', /x, y/);
-    decision().when(decideMoves, { move: 'cancel', jobIds: ['a', 'c', 'd'] }, refs({ a: running, c: ended, d: state(started, errored) })).thenRefused('conflict', /c \(complete\), d \(error\)/);
+    decision()
+      .when(decideMoves, { move: 'pause', jobIds: ['x', 'a', 'y'] }, refs({ a: running }, ['x', 'y']))
+      .thenRefused('not_found', /x, y/);
+    decision()
+      .when(
+        decideMoves,
+        { move: 'cancel', jobIds: ['a', 'c', 'd'] },
+        refs({ a: running, c: ended, d: state(started, errored) }),
+      )
+      .thenRefused('conflict', /c \(complete\), d \(error\)/);
   });
 });
 
@@ -102,10 +173,12 @@ describe('Jobs over HTTP', () => {
   let who: People;
   const jobs = '/operations-manager/jobs';
   type Ask = TestService['ask'];
-  const begin = async (workflow = 'Back up', options: object = {}, ask: Ask | People['member'] = service.ask) => ok(await ask('POST', `${jobs}/start`, { workflow, options })).data;
+  const begin = async (workflow = 'Back up', options: object = {}, ask: Ask | People['member'] = service.ask) =>
+    ok(await ask('POST', `${jobs}/start`, { workflow, options })).data;
   const get = async (id: string) => ok(await service.ask('GET', `${jobs}/${id}`)).data;
   const status = async (...ids: readonly string[]) => Promise.all(ids.map(async (id) => (await get(id)).status));
-  const automation = async (body: object) => ok(await service.ask('POST', '/operations-manager/automations', body)).data._id as string;
+  const automation = async (body: object) =>
+    ok(await service.ask('POST', '/operations-manager/automations', body)).data._id as string;
   before(async () => {
     service = await startService();
     who = await people(service);
@@ -114,11 +187,25 @@ describe('Jobs over HTTP', () => {
 
   it('start with all that is asked for, and show it', async () => {
     const before = Date.now();
-    const made = await begin('Turn up port', { description: 'Desk 4', type: 'request', variables: { vlan: 210 } }, who.member);
+    const made = await begin(
+      'Turn up port',
+      { description: 'Desk 4', type: 'request', variables: { vlan: 210 } },
+      who.member,
+    );
     const { _id, created, last_updated, metrics, ...rest } = made;
     assert.deepEqual(rest, {
-      name: 'Turn up port', description: 'Desk 4', type: 'request', status: 'running', variables: { vlan: 210 }, watchers: ['member'], trigger: null, automation: null,
-      component: { type: 'workflows', name: 'Turn up port' }, groups: [], created_by: 'member', error: null,
+      name: 'Turn up port',
+      description: 'Desk 4',
+      type: 'request',
+      status: 'running',
+      variables: { vlan: 210 },
+      watchers: ['member'],
+      trigger: null,
+      automation: null,
+      component: { type: 'workflows', name: 'Turn up port' },
+      groups: [],
+      created_by: 'member',
+      error: null,
     });
     assert.ok(Date.parse(created) >= before - 1 && created === last_updated);
     assert.deepEqual(metrics, { start_time: created, end_time: null, duration: null });
@@ -129,15 +216,30 @@ describe('Jobs over HTTP', () => {
     const id = await automation({ name: 'Nightly', componentType: 'workflows', componentName: 'Back up' });
     for (const workflow of ['Nightly', id]) {
       const { name, automation, component, type } = await begin(workflow);
-      assert.deepEqual({ name, automation, component, type }, { name: 'Nightly', automation: id, component: { type: 'workflows', name: 'Back up' }, type: 'automation' });
+      assert.deepEqual(
+        { name, automation, component, type },
+        { name: 'Nightly', automation: id, component: { type: 'workflows', name: 'Back up' }, type: 'automation' },
+      );
     }
   });
 
   it('refuse bad input and name the field', async () => {
     refused(await service.ask('POST', `${jobs}/start`, {}), 400, /workflow/);
-    refused(await service.ask('POST', `${jobs}/start`, { workflow: 'x', options: { groups: ['no-such', 'none'] } }), 404, /no-such, none.*options\/groups/);
-    refused(await service.ask('POST', `${jobs}/start`, { workflow: 'x', options: { execution: 'e' } }), 400, /execution/);
-    refused(await service.ask('POST', `${jobs}/start`, { workflow: 'x', options: { variables: { password: '********' } } }), 400, /options\/variables\/password/);
+    refused(
+      await service.ask('POST', `${jobs}/start`, { workflow: 'x', options: { groups: ['no-such', 'none'] } }),
+      404,
+      /no-such, none.*options\/groups/,
+    );
+    refused(
+      await service.ask('POST', `${jobs}/start`, { workflow: 'x', options: { execution: 'e' } }),
+      400,
+      /execution/,
+    );
+    refused(
+      await service.ask('POST', `${jobs}/start`, { workflow: 'x', options: { variables: { password: '********' } } }),
+      400,
+      /options\/variables\/password/,
+    );
     refused(await service.ask('POST', `${jobs}/pause`, { jobIds: 'x' }), 400, /jobIds/);
     refused(await service.ask('POST', `${jobs}/unwatch`, {}), 400, /jobIds/);
     refused(await service.ask('POST', `${jobs}/${(await begin())._id}/error`, {}), 400, /error/);
@@ -157,35 +259,53 @@ describe('Jobs over HTTP', () => {
     const newestFirst = (await list('')).data.map((doc: { created: string; _id: string }) => [doc.created, doc._id]);
     assert.deepEqual(newestFirst, newestFirst.toSorted().reverse());
     assert.deepEqual(data, (await list('')).data.slice(0, 2));
-    assert.deepEqual((await list('multiEquals[status]=canceled')).data.map(({ _id }: { _id: string }) => _id), [made[1]]);
+    assert.deepEqual(
+      (await list('multiEquals[status]=canceled')).data.map(({ _id }: { _id: string }) => _id),
+      [made[1]],
+    );
     assert.deepEqual((await list('multiEquals[type]=kind&multiEquals[component]=Listed')).metadata.total, 3);
   });
 
   it('pause, resume and cancel together, and answer as they are then', async () => {
     const [a, b] = [(await begin())._id, (await begin())._id];
     const paused = ok(await service.ask('POST', `${jobs}/pause`, { jobIds: [a, b, a] }));
-    assert.deepEqual(paused.data.map(({ _id, status }: { _id: string; status: string }) => [_id, status]), [[a, 'paused'], [b, 'paused']]);
+    assert.deepEqual(
+      paused.data.map(({ _id, status }: { _id: string; status: string }) => [_id, status]),
+      [
+        [a, 'paused'],
+        [b, 'paused'],
+      ],
+    );
     ok(await service.ask('POST', `${jobs}/resume`, { jobIds: [b] }));
     assert.deepEqual(await status(a, b), ['paused', 'running']);
     ok(await service.ask('POST', `${jobs}/cancel`, { jobIds: [a, b] }));
     ok(await service.ask('POST', `${jobs}/cancel`, { jobIds: [a, b] }));
     const { status: last, metrics, created, last_updated } = await get(a);
     assert.equal(last, 'canceled');
-    assert.deepEqual(metrics, { start_time: created, end_time: last_updated, duration: Date.parse(last_updated) - Date.parse(created) });
+    assert.deepEqual(metrics, {
+      start_time: created,
+      end_time: last_updated,
+      duration: Date.parse(last_updated) - Date.parse(created),
+    });
   });
 
   it('change all or none', async () => {
     const [a, done] = [(await begin())._id, (await begin())._id];
     ok(await service.ask('POST', `${jobs}/${done}/complete`));
     refused(await service.ask('POST', `${jobs}/pause`, { jobIds: [a, 'x', 'y'] }), 404, /x, y/);
-    refused(await service.ask('POST', `${jobs}/cancel`, { jobIds: [a, done] }), 409, new RegExp(`${done} \\(complete\\)`));
+    refused(
+      await service.ask('POST', `${jobs}/cancel`, { jobIds: [a, done] }),
+      409,
+      new RegExp(`${done} \\(complete\\)`),
+    );
     refused(await service.ask('POST', `${jobs}/watch`, { jobIds: [a, 'x'] }), 404, /x/);
     assert.deepEqual(await status(a, done), ['running', 'complete']);
   });
 
   it('pause once under one Idempotency-Key, however often it is asked', async () => {
     const { _id } = await begin();
-    const pause = (jobIds: readonly string[]) => service.ask('POST', `${jobs}/pause`, { jobIds }, { 'Idempotency-Key': 'pause-1' });
+    const pause = (jobIds: readonly string[]) =>
+      service.ask('POST', `${jobs}/pause`, { jobIds }, { 'Idempotency-Key': 'pause-1' });
     ok(await pause([_id]));
     ok(await service.ask('POST', `${jobs}/resume`, { jobIds: [_id] }));
     const again = await pause([_id]);
@@ -196,10 +316,17 @@ describe('Jobs over HTTP', () => {
 
   it('take what workers report, and end', async () => {
     const [good, bad] = [(await begin('x', { variables: { site: 'Bonn', n: 1 } }))._id, (await begin())._id];
-    const { variables, status, metrics, error } = ok(await service.ask('POST', `${jobs}/${good}/complete`, { variables: { n: 2, saved: true } })).data;
-    assert.deepEqual({ variables, status, error }, { variables: { site: 'Bonn', n: 2, saved: true }, status: 'complete', error: null });
+    const { variables, status, metrics, error } = ok(
+      await service.ask('POST', `${jobs}/${good}/complete`, { variables: { n: 2, saved: true } }),
+    ).data;
+    assert.deepEqual(
+      { variables, status, error },
+      { variables: { site: 'Bonn', n: 2, saved: true }, status: 'complete', error: null },
+    );
     assert.ok(metrics.duration >= 0);
-    const answer = ok(await service.ask('POST', `${jobs}/${bad}/error`, { error: { message: 'No answer', attempts: 3 } })).data;
+    const answer = ok(
+      await service.ask('POST', `${jobs}/${bad}/error`, { error: { message: 'No answer', attempts: 3 } }),
+    ).data;
     assert.deepEqual([answer.status, answer.error], ['error', { message: 'No answer', attempts: 3 }]);
     ok(await service.ask('POST', `${jobs}/${good}/complete`, { variables: { n: 2 } }));
     refused(await service.ask('POST', `${jobs}/${good}/error`, { error: 'Late' }), 409, new RegExp(good));
@@ -207,16 +334,36 @@ describe('Jobs over HTTP', () => {
   });
 
   it('show no secret, and keep none in clear', async () => {
-    const made = await begin('x', { variables: { device: { user: 'u', password: 'hunter2-in-clear' }, list: [{ apiKey: 1, token: { a: 'hunter2-in-clear' } }] } });
-    assert.deepEqual(made.variables, { device: { user: 'u', password: '********' }, list: [{ apiKey: '********', token: '********' }] });
-    const done = ok(await service.ask('POST', `${jobs}/${made._id}/complete`, { variables: { device: { password: '********' }, secret: 'hunter2-in-clear' } })).data;
+    const made = await begin('x', {
+      variables: {
+        device: { user: 'u', password: 'hunter2-in-clear' },
+        list: [{ apiKey: 1, token: { a: 'hunter2-in-clear' } }],
+      },
+    });
+    assert.deepEqual(made.variables, {
+      device: { user: 'u', password: '********' },
+      list: [{ apiKey: '********', token: '********' }],
+    });
+    const done = ok(
+      await service.ask('POST', `${jobs}/${made._id}/complete`, {
+        variables: { device: { password: '********' }, secret: 'hunter2-in-clear' },
+      }),
+    ).data;
     assert.deepEqual([done.variables.device, done.variables.secret], [{ password: '********' }, '********']);
     const failed = await begin();
-    const { error } = ok(await service.ask('POST', `${jobs}/${failed._id}/error`, { error: { message: 'Refused', credentials: 'hunter2-in-clear' } })).data;
+    const { error } = ok(
+      await service.ask('POST', `${jobs}/${failed._id}/error`, {
+        error: { message: 'Refused', credentials: 'hunter2-in-clear' },
+      }),
+    ).data;
     assert.deepEqual(error, { message: 'Refused', credentials: '********' });
-    for (const text of [(await service.ask('GET', `${jobs}?limit=1000`)).text, service.lines.join()]) assert.ok(!/hunter2|\$sealed/.test(text));
-    const { data: [listed] } = ok(await service.ask('GET', `${jobs}?multiEquals[status]=error&limit=1`));
-    for (const { name, bytes } of keptFiles(service.folder)) assert.ok(!bytes.includes('hunter2'), `${name} has it in clear`);
+    for (const text of [(await service.ask('GET', `${jobs}?limit=1000`)).text, service.lines.join()])
+      assert.ok(!/hunter2|\$sealed/.test(text));
+    const {
+      data: [listed],
+    } = ok(await service.ask('GET', `${jobs}?multiEquals[status]=error&limit=1`));
+    for (const { name, bytes } of keptFiles(service.folder))
+      assert.ok(!bytes.includes('hunter2'), `${name} has it in clear`);
     assert.equal(listed.error.credentials, '********');
   });
 
@@ -230,7 +377,10 @@ describe('Jobs over HTTP', () => {
     assert.deepEqual(await watchers(), [['member'], ['admin']]);
     await ask('watch', [mine, other]);
     await ask('watch', [mine], who.stranger);
-    assert.deepEqual(await watchers(), [['member', 'stranger'], ['admin', 'member']]);
+    assert.deepEqual(await watchers(), [
+      ['member', 'stranger'],
+      ['admin', 'member'],
+    ]);
     await ask('unwatch', [mine, other]);
     await ask('unwatch', [mine]);
     assert.deepEqual(await watchers(), [['stranger'], ['admin']]);
@@ -260,25 +410,41 @@ describe('Jobs over HTTP', () => {
     const id = await automation({ name: 'Restricted', gbac: { read: [], write: ['ops'] } });
     const open = (await begin('Open'))._id;
     const { _id } = await begin('Restricted', {}, who.member);
-    const all = async (person: People['member']) => ok(await person('GET', `${jobs}?multiEquals[name]=Restricted`)).metadata.total;
+    const all = async (person: People['member']) =>
+      ok(await person('GET', `${jobs}?multiEquals[name]=Restricted`)).metadata.total;
     assert.deepEqual([await all(who.member), await all(who.stranger), await all(service.ask)], [1, 0, 1]);
-    const totals = await Promise.all([service.ask, who.stranger].map(async (person) => ok(await person('GET', `${jobs}?limit=1`)).metadata.total));
+    const totals = await Promise.all(
+      [service.ask, who.stranger].map(async (person) => ok(await person('GET', `${jobs}?limit=1`)).metadata.total),
+    );
     assert.equal(totals[0] - totals[1], 1);
     for (const workflow of ['Restricted', id]) refused(await who.stranger('POST', `${jobs}/start`, { workflow }), 404);
     refused(await who.stranger('GET', `${jobs}/${_id}`), 404);
     refused(await who.stranger('POST', `${jobs}/${_id}/complete`), 404);
     refused(await who.stranger('POST', `${jobs}/${_id}/error`, { error: 'x' }), 404);
-    for (const what of ['watch', 'unwatch', 'pause', 'resume', 'cancel']) refused(await who.stranger('POST', `${jobs}/${what}`, { jobIds: [open, _id] }), 404, new RegExp(_id));
+    for (const what of ['watch', 'unwatch', 'pause', 'resume', 'cancel'])
+      refused(await who.stranger('POST', `${jobs}/${what}`, { jobIds: [open, _id] }), 404, new RegExp(_id));
     ok(await who.member('POST', `${jobs}/cancel`, { jobIds: [_id] }));
   });
 
   it('that name groups are there for their members who may also see the automation', async () => {
     await automation({ name: 'For operators', gbac: { write: ['operators'] } });
-    const [narrowed, barred] = [(await begin('For operators', { groups: ['ops'] }))._id, (await begin('Nobody but readers', { groups: [{ name: 'readers' }] }))._id];
+    const [narrowed, barred] = [
+      (await begin('For operators', { groups: ['ops'] }))._id,
+      (await begin('Nobody but readers', { groups: [{ name: 'readers' }] }))._id,
+    ];
     const seen = async (person: People['member'], id: string) => (await person('GET', `${jobs}/${id}`)).status;
-    assert.deepEqual([await seen(who.member, narrowed), await seen(who.stranger, narrowed), await seen(who.reader, narrowed)], [200, 404, 404]);
-    assert.deepEqual([await seen(who.member, barred), await seen(who.stranger, barred), await seen(who.reader, barred)], [404, 404, 200]);
-    assert.equal(ok(await who.stranger('GET', `${jobs}?multiEquals[name]=For operators`.replace(' ', '%20'))).metadata.total, 0);
+    assert.deepEqual(
+      [await seen(who.member, narrowed), await seen(who.stranger, narrowed), await seen(who.reader, narrowed)],
+      [200, 404, 404],
+    );
+    assert.deepEqual(
+      [await seen(who.member, barred), await seen(who.stranger, barred), await seen(who.reader, barred)],
+      [404, 404, 200],
+    );
+    assert.equal(
+      ok(await who.stranger('GET', `${jobs}?multiEquals[name]=For operators`.replace(' ', '%20'))).metadata.total,
+      0,
+    );
     refused(await who.stranger('POST', `${jobs}/${narrowed}/complete`), 404);
     refused(await service.ask('DELETE', '/authorization/groups/ops'), 409, /For operators/);
     ok(await who.member('POST', `${jobs}/${narrowed}/complete`));
@@ -291,7 +457,11 @@ describe('Jobs over HTTP', () => {
     const before = await get(_id);
     const restarted = await service.restart();
     try {
-      assert.deepEqual(ok(await restarted.ask('GET', `${jobs}/${_id}`, undefined, {}, { user: 'admin', password: adminPassword })).data, before);
+      assert.deepEqual(
+        ok(await restarted.ask('GET', `${jobs}/${_id}`, undefined, {}, { user: 'admin', password: adminPassword }))
+          .data,
+        before,
+      );
       assert.deepEqual(before.watchers, ['member', 'admin']);
     } finally {
       await restarted.stop();

@@ -54,7 +54,9 @@ describe('the key of a log', () => {
     assert.equal(existsSync(at('data', 'secret.key')), hadKey, 'no key is made');
   };
 
-  beforeEach(() => { folder = mkdtempSync(join(tmpdir(), 'automation-platform-')); });
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'automation-platform-'));
+  });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   it('is noted in the log once, before anything is sealed, in a form that opens nothing', async () => {
@@ -100,7 +102,15 @@ describe('the key of a log', () => {
     const store = await openSqliteStore({ file: at('data', 'events.db') });
     const sealed = JSON.stringify(secrets({ key: Buffer.alloc(32) }).seal('x'));
     await store.append('stranger-1', -1, [
-      newEvent(sealed), wrapForeign({ id: newEvent().id, type: 'said', data: Buffer.from(sealed), metadata: Buffer.from(''), contentType: 'application/json', created: new Date() }),
+      newEvent(sealed),
+      wrapForeign({
+        id: newEvent().id,
+        type: 'said',
+        data: Buffer.from(sealed),
+        metadata: Buffer.from(''),
+        contentType: 'application/json',
+        created: new Date(),
+      }),
     ]);
     await store.append('stranger-2', -1, [{ ...newEvent(sealed), type: '@platform/authorization:accountCreated' }]);
     await store.close();
@@ -108,7 +118,12 @@ describe('the key of a log', () => {
   });
   it('is copied with the log', async () => {
     await written();
-    await logCopy(`sqlite:${at('data', 'events.db')}`, `sqlite:${at('copy', 'events.db')}`, new AbortController().signal, new PassThrough());
+    await logCopy(
+      `sqlite:${at('data', 'events.db')}`,
+      `sqlite:${at('copy', 'events.db')}`,
+      new AbortController().signal,
+      new PassThrough(),
+    );
     await assert.rejects(startService({}, at('copy')), lost);
     assert.ok(!existsSync(at('copy', 'secret.key')));
   });
@@ -124,7 +139,11 @@ describe('the key of a log', () => {
 
   describe('that is lost', () => {
     const passwd = (more: { readonly newKey?: boolean } = {}) =>
-      setPassword(readConfig({ DATA_DIR: at('data') }), 'admin', { input: Readable.from(['a new password\n']), output: new PassThrough(), ...more });
+      setPassword(readConfig({ DATA_DIR: at('data') }), 'admin', {
+        input: Readable.from(['a new password\n']),
+        output: new PassThrough(),
+        ...more,
+      });
 
     it('is replaced only when account passwd is told so; then the account gets in, and what was sealed stays closed', async () => {
       await written();

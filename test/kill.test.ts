@@ -10,7 +10,9 @@ describe('kill -9 under load', function () {
   this.timeout(rounds * 120_000);
   let folder: string;
   let server: Server;
-  before(() => { folder = temporaryFolder(); });
+  before(() => {
+    folder = temporaryFolder();
+  });
   after(async () => {
     await server?.stop('SIGKILL');
     rmSync(folder, { recursive: true, force: true });
@@ -28,10 +30,16 @@ describe('kill -9 under load', function () {
 
       // What was open when the last process died is settled by trying again under the same key.
       for (const { name, key, body } of open.splice(0)) {
-        const { status, body: answer } = await server.ask('POST', '/operations-manager/automations', body, { 'Idempotency-Key': key });
+        const { status, body: answer } = await server.ask('POST', '/operations-manager/automations', body, {
+          'Idempotency-Key': key,
+        });
         assert.equal(status, 200, JSON.stringify(answer));
         const { body: list } = await server.ask('GET', `/operations-manager/automations?multiEquals[name]=${name}`);
-        assert.deepEqual(list.data.map(({ _id }: { _id: string }) => _id), [answer.data._id], `${name} is there once`);
+        assert.deepEqual(
+          list.data.map(({ _id }: { _id: string }) => _id),
+          [answer.data._id],
+          `${name} is there once`,
+        );
       }
       for (const { request, key, answer } of passed.splice(0)) {
         const again = await server.ask(request[0], request[1], request[2], { 'Idempotency-Key': key });
@@ -43,7 +51,10 @@ describe('kill -9 under load', function () {
       for (const [name, { stored, open }] of known) {
         const { status, body } = await server.ask('GET', `/group-mappings/ldap/${name}`);
         const value = status === 200 ? body.platformGroups[0] : undefined;
-        assert.ok(value === stored || (open !== undefined && value === open), `${name}: found ${value}, stored ${stored}, open ${open}`);
+        assert.ok(
+          value === stored || (open !== undefined && value === open),
+          `${name}: found ${value}, stored ${stored}, open ${open}`,
+        );
         known.set(name, { stored: value });
       }
 
@@ -55,7 +66,9 @@ describe('kill -9 under load', function () {
           const value = `${round}-${client}-${i}`;
           const before = known.get(name)?.stored;
           known.set(name, { ...(before !== undefined && { stored: before }), open: value });
-          const { status } = await server.ask('PATCH', `/group-mappings/ldap/${name}`, { updates: { platformGroups: [value] } });
+          const { status } = await server.ask('PATCH', `/group-mappings/ldap/${name}`, {
+            updates: { platformGroups: [value] },
+          });
           if (status !== 200) return;
           known.set(name, { stored: value });
           acknowledged++;
@@ -64,7 +77,12 @@ describe('kill -9 under load', function () {
       const creating = async (client: number): Promise<void> => {
         for (let i = 0; !dead; i++) {
           const name = `automation-${round}-${client}-${i}`;
-          const { status } = await server.ask('POST', '/operations-manager/automations', { name }, { 'Idempotency-Key': name });
+          const { status } = await server.ask(
+            'POST',
+            '/operations-manager/automations',
+            { name },
+            { 'Idempotency-Key': name },
+          );
           if (status !== 200) return void open.push({ name, key: name, body: { name } });
         }
       };
@@ -72,7 +90,11 @@ describe('kill -9 under load', function () {
       const passing = async (client: number): Promise<void> => {
         for (let i = 0; !dead; i++) {
           const name = `passing-${round}-${client}-${i}`;
-          const requests: readonly Request[] = [['POST', path, { name }], ['PATCH', `${path}/${name}`, { name: `${name}-renamed` }], ['DELETE', `${path}/${name}-renamed`]];
+          const requests: readonly Request[] = [
+            ['POST', path, { name }],
+            ['PATCH', `${path}/${name}`, { name: `${name}-renamed` }],
+            ['DELETE', `${path}/${name}-renamed`],
+          ];
           for (const request of requests) {
             const key = `${name}-${request[0]}`;
             const { status, body } = await server.ask(request[0], request[1], request[2], { 'Idempotency-Key': key });
@@ -81,7 +103,11 @@ describe('kill -9 under load', function () {
           }
         }
       };
-      const clients = Promise.all([...Array.from({ length: 12 }, (_, n) => updating(n)), ...Array.from({ length: 4 }, (_, n) => creating(n)), ...Array.from({ length: 4 }, (_, n) => passing(n))]);
+      const clients = Promise.all([
+        ...Array.from({ length: 12 }, (_, n) => updating(n)),
+        ...Array.from({ length: 4 }, (_, n) => creating(n)),
+        ...Array.from({ length: 4 }, (_, n) => passing(n)),
+      ]);
       const enough = 50 + Math.random() * 200;
       while (acknowledged < enough) await new Promise(setImmediate);
       await server.stop('SIGKILL');

@@ -14,7 +14,8 @@ describe('The adapter lab', () => {
   const folder = mkdtempSync(join(tmpdir(), 'lab-'));
   const device = { name: 'lab-01', host: '192.0.2.1', ostype: 'cisco-ios-xe' };
   const made = '2026-01-01T00:00:00.000Z';
-  const lab = (more = {}) => labAdapter({ name: 'tested', made, folder, now: () => Date.parse('2026-01-03T01:05:00.000Z'), ...more });
+  const lab = (more = {}) =>
+    labAdapter({ name: 'tested', made, folder, now: () => Date.parse('2026-01-03T01:05:00.000Z'), ...more });
   after(() => rmSync(folder, { recursive: true }));
 
   deviceAdapterContract(async () => ({ adapter: lab(), device }));
@@ -27,7 +28,8 @@ describe('The adapter lab', () => {
     assert.equal(JSON.parse((await lab().apply(device, 'ntp server 192.0.2.99\n', {}, never)).text).changed, false);
   });
 
-  it('begins anew when it is made again', async () => assert.doesNotMatch(await lab({ made: '2026-02-01T00:00:00.000Z' }).configuration(device, never), /192\.0\.2\.99/));
+  it('begins anew when it is made again', async () =>
+    assert.doesNotMatch(await lab({ made: '2026-02-01T00:00:00.000Z' }).configuration(device, never), /192\.0\.2\.99/));
 
   it('replaces the whole configuration when asked to', async () => {
     const other = { name: 'lab-09' };
@@ -38,22 +40,42 @@ describe('The adapter lab', () => {
   it('changes nothing when a line is refused', async () => {
     const before = await lab().configuration(device, never);
     const { status, text } = await lab().apply(device, 'ntp server 192.0.2.55\nfrobnicate\n', {}, never);
-    assert.deepEqual([status, JSON.parse(text).errors], [422, [{ line: 2, text: 'frobnicate', message: '% Invalid input detected' }]]);
+    assert.deepEqual(
+      [status, JSON.parse(text).errors],
+      [422, [{ line: 2, text: 'frobnicate', message: '% Invalid input detected' }]],
+    );
     assert.equal(await lab().configuration(device, never), before);
   });
 
   it('prints what follows from its configuration', async () => {
     const router = { name: 'edge-07', host: '198.51.100.7', ostype: 'cisco-ios-xe' };
     const run = (command: string) => lab().run(router, command, never);
-    await lab().apply(router, 'hostname bonn-edge\ninterface GigabitEthernet3\n description To Köln\n ip address 203.0.113.1 255.255.255.252\n mtu 9000\n no shutdown\nip route 10.0.0.0 255.0.0.0 203.0.113.2\nvlan 20\n name voice\n', {}, never);
+    await lab().apply(
+      router,
+      'hostname bonn-edge\ninterface GigabitEthernet3\n description To Köln\n ip address 203.0.113.1 255.255.255.252\n mtu 9000\n no shutdown\nip route 10.0.0.0 255.0.0.0 203.0.113.2\nvlan 20\n name voice\n',
+      {},
+      never,
+    );
     assert.match(await run('show version'), /bonn-edge uptime is 2 days, 1 hour, 5 minutes/);
-    assert.match(await run('sh ip int br'), /GigabitEthernet1 +198\.51\.100\.7 +YES up +up\n.*\nGigabitEthernet3 +203\.0\.113\.1 +YES up +up\nGigabitEthernet4 +unassigned +YES administratively down down/);
-    assert.match(await run('show interfaces GigabitEthernet3'), /^GigabitEthernet3 is up, line protocol is up\n.*\n  Description: To Köln\n  Internet address is 203\.0\.113\.1\/30\n  MTU 9000 bytes/);
-    assert.match(await run('show ip route'), /C +203\.0\.113\.0\/30 is directly connected, GigabitEthernet3\n.*\nS +10\.0\.0\.0\/8 \[1\/0\] via 203\.0\.113\.2/s);
+    assert.match(
+      await run('sh ip int br'),
+      /GigabitEthernet1 +198\.51\.100\.7 +YES up +up\n.*\nGigabitEthernet3 +203\.0\.113\.1 +YES up +up\nGigabitEthernet4 +unassigned +YES administratively down down/,
+    );
+    assert.match(
+      await run('show interfaces GigabitEthernet3'),
+      /^GigabitEthernet3 is up, line protocol is up\n.*\n  Description: To Köln\n  Internet address is 203\.0\.113\.1\/30\n  MTU 9000 bytes/,
+    );
+    assert.match(
+      await run('show ip route'),
+      /C +203\.0\.113\.0\/30 is directly connected, GigabitEthernet3\n.*\nS +10\.0\.0\.0\/8 \[1\/0\] via 203\.0\.113\.2/s,
+    );
     assert.match(await run('show vlan brief'), /20 +voice +active/);
     assert.equal(await run('show running-config | include hostname'), 'hostname bonn-edge');
     assert.equal(await run('show run | section vlan'), 'vlan 20\n name voice');
-    assert.match(await run('show running-config interface GigabitEthernet3'), /interface GigabitEthernet3\n description To Köln/);
+    assert.match(
+      await run('show running-config interface GigabitEthernet3'),
+      /interface GigabitEthernet3\n description To Köln/,
+    );
     assert.match(await run('show'), /Incomplete/);
     assert.match(await run('__proto__'), /Invalid/);
   });
@@ -64,13 +86,25 @@ describe('A configuration of the lab', () => {
   const merged = (before: string, change: string) => print(merge(merge([], sections(before)), sections(change)));
 
   it('takes further lines, replaces those of which there is one, and loses those that a no names', () => {
-    assert.equal(merged('hostname a\nntp server 1\nntp server 2\ninterface E1\n shutdown\n mtu 1500\n', 'hostname b\nno ntp server 1\nntp server 3\ninterface E1\n no shutdown\n mtu 9000\n description x\n'),
-      '!\nhostname b\nntp server 2\ninterface E1\n mtu 9000\n description x\n!\nntp server 3\nend\n');
+    assert.equal(
+      merged(
+        'hostname a\nntp server 1\nntp server 2\ninterface E1\n shutdown\n mtu 1500\n',
+        'hostname b\nno ntp server 1\nntp server 3\ninterface E1\n no shutdown\n mtu 9000\n description x\n',
+      ),
+      '!\nhostname b\nntp server 2\ninterface E1\n mtu 9000\n description x\n!\nntp server 3\nend\n',
+    );
     assert.equal(merged('vlan 20\n name voice\nntp server 1\nntp server 2\n', 'no vlan 20\nno ntp\n'), '!\nend\n');
   });
-  it('is read with and without indentation', () => assert.deepEqual(sections('interface E1\ndescription x\nexit\nhostname a\n'), sections('hostname z\ninterface E1\n  description   x\n!\nhostname a\n').slice(1)));
+  it('is read with and without indentation', () =>
+    assert.deepEqual(
+      sections('interface E1\ndescription x\nexit\nhostname a\n'),
+      sections('hostname z\ninterface E1\n  description   x\n!\nhostname a\n').slice(1),
+    ));
   it('is the same when it is read again as it is printed', () => {
-    const text = merged('', 'hostname a\nbanner motd ^C\n  Keep out!\n^C\ninterface E1\n description x\nline vty 0 4\n transport input ssh\n');
+    const text = merged(
+      '',
+      'hostname a\nbanner motd ^C\n  Keep out!\n^C\ninterface E1\n description x\nline vty 0 4\n transport input ssh\n',
+    );
     assert.equal(print(sections(text)), text);
   });
   it('of many thousand lines is merged at once', () => {
@@ -79,6 +113,9 @@ describe('A configuration of the lab', () => {
     assert.equal(merged(lines, lines.replace(/^/gm, 'no ')), '!\nend\n');
     assert.ok(spent() < 10_000);
   });
-  it('has banners as one command', () => assert.deepEqual(cliLines('banner motd #one#\r\n\r\nbanner login ^C\n a\n\n^C\nntp server 1\nbanner exec #\nnever closed'),
-    ['banner motd #one#', 'banner login ^C\n a\n\n^C', 'ntp server 1', 'banner exec #\nnever closed']));
+  it('has banners as one command', () =>
+    assert.deepEqual(
+      cliLines('banner motd #one#\r\n\r\nbanner login ^C\n a\n\n^C\nntp server 1\nbanner exec #\nnever closed'),
+      ['banner motd #one#', 'banner login ^C\n a\n\n^C', 'ntp server 1', 'banner exec #\nnever closed'],
+    ));
 });

@@ -4,7 +4,9 @@ import { startService } from './service.ts';
 
 describe('a page of large documents', () => {
   let service: Awaited<ReturnType<typeof startService>>;
-  before(async () => { service = await startService(); });
+  before(async () => {
+    service = await startService();
+  });
   after(() => service.stop());
 
   const path = '/operations-manager/jobs';

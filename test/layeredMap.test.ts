@@ -5,25 +5,46 @@ import { empty, get, type Layers, withAll } from '../src/domain/inventory-manage
 describe('a layered map', () => {
   it('is, after each addition, what a Map would be, and stays so', () => {
     const name = fc.constantFrom(...'abcdefghij', '__proto__', 'constructor', '');
-    fc.assert(fc.property(fc.array(fc.array(fc.tuple(name, fc.nat(5)), { maxLength: 6 }), { maxLength: 12 }), (additions) => {
-      const past: [Layers<number>, Map<string, number>][] = [[empty, new Map()]];
-      for (const entries of additions) {
-        const [layers, map] = past.at(-1)!;
-        past.push([withAll(layers, entries), new Map([...map, ...entries])]);
-      }
-      for (const [layers, map] of past) {
-        assert.equal(layers.size, map.size);
-        for (const one of [...'abcdefghijk', '__proto__', 'constructor', '']) assert.equal(get(layers, one), map.get(one));
-      }
-    }));
+    fc.assert(
+      fc.property(fc.array(fc.array(fc.tuple(name, fc.nat(5)), { maxLength: 6 }), { maxLength: 12 }), (additions) => {
+        const past: [Layers<number>, Map<string, number>][] = [[empty, new Map()]];
+        for (const entries of additions) {
+          const [layers, map] = past.at(-1)!;
+          past.push([withAll(layers, entries), new Map([...map, ...entries])]);
+        }
+        for (const [layers, map] of past) {
+          assert.equal(layers.size, map.size);
+          for (const one of [...'abcdefghijk', '__proto__', 'constructor', ''])
+            assert.equal(get(layers, one), map.get(one));
+        }
+      }),
+    );
   });
 
   it('can grow in two ways from the same map', () => {
-    const shared = withAll<number>(empty, [['a', 1], ['b', 2]]);
-    const [one, other] = [withAll(shared, [['c', 3]]), withAll(shared, [['c', 4], ['a', 5]])];
-    assert.deepEqual(['a', 'b', 'c'].map((name) => get(one, name)), [1, 2, 3]);
-    assert.deepEqual(['a', 'b', 'c'].map((name) => get(other, name)), [5, 2, 4]);
-    assert.deepEqual(['a', 'b', 'c'].map((name) => get(shared, name)), [1, 2, undefined]);
+    const shared = withAll<number>(empty, [
+      ['a', 1],
+      ['b', 2],
+    ]);
+    const [one, other] = [
+      withAll(shared, [['c', 3]]),
+      withAll(shared, [
+        ['c', 4],
+        ['a', 5],
+      ]),
+    ];
+    assert.deepEqual(
+      ['a', 'b', 'c'].map((name) => get(one, name)),
+      [1, 2, 3],
+    );
+    assert.deepEqual(
+      ['a', 'b', 'c'].map((name) => get(other, name)),
+      [5, 2, 4],
+    );
+    assert.deepEqual(
+      ['a', 'b', 'c'].map((name) => get(shared, name)),
+      [1, 2, undefined],
+    );
   });
 
   it('has few layers, however it is filled', () => {

@@ -14,7 +14,9 @@ describe('the program', function () {
     servers.add(server);
     return server;
   };
-  beforeEach(() => { folder = temporaryFolder(); });
+  beforeEach(() => {
+    folder = temporaryFolder();
+  });
   afterEach(async () => {
     for (const server of servers) await server.stop('SIGKILL');
     servers.clear();
@@ -22,16 +24,55 @@ describe('the program', function () {
   });
 
   it('names all wrong settings at once and exits with 1', async () => {
-    const program = startProgram([], { PORT: 'eighty', LOG_LEVEL: 'loud', READSTORE_URL: 'mongodb://x', SECRET_KEY: 'short', EVENTSTORE_URL: 'esdb://node:secret@localhost?tls=false', ESDB_PORT: 'x', TLS_CERT_FILE: '/nowhere', ADMIN_PASSWORD: 'x', TRUST_PROXY: '10.0.0.0/40' });
+    const program = startProgram([], {
+      PORT: 'eighty',
+      LOG_LEVEL: 'loud',
+      READSTORE_URL: 'mongodb://x',
+      SECRET_KEY: 'short',
+      EVENTSTORE_URL: 'esdb://node:secret@localhost?tls=false',
+      ESDB_PORT: 'x',
+      TLS_CERT_FILE: '/nowhere',
+      ADMIN_PASSWORD: 'x',
+      TRUST_PROXY: '10.0.0.0/40',
+    });
     assert.equal(await program.ended, 1);
-    for (const name of ['PORT', 'LOG_LEVEL', 'READSTORE_URL', 'SECRET_KEY', 'EVENTSTORE_URL', 'ESDB_PORT', 'TLS_CERT_FILE', 'TLS_KEY_FILE', 'ADMIN_PASSWORD', 'TRUST_PROXY']) assert.match(program.output().err, new RegExp(`^ +${name} `, 'm'));
+    for (const name of [
+      'PORT',
+      'LOG_LEVEL',
+      'READSTORE_URL',
+      'SECRET_KEY',
+      'EVENTSTORE_URL',
+      'ESDB_PORT',
+      'TLS_CERT_FILE',
+      'TLS_KEY_FILE',
+      'ADMIN_PASSWORD',
+      'TRUST_PROXY',
+    ])
+      assert.match(program.output().err, new RegExp(`^ +${name} `, 'm'));
     assert.doesNotMatch(program.output().err, /short|node:|:secret/, 'a secret is not repeated');
   });
 
   it('lists its settings', async () => {
     const program = startProgram(['--help'], {});
     assert.equal(await program.ended, 0);
-    for (const name of ['HOST', 'PORT', 'DATA_DIR', 'ADMIN_PASSWORD', 'EVENTSTORE_URL', 'ESDB_PORT', 'ESDB_HOST', 'READSTORE_URL', 'LOG_LEVEL', 'MAX_BODY_BYTES', 'MAX_IMPORT_BYTES', 'READ_WAIT_MS', 'SECRET_KEY', 'TLS_CERT_FILE', 'TLS_KEY_FILE', 'TRUST_PROXY'])
+    for (const name of [
+      'HOST',
+      'PORT',
+      'DATA_DIR',
+      'ADMIN_PASSWORD',
+      'EVENTSTORE_URL',
+      'ESDB_PORT',
+      'ESDB_HOST',
+      'READSTORE_URL',
+      'LOG_LEVEL',
+      'MAX_BODY_BYTES',
+      'MAX_IMPORT_BYTES',
+      'READ_WAIT_MS',
+      'SECRET_KEY',
+      'TLS_CERT_FILE',
+      'TLS_KEY_FILE',
+      'TRUST_PROXY',
+    ])
       assert.match(program.output().out, new RegExp(`^ +${name} `, 'm'));
   });
 
@@ -39,7 +80,9 @@ describe('the program', function () {
     const first = await start({ ADMIN_PASSWORD: '' });
     const password = /Account admin has the password (\S+);/.exec(first.output().err)?.[1];
     assert.ok(password, first.output().err);
-    const response = await fetch(`${first.url}/authorization/whoami`, { headers: { Authorization: `Basic ${btoa(`admin:${password}`)}` } });
+    const response = await fetch(`${first.url}/authorization/whoami`, {
+      headers: { Authorization: `Basic ${btoa(`admin:${password}`)}` },
+    });
     assert.equal(response.status, 200);
     assert.equal(await first.stop(), 0);
     for (const file of ['events.db', 'secret.key']) assert.equal(statSync(join(folder, file)).mode & 0o077, 0, file);
@@ -67,7 +110,14 @@ describe('the program', function () {
     assert.equal(await offline.ended, 0, offline.output().err);
     const again = await start();
     assert.equal((await again.ask('GET', '/authorization/whoami')).status, 401);
-    assert.equal((await again.ask('GET', '/authorization/whoami', undefined, { Authorization: `Basic ${btoa('admin:new password')}` })).status, 200);
+    assert.equal(
+      (
+        await again.ask('GET', '/authorization/whoami', undefined, {
+          Authorization: `Basic ${btoa('admin:new password')}`,
+        })
+      ).status,
+      200,
+    );
   });
 
   it('on SIGTERM under load finishes what is under way, loses nothing acknowledged, and exits with 0', async () => {
@@ -78,7 +128,9 @@ describe('the program', function () {
     const client = async (n: number): Promise<void> => {
       for (let i = 0; ; i++) {
         const name = `load-${n}-${i}`;
-        const { status } = await server.ask('PATCH', `/group-mappings/ldap/${name}`, { updates: { platformGroups: [name] } });
+        const { status } = await server.ask('PATCH', `/group-mappings/ldap/${name}`, {
+          updates: { platformGroups: [name] },
+        });
         statuses.add(status);
         if (status === 200) acknowledged.push(name);
         else if (stopping) return;
@@ -97,21 +149,32 @@ describe('the program', function () {
       for (const { externalGroup } of body.results) found.add(externalGroup);
       if (skip + 1000 >= body.total) break;
     }
-    assert.deepEqual(acknowledged.filter((name) => !found.has(name)), []);
+    assert.deepEqual(
+      acknowledged.filter((name) => !found.has(name)),
+      [],
+    );
   });
 
   it('ends though the calls out of it never would', async () => {
     const mute = createServer((socket) => {
       calls.add(socket);
-      socket.on('close', () => calls.delete(socket)).on('error', () => undefined).once('data', (asked) => {
-        if (String(asked).includes('/switches/')) socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n');
-        called();
-      });
+      socket
+        .on('close', () => calls.delete(socket))
+        .on('error', () => undefined)
+        .once('data', (asked) => {
+          if (String(asked).includes('/switches/'))
+            socket.write('HTTP/1.1 101 Switching Protocols\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n');
+          called();
+        });
     }).listen(0, '127.0.0.1');
     const calls = new Set<Socket>();
     let left = 3;
     let called = (): void => undefined;
-    const all = new Promise<void>((resolve) => { called = () => { if (--left === 0) resolve(); }; });
+    const all = new Promise<void>((resolve) => {
+      called = () => {
+        if (--left === 0) resolve();
+      };
+    });
     try {
       await once(mute, 'listening');
       const url = `http://127.0.0.1:${(mute.address() as AddressInfo).port}`;
@@ -122,10 +185,24 @@ describe('the program', function () {
       };
       await done('PUT', '/profiles/quick', { properties: { systemProps: { shutdownTimeout: 2 } } });
       await done('PUT', '/profiles/quick/active', {});
-      for (const name of ['switches', 'silent']) await done('POST', '/configuration_manager/adapters', { name, type: 'http', properties: { baseUrl: `${url}/${name}`, timeout: 600_000 }, devices: [{ name: `${name}-1` }] });
-      await done('POST', '/agent-session-manager/agents', { name: 'Mute', runner: 'webhook', url: `${url}/agent`, inputSchema: {}, timeout: 3600 });
+      for (const name of ['switches', 'silent'])
+        await done('POST', '/configuration_manager/adapters', {
+          name,
+          type: 'http',
+          properties: { baseUrl: `${url}/${name}`, timeout: 600_000 },
+          devices: [{ name: `${name}-1` }],
+        });
+      await done('POST', '/agent-session-manager/agents', {
+        name: 'Mute',
+        runner: 'webhook',
+        url: `${url}/agent`,
+        inputSchema: {},
+        timeout: 3600,
+      });
       await done('POST', '/agent-session-manager/sessions/run-agent', { agent: 'Mute', inputs: {} });
-      const asked = ['switches-1', 'silent-1'].map((device) => server.ask('GET', `/configuration_manager/devices/${device}/configuration`));
+      const asked = ['switches-1', 'silent-1'].map((device) =>
+        server.ask('GET', `/configuration_manager/devices/${device}/configuration`),
+      );
       await all;
       assert.equal((await asked[0]!).status, 502);
       assert.equal(await server.stop(), 0, 'it had to be killed');
@@ -141,7 +218,9 @@ describe('the program', function () {
     const acknowledged: string[] = [];
     const groups = Array.from({ length: 200 }, (_, i) => `group number ${i} of this mapping`);
     for (let i = 0; ; i++) {
-      const { status, body } = await server.ask('PATCH', `/group-mappings/ldap/full-${i}`, { updates: { platformGroups: groups } });
+      const { status, body } = await server.ask('PATCH', `/group-mappings/ldap/full-${i}`, {
+        updates: { platformGroups: groups },
+      });
       if (status === 200) acknowledged.push(`full-${i}`);
       else {
         assert.deepEqual([status, body.metadata.errors[0].code], [503, 'unavailable']);
@@ -152,7 +231,11 @@ describe('the program', function () {
     assert.equal((await server.ask('GET', `/group-mappings/ldap/${acknowledged[0]}`)).status, 200);
     await server.stop('SIGKILL');
     const again = await start();
-    for (const name of acknowledged) assert.equal((await again.ask('GET', `/group-mappings/ldap/${name}`)).status, 200, name);
-    assert.equal((await again.ask('PATCH', '/group-mappings/ldap/after', { updates: { platformGroups: [] } })).status, 200);
+    for (const name of acknowledged)
+      assert.equal((await again.ask('GET', `/group-mappings/ldap/${name}`)).status, 200, name);
+    assert.equal(
+      (await again.ask('PATCH', '/group-mappings/ldap/after', { updates: { platformGroups: [] } })).status,
+      200,
+    );
   });
 });

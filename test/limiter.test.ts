@@ -7,16 +7,27 @@ describe('the limiter of logins', () => {
   const setUp = () => {
     const clock = fixedClock();
     const pauses: (() => void)[] = [];
-    const limits = limiter({ now: clock.now, pause: () => new Promise<void>((resolve) => { pauses.push(resolve); }) });
-    const attempt = (account: string, address: string, right = false) => limits.attempt(account, address, async () => (right ? 'in' : undefined));
+    const limits = limiter({
+      now: clock.now,
+      pause: () =>
+        new Promise<void>((resolve) => {
+          pauses.push(resolve);
+        }),
+    });
+    const attempt = (account: string, address: string, right = false) =>
+      limits.attempt(account, address, async () => (right ? 'in' : undefined));
     const seconds = async (work: Promise<unknown>): Promise<number> => {
-      try { await work; } catch (error) {
+      try {
+        await work;
+      } catch (error) {
         if (error instanceof Refusal && error.code === 'limited') return error.retryAfterSeconds!;
         throw error;
       }
       return 0;
     };
-    const fails = async (times: number, account: string, address: string) => { for (let i = 0; i < times; i++) assert.equal(await attempt(account, address), undefined); };
+    const fails = async (times: number, account: string, address: string) => {
+      for (let i = 0; i < times; i++) assert.equal(await attempt(account, address), undefined);
+    };
     return { clock, pauses, limits, attempt, seconds, fails };
   };
 
@@ -47,20 +58,40 @@ describe('the limiter of logins', () => {
   });
   it('does not count work that broke down', async () => {
     const { limits, attempt } = setUp();
-    for (let i = 0; i < 100; i++) await assert.rejects(limits.attempt('bob', '10.0.0.1', async () => { throw new Error('no store'); }), /no store/);
+    for (let i = 0; i < 100; i++)
+      await assert.rejects(
+        limits.attempt('bob', '10.0.0.1', async () => {
+          throw new Error('no store');
+        }),
+        /no store/,
+      );
     assert.equal(await attempt('bob', '10.0.0.1', true), 'in');
   });
   it('counts what is still under way: of a thousand at once from an address a hundred are let through', async () => {
     const { limits } = setUp();
     let through = 0;
-    const all = await Promise.allSettled(Array.from({ length: 1000 }, (_, i) => limits.attempt(`account ${i}`, '10.0.0.1', async () => { through++; return undefined; })));
+    const all = await Promise.allSettled(
+      Array.from({ length: 1000 }, (_, i) =>
+        limits.attempt(`account ${i}`, '10.0.0.1', async () => {
+          through++;
+          return undefined;
+        }),
+      ),
+    );
     assert.equal(through, 100);
     for (const one of all) if (one.status === 'rejected') assert.ok(one.reason.retryAfterSeconds > 0);
   });
   it('counts what is still under way of an account and an address', async () => {
     const { limits } = setUp();
     let through = 0;
-    const all = await Promise.allSettled(Array.from({ length: 1000 }, () => limits.attempt('bob', '10.0.0.1', async () => { through++; return undefined; })));
+    const all = await Promise.allSettled(
+      Array.from({ length: 1000 }, () =>
+        limits.attempt('bob', '10.0.0.1', async () => {
+          through++;
+          return undefined;
+        }),
+      ),
+    );
     assert.equal(through, 10);
     assert.equal(all.filter(({ status }) => status === 'rejected').length, 990);
   });
@@ -75,7 +106,10 @@ describe('the limiter of logins', () => {
     it('lets strange addresses in one at a time', async () => {
       const { pauses, attempt } = await crowded();
       const order: string[] = [];
-      const both = [attempt('bob', '10.2.0.1', true).then(() => order.push('first')), attempt('bob', '10.2.0.2', true).then(() => order.push('second'))];
+      const both = [
+        attempt('bob', '10.2.0.1', true).then(() => order.push('first')),
+        attempt('bob', '10.2.0.2', true).then(() => order.push('second')),
+      ];
       while (pauses.length < 1) await Promise.resolve();
       assert.equal(pauses.length, 1);
       pauses[0]!();
@@ -93,13 +127,20 @@ describe('the limiter of logins', () => {
     it('lets the owner in from a new address, after one try of each of thirty others, however many they have waiting', async () => {
       const { attempt, pauses } = await crowded();
       const order: string[] = [];
-      const others = Array.from({ length: 300 }, (_, i) => attempt('bob', `10.2.0.${i % 30}`).then(() => order.push('other')));
+      const others = Array.from({ length: 300 }, (_, i) =>
+        attempt('bob', `10.2.0.${i % 30}`).then(() => order.push('other')),
+      );
       const owner = attempt('bob', '10.3.0.1', true).then(() => order.push('owner'));
       const all = Promise.allSettled([...others, owner]);
       let ended = false;
-      void all.then(() => { ended = true; });
+      void all.then(() => {
+        ended = true;
+      });
       for (let i = 0; !ended; i++) {
-        while (pauses.length <= i && !ended) await new Promise((resolve) => { setImmediate(resolve); });
+        while (pauses.length <= i && !ended)
+          await new Promise((resolve) => {
+            setImmediate(resolve);
+          });
         pauses[i]?.();
       }
       assert.equal(order.indexOf('owner'), 31);

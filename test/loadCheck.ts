@@ -4,9 +4,12 @@ import { type ApiNode, note, soon } from './cluster.ts';
 import type { Load } from './load.ts';
 import { startService } from './service.ts';
 
-const unavailable = async (node: ApiNode): Promise<boolean> => (await node.ask('GET', '/group-mappings?limit=1')).status === 503;
-export const saysSo = (...nodes: readonly ApiNode[]) => Promise.all(nodes.map((node) => soon(`${node.name} answers 503`, () => unavailable(node))));
-export const takesOver = async (node: ApiNode): Promise<void> => note(`${node.name} leads after ${await soon(`${node.name} takes the lead`, () => node.leads())} ms`);
+const unavailable = async (node: ApiNode): Promise<boolean> =>
+  (await node.ask('GET', '/group-mappings?limit=1')).status === 503;
+export const saysSo = (...nodes: readonly ApiNode[]) =>
+  Promise.all(nodes.map((node) => soon(`${node.name} answers 503`, () => unavailable(node))));
+export const takesOver = async (node: ApiNode): Promise<void> =>
+  note(`${node.name} leads after ${await soon(`${node.name} takes the lead`, () => node.leads())} ms`);
 /** Until the node has acknowledged some more changes. */
 export const goesOn = async (load: Load, node: ApiNode): Promise<void> => {
   const enough = load.stored(node) + 30;
@@ -35,10 +38,19 @@ type Checked = {
 
 /** Compares what a load was told, once it has ended, with what the nodes show and what the log has. */
 export const loadCheck = ({ nodes, settings, audit }: Checked) => {
-  const lists = ['/group-mappings', '/operations-manager/automations', '/operations-manager/jobs', '/authorization/accounts', '/authorization/groups', '/configuration_manager/adapters'];
+  const lists = [
+    '/group-mappings',
+    '/operations-manager/automations',
+    '/operations-manager/jobs',
+    '/authorization/accounts',
+    '/authorization/groups',
+    '/configuration_manager/adapters',
+  ];
   const shown = async (ask: ApiNode['ask'], singles: readonly string[]) => ({
     lists: await Promise.all(lists.map((path) => pagesOf(ask, path))),
-    singles: await Promise.all(singles.map((path) => ask('GET', path).then(({ text, headers }) => `${headers.get('etag')} ${text}`))),
+    singles: await Promise.all(
+      singles.map((path) => ask('GET', path).then(({ text, headers }) => `${headers.get('etag')} ${text}`)),
+    ),
   });
 
   /** What every node shows in the end is what one shows that has nothing but the log; given back. */
@@ -67,31 +79,57 @@ export const loadCheck = ({ nodes, settings, audit }: Checked) => {
     const stored = wishes.filter(({ outcome }) => outcome === 'stored');
     const named = (kind: string) => stored.filter((wish) => wish.kind === kind).map(({ name }) => name);
 
-    const singles = [...named('groupMapping').slice(-10).map((name) => `/group-mappings/load/${name}`), ...named('automation').slice(-10).map((name) => `/operations-manager/automations/${name}`)];
-    const [mappings, automations, jobs] = (await agreeing(singles)).map((pages) => pages.flatMap((page) => {
-      const body = JSON.parse(page.slice(page.indexOf('{')));
-      return body.results ?? body.data;
-    }));
+    const singles = [
+      ...named('groupMapping')
+        .slice(-10)
+        .map((name) => `/group-mappings/load/${name}`),
+      ...named('automation')
+        .slice(-10)
+        .map((name) => `/operations-manager/automations/${name}`),
+    ];
+    const [mappings, automations, jobs] = (await agreeing(singles)).map((pages) =>
+      pages.flatMap((page) => {
+        const body = JSON.parse(page.slice(page.indexOf('{')));
+        return body.results ?? body.data;
+      }),
+    );
     const once = (names: readonly string[]): Set<string> => {
       const all = new Set(names);
       assert.equal(all.size, names.length, 'something is there twice');
       return all;
     };
-    const [automationNames, jobNames] = [once(automations!.map(({ name }) => name)), once(jobs!.map(({ description }) => description))];
-    assert.deepEqual(named('automation').filter((name) => !automationNames.has(name)), [], 'acknowledged automations are there');
-    assert.deepEqual(named('job').filter((name) => !jobNames.has(name)), [], 'acknowledged jobs are there');
+    const [automationNames, jobNames] = [
+      once(automations!.map(({ name }) => name)),
+      once(jobs!.map(({ description }) => description)),
+    ];
+    assert.deepEqual(
+      named('automation').filter((name) => !automationNames.has(name)),
+      [],
+      'acknowledged automations are there',
+    );
+    assert.deepEqual(
+      named('job').filter((name) => !jobNames.has(name)),
+      [],
+      'acknowledged jobs are there',
+    );
     const found = new Map(mappings!.map(({ externalGroup, platformGroups }) => [externalGroup, platformGroups[0]]));
     for (const [name, value] of values) assert.equal(found.get(name), value, name);
 
     // In the log: the requests that stored something, by their key.
     const requests = new Map<string, Set<string>>();
-    for (const { stream, metadata: { idempotency, requestId } } of await audit()) {
+    for (const {
+      stream,
+      metadata: { idempotency, requestId },
+    } of await audit()) {
       const key = /^(groupMapping|automation|job)-/.test(stream) ? idempotency?.key.split(' ').at(-1) : undefined;
       if (key?.startsWith(`${round}-`)) requests.set(key, (requests.get(key) ?? new Set()).add(requestId));
     }
     for (const { key, outcome } of wishes) {
       const times = requests.get(key)?.size ?? 0;
-      assert.ok(outcome === 'stored' ? times === 1 : outcome === 'refused' ? times === 0 : times <= 1, `${key} was ${outcome} and is in the log ${times} times`);
+      assert.ok(
+        outcome === 'stored' ? times === 1 : outcome === 'refused' ? times === 0 : times <= 1,
+        `${key} was ${outcome} and is in the log ${times} times`,
+      );
     }
   };
 };

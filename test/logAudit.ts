@@ -3,7 +3,8 @@ import { decode, link, type Recorded, splitStream } from '../src/store/event.ts'
 import type { EventStore } from '../src/store/port.ts';
 
 /**
- * Reads a log on from where it was read before and checks that no event is in it twice and that every event is linked to
+ * Reads a log on from where it was read before and checks that no event is in it twice and that every event is linked
+ * to
  * its predecessor. Gives the new events.
  */
 export const logAudit = (open: () => Promise<Pick<EventStore, 'readAll' | 'close'>>) => {
@@ -26,7 +27,11 @@ export const logAudit = (open: () => Promise<Pick<EventStore, 'readAll' | 'close
           const before = heads.get(stream) ?? { revision: -1, hash: '' };
           assert.equal(revision, before.revision + 1, stream);
           const { hash } = recorded.metadata;
-          assert.equal(link(stream, revision, id, type, before.hash, data, metadata.replace(/,"hash":"[^"]*"\}$/, '}')), hash, `${stream} ${revision}`);
+          assert.equal(
+            link(stream, revision, id, type, before.hash, data, metadata.replace(/,"hash":"[^"]*"\}$/, '}')),
+            hash,
+            `${stream} ${revision}`,
+          );
           heads.set(stream, { revision, hash });
           found.push(recorded);
         }

@@ -42,7 +42,9 @@ describe('copying a log', () => {
     opened.push(store);
     return store;
   };
-  const copy = (needs: { from?: EventStore; to?: EventStore; signal?: AbortSignal; told?: (progress: Progress) => void } = {}): Promise<Copied> =>
+  const copy = (
+    needs: { from?: EventStore; to?: EventStore; signal?: AbortSignal; told?: (progress: Progress) => void } = {},
+  ): Promise<Copied> =>
     copyLog({ from, to, own: (stream) => stream.startsWith('thing-'), signal: never, told: () => undefined, ...needs });
   beforeEach(async () => {
     folder = temporaryFolder();
@@ -72,7 +74,10 @@ describe('copying a log', () => {
 
   it('gives a digest that anybody can calculate', async () => {
     await fill();
-    const lines = (await eventsOf(from)).map(({ stream, revision, id, type, data, metadata }) => `${JSON.stringify([stream, revision, id, type, data, metadata])}\n`);
+    const lines = (await eventsOf(from)).map(
+      ({ stream, revision, id, type, data, metadata }) =>
+        `${JSON.stringify([stream, revision, id, type, data, metadata])}\n`,
+    );
     assert.equal((await copy()).target.digest, hash('sha256', lines.join(''), 'hex'));
   });
 
@@ -98,7 +103,13 @@ describe('copying a log', () => {
     await from.append('thing-b', -1, [newEvent('x'.repeat(maxEvent - 200))]);
     await from.append('thing-a', 4, [newEvent()]);
     const appends: string[] = [];
-    const counting: EventStore = { ...to, append: (stream, expected, events) => { appends.push(`${stream} ${expected} +${events.length}`); return to.append(stream, expected, events); } };
+    const counting: EventStore = {
+      ...to,
+      append: (stream, expected, events) => {
+        appends.push(`${stream} ${expected} +${events.length}`);
+        return to.append(stream, expected, events);
+      },
+    };
     await copy({ to: counting });
     assert.deepEqual(appends, ['thing-a -1 +2', 'thing-a 1 +3', 'thing-b -1 +1', 'thing-a 4 +1']);
     assert.ok(maxAppend < 3 * 400 * 1024);
@@ -113,7 +124,10 @@ describe('copying a log', () => {
         dead.arm();
         const killed = copy({ to: dead.store });
         const ended = await Promise.race([dead.dead.then(() => 'killed'), killed.then(() => 'whole')]);
-        if (ended === 'whole') { assert.equal(n, 5, 'four appends in all'); break; }
+        if (ended === 'whole') {
+          assert.equal(n, 5, 'four appends in all');
+          break;
+        }
         dead.bury();
         await assert.rejects(killed, /dead/);
         const there = (await eventsOf(target)).length;
@@ -127,7 +141,15 @@ describe('copying a log', () => {
   it('ends between two appends when it is stopped', async () => {
     await fill();
     const stop = new AbortController();
-    await assert.rejects(copy({ signal: stop.signal, told: ({ events }) => { if (events === 4) stop.abort(new Error('stopped')); } }), /^Error: stopped$/);
+    await assert.rejects(
+      copy({
+        signal: stop.signal,
+        told: ({ events }) => {
+          if (events === 4) stop.abort(new Error('stopped'));
+        },
+      }),
+      /^Error: stopped$/,
+    );
     const there = content(await eventsOf(to));
     assert.ok(there.length > 0 && there.length < 7);
     assert.deepEqual(there, content(await eventsOf(from)).slice(0, there.length));
@@ -138,17 +160,32 @@ describe('copying a log', () => {
     await fill();
     const told: Progress[] = [];
     await copy({ told: (progress) => told.push(progress) });
-    assert.deepEqual(told.map(({ step, position, head, events }) => `${step} ${position}/${head} ${events}`), ['copying', 'verifying'].flatMap((step) => [1, 2, 3, 4, 5, 6, 7].map((n) => `${step} ${n}/7 ${n}`)));
+    assert.deepEqual(
+      told.map(({ step, position, head, events }) => `${step} ${position}/${head} ${events}`),
+      ['copying', 'verifying'].flatMap((step) => [1, 2, 3, 4, 5, 6, 7].map((n) => `${step} ${n}/7 ${n}`)),
+    );
   });
 
   describe('refuses a target that is no part of the source, names the place and writes nothing:', () => {
-    const original: NewEvent = { id: '5a0f3a4e-0f5d-4a9c-9d3e-3f1c6e1b2a10', type: '@test/things:thingChanged', data: '{"n":1}', metadata: '{"at":"2026-01-01T00:00:00.000Z"}' };
+    const original: NewEvent = {
+      id: '5a0f3a4e-0f5d-4a9c-9d3e-3f1c6e1b2a10',
+      type: '@test/things:thingChanged',
+      data: '{"n":1}',
+      metadata: '{"at":"2026-01-01T00:00:00.000Z"}',
+    };
     for (const [field, change] of [
-      ['id', { id: '5a0f3a4e-0f5d-4a9c-9d3e-3f1c6e1b2a11' }], ['type', { type: '@test/things:thingMade' }], ['data', { data: '{"n": 1}' }], ['metadata', { metadata: '{"at":"2026-01-01T00:00:00.001Z"}' }],
+      ['id', { id: '5a0f3a4e-0f5d-4a9c-9d3e-3f1c6e1b2a11' }],
+      ['type', { type: '@test/things:thingMade' }],
+      ['data', { data: '{"n": 1}' }],
+      ['metadata', { metadata: '{"at":"2026-01-01T00:00:00.001Z"}' }],
     ] as const) {
       it(`another ${field}`, async () => {
         const first = newEvent();
-        for (const [store, event] of [[from, original], [to, { ...original, ...change }]] as const) await store.append('thing-a', -1, [first, event]);
+        for (const [store, event] of [
+          [from, original],
+          [to, { ...original, ...change }],
+        ] as const)
+          await store.append('thing-a', -1, [first, event]);
         await from.append('thing-b', -1, [newEvent()]);
         await assert.rejects(copy(), new RegExp(`position 2 \\(event 1 of stream thing-a\\).* differs in ${field}$`));
         assert.equal(await to.head(), 2);
@@ -157,7 +194,10 @@ describe('copying a log', () => {
     it('another stream', async () => {
       await from.append('thing-a', -1, [original]);
       await to.append('thing-b', -1, [original]);
-      await assert.rejects(copy(), /position 1 \(event 0 of stream thing-b\), where the source has position 1 \(event 0 of stream thing-a\), it differs in stream$/);
+      await assert.rejects(
+        copy(),
+        /position 1 \(event 0 of stream thing-b\), where the source has position 1 \(event 0 of stream thing-a\), it differs in stream$/,
+      );
     });
     it('an order of its own', async () => {
       const other = newEvent();
@@ -176,33 +216,58 @@ describe('copying a log', () => {
 
   it('names the place when the target does not take an event', async () => {
     await fill();
-    const elsewhere: EventStore = { ...to, append: async (...args) => { if (args[0] === 'thing-b') await to.append('thing-b', -1, [newEvent()]); return to.append(...args); } };
-    await assert.rejects(copy({ to: elsewhere }), /position 2 \(event 0 of stream thing-b\): the target's stream is at revision 0/);
+    const elsewhere: EventStore = {
+      ...to,
+      append: async (...args) => {
+        if (args[0] === 'thing-b') await to.append('thing-b', -1, [newEvent()]);
+        return to.append(...args);
+      },
+    };
+    await assert.rejects(
+      copy({ to: elsewhere }),
+      /position 2 \(event 0 of stream thing-b\): the target's stream is at revision 0/,
+    );
   });
 
   describe('verifies at the end:', () => {
     /** The target, that gives other events from the second walk on. */
     const changing = (change: (event: StoredEvent) => StoredEvent | undefined): EventStore => {
       let walks = 0;
-      return { ...to, readAll: async function* (after) {
-        const second = ++walks === 2;
-        for await (const batch of to.readAll(after)) yield second ? { ...batch, events: batch.events.flatMap((event) => change(event) ?? []) } : batch;
-      } };
+      return {
+        ...to,
+        readAll: async function* (after) {
+          const second = ++walks === 2;
+          for await (const batch of to.readAll(after))
+            yield second ? { ...batch, events: batch.events.flatMap((event) => change(event) ?? []) } : batch;
+        },
+      };
     };
     it('an event that is not what was written is found', async () => {
       await fill();
       await from.setCheckpoint('reactions', 3);
-      await assert.rejects(copy({ to: changing((event) => (event.position === 5 ? { ...event, data: '{"n":50}' } : event)) }), /position 5 \(event 2 of stream thing-a\).*differs in data/);
+      await assert.rejects(
+        copy({ to: changing((event) => (event.position === 5 ? { ...event, data: '{"n":50}' } : event)) }),
+        /position 5 \(event 2 of stream thing-a\).*differs in data/,
+      );
       assert.equal(await to.checkpoint('reactions'), 0, 'a log that is not whole is not ready for a service');
     });
     it('an event that is not there is found', async () => {
       await fill();
-      await assert.rejects(copy({ to: changing((event) => (event.position === 7 ? undefined : event)) }), /lacks the source's position 7 \(event 2 of stream thing-b\)/);
+      await assert.rejects(
+        copy({ to: changing((event) => (event.position === 7 ? undefined : event)) }),
+        /lacks the source's position 7 \(event 2 of stream thing-b\)/,
+      );
     });
   });
 
   it('leaves out what belongs to one log alone, on both sides, and takes the metadata of streams', async () => {
-    const own = [['log-identity', 'logIdentified'], ['checkpoint-reactions', 'checkpointSet'], ['$settings', 'x'], ['thing-a', '$>'], ['$$$stats', '$metadata']] as const;
+    const own = [
+      ['log-identity', 'logIdentified'],
+      ['checkpoint-reactions', 'checkpointSet'],
+      ['$settings', 'x'],
+      ['thing-a', '$>'],
+      ['$$$stats', '$metadata'],
+    ] as const;
     for (const [stream, type] of own) await from.append(stream, -1, [newEvent({}, type)]);
     for (const [stream, type] of own) await to.append(stream, -1, [newEvent({}, type)]);
     await from.append('tool-1', -1, [newEvent({}, 'something')]);
@@ -210,7 +275,10 @@ describe('copying a log', () => {
     const { copied, source, target } = await copy();
     assert.equal(copied, 2);
     assert.deepEqual(source, target);
-    assert.deepEqual((await eventsOf(to)).slice(own.length).map(({ stream }) => stream), ['tool-1', '$$tool-1']);
+    assert.deepEqual(
+      (await eventsOf(to)).slice(own.length).map(({ stream }) => stream),
+      ['tool-1', '$$tool-1'],
+    );
   });
 
   it('sets how far reactions are, at the position that the same event has', async () => {
@@ -228,13 +296,16 @@ describe('copying a log', () => {
     const [data] = await slimmed(from, '@test/things', [{ text }]);
     await from.append('thing-a', -1, [newEvent(data)]);
     await copy();
-    for await (const [event] of withPayloads(to, () => true).read('thing-a')) assert.equal(event?.data, JSON.stringify({ text }));
+    for await (const [event] of withPayloads(to, () => true).read('thing-a'))
+      assert.equal(event?.data, JSON.stringify({ text }));
     assert.equal(await to.head(), await from.head());
   });
 
   it('there and back is the log that it was', async () => {
     await fill();
-    const { target: { digest } } = await copy();
+    const {
+      target: { digest },
+    } = await copy();
     const back = await open('back');
     assert.equal((await copy({ from: to, to: back })).target.digest, digest);
     assert.deepEqual(await eventsOf(back), await eventsOf(from));
@@ -249,7 +320,9 @@ describe('log copy', function () {
   const said = () => {
     const output = new PassThrough();
     let text = '';
-    output.on('data', (chunk: Buffer) => { text += chunk; });
+    output.on('data', (chunk: Buffer) => {
+      text += chunk;
+    });
     return { output, text: () => text };
   };
   /** Two servers of EventStoreDB's protocol: arrays, and the embedded log. */
@@ -261,28 +334,48 @@ describe('log copy', function () {
     const log = await openGrpcLog({ own: isOwnStream });
     return { name: 'embedded', url: log.url(), store: log.store, close: () => log.close() };
   };
-  beforeEach(() => { folder = temporaryFolder(); });
+  beforeEach(() => {
+    folder = temporaryFolder();
+  });
   afterEach(() => rmSync(folder, { recursive: true }));
 
   it('makes a log on which a service answers the same documents with the same ETags, and whose hash links hold', async () => {
     const first = await startService({}, join(folder, 'first'));
     await loadSample(first.url, 'admin', adminPassword);
-    const paths = ['/group-mappings', '/operations-manager/automations', '/operations-manager/triggers', '/json-forms/forms', '/lifecycle-manager/resources', '/profiles', '/authorization/accounts', '/prebuilts'];
+    const paths = [
+      '/group-mappings',
+      '/operations-manager/automations',
+      '/operations-manager/triggers',
+      '/json-forms/forms',
+      '/lifecycle-manager/resources',
+      '/profiles',
+      '/authorization/accounts',
+      '/prebuilts',
+    ];
     const answers = async (service: typeof first) => {
       const read = await Promise.all(paths.map((path) => service.ask('GET', path)));
       const single = await service.ask('GET', '/operations-manager/automations/Software%20upgrade');
       return [...read, single].map(({ status, text, headers }) => ({ status, text, etag: headers.get('etag') }));
     };
     const before = await answers(first);
-    assert.ok(before.every(({ status, etag }) => status === 200 && etag !== null), JSON.stringify(before.map(({ status }) => status)));
-    await assert.rejects(logCopy(url('first'), url('second'), never, said().output), /Another process is writing to the log in /);
+    assert.ok(
+      before.every(({ status, etag }) => status === 200 && etag !== null),
+      JSON.stringify(before.map(({ status }) => status)),
+    );
+    await assert.rejects(
+      logCopy(url('first'), url('second'), never, said().output),
+      /Another process is writing to the log in /,
+    );
     assert.ok(!existsSync(file('second')), 'nothing is made before the source is safe');
     await first.stop();
 
     const { output, text } = said();
     await logCopy(url('first'), url('second'), never, output);
     const digests = [...text().matchAll(/^(source|target): (\d+) events, SHA-256 ([0-9a-f]{64})$/gm)];
-    assert.deepEqual(digests.map(([, name]) => name), ['source', 'target']);
+    assert.deepEqual(
+      digests.map(([, name]) => name),
+      ['source', 'target'],
+    );
     assert.equal(digests[0]![3], digests[1]![3]);
 
     const reader = await openSqliteReader(file('second'));
@@ -290,7 +383,11 @@ describe('log copy', function () {
     for (const { stream, revision, id, type, data, metadata } of await eventsOf(reader)) {
       if (stream.startsWith('payload-') || stream === keyStream) continue;
       const { hash: kept, ...about } = JSON.parse(metadata) as { hash: string };
-      assert.equal(kept, link(stream, revision, id, type, last.get(stream) ?? '', data, JSON.stringify(about)), `${stream} ${revision}`);
+      assert.equal(
+        kept,
+        link(stream, revision, id, type, last.get(stream) ?? '', data, JSON.stringify(about)),
+        `${stream} ${revision}`,
+      );
       last.set(stream, kept);
     }
     assert.ok(last.size > 20);
@@ -347,7 +444,10 @@ describe('log copy', function () {
   it('works within one folder, but not from a log to itself', async () => {
     await small('first');
     await logCopy(url('first'), `sqlite:${join(folder, 'first', 'copy.db')}`, never, said().output);
-    const [original, copy] = [await openSqliteReader(file('first')), await openSqliteReader(join(folder, 'first', 'copy.db'))];
+    const [original, copy] = [
+      await openSqliteReader(file('first')),
+      await openSqliteReader(join(folder, 'first', 'copy.db')),
+    ];
     assert.deepEqual(await eventsOf(copy), await eventsOf(original));
     await Promise.all([original.close(), copy.close()]);
     await assert.rejects(logCopy(url('first'), url('first'), never, said().output), /same log/);
@@ -355,7 +455,13 @@ describe('log copy', function () {
   it('says which log is not there, which URL is wrong, and no password', async () => {
     mkdirSync(join(folder, 'empty'));
     await assert.rejects(logCopy(url('empty'), url('second'), never, said().output), /There is no log at .*empty/);
-    await assert.rejects(logCopy('mongodb://nodes:hidden@log', url('second'), never, said().output), (error: Error) => /^<from> must be sqlite:/.test(error.message) && !error.message.includes('hidden'));
-    await assert.rejects(logCopy(url('empty'), 'esdb://nodes:hidden@log?tls=false', never, said().output), (error: Error) => /^<to> has credentials and tls=false/.test(error.message) && !error.message.includes('hidden'));
+    await assert.rejects(
+      logCopy('mongodb://nodes:hidden@log', url('second'), never, said().output),
+      (error: Error) => /^<from> must be sqlite:/.test(error.message) && !error.message.includes('hidden'),
+    );
+    await assert.rejects(
+      logCopy(url('empty'), 'esdb://nodes:hidden@log?tls=false', never, said().output),
+      (error: Error) => /^<to> has credentials and tls=false/.test(error.message) && !error.message.includes('hidden'),
+    );
   });
 });

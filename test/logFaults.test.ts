@@ -16,7 +16,10 @@ const allCalls = ['openat', 'pread64', 'pwrite64', 'fsync', 'fdatasync', 'ftrunc
 const files = ['events.db', 'events.db-wal', 'events.db-shm', 'events.db.head', 'lock.db'] as const;
 const faults = ['error=EIO', 'error=ENOSPC', 'error=EINVAL', 'signal=KILL'] as const;
 
-const missing = spawnSync('strace', ['-qqq', '-o', '/dev/null', 'true']).status === 0 ? undefined : 'needs strace, and the right to use it';
+const missing =
+  spawnSync('strace', ['-qqq', '-o', '/dev/null', 'true']).status === 0
+    ? undefined
+    : 'needs strace, and the right to use it';
 const program = fileURLToPath(new URL('./crash/appendLinked.ts', import.meta.url));
 const streams = 4;
 const eventsEach = 20;
@@ -29,14 +32,24 @@ const run = async (folder: string, end: 'close' | 'kill', tracing: readonly stri
   const [command, ...args] = tracing.length > 0 ? [...strace, ...node] : node;
   const child = spawn(command!, args, { stdio: ['ignore', 'pipe', 'pipe'], detached: true });
   let [out, err, late] = ['', '', false];
-  child.stdout.on('data', (text: Buffer) => { out += text; });
-  child.stderr.on('data', (text: Buffer) => { err += text; });
+  child.stdout.on('data', (text: Buffer) => {
+    out += text;
+  });
+  child.stderr.on('data', (text: Buffer) => {
+    err += text;
+  });
   // The whole group: strace's end is not the end of what it traces.
-  const timer = setTimeout(() => { late = true; process.kill(-child.pid!, 'SIGKILL'); }, patienceMs);
+  const timer = setTimeout(() => {
+    late = true;
+    process.kill(-child.pid!, 'SIGKILL');
+  }, patienceMs);
   await once(child, 'close');
   clearTimeout(timer);
   assert.ok(!late, `the program does not come to an end:\n${out}\n${err}`);
-  const lines = out.split('\n').filter(Boolean).map((line) => line.split(' '));
+  const lines = out
+    .split('\n')
+    .filter(Boolean)
+    .map((line) => line.split(' '));
   return {
     err,
     said: (word: string) => lines.filter(([first]) => first === word),
@@ -65,10 +78,12 @@ const eventsIn = async (folder: string): Promise<readonly StoredEvent[]> => {
 };
 
 /** Whole numbers below a limit, the same ones for the same seed. */
-const numbers = (seed: number) => (limit: number): number => {
-  seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
-  return Math.floor((seed / 2 ** 32) * limit);
-};
+const numbers =
+  (seed: number) =>
+  (limit: number): number => {
+    seed = (Math.imul(seed, 1_664_525) + 1_013_904_223) >>> 0;
+    return Math.floor((seed / 2 ** 32) * limit);
+  };
 
 /** How often one thread makes a call on a file at most, out of what strace has written. */
 const countsOf = (written: string): ReadonlyMap<string, number> => {
@@ -82,81 +97,139 @@ const countsOf = (written: string): ReadonlyMap<string, number> => {
   return most;
 };
 
-(missing ? describe.skip : describe)(`the embedded log on a disk that fails${missing ? ` (${missing})` : ''}`, function () {
-  this.timeout(patienceMs + 60_000);
-  let folder: string;
-  let counts: ReadonlyMap<string, number>;
-  /** Ids of the events that every case begins with. */
-  let first: readonly string[];
-  const copyOfBase = (): string => {
-    const copy = join(folder, 'data');
-    rmSync(copy, { recursive: true, force: true });
-    cpSync(join(folder, 'base'), copy, { recursive: true });
-    return copy;
-  };
+(missing ? describe.skip : describe)(
+  `the embedded log on a disk that fails${missing ? ` (${missing})` : ''}`,
+  function () {
+    this.timeout(patienceMs + 60_000);
+    let folder: string;
+    let counts: ReadonlyMap<string, number>;
+    /** Ids of the events that every case begins with. */
+    let first: readonly string[];
+    const copyOfBase = (): string => {
+      const copy = join(folder, 'data');
+      rmSync(copy, { recursive: true, force: true });
+      cpSync(join(folder, 'base'), copy, { recursive: true });
+      return copy;
+    };
 
-  before(async () => {
-    folder = temporaryFolder();
-    mkdirSync(join(folder, 'base'));
-    // As a process leaves its log that was killed: what is newest is in the WAL alone.
-    await run(join(folder, 'base'), 'kill');
-    first = (await eventsIn(copyOfBase())).map(({ id }) => id);
-    assert.equal(first.length, streams * eventsEach);
-    const calls = join(folder, 'calls');
-    const data = copyOfBase();
-    await run(data, 'close', ['-y', '-o', calls, ...files.flatMap((name) => ['-P', join(data, name)]), '-e', `trace=${allCalls.join(',')}`]);
-    counts = countsOf(readFileSync(calls, 'utf8'));
-  });
-  after(() => rmSync(folder, { recursive: true, force: true }));
-
-  /** Everything that was acknowledged is there after a restart, nothing that was certainly not stored; no read gave less. */
-  const survives = async ({ call, file, fault, nth }: Fault) => {
-    const data = copyOfBase();
-    const inject = `inject=${call}:${fault}:when=${nth}`;
-    const heard = await run(data, 'close', ['-o', '/dev/null', '-P', join(data, file), '-e', `trace=${call}`, '-e', inject]);
-    const ids = new Set((await eventsIn(data)).map(({ id }) => id));
-    const stored = heard.ids('stored');
-    assert.deepEqual([...first, ...stored].filter((id) => !ids.has(id)), [], 'what was acknowledged is there');
-    assert.deepEqual(heard.ids('refused').filter((id) => ids.has(id)), [], 'what was refused for certain is not there');
-    const [atStart, atEnd] = heard.said('read').map(([, events]) => Number(events));
-    if (atStart !== undefined) assert.ok(atStart >= first.length, `at the start ${atStart} events are read`);
-    if (atEnd !== undefined) assert.ok(atEnd >= first.length + stored.length, `at the end ${atEnd} events are read`);
-    for (const [, code, ...words] of heard.said('failed')) assert.equal(code, 'unavailable', words.join(' '));
-    if (heard.said('closed').length === 0 && fault !== 'signal=KILL') assert.match(heard.err, /Error: .+/);
-    assert.doesNotMatch(heard.err, /TypeError|ReferenceError|UnhandledPromise/);
-    return { ...heard, stored };
-  };
-
-  const all = streams * eventsEach;
-  for (const [what, given] of Object.entries<Fault & { readonly heals?: true }>({
-    'an fsync of the WAL fails': { call: 'fsync', file: 'events.db-wal', fault: 'error=EIO', nth: 6, heals: true },
-    'a write of the WAL fails': { call: 'pwrite64', file: 'events.db-wal', fault: 'error=EIO', nth: 700, heals: true },
-    'there is no room for the WAL': { call: 'pwrite64', file: 'events.db-wal', fault: 'error=ENOSPC', nth: 700, heals: true },
-    'a checkpoint cannot write the file': { call: 'pwrite64', file: 'events.db', fault: 'error=EIO', nth: 2000 },
-    'the fsync of a checkpoint fails': { call: 'fsync', file: 'events.db', fault: 'error=EIO', nth: 1 },
-    'the WAL cannot be read at the start': { call: 'pread64', file: 'events.db-wal', fault: 'error=EIO', nth: 40 },
-    'a read of events fails': { call: 'pread64', file: 'events.db', fault: 'error=EIO', nth: 2500 },
-    'the note cannot be written': { call: 'pwrite64', file: 'events.db.head', fault: 'error=ENOSPC', nth: 3, heals: true },
-    'the lock cannot be opened': { call: 'openat', file: 'lock.db', fault: 'error=EIO', nth: 2 },
-    'the process is killed while it writes the WAL': { call: 'pwrite64', file: 'events.db-wal', fault: 'signal=KILL', nth: 3000 },
-  })) {
-    it(`loses nothing when ${what}${given.heals ? ', and goes on by itself' : ''}`, async () => {
-      const { stored, err } = await survives(given);
-      if (given.heals) assert.equal(stored.length, all, err);
+    before(async () => {
+      folder = temporaryFolder();
+      mkdirSync(join(folder, 'base'));
+      // As a process leaves its log that was killed: what is newest is in the WAL alone.
+      await run(join(folder, 'base'), 'kill');
+      first = (await eventsIn(copyOfBase())).map(({ id }) => id);
+      assert.equal(first.length, streams * eventsEach);
+      const calls = join(folder, 'calls');
+      const data = copyOfBase();
+      await run(data, 'close', [
+        '-y',
+        '-o',
+        calls,
+        ...files.flatMap((name) => ['-P', join(data, name)]),
+        '-e',
+        `trace=${allCalls.join(',')}`,
+      ]);
+      counts = countsOf(readFileSync(calls, 'utf8'));
     });
-  }
+    after(() => rmSync(folder, { recursive: true, force: true }));
 
-  const rounds = Number(process.env.SOAK_ROUNDS ?? 6);
-  const seed = Number(process.env.SOAK_SEED ?? (process.env.SOAK_ROUNDS ? Date.now() % 1_000_000 : 7));
-  it(`loses nothing by ${rounds} faults out of all there can be (SOAK_SEED=${seed})`, async function () {
-    this.timeout(rounds * (patienceMs + 60_000));
-    const below = numbers(seed);
-    const places = [...counts].map(([place, count]) => ({ place: place.split(' ') as [string, string], count }));
-    for (let round = 0; round < rounds; round++) {
-      const { place: [call, file], count } = places[below(places.length)]!;
-      const fault = faults[below(faults.length)]!;
-      const given = { call, file, fault, nth: 1 + below(count) };
-      await survives(given).catch((error: Error) => { throw new Error(`${JSON.stringify(given)}: ${error.message}`, { cause: error }); });
+    /**
+     * Everything that was acknowledged is there after a restart, nothing that was certainly not stored; no read gave
+     * less.
+     */
+    const survives = async ({ call, file, fault, nth }: Fault) => {
+      const data = copyOfBase();
+      const inject = `inject=${call}:${fault}:when=${nth}`;
+      const heard = await run(data, 'close', [
+        '-o',
+        '/dev/null',
+        '-P',
+        join(data, file),
+        '-e',
+        `trace=${call}`,
+        '-e',
+        inject,
+      ]);
+      const ids = new Set((await eventsIn(data)).map(({ id }) => id));
+      const stored = heard.ids('stored');
+      assert.deepEqual(
+        [...first, ...stored].filter((id) => !ids.has(id)),
+        [],
+        'what was acknowledged is there',
+      );
+      assert.deepEqual(
+        heard.ids('refused').filter((id) => ids.has(id)),
+        [],
+        'what was refused for certain is not there',
+      );
+      const [atStart, atEnd] = heard.said('read').map(([, events]) => Number(events));
+      if (atStart !== undefined) assert.ok(atStart >= first.length, `at the start ${atStart} events are read`);
+      if (atEnd !== undefined) assert.ok(atEnd >= first.length + stored.length, `at the end ${atEnd} events are read`);
+      for (const [, code, ...words] of heard.said('failed')) assert.equal(code, 'unavailable', words.join(' '));
+      if (heard.said('closed').length === 0 && fault !== 'signal=KILL') assert.match(heard.err, /Error: .+/);
+      assert.doesNotMatch(heard.err, /TypeError|ReferenceError|UnhandledPromise/);
+      return { ...heard, stored };
+    };
+
+    const all = streams * eventsEach;
+    for (const [what, given] of Object.entries<Fault & { readonly heals?: true }>({
+      'an fsync of the WAL fails': { call: 'fsync', file: 'events.db-wal', fault: 'error=EIO', nth: 6, heals: true },
+      'a write of the WAL fails': {
+        call: 'pwrite64',
+        file: 'events.db-wal',
+        fault: 'error=EIO',
+        nth: 700,
+        heals: true,
+      },
+      'there is no room for the WAL': {
+        call: 'pwrite64',
+        file: 'events.db-wal',
+        fault: 'error=ENOSPC',
+        nth: 700,
+        heals: true,
+      },
+      'a checkpoint cannot write the file': { call: 'pwrite64', file: 'events.db', fault: 'error=EIO', nth: 2000 },
+      'the fsync of a checkpoint fails': { call: 'fsync', file: 'events.db', fault: 'error=EIO', nth: 1 },
+      'the WAL cannot be read at the start': { call: 'pread64', file: 'events.db-wal', fault: 'error=EIO', nth: 40 },
+      'a read of events fails': { call: 'pread64', file: 'events.db', fault: 'error=EIO', nth: 2500 },
+      'the note cannot be written': {
+        call: 'pwrite64',
+        file: 'events.db.head',
+        fault: 'error=ENOSPC',
+        nth: 3,
+        heals: true,
+      },
+      'the lock cannot be opened': { call: 'openat', file: 'lock.db', fault: 'error=EIO', nth: 2 },
+      'the process is killed while it writes the WAL': {
+        call: 'pwrite64',
+        file: 'events.db-wal',
+        fault: 'signal=KILL',
+        nth: 3000,
+      },
+    })) {
+      it(`loses nothing when ${what}${given.heals ? ', and goes on by itself' : ''}`, async () => {
+        const { stored, err } = await survives(given);
+        if (given.heals) assert.equal(stored.length, all, err);
+      });
     }
-  });
-});
+
+    const rounds = Number(process.env.SOAK_ROUNDS ?? 6);
+    const seed = Number(process.env.SOAK_SEED ?? (process.env.SOAK_ROUNDS ? Date.now() % 1_000_000 : 7));
+    it(`loses nothing by ${rounds} faults out of all there can be (SOAK_SEED=${seed})`, async function () {
+      this.timeout(rounds * (patienceMs + 60_000));
+      const below = numbers(seed);
+      const places = [...counts].map(([place, count]) => ({ place: place.split(' ') as [string, string], count }));
+      for (let round = 0; round < rounds; round++) {
+        const {
+          place: [call, file],
+          count,
+        } = places[below(places.length)]!;
+        const fault = faults[below(faults.length)]!;
+        const given = { call, file, fault, nth: 1 + below(count) };
+        await survives(given).catch((error: Error) => {
+          throw new Error(`${JSON.stringify(given)}: ${error.message}`, { cause: error });
+        });
+      }
+    });
+  },
+);

@@ -16,7 +16,13 @@ import { startProgram, startServer } from './process.ts';
 import { newEvent } from './store.contract.ts';
 
 const about = {
-  $correlationId: 'r', $causationId: 'r', at: '2026-01-01T00:00:00.000Z', actor: context.actor, operation: 'test', requestId: 'r', schemaVersion: 1,
+  $correlationId: 'r',
+  $causationId: 'r',
+  at: '2026-01-01T00:00:00.000Z',
+  actor: context.actor,
+  operation: 'test',
+  requestId: 'r',
+  schemaVersion: 1,
 };
 
 /** Events of the platform's own in five streams, foreign ones and parts of payloads between them. */
@@ -26,13 +32,29 @@ const write = async (store: EventStore, rounds: number): Promise<void> => {
     for (let n = 0; n < 5; n++) {
       const stream = `thing-${n}`;
       const data = { round, text: `what happened in ${round} to ${n}` };
-      const event = encode(stream, round, randomUUID(), '@platform/mop', { type: 'thingNamed', data }, about, hashes.get(stream) ?? '');
+      const event = encode(
+        stream,
+        round,
+        randomUUID(),
+        '@platform/mop',
+        { type: 'thingNamed', data },
+        about,
+        hashes.get(stream) ?? '',
+      );
       hashes.set(stream, event.hash);
       await store.append(stream, round - 1, [event]);
     }
-    const foreign = { ...newEvent(), data: Buffer.from(`{"round":${round}}`), metadata: Buffer.from('{}'), contentType: 'application/json', created: new Date(0) };
+    const foreign = {
+      ...newEvent(),
+      data: Buffer.from(`{"round":${round}}`),
+      metadata: Buffer.from('{}'),
+      contentType: 'application/json',
+      created: new Date(0),
+    };
     await store.append('stranger-1', round - 1, [wrapForeign(foreign)]);
-    await store.append(`payload-${round}`, -1, [{ ...newEvent(JSON.stringify({ part: 0, text: `part ${round}` })), metadata: '{}' }]);
+    await store.append(`payload-${round}`, -1, [
+      { ...newEvent(JSON.stringify({ part: 0, text: `part ${round}` })), metadata: '{}' },
+    ]);
   }
 };
 
@@ -81,20 +103,64 @@ describe('what is damaged in the file of a log', () => {
   it('is nothing as long as nobody touches it', async () => assert.deepEqual(await readBack(), written));
 
   const places: readonly (readonly [what: string, sql: string, named: RegExp])[] = [
-    ['data', "UPDATE events SET data = replace(data, 'happened', 'hapqened') WHERE position = 50", /position 50: event 7 of stream thing-0 is not what was written/],
-    ['metadata', "UPDATE events SET metadata = replace(metadata, '\"test\"', '\"tesu\"') WHERE position = 50", /position 50: event 7 of/],
-    ['the link itself', "UPDATE events SET metadata = replace(metadata, substr(metadata, -40, 1), '!') WHERE position = 50", /position 50/],
-    ['the end of the metadata', "UPDATE events SET metadata = substr(metadata, 1, length(metadata) - 1) || 'y' WHERE position = 50", /position 50: event 7 of/],
-    ['the end of the first metadata', "UPDATE events SET metadata = substr(metadata, 1, length(metadata) - 1) || 'y' WHERE position = 1", /position 1: event 0 of/],
+    [
+      'data',
+      "UPDATE events SET data = replace(data, 'happened', 'hapqened') WHERE position = 50",
+      /position 50: event 7 of stream thing-0 is not what was written/,
+    ],
+    [
+      'metadata',
+      'UPDATE events SET metadata = replace(metadata, \'"test"\', \'"tesu"\') WHERE position = 50',
+      /position 50: event 7 of/,
+    ],
+    [
+      'the link itself',
+      "UPDATE events SET metadata = replace(metadata, substr(metadata, -40, 1), '!') WHERE position = 50",
+      /position 50/,
+    ],
+    [
+      'the end of the metadata',
+      "UPDATE events SET metadata = substr(metadata, 1, length(metadata) - 1) || 'y' WHERE position = 50",
+      /position 50: event 7 of/,
+    ],
+    [
+      'the end of the first metadata',
+      "UPDATE events SET metadata = substr(metadata, 1, length(metadata) - 1) || 'y' WHERE position = 1",
+      /position 1: event 0 of/,
+    ],
     ['the type', "UPDATE events SET type = '@platform/mop:thingNamee' WHERE position = 50", /position 50: event 7 of/],
     ['the id', "UPDATE events SET id = 'another' WHERE position = 50", /position 50: event 7 of/],
-    ['the stream', "UPDATE events SET stream = 'thing-9' WHERE position = 50", /position 50: event 6 of stream thing-9 does not come before event 7/],
-    ['the revision', 'UPDATE events SET revision = 70 WHERE position = 50', /position 50: event 69 of stream thing-0 does not come before event 70/],
-    ['a foreign event', "UPDATE events SET data = '{\"round\":8}' WHERE stream = 'stranger-1' AND revision = 7", /event 7 of stream stranger-1 is not what was written/],
-    ['a part of a payload', "UPDATE events SET data = replace(data, 'part 7', 'part 8') WHERE stream = 'payload-7'", /event 0 of stream payload-7 is not/],
+    [
+      'the stream',
+      "UPDATE events SET stream = 'thing-9' WHERE position = 50",
+      /position 50: event 6 of stream thing-9 does not come before event 7/,
+    ],
+    [
+      'the revision',
+      'UPDATE events SET revision = 70 WHERE position = 50',
+      /position 50: event 69 of stream thing-0 does not come before event 70/,
+    ],
+    [
+      'a foreign event',
+      "UPDATE events SET data = '{\"round\":8}' WHERE stream = 'stranger-1' AND revision = 7",
+      /event 7 of stream stranger-1 is not what was written/,
+    ],
+    [
+      'a part of a payload',
+      "UPDATE events SET data = replace(data, 'part 7', 'part 8') WHERE stream = 'payload-7'",
+      /event 0 of stream payload-7 is not/,
+    ],
     ['a row that is gone', 'DELETE FROM events WHERE position = 50', /there is no event at position 50/],
-    ['many rows that are gone', 'DELETE FROM events WHERE position BETWEEN 20 AND 120', /there is no event at position 20/],
-    ['two that have changed places', 'UPDATE events SET position = 1000 WHERE position = 50; UPDATE events SET position = 50 WHERE position = 57; UPDATE events SET position = 57 WHERE position = 1000', /position 50/],
+    [
+      'many rows that are gone',
+      'DELETE FROM events WHERE position BETWEEN 20 AND 120',
+      /there is no event at position 20/,
+    ],
+    [
+      'two that have changed places',
+      'UPDATE events SET position = 1000 WHERE position = 50; UPDATE events SET position = 50 WHERE position = 57; UPDATE events SET position = 57 WHERE position = 1000',
+      /position 50/,
+    ],
   ];
   for (const [what, sql, named] of places) {
     it(`is found: ${what}`, async () => {
@@ -108,11 +174,18 @@ describe('what is damaged in the file of a log', () => {
   });
   it('is found by who reads ahead in a thread of its own', async () => {
     const store = await openSqliteStore({ file });
-    for (let n = 0; n < 22; n++) await store.append('many-1', 1000 * n - 1, Array.from({ length: 1000 }, () => newEvent()));
+    for (let n = 0; n < 22; n++)
+      await store.append(
+        'many-1',
+        1000 * n - 1,
+        Array.from({ length: 1000 }, () => newEvent()),
+      );
     await store.close();
     change("UPDATE events SET data = '[15]' WHERE position = 15000");
     const again = await openSqliteStore({ file });
-    const following = (async () => { for await (const _ of again.follow(0, undefined, new AbortController().signal)); })();
+    const following = (async () => {
+      for await (const _ of again.follow(0, undefined, new AbortController().signal));
+    })();
     await assert.rejects(following, (error) => isDamage(error) && /position 15000/.test(String(error)));
     await again.close();
   });
@@ -151,7 +224,9 @@ describe('what is damaged in the file of a log', () => {
   });
 
   it('counts as it is once it was accepted, unless an event is missing', async () => {
-    change("UPDATE events SET data = '{}' WHERE position IN (50, 90); UPDATE events SET data = '{\"round\":0}' WHERE stream = 'stranger-1' AND revision = 7");
+    change(
+      "UPDATE events SET data = '{}' WHERE position IN (50, 90); UPDATE events SET data = '{\"round\":0}' WHERE stream = 'stranger-1' AND revision = 7",
+    );
     assert.equal(acceptDamage(file).length, 3);
     assert.deepEqual(acceptDamage(file), []);
     const events = await readBack();
@@ -188,11 +263,19 @@ describe('what is damaged in the file of a log', () => {
     it('is found in the index', async () => {
       const store = await openSqliteStore({ file });
       // Far from the newest events: those are looked up at the start.
-      for (let n = 0; n < 3; n++) await store.append('many-1', 500 * n - 1, Array.from({ length: 500 }, () => newEvent()));
+      for (let n = 0; n < 3; n++)
+        await store.append(
+          'many-1',
+          500 * n - 1,
+          Array.from({ length: 500 }, () => newEvent()),
+        );
       await store.close();
-      const attach = (sql: string): void => change(`PRAGMA writable_schema = ON; UPDATE sqlite_schema SET ${sql}; PRAGMA writable_schema = RESET`);
-      const hide = "type = 'table', name = 'hidden', tbl_name = 'hidden', sql = 'CREATE TABLE hidden (a)' WHERE name = 'events_by_stream'";
-      const show = "type = 'index', name = 'events_by_stream', tbl_name = 'events', sql = 'CREATE UNIQUE INDEX events_by_stream ON events (stream, revision)' WHERE name = 'hidden'";
+      const attach = (sql: string): void =>
+        change(`PRAGMA writable_schema = ON; UPDATE sqlite_schema SET ${sql}; PRAGMA writable_schema = RESET`);
+      const hide =
+        "type = 'table', name = 'hidden', tbl_name = 'hidden', sql = 'CREATE TABLE hidden (a)' WHERE name = 'events_by_stream'";
+      const show =
+        "type = 'index', name = 'events_by_stream', tbl_name = 'events', sql = 'CREATE UNIQUE INDEX events_by_stream ON events (stream, revision)' WHERE name = 'hidden'";
       change("UPDATE events SET stream = 'thing-8' WHERE position = 10");
       attach(hide);
       change("UPDATE events SET stream = 'thing-2' WHERE position = 10");
@@ -209,7 +292,8 @@ describe('a service on a damaged log', () => {
     db.exec("UPDATE events SET data = replace(data, 'ldap', 'ldaq') WHERE type LIKE '%groupMappingCreated'");
     db.close();
   };
-  const patch = (n: number) => ['PATCH', `/group-mappings/ldap/group-${n}`, { updates: { platformGroups: ['x'] } }] as const;
+  const patch = (n: number) =>
+    ['PATCH', `/group-mappings/ldap/group-${n}`, { updates: { platformGroups: ['x'] } }] as const;
   let folder: string;
   beforeEach(async () => {
     folder = mkdtempSync(join(tmpdir(), 'integrity-'));
@@ -223,7 +307,10 @@ describe('a service on a damaged log', () => {
   it('does not start, says where it is damaged, and starts once that was accepted', async () => {
     const refused = startProgram([], { PORT: '0', DATA_DIR: folder });
     assert.equal(await refused.ended, 1);
-    assert.match(refused.output().err, /damaged at position \d+: event 0 of stream groupMapping-ldap group-\d is not what was written/);
+    assert.match(
+      refused.output().err,
+      /damaged at position \d+: event 0 of stream groupMapping-ldap group-\d is not what was written/,
+    );
     const accepting = startProgram(['log', 'accept'], { DATA_DIR: folder });
     assert.equal(await accepting.ended, 0);
     assert.equal(accepting.output().err.match(/is not what was written/g)?.length, 3);

@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { PassThrough } from 'node:stream';
 import { logAccept } from '../src/cli/logAccept.ts';
@@ -19,7 +28,9 @@ const never = new AbortController().signal;
 const heard = () => {
   const output = new PassThrough();
   let text = '';
-  output.on('data', (chunk: Buffer) => { text += chunk; });
+  output.on('data', (chunk: Buffer) => {
+    text += chunk;
+  });
   return { output, text: () => text };
 };
 
@@ -62,7 +73,13 @@ describe('a log that got shorter', function () {
     db.exec(`DELETE FROM events WHERE position > ${position}`);
     db.close();
   };
-  const files = () => new Map(readdirSync(folder).filter((name) => !/-shm$|lock/.test(name)).sort().map((name) => [name, readFileSync(join(folder, name), 'base64')]));
+  const files = () =>
+    new Map(
+      readdirSync(folder)
+        .filter((name) => !/-shm$|lock/.test(name))
+        .sort()
+        .map((name) => [name, readFileSync(join(folder, name), 'base64')]),
+    );
 
   describe('keeps a note of its newest event beside it', () => {
     it('after every append, for the owner only', async () => {
@@ -72,7 +89,10 @@ describe('a log that got shorter', function () {
         const event = newEvent(n);
         await store.append('a-1', n - 1, [event]);
         const newest = readNote(file)[0]!;
-        assert.deepEqual([newest.log, newest.position, newest.stream, newest.revision, newest.id], [store.id, n + 1, 'a-1', n, event.id]);
+        assert.deepEqual(
+          [newest.log, newest.position, newest.stream, newest.revision, newest.id],
+          [store.id, n + 1, 'a-1', n, event.id],
+        );
       }
       assert.equal(statSync(note).mode & 0o777, 0o600);
       assert.ok(statSync(note).size <= 4096);
@@ -100,7 +120,11 @@ describe('a log that got shorter', function () {
     it('whose failing refuses no change, and is told once', async () => {
       mkdirSync(note);
       const told: string[] = [];
-      const store = await open({ log: (message) => { told.push(message); } });
+      const store = await open({
+        log: (message) => {
+          told.push(message);
+        },
+      });
       for (let n = 0; n < 3; n++) await store.append('a-1', n - 1, [newEvent()]);
       assert.match(store.noteFault() ?? '', /EISDIR/);
       assert.deepEqual(told, ['The note of the log cannot be written']);
@@ -117,7 +141,10 @@ describe('a log that got shorter', function () {
       cutTo(4);
       const before = files();
       for (let time = 0; time < 2; time++) {
-        await assert.rejects(open(), /names position 7 \(event 6 of stream job-a\), but the log ends at position 4 \(event 3 of stream job-a\); 3 missing\. .*log accept/);
+        await assert.rejects(
+          open(),
+          /names position 7 \(event 6 of stream job-a\), but the log ends at position 4 \(event 3 of stream job-a\); 3 missing\. .*log accept/,
+        );
       }
       assert.deepEqual(files(), before);
     });
@@ -145,8 +172,20 @@ describe('a log that got shorter', function () {
       });
     }
     for (const [what, harm] of [
-      ['a byte of its WAL is flipped', (bytes: Buffer) => { bytes[bytes.length >> 1]! ^= 1; return bytes; }],
-      ['the first byte of its WAL is flipped', (bytes: Buffer) => { bytes[0]! ^= 1; return bytes; }],
+      [
+        'a byte of its WAL is flipped',
+        (bytes: Buffer) => {
+          bytes[bytes.length >> 1]! ^= 1;
+          return bytes;
+        },
+      ],
+      [
+        'the first byte of its WAL is flipped',
+        (bytes: Buffer) => {
+          bytes[0]! ^= 1;
+          return bytes;
+        },
+      ],
       ['its WAL is cut', (bytes: Buffer) => bytes.subarray(0, bytes.length >> 1)],
       ['its WAL is gone', () => undefined],
     ] as const) {
@@ -166,23 +205,31 @@ describe('a log that got shorter', function () {
       });
     }
     for (const [what, harm] of [
-      ['a position', "UPDATE events SET position = position + 1 WHERE position > 5"],
-      ['a revision', "UPDATE events SET revision = revision + 1 WHERE revision > 5"],
+      ['a position', 'UPDATE events SET position = position + 1 WHERE position > 5'],
+      ['a revision', 'UPDATE events SET revision = revision + 1 WHERE revision > 5'],
     ] as const) {
       it(`when ${what} is left out`, async () => {
         await made(8);
         rmSync(note);
         const db = openFile(file, { timeout: 5000 });
-        db.exec(`CREATE TEMP TABLE t AS SELECT * FROM events; DELETE FROM events; ${harm.replaceAll('events', 't')}; INSERT INTO events SELECT * FROM t`);
+        db.exec(
+          `CREATE TEMP TABLE t AS SELECT * FROM events; DELETE FROM events; ${harm.replaceAll('events', 't')}; INSERT INTO events SELECT * FROM t`,
+        );
         db.close();
-        await assert.rejects(open(), /is damaged: what comes before position \d \(event \d of stream job-a\) is missing/);
+        await assert.rejects(
+          open(),
+          /is damaged: what comes before position \d \(event \d of stream job-a\) is missing/,
+        );
       });
     }
     it('to be copied', async () => {
       await made(7);
       cutTo(4);
       const { output } = heard();
-      await assert.rejects(logCopy(`sqlite:${file}`, `sqlite:${join(folder, 'copy', 'events.db')}`, never, output), /lost events/);
+      await assert.rejects(
+        logCopy(`sqlite:${file}`, `sqlite:${join(folder, 'copy', 'events.db')}`, never, output),
+        /lost events/,
+      );
     });
     for (const version of ['this', 'another']) {
       it(`when a snapshot by ${version} version of the projections is ahead of it, or names another event there`, async () => {
@@ -194,7 +241,10 @@ describe('a log that got shorter', function () {
           await writeSnapshot(snapshot, { log: of, version }, { position, event }, []);
           return { seen: await seenBySnapshot(snapshot) };
         };
-        await assert.rejects(open(await take(7, 'x')), /the snapshot read-models.snapshot names position 7, but the log ends at position 4 .*3 missing/);
+        await assert.rejects(
+          open(await take(7, 'x')),
+          /the snapshot read-models.snapshot names position 7, but the log ends at position 4 .*3 missing/,
+        );
         await assert.rejects(open(await take(2, 'x')), /names another event at position 2/);
         const damaged = await take(7, 'x');
         writeFileSync(snapshot, readFileSync(snapshot, 'utf8').replace('"position":7', '"position":8'));
@@ -213,7 +263,13 @@ describe('a log that got shorter', function () {
       await store.append('job-b', -1, newEvents(4));
       await store.close();
       const newer = readFileSync(note);
-      for (const bytes of [older, newer.subarray(0, 700), Buffer.from(newer.map((byte) => byte ^ 1)), Buffer.alloc(0), Buffer.from('{}\n{}\n{}')]) {
+      for (const bytes of [
+        older,
+        newer.subarray(0, 700),
+        Buffer.from(newer.map((byte) => byte ^ 1)),
+        Buffer.alloc(0),
+        Buffer.from('{}\n{}\n{}'),
+      ]) {
         writeFileSync(note, bytes);
         await (await open()).close();
       }
@@ -230,7 +286,11 @@ describe('a log that got shorter', function () {
     it('when there is only a key: a first start that was cut short; the log says so', async () => {
       const told: string[] = [];
       writeFileSync(join(folder, 'secret.key'), 'x');
-      await open({ log: (message) => { told.push(message); } });
+      await open({
+        log: (message) => {
+          told.push(message);
+        },
+      });
       assert.equal(told.length, 1);
       assert.match(told[0]!, /beside a secret\.key/);
     });
@@ -267,14 +327,20 @@ describe('a log that got shorter', function () {
 
   it('stops a service, which starts again once that was accepted', async () => {
     const server = await startServer(folder);
-    assert.equal((await server.ask('PATCH', '/group-mappings/ldap/a', { updates: { platformGroups: ['x'] } })).status, 200);
+    assert.equal(
+      (await server.ask('PATCH', '/group-mappings/ldap/a', { updates: { platformGroups: ['x'] } })).status,
+      200,
+    );
     assert.equal(await server.stop(), 0);
     const db = openFile(file, { timeout: 5000 });
     db.exec('DELETE FROM events WHERE position = (SELECT max(position) FROM events)');
     db.close();
     const refused = startProgram([], { PORT: '0', DATA_DIR: folder });
     assert.equal(await refused.ended, 1);
-    assert.match(refused.output().err, /^EVENTSTORE_URL sqlite:.*: The event log has lost events: .*groupMapping-.*; 1 missing\. .*automation-platform log accept\n$/);
+    assert.match(
+      refused.output().err,
+      /^EVENTSTORE_URL sqlite:.*: The event log has lost events: .*groupMapping-.*; 1 missing\. .*automation-platform log accept\n$/,
+    );
     const accepting = startProgram(['log', 'accept'], { DATA_DIR: folder });
     assert.equal(await accepting.ended, 0);
     assert.match(accepting.output().err, /1 missing\nThis is accepted now/);

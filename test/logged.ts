@@ -6,22 +6,36 @@ import { openSqliteReader, openSqliteStore } from '../src/store/sqlite.ts';
 import type { TestService } from './service.ts';
 
 /** Which of the texts lie in a file of the service's folder, or in what it has logged. */
-export const textsKept = ({ folder, lines }: Pick<TestService, 'folder' | 'lines'>, texts: readonly string[]): readonly string[] => {
+export const textsKept = (
+  { folder, lines }: Pick<TestService, 'folder' | 'lines'>,
+  texts: readonly string[],
+): readonly string[] => {
   const files = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
-  const contents = [...files.map(({ parentPath, name }) => readFileSync(join(parentPath, name))), Buffer.from(lines.join('\n'))];
+  const contents = [
+    ...files.map(({ parentPath, name }) => readFileSync(join(parentPath, name))),
+    Buffer.from(lines.join('\n')),
+  ];
   return texts.filter((text) => contents.some((bytes) => bytes.includes(text)));
 };
 
 type Fact = { readonly stream: string; readonly source: string; readonly type: string; readonly data: unknown };
 
-/** Puts events, each the first of its stream, into the log of a stopped service: as earlier versions have stored them. */
+/**
+ * Puts events, each the first of its stream, into the log of a stopped service: as earlier versions have stored them.
+ */
 export const storedEarlier = async (folder: string, facts: readonly Fact[]): Promise<void> => {
   const store = await openSqliteStore({ file: join(folder, 'events.db') });
   const about = {
-    $correlationId: 'earlier', $causationId: 'earlier', at: '2026-01-01T00:00:00.000Z', operation: 'earlier', requestId: 'earlier', schemaVersion: 1,
+    $correlationId: 'earlier',
+    $causationId: 'earlier',
+    at: '2026-01-01T00:00:00.000Z',
+    operation: 'earlier',
+    requestId: 'earlier',
+    schemaVersion: 1,
     actor: { id: 'a'.repeat(24), username: 'earlier', provenance: 'local' },
   };
-  for (const { stream, source, type, data } of facts) await store.append(stream, -1, [encode(stream, 0, randomUUID(), `@platform/${source}`, { type, data }, about, '')]);
+  for (const { stream, source, type, data } of facts)
+    await store.append(stream, -1, [encode(stream, 0, randomUUID(), `@platform/${source}`, { type, data }, about, '')]);
   await store.close();
 };
 
@@ -29,7 +43,8 @@ export const storedEarlier = async (folder: string, facts: readonly Fact[]): Pro
 export const streamsWith = async (folder: string, text: string): Promise<readonly string[]> => {
   const reader = await openSqliteReader(join(folder, 'events.db'));
   const found = new Set<string>();
-  for await (const { events } of reader.readAll(0)) for (const { stream, data } of events) if (data.includes(text)) found.add(stream);
+  for await (const { events } of reader.readAll(0))
+    for (const { stream, data } of events) if (data.includes(text)) found.add(stream);
   await reader.close();
   return [...found];
 };

@@ -3,9 +3,14 @@ import { Refusal } from '../src/domain/engine/refusal.ts';
 import { serviceLogger } from '../src/logger.ts';
 
 /** What a logger writes of one warning. */
-const line = (about: object, message = 'warning'): { text: string; read: any } => { // a log line is whatever was told
+const line = (about: object, message = 'warning'): { text: string; read: any } => {
+  // a log line is whatever was told
   let text = '';
-  serviceLogger('info', { write: (written) => { text += written; } }).warn(about, message);
+  serviceLogger('info', {
+    write: (written) => {
+      text += written;
+    },
+  }).warn(about, message);
   return { text, read: JSON.parse(text) };
 };
 
@@ -14,7 +19,10 @@ const refused = (): Error => Object.assign(new Error('connect ECONNREFUSED'), { 
 describe('the log', () => {
   for (const key of ['error', 'err', 'reason', 'anything']) {
     it(`shows an error under ${key}: message, code, stack and causes`, () => {
-      const { read } = line({ position: 3, [key]: new Refusal('unavailable', 'The read models cannot be reached', { cause: refused() }) });
+      const { read } = line({
+        position: 3,
+        [key]: new Refusal('unavailable', 'The read models cannot be reached', { cause: refused() }),
+      });
       assert.equal(read.position, 3);
       const { stack, cause, ...shown } = read[key];
       assert.deepEqual(shown, { type: 'Refusal', message: 'The read models cannot be reached', code: 'unavailable' });
@@ -28,7 +36,10 @@ describe('the log', () => {
     const self: Record<string, unknown> = { aggregate };
     self.self = self;
     const { text, read } = line({ told: [{ reason: aggregate }], self });
-    assert.deepEqual(read.told[0].reason.errors.map(({ code }: { code: string }) => code), ['ECONNREFUSED', 'ECONNREFUSED']);
+    assert.deepEqual(
+      read.told[0].reason.errors.map(({ code }: { code: string }) => code),
+      ['ECONNREFUSED', 'ECONNREFUSED'],
+    );
     assert.equal(read.self.aggregate.message, 'No address answers');
     assert.doesNotMatch(text, /\{\}/);
   });
@@ -43,16 +54,29 @@ describe('the log', () => {
   });
 
   it('shows no user and no password of a URL, wherever it is in the line', () => {
-    const urls = ['redis://user:hidden@host:6379/0', 'esdb://:hidden@host', 'https://hid@den@host/path', 'https://hidden@host'];
+    const urls = [
+      'redis://user:hidden@host:6379/0',
+      'esdb://:hidden@host',
+      'https://hid@den@host/path',
+      'https://hidden@host',
+    ];
     for (const url of urls) {
-      const { text } = line({ error: new Error(`No answer from ${url}`, { cause: new Error(url) }), url, list: [url] }, `Told of ${url}`);
+      const { text } = line(
+        { error: new Error(`No answer from ${url}`, { cause: new Error(url) }), url, list: [url] },
+        `Told of ${url}`,
+      );
       assert.doesNotMatch(text, /hid/);
       assert.equal(text.split('://***@host').length, 8);
     }
   });
 
   it('leaves what has no login as it is', () => {
-    const texts = ['https://host/path?mail=a@b', 'node_modules/@eventstore/db-client', 'file:///src/@scope/x.ts', 'a@b'];
+    const texts = [
+      'https://host/path?mail=a@b',
+      'node_modules/@eventstore/db-client',
+      'file:///src/@scope/x.ts',
+      'a@b',
+    ];
     assert.deepEqual(line({ texts }).read.texts, texts);
   });
 });

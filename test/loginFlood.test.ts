@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { adminPassword, startService } from './service.ts';
 
 describe('wrong logins of one address by the dozen', function () {
-
   it('do not keep a right one elsewhere waiting for more than the next few of them', async () => {
     const service = await startService({ TRUST_PROXY: '127.0.0.1,::1' });
     try {
@@ -15,7 +14,10 @@ describe('wrong logins of one address by the dozen', function () {
         answered++;
         return status;
       });
-      while (answered < 2) await new Promise((resolve) => { setImmediate(resolve); });
+      while (answered < 2)
+        await new Promise((resolve) => {
+          setImmediate(resolve);
+        });
       const before = answered;
       const { status } = await from('203.0.113.2', 'admin', adminPassword);
       assert.equal(status, 200);

@@ -9,14 +9,23 @@ import { outcome } from './writer.ts';
 describe('who belongs where', () => {
   const { log, node } = nodesOnLog();
 
-  /** Active accounts that are in admins: directly, or through `chiefs`, which is a member of `bosses`, which may be one of `admins`. */
+  /**
+   * Active accounts that are in admins: directly, or through `chiefs`, which is a member of `bosses`, which may be one
+   * of `admins`.
+   */
   const adminsOf = async (reader: TestNode): Promise<string[]> => {
     await reader.catchUp();
     const groups = await reader.tools.query('groups');
     const within = (name: string, seen: readonly string[] = []): boolean =>
-      name === 'admins' || (!seen.includes(name) && (groups.find((group) => group.name === name)?.memberOf ?? []).some((above: string) => within(above, [...seen, name])));
+      name === 'admins' ||
+      (!seen.includes(name) &&
+        (groups.find((group) => group.name === name)?.memberOf ?? []).some((above: string) =>
+          within(above, [...seen, name]),
+        ));
     const accounts = await reader.tools.query('accounts', { field: 'inactive', op: 'equals', value: 'false' });
-    return accounts.filter(({ memberOf }) => memberOf.some((name: string) => within(name))).map(({ username }) => username);
+    return accounts
+      .filter(({ memberOf }) => memberOf.some((name: string) => within(name)))
+      .map(({ username }) => username);
   };
 
   /** Accounts a and b are the admins: a directly, b through chiefs and bosses. */
@@ -26,7 +35,7 @@ describe('who belongs where', () => {
     await one.group('chiefs', { memberOf: ['bosses'] });
     await one.account('a', { memberOf: ['admins'] });
     await one.account('b', { memberOf: ['chiefs'] });
-    await one.command(deleteAccount, await one.tools.find('accounts', 'admin') ?? '');
+    await one.command(deleteAccount, (await one.tools.find('accounts', 'admin')) ?? '');
     assert.deepEqual(await adminsOf(one), ['a', 'b']);
   };
 
@@ -62,13 +71,16 @@ describe('who belongs where', () => {
     await one.group('y', { memberOf: ['x'] });
     await one.command(updateGroup, 'x', { memberOf: ['admins', 'y'] });
     await one.account('a', { memberOf: ['y'] });
-    await one.command(deleteAccount, await one.tools.find('accounts', 'admin') ?? '');
+    await one.command(deleteAccount, (await one.tools.find('accounts', 'admin')) ?? '');
     assert.equal(await outcome(one.command(updateGroup, 'x', { memberOf: ['y'] })), 'conflict');
   });
 
   for (const moment of ['before', 'after'] as const) {
     for (const append of [1, 2]) {
-      for (const [first, second] of [[ofA[0]!, ofB[3]!], [ofB[2]!, ofA[2]!]]) {
+      for (const [first, second] of [
+        [ofA[0]!, ofB[3]!],
+        [ofB[2]!, ofA[2]!],
+      ]) {
         it(`two nodes at once, ${first![0]} and ${second![0]}: the first stops ${moment} append ${append}, one admin remains`, async () => {
           const held = stopping(log.store, append, moment);
           const one = await node(held.store);
@@ -93,8 +105,13 @@ describe('who belongs where', () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
     for (const name of names) await one.account(name, { memberOf: ['admins'] });
     await two.catchUp();
-    const all = [...names, await one.tools.find('accounts', 'admin') ?? ''];
-    await Promise.all(all.flatMap((id) => [outcome(one.command(updateAccount, id, { memberOf: [] })), outcome(two.command(updateAccount, id, { inactive: true }))]));
+    const all = [...names, (await one.tools.find('accounts', 'admin')) ?? ''];
+    await Promise.all(
+      all.flatMap((id) => [
+        outcome(one.command(updateAccount, id, { memberOf: [] })),
+        outcome(two.command(updateAccount, id, { inactive: true })),
+      ]),
+    );
     assert.equal((await adminsOf(one)).length, 1);
   });
 

@@ -7,12 +7,16 @@ import { until } from './until.ts';
 
 const token = 'a-token-for-measuring';
 const carrying = (text: string) => ({ Authorization: `Bearer ${text}` });
-const measured = (text: string, name: string): number => Number(new RegExp(`^automation_platform_${name} (\\S+)$`, 'm').exec(text)?.[1]);
-const refuses = async (service: TestService): Promise<boolean> => (await service.ask('GET', '/group-mappings')).status === 503;
+const measured = (text: string, name: string): number =>
+  Number(new RegExp(`^automation_platform_${name} (\\S+)$`, 'm').exec(text)?.[1]);
+const refuses = async (service: TestService): Promise<boolean> =>
+  (await service.ask('GET', '/group-mappings')).status === 503;
 
 describe('METRICS_TOKEN', () => {
   let service: TestService;
-  before(async () => { service = await startService({ METRICS_TOKEN: token }); });
+  before(async () => {
+    service = await startService({ METRICS_TOKEN: token });
+  });
   after(() => service.stop());
 
   it('opens /metrics without a login, and nothing else', async () => {
@@ -22,20 +26,28 @@ describe('METRICS_TOKEN', () => {
       assert.equal(status, 200, text);
       assert.equal(measured(text, 'store_connected'), 1);
     }
-    for (const path of ['/health/status', '/group-mappings', '/made-up']) assert.equal((await ask('GET', path, undefined, carrying(token))).status, 401, path);
+    for (const path of ['/health/status', '/group-mappings', '/made-up'])
+      assert.equal((await ask('GET', path, undefined, carrying(token))).status, 401, path);
     assert.equal((await ask('POST', '/metrics', {}, carrying(token))).status, 401);
   });
 
   it('is another than what only begins like it, or none', async () => {
     const ask = service.as(null);
-    for (const other of [token.slice(0, -1), `${token}.`, token.toUpperCase(), 'Bearer', '']) assert.equal((await ask('GET', '/metrics', undefined, carrying(other))).status, 401, other);
+    for (const other of [token.slice(0, -1), `${token}.`, token.toUpperCase(), 'Bearer', ''])
+      assert.equal((await ask('GET', '/metrics', undefined, carrying(other))).status, 401, other);
     assert.equal((await ask('GET', '/metrics', undefined, { Authorization: `Basic ${token}` })).status, 401);
     assert.equal((await ask('GET', '/metrics')).status, 401);
   });
 
   it('leaves logins as they are', async () => {
     assert.equal((await service.ask('GET', '/metrics')).status, 200);
-    const { text: login } = await service.ask('POST', '/login', { username: 'admin', password: 'correct horse battery' }, {}, null);
+    const { text: login } = await service.ask(
+      'POST',
+      '/login',
+      { username: 'admin', password: 'correct horse battery' },
+      {},
+      null,
+    );
     assert.equal((await service.as(null)('GET', '/metrics', undefined, carrying(login))).status, 200);
   });
 });
@@ -55,7 +67,7 @@ describe('monitoring while the event log is away', () => {
   });
   after(async () => {
     way.resume();
-    await until(async () => !await refuses(service), 'the service healing');
+    await until(async () => !(await refuses(service)), 'the service healing');
     await service.stop();
     await way.close();
     await log.close();
@@ -74,23 +86,28 @@ describe('monitoring while the event log is away', () => {
   it('is answered to who has METRICS_TOKEN, as far as that goes', async () => {
     const ask = service.as(null);
     assert.equal((await ask('GET', '/metrics', undefined, carrying(token))).status, 200);
-    for (const path of ['/health/status', '/group-mappings']) assert.equal((await ask('GET', path, undefined, carrying(token))).status, 503, path);
+    for (const path of ['/health/status', '/group-mappings'])
+      assert.equal((await ask('GET', path, undefined, carrying(token))).status, 503, path);
   });
 
   it('is 503 for all others, as everything else is: what passwords are now cannot be known', async () => {
     for (const login of [null, { user: 'admin', password: 'guessed' }, { user: 'somebody', password: 'else' }])
-      for (const path of ['/metrics', '/health/status']) assert.equal((await service.as(login)('GET', path)).status, 503);
+      for (const path of ['/metrics', '/health/status'])
+        assert.equal((await service.as(login)('GET', path)).status, 503);
     assert.equal((await service.ask('GET', '/authorization/whoami')).status, 503);
   });
 });
 
 describeOwnRedis('monitoring while Redis is away', (redis) => {
   let service: TestService;
-  before(async () => { service = await startService({ READSTORE_URL: redis().url, METRICS_TOKEN: token }); });
+  before(async () => {
+    service = await startService({ READSTORE_URL: redis().url, METRICS_TOKEN: token });
+  });
   after(() => service.stop());
 
   it('waits for nothing that reads wait for', async () => {
-    const change = (group: string) => service.ask('PATCH', `/group-mappings/ldap/${group}`, { updates: { platformGroups: [] } });
+    const change = (group: string) =>
+      service.ask('PATCH', `/group-mappings/ldap/${group}`, { updates: { platformGroups: [] } });
     assert.equal((await change('one')).status, 200);
     await redis().kill();
     try {
@@ -112,6 +129,6 @@ describeOwnRedis('monitoring while Redis is away', (redis) => {
     } finally {
       await redis().start();
     }
-    await until(async () => !await refuses(service), 'the service healing');
+    await until(async () => !(await refuses(service)), 'the service healing');
   });
 });

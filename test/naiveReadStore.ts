@@ -8,18 +8,22 @@ const matches = (where: Where, entry: Entry): boolean => {
   const { field, op, value } = where;
   if (/[\0-\x1f\x7f]/.test(value)) return false;
   return entry.filters[field]!.some((own) =>
-    op === 'equals' ? own === value
-    : op === 'startsWith' ? own.toLowerCase().startsWith(value.toLowerCase())
-    : own.toLowerCase().includes(value.toLowerCase()));
+    op === 'equals'
+      ? own === value
+      : op === 'startsWith'
+        ? own.toLowerCase().startsWith(value.toLowerCase())
+        : own.toLowerCase().includes(value.toLowerCase()),
+  );
 };
 
 /** One collection of a read store, written down as plainly as can be: what the adapters are compared with. */
 export const naiveStore = () => {
   let entries: Entry[] = [];
-  const sorted = (sort: string): Entry[] => entries.toSorted((a, b) => {
-    const [one, other] = [a.sorts[sort]!, b.sorts[sort]!];
-    return bytes(one.toLowerCase(), other.toLowerCase()) || bytes(one, other) || bytes(a.id, b.id);
-  });
+  const sorted = (sort: string): Entry[] =>
+    entries.toSorted((a, b) => {
+      const [one, other] = [a.sorts[sort]!, b.sorts[sort]!];
+      return bytes(one.toLowerCase(), other.toLowerCase()) || bytes(one, other) || bytes(a.id, b.id);
+    });
   return {
     apply(changes: readonly Change[]): void {
       for (const { id, entry } of changes) {
@@ -32,12 +36,19 @@ export const naiveStore = () => {
       const entry = entries.find((entry) => entry.id === id);
       return entry && (entry.guard ?? null);
     },
-    idsNamed: (name: string): string[] => sorted('name').filter((entry) => entry.sorts['name'] === name).map(({ id }) => id),
+    idsNamed: (name: string): string[] =>
+      sorted('name')
+        .filter((entry) => entry.sorts['name'] === name)
+        .map(({ id }) => id),
     list({ where, sort, order, skip, limit, may }: Query): Page {
-      const found = sorted(sort).filter((entry) =>
-        (!where || matches(where, entry)) && (!may || entry.guard === undefined || may(entry.guard)));
+      const found = sorted(sort).filter(
+        (entry) => (!where || matches(where, entry)) && (!may || entry.guard === undefined || may(entry.guard)),
+      );
       if (order === -1) found.reverse();
-      return { entries: found.slice(skip, skip + limit).map(({ id, text, revision }) => ({ id, text, revision })), total: found.length };
+      return {
+        entries: found.slice(skip, skip + limit).map(({ id, text, revision }) => ({ id, text, revision })),
+        total: found.length,
+      };
     },
   };
 };

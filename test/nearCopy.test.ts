@@ -28,28 +28,75 @@ describe('a near copy', () => {
     assert.deepEqual(copy.at(), { epoch: 'e', position: 10, event: 'e10' });
   });
   it('follows step by step', async () => {
-    answer = Promise.resolve(['30', 'e30', [
-      ['20-0', ['from', '10']], ['20-1', ['things/1', restOf('1', 5)]], ['20-2', ['things/2', restOf('2', 0)]],
-      ['30-0', ['from', '20']], ['30-1', ['things/a/b', '']],
-    ]]);
+    answer = Promise.resolve([
+      '30',
+      'e30',
+      [
+        ['20-0', ['from', '10']],
+        ['20-1', ['things/1', restOf('1', 5)]],
+        ['20-2', ['things/2', restOf('2', 0)]],
+        ['30-0', ['from', '20']],
+        ['30-1', ['things/a/b', '']],
+      ],
+    ]);
     assert.equal(await copy.follow(), true);
     assert.deepEqual([revisionOf('1'), revisionOf('a/b'), revisionOf('2')], [5, undefined, 0]);
     assert.deepEqual(copy.at(), { epoch: 'e', position: 30, event: 'e30' });
   });
   it('forgets a part that is removed, before what is written to it again', async () => {
-    answer = Promise.resolve(['20', 'e20', [['20-0', ['from', '10']], ['20-1', ['children/p/1', restOf('p/1', 1)]], ['20-2', ['children/q/1', restOf('q/1', 1)]]]]);
+    answer = Promise.resolve([
+      '20',
+      'e20',
+      [
+        ['20-0', ['from', '10']],
+        ['20-1', ['children/p/1', restOf('p/1', 1)]],
+        ['20-2', ['children/q/1', restOf('q/1', 1)]],
+      ],
+    ]);
     assert.equal(await copy.follow(), true);
-    answer = Promise.resolve(['30', 'e30', [['30-0', ['from', '20']], ['30-1', ['children/p', '*']], ['30-2', ['children/p/2', restOf('p/2', 3)]]]]);
+    answer = Promise.resolve([
+      '30',
+      'e30',
+      [
+        ['30-0', ['from', '20']],
+        ['30-1', ['children/p', '*']],
+        ['30-2', ['children/p/2', restOf('p/2', 3)]],
+      ],
+    ]);
     assert.equal(await copy.follow(), true);
     const children = copy.collections.of('children');
-    assert.deepEqual(['p/1', 'p/2', 'q/1'].map((id) => children.get(id)?.revision), [undefined, 3, 1]);
+    assert.deepEqual(
+      ['p/1', 'p/2', 'q/1'].map((id) => children.get(id)?.revision),
+      [undefined, 3, 1],
+    );
   });
   const gaps: Record<string, Following | null> = {
-    'the notices begin after a later step': ['30', '', [['30-0', ['from', '20']], ['30-1', ['things/1', '']]]],
+    'the notices begin after a later step': [
+      '30',
+      '',
+      [
+        ['30-0', ['from', '20']],
+        ['30-1', ['things/1', '']],
+      ],
+    ],
     'the notices begin within a step': ['20', '', [['20-1', ['things/1', '']]]],
     'the notices end before the position': ['30', '', [['20-0', ['from', '10']]]],
-    'a step in between is missing': ['40', '', [['20-0', ['from', '10']], ['40-0', ['from', '30']]]],
-    'the beginning of a step in between is missing': ['30', '', [['20-0', ['from', '10']], ['30-1', ['things/1', '']]]],
+    'a step in between is missing': [
+      '40',
+      '',
+      [
+        ['20-0', ['from', '10']],
+        ['40-0', ['from', '30']],
+      ],
+    ],
+    'the beginning of a step in between is missing': [
+      '30',
+      '',
+      [
+        ['20-0', ['from', '10']],
+        ['30-1', ['things/1', '']],
+      ],
+    ],
     'there are no notices': ['20', '', []],
     'the store is at an earlier position': ['5', '', []],
     'the store is another': null,
@@ -62,9 +109,19 @@ describe('a near copy', () => {
     });
   }
   it('does not go back when it was advanced while it asked', async () => {
-    answer = Promise.resolve(['20', 'e20', [['20-0', ['from', '10']], ['20-1', ['things/1', restOf('1', 2)]]]]);
+    answer = Promise.resolve([
+      '20',
+      'e20',
+      [
+        ['20-0', ['from', '10']],
+        ['20-1', ['things/1', restOf('1', 2)]],
+      ],
+    ]);
     const following = copy.follow();
-    copy.advance(copy.at()!, [{ collection: 'things', id: '1', entry: thing('1', { revision: 3 }) }], { position: 30, event: 'e30' });
+    copy.advance(copy.at()!, [{ collection: 'things', id: '1', entry: thing('1', { revision: 3 }) }], {
+      position: 30,
+      event: 'e30',
+    });
     await following;
     assert.deepEqual([revisionOf('1'), position()], [3, 30]);
   });

@@ -20,16 +20,31 @@ const golden = new URL('./golden/openapi.json', import.meta.url);
 const within = function* (value: unknown, path = '#'): Generator<[string, Json]> {
   if (typeof value !== 'object' || value === null) return;
   if (!Array.isArray(value)) yield [path, value];
-  for (const [name, member] of Object.entries(value)) yield* within(member, `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`);
+  for (const [name, member] of Object.entries(value))
+    yield* within(member, `${path}/${name.replaceAll('~', '~0').replaceAll('/', '~1')}`);
 };
 const resolved = (ref: string): unknown =>
-  ref.slice(2).split('/').reduce<any>((at, name) => at?.[name.replaceAll('~1', '/').replaceAll('~0', '~')], document); // any place in a JSON document
+  ref
+    .slice(2)
+    .split('/')
+    .reduce<any>((at, name) => at?.[name.replaceAll('~1', '/').replaceAll('~0', '~')], document); // any place in a JSON document
 const operations = (of: Json): { path: string; method: string; operation: Json }[] =>
-  Object.entries(of.paths as Json).flatMap(([path, methods]) => Object.entries(methods as Json).map(([method, operation]) => ({ path, method, operation: operation as Json })));
+  Object.entries(of.paths as Json).flatMap(([path, methods]) =>
+    Object.entries(methods as Json).map(([method, operation]) => ({ path, method, operation: operation as Json })),
+  );
 
 // What OpenAPI 3.1 says about the parts that this document has, and that it has no others.
-const closed = (required: Json, optional: Json = {}) => ({ type: 'object', required: Object.keys(required), properties: { ...required, ...optional }, additionalProperties: false });
-const of = (values: Json, names = '^[A-Za-z0-9._-]+$') => ({ type: 'object', patternProperties: { [names]: values }, additionalProperties: false });
+const closed = (required: Json, optional: Json = {}) => ({
+  type: 'object',
+  required: Object.keys(required),
+  properties: { ...required, ...optional },
+  additionalProperties: false,
+});
+const of = (values: Json, names = '^[A-Za-z0-9._-]+$') => ({
+  type: 'object',
+  patternProperties: { [names]: values },
+  additionalProperties: false,
+});
 const text = { type: 'string', minLength: 1 };
 const ref = closed({ $ref: { type: 'string', pattern: '^#/components/' } });
 const orRef = (schema: Json) => ({ if: { required: ['$ref'] }, then: ref, else: schema });
@@ -37,13 +52,32 @@ const schema = { type: 'object' };
 const content = of(closed({ schema }), '^[a-z]+/[a-z0-9.+-]+(; version=0\\.0\\.4)?$');
 const headers = of(orRef(closed({ description: text, schema })), '^[A-Za-z-]+$');
 const response = closed({ description: text }, { headers, content });
-const parameter = closed({ name: text, in: { enum: ['path', 'query', 'header'] }, schema }, {
-  description: text, required: { type: 'boolean' }, style: { const: 'deepObject' }, explode: { const: true }, example: {},
-});
-const operationShape = closed({
-  operationId: { type: 'string', pattern: '^[a-z-]+\\.[A-Za-z0-9]+$' }, 'x-operation': text, tags: { type: 'array', items: text, minItems: 1, maxItems: 1 }, summary: text,
-  parameters: { type: 'array', items: orRef(parameter) }, responses: { ...of(orRef(response), '^[1-5][0-9][0-9]$'), required: ['200'] },
-}, { description: text, deprecated: { const: true }, security: { type: 'array', maxItems: 0 }, requestBody: closed({ required: { type: 'boolean' }, content }) });
+const parameter = closed(
+  { name: text, in: { enum: ['path', 'query', 'header'] }, schema },
+  {
+    description: text,
+    required: { type: 'boolean' },
+    style: { const: 'deepObject' },
+    explode: { const: true },
+    example: {},
+  },
+);
+const operationShape = closed(
+  {
+    operationId: { type: 'string', pattern: '^[a-z-]+\\.[A-Za-z0-9]+$' },
+    'x-operation': text,
+    tags: { type: 'array', items: text, minItems: 1, maxItems: 1 },
+    summary: text,
+    parameters: { type: 'array', items: orRef(parameter) },
+    responses: { ...of(orRef(response), '^[1-5][0-9][0-9]$'), required: ['200'] },
+  },
+  {
+    description: text,
+    deprecated: { const: true },
+    security: { type: 'array', maxItems: 0 },
+    requestBody: closed({ required: { type: 'boolean' }, content }),
+  },
+);
 const openapiShape = closed({
   openapi: { const: '3.1.0' },
   info: closed({ title: text, version: text }, { description: text }),
@@ -52,8 +86,16 @@ const openapiShape = closed({
   security: { type: 'array', minItems: 1, items: of({ type: 'array' }) },
   paths: of(of(operationShape, '^(get|post|put|patch|delete)$'), '^/'),
   components: closed({
-    schemas: of(schema), parameters: of(parameter), responses: of(response), headers: of(closed({ description: text, schema })),
-    securitySchemes: of(closed({ type: { enum: ['http', 'apiKey'] } }, { scheme: text, in: { const: 'cookie' }, name: text, description: text })),
+    schemas: of(schema),
+    parameters: of(parameter),
+    responses: of(response),
+    headers: of(closed({ description: text, schema })),
+    securitySchemes: of(
+      closed(
+        { type: { enum: ['http', 'apiKey'] } },
+        { scheme: text, in: { const: 'cookie' }, name: text, description: text },
+      ),
+    ),
   }),
 });
 
@@ -64,7 +106,10 @@ describe('the OpenAPI document', () => {
       mkdirSync(new URL('.', golden), { recursive: true });
       writeFileSync(golden, now);
     }
-    assert.ok(readFileSync(golden, 'utf8') === now, 'The API is described differently: run `npm run golden`, read the diff, commit it');
+    assert.ok(
+      readFileSync(golden, 'utf8') === now,
+      'The API is described differently: run `npm run golden`, read the diff, commit it',
+    );
   });
 
   it('has the structure of OpenAPI 3.1', () => {
@@ -77,7 +122,8 @@ describe('the OpenAPI document', () => {
     for (const [path, object] of within({ paths: document.paths, components: document.components })) {
       if (object.schema) assert.ok(ajv.validateSchema(object.schema), `${path}: ${ajv.errorsText()}`);
     }
-    for (const [name, named] of Object.entries(document.components.schemas)) assert.ok(ajv.validateSchema(named as Json), `${name}: ${ajv.errorsText()}`);
+    for (const [name, named] of Object.entries(document.components.schemas))
+      assert.ok(ajv.validateSchema(named as Json), `${name}: ${ajv.errorsText()}`);
   });
 
   it('says no large schema twice', () => {
@@ -97,21 +143,33 @@ describe('the OpenAPI document', () => {
       assert.ok(resolved($ref), `${path} refers to ${$ref}`);
       used.add($ref);
     }
-    for (const kind of ['schemas', 'parameters', 'headers']) for (const name of Object.keys(document.components[kind])) assert.ok(used.has(`#/components/${kind}/${name}`), `${kind}/${name} is used nowhere`);
+    for (const kind of ['schemas', 'parameters', 'headers'])
+      for (const name of Object.keys(document.components[kind]))
+        assert.ok(used.has(`#/components/${kind}/${name}`), `${kind}/${name} is used nowhere`);
   });
 
   it('has every row once, under an id of its own', () => {
     const ids = operations(document).map(({ operation }) => operation.operationId as string);
     assert.equal(new Set(ids).size, ids.length);
-    assert.deepEqual(ids.toSorted(), areas.flatMap(({ area, rows }) => rows.map(({ name }) => `${area}.${name}`)).toSorted());
+    assert.deepEqual(
+      ids.toSorted(),
+      areas.flatMap(({ area, rows }) => rows.map(({ name }) => `${area}.${name}`)).toSorted(),
+    );
   });
 
   it('describes each area, and every parameter of each path', () => {
-    assert.deepEqual(new Set((document.tags as Json[]).map(({ name }) => name)), new Set(areas.map(({ area }) => area)));
+    assert.deepEqual(
+      new Set((document.tags as Json[]).map(({ name }) => name)),
+      new Set(areas.map(({ area }) => area)),
+    );
     for (const { path, operation } of operations(document)) {
       const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
-      const parameters = (operation.parameters as Json[]).map((one) => (one.$ref ? resolved(one.$ref) as Json : one));
-      assert.deepEqual(parameters.filter((one) => one.in === 'path').map(({ name, required }) => required && name), named, path);
+      const parameters = (operation.parameters as Json[]).map((one) => (one.$ref ? (resolved(one.$ref) as Json) : one));
+      assert.deepEqual(
+        parameters.filter((one) => one.in === 'path').map(({ name, required }) => required && name),
+        named,
+        path,
+      );
       assert.equal(new Set(parameters.map(({ name, in: where }) => `${where} ${name}`)).size, parameters.length, path);
     }
   });
@@ -120,7 +178,9 @@ describe('the OpenAPI document', () => {
     const statuses = Object.values(statusOf).map(String);
     for (const area of areas) {
       for (const row of area.rows) {
-        const { responses, security } = document.paths[fullPathOf(area, row).replace(/:(\w+)/g, '{$1}')][row.method] as Json;
+        const { responses, security } = document.paths[fullPathOf(area, row).replace(/:(\w+)/g, '{$1}')][
+          row.method
+        ] as Json;
         assert.deepEqual(security, row.access === 'open' ? [] : undefined);
         assert.equal('403' in responses, typeof row.access !== 'string', row.name);
         assert.equal('413' in responses && '415' in responses, row.method !== 'get', row.name);
@@ -131,18 +191,56 @@ describe('the OpenAPI document', () => {
 
   it('describes the dialect of lists', () => {
     const parameters = document.paths['/group-mappings'].get.parameters as Json[];
-    assert.deepEqual(parameters.map(({ name, $ref }) => name ?? $ref.split('/').at(-1)), ['multiEquals', 'multiStartsWith', 'multiContains', 'expand', 'skip', 'limit', 'sort', 'order', 'X-Request-Id', 'If-None-Match', 'X-Min-Position']);
+    assert.deepEqual(
+      parameters.map(({ name, $ref }) => name ?? $ref.split('/').at(-1)),
+      [
+        'multiEquals',
+        'multiStartsWith',
+        'multiContains',
+        'expand',
+        'skip',
+        'limit',
+        'sort',
+        'order',
+        'X-Request-Id',
+        'If-None-Match',
+        'X-Min-Position',
+      ],
+    );
     const named = Object.fromEntries(parameters.map((one) => [one.name, one]));
-    assert.deepEqual(Object.keys(named.multiContains!.schema.properties), ['externalGroup', 'name', 'provenance', 'platformGroups']);
+    assert.deepEqual(Object.keys(named.multiContains!.schema.properties), [
+      'externalGroup',
+      'name',
+      'provenance',
+      'platformGroups',
+    ]);
     assert.deepEqual(named.limit!.schema, { type: 'integer', minimum: 1, maximum: 1000, default: 25 });
     assert.deepEqual(named.sort!.schema, { enum: ['name'], default: 'name' });
   });
 
   it('says which headers a change takes and gives', () => {
-    const { parameters, responses, requestBody } = document.paths['/group-mappings/{provenance}/{externalGroup}'].patch as Json;
-    assert.deepEqual((parameters as Json[]).slice(2).map(({ $ref }) => $ref.split('/').at(-1)), ['X-Request-Id', 'If-Match', 'Idempotency-Key']);
+    const { parameters, responses, requestBody } = document.paths['/group-mappings/{provenance}/{externalGroup}']
+      .patch as Json;
+    assert.deepEqual(
+      (parameters as Json[]).slice(2).map(({ $ref }) => $ref.split('/').at(-1)),
+      ['X-Request-Id', 'If-Match', 'Idempotency-Key'],
+    );
     assert.deepEqual(Object.keys(responses['200'].headers), ['X-Request-Id', 'ETag', 'X-Event-Position']);
-    assert.deepEqual(Object.keys(responses), ['200', '400', '401', '403', '404', '409', '412', '413', '415', '422', '429', '500', '503']);
+    assert.deepEqual(Object.keys(responses), [
+      '200',
+      '400',
+      '401',
+      '403',
+      '404',
+      '409',
+      '412',
+      '413',
+      '415',
+      '422',
+      '429',
+      '500',
+      '503',
+    ]);
     assert.equal(requestBody.required, true);
   });
 });
@@ -157,7 +255,15 @@ describe('schemas in the OpenAPI document', () => {
     const named = Type.Object({ title: Type.String({ title: 'Name' }) }, { title: 'Thing' });
     assert.deepEqual(written(Type.Array(named)), {
       schema: { type: 'array', items: { $ref: '#/components/schemas/Thing' } },
-      components: { Name: { type: 'string', title: 'Name' }, Thing: { type: 'object', title: 'Thing', required: ['title'], properties: { title: { $ref: '#/components/schemas/Name' } } } },
+      components: {
+        Name: { type: 'string', title: 'Name' },
+        Thing: {
+          type: 'object',
+          title: 'Thing',
+          required: ['title'],
+          properties: { title: { $ref: '#/components/schemas/Name' } },
+        },
+      },
     });
   });
 
@@ -169,14 +275,31 @@ describe('schemas in the OpenAPI document', () => {
     const tree = Type.Cyclic({ Tree: Type.Object({ children: Type.Array(Type.Ref('Tree')) }) }, 'Tree');
     assert.deepEqual(written(tree), {
       schema: { $ref: '#/components/schemas/Tree' },
-      components: { Tree: { type: 'object', required: ['children'], properties: { children: { type: 'array', items: { $ref: '#/components/schemas/Tree' } } } } },
+      components: {
+        Tree: {
+          type: 'object',
+          required: ['children'],
+          properties: { children: { type: 'array', items: { $ref: '#/components/schemas/Tree' } } },
+        },
+      },
     });
   });
 
   it('are tuples and records as 2020-12 says them; data in them stays as it is', () => {
-    assert.deepEqual(written(Type.Tuple([Type.String()])).schema, { type: 'array', minItems: 1, prefixItems: [{ type: 'string' }], items: false });
-    assert.deepEqual(written(Type.Record(Type.String(), Type.Integer())).schema, { type: 'object', additionalProperties: { type: 'integer' } });
-    assert.deepEqual(written(Type.Unsafe({ const: { title: 'x', items: [1] }, properties: { items: { type: 'string' } } })).schema, { const: { title: 'x', items: [1] }, properties: { items: { type: 'string' } } });
+    assert.deepEqual(written(Type.Tuple([Type.String()])).schema, {
+      type: 'array',
+      minItems: 1,
+      prefixItems: [{ type: 'string' }],
+      items: false,
+    });
+    assert.deepEqual(written(Type.Record(Type.String(), Type.Integer())).schema, {
+      type: 'object',
+      additionalProperties: { type: 'integer' },
+    });
+    assert.deepEqual(
+      written(Type.Unsafe({ const: { title: 'x', items: [1] }, properties: { items: { type: 'string' } } })).schema,
+      { const: { title: 'x', items: [1] }, properties: { items: { type: 'string' } } },
+    );
   });
 });
 

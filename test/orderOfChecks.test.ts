@@ -25,7 +25,8 @@ describe('checks, conditions and positions over HTTP', function () {
     const wrong = { ...stale, ...used, 'Content-Type': 'text/plain' };
 
     before(async () => {
-      const made = async (body: object) => `${automations}/${ok(await service.ask('POST', automations, body)).data._id}`;
+      const made = async (body: object) =>
+        `${automations}/${ok(await service.ask('POST', automations, body)).data._id}`;
       open = await made({ name: 'open' });
       guarded = await made({ name: 'guarded', gbac: { read: ['ops', 'admins'], write: ['admins'] } });
       for (const path of [open, guarded]) ok(await service.ask('PATCH', path, { description: 'once' }, used));
@@ -37,23 +38,47 @@ describe('checks, conditions and positions over HTTP', function () {
     const step = (title: string, code: string, request: () => ReturnType<TestService['ask']>): void => {
       it(`${title}: ${code}`, async () => failure(await request(), code, title));
     };
-    step('without login, also of an unknown path', 'unauthenticated', () => service.ask('PROPFIND', '/nowhere/%', undefined, wrong, null));
-    step('without login, with a parameter that is no id', 'unauthenticated', () => service.ask('GET', `${automations}/a%0d%0a`, undefined, wrong, null));
+    step('without login, also of an unknown path', 'unauthenticated', () =>
+      service.ask('PROPFIND', '/nowhere/%', undefined, wrong, null),
+    );
+    step('without login, with a parameter that is no id', 'unauthenticated', () =>
+      service.ask('GET', `${automations}/a%0d%0a`, undefined, wrong, null),
+    );
     step('then of an unknown path', 'not_found', () => some.outsider('PATCH', '/nowhere', tooMuch, wrong));
     step('then with an unknown method', 'method_not_allowed', () => some.outsider('PUT', guarded, tooMuch, wrong));
-    step('then without a role', 'forbidden', () => some.outsider('PATCH', `${automations}/a%0d%0a?x=%`, tooMuch, wrong));
+    step('then without a role', 'forbidden', () =>
+      some.outsider('PATCH', `${automations}/a%0d%0a?x=%`, tooMuch, wrong),
+    );
     step('then too large', 'too_large', () => some.stranger('PATCH', `${automations}/a%0d%0a?x=%`, tooMuch, wrong));
     step('then not JSON', 'unsupported_media', () => some.stranger('PATCH', `${automations}/a%0d%0a?x=%`, '{', wrong));
     step('then malformed', 'invalid', () => some.stranger('PATCH', guarded, '{', { ...stale, ...used }));
-    step('or with an unknown field', 'invalid', () => some.stranger('PATCH', guarded, { nobody: 1 }, { ...stale, ...used }));
-    step('or with an unknown parameter', 'invalid', () => some.stranger('PATCH', `${guarded}?x=1`, { name: 'open' }, { ...stale, ...used }));
-    step('or with a key that is none', 'invalid', () => some.stranger('PATCH', guarded, { name: 'open' }, { ...stale, 'Idempotency-Key': 'x'.repeat(201) }));
-    step('then of a resource that is not there', 'not_found', () => some.member('PATCH', `${automations}/nothing`, { name: 'open' }, { ...stale, ...used }));
-    step('or that they may not read', 'not_found', () => some.stranger('PATCH', guarded, { name: 'open' }, { ...stale, ...used }));
-    step('then that they may not write', 'forbidden', () => some.member('PATCH', guarded, { name: 'open' }, { ...stale, ...used }));
-    step('then with the key of another request', 'unprocessable', () => service.ask('PATCH', guarded, { name: 'open' }, { ...stale, ...used }));
-    step('then stale', 'stale', () => service.ask('PATCH', guarded, { name: 'open' }, { ...stale, 'Idempotency-Key': 'fresh' }));
-    step('at last in conflict', 'conflict', () => service.ask('PATCH', guarded, { name: 'open' }, { 'Idempotency-Key': 'fresh' }));
+    step('or with an unknown field', 'invalid', () =>
+      some.stranger('PATCH', guarded, { nobody: 1 }, { ...stale, ...used }),
+    );
+    step('or with an unknown parameter', 'invalid', () =>
+      some.stranger('PATCH', `${guarded}?x=1`, { name: 'open' }, { ...stale, ...used }),
+    );
+    step('or with a key that is none', 'invalid', () =>
+      some.stranger('PATCH', guarded, { name: 'open' }, { ...stale, 'Idempotency-Key': 'x'.repeat(201) }),
+    );
+    step('then of a resource that is not there', 'not_found', () =>
+      some.member('PATCH', `${automations}/nothing`, { name: 'open' }, { ...stale, ...used }),
+    );
+    step('or that they may not read', 'not_found', () =>
+      some.stranger('PATCH', guarded, { name: 'open' }, { ...stale, ...used }),
+    );
+    step('then that they may not write', 'forbidden', () =>
+      some.member('PATCH', guarded, { name: 'open' }, { ...stale, ...used }),
+    );
+    step('then with the key of another request', 'unprocessable', () =>
+      service.ask('PATCH', guarded, { name: 'open' }, { ...stale, ...used }),
+    );
+    step('then stale', 'stale', () =>
+      service.ask('PATCH', guarded, { name: 'open' }, { ...stale, 'Idempotency-Key': 'fresh' }),
+    );
+    step('at last in conflict', 'conflict', () =>
+      service.ask('PATCH', guarded, { name: 'open' }, { 'Idempotency-Key': 'fresh' }),
+    );
 
     it('does not use up its key', async () => {
       const again = await service.ask('PATCH', guarded, { description: 'once' }, { 'Idempotency-Key': 'fresh' });
@@ -61,23 +86,40 @@ describe('checks, conditions and positions over HTTP', function () {
     });
     it('answers a retry as it was answered, however stale it is by now', async () => {
       const again = await some.member('PATCH', open, { description: 'again' }, { ...used, ...stale });
-      assert.deepEqual([again.status, again.headers.get('idempotency-replayed'), again.body.data.description], [200, 'true', 'again']);
+      assert.deepEqual(
+        [again.status, again.headers.get('idempotency-replayed'), again.body.data.description],
+        [200, 'true', 'again'],
+      );
     });
   });
 
   describe('a GET with If-None-Match', () => {
     const path = '/group-mappings/local/conditional';
-    before(async () => { ok(await service.ask('PATCH', path, { updates: { platformGroups: ['a'] } })); });
-    const get = (tags: string, of = path, method = 'GET') => service.ask(method, of, undefined, { 'If-None-Match': tags });
+    before(async () => {
+      ok(await service.ask('PATCH', path, { updates: { platformGroups: ['a'] } }));
+    });
+    const get = (tags: string, of = path, method = 'GET') =>
+      service.ask(method, of, undefined, { 'If-None-Match': tags });
 
     it('is 304 without a body when a tag is the one, weak or strong, alone or among others', async () => {
-      for (const of of [path, '/group-mappings', '/group-mappings?expand=platformGroups', '/authorization/methods', '/openapi.json', '/docs']) {
+      for (const of of [
+        path,
+        '/group-mappings',
+        '/group-mappings?expand=platformGroups',
+        '/authorization/methods',
+        '/openapi.json',
+        '/docs',
+      ]) {
         const etag = (await service.ask('GET', of)).headers.get('etag')!;
         assert.match(etag, /^"[\w-]+"$/, of);
         for (const tags of [etag, `W/${etag}`, `"x", ${etag}`, `"x",W/${etag},"y"`, '*', `  ${etag}`]) {
           for (const method of ['GET', 'HEAD']) {
             const answer = await get(tags, of, method);
-            assert.deepEqual([answer.status, answer.text, answer.headers.get('etag')], [304, '', etag], `${of} ${tags}`);
+            assert.deepEqual(
+              [answer.status, answer.text, answer.headers.get('etag')],
+              [304, '', etag],
+              `${of} ${tags}`,
+            );
             assert.equal(answer.headers.get('vary'), 'Authorization, Cookie, Accept-Encoding');
           }
         }
@@ -85,7 +127,19 @@ describe('checks, conditions and positions over HTTP', function () {
     });
     it('is 200 when none is, or what is sent is no tag', async () => {
       const etag = (await service.ask('GET', path)).headers.get('etag')!;
-      for (const tags of ['"x"', '"x", "y"', etag.slice(1, -1), etag.slice(0, -1), `${etag}${etag}`, '""', 'W/', ',', '**', 'x'.repeat(5000)]) assert.equal((await get(tags)).status, 200, tags);
+      for (const tags of [
+        '"x"',
+        '"x", "y"',
+        etag.slice(1, -1),
+        etag.slice(0, -1),
+        `${etag}${etag}`,
+        '""',
+        'W/',
+        ',',
+        '**',
+        'x'.repeat(5000),
+      ])
+        assert.equal((await get(tags)).status, 200, tags);
     });
     it('is 200 again once the resource has changed, and so is its list', async () => {
       const of = [path, '/group-mappings', '/group-mappings?expand=platformGroups'];
@@ -101,7 +155,8 @@ describe('checks, conditions and positions over HTTP', function () {
   describe('a change with If-Match', () => {
     const path = '/group-mappings/local/matched';
     let etag: string;
-    const patch = (headers: Record<string, string>, group = 'b') => service.ask('PATCH', path, { updates: { platformGroups: [group] } }, headers);
+    const patch = (headers: Record<string, string>, group = 'b') =>
+      service.ask('PATCH', path, { updates: { platformGroups: [group] } }, headers);
     beforeEach(async () => {
       ok(await patch({}, 'a'));
       etag = (await service.ask('GET', path)).headers.get('etag')!;
@@ -115,12 +170,33 @@ describe('checks, conditions and positions over HTTP', function () {
       assert.equal((await patch({ 'If-Match': '*' }, 'c')).status, 200);
     });
     it('is stale with any other, and with what is none', async () => {
-      for (const tag of ['"99"', `"${Number(etag.slice(1, -1)) - 1}"`, 'garbage', '"', 'W/', '"x"', '"1e0"', '"0x1"', '9'.repeat(1000), '"9007199254740993"'])
+      for (const tag of [
+        '"99"',
+        `"${Number(etag.slice(1, -1)) - 1}"`,
+        'garbage',
+        '"',
+        'W/',
+        '"x"',
+        '"1e0"',
+        '"0x1"',
+        '9'.repeat(1000),
+        '"9007199254740993"',
+      ])
         failure(await patch({ 'If-Match': tag }), 'stale', tag, 'If-Match');
     });
     it('is stale with If-None-Match: * when the resource is there', async () => {
       failure(await patch({ 'If-None-Match': '*' }), 'stale', path, 'If-Match');
-      assert.equal((await service.ask('PATCH', '/group-mappings/local/fresh', { updates: { platformGroups: [] } }, { 'If-None-Match': '*' })).status, 200);
+      assert.equal(
+        (
+          await service.ask(
+            'PATCH',
+            '/group-mappings/local/fresh',
+            { updates: { platformGroups: [] } },
+            { 'If-None-Match': '*' },
+          )
+        ).status,
+        200,
+      );
     });
   });
 
@@ -135,7 +211,8 @@ describe('checks, conditions and positions over HTTP', function () {
     it('let a reader wait for them, and every reader sees what was answered', async () => {
       for (let i = 0; i < 50; i++) {
         const change = await service.ask('PATCH', path, { updates: { platformGroups: [`g${i}`] } });
-        const headers: Record<string, string> = i % 2 ? {} : { 'X-Min-Position': change.headers.get('x-event-position')! };
+        const headers: Record<string, string> =
+          i % 2 ? {} : { 'X-Min-Position': change.headers.get('x-event-position')! };
         assert.deepEqual(ok(await some.reader('GET', path, undefined, headers)).platformGroups, [`g${i}`]);
       }
     });

@@ -15,11 +15,11 @@ describe('passwords', () => {
     assert.match(a, /^\$scrypt\$ln=14,r=8,p=5\$[\w+/]{22}==\$[\w+/]{43}=$/);
     assert.notEqual(a, b);
     assert.ok(await verifyPassword('pässword:1', a));
-    assert.ok(!await verifyPassword('pässword:2', a));
+    assert.ok(!(await verifyPassword('pässword:2', a)));
   });
   it('are checked with the parameters that they were hashed with', async () => {
     assert.ok(await verifyPassword('password', ofPassword));
-    assert.ok(!await verifyPassword('passwort', ofPassword));
+    assert.ok(!(await verifyPassword('passwort', ofPassword)));
   });
   it('are the same however their accents are composed', async () => {
     assert.ok(await verifyPassword('pa\u0308ssword', await hashPassword('p\u00e4ssword')));
@@ -27,7 +27,7 @@ describe('passwords', () => {
   it('fail without a hash, after as much work as a hash takes', async () => {
     const time = async (hashed: string | undefined) => {
       const spent = processorTime();
-      assert.ok(!await verifyPassword('wrong', hashed));
+      assert.ok(!(await verifyPassword('wrong', hashed)));
       return spent();
     };
     const hashed = await hashPassword('right');
@@ -35,7 +35,10 @@ describe('passwords', () => {
     assert.ok(without > withOne / 4, `${without} ms without, ${withOne} ms with a hash`);
   });
   it('may have 1024 bytes', async () => {
-    await assert.rejects(hashPassword('ä'.repeat(513)), (error) => error instanceof Refusal && error.code === 'invalid');
+    await assert.rejects(
+      hashPassword('ä'.repeat(513)),
+      (error) => error instanceof Refusal && error.code === 'invalid',
+    );
   });
   it('leave the event loop free', async () => {
     let turns = 0;
@@ -45,17 +48,20 @@ describe('passwords', () => {
     assert.ok(turns >= 3, `${turns} turns`);
   });
   it('differ by NULs at their end, as by any other character', async () => {
-    for (const nuls of ['\0', '\0\0']) assert.ok(!await verifyPassword(`password${nuls}`, ofPassword));
+    for (const nuls of ['\0', '\0\0']) assert.ok(!(await verifyPassword(`password${nuls}`, ofPassword)));
     const hashed = await hashPassword('password\0');
     assert.ok(await verifyPassword('password\0', hashed));
-    assert.ok(!await verifyPassword('password', hashed));
+    assert.ok(!(await verifyPassword('password', hashed)));
   });
 
   describe('of many addresses', () => {
     const flooded = (times: number) => {
       const busy = passwords();
       const done: string[] = [];
-      const check = (from: string) => busy.verifyPassword('y', ofPassword, from).then(() => { done.push(from); });
+      const check = (from: string) =>
+        busy.verifyPassword('y', ofPassword, from).then(() => {
+          done.push(from);
+        });
       return { done, check, flood: Array.from({ length: times }, () => check('flood')) };
     };
 
@@ -73,7 +79,8 @@ describe('passwords', () => {
       await Promise.all(others);
       const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
       assert.equal(refused.length, 1_100 + 50 - 1_000 - 2);
-      for (const { reason } of refused) assert.ok(reason instanceof Refusal && reason.code === 'limited' && reason.retryAfterSeconds! > 0);
+      for (const { reason } of refused)
+        assert.ok(reason instanceof Refusal && reason.code === 'limited' && reason.retryAfterSeconds! > 0);
       await check('flood');
       assert.equal(done.at(-1), 'flood');
     });

@@ -13,24 +13,41 @@ import { startService, type TestService } from './service.ts';
 
 type Texts = readonly string[];
 const note = aggregate<{ readonly texts: Texts }, Event<'noteTaken', { readonly text: string }>>({
-  area: 'operations-manager', category: 'note', initial: { texts: [] },
+  area: 'operations-manager',
+  category: 'note',
+  initial: { texts: [] },
   evolve: { noteTaken: ({ texts }, { text }) => ({ texts: [...texts, text] }) },
   exists: ({ texts }) => texts.length > 0,
 });
-const take = commandsOf(note)({ name: 'take', input: Type.Any(), on: 'any', decide: (_, texts: Texts) => texts.map((text) => ({ type: 'noteTaken', data: { text } })) });
+const take = commandsOf(note)({
+  name: 'take',
+  input: Type.Any(),
+  on: 'any',
+  decide: (_, texts: Texts) => texts.map((text) => ({ type: 'noteTaken', data: { text } })),
+});
 
 describe('facts too large for an event', () => {
   let log: EventStore;
   let close: () => Promise<void>;
-  beforeEach(async () => { ({ store: log, close } = await openLog()); });
+  beforeEach(async () => {
+    ({ store: log, close } = await openLog());
+  });
   afterEach(() => close());
 
   const writer = (raw: EventStore = log) => {
     const store = withPayloads(raw, () => true);
     const streams = streamsOf(store, [note], []);
-    const handle = handler({ store, streams, claims: nameClaims(store, streams), tools: {} as Tools, now: () => '2026-01-01T00:00:00.000Z', follow: async () => 0 }); // notes ask nothing
+    const handle = handler({
+      store,
+      streams,
+      claims: nameClaims(store, streams),
+      tools: {} as Tools,
+      now: () => '2026-01-01T00:00:00.000Z',
+      follow: async () => 0,
+    }); // notes ask nothing
     return {
-      take: (id: string, ...texts: Texts) => handle(take, { id, input: texts, actor: context.actor, operation: 'test', requestId: 'r' }),
+      take: (id: string, ...texts: Texts) =>
+        handle(take, { id, input: texts, actor: context.actor, operation: 'test', requestId: 'r' }),
       texts: async (id: string) => ((await streams.refresh(`note-${id}`)).state as { texts: Texts }).texts,
     };
   };
@@ -41,7 +58,8 @@ describe('facts too large for an event', () => {
   };
   const payloadStreams = async (): Promise<Set<string>> => {
     const found = new Set<string>();
-    for await (const { events } of log.readAll(0)) for (const { stream } of events) if (stream.startsWith('payload-')) found.add(stream);
+    for await (const { events } of log.readAll(0))
+      for (const { stream } of events) if (stream.startsWith('payload-')) found.add(stream);
     return found;
   };
   // A character of two units at every place where a cut may fall.
@@ -78,13 +96,18 @@ describe('facts too large for an event', () => {
     await writer().take('a', ...texts);
     assert.deepEqual(await writer().texts('a'), texts);
     const events = await stored(log, 'note-a');
-    const sizes = events.map(({ data, metadata, type }) => Buffer.byteLength(data) + Buffer.byteLength(metadata) + Buffer.byteLength(type));
+    const sizes = events.map(
+      ({ data, metadata, type }) => Buffer.byteLength(data) + Buffer.byteLength(metadata) + Buffer.byteLength(type),
+    );
     assert.ok(Math.max(...sizes) <= maxEvent && sizes.reduce((sum, size) => sum + size) <= maxAppend);
   });
 
   it('leave nothing behind that counts when the writer dies between the parts', async () => {
     let left = 3;
-    const dying: EventStore = { ...log, append: (...args) => (left-- > 0 ? log.append(...args) : Promise.reject(new Error('dead'))) };
+    const dying: EventStore = {
+      ...log,
+      append: (...args) => (left-- > 0 ? log.append(...args) : Promise.reject(new Error('dead'))),
+    };
     await assert.rejects(writer(dying).take('a', large), /dead/);
     assert.deepEqual(await writer().texts('a'), []);
     await writer().take('a', large);
@@ -97,12 +120,14 @@ describe('facts too large for an event', () => {
     const cut: EventStore = {
       ...log,
       read: async function* (stream, from) {
-        for await (const events of log.read(stream, from)) yield stream.startsWith('payload-') ? events.slice(0, 1) : events;
+        for await (const events of log.read(stream, from))
+          yield stream.startsWith('payload-') ? events.slice(0, 1) : events;
       },
     };
     const found: string[] = [];
     for await (const { events } of withPayloads(cut, () => true).readAll(0))
-      for (const { stream, lacking } of events) if (stream.startsWith('note-')) found.push(`${stream} ${lacking === undefined ? 'whole' : 'lacking'}`);
+      for (const { stream, lacking } of events)
+        if (stream.startsWith('note-')) found.push(`${stream} ${lacking === undefined ? 'whole' : 'lacking'}`);
     assert.deepEqual(found, ['note-a lacking', 'note-b whole']);
     await assert.rejects(writer(cut).texts('a'), /Event 0 of note-a .* missing or damaged/);
     assert.deepEqual(await writer(cut).texts('b'), ['small']);
@@ -113,10 +138,16 @@ describe('facts too large for an event', () => {
     const forged: EventStore = {
       ...log,
       read: async function* (stream, from) {
-        for await (const events of log.read(stream, from)) yield events.map((event) => (stream.startsWith('payload-') ? { ...event, data: event.data.replace('😀', '😁') } : event));
+        for await (const events of log.read(stream, from))
+          yield events.map((event) =>
+            stream.startsWith('payload-') ? { ...event, data: event.data.replace('😀', '😁') } : event,
+          );
       },
     };
-    await assert.rejects(writer(forged).texts('a'), /Event 0 of note-a has content in payload-\w+ that is missing or damaged/);
+    await assert.rejects(
+      writer(forged).texts('a'),
+      /Event 0 of note-a has content in payload-\w+ that is missing or damaged/,
+    );
   });
 });
 
@@ -128,9 +159,24 @@ describe('an automation of three megabytes', () => {
     service = await startService();
     const _id = '0123456789abcdef01234567';
     const triggers = Array.from({ length: 30 }, (_, i) => ({
-      name: `Large ${i}`, enabled: true, actionType: 'automations', type: 'manual', formId: null, formData: { text: 'x'.repeat(100_000) }, actionId: _id, _id: `0123456789abcdef012345${10 + i}`,
+      name: `Large ${i}`,
+      enabled: true,
+      actionType: 'automations',
+      type: 'manual',
+      formId: null,
+      formData: { text: 'x'.repeat(100_000) },
+      actionId: _id,
+      _id: `0123456789abcdef012345${10 + i}`,
     }));
-    const automation = { _id, name: 'Large', description: '', componentType: null, componentName: null, gbac: { read: [], write: [] }, triggers };
+    const automation = {
+      _id,
+      name: 'Large',
+      description: '',
+      componentType: null,
+      componentName: null,
+      gbac: { read: [], write: [] },
+      triggers,
+    };
     const taken = await service.ask('PUT', '/operations-manager/automations', { automations: [automation] });
     assert.equal(taken.status, 200, taken.text.slice(0, 500));
     const exported = await service.ask('GET', `/operations-manager/automations/${_id}/export`);

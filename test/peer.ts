@@ -2,7 +2,8 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer, type Server, type Socket } from 'node:net';
 
 /**
- * For the tests of the `describe` that calls it: a server on 127.0.0.1 that treats each connection as `behave` was last told
+ * For the tests of the `describe` that calls it: a server on 127.0.0.1 that treats each connection as `behave` was last
+ * told
  * to. After each test the service must have closed its connections; the test waits for that.
  */
 export const peer = () => {
@@ -28,6 +29,8 @@ export const peer = () => {
   });
   return {
     port: (): number => (server.address() as AddressInfo).port,
-    behave: (how: (socket: Socket) => void): void => { behaviour = how; },
+    behave: (how: (socket: Socket) => void): void => {
+      behaviour = how;
+    },
   };
 };

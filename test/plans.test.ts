@@ -9,7 +9,20 @@ const given = specification(plan);
 const everybody = { read: [], write: [] };
 const content = { name: 'Nightly', description: '', status: 'draft', nodes: [], gbac: everybody } as const;
 const created = { type: 'planCreated', data: content } as const;
-const trees = { t: { exists: true, name: 'Routers', deviceType: null, versions: [{ name: 'initial', root: { name: 'base', configId: 'root', children: [{ name: 'Bonn', configId: 'bonn', children: [] }] }, variables: {} }] } };
+const trees = {
+  t: {
+    exists: true,
+    name: 'Routers',
+    deviceType: null,
+    versions: [
+      {
+        name: 'initial',
+        root: { name: 'base', configId: 'root', children: [{ name: 'Bonn', configId: 'bonn', children: [] }] },
+        variables: {},
+      },
+    ],
+  },
+};
 const known = { unknownGroups: [], trees };
 const root = { treeId: 't', version: 'initial', nodeId: 'root' };
 const bonn = { treeId: 't', version: 'initial', nodeId: 'bonn', devices: ['r1'] };
@@ -19,50 +32,100 @@ const active = { type: 'planStatusSet', data: { status: 'active' } } as const;
 describe('A compliance plan', () => {
   it('is created as a draft, with nodes and access lists if given', () => {
     given().when(create, { name: 'Nightly' }, known).then(created);
-    given().when(create, { name: 'Nightly', description: 'All sites', nodes: [root, bonn, root], gbac: { write: ['ops'] } }, known)
-      .then({ type: 'planCreated', data: { name: 'Nightly', description: 'All sites', status: 'draft', nodes: [root, bonn], gbac: { read: [], write: ['ops'] } } });
+    given()
+      .when(
+        create,
+        { name: 'Nightly', description: 'All sites', nodes: [root, bonn, root], gbac: { write: ['ops'] } },
+        known,
+      )
+      .then({
+        type: 'planCreated',
+        data: {
+          name: 'Nightly',
+          description: 'All sites',
+          status: 'draft',
+          nodes: [root, bonn],
+          gbac: { read: [], write: ['ops'] },
+        },
+      });
   });
 
   it('changes each part only when present, each as its own event, in one go', () => {
     given(created).when(update, {}, known).thenNothing();
-    given(created).when(update, { name: 'Weekly' }, known).then({ type: 'planNamed', data: { name: 'Weekly' } });
-    given(created).when(update, { gbac: { write: ['ops'] }, status: 'active', nodes: [root], description: 'All', name: 'Weekly' }, known).then(
-      { type: 'planNamed', data: { name: 'Weekly' } },
-      { type: 'planDescribed', data: { description: 'All' } },
-      withRoot,
-      active,
-      { type: 'planGbacSet', data: { gbac: { read: [], write: ['ops'] } } },
-    );
+    given(created)
+      .when(update, { name: 'Weekly' }, known)
+      .then({ type: 'planNamed', data: { name: 'Weekly' } });
+    given(created)
+      .when(
+        update,
+        { gbac: { write: ['ops'] }, status: 'active', nodes: [root], description: 'All', name: 'Weekly' },
+        known,
+      )
+      .then(
+        { type: 'planNamed', data: { name: 'Weekly' } },
+        { type: 'planDescribed', data: { description: 'All' } },
+        withRoot,
+        active,
+        { type: 'planGbacSet', data: { gbac: { read: [], write: ['ops'] } } },
+      );
   });
 
   it('says nothing of parts that are so already', () => {
-    given(created, withRoot).when(update, { name: 'Nightly', description: '', status: 'draft', nodes: [root], gbac: {} }, known).thenNothing();
+    given(created, withRoot)
+      .when(update, { name: 'Nightly', description: '', status: 'draft', nodes: [root], gbac: {} }, known)
+      .thenNothing();
     given(created).when(update, { nodes: [] }, known).thenNothing();
   });
 
   it('adds nodes; one with the same tree, version and nodeId replaces the earlier one', () => {
-    given(created, withRoot).when(update, { nodes: [bonn, { ...root, tasks: ['check'] }] }, known).then({ type: 'planNodesAdded', data: { nodes: [{ ...root, tasks: ['check'] }, bonn] } });
-    given(created, withRoot).when(update, { nodes: [bonn, { ...bonn, devices: [] }] }, known).then({ type: 'planNodesAdded', data: { nodes: [{ ...bonn, devices: [] }] } });
+    given(created, withRoot)
+      .when(update, { nodes: [bonn, { ...root, tasks: ['check'] }] }, known)
+      .then({ type: 'planNodesAdded', data: { nodes: [{ ...root, tasks: ['check'] }, bonn] } });
+    given(created, withRoot)
+      .when(update, { nodes: [bonn, { ...bonn, devices: [] }] }, known)
+      .then({ type: 'planNodesAdded', data: { nodes: [{ ...bonn, devices: [] }] } });
   });
 
   it('refuses nodes of trees, versions and ids that are not there, naming all', () => {
     const nodes = [{ ...root, treeId: 'x' }, { ...root, version: 'v9' }, root, { ...root, nodeId: 'y' }];
-    given(created).when(update, { nodes }, known).thenRefused('not_found', /nodes\/0\/treeId.*nodes\/1\/version.*nodes\/3\/nodeId/);
-    given().when(create, { name: 'Nightly', nodes }, known).thenRefused('not_found', /\/nodes\/0\/treeId/);
-    given().when(create, { name: 'Nightly', nodes: [root] }, { unknownGroups: [], trees: { t: { ...trees.t, exists: false } } }).thenRefused('not_found', /treeId/);
+    given(created)
+      .when(update, { nodes }, known)
+      .thenRefused('not_found', /nodes\/0\/treeId.*nodes\/1\/version.*nodes\/3\/nodeId/);
+    given()
+      .when(create, { name: 'Nightly', nodes }, known)
+      .thenRefused('not_found', /\/nodes\/0\/treeId/);
+    given()
+      .when(
+        create,
+        { name: 'Nightly', nodes: [root] },
+        { unknownGroups: [], trees: { t: { ...trees.t, exists: false } } },
+      )
+      .thenRefused('not_found', /treeId/);
   });
 
   it('becomes active only with a node, and a draft again always', () => {
-    given(created).when(update, { status: 'active' }, known).thenRefused('conflict', /\/options\/status/);
+    given(created)
+      .when(update, { status: 'active' }, known)
+      .thenRefused('conflict', /\/options\/status/);
     given(created, withRoot).when(update, { status: 'active' }, known).then(active);
-    given(created).when(update, { status: 'active', nodes: [root] }, known).then(withRoot, active);
-    given(created, withRoot, active).when(update, { status: 'draft' }, known).then({ type: 'planStatusSet', data: { status: 'draft' } });
+    given(created)
+      .when(update, { status: 'active', nodes: [root] }, known)
+      .then(withRoot, active);
+    given(created, withRoot, active)
+      .when(update, { status: 'draft' }, known)
+      .then({ type: 'planStatusSet', data: { status: 'draft' } });
   });
 
   it('refuses unknown groups, and groups that may read where none may write', () => {
-    given(created).when(update, { gbac: { write: ['x', 'y'] } }, { ...known, unknownGroups: ['x', 'y'] }).thenRefused('not_found', /x, y/);
-    given(created).when(update, { gbac: { read: ['noc'] } }, known).thenRefused('invalid', /\/options\/gbac\/write/);
-    given().when(create, { name: 'Nightly', gbac: { read: ['noc'] } }, known).thenRefused('invalid', /\/gbac\/write/);
+    given(created)
+      .when(update, { gbac: { write: ['x', 'y'] } }, { ...known, unknownGroups: ['x', 'y'] })
+      .thenRefused('not_found', /x, y/);
+    given(created)
+      .when(update, { gbac: { read: ['noc'] } }, known)
+      .thenRefused('invalid', /\/options\/gbac\/write/);
+    given()
+      .when(create, { name: 'Nightly', gbac: { read: ['noc'] } }, known)
+      .thenRefused('invalid', /\/gbac\/write/);
   });
 
   it('goes once', () => {
@@ -75,10 +138,19 @@ describe('The deletion of several plans', () => {
   const given = specification(planDeletion);
   const all = { missing: [], closed: [] };
 
-  it('is one decision', () => given().when(decideDeletion, { planIds: ['a', 'b', 'a'] }, all).then({ type: 'plansDeleted', data: { planIds: ['a', 'b'] } }));
+  it('is one decision', () =>
+    given()
+      .when(decideDeletion, { planIds: ['a', 'b', 'a'] }, all)
+      .then({ type: 'plansDeleted', data: { planIds: ['a', 'b'] } }));
   it('of none is nothing', () => given().when(decideDeletion, { planIds: [] }, all).thenNothing());
-  it('names all plans that are not there', () => given().when(decideDeletion, { planIds: ['a', 'b', 'c'] }, { missing: ['a', 'c'], closed: [] }).thenRefused('not_found', /a, c/));
-  it('names all plans that the actor may not change', () => given().when(decideDeletion, { planIds: ['a', 'b'] }, { missing: [], closed: ['b'] }).thenRefused('forbidden', /: b/));
+  it('names all plans that are not there', () =>
+    given()
+      .when(decideDeletion, { planIds: ['a', 'b', 'c'] }, { missing: ['a', 'c'], closed: [] })
+      .thenRefused('not_found', /a, c/));
+  it('names all plans that the actor may not change', () =>
+    given()
+      .when(decideDeletion, { planIds: ['a', 'b'] }, { missing: [], closed: ['b'] })
+      .thenRefused('forbidden', /: b/));
 });
 
 describe('Compliance plans over HTTP', () => {
@@ -87,7 +159,8 @@ describe('Compliance plans over HTTP', () => {
   let node: { treeId: string; version: string; nodeId: string };
   const path = '/configuration_manager/compliance_plans';
   const make = async (body: object) => ok(await service.ask('POST', path, body));
-  const update = (planId: string, options: object, headers = {}) => service.ask('PUT', path, { planId, options }, headers);
+  const update = (planId: string, options: object, headers = {}) =>
+    service.ask('PUT', path, { planId, options }, headers);
   const shown = async (id: string) => ok(await service.ask('GET', `${path}/${id}`));
   before(async () => {
     service = await startService();
@@ -100,7 +173,15 @@ describe('Compliance plans over HTTP', () => {
   it('are created as drafts, and show up by id and name', async () => {
     const answer = await service.ask('POST', path, { name: 'Made', description: 'All', nodes: [node] });
     const { _id, created, createdBy, ...rest } = ok(answer);
-    assert.deepEqual(rest, { name: 'Made', description: 'All', status: 'draft', nodes: [node], gbac: { read: [], write: [] }, lastUpdated: created, lastUpdatedBy: createdBy });
+    assert.deepEqual(rest, {
+      name: 'Made',
+      description: 'All',
+      status: 'draft',
+      nodes: [node],
+      gbac: { read: [], write: [] },
+      lastUpdated: created,
+      lastUpdatedBy: createdBy,
+    });
     const get = await service.ask('GET', `${path}/Made`);
     assert.deepEqual([ok(get), get.headers.get('etag')], [ok(answer), answer.headers.get('etag')]);
     refused(await service.ask('POST', path, { name: 'Made' }), 409, /Made/);
@@ -109,10 +190,16 @@ describe('Compliance plans over HTTP', () => {
   it('are updated part by part', async () => {
     const { _id } = await make({ name: 'Updated' });
     const more = { ...node, variables: { any: { thing: [1] } }, devices: ['r1'], deviceGroups: [], tasks: ['t'] };
-    assert.deepEqual(ok(await update(_id, { nodes: [node] })), { status: 'success', message: 'Successfully updated compliance plan' });
+    assert.deepEqual(ok(await update(_id, { nodes: [node] })), {
+      status: 'success',
+      message: 'Successfully updated compliance plan',
+    });
     ok(await update(_id, { nodes: [more], status: 'active', gbac: { write: ['ops'] } }));
     const plan = await shown(_id);
-    assert.deepEqual([plan.name, plan.status, plan.nodes, plan.gbac], ['Updated', 'active', [more], { read: [], write: ['ops'] }]);
+    assert.deepEqual(
+      [plan.name, plan.status, plan.nodes, plan.gbac],
+      ['Updated', 'active', [more], { read: [], write: ['ops'] }],
+    );
     ok(await update(_id, { status: 'draft', name: 'Updated again', description: 'x' }));
     assert.equal((await shown('Updated again')).status, 'draft');
     await make({ name: 'Updated' });
@@ -132,7 +219,18 @@ describe('Compliance plans over HTTP', () => {
   it('refuse what does not fit, and store none of it', async () => {
     const { _id } = await make({ name: 'Refusing' });
     refused(await update(_id, { status: 'active' }), 409, /"\/options\/status"/);
-    refused(await update(_id, { description: 'x', nodes: [{ ...node, treeId: 'x' }, { ...node, version: 'v9' }, { ...node, nodeId: 'y' }] }), 404, /nodes\/0\/treeId.*nodes\/1\/version.*nodes\/2\/nodeId/);
+    refused(
+      await update(_id, {
+        description: 'x',
+        nodes: [
+          { ...node, treeId: 'x' },
+          { ...node, version: 'v9' },
+          { ...node, nodeId: 'y' },
+        ],
+      }),
+      404,
+      /nodes\/0\/treeId.*nodes\/1\/version.*nodes\/2\/nodeId/,
+    );
     refused(await update(_id, { description: 'x', gbac: { write: ['nobody'] } }), 404, /nobody/);
     assert.equal((await shown(_id)).description, '');
   });
@@ -154,8 +252,14 @@ describe('Compliance plans over HTTP', () => {
     refused(await service.ask('DELETE', path, { planIds: [...ids, 'none', 'nil'] }), 404, /none, nil/);
     ok(await service.ask('GET', `${path}/First`));
     const headers = { 'Idempotency-Key': 'delete-2' };
-    assert.deepEqual(ok(await service.ask('DELETE', path, { planIds: ids }, headers)), { status: 'success', message: 'Successfully deleted compliance plans' });
-    assert.equal((await service.ask('DELETE', path, { planIds: ids }, headers)).headers.get('idempotency-replayed'), 'true');
+    assert.deepEqual(ok(await service.ask('DELETE', path, { planIds: ids }, headers)), {
+      status: 'success',
+      message: 'Successfully deleted compliance plans',
+    });
+    assert.equal(
+      (await service.ask('DELETE', path, { planIds: ids }, headers)).headers.get('idempotency-replayed'),
+      'true',
+    );
     for (const id of ids) refused(await service.ask('GET', `${path}/${id}`), 404);
     refused(await update(ids[0], {}), 404);
     assert.equal(ok(await service.ask('DELETE', path, { planIds: [] })).status, 'success');
@@ -164,17 +268,23 @@ describe('Compliance plans over HTTP', () => {
 
   it('are found by part of their name, in pages', async () => {
     for (const name of ['Find C', 'find a', 'Find b']) await make({ name });
-    const found = async (body: object) => ok(await service.ask('POST', '/configuration_manager/search/compliance_plans', body));
+    const found = async (body: object) =>
+      ok(await service.ask('POST', '/configuration_manager/search/compliance_plans', body));
     const { totalCount, plans } = await found({ name: 'FIND', options: { start: 1, limit: 1 } });
     assert.deepEqual([totalCount, plans.map(({ name }: { name: string }) => name)], [3, ['Find b']]);
     assert.equal((await found({})).totalCount, (await found({ options: { limit: 1000 } })).plans.length);
-    refused(await service.ask('POST', '/configuration_manager/search/compliance_plans', { options: { limit: 1001 } }), 400, /"\/options\/limit"/);
+    refused(
+      await service.ask('POST', '/configuration_manager/search/compliance_plans', { options: { limit: 1001 } }),
+      400,
+      /"\/options\/limit"/,
+    );
   });
 
   it('are for members of their groups only: hidden from others, not counted, closed to readers', async () => {
     const hidden = await make({ name: 'Gbac hidden', gbac: { write: ['ops'] } });
     const readable = await make({ name: 'Gbac readable', gbac: { read: ['operators'], write: ['ops'] } });
-    const found = async (ask: People['member']) => ok(await ask('POST', '/configuration_manager/search/compliance_plans', { name: 'gbac' }));
+    const found = async (ask: People['member']) =>
+      ok(await ask('POST', '/configuration_manager/search/compliance_plans', { name: 'gbac' }));
     assert.equal((await found(who.member)).totalCount, 2);
     assert.deepEqual(await found(who.stranger), { totalCount: 1, plans: [readable] });
     refused(await who.stranger('GET', `${path}/${hidden._id}`), 404);

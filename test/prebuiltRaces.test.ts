@@ -21,15 +21,38 @@ describe('The install of a package', function () {
     await started.catchUp();
     return started;
   };
-  const install = ({ command }: TestNode, whole: PrebuiltDocument, overwrite = false) => command(importPrebuilt, prebuiltId(whole.metadata.name), { prebuilt: whole, overwrite });
-  const packed = (name: string, bundles: readonly Bundle[]): PrebuiltDocument => ({ ...vlanRollout, metadata: { ...vlanRollout.metadata, name }, bundles });
+  const install = ({ command }: TestNode, whole: PrebuiltDocument, overwrite = false) =>
+    command(importPrebuilt, prebuiltId(whole.metadata.name), { prebuilt: whole, overwrite });
+  const packed = (name: string, bundles: readonly Bundle[]): PrebuiltDocument => ({
+    ...vlanRollout,
+    metadata: { ...vlanRollout.metadata, name },
+    bundles,
+  });
   const aForm = (name: string, more: object = {}): Bundle => ({ type: 'forms', data: { name, ...more } });
   const stateOf = ({ tools }: TestNode, name: string) => tools.state(prebuilt, prebuiltId(name));
-  const collections = ['forms', 'templates', 'commandTemplates', 'analyticTemplates', 'trees', 'automations', 'triggers'];
-  const names = async ({ tools }: TestNode): Promise<readonly string[]> => (await Promise.all(collections.map(async (one) => (await tools.query(one)).map(({ name }) => `${one}: ${name}`)))).flat();
+  const collections = [
+    'forms',
+    'templates',
+    'commandTemplates',
+    'analyticTemplates',
+    'trees',
+    'automations',
+    'triggers',
+  ];
+  const names = async ({ tools }: TestNode): Promise<readonly string[]> =>
+    (
+      await Promise.all(collections.map(async (one) => (await tools.query(one)).map(({ name }) => `${one}: ${name}`)))
+    ).flat();
   const all = [
-    'forms: VLAN rollout approval', 'forms: VLAN rollout request', 'templates: VLAN on an access switch', 'commandTemplates: VLAN is there', 'analyticTemplates: VLANs before and after',
-    'trees: Campus access switches', 'automations: VLAN rollout', 'triggers: Roll out by hand', 'triggers: Roll out from the ticket system',
+    'forms: VLAN rollout approval',
+    'forms: VLAN rollout request',
+    'templates: VLAN on an access switch',
+    'commandTemplates: VLAN is there',
+    'analyticTemplates: VLANs before and after',
+    'trees: Campus access switches',
+    'automations: VLAN rollout',
+    'triggers: Roll out by hand',
+    'triggers: Roll out from the ticket system',
   ];
   /** What became of it, however often it has to be tried again. */
   const insist = async (work: () => Promise<unknown>): Promise<unknown> => {
@@ -38,7 +61,9 @@ describe('The install of a package', function () {
       if (result !== 'unavailable') return result;
     }
   };
-  beforeEach(async () => { log = await openLog(); });
+  beforeEach(async () => {
+    log = await openLog();
+  });
   afterEach(async () => {
     const stopped = nodes.splice(0).map((each) => each.stop());
     held?.bury();
@@ -68,7 +93,11 @@ describe('The install of a package', function () {
         const decided = step > 13 || (step === 13 && moment === 'after');
         const next = await node();
         const { name } = vlanRollout.metadata;
-        if (decided) await until(async () => { const { imported, pending } = await stateOf(next, name); return imported !== undefined && !pending; }, 'all parts');
+        if (decided)
+          await until(async () => {
+            const { imported, pending } = await stateOf(next, name);
+            return imported !== undefined && !pending;
+          }, 'all parts');
         else assert.deepEqual(await names(next), []);
         await install(next, vlanRollout);
         assert.deepEqual(await names(next), all);
@@ -83,30 +112,50 @@ describe('The install of a package', function () {
     for (let round = 0; round < 10; round++) {
       const both = await Promise.all([
         insist(() => install(one, packed(`p${round}`, [aForm(`A ${round}`), aForm(`B ${round}`)]))),
-        insist(() => two.command(createForm, `${round}`.padStart(24, '0'), { name: `B ${round}`, description: 'other' })),
+        insist(() =>
+          two.command(createForm, `${round}`.padStart(24, '0'), { name: `B ${round}`, description: 'other' }),
+        ),
       ]);
       assert.equal(both.filter((result) => result === 'conflict').length, 1, `round ${round}: ${both.map(String)}`);
       await Promise.all([one.catchUp(), two.catchUp()]);
-      assert.equal((await names(one)).filter((name) => name.endsWith(` ${round}`)).length, both[0] === 'conflict' ? 1 : 2);
+      assert.equal(
+        (await names(one)).filter((name) => name.endsWith(` ${round}`)).length,
+        both[0] === 'conflict' ? 1 : 2,
+      );
     }
   });
 
   it('and that of another with the same names: one of the two goes through, whole', async () => {
     const [one, two] = [await node(), await node()];
     for (let round = 0; round < 10; round++) {
-      const wanted = (who: string) => packed(`${who}${round}`, [aForm(`A ${round}`, { description: who }), aForm(`B ${round}`, { description: who })]);
-      const both = await Promise.all([insist(() => install(one, wanted('x'))), insist(() => install(two, wanted('y')))]);
+      const wanted = (who: string) =>
+        packed(`${who}${round}`, [
+          aForm(`A ${round}`, { description: who }),
+          aForm(`B ${round}`, { description: who }),
+        ]);
+      const both = await Promise.all([
+        insist(() => install(one, wanted('x'))),
+        insist(() => install(two, wanted('y'))),
+      ]);
       assert.equal(both.filter((result) => result === 'conflict').length, 1, `round ${round}: ${both.map(String)}`);
       await Promise.all([one.catchUp(), two.catchUp()]);
       const winner = both[0] === 'conflict' ? 'y' : 'x';
-      assert.deepEqual((await one.tools.query('forms')).filter(({ name }) => name.endsWith(` ${round}`)).map(({ description }) => description), [winner, winner]);
+      assert.deepEqual(
+        (await one.tools.query('forms'))
+          .filter(({ name }) => name.endsWith(` ${round}`))
+          .map(({ description }) => description),
+        [winner, winner],
+      );
     }
   });
 
   it('and the same once more at the same time: it is installed once', async () => {
     const [one, two] = [await node(), await node()];
     const both = await Promise.all([outcome(install(one, vlanRollout)), outcome(install(two, vlanRollout))]);
-    assert.ok(both.every((result) => typeof result === 'object' || result === 'unavailable'), both.map(String).join());
+    assert.ok(
+      both.every((result) => typeof result === 'object' || result === 'unavailable'),
+      both.map(String).join(),
+    );
     assert.ok(both.some((result) => typeof result === 'object'));
     await two.catchUp();
     assert.deepEqual(await names(two), all);
@@ -121,8 +170,16 @@ describe('The install of a package', function () {
     const dead = await node(log.store, false);
     await install(dead, packed('p', [aForm('G', { _id: id })]), true);
     const other = await node(log.store, false);
-    assert.equal(await outcome(other.command(createForm, 'b'.repeat(24), { name: 'G' })), 'conflict', 'the new name is promised');
-    assert.equal(await outcome(other.command(createForm, 'c'.repeat(24), { name: 'F' })), 'conflict', 'the old one is still borne');
+    assert.equal(
+      await outcome(other.command(createForm, 'b'.repeat(24), { name: 'G' })),
+      'conflict',
+      'the new name is promised',
+    );
+    assert.equal(
+      await outcome(other.command(createForm, 'c'.repeat(24), { name: 'F' })),
+      'conflict',
+      'the old one is still borne',
+    );
     await node();
     await until(async () => !(await stateOf(other, 'p')).pending, 'all parts');
     await other.catchUp();

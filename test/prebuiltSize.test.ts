@@ -16,17 +16,56 @@ const megabyte = 1024 * 1024;
 
 /** A package of about 20 MB: many forms and templates, and one workflow that is large by itself. */
 const large = (): PrebuiltDocument => {
-  const properties = (size: number) => Object.fromEntries(Array.from({ length: size }, (_, i) => [`member_${i}`, { type: 'string', title: `Member ${i} – Größe`, description: 'What an operator fills in here' }]));
-  const forms = Array.from({ length: 60 }, (_, i): Bundle => ({ type: 'forms', data: { name: `Large form ${i}`, schema: { type: 'object', title: 'Large', properties: properties(350) }, uiSchema: { more: 'x'.repeat(150_000) } } }));
-  const templates = Array.from({ length: 60 }, (_, i): Bundle => ({ type: 'template', data: { name: `Large template ${i}`, template: `interface {{ name }}\n description "${i}"\n`.repeat(1600) } }));
-  const workflow: Bundle = { type: 'workflow', data: { name: 'Large workflow', tasks: Object.fromEntries(Array.from({ length: 20_000 }, (_, i) => [`t${i}`, { name: 'stub', x: i, y: 0, variables: { incoming: { a: [1, 2, 3] }, note: 'y'.repeat(150) } }])) } };
-  return { ...vlanRollout, metadata: { ...vlanRollout.metadata, name: 'large' }, bundles: [...forms, ...templates, workflow] };
+  const properties = (size: number) =>
+    Object.fromEntries(
+      Array.from({ length: size }, (_, i) => [
+        `member_${i}`,
+        { type: 'string', title: `Member ${i} – Größe`, description: 'What an operator fills in here' },
+      ]),
+    );
+  const forms = Array.from(
+    { length: 60 },
+    (_, i): Bundle => ({
+      type: 'forms',
+      data: {
+        name: `Large form ${i}`,
+        schema: { type: 'object', title: 'Large', properties: properties(350) },
+        uiSchema: { more: 'x'.repeat(150_000) },
+      },
+    }),
+  );
+  const templates = Array.from(
+    { length: 60 },
+    (_, i): Bundle => ({
+      type: 'template',
+      data: { name: `Large template ${i}`, template: `interface {{ name }}\n description "${i}"\n`.repeat(1600) },
+    }),
+  );
+  const workflow: Bundle = {
+    type: 'workflow',
+    data: {
+      name: 'Large workflow',
+      tasks: Object.fromEntries(
+        Array.from({ length: 20_000 }, (_, i) => [
+          `t${i}`,
+          { name: 'stub', x: i, y: 0, variables: { incoming: { a: [1, 2, 3] }, note: 'y'.repeat(150) } },
+        ]),
+      ),
+    },
+  };
+  return {
+    ...vlanRollout,
+    metadata: { ...vlanRollout.metadata, name: 'large' },
+    bundles: [...forms, ...templates, workflow],
+  };
 };
 
 describe('A package of 20 MB', function () {
   this.timeout(300_000);
   let service: TestService;
-  before(async () => { service = await startService(); });
+  before(async () => {
+    service = await startService();
+  });
   after(() => service.stop());
 
   it('goes in and out with bounded work, while others are answered; also after a restart', async () => {
@@ -37,7 +76,10 @@ describe('A package of 20 MB', function () {
       const [spent, longest] = [processorTime(), longestTurn()];
       const done = await work();
       const [took, turn] = [spent(), longest()];
-      if (process.env.TEST_LOG) process.stderr.write(`${what}: ${took.toFixed(0)} ms of processor time, ${turn.toFixed(0)} in one turn, rss ${(process.memoryUsage().rss / megabyte).toFixed(0)} MB\n`);
+      if (process.env.TEST_LOG)
+        process.stderr.write(
+          `${what}: ${took.toFixed(0)} ms of processor time, ${turn.toFixed(0)} in one turn, rss ${(process.memoryUsage().rss / megabyte).toFixed(0)} MB\n`,
+        );
       assert.ok(took < 200_000, `${what} took ${took} ms of processor time`);
       assert.ok(turn < 10_000, `${what} stopped everybody for ${turn} ms of processor time`);
       return done;
@@ -71,7 +113,16 @@ describe('A package of 20 MB', function () {
     const reader = await openSqliteReader(log);
     const origin = { log: reader.id, version: projectionVersion() };
     await reader.close();
-    await timed('snapshot', () => once(startWorker('snapshotWorker', new URL('../src/projections/snapshots/snapshots.ts', import.meta.url).href, { log: { file: log }, file, origin } satisfies SnapshotWork), 'exit'));
+    await timed('snapshot', () =>
+      once(
+        startWorker('snapshotWorker', new URL('../src/projections/snapshots/snapshots.ts', import.meta.url).href, {
+          log: { file: log },
+          file,
+          origin,
+        } satisfies SnapshotWork),
+        'exit',
+      ),
+    );
     assert.ok((await readSnapshot(file, origin))!.checkpoint.position > 0);
     service = await timed('restart on the snapshot', () => service.restart());
     assert.equal(await timed('export after that', exported), out);

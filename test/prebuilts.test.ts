@@ -1,6 +1,14 @@
 import assert from 'node:assert/strict';
 import { vlanRollout } from '../src/demo/prebuilts.ts';
-import { completed, complete, decideImport, prebuilt, type PrebuiltImported, type PrebuiltRefs, remove } from '../src/domain/prebuilts/prebuilts.ts';
+import {
+  completed,
+  complete,
+  decideImport,
+  prebuilt,
+  type PrebuiltImported,
+  type PrebuiltRefs,
+  remove,
+} from '../src/domain/prebuilts/prebuilts.ts';
 import type { Bundle, PrebuiltDocument } from '../src/domain/prebuilts/prebuiltSchemas.ts';
 import { Refusal } from '../src/domain/engine/refusal.ts';
 import { specification } from './given.ts';
@@ -9,8 +17,19 @@ import { startService, type TestService } from './service.ts';
 
 /** A package of the given documents. */
 const packed = (name: string, bundles: readonly Bundle[], more: object = {}): PrebuiltDocument => ({
-  metadata: { name, version: '1.0.0', description: '', author: 'a', license: 'MIT', repository: { type: 'local', hostname: '', path: '' }, PlatformDependencies: {} },
-  manifest: { bundleName: name }, bundles, readme: '', ...more,
+  metadata: {
+    name,
+    version: '1.0.0',
+    description: '',
+    author: 'a',
+    license: 'MIT',
+    repository: { type: 'local', hostname: '', path: '' },
+    PlatformDependencies: {},
+  },
+  manifest: { bundleName: name },
+  bundles,
+  readme: '',
+  ...more,
 });
 const aForm = (name: string, more: object = {}): Bundle => ({ type: 'forms', data: { name, ...more } });
 
@@ -18,26 +37,49 @@ describe('A prebuilt', () => {
   const given = specification(prebuilt);
   const workflow: Bundle = { type: 'workflow', data: { _id: 'w', name: 'W' } };
   const whole = packed('p', [aForm('F'), workflow]);
-  const plan = { parts: [{ category: 'form', id: 'f', names: [{ kind: 'form', name: 'F' }], bundle: 0 }], removed: [], installed: [{ type: 'forms' as const, _id: 'f', name: 'F' }] };
+  const plan = {
+    parts: [{ category: 'form', id: 'f', names: [{ kind: 'form', name: 'F' }], bundle: 0 }],
+    removed: [],
+    installed: [{ type: 'forms' as const, _id: 'f', name: 'F' }],
+  };
   const nothing = { parts: [], removed: [], installed: plan.installed };
   const refs: PrebuiltRefs = { bundlesHash: 'abc', plan, refusals: [], accounts: {} };
-  const data: PrebuiltImported = { prebuilt: whole, ...plan, kept: [{ type: 'workflow', _id: 'w', name: 'W' }], accounts: {}, bundlesHash: 'abc', createdEpoch: String(Date.UTC(2026, 0, 1)) };
+  const data: PrebuiltImported = {
+    prebuilt: whole,
+    ...plan,
+    kept: [{ type: 'workflow', _id: 'w', name: 'W' }],
+    accounts: {},
+    bundlesHash: 'abc',
+    createdEpoch: String(Date.UTC(2026, 0, 1)),
+  };
   const imported = { type: 'prebuiltImported', data } as const;
   const installed = { type: 'prebuiltInstalled', data: {} } as const;
   const other = { ...whole, readme: 'other' };
 
   it('is installed by one event, which the same package does not repeat', () => {
     given().when(decideImport, { prebuilt: whole }, refs).then(imported);
-    given(imported, installed).when(decideImport, { prebuilt: whole }, { ...refs, plan: nothing }).thenNothing();
-    given(imported, installed).when(decideImport, { prebuilt: completed(whole, data) }, { ...refs, plan: nothing }).thenNothing();
-    given(imported, installed).when(decideImport, { prebuilt: whole, overwrite: true }, { ...refs, plan: nothing }).thenNothing();
+    given(imported, installed)
+      .when(decideImport, { prebuilt: whole }, { ...refs, plan: nothing })
+      .thenNothing();
+    given(imported, installed)
+      .when(decideImport, { prebuilt: completed(whole, data) }, { ...refs, plan: nothing })
+      .thenNothing();
+    given(imported, installed)
+      .when(decideImport, { prebuilt: whole, overwrite: true }, { ...refs, plan: nothing })
+      .thenNothing();
     given(imported, installed).when(decideImport, { prebuilt: whole, overwrite: true }, refs).then(imported);
   });
 
   it('is replaced by other content only when told to', () => {
-    given(imported, installed).when(decideImport, { prebuilt: other }, refs).thenRefused('conflict', /metadata\/name/);
-    given(imported, installed).when(decideImport, { prebuilt: whole }, { ...refs, bundlesHash: 'other' }).thenRefused('conflict', /metadata\/name/);
-    given(imported, installed).when(decideImport, { prebuilt: other, overwrite: true }, refs).then({ type: 'prebuiltImported', data: { ...data, prebuilt: other } });
+    given(imported, installed)
+      .when(decideImport, { prebuilt: other }, refs)
+      .thenRefused('conflict', /metadata\/name/);
+    given(imported, installed)
+      .when(decideImport, { prebuilt: whole }, { ...refs, bundlesHash: 'other' })
+      .thenRefused('conflict', /metadata\/name/);
+    given(imported, installed)
+      .when(decideImport, { prebuilt: other, overwrite: true }, refs)
+      .then({ type: 'prebuiltImported', data: { ...data, prebuilt: other } });
   });
 
   it('is left alone while it is being installed', () => {
@@ -48,27 +90,44 @@ describe('A prebuilt', () => {
   });
 
   it('promises names as long as it is being installed', () => {
-    assert.deepEqual(prebuilt.promises!({ imported: data, pending: true }), [{ owner: 'form-f', name: { kind: 'form', name: 'F' } }]);
+    assert.deepEqual(prebuilt.promises!({ imported: data, pending: true }), [
+      { owner: 'form-f', name: { kind: 'form', name: 'F' } },
+    ]);
     assert.deepEqual(prebuilt.promises!({ imported: data, pending: false }), []);
   });
 
   it('is refused for all faults of the kind that comes first', () => {
-    const refusals = [new Refusal('conflict', 'taken', { path: '/a' }), new Refusal('not_found', 'no group', { path: '/b' }), new Refusal('not_found', 'no form', { path: '/c' })];
-    given().when(decideImport, { prebuilt: whole }, { ...refs, refusals }).thenRefused('not_found', /and 1 more.*\/b.*\/c/);
-    given(imported, installed).when(decideImport, { prebuilt: other }, { ...refs, refusals: [refusals[0]!] }).thenRefused('conflict', /\/a.*metadata/);
+    const refusals = [
+      new Refusal('conflict', 'taken', { path: '/a' }),
+      new Refusal('not_found', 'no group', { path: '/b' }),
+      new Refusal('not_found', 'no form', { path: '/c' }),
+    ];
+    given()
+      .when(decideImport, { prebuilt: whole }, { ...refs, refusals })
+      .thenRefused('not_found', /and 1 more.*\/b.*\/c/);
+    given(imported, installed)
+      .when(decideImport, { prebuilt: other }, { ...refs, refusals: [refusals[0]!] })
+      .thenRefused('conflict', /\/a.*metadata/);
   });
 
   it('can be deleted, and installed anew', () => {
     const deleted = { type: 'prebuiltDeleted', data: {} } as const;
     given(imported, installed).when(remove, {}).then(deleted);
-    given(imported, installed, deleted).when(decideImport, { prebuilt: other }, refs).then({ type: 'prebuiltImported', data: { ...data, prebuilt: other } });
+    given(imported, installed, deleted)
+      .when(decideImport, { prebuilt: other }, refs)
+      .then({ type: 'prebuiltImported', data: { ...data, prebuilt: other } });
   });
 
   it('has artifacts, fingerprint and time derived only where it has none', () => {
     const derived = completed(whole, { bundlesHash: 'f'.repeat(64), createdEpoch: '5' }).manifest;
     assert.deepEqual(derived, {
-      bundleName: 'p', fingerprint: 'f'.repeat(24), createdEpoch: '5',
-      artifacts: [{ id: '', name: 'F', location: '/bundles/0', type: 'forms' }, { id: 'w', name: 'W', location: '/bundles/1', type: 'workflow' }],
+      bundleName: 'p',
+      fingerprint: 'f'.repeat(24),
+      createdEpoch: '5',
+      artifacts: [
+        { id: '', name: 'F', location: '/bundles/0', type: 'forms' },
+        { id: 'w', name: 'W', location: '/bundles/1', type: 'workflow' },
+      ],
     });
     const own = { bundleName: 'b', artifacts: [], fingerprint: 'mine', createdEpoch: '1' };
     assert.deepEqual(completed({ ...whole, manifest: own }, data).manifest, own);
@@ -79,10 +138,23 @@ describe('Prebuilts over HTTP', () => {
   let service: TestService;
   let who: People;
   const path = '/prebuilts';
-  const install = (prebuilt: unknown, options?: object, headers: Record<string, string> = {}) => service.ask('POST', `${path}/import`, { prebuilt, ...(options && { options }) }, headers);
-  const lists = [path, '/json-forms/forms', '/template_builder/templates', '/mop/listTemplates', '/mop/listAnalyticTemplates', '/configuration_manager/configs', '/operations-manager/automations', '/operations-manager/triggers'];
+  const install = (prebuilt: unknown, options?: object, headers: Record<string, string> = {}) =>
+    service.ask('POST', `${path}/import`, { prebuilt, ...(options && { options }) }, headers);
+  const lists = [
+    path,
+    '/json-forms/forms',
+    '/template_builder/templates',
+    '/mop/listTemplates',
+    '/mop/listAnalyticTemplates',
+    '/configuration_manager/configs',
+    '/operations-manager/automations',
+    '/operations-manager/triggers',
+  ];
   /** All documents that a package may have to do with. */
-  const documents = async (): Promise<readonly string[]> => Promise.all(lists.map(async (list) => (await service.ask('GET', list.startsWith('/mop') ? list : `${list}?limit=1000`)).text));
+  const documents = async (): Promise<readonly string[]> =>
+    Promise.all(
+      lists.map(async (list) => (await service.ask('GET', list.startsWith('/mop') ? list : `${list}?limit=1000`)).text),
+    );
   const at = (name: string) => `${path}/${encodeURIComponent(name)}`;
   const exported = async (name: string) => ok(await service.ask('GET', `${at(name)}/export`));
   const form = async (name: string) => ok(await service.ask('GET', `/json-forms/forms/${encodeURIComponent(name)}`));
@@ -92,31 +164,63 @@ describe('Prebuilts over HTTP', () => {
     refused(await install(prebuilt, options), status, about);
     assert.deepEqual(await documents(), before);
   };
-  before(async () => { service = await startService(); who = await people(service); });
+  before(async () => {
+    service = await startService();
+    who = await people(service);
+  });
   after(() => service.stop());
 
   it('install documents of every kind, which may name each other', async () => {
     const answer = await install(vlanRollout);
     const { status, message, data } = ok(answer);
-    assert.deepEqual([status, message, data.name], ['Created', 'Successfully imported prebuilt', '@vendor/vlan-rollout']);
-    assert.deepEqual(data.installed.map(({ type, name }: { type: string; name: string }) => `${type}: ${name}`), [
-      'automation: VLAN rollout', 'json-forms: VLAN rollout request', 'forms: VLAN rollout approval', 'template: VLAN on an access switch', 'mop-template: VLAN is there',
-      'mop-analytic-template: VLANs before and after', 'golden-config: Campus access switches',
-    ]);
+    assert.deepEqual(
+      [status, message, data.name],
+      ['Created', 'Successfully imported prebuilt', '@vendor/vlan-rollout'],
+    );
+    assert.deepEqual(
+      data.installed.map(({ type, name }: { type: string; name: string }) => `${type}: ${name}`),
+      [
+        'automation: VLAN rollout',
+        'json-forms: VLAN rollout request',
+        'forms: VLAN rollout approval',
+        'template: VLAN on an access switch',
+        'mop-template: VLAN is there',
+        'mop-analytic-template: VLANs before and after',
+        'golden-config: Campus access switches',
+      ],
+    );
     assert.deepEqual(data.kept, [
-      { type: 'workflow', _id: '64f0c1a2b3d4e5f6a7b8c905', name: 'VLAN rollout' }, { type: 'transformation', name: 'Ticket to request' },
-      { type: 'integration-model' }, { type: 'integration', name: 'tickets' },
+      { type: 'workflow', _id: '64f0c1a2b3d4e5f6a7b8c905', name: 'VLAN rollout' },
+      { type: 'transformation', name: 'Ticket to request' },
+      { type: 'integration-model' },
+      { type: 'integration', name: 'tickets' },
     ]);
     const request = await form('VLAN rollout request');
-    assert.deepEqual([request._id, request.created, request.createdBy], ['64f0c1a2b3d4e5f6a7b8c902', '2026-02-03T08:00:00.000Z', 'vendor']);
+    assert.deepEqual(
+      [request._id, request.created, request.createdBy],
+      ['64f0c1a2b3d4e5f6a7b8c902', '2026-02-03T08:00:00.000Z', 'vendor'],
+    );
     assert.equal((await form('VLAN rollout approval'))._id, data.installed[2]._id);
     const automation = ok(await service.ask('GET', '/operations-manager/automations/VLAN%20rollout/export')).data;
-    assert.deepEqual([automation._id, automation.componentName, automation.triggers.length], ['64f0c1a2b3d4e5f6a7b8c901', 'VLAN is there', 2]);
+    assert.deepEqual(
+      [automation._id, automation.componentName, automation.triggers.length],
+      ['64f0c1a2b3d4e5f6a7b8c901', 'VLAN is there', 2],
+    );
     const byHand = automation.triggers.find(({ type }: { type: string }) => type === 'manual');
     assert.match(byHand.formSchemaHash, /^[0-9a-f]{64}$/);
-    assert.equal(ok(await service.ask('GET', '/template_builder/templates/VLAN%20on%20an%20access%20switch')).group, 'Campus');
-    assert.equal(ok(await service.ask('POST', '/mop/export', { options: { name: 'VLAN is there' } })).os, 'cisco-ios-xe');
-    assert.equal(ok(await service.ask('POST', '/mop/export', { options: { name: 'VLANs before and after' }, type: 'analytics' })).prepostCommands.length, 1);
+    assert.equal(
+      ok(await service.ask('GET', '/template_builder/templates/VLAN%20on%20an%20access%20switch')).group,
+      'Campus',
+    );
+    assert.equal(
+      ok(await service.ask('POST', '/mop/export', { options: { name: 'VLAN is there' } })).os,
+      'cisco-ios-xe',
+    );
+    assert.equal(
+      ok(await service.ask('POST', '/mop/export', { options: { name: 'VLANs before and after' }, type: 'analytics' }))
+        .prepostCommands.length,
+      1,
+    );
     const tree = vlanRollout.bundles.find(({ type }) => type === 'golden-config')!.data;
     assert.deepEqual(ok(await service.ask('GET', '/configuration_manager/configs/Campus%20access%20switches')), tree);
   });
@@ -129,7 +233,12 @@ describe('Prebuilts over HTTP', () => {
     assert.deepEqual(out.manifest, manifest);
     assert.match(out.manifest.fingerprint, /^[0-9a-f]{24}$/);
     assert.match(out.manifest.createdEpoch, /^\d{13}$/);
-    assert.deepEqual(out.manifest.artifacts[0], { id: '64f0c1a2b3d4e5f6a7b8c901', name: 'VLAN rollout', location: '/bundles/0', type: 'automation' });
+    assert.deepEqual(out.manifest.artifacts[0], {
+      id: '64f0c1a2b3d4e5f6a7b8c901',
+      name: 'VLAN rollout',
+      location: '/bundles/0',
+      type: 'automation',
+    });
     const listed = ok(await service.ask('GET', `${path}?multiEquals[keywords]=campus`));
     assert.deepEqual([listed.total, listed.results[0]._id], [1, _id]);
   });
@@ -147,7 +256,8 @@ describe('Prebuilts over HTTP', () => {
   });
 
   it('are replaced by other content only with overwrite', async () => {
-    const content = (title: string, extra: readonly Bundle[] = []) => packed('replaced', [aForm('Replaced', { schema: { type: 'object', title } }), ...extra]);
+    const content = (title: string, extra: readonly Bundle[] = []) =>
+      packed('replaced', [aForm('Replaced', { schema: { type: 'object', title } }), ...extra]);
     ok(await install(content('one')));
     await refuses(content('two'), 409, /"\/prebuilt\/bundles\/0\/data\/_id".*"\/prebuilt\/metadata\/name"/);
     assert.equal((await form('Replaced')).schema.title, 'one');
@@ -167,56 +277,206 @@ describe('Prebuilts over HTTP', () => {
     ok(await service.ask('POST', '/mop/createTemplate', { mop: { name: 'Taken', description: 'by hand' } }));
     ok(await service.ask('POST', '/configuration_manager/configs', { name: 'Taken' }));
     ok(await service.ask('POST', '/operations-manager/automations', { name: 'Taken' }));
-    const automation = { _id: 'f'.repeat(24), name: 'Taken', description: 'other', componentType: null, componentName: null, gbac: {} };
-    const tree = { name: 'Taken', versions: [{ name: 'initial', root: { name: 'base', configId: 'e'.repeat(24), children: [] } }] };
-    await refuses(packed('taker', [
-      aForm('Free'), aForm('Taken'), { type: 'template', data: { name: 'Taken', template: 'y' } }, { type: 'mop-template', data: { name: 'Taken' } },
-      { type: 'golden-config', data: tree }, { type: 'automation', data: automation },
-    ]), 409, /bundles\/1\/.*bundles\/2\/.*bundles\/3\/.*bundles\/4\/.*bundles\/5\//);
+    const automation = {
+      _id: 'f'.repeat(24),
+      name: 'Taken',
+      description: 'other',
+      componentType: null,
+      componentName: null,
+      gbac: {},
+    };
+    const tree = {
+      name: 'Taken',
+      versions: [{ name: 'initial', root: { name: 'base', configId: 'e'.repeat(24), children: [] } }],
+    };
+    await refuses(
+      packed('taker', [
+        aForm('Free'),
+        aForm('Taken'),
+        { type: 'template', data: { name: 'Taken', template: 'y' } },
+        { type: 'mop-template', data: { name: 'Taken' } },
+        { type: 'golden-config', data: tree },
+        { type: 'automation', data: automation },
+      ]),
+      409,
+      /bundles\/1\/.*bundles\/2\/.*bundles\/3\/.*bundles\/4\/.*bundles\/5\//,
+    );
     refused(await service.ask('GET', '/json-forms/forms/Free'), 404);
-    await refuses(packed('taker', [aForm('Taken', { _id: 'd'.repeat(24) }), { type: 'automation', data: { ...automation, name: 'Other', triggers: [
-      { _id: 'c'.repeat(24), name: 'T', enabled: true, actionType: 'automations', actionId: automation._id, type: 'endpoint', verb: 'POST', routeName: 'vlan-rollout', schema: null, jst: null },
-    ] } }]), 409, /bundles\/0\/data.*bundles\/1\/data\/triggers\/0\/routeName/);
+    await refuses(
+      packed('taker', [
+        aForm('Taken', { _id: 'd'.repeat(24) }),
+        {
+          type: 'automation',
+          data: {
+            ...automation,
+            name: 'Other',
+            triggers: [
+              {
+                _id: 'c'.repeat(24),
+                name: 'T',
+                enabled: true,
+                actionType: 'automations',
+                actionId: automation._id,
+                type: 'endpoint',
+                verb: 'POST',
+                routeName: 'vlan-rollout',
+                schema: null,
+                jst: null,
+              },
+            ],
+          },
+        },
+      ]),
+      409,
+      /bundles\/0\/data.*bundles\/1\/data\/triggers\/0\/routeName/,
+    );
   });
 
   it('name groups and forms that are not there, all of them', async () => {
-    const automation = (digit: string, group: string, triggers: object[] = []) => ({ type: 'automation' as const, data: { _id: digit.repeat(24), name: digit, description: '', componentType: null, componentName: null, gbac: { write: [group] }, triggers } });
-    await refuses(packed('groups', [aForm('Unused'), automation('1', 'ops'), automation('2', 'no such'), automation('3', 'nor this')]), 404, /no such.*bundles\/2\/data\/gbac.*nor this.*bundles\/3\/data\/gbac/);
-    const trigger = { _id: 'b'.repeat(24), name: 'T', enabled: true, actionType: 'automations', actionId: '4'.repeat(24), type: 'manual', formData: null, formId: 'No such form' };
-    await refuses(packed('forms', [automation('4', 'ops', [trigger])]), 404, /No such form.*bundles\/0\/data\/triggers\/0\/formId/);
-    await refuses(packed('forms', [automation('4', 'ops', [{ ...trigger, formId: 'Strict', formData: { n: 'x' } }]), aForm('Strict', { schema: { type: 'object', title: 's', properties: { n: { type: 'integer' } } } })]),
-      400, /bundles\/0\/data\/triggers\/0\/formData\/n/);
+    const automation = (digit: string, group: string, triggers: object[] = []) => ({
+      type: 'automation' as const,
+      data: {
+        _id: digit.repeat(24),
+        name: digit,
+        description: '',
+        componentType: null,
+        componentName: null,
+        gbac: { write: [group] },
+        triggers,
+      },
+    });
+    await refuses(
+      packed('groups', [
+        aForm('Unused'),
+        automation('1', 'ops'),
+        automation('2', 'no such'),
+        automation('3', 'nor this'),
+      ]),
+      404,
+      /no such.*bundles\/2\/data\/gbac.*nor this.*bundles\/3\/data\/gbac/,
+    );
+    const trigger = {
+      _id: 'b'.repeat(24),
+      name: 'T',
+      enabled: true,
+      actionType: 'automations',
+      actionId: '4'.repeat(24),
+      type: 'manual',
+      formData: null,
+      formId: 'No such form',
+    };
+    await refuses(
+      packed('forms', [automation('4', 'ops', [trigger])]),
+      404,
+      /No such form.*bundles\/0\/data\/triggers\/0\/formId/,
+    );
+    await refuses(
+      packed('forms', [
+        automation('4', 'ops', [{ ...trigger, formId: 'Strict', formData: { n: 'x' } }]),
+        aForm('Strict', { schema: { type: 'object', title: 's', properties: { n: { type: 'integer' } } } }),
+      ]),
+      400,
+      /bundles\/0\/data\/triggers\/0\/formData\/n/,
+    );
   });
 
   it('refuse documents that have an id or a name in common', async () => {
-    await refuses(packed('twice', [aForm('Twice'), { type: 'json-forms', data: { name: 'Twice' } }]), 400, /bundles\/1\/data/);
-    await refuses(packed('twice', [aForm('One', { _id: 'a'.repeat(24) }), aForm('Two', { _id: 'a'.repeat(24) })]), 400, /bundles\/1\/data/);
-    const automation = (digit: string) => ({ type: 'automation' as const, data: { _id: digit.repeat(24), name: digit, description: '', componentType: null, componentName: null, gbac: {}, triggers: [
-      { _id: digit.repeat(24), name: 'T', enabled: true, actionType: 'automations', actionId: digit.repeat(24), type: 'endpoint', verb: 'POST', routeName: 'one-route', schema: null, jst: null },
-    ] } });
+    await refuses(
+      packed('twice', [aForm('Twice'), { type: 'json-forms', data: { name: 'Twice' } }]),
+      400,
+      /bundles\/1\/data/,
+    );
+    await refuses(
+      packed('twice', [aForm('One', { _id: 'a'.repeat(24) }), aForm('Two', { _id: 'a'.repeat(24) })]),
+      400,
+      /bundles\/1\/data/,
+    );
+    const automation = (digit: string) => ({
+      type: 'automation' as const,
+      data: {
+        _id: digit.repeat(24),
+        name: digit,
+        description: '',
+        componentType: null,
+        componentName: null,
+        gbac: {},
+        triggers: [
+          {
+            _id: digit.repeat(24),
+            name: 'T',
+            enabled: true,
+            actionType: 'automations',
+            actionId: digit.repeat(24),
+            type: 'endpoint',
+            verb: 'POST',
+            routeName: 'one-route',
+            schema: null,
+            jst: null,
+          },
+        ],
+      },
+    });
     await refuses(packed('twice', [automation('5'), automation('6')]), 400, /bundles\/1\/data/);
   });
 
   it('refuse bad packages, and name the path', async () => {
     const good = packed('bad', [aForm('Never')]);
-    const without = (object: object, member: string) => Object.fromEntries(Object.entries(object).filter(([name]) => name !== member));
-    for (const member of Object.keys(good)) await refuses(without(good, member), 400, new RegExp(`"/prebuilt/${member}"`));
-    for (const member of Object.keys(good.metadata)) await refuses({ ...good, metadata: without(good.metadata, member) }, 400, new RegExp(`"/prebuilt/metadata/${member}"`));
+    const without = (object: object, member: string) =>
+      Object.fromEntries(Object.entries(object).filter(([name]) => name !== member));
+    for (const member of Object.keys(good))
+      await refuses(without(good, member), 400, new RegExp(`"/prebuilt/${member}"`));
+    for (const member of Object.keys(good.metadata))
+      await refuses(
+        { ...good, metadata: without(good.metadata, member) },
+        400,
+        new RegExp(`"/prebuilt/metadata/${member}"`),
+      );
     await refuses({ ...good, manifest: {} }, 400, /"\/prebuilt\/manifest\/bundleName"/);
-    await refuses({ ...good, metadata: { ...good.metadata, repository: { type: 'ftp' } } }, 400, /"\/prebuilt\/metadata\/repository\/type"/);
-    await refuses({ ...good, metadata: { ...good.metadata, hostedGitId: 'x' } }, 400, /"\/prebuilt\/metadata\/hostedGitId"/);
-    await refuses({ ...good, manifest: { bundleName: 'b', artifacts: [{ type: 'device' }] } }, 400, /"\/prebuilt\/manifest\/artifacts\/0\/type"/);
+    await refuses(
+      { ...good, metadata: { ...good.metadata, repository: { type: 'ftp' } } },
+      400,
+      /"\/prebuilt\/metadata\/repository\/type"/,
+    );
+    await refuses(
+      { ...good, metadata: { ...good.metadata, hostedGitId: 'x' } },
+      400,
+      /"\/prebuilt\/metadata\/hostedGitId"/,
+    );
+    await refuses(
+      { ...good, manifest: { bundleName: 'b', artifacts: [{ type: 'device' }] } },
+      400,
+      /"\/prebuilt\/manifest\/artifacts\/0\/type"/,
+    );
     await refuses({ ...good, colour: 'red' }, 400, /"\/prebuilt\/colour"/);
     const bad: readonly (readonly [unknown, string])[] = [
-      [{ type: 'device', data: {} }, '/type'], [{ type: 'forms' }, '/data'], [{ data: {} }, '/type'], [{ type: 'workflow', data: [] }, '/data'], [aForm(''), '/data/name'],
-      [aForm('f', { struct: { type: 'object', items: [{}] } }), '/data/struct/items/0'], [aForm('f', { schema: { type: 'object', title: 't', properties: { a: { type: 'no type' } } } }), '/data/schema'],
+      [{ type: 'device', data: {} }, '/type'],
+      [{ type: 'forms' }, '/data'],
+      [{ data: {} }, '/type'],
+      [{ type: 'workflow', data: [] }, '/data'],
+      [aForm(''), '/data/name'],
+      [aForm('f', { struct: { type: 'object', items: [{}] } }), '/data/struct/items/0'],
+      [aForm('f', { schema: { type: 'object', title: 't', properties: { a: { type: 'no type' } } } }), '/data/schema'],
       [{ type: 'template', data: { name: 't' } }, '/data/template'],
-      [{ type: 'mop-template', data: { name: 'm', commands: [{ rules: [{ rule: '(', eval: 'RegEx' }] }] } }, '/data/commands/0/rules/0/rule'],
-      [{ type: 'mop-analytic-template', data: {} }, '/data/name'], [{ type: 'automation', data: { name: 'a' } }, '/data/_id'],
+      [
+        { type: 'mop-template', data: { name: 'm', commands: [{ rules: [{ rule: '(', eval: 'RegEx' }] }] } },
+        '/data/commands/0/rules/0/rule',
+      ],
+      [{ type: 'mop-analytic-template', data: {} }, '/data/name'],
+      [{ type: 'automation', data: { name: 'a' } }, '/data/_id'],
       [{ type: 'golden-config', data: { name: 't', versions: [] } }, '/data/versions'],
-      [{ type: 'golden-config', data: { name: 't', versions: [{ name: 'v', root: { name: 'r', configId: 'a'.repeat(24), children: [{ name: 'c' }] } }] } }, '/data/versions/0/root/children/0'],
+      [
+        {
+          type: 'golden-config',
+          data: {
+            name: 't',
+            versions: [{ name: 'v', root: { name: 'r', configId: 'a'.repeat(24), children: [{ name: 'c' }] } }],
+          },
+        },
+        '/data/versions/0/root/children/0',
+      ],
     ];
-    for (const [bundle, at] of bad) await refuses({ ...good, bundles: [good.bundles[0], bundle] }, 400, new RegExp(`"/prebuilt/bundles/1${at}`));
+    for (const [bundle, at] of bad)
+      await refuses({ ...good, bundles: [good.bundles[0], bundle] }, 400, new RegExp(`"/prebuilt/bundles/1${at}`));
     refused(await service.ask('GET', '/json-forms/forms/Never'), 404);
   });
 
@@ -244,26 +504,48 @@ describe('Prebuilts over HTTP', () => {
     const [, ...rest] = vlanRollout.bundles;
     const automation = vlanRollout.bundles[0]!;
     const [byHand] = (automation.data as { triggers: object[] }).triggers;
-    const changed = { ...vlanRollout, bundles: [{ ...automation, data: { ...automation.data, triggers: [byHand] } }, ...rest] } as PrebuiltDocument;
+    const changed = {
+      ...vlanRollout,
+      bundles: [{ ...automation, data: { ...automation.data, triggers: [byHand] } }, ...rest],
+    } as PrebuiltDocument;
     ok(await install(changed, { overwrite: true }));
-    assert.equal(ok(await service.ask('GET', '/operations-manager/automations/VLAN%20rollout/export')).data.triggers.length, 1);
+    assert.equal(
+      ok(await service.ask('GET', '/operations-manager/automations/VLAN%20rollout/export')).data.triggers.length,
+      1,
+    );
     const nodes = [{ treeId: '64f0c1a2b3d4e5f6a7b8c904', version: '2026-Q1', nodeId: '64f0c1a2b3d4e5f6a7b8c942' }];
     ok(await service.ask('POST', '/configuration_manager/compliance_plans', { name: 'Campus audit', nodes }));
     const i = changed.bundles.findIndex(({ type }) => type === 'golden-config');
     const tree = changed.bundles[i]!;
-    const lacking = { ...tree, data: { ...tree.data, versions: (tree.data as { versions: object[] }).versions.slice(0, 1) } };
+    const lacking = {
+      ...tree,
+      data: { ...tree.data, versions: (tree.data as { versions: object[] }).versions.slice(0, 1) },
+    };
     await refuses({ ...changed, bundles: changed.bundles.with(i, lacking) }, 409, /Campus audit/, { overwrite: true });
     ok(await install(vlanRollout, { overwrite: true }));
-    assert.equal(ok(await service.ask('GET', '/operations-manager/automations/VLAN%20rollout/export')).data.triggers.length, 2);
+    assert.equal(
+      ok(await service.ask('GET', '/operations-manager/automations/VLAN%20rollout/export')).data.triggers.length,
+      2,
+    );
   });
 
   it('refuse who may not', async () => {
     refused(await who.reader('POST', `${path}/import`, { prebuilt: packed('r', []) }), 403, /importPrebuilt/);
     refused(await who.outsider('GET', path), 403, /getPrebuilts/);
     ok(await who.reader('GET', path));
-    const closed = { _id: '9'.repeat(24), name: 'Closed', description: '', componentType: null, componentName: null, gbac: { read: ['operators'], write: ['ops'] } };
+    const closed = {
+      _id: '9'.repeat(24),
+      name: 'Closed',
+      description: '',
+      componentType: null,
+      componentName: null,
+      gbac: { read: ['operators'], write: ['ops'] },
+    };
     ok(await service.ask('PUT', '/operations-manager/automations', { automations: [closed] }));
-    const attempt = { prebuilt: packed('closed', [{ type: 'automation', data: { ...closed, description: 'mine' } }]), options: { overwrite: true } };
+    const attempt = {
+      prebuilt: packed('closed', [{ type: 'automation', data: { ...closed, description: 'mine' } }]),
+      options: { overwrite: true },
+    };
     refused(await who.stranger('POST', `${path}/import`, attempt), 403, /bundles\/0\/data\/_id/);
     ok(await who.member('POST', `${path}/import`, attempt));
   });

@@ -1,6 +1,9 @@
 import { readFileSync } from 'node:fs';
 
-/** Begins to count the milliseconds of processor time of this process: unlike the clock, it stands while others have the machine. */
+/**
+ * Begins to count the milliseconds of processor time of this process: unlike the clock, it stands while others have the
+ * machine.
+ */
 export const processorTime = (): (() => number) => {
   const before = process.cpuUsage();
   return () => {

@@ -1,34 +1,64 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { merged, patchBetween } from '../src/domain/profiles/mergePatch.ts';
-import { activate, activeProfile, create, type Patch, profile, type ProfileEvent, remove, shown, update } from '../src/domain/profiles/profiles.ts';
+import {
+  activate,
+  activeProfile,
+  create,
+  type Patch,
+  profile,
+  type ProfileEvent,
+  remove,
+  shown,
+  update,
+} from '../src/domain/profiles/profiles.ts';
 import { mask } from '../src/domain/engine/secretFields.ts';
 import { specification } from './given.ts';
 import { ok, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';
 
 const given = specification(profile);
-const created: ProfileEvent = { type: 'profileCreated', data: { properties: { description: 'One', services: ['a', 'b'], uiProps: { home: 'h', layout: 'l' } } } };
+const created: ProfileEvent = {
+  type: 'profileCreated',
+  data: { properties: { description: 'One', services: ['a', 'b'], uiProps: { home: 'h', layout: 'l' } } },
+};
 const deleted: ProfileEvent = { type: 'profileDeleted', data: {} };
 const id = '0123456789abcdef01234567';
 const says = (properties: Patch, adminRemains = true) => ({ properties, adminRemains });
 const none = { properties: {} };
 
 describe('profiles: decisions', () => {
-  it('creates, leaving out what is null', () => given().when(create, none, says({ id, description: null, uiProps: { home: 'h', login: null } })).then({ type: 'profileCreated', data: { properties: { uiProps: { home: 'h' } } } }));
+  it('creates, leaving out what is null', () =>
+    given()
+      .when(create, none, says({ id, description: null, uiProps: { home: 'h', login: null } }))
+      .then({ type: 'profileCreated', data: { properties: { uiProps: { home: 'h' } } } }));
   it('creates by an update of what is missing, also after a delete', () => {
-    for (const past of [[], [created, deleted]]) given(...past).when(update, none, says({ services: [] })).then({ type: 'profileCreated', data: { properties: { services: [] } } });
+    for (const past of [[], [created, deleted]])
+      given(...past)
+        .when(update, none, says({ services: [] }))
+        .then({ type: 'profileCreated', data: { properties: { services: [] } } });
   });
   it('merges a group, replaces a list or scalar, removes by null: the event says what changed', () =>
-    given(created).when(update, none, says({ description: null, services: ['b'], uiProps: { home: 'other', layout: 'l' } }))
-      .then({ type: 'profileUpdated', data: { changes: { description: null, services: ['b'], uiProps: { home: 'other' } } } }));
-  it('changes nothing when all is so', () => given(created).when(update, none, says({ description: 'One', pathProps: null, uiProps: { login: null } })).thenNothing());
-  it('refuses another id than the path\'s, and the one that stands for the active profile', () => {
-    given(created).when(update, none, says({ id: 'other' })).thenRefused('invalid', /\/properties\/id/);
+    given(created)
+      .when(update, none, says({ description: null, services: ['b'], uiProps: { home: 'other', layout: 'l' } }))
+      .then({
+        type: 'profileUpdated',
+        data: { changes: { description: null, services: ['b'], uiProps: { home: 'other' } } },
+      }));
+  it('changes nothing when all is so', () =>
+    given(created)
+      .when(update, none, says({ description: 'One', pathProps: null, uiProps: { login: null } }))
+      .thenNothing());
+  it("refuses another id than the path's, and the one that stands for the active profile", () => {
+    given(created)
+      .when(update, none, says({ id: 'other' }))
+      .thenRefused('invalid', /\/properties\/id/);
     assert.throws(() => create(profile.initial, none, { id: 'active', refs: says({}) } as any), /active/); // the rest of the context is of no concern
   });
   it('refuses what would leave nobody who is an admin', () => {
-    given(created).when(update, none, says({ authenticationProps: { admins: ['nobody'] } }, false)).thenRefused('conflict', /admins/);
+    given(created)
+      .when(update, none, says({ authenticationProps: { admins: ['nobody'] } }, false))
+      .thenRefused('conflict', /admins/);
     given(created).when(update, none, says({}, false)).thenNothing();
   });
   it('deletes, but not the active one', () => {
@@ -38,37 +68,72 @@ describe('profiles: decisions', () => {
   it('makes one active that is there and has admins, once', () => {
     const active = specification(activeProfile);
     const refs = { exists: true, adminRemains: true };
-    active().when(activate, { id: 'a' }, refs).then({ type: 'profileActivated', data: { id: 'a' } });
-    active({ type: 'profileActivated', data: { id: 'a' } }).when(activate, { id: 'b' }, refs).then({ type: 'profileActivated', data: { id: 'b' } });
-    active({ type: 'profileActivated', data: { id: 'a' } }).when(activate, { id: 'a' }, refs).thenNothing();
-    active().when(activate, { id: 'a' }, { ...refs, exists: false }).thenRefused('not_found');
-    active().when(activate, { id: 'a' }, { ...refs, adminRemains: false }).thenRefused('conflict');
+    active()
+      .when(activate, { id: 'a' }, refs)
+      .then({ type: 'profileActivated', data: { id: 'a' } });
+    active({ type: 'profileActivated', data: { id: 'a' } })
+      .when(activate, { id: 'b' }, refs)
+      .then({ type: 'profileActivated', data: { id: 'b' } });
+    active({ type: 'profileActivated', data: { id: 'a' } })
+      .when(activate, { id: 'a' }, refs)
+      .thenNothing();
+    active()
+      .when(activate, { id: 'a' }, { ...refs, exists: false })
+      .thenRefused('not_found');
+    active()
+      .when(activate, { id: 'a' }, { ...refs, adminRemains: false })
+      .thenRefused('conflict');
   });
 
   it('have a least patch between any two, which leads from one to the other', () => {
     const json = fc.letrec((tie) => ({
-      value: fc.oneof({ maxDepth: 3 }, fc.integer(), fc.string(), fc.boolean(), fc.array(fc.integer(), { maxLength: 2 }), fc.constant({ $sealed: 's', tag: 't' }), tie('object')),
-      object: fc.dictionary(fc.constantFrom('a', 'b', 'c', 'constructor', 'toString'), tie('value'), { maxKeys: 4, noNullPrototype: true }),
+      value: fc.oneof(
+        { maxDepth: 3 },
+        fc.integer(),
+        fc.string(),
+        fc.boolean(),
+        fc.array(fc.integer(), { maxLength: 2 }),
+        fc.constant({ $sealed: 's', tag: 't' }),
+        tie('object'),
+      ),
+      object: fc.dictionary(fc.constantFrom('a', 'b', 'c', 'constructor', 'toString'), tie('value'), {
+        maxKeys: 4,
+        noNullPrototype: true,
+      }),
     })).object as fc.Arbitrary<Record<string, unknown>>;
-    fc.assert(fc.property(json, json, (from, to) => {
-      const patch = patchBetween(from, to);
-      assert.deepEqual(merged(from, patch ?? {}), to);
-      assert.equal(patchBetween(to, to), undefined);
-    }));
+    fc.assert(
+      fc.property(json, json, (from, to) => {
+        const patch = patchBetween(from, to);
+        assert.deepEqual(merged(from, patch ?? {}), to);
+        assert.equal(patchBetween(to, to), undefined);
+      }),
+    );
   });
 
-  it('are shown with the documented defaults', () => assert.deepEqual(shown({ id: 'x', systemProps: { eventWorkerCount: 5 } }), {
-    id: 'x', loggerProps: { log_format_json: false, console_format_json: false }, prebuiltProps: {},
-    systemProps: { eventWorkerCount: 5, transformationWorkerCount: 3, taskWorkerThreadCount: 1, taskWorkerRateLimit: 0, taskWorkerRateLimitPeriod: 1 },
-  }));
+  it('are shown with the documented defaults', () =>
+    assert.deepEqual(shown({ id: 'x', systemProps: { eventWorkerCount: 5 } }), {
+      id: 'x',
+      loggerProps: { log_format_json: false, console_format_json: false },
+      prebuiltProps: {},
+      systemProps: {
+        eventWorkerCount: 5,
+        transformationWorkerCount: 3,
+        taskWorkerThreadCount: 1,
+        taskWorkerRateLimit: 0,
+        taskWorkerRateLimitPeriod: 1,
+      },
+    }));
 });
 
 describe('profiles over HTTP', function () {
   this.timeout(300_000);
   let service: TestService;
-  before(async () => { service = await startService(); });
+  before(async () => {
+    service = await startService();
+  });
   after(() => service.stop());
-  const put = (name: string, properties: unknown, headers = {}) => service.ask('PUT', `/profiles/${encodeURIComponent(name)}`, { properties }, headers);
+  const put = (name: string, properties: unknown, headers = {}) =>
+    service.ask('PUT', `/profiles/${encodeURIComponent(name)}`, { properties }, headers);
   const get = async (name: string) => ok(await service.ask('GET', `/profiles/${encodeURIComponent(name)}`));
 
   // What api.md says of each field, and bounds of our own: a value that is taken, and values that are not.
@@ -82,28 +147,77 @@ describe('profiles over HTTP', function () {
     ['authenticationProps', 'principalTimeout', [0, 60], [-1, 0.5, 525_601]],
     ['authenticationProps', 'relayStateTimeout', [0, 300], [-1]],
     ['authenticationProps', 'uniqueSession brokerPrincipal', [true, false], ['true', 1]],
-    ['authenticationProps', 'admins', [[], ['admins'], [{ group: 'admins', provenance: 'local', anything: 1 }], [{ name: 'admins' }]], ['admins', [1], [''], [{ group: 1 }]]],
-    ['authenticationProps', 'cookieName', ['session', '__Host-token', 'a.b'], ['', 'a b', 'a;b', 'a=b', 'a\nb', 'ä', 'x'.repeat(65)]],
+    [
+      'authenticationProps',
+      'admins',
+      [[], ['admins'], [{ group: 'admins', provenance: 'local', anything: 1 }], [{ name: 'admins' }]],
+      ['admins', [1], [''], [{ group: 1 }]],
+    ],
+    [
+      'authenticationProps',
+      'cookieName',
+      ['session', '__Host-token', 'a.b'],
+      ['', 'a b', 'a;b', 'a=b', 'a\nb', 'ä', 'x'.repeat(65)],
+    ],
     ['expressProps', 'description', ['text'], [1]],
     ['expressProps', 'cacheControl', [true], ['yes']],
     ['expressProps', 'timeout', [0, 86_400_000], [-1, 86_400_001, '1']],
-    ['expressProps', 'access_control_allow_origin', ['*', 'https://a.example'], ['', 'a\r\nSet-Cookie: x', 'a b', 'ä', 1]],
+    [
+      'expressProps',
+      'access_control_allow_origin',
+      ['*', 'https://a.example'],
+      ['', 'a\r\nSet-Cookie: x', 'a b', 'ä', 1],
+    ],
     ['expressProps', 'express_http express_https', [{}, { port: 1 }], [[], 'x']],
-    ['expressProps', 'allowedHttpOptionalVerbs', [[], 'ACL BIND CHECKOUT CONNECT COPY LINK LOCK MERGE MKACTIVITY MKCALENDAR MKCOL MOVE M-SEARCH NOTIFY PROPFIND PROPPATCH PURGE REBIND REPORT SEARCH SUBSCRIBE TRACE UNBIND UNLINK UNLOCK UNSUBSCRIBE'.split(' ')], [['GET'], ['acl'], 'ACL']],
+    [
+      'expressProps',
+      'allowedHttpOptionalVerbs',
+      [
+        [],
+        'ACL BIND CHECKOUT CONNECT COPY LINK LOCK MERGE MKACTIVITY MKCALENDAR MKCOL MOVE M-SEARCH NOTIFY PROPFIND PROPPATCH PURGE REBIND REPORT SEARCH SUBSCRIBE TRACE UNBIND UNLINK UNLOCK UNSUBSCRIBE'.split(
+          ' ',
+        ),
+      ],
+      [['GET'], ['acl'], 'ACL'],
+    ],
     ['loggerProps', 'description log_directory log_filename', ['text'], [1]],
     ['loggerProps', 'log_max_file_size log_max_files', [0, 1000], [-1, 1.5]],
-    ['loggerProps', 'log_level console_level', ['error', 'warn', 'info', 'debug', 'trace', 'spam'], ['fatal', 'WARN', '', 1]],
+    [
+      'loggerProps',
+      'log_level console_level',
+      ['error', 'warn', 'info', 'debug', 'trace', 'spam'],
+      ['fatal', 'WARN', '', 1],
+    ],
     ['loggerProps', 'log_format_json console_format_json', [true, false], ['true']],
     ['loggerProps', 'webserver syslog', [{ host: 'x' }], ['x']],
     ['auditProps', 'audit brokerValidation', [true], [1]],
     ['auditProps', 'description', ['text'], [1]],
     ['pathProps', 'encrypted', [false], ['']],
     ['pathProps', 'description', ['text'], [1]],
-    ['', 'alarmProps', [[], [{ description: 'd', ip: '192.0.2.1', type: 'trap' }], [{ ip: '2001:db8::1', type: 'inform', properties: { ip: 'a.example' } }]], [{}, [{ type: 'poll' }], [{ ip: 'a b' }], [{ properties: { x: 1 } }], [{ x: 1 }]]],
+    [
+      '',
+      'alarmProps',
+      [
+        [],
+        [{ description: 'd', ip: '192.0.2.1', type: 'trap' }],
+        [{ ip: '2001:db8::1', type: 'inform', properties: { ip: 'a.example' } }],
+      ],
+      [{}, [{ type: 'poll' }], [{ ip: 'a b' }], [{ properties: { x: 1 } }], [{ x: 1 }]],
+    ],
     ['adapterStrategy', 'device', [{}, { order: ['a'] }, { order: ['b'], anything: 1 }], [[], { order: 'a' }]],
     ['systemProps', 'shutdownTimeout', [0, 3600], [-1, 3601]],
-    ['systemProps', 'launchDelay launchTimeout serviceHealthCheckInterval deadProcessCheckInterval deadProcessMaxPeriod externalRequestTimeout taskWorkerRateLimitPeriod', [0, 31_536_000], [-1, 1.5, 31_536_001, '1']],
-    ['systemProps', 'serviceHealthCheckUnhealthyThreshold eventWorkerCount transformationWorkerCount', [0, 1000], [-1, 1001]],
+    [
+      'systemProps',
+      'launchDelay launchTimeout serviceHealthCheckInterval deadProcessCheckInterval deadProcessMaxPeriod externalRequestTimeout taskWorkerRateLimitPeriod',
+      [0, 31_536_000],
+      [-1, 1.5, 31_536_001, '1'],
+    ],
+    [
+      'systemProps',
+      'serviceHealthCheckUnhealthyThreshold eventWorkerCount transformationWorkerCount',
+      [0, 1000],
+      [-1, 1001],
+    ],
     ['systemProps', 'taskWorkerThreadCount', [0, 1, 4], [-1, 5]],
     ['systemProps', 'taskWorkerRateLimit', [0, 100], [-1]],
     ['systemProps', 'deviceCountPollingInterval', [0, 24], [-1]],
@@ -118,7 +232,7 @@ describe('profiles over HTTP', function () {
       it(`takes what ${group && `${group}.`}${field} may be, shows it, removes it, and refuses the rest`, async () => {
         const around = (value: unknown) => (group === '' ? { [field]: value } : { [group]: { [field]: value } });
         const path = `/properties/${group === '' ? '' : `${group}/`}${field}`;
-        const shownIn = (doc: any) => (group === '' ? doc : doc[group] ?? {})[field]; // a profile
+        const shownIn = (doc: any) => (group === '' ? doc : (doc[group] ?? {}))[field]; // a profile
         for (const value of good) {
           assert.deepEqual(shownIn(ok(await put('fields', around(value))).data), value);
           assert.deepEqual(shownIn(await get('fields')), value);
@@ -126,7 +240,10 @@ describe('profiles over HTTP', function () {
         for (const value of bad) {
           const answer = await put('fields', around(value));
           assert.equal(answer.status, 400, `${JSON.stringify(value)}: ${answer.text}`);
-          assert.ok(answer.body.metadata.errors.every((fault: any) => fault.path.startsWith(path)), answer.text); // as the contract has it
+          assert.ok(
+            answer.body.metadata.errors.every((fault: any) => fault.path.startsWith(path)),
+            answer.text,
+          ); // as the contract has it
         }
         assert.deepEqual(shownIn(await get('fields')), good.at(-1), 'what is refused changes nothing');
         ok(await put('fields', around(null)));
@@ -137,9 +254,16 @@ describe('profiles over HTTP', function () {
 
   it('refuses unknown fields, prebuiltProps and another id, each with its place', async () => {
     for (const [properties, path] of [
-      [{ uiProp: {} }, '/properties/uiProp'], [{ uiProps: { hom: 'x' } }, '/properties/uiProps/hom'], [{ prebuiltProps: {} }, '/properties/prebuiltProps'], [{ id: 'other' }, '/properties/id'],
-      [{ alarmProps: [{ properties: { properties: { properties: { properties: { properties: {} } } } } }] }, '/properties/alarmProps/0/properties/properties/properties/properties/properties'],
-    ] as const) refused(await put('never', properties), 400, new RegExp(`"path":"${path}"`));
+      [{ uiProp: {} }, '/properties/uiProp'],
+      [{ uiProps: { hom: 'x' } }, '/properties/uiProps/hom'],
+      [{ prebuiltProps: {} }, '/properties/prebuiltProps'],
+      [{ id: 'other' }, '/properties/id'],
+      [
+        { alarmProps: [{ properties: { properties: { properties: { properties: { properties: {} } } } } }] },
+        '/properties/alarmProps/0/properties/properties/properties/properties/properties',
+      ],
+    ] as const)
+      refused(await put('never', properties), 400, new RegExp(`"path":"${path}"`));
     refused(await service.ask('PUT', '/profiles/never', {}), 400, /\/properties/);
     refused(await service.ask('PUT', '/profiles/active', { properties: {} }), 400, /active/);
     refused(await service.ask('POST', '/profiles', { description: 'without an id' }), 400, /\/id/);
@@ -147,7 +271,10 @@ describe('profiles over HTTP', function () {
   });
 
   it('creates once, wrapped or not, lists, updates and deletes', async () => {
-    for (const [name, body] of [['first', { id: 'first', description: 'One' }], ['second', { properties: { id: 'second', description: 'Two', services: ['x'] } }]] as const) {
+    for (const [name, body] of [
+      ['first', { id: 'first', description: 'One' }],
+      ['second', { properties: { id: 'second', description: 'Two', services: ['x'] } }],
+    ] as const) {
       const answer = ok(await service.ask('POST', '/profiles', body));
       assert.deepEqual([answer.status, answer.data.id, answer.data.prebuiltProps], ['Created', name, {}]);
       refused(await service.ask('POST', '/profiles', body), 409);
@@ -157,7 +284,10 @@ describe('profiles over HTTP', function () {
     const same = await put('second', { description: 'Two', id: 'second' });
     assert.deepEqual([ok(same).status, same.headers.get('etag')?.split('-')[0]], ['OK', '"0']);
     refused(await put('second', { description: 'Three' }, { 'If-Match': '"7"' }), 412);
-    assert.equal(ok(await put('second', { description: 'Three' }, { 'If-Match': same.headers.get('etag') })).data.description, 'Three');
+    assert.equal(
+      ok(await put('second', { description: 'Three' }, { 'If-Match': same.headers.get('etag') })).data.description,
+      'Three',
+    );
     assert.equal(ok(await service.ask('DELETE', '/profiles/second')).data.description, 'Three');
     refused(await service.ask('GET', '/profiles/second'), 404);
     assert.equal(ok(await put('second', {})).status, 'Created');
@@ -171,21 +301,58 @@ describe('profiles over HTTP', function () {
   });
 
   it('seal their secrets: shown as a mask, which means unchanged', async () => {
-    const secret = { redisProps: { host: 'h', password: 'p1', sentinels: [{ auth: 'p2' }] }, alarmProps: [{ ip: 'a', community: 'c1' }, { ip: 'b', type: 'trap', community: 'c2' }], loggerProps: { syslog: { nested: { 'API-Key': 1, token: 'p3' } } } };
+    const secret = {
+      redisProps: { host: 'h', password: 'p1', sentinels: [{ auth: 'p2' }] },
+      alarmProps: [
+        { ip: 'a', community: 'c1' },
+        { ip: 'b', type: 'trap', community: 'c2' },
+      ],
+      loggerProps: { syslog: { nested: { 'API-Key': 1, token: 'p3' } } },
+    };
     const made = await put('secret', secret);
     assert.doesNotMatch(made.text, /p1|p2|p3|c1|c2/);
     const first = ok(made).data;
-    assert.deepEqual([first.redisProps, first.alarmProps[0]], [{ host: 'h', password: mask, sentinels: [{ auth: mask }] }, { ip: 'a', community: mask }]);
-    const masked = { redisProps: first.redisProps, alarmProps: first.alarmProps, loggerProps: { syslog: first.loggerProps.syslog } };
-    for (const properties of [secret, masked]) assert.equal((await put('secret', properties)).headers.get('x-event-position'), made.headers.get('x-event-position'), 'no event');
+    assert.deepEqual(
+      [first.redisProps, first.alarmProps[0]],
+      [
+        { host: 'h', password: mask, sentinels: [{ auth: mask }] },
+        { ip: 'a', community: mask },
+      ],
+    );
+    const masked = {
+      redisProps: first.redisProps,
+      alarmProps: first.alarmProps,
+      loggerProps: { syslog: first.loggerProps.syslog },
+    };
+    for (const properties of [secret, masked])
+      assert.equal(
+        (await put('secret', properties)).headers.get('x-event-position'),
+        made.headers.get('x-event-position'),
+        'no event',
+      );
     // The receiver moves up, and its secret with it: to say it in clear changes nothing.
     const moved = await put('secret', { alarmProps: [{ ip: 'b', type: 'trap', community: mask }] });
     assert.notEqual(moved.headers.get('x-event-position'), made.headers.get('x-event-position'));
-    assert.equal((await put('secret', { alarmProps: [{ ip: 'b', type: 'trap', community: 'c2' }] })).headers.get('x-event-position'), moved.headers.get('x-event-position'));
-    refused(await put('secret', { alarmProps: [{ ip: 'elsewhere', type: 'trap', community: mask }] }), 400, /\/properties\/alarmProps\/0\/community/);
+    assert.equal(
+      (await put('secret', { alarmProps: [{ ip: 'b', type: 'trap', community: 'c2' }] })).headers.get(
+        'x-event-position',
+      ),
+      moved.headers.get('x-event-position'),
+    );
+    refused(
+      await put('secret', { alarmProps: [{ ip: 'elsewhere', type: 'trap', community: mask }] }),
+      400,
+      /\/properties\/alarmProps\/0\/community/,
+    );
     refused(await put('secret', { expressProps: { express_https: { key: mask } } }), 400, /express_https\/key/);
-    assert.notEqual((await put('secret', { redisProps: { password: 'p4' } })).headers.get('etag'), moved.headers.get('etag'));
-    assert.deepEqual(ok(await put('secret', { redisProps: { password: null } })).data.redisProps, { host: 'h', sentinels: [{ auth: mask }] });
+    assert.notEqual(
+      (await put('secret', { redisProps: { password: 'p4' } })).headers.get('etag'),
+      moved.headers.get('etag'),
+    );
+    assert.deepEqual(ok(await put('secret', { redisProps: { password: null } })).data.redisProps, {
+      host: 'h',
+      sentinels: [{ auth: mask }],
+    });
   });
 
   it('are for those who may', async () => {

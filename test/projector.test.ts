@@ -12,10 +12,20 @@ type FamilyEvent =
   | Event<'left', Record<string, never>>;
 type Family = { readonly name: string; readonly tags?: readonly string[]; readonly guard?: string };
 
-const family = aggregate<null, FamilyEvent>({ area: 'mop', category: 'family', initial: null, evolve: { born: () => null, renamed: () => null, left: () => null }, exists: () => true });
+const family = aggregate<null, FamilyEvent>({
+  area: 'mop',
+  category: 'family',
+  initial: null,
+  evolve: { born: () => null, renamed: () => null, left: () => null },
+  exists: () => true,
+});
 const families = projection<Family, FamilyEvent>(family, {
   collection: 'families',
-  on: { born: (doc) => doc ?? { name: 'f' }, renamed: (_, { data: { to, ...more } }) => ({ name: to, ...more }), left: (doc) => doc },
+  on: {
+    born: (doc) => doc ?? { name: 'f' },
+    renamed: (_, { data: { to, ...more } }) => ({ name: to, ...more }),
+    left: (doc) => doc,
+  },
   sorts: { name: ({ name }) => name },
   filters: { tags: ({ tags = [] }) => tags },
   guard: ({ guard }) => guard,
@@ -39,7 +49,12 @@ const open = async () => {
   const model = memoryReadStore({ collections: collectionsOf([families]) });
   const logged: string[] = [];
   const touched: string[] = [];
-  const documents = projector([families], (collection, id) => model.get(collection, id), (message) => logged.push(message), (stream) => touched.push(stream));
+  const documents = projector(
+    [families],
+    (collection, id) => model.get(collection, id),
+    (message) => logged.push(message),
+    (stream) => touched.push(stream),
+  );
   documents.reset(true);
   const revisions = new Map<string, number>();
   let position = 0;
@@ -47,13 +62,25 @@ const open = async () => {
     const stored = events.map(([id, topic, data, more]): StoredEvent => {
       const revision = (revisions.get(id) ?? -1) + 1;
       revisions.set(id, revision);
-      return { id: `e${position}`, stream: `family-${id}`, revision, position: ++position, type: `@platform/mop:${topic}`, data: JSON.stringify(data), metadata: '{}', ...more };
+      return {
+        id: `e${position}`,
+        stream: `family-${id}`,
+        revision,
+        position: ++position,
+        type: `@platform/mop:${topic}`,
+        data: JSON.stringify(data),
+        metadata: '{}',
+        ...more,
+      };
     });
     await documents.take(stored);
     const { position: from } = await model.resume();
     assert.equal(await model.apply(documents.drain(), from, { position, event: '' }), true);
   };
-  const of = async (part: string) => (await model.list('children', { part, sort: 'name', order: 1, skip: 0, limit: 10 })).entries.map(({ text, revision }) => [JSON.parse(text).name, revision]);
+  const of = async (part: string) =>
+    (await model.list('children', { part, sort: 'name', order: 1, skip: 0, limit: 10 })).entries.map(
+      ({ text, revision }) => [JSON.parse(text).name, revision],
+    );
   const all = () => [...model.entries()].map(([collection, entry]) => JSON.stringify([collection, entry])).sort();
   return { happen, of, documents, logged, touched, model, all };
 };
@@ -63,7 +90,17 @@ describe('children of a document', () => {
     const { happen, of, model } = await open();
     await happen(['one', 'born', { names: ['b', 'a'] }], ['two', 'born', { names: ['a'] }]);
     await happen(['one', 'born', { names: ['b', 'c'] }], ['one', 'renamed', { to: 'g' }]);
-    assert.deepEqual([await of('one'), await of('two')], [[['a', 0], ['b', 1], ['c', 1]], [['a', 0]]]);
+    assert.deepEqual(
+      [await of('one'), await of('two')],
+      [
+        [
+          ['a', 0],
+          ['b', 1],
+          ['c', 1],
+        ],
+        [['a', 0]],
+      ],
+    );
     await happen(['one', 'born', { names: ['d'] }], ['one', 'left', {}], ['one', 'born', { names: ['e'] }]);
     assert.deepEqual([await of('one'), await of('two')], [[['e', 5]], [['a', 0]]]);
     assert.equal((await model.get('families', 'one'))?.text, '{"name":"g"}');
@@ -72,18 +109,31 @@ describe('children of a document', () => {
   it('are parked with it when one throws, and others go on', async () => {
     const { happen, of, documents, logged, model } = await open();
     await happen(['one', 'born', { names: ['a'] }]);
-    await happen(['one', 'born', { names: ['b', 'bad'] }], ['one', 'renamed', { to: 'g' }], ['two', 'born', { names: ['x'] }], ['one', 'born', { names: ['c'] }]);
+    await happen(
+      ['one', 'born', { names: ['b', 'bad'] }],
+      ['one', 'renamed', { to: 'g' }],
+      ['two', 'born', { names: ['x'] }],
+      ['one', 'born', { names: ['c'] }],
+    );
     assert.deepEqual([await of('one'), await of('two')], [[], [['x', 0]]]);
-    assert.deepEqual([[...documents.parked().keys()], logged.length, await model.get('families', 'one')], [['families/one'], 1, undefined]);
+    assert.deepEqual(
+      [[...documents.parked().keys()], logged.length, await model.get('families', 'one')],
+      [['families/one'], 1, undefined],
+    );
     assert.match((await model.get('parked', 'families/one'))!.text, /born at position 2: Error: a bad name/);
     assert.deepEqual(await model.idsNamed('parked', 'families/f'), ['families/one']);
   });
 });
 
 describe('a document that the read models cannot keep', () => {
-  const one = (topic: FamilyEvent['type'], data: unknown, more: Partial<StoredEvent> = {}): Happening => ['one', topic, data, more];
+  const one = (topic: FamilyEvent['type'], data: unknown, more: Partial<StoredEvent> = {}): Happening => [
+    'one',
+    topic,
+    data,
+    more,
+  ];
   const bad: Readonly<Record<string, Happening>> = {
-    'throws': one('renamed', null),
+    throws: one('renamed', null),
     'has no name': one('renamed', {}),
     'has a name that is no text': one('renamed', { to: 5 }),
     'has filters that are no list': one('renamed', { to: 'g', tags: 5 }),
@@ -96,15 +146,30 @@ describe('a document that the read models cannot keep', () => {
   };
   for (const [what, event] of Object.entries(bad)) {
     it(`is parked, alone, and the same however many events come at once: it ${what}`, async () => {
-      const events: readonly Happening[] = [['one', 'born', { names: ['a'] }], ['two', 'born', { names: ['b'] }], event, ['one', 'renamed', { to: 'sound again' }], ['two', 'renamed', { to: 'g', tags: ['t'] }]];
+      const events: readonly Happening[] = [
+        ['one', 'born', { names: ['a'] }],
+        ['two', 'born', { names: ['b'] }],
+        event,
+        ['one', 'renamed', { to: 'sound again' }],
+        ['two', 'renamed', { to: 'g', tags: ['t'] }],
+      ];
       const [together, single] = [await open(), await open()];
       await together.happen(...events);
       for (const each of events) await single.happen(each);
       assert.deepEqual(together.all(), single.all());
       assert.deepEqual([...together.documents.parked().keys()], ['families/one']);
       assert.deepEqual([await single.of('one'), await single.of('two')], [[], [['b', 0]]]);
-      const { entries } = await single.model.list('families', { sort: 'name', order: 1, skip: 0, limit: 10, where: { field: 'tags', op: 'contains', value: 't' } });
-      assert.deepEqual(entries.map(({ id }) => id), ['two']);
+      const { entries } = await single.model.list('families', {
+        sort: 'name',
+        order: 1,
+        skip: 0,
+        limit: 10,
+        where: { field: 'tags', op: 'contains', value: 't' },
+      });
+      assert.deepEqual(
+        entries.map(({ id }) => id),
+        ['two'],
+      );
     });
   }
 
@@ -118,7 +183,11 @@ describe('a document that the read models cannot keep', () => {
   });
 
   it('is parked as touched when events of its stream are missing, and so at every later one; the stream is told', async () => {
-    for (const [what, revisions] of Object.entries({ 'the first': [1, 2], 'some in between': [0, 3, 4], 'one that comes again': [0, 1, 1] })) {
+    for (const [what, revisions] of Object.entries({
+      'the first': [1, 2],
+      'some in between': [0, 3, 4],
+      'one that comes again': [0, 1, 1],
+    })) {
       for (const together of [true, false]) {
         const { happen, documents, model, touched } = await open();
         const events = revisions.map((revision): Happening => ['one', 'renamed', { to: 'g' }, { revision }]);
@@ -139,9 +208,15 @@ describe('a document that the read models cannot keep', () => {
     await happen(['one', 'born', { names: ['a'] }], ['two', 'born', { names: [] }]);
     documents.reset(false);
     await happen(['one', 'renamed', { to: 'g' }, { revision: 2 }], ['two', 'renamed', { to: 'h' }, { revision: 1 }]);
-    assert.deepEqual([touched, await model.get('families', 'one'), (await model.get('families', 'two'))?.revision], [['family-one'], undefined, 1]);
+    assert.deepEqual(
+      [touched, await model.get('families', 'one'), (await model.get('families', 'two'))?.revision],
+      [['family-one'], undefined, 1],
+    );
     // Of what the read models have nothing of, they cannot tell: it may have been removed.
-    await happen(['three', 'renamed', { to: 'i' }, { revision: 5 }], ['three', 'renamed', { to: 'j' }, { revision: 6 }]);
+    await happen(
+      ['three', 'renamed', { to: 'i' }, { revision: 5 }],
+      ['three', 'renamed', { to: 'j' }, { revision: 6 }],
+    );
     assert.equal((await model.get('families', 'three'))?.text, '{"name":"j"}');
     await happen(['three', 'renamed', { to: 'k' }, { revision: 8 }]);
     assert.deepEqual(touched, ['family-one', 'family-three']);
@@ -150,7 +225,8 @@ describe('a document that the read models cannot keep', () => {
   it('may have any id and any topic', async () => {
     const { happen, model, documents } = await open();
     for (const id of ['', 'a/b', '__proto__', 'constructor']) await happen([id, 'born', { names: ['x'] }]);
-    for (const topic of ['toString', '__proto__', 'constructor', 'unheard of']) await happen(['two', topic as FamilyEvent['type'], {}]);
+    for (const topic of ['toString', '__proto__', 'constructor', 'unheard of'])
+      await happen(['two', topic as FamilyEvent['type'], {}]);
     assert.deepEqual([...documents.parked().keys()], ['families/', 'families/a/b']);
     assert.equal((await model.get('families', '__proto__'))?.text, '{"name":"f"}');
     assert.equal(await model.get('families', 'two'), undefined);

@@ -11,19 +11,27 @@ export const openProxy = async (target: number) => {
   let connections = 0;
   let state: 'open' | 'stalled' | 'cut' = 'open';
 
-  const join = ([near, far]: readonly [Socket, Socket]): void => { near.pipe(far).pipe(near); };
-  const part = ([near, far]: readonly [Socket, Socket]): void => { for (const socket of [near, far]) socket.unpipe().pause(); };
-  const destroy = (): void => { for (const pair of pairs) for (const socket of pair) socket.destroy(); };
+  const join = ([near, far]: readonly [Socket, Socket]): void => {
+    near.pipe(far).pipe(near);
+  };
+  const part = ([near, far]: readonly [Socket, Socket]): void => {
+    for (const socket of [near, far]) socket.unpipe().pause();
+  };
+  const destroy = (): void => {
+    for (const pair of pairs) for (const socket of pair) socket.destroy();
+  };
 
   const server = createServer({ noDelay: true }, (near) => {
     connections++;
     const pair = [near, connect({ port: target, host: '127.0.0.1', noDelay: true })] as const;
     pairs.add(pair);
     for (const socket of pair) {
-      socket.on('error', () => undefined).on('close', () => {
-        pairs.delete(pair);
-        for (const each of pair) each.destroy();
-      });
+      socket
+        .on('error', () => undefined)
+        .on('close', () => {
+          pairs.delete(pair);
+          for (const each of pair) each.destroy();
+        });
     }
     if (state === 'cut') for (const socket of pair) socket.destroy();
     else if (state === 'open') join(pair);
@@ -34,7 +42,9 @@ export const openProxy = async (target: number) => {
     port: (server.address() as AddressInfo).port,
     /** How many there have been. */
     connections: () => connections,
-    silence: (): void => { pairs.forEach(part); },
+    silence: (): void => {
+      pairs.forEach(part);
+    },
     stall: (): void => {
       state = 'stalled';
       pairs.forEach(part);

@@ -7,7 +7,9 @@ export type Published = { readonly type: string; readonly stream: string; readon
 export const publishedIn = (folder: string): readonly Published[] => {
   const db = connectToRead(join(folder, 'events.db'));
   try {
-    const rows = db.prepare('SELECT type, stream, data FROM events WHERE stream LIKE \'publishedEvent-%\' ORDER BY stream').all() as readonly [type: string, stream: string, data: string][];
+    const rows = db
+      .prepare("SELECT type, stream, data FROM events WHERE stream LIKE 'publishedEvent-%' ORDER BY stream")
+      .all() as readonly [type: string, stream: string, data: string][];
     return rows.map(([type, stream, data]) => ({ type, stream, data: JSON.parse(data) }));
   } finally {
     db.close();

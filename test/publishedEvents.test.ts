@@ -13,23 +13,35 @@ const given = specification(publishedEvent);
 
 describe('A published event', () => {
   it('has a source and topic of its own, and its payload as data', () =>
-    given().when(publish, { source: 'itsm:eu', topic: 'ticketOpened', payload: { ticket: 7 } }).then({ type: 'ticketOpened', data: { ticket: 7 }, source: 'itsm:eu' }));
+    given()
+      .when(publish, { source: 'itsm:eu', topic: 'ticketOpened', payload: { ticket: 7 } })
+      .then({ type: 'ticketOpened', data: { ticket: 7 }, source: 'itsm:eu' }));
 
-  it('does not pass as the platform\'s or the store\'s', () => {
-    for (const source of ['@platform/', '@platform/authorization', '$system']) given().when(publish, { source, topic: 'x', payload: null }).thenRefused('invalid', /source/);
+  it("does not pass as the platform's or the store's", () => {
+    for (const source of ['@platform/', '@platform/authorization', '$system'])
+      given()
+        .when(publish, { source, topic: 'x', payload: null })
+        .thenRefused('invalid', /source/);
     given().when(publish, { source: 'itsm', topic: 'a:b', payload: null }).thenRefused('invalid', /topic/);
   });
 
   it('is there whatever its topic is called', () => {
-    for (const type of ['constructor', 'toString', '__proto__', 'groupMappingCreated']) assert.equal(publishedEvent.exists(fold(publishedEvent, [{ type, data: {} }])), true);
+    for (const type of ['constructor', 'toString', '__proto__', 'groupMappingCreated'])
+      assert.equal(publishedEvent.exists(fold(publishedEvent, [{ type, data: {} }])), true);
   });
 });
 
 describe('Published events in the log', () => {
   let log: Awaited<ReturnType<typeof openLog>>;
   let node: TestNode;
-  beforeEach(async () => { log = await openLog(); node = await startNode(withPayloads(log.store, mayHaveParts), { reacting: true }); });
-  afterEach(async () => { await node.stop(); await log.close(); });
+  beforeEach(async () => {
+    log = await openLog();
+    node = await startNode(withPayloads(log.store, mayHaveParts), { reacting: true });
+  });
+  afterEach(async () => {
+    await node.stop();
+    await log.close();
+  });
 
   const stored = async (id: string) => {
     for await (const [event] of withPayloads(log.store, mayHaveParts).read(`publishedEvent-${id}`)) return event!;
@@ -40,7 +52,11 @@ describe('Published events in the log', () => {
     await node.command(publishEvent, 'a', { source: 'itsm:eu', topic: 'ticketOpened', payload: { ticket: 7 } });
     const event = await stored('a');
     assert.deepEqual([event.type, event.data], ['itsm:eu:ticketOpened', '{"ticket":7}']);
-    const { source, topic, metadata: { hash, ...open } } = decode(event);
+    const {
+      source,
+      topic,
+      metadata: { hash, ...open },
+    } = decode(event);
     assert.deepEqual([source, topic], ['itsm:eu', 'ticketOpened']);
     assert.equal(link(event.stream, 0, event.id, event.type, '', event.data, JSON.stringify(open)), hash);
     const found: string[] = [];
@@ -50,18 +66,31 @@ describe('Published events in the log', () => {
   });
 
   it('are there once: the same id again is refused', async () => {
-    const outcomes = await Promise.all([1, 2].map(() => outcome(node.command(publishEvent, 'a', { source: 's', topic: 't', payload: 1 }))));
+    const outcomes = await Promise.all(
+      [1, 2].map(() => outcome(node.command(publishEvent, 'a', { source: 's', topic: 't', payload: 1 }))),
+    );
     assert.equal(outcomes.filter((one) => one === 'conflict').length, 1);
   });
 
   it('mean themselves, also where they look like facts kept elsewhere', async () => {
     const secret = { secret: 'x'.repeat(600_000) };
     await node.command(publishEvent, 'large', { source: 's', topic: 't', payload: secret });
-    const reference = await (async () => { for await (const [event] of log.store.read('publishedEvent-large')) return event!.data; return ''; })();
+    const reference = await (async () => {
+      for await (const [event] of log.store.read('publishedEvent-large')) return event!.data;
+      return '';
+    })();
     assert.match(reference, /^\{"\$payload":\{"sha256":"/);
-    for (const [id, payload] of Object.entries({ copied: JSON.parse(reference), none: { $payload: { sha256: 'f'.repeat(64), parts: 1 } }, broken: { $payload: { sha256: '"', parts: -1 }, more: 1 } })) {
+    for (const [id, payload] of Object.entries({
+      copied: JSON.parse(reference),
+      none: { $payload: { sha256: 'f'.repeat(64), parts: 1 } },
+      broken: { $payload: { sha256: '"', parts: -1 }, more: 1 },
+    })) {
       await node.command(publishEvent, id, { source: 's', topic: 't', payload });
-      assert.equal((await stored(id)).data, JSON.stringify(payload), 'whoever names a stored fact does not get to read it');
+      assert.equal(
+        (await stored(id)).data,
+        JSON.stringify(payload),
+        'whoever names a stored fact does not get to read it',
+      );
     }
     assert.equal((await stored('large')).data, JSON.stringify(secret));
     await node.catchUp();

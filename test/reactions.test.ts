@@ -31,15 +31,23 @@ describe('reactions', () => {
   };
   const topics = async (): Promise<string[]> => {
     const found: string[] = [];
-    for await (const { events } of log.store.readAll(0)) for (const { stream, type } of events) found.push(`${type.split(':')[1]} ${stream}`);
+    for await (const { events } of log.store.readAll(0))
+      for (const { stream, type } of events) found.push(`${type.split(':')[1]} ${stream}`);
     return found;
   };
-  const made = (stored: readonly string[]) => stored.filter((event) => event.startsWith('thingMade')).map((event) => event.split(' ')[1]);
+  const made = (stored: readonly string[]) =>
+    stored.filter((event) => event.startsWith('thingMade')).map((event) => event.split(' ')[1]);
 
   it('keep how far they have come once a second at most, and when they stop', async () => {
     const { store } = log;
     const set: number[] = [];
-    const one = node({ ...store, setCheckpoint: (name, position) => { set.push(position); return store.setCheckpoint(name, position); } });
+    const one = node({
+      ...store,
+      setCheckpoint: (name, position) => {
+        set.push(position);
+        return store.setCheckpoint(name, position);
+      },
+    });
     const began = Date.now();
     for (let n = 0; n < 20; n++) await one.fill(`box${n}`, [{ id: `a${n}`, name: `a${n}` }]);
     for (let n = 0; n < 20; n++) while ((await one.state(`a${n}`)).name === undefined) await new Promise(setImmediate);
@@ -47,13 +55,24 @@ describe('reactions', () => {
     const seconds = (Date.now() - began) / 1000;
     assert.ok(set.length >= 1 && set.length <= seconds + 2, `${set.length} in ${seconds} s`);
     assert.equal(await store.checkpoint('reactions'), set.at(-1));
-    assert.deepEqual(set, [...set].sort((a, b) => a - b));
+    assert.deepEqual(
+      set,
+      [...set].sort((a, b) => a - b),
+    );
   });
 
   it('are waited for no longer than patience allows: the answer tells of the change alone, and one run does the rest', async () => {
     let asked = 0;
     let read = false;
-    const counting: Reaction = { of: box, on: { boxFilled: (event, tools) => { asked++; return boxReaction.on.boxFilled!(event, tools); } } };
+    const counting: Reaction = {
+      of: box,
+      on: {
+        boxFilled: (event, tools) => {
+          asked++;
+          return boxReaction.on.boxFilled!(event, tools);
+        },
+      },
+    };
     const held = stopping(log.store, 3);
     ends.push(held.resume);
     held.arm();
@@ -84,7 +103,10 @@ describe('reactions', () => {
     const dead = dying(log.store, 4, 'before');
     dead.arm();
     const one = writer(dead.store, { following: { patienceMs: 0, lead: newLead() } });
-    await one.fill('b', [{ id: 'p', name: 'x' }, { id: 'q', name: 'y' }]);
+    await one.fill('b', [
+      { id: 'p', name: 'x' },
+      { id: 'q', name: 'y' },
+    ]);
     await dead.dead;
     assert.deepEqual(made(await topics()), []);
     node(log.store);
@@ -96,13 +118,22 @@ describe('reactions', () => {
   });
 
   it('are done once all is done that follows from them in turn', async () => {
-    const nested: Reaction = { of: thing, on: { thingMade: async ({ stream, data }) => (stream === 'thing-p' ? [{ command: makePart, id: 'p2', input: { name: `${data.name}2` } }] : []) } };
+    const nested: Reaction = {
+      of: thing,
+      on: {
+        thingMade: async ({ stream, data }) =>
+          stream === 'thing-p' ? [{ command: makePart, id: 'p2', input: { name: `${data.name}2` } }] : [],
+      },
+    };
     // Appends: the two names, the box, p; then the name of what follows from p.
     const held = stopping(log.store, 5);
     ends.push(held.resume);
     held.arm();
     const one = node(held.store, { following: { patienceMs: 0, lead: newLead(), reactions: [boxReaction, nested] } });
-    await one.fill('b', [{ id: 'p', name: 'x' }, { id: 'q', name: 'y' }]);
+    await one.fill('b', [
+      { id: 'p', name: 'x' },
+      { id: 'q', name: 'y' },
+    ]);
     await held.atStop;
     await pause(50);
     held.resume();
@@ -119,18 +150,39 @@ describe('reactions', () => {
         return 'p';
       },
     } as unknown as Tools;
-    const finding: Reaction = { of: box, on: { boxFilled: async ({ data }, { find }) => [{ command: makePart, id: (await find('things', 'p'))!, input: { name: (data as Filled).things[0]!.name } }] } };
+    const finding: Reaction = {
+      of: box,
+      on: {
+        boxFilled: async ({ data }, { find }) => [
+          { command: makePart, id: (await find('things', 'p'))!, input: { name: (data as Filled).things[0]!.name } },
+        ],
+      },
+    };
     const logged: string[] = [];
     const one = node(log.store, { following: { tools, reactions: [finding], log: (message) => logged.push(message) } });
     await one.fill('b', [{ id: 'p', name: 'x' }]);
     await until(async () => made(await topics()).length > 0);
-    assert.deepEqual((await topics()).filter((event) => event.startsWith('reactionParked')), []);
+    assert.deepEqual(
+      (await topics()).filter((event) => event.startsWith('reactionParked')),
+      [],
+    );
     assert.deepEqual(logged, ['A reaction waits for the read models']);
   });
 
   it('that wait for read models keep no node from ending, and are left to the next', async () => {
-    const never = { query: async () => [], find: () => Promise.reject(new NotReadable('The read models are behind; try again')) } as unknown as Tools;
-    const finding: Reaction = { of: box, on: { boxFilled: async (event, tools) => { await tools.find('things', 'p'); return boxReaction.on.boxFilled!(event, tools); } } };
+    const never = {
+      query: async () => [],
+      find: () => Promise.reject(new NotReadable('The read models are behind; try again')),
+    } as unknown as Tools;
+    const finding: Reaction = {
+      of: box,
+      on: {
+        boxFilled: async (event, tools) => {
+          await tools.find('things', 'p');
+          return boxReaction.on.boxFilled!(event, tools);
+        },
+      },
+    };
     const one = node(log.store, { following: { tools: never, reactions: [finding], patienceMs: 0 } });
     await one.fill('b', [{ id: 'p', name: 'x' }]);
     await one.stop();
@@ -143,11 +195,32 @@ describe('reactions', () => {
     await node(log.store, { reacting: false }).fill('b', [{ id: 'p', name: 'x' }]);
     let ready = (): void => undefined;
     let asked = false;
-    const gate = new Promise<void>((resolve) => { ready = resolve; });
-    const tools = { query: async () => { assert.ok(asked); return []; } } as unknown as Tools;
+    const gate = new Promise<void>((resolve) => {
+      ready = resolve;
+    });
+    const tools = {
+      query: async () => {
+        assert.ok(asked);
+        return [];
+      },
+    } as unknown as Tools;
     const read: string[] = [];
-    const store: EventStore = { ...log.store, checkpoint: (name) => { read.push(name); return log.store.checkpoint(name); } };
-    node(store, { following: { tools, ready: () => { asked = true; return gate; } } });
+    const store: EventStore = {
+      ...log.store,
+      checkpoint: (name) => {
+        read.push(name);
+        return log.store.checkpoint(name);
+      },
+    };
+    node(store, {
+      following: {
+        tools,
+        ready: () => {
+          asked = true;
+          return gate;
+        },
+      },
+    });
     await until(() => asked);
     await pause(20);
     assert.deepEqual(read, []);

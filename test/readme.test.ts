@@ -30,24 +30,32 @@ describe('README', () => {
   });
 
   it('names every library that the project depends on', () => {
-    const { dependencies, devDependencies } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-    for (const name of Object.keys({ ...dependencies, ...devDependencies }).filter((name) => !name.startsWith('@types/'))) assert.ok(readme.includes(name), name);
+    const { dependencies, devDependencies } = JSON.parse(
+      readFileSync(new URL('../package.json', import.meta.url), 'utf8'),
+    );
+    for (const name of Object.keys({ ...dependencies, ...devDependencies }).filter(
+      (name) => !name.startsWith('@types/'),
+    ))
+      assert.ok(readme.includes(name), name);
   });
 
-  (missing.length > 0 ? it.skip : it)(`keeps what its tour promises${missing.length > 0 ? ` (needs ${missing.join(', ')})` : ''}`, async function () {
-    this.timeout(300_000);
-    const folder = temporaryFolder();
-    const server = await startServer(`${folder}/data`, { ADMIN_PASSWORD: 'correct-horse' });
-    try {
-      const [setup] = tour.split('\n');
-      for (const { command, promised } of steps()) {
-        const script = `${setup!.replace('http://127.0.0.1:3000', server.url)}\n${command.replace(setup!, '')}`;
-        const { stdout } = await run('bash', ['-c', script], { cwd: folder });
-        for (const text of promised) assert.ok(stdout.includes(text), `${command}\nprinted\n${stdout}\nnot ${text}`);
+  (missing.length > 0 ? it.skip : it)(
+    `keeps what its tour promises${missing.length > 0 ? ` (needs ${missing.join(', ')})` : ''}`,
+    async function () {
+      this.timeout(300_000);
+      const folder = temporaryFolder();
+      const server = await startServer(`${folder}/data`, { ADMIN_PASSWORD: 'correct-horse' });
+      try {
+        const [setup] = tour.split('\n');
+        for (const { command, promised } of steps()) {
+          const script = `${setup!.replace('http://127.0.0.1:3000', server.url)}\n${command.replace(setup!, '')}`;
+          const { stdout } = await run('bash', ['-c', script], { cwd: folder });
+          for (const text of promised) assert.ok(stdout.includes(text), `${command}\nprinted\n${stdout}\nnot ${text}`);
+        }
+      } finally {
+        await server.stop();
+        rmSync(folder, { recursive: true, force: true });
       }
-    } finally {
-      await server.stop();
-      rmSync(folder, { recursive: true, force: true });
-    }
-  });
+    },
+  );
 });

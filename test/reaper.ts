@@ -34,7 +34,9 @@ const program = String.raw`
   });
 `;
 
-/** Sees to it that processes end with this one, also when it is killed. It is itself no reason for this one to go on. */
+/**
+ * Sees to it that processes end with this one, also when it is killed. It is itself no reason for this one to go on.
+ */
 export const startReaper = (): { readonly watch: (child: ChildProcess) => void; readonly pid: number | undefined } => {
   const reaper = spawn(process.execPath, ['-e', program], { stdio: ['pipe', 'ignore', 'ignore'], detached: true });
   reaper.unref();

@@ -4,11 +4,22 @@ import { Refusal } from '../src/domain/engine/refusal.ts';
 import { type Change, leaseMs, type ReadStore } from '../src/projections/engine/port.ts';
 import { redisReadStore } from '../src/projections/redis/redis.ts';
 import { openProxy } from './proxy.ts';
-import { child, contractCollections, listed, listedIn, partRemoved, put, readStoreContract, removed, thing } from './readStore.contract.ts';
+import {
+  child,
+  contractCollections,
+  listed,
+  listedIn,
+  partRemoved,
+  put,
+  readStoreContract,
+  removed,
+  thing,
+} from './readStore.contract.ts';
 import { describeOwnRedis, describeRedis, freshPrefix } from './redisServer.ts';
 
 type More = { readonly prefix?: string; readonly readWaitMs?: number; readonly notices?: number };
-const openAt = (url: string, more: More = {}): ReadStore => redisReadStore({ url, prefix: freshPrefix(), collections: contractCollections, ...more });
+const openAt = (url: string, more: More = {}): ReadStore =>
+  redisReadStore({ url, prefix: freshPrefix(), collections: contractCollections, ...more });
 
 const unavailable = (error: unknown): boolean => error instanceof Refusal && error.code === 'unavailable';
 
@@ -25,32 +36,39 @@ const eventually = async <T>(attempt: () => Promise<T>): Promise<T> => {
 };
 
 describeRedis('redis', (redis) => readStoreContract('redis', () => openAt(redis().url)));
-describeOwnRedis('a redis read store on a node of a cluster', (redis) => {
-  it('uses keys of one slot only, and declares them', async () => {
-    await redis().command('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
-    while (!String(await redis().command('CLUSTER', 'INFO')).includes('cluster_state:ok')) await pause(20);
-    const store = openAt(redis().url);
-    try {
-      await store.resume();
-      assert.equal(await store.lead(), true);
-      assert.equal(await store.apply([put(thing('1')), put(thing('2'))], 0, { position: 1, event: 'e1' }), true);
-      assert.equal(await store.apply([removed('1')], 1, { position: 2, event: 'e2' }), true);
-      assert.deepEqual(await listed(store), { ids: ['2'], total: 1 });
-      assert.deepEqual([await store.get('things', '1'), await store.get('things', '2')], [undefined, thing('2')]);
-      assert.deepEqual(await store.resume(), { position: 2, event: 'e2' });
-      await store.clear();
-      assert.deepEqual(await listed(store), { ids: [], total: 0 });
-      await store.resign();
-    } finally {
-      await store.close();
-    }
-  });
-}, ['--cluster-enabled', 'yes']);
+describeOwnRedis(
+  'a redis read store on a node of a cluster',
+  (redis) => {
+    it('uses keys of one slot only, and declares them', async () => {
+      await redis().command('CLUSTER', 'ADDSLOTSRANGE', '0', '16383');
+      while (!String(await redis().command('CLUSTER', 'INFO')).includes('cluster_state:ok')) await pause(20);
+      const store = openAt(redis().url);
+      try {
+        await store.resume();
+        assert.equal(await store.lead(), true);
+        assert.equal(await store.apply([put(thing('1')), put(thing('2'))], 0, { position: 1, event: 'e1' }), true);
+        assert.equal(await store.apply([removed('1')], 1, { position: 2, event: 'e2' }), true);
+        assert.deepEqual(await listed(store), { ids: ['2'], total: 1 });
+        assert.deepEqual([await store.get('things', '1'), await store.get('things', '2')], [undefined, thing('2')]);
+        assert.deepEqual(await store.resume(), { position: 2, event: 'e2' });
+        await store.clear();
+        assert.deepEqual(await listed(store), { ids: [], total: 0 });
+        await store.resign();
+      } finally {
+        await store.close();
+      }
+    });
+  },
+  ['--cluster-enabled', 'yes'],
+);
 
 describeRedis('redis read stores of one prefix', (redis) => {
   let stores: ReadStore[];
   let prefix: string;
-  beforeEach(() => { stores = []; prefix = freshPrefix(); });
+  beforeEach(() => {
+    stores = [];
+    prefix = freshPrefix();
+  });
   afterEach(() => Promise.all(stores.map((store) => store.close())));
   const open = async (more: More = {}): Promise<ReadStore> => {
     const store = openAt(redis().url, { prefix, ...more });
@@ -61,7 +79,8 @@ describeRedis('redis read stores of one prefix', (redis) => {
     return store;
   };
   const leaseExpires = () => redis().command('DEL', `{${prefix}}:lease`);
-  const hundreds = (text: string): Change[] => Array.from({ length: 300 }, (_, n) => put(thing(String(n).padStart(3, '0'), { text })));
+  const hundreds = (text: string): Change[] =>
+    Array.from({ length: 300 }, (_, n) => put(thing(String(n).padStart(3, '0'), { text })));
 
   it('share what one of them writes', async () => {
     const [one, two] = [await open(), await open()];
@@ -75,11 +94,20 @@ describeRedis('redis read stores of one prefix', (redis) => {
   });
   it('share the removal of a part that is far larger than what they remember', async () => {
     const [one, two] = [await open({ notices: 10 }), await open()];
-    await one.apply([...Array.from({ length: 4000 }, (_, n) => child(`p/${n}`)), child('q/1')], 0, { position: 1, event: 'e1' });
+    await one.apply([...Array.from({ length: 4000 }, (_, n) => child(`p/${n}`)), child('q/1')], 0, {
+      position: 1,
+      event: 'e1',
+    });
     await two.resume();
     await one.apply([partRemoved('p'), child('p/new')], 1, { position: 2, event: 'e2' });
     assert.deepEqual(await listedIn(two, 'p'), { ids: ['p/new'], total: 1 });
-    assert.deepEqual([await listedIn(await open(), 'p'), await listedIn(two, 'q')], [{ ids: ['p/new'], total: 1 }, { ids: ['q/1'], total: 1 }]);
+    assert.deepEqual(
+      [await listedIn(await open(), 'p'), await listedIn(two, 'q')],
+      [
+        { ids: ['p/new'], total: 1 },
+        { ids: ['q/1'], total: 1 },
+      ],
+    );
   });
   it('let one of them lead, and only that one write', async () => {
     const [one, two] = [await open(), await open()];
@@ -116,7 +144,10 @@ describeRedis('redis read stores of one prefix', (redis) => {
   it('tell each other of what was written, and of a lead that is given up', async () => {
     const [one, two] = [await open(), await open()];
     let told = (): void => undefined;
-    const next = (): Promise<void> => new Promise((resolve) => { told = resolve; });
+    const next = (): Promise<void> =>
+      new Promise((resolve) => {
+        told = resolve;
+      });
     const listening = next();
     two.onMoved(() => told());
     // Once it listens.
@@ -146,12 +177,20 @@ describeRedis('redis read stores of one prefix', (redis) => {
   it('load a state that is written to meanwhile as it is in the end', async () => {
     const [one, two] = [await open(), openAt(redis().url, { prefix })];
     stores.push(two);
-    await one.apply([...hundreds('"a"'), ...Array.from({ length: 5000 }, (_, n) => put(thing(`x${n}`)))], 0, { position: 1, event: 'e1' });
+    await one.apply([...hundreds('"a"'), ...Array.from({ length: 5000 }, (_, n) => put(thing(`x${n}`)))], 0, {
+      position: 1,
+      event: 'e1',
+    });
     let done = false;
-    const loading = two.resume().finally(() => { done = true; });
+    const loading = two.resume().finally(() => {
+      done = true;
+    });
     let position = 1;
     while (!done) {
-      await one.apply([removed(`x${position}`), put(thing(`y${position}`))], position, { position: position + 1, event: '' });
+      await one.apply([removed(`x${position}`), put(thing(`y${position}`))], position, {
+        position: position + 1,
+        event: '',
+      });
       position++;
     }
     const resumed = await loading;
@@ -163,11 +202,18 @@ describeRedis('redis read stores of one prefix', (redis) => {
     const store = await open();
     let writing = true;
     const writer = (async () => {
-      for (let position = 0; position < 60; position++) await store.apply(hundreds(String(position)), position, { position: position + 1, event: '' });
+      for (let position = 0; position < 60; position++)
+        await store.apply(hundreds(String(position)), position, { position: position + 1, event: '' });
       writing = false;
     })();
     let reads = 0;
-    for (; writing; reads++) assert.equal(new Set((await store.list('things', { sort: 'name', order: 1, skip: 0, limit: 300 })).entries.map(({ text }) => text)).size <= 1, true);
+    for (; writing; reads++)
+      assert.equal(
+        new Set(
+          (await store.list('things', { sort: 'name', order: 1, skip: 0, limit: 300 })).entries.map(({ text }) => text),
+        ).size <= 1,
+        true,
+      );
     await writer;
     assert.ok(reads > 20, `${reads} reads during 60 steps`);
   });
@@ -183,7 +229,7 @@ describeRedis('redis read stores of one prefix', (redis) => {
   });
   it('keep all keys in one slot', async () => {
     await (await open()).apply([put(thing('1'))], 0, { position: 1, event: 'e1' });
-    const keys = await redis().command('KEYS', `*${prefix}*`) as string[];
+    const keys = (await redis().command('KEYS', `*${prefix}*`)) as string[];
     assert.equal(keys.length, 6);
     assert.deepEqual([...new Set(keys.map((key) => key.slice(0, key.indexOf(':'))))], [`{${prefix}}`]);
   });
@@ -208,7 +254,13 @@ describeOwnRedis('a redis read store in trouble', (redis) => {
   afterEach(() => store.close());
 
   const readsAreRefused = async (): Promise<void> => {
-    for (const read of [() => listed(store), () => listed(store, { where: { field: 'name', op: 'contains', value: '?' } }), () => store.get('things', '1'), () => store.getMany('things', ['9']), () => store.idsNamed('things', '1')]) {
+    for (const read of [
+      () => listed(store),
+      () => listed(store, { where: { field: 'name', op: 'contains', value: '?' } }),
+      () => store.get('things', '1'),
+      () => store.getMany('things', ['9']),
+      () => store.idsNamed('things', '1'),
+    ]) {
       await assert.rejects(read(), unavailable);
     }
     assert.equal(lost, 1);
@@ -254,7 +306,13 @@ describeOwnRedis('a redis read store in trouble', (redis) => {
     await redis().command('FLUSHALL');
     await assert.rejects(listed(store), unavailable);
     assert.deepEqual(await store.resume(), { position: 0, event: '' });
-    for (const read of [() => listed(store), () => store.get('things', '1'), () => store.getMany('things', ['1']), () => store.idsNamed('things', '1'), async () => store.guard('things', '1')]) {
+    for (const read of [
+      () => listed(store),
+      () => store.get('things', '1'),
+      () => store.getMany('things', ['1']),
+      () => store.idsNamed('things', '1'),
+      async () => store.guard('things', '1'),
+    ]) {
       await assert.rejects(read(), unavailable);
     }
     assert.deepEqual([await store.forRunner.get('things', '1'), lost], [undefined, 1]);
@@ -291,7 +349,11 @@ describeOwnRedis('a redis read store in trouble', (redis) => {
   });
   it('starts afresh when the collections have other fields than before', async () => {
     await store.close();
-    store = redisReadStore({ url: redis().url, prefix, collections: contractCollections.map((spec) => ({ ...spec, filters: ['colour'] })) });
+    store = redisReadStore({
+      url: redis().url,
+      prefix,
+      collections: contractCollections.map((spec) => ({ ...spec, filters: ['colour'] })),
+    });
     assert.deepEqual(await store.resume(), { position: 0, event: '' });
     assert.deepEqual(await listed(store), { ids: [], total: 0 });
   });
@@ -311,19 +373,31 @@ describeOwnRedis('a redis read store in trouble', (redis) => {
     await write([removed('1')], 1);
     await redis().kill();
     await redis().start();
-    while ((await listed(store).catch((error: Error) => error.message)) !== 'The read models are behind') await pause(5);
+    while ((await listed(store).catch((error: Error) => error.message)) !== 'The read models are behind')
+      await pause(5);
     await readsAreRefused();
   });
   it('survives killed connections without a wrong answer', async () => {
     const answers = new Set<string>();
     let refused = 0;
     for (let kills = 0; kills < 5; kills++) {
-      const reads = Array.from({ length: 50 }, () => listed(store).then(({ ids }) => answers.add(ids.join()), (error) => { assert.ok(unavailable(error)); refused++; }));
+      const reads = Array.from({ length: 50 }, () =>
+        listed(store).then(
+          ({ ids }) => answers.add(ids.join()),
+          (error) => {
+            assert.ok(unavailable(error));
+            refused++;
+          },
+        ),
+      );
       await redis().command('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes');
       await Promise.all(reads);
       await eventually(() => listed(store));
     }
-    assert.deepEqual([...answers].filter((ids) => ids !== '1,2'), []);
+    assert.deepEqual(
+      [...answers].filter((ids) => ids !== '1,2'),
+      [],
+    );
     assert.ok(refused <= 250);
     assert.equal(await eventually(() => write([put(thing('3'))], 1)), true);
     assert.deepEqual(await listed(store), { ids: ['1', '2', '3'], total: 3 });
@@ -351,7 +425,8 @@ describeOwnRedis('a redis read store in trouble', (redis) => {
     try {
       await behind.resume();
       proxy.silence();
-      for (const outcome of await Promise.allSettled(Array.from({ length: 20 }, () => listed(behind)))) assert.ok(outcome.status === 'rejected' && unavailable(outcome.reason));
+      for (const outcome of await Promise.allSettled(Array.from({ length: 20 }, () => listed(behind))))
+        assert.ok(outcome.status === 'rejected' && unavailable(outcome.reason));
       assert.deepEqual(await eventually(() => listed(behind)), { ids: ['1', '2'], total: 2 });
       assert.equal(proxy.connections(), 2);
     } finally {

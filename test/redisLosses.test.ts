@@ -24,13 +24,20 @@ describeOwnRedis('answers of two nodes while Redis loses what it holds', functio
     nodes = [first];
     const log = `esdb://admin:${encodeURIComponent(adminPassword)}@localhost:${port}?tlsCAFile=${join(first.folder, 'esdb-certificate.pem')}`;
     nodes.push(await startService({ ...settings, EVENTSTORE_URL: log }));
-    const made = async (method: string, path: string, body: unknown) => assert.equal((await first.ask(method, path, body)).status, 200);
-    await made('POST', '/authorization/roles', { name: 'lister', allowedMethods: [{ provenance: 'operations-manager', name: 'getAutomations' }] });
+    const made = async (method: string, path: string, body: unknown) =>
+      assert.equal((await first.ask(method, path, body)).status, 200);
+    await made('POST', '/authorization/roles', {
+      name: 'lister',
+      allowedMethods: [{ provenance: 'operations-manager', name: 'getAutomations' }],
+    });
     await made('POST', '/authorization/accounts', { username: 'lister', password, assignedRoles: ['lister'] });
     await made('POST', `${om}/automations`, { name: 'kept' });
-    for (let n = 0; n < mappings; n++) await made('PATCH', `/group-mappings/redis/${n}`, { updates: { platformGroups: ['0'] } });
+    for (let n = 0; n < mappings; n++)
+      await made('PATCH', `/group-mappings/redis/${n}`, { updates: { platformGroups: ['0'] } });
   });
-  after(async () => { for (const node of nodes.reverse()) await node.stop(); });
+  after(async () => {
+    for (const node of nodes.reverse()) await node.stop();
+  });
 
   /** Asks both nodes all the time until told to stop: `wrong` is what is neither right nor 503. */
   const load = () => {
@@ -46,7 +53,9 @@ describeOwnRedis('answers of two nodes while Redis loses what it holds', functio
     const asks: readonly ((node: TestService, n: number) => Promise<void>)[] = [
       async ({ ask }, n) => {
         const { value, position } = acknowledged[n]!;
-        const answer = await ask('GET', `/group-mappings/redis/${n}`, undefined, { 'X-Min-Position': String(position) });
+        const answer = await ask('GET', `/group-mappings/redis/${n}`, undefined, {
+          'X-Min-Position': String(position),
+        });
         judge('one', answer, () => Number(answer.body.platformGroups[0]) >= value);
       },
       async ({ ask }) => {
@@ -67,9 +76,12 @@ describeOwnRedis('answers of two nodes while Redis loses what it holds', functio
       },
       async ({ ask }, n) => {
         const { value } = acknowledged[n]!;
-        const answer = await ask('PATCH', `/group-mappings/redis/${n}`, { updates: { platformGroups: [String(value + 1)] } });
+        const answer = await ask('PATCH', `/group-mappings/redis/${n}`, {
+          updates: { platformGroups: [String(value + 1)] },
+        });
         judge('change', answer, () => true);
-        if (answer.status === 200) acknowledged[n] = { value: value + 1, position: Number(answer.headers.get('x-event-position')) };
+        if (answer.status === 200)
+          acknowledged[n] = { value: value + 1, position: Number(answer.headers.get('x-event-position')) };
       },
       async ({ ask }) => {
         const answer = await ask('POST', '/login', { username: 'lister', password }, {}, null);
@@ -78,26 +90,52 @@ describeOwnRedis('answers of two nodes while Redis loses what it holds', functio
     ];
     const running = Array.from({ length: clients }, async (_, client) => {
       // Each changes mappings of its own.
-      for (let n = client; !stopped; n += clients) await asks[Math.floor(n / clients) % asks.length]!(nodes[client % nodes.length]!, n % mappings);
+      for (let n = client; !stopped; n += clients)
+        await asks[Math.floor(n / clients) % asks.length]!(nodes[client % nodes.length]!, n % mappings);
     });
-    return { wrong, count, stop: async (): Promise<void> => { stopped = true; await Promise.all(running); } };
+    return {
+      wrong,
+      count,
+      stop: async (): Promise<void> => {
+        stopped = true;
+        await Promise.all(running);
+      },
+    };
   };
 
   const kinds = ['meta', 'texts', 'index', 'notices', 'lease', 'fence'];
   const anyKey = async (): Promise<string> => {
     const kind = kinds[Math.floor(Math.random() * kinds.length)]!;
-    return (await redis().command('KEYS', `*:${kind}`) as string[])[0] ?? kind;
+    return ((await redis().command('KEYS', `*:${kind}`)) as string[])[0] ?? kind;
   };
   const losses: Readonly<Record<string, readonly [times: number, lose: () => Promise<unknown>]>> = {
-    'FLUSHALL': [60, () => redis().command('FLUSHALL')],
+    FLUSHALL: [60, () => redis().command('FLUSHALL')],
     'keys deleted': [30, async () => redis().command('DEL', await anyKey())],
     'keys overwritten by somebody': [30, async () => redis().command('SET', await anyKey(), 'mine')],
-    'keys that are lists of somebody\'s': [30, async () => redis().command('EVAL', "redis.call('DEL', KEYS[1]) return redis.call('LPUSH', KEYS[1], 'mine')", '1', await anyKey())],
-    'keys evicted': [30, async () => {
-      await redis().command('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-random', 'maxmemory', '1');
-      await redis().command('CONFIG', 'SET', 'maxmemory', '0');
-    }],
-    'restarts': [5, async () => { await redis().kill(); await redis().start(); }],
+    "keys that are lists of somebody's": [
+      30,
+      async () =>
+        redis().command(
+          'EVAL',
+          "redis.call('DEL', KEYS[1]) return redis.call('LPUSH', KEYS[1], 'mine')",
+          '1',
+          await anyKey(),
+        ),
+    ],
+    'keys evicted': [
+      30,
+      async () => {
+        await redis().command('CONFIG', 'SET', 'maxmemory-policy', 'allkeys-random', 'maxmemory', '1');
+        await redis().command('CONFIG', 'SET', 'maxmemory', '0');
+      },
+    ],
+    restarts: [
+      5,
+      async () => {
+        await redis().kill();
+        await redis().start();
+      },
+    ],
   };
 
   for (const [what, [times, lose]] of Object.entries(losses)) {

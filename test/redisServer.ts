@@ -66,21 +66,35 @@ const ownRedis = async (options: readonly string[]): Promise<OwnRedis> => {
   };
 };
 
-const installed = (process.env['PATH'] ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'redis-server')));
+const installed = (process.env['PATH'] ?? '')
+  .split(delimiter)
+  .some((folder) => existsSync(join(folder, 'redis-server')));
 
 const runnable = (title: string): boolean => {
   if (installed || process.env['CI'] === 'true') return true;
-  describe(title, () => { it('is not tested here: needs redis-server on the PATH (apt-get install redis-server)'); });
+  describe(title, () => {
+    it('is not tested here: needs redis-server on the PATH (apt-get install redis-server)');
+  });
   return false;
 };
 
-/** A suite with a Redis of its own, which it may flush, stop and break. Skipped without redis-server; in CI that fails. */
-export const describeOwnRedis = (title: string, suite: (redis: () => OwnRedis) => void, options: readonly string[] = []): void => {
+/**
+ * A suite with a Redis of its own, which it may flush, stop and break. Skipped without redis-server; in CI that fails.
+ */
+export const describeOwnRedis = (
+  title: string,
+  suite: (redis: () => OwnRedis) => void,
+  options: readonly string[] = [],
+): void => {
   if (!runnable(title)) return;
   describe(title, () => {
     let redis: OwnRedis | undefined;
-    before(async () => { redis = await ownRedis(options); });
-    after(async () => { await redis?.remove(); });
+    before(async () => {
+      redis = await ownRedis(options);
+    });
+    after(async () => {
+      await redis?.remove();
+    });
     suite(() => redis!);
   });
 };
@@ -97,7 +111,7 @@ export const describeRedis = (title: string, suite: (redis: () => Redis) => void
   describe(title, () => {
     const redis = redisAt(url);
     after(async () => {
-      const keys = await redis.command('KEYS', `{test-${run}-*`) as string[];
+      const keys = (await redis.command('KEYS', `{test-${run}-*`)) as string[];
       if (keys.length > 0) await redis.command('UNLINK', ...keys);
     });
     suite(() => redis);

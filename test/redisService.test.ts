@@ -6,14 +6,23 @@ import { until } from './until.ts';
 
 describeOwnRedis('the service over Redis', (redis) => {
   let service: TestService;
-  before(async () => { service = await startService({ READSTORE_URL: redis().url }); });
+  before(async () => {
+    service = await startService({ READSTORE_URL: redis().url });
+  });
   after(() => service.stop());
 
   const troubles: Record<string, () => Promise<unknown>> = {
-    'FLUSHALL': () => redis().command('FLUSHALL'),
+    FLUSHALL: () => redis().command('FLUSHALL'),
     'killed connections': () => redis().command('CLIENT', 'KILL', 'TYPE', 'normal'),
-    'a crash that forgets everything': async () => { await redis().kill(); await redis().start(); },
-    'an outage': async () => { await redis().kill(); await pause(300); await redis().start(); },
+    'a crash that forgets everything': async () => {
+      await redis().kill();
+      await redis().start();
+    },
+    'an outage': async () => {
+      await redis().kill();
+      await pause(300);
+      await redis().start();
+    },
   };
 
   for (const [trouble, happen] of Object.entries(troubles)) {
@@ -32,12 +41,19 @@ describeOwnRedis('the service over Redis', (redis) => {
       const reading = (async () => {
         while (!stop) {
           const least = acknowledged;
-          if (least < 0) { await new Promise(setImmediate); continue; }
+          if (least < 0) {
+            await new Promise(setImmediate);
+            continue;
+          }
           const single = await service.ask('GET', path);
-          if (single.status === 200 ? Number(single.body.platformGroups[0]) < least : single.status !== 503) wrong.push(`GET ${single.status} ${single.text}, acknowledged ${least}`);
+          if (single.status === 200 ? Number(single.body.platformGroups[0]) < least : single.status !== 503)
+            wrong.push(`GET ${single.status} ${single.text}, acknowledged ${least}`);
           const list = await service.ask('GET', '/group-mappings?limit=100');
-          const found = list.body?.results?.find(({ externalGroup }: { externalGroup: string }) => externalGroup === trouble);
-          if (list.status === 200 ? !(Number(found?.platformGroups[0]) >= least) : list.status !== 503) wrong.push(`list ${list.status} ${list.text}, acknowledged ${least}`);
+          const found = list.body?.results?.find(
+            ({ externalGroup }: { externalGroup: string }) => externalGroup === trouble,
+          );
+          if (list.status === 200 ? !(Number(found?.platformGroups[0]) >= least) : list.status !== 503)
+            wrong.push(`list ${list.status} ${list.text}, acknowledged ${least}`);
         }
       })();
       try {

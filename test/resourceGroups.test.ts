@@ -1,40 +1,92 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { hasId, idsIn, noIds, withIds, withoutIds } from '../src/domain/lifecycle-manager/idSets.ts';
-import { changeMembers, create, drop, type GroupEvent, remove, removeIfThere, resourceGroup } from '../src/domain/lifecycle-manager/resourceGroups.ts';
+import {
+  changeMembers,
+  create,
+  drop,
+  type GroupEvent,
+  remove,
+  removeIfThere,
+  resourceGroup,
+} from '../src/domain/lifecycle-manager/resourceGroups.ts';
 import { specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';
 
 const given = specification(resourceGroup);
-const created: GroupEvent = { type: 'resourceGroupCreated', data: { modelId: 'm', name: 'Edge', description: '', instances: ['a', 'b'] } };
-const changed = (added: string[], removed: string[]): GroupEvent => ({ type: 'resourceGroupMembersChanged', data: { added, removed } });
+const created: GroupEvent = {
+  type: 'resourceGroupCreated',
+  data: { modelId: 'm', name: 'Edge', description: '', instances: ['a', 'b'] },
+};
+const changed = (added: string[], removed: string[]): GroupEvent => ({
+  type: 'resourceGroupMembersChanged',
+  data: { added, removed },
+});
 const deleted: GroupEvent = { type: 'resourceGroupDeleted', data: {} };
 
 describe('A group of instances', () => {
   it('begins with the instances that it is given, each once', () => {
-    given().when(create, { modelId: 'm', name: 'Edge', instances: ['one', 'two', 'a'] }, { modelExists: true, found: ['a', 'b', 'a'] }).then(created);
-    given().when(create, { modelId: 'm', name: 'Edge', instances: ['one', 'two'] }, { modelExists: true, found: ['a', undefined] }).thenRefused('not_found', /two.*\/instances\/1/);
+    given()
+      .when(
+        create,
+        { modelId: 'm', name: 'Edge', instances: ['one', 'two', 'a'] },
+        { modelExists: true, found: ['a', 'b', 'a'] },
+      )
+      .then(created);
+    given()
+      .when(
+        create,
+        { modelId: 'm', name: 'Edge', instances: ['one', 'two'] },
+        { modelExists: true, found: ['a', undefined] },
+      )
+      .thenRefused('not_found', /two.*\/instances\/1/);
     given().when(create, { modelId: 'm', name: 'Edge' }, { modelExists: false, found: [] }).thenRefused('not_found');
   });
 
   it('takes in and lets go; members that come again and strangers that go are nothing', () => {
     const input = { instancesToAdd: ['a', 'c'], instancesToRemove: ['b', 'd'] };
     const refs = { toAdd: ['a', 'c'], toRemove: ['b', 'd'] };
-    given(created).when(changeMembers, input, refs).then(changed(['c'], ['b']));
-    given(created, changed(['c'], ['b'])).when(changeMembers, input, refs).thenNothing();
+    given(created)
+      .when(changeMembers, input, refs)
+      .then(changed(['c'], ['b']));
+    given(created, changed(['c'], ['b']))
+      .when(changeMembers, input, refs)
+      .thenNothing();
     given(created).when(changeMembers, {}, { toAdd: [], toRemove: [] }).thenNothing();
   });
 
   it('refuses who is not there, naming all, and who is to come and go', () => {
-    given(created).when(changeMembers, { instancesToAdd: ['a', 'x'], instancesToRemove: ['y'] }, { toAdd: ['a', undefined], toRemove: [undefined] }).thenRefused('not_found', /x, y.*\/instancesToAdd\/1.*\/instancesToRemove\/0/);
-    given(created).when(changeMembers, { instancesToAdd: ['x'], instancesToRemove: ['x'] }, { toAdd: [undefined], toRemove: [undefined] }).thenRefused('invalid', /\/instancesToRemove\/0/);
-    given(created).when(changeMembers, { instancesToAdd: ['name of c'], instancesToRemove: ['c'] }, { toAdd: ['c'], toRemove: ['c'] }).thenRefused('invalid', /\/instancesToRemove\/0/);
+    given(created)
+      .when(
+        changeMembers,
+        { instancesToAdd: ['a', 'x'], instancesToRemove: ['y'] },
+        { toAdd: ['a', undefined], toRemove: [undefined] },
+      )
+      .thenRefused('not_found', /x, y.*\/instancesToAdd\/1.*\/instancesToRemove\/0/);
+    given(created)
+      .when(
+        changeMembers,
+        { instancesToAdd: ['x'], instancesToRemove: ['x'] },
+        { toAdd: [undefined], toRemove: [undefined] },
+      )
+      .thenRefused('invalid', /\/instancesToRemove\/0/);
+    given(created)
+      .when(
+        changeMembers,
+        { instancesToAdd: ['name of c'], instancesToRemove: ['c'] },
+        { toAdd: ['c'], toRemove: ['c'] },
+      )
+      .thenRefused('invalid', /\/instancesToRemove\/0/);
   });
 
   it('loses an instance that goes, and goes itself', () => {
-    given(created).when(drop, { instance: 'b' }).then(changed([], ['b']));
-    given(created, changed([], ['b'])).when(drop, { instance: 'b' }).thenNothing();
+    given(created)
+      .when(drop, { instance: 'b' })
+      .then(changed([], ['b']));
+    given(created, changed([], ['b']))
+      .when(drop, { instance: 'b' })
+      .thenNothing();
     given(created).when(remove, {}).then(deleted);
     given(created).when(removeIfThere, {}).then(deleted);
     given(created, deleted).when(removeIfThere, {}).thenNothing();
@@ -44,21 +96,28 @@ describe('A group of instances', () => {
 
 describe('A set of ids', () => {
   it('is what a Set is, whatever comes and goes, and leaves the one before as it was', () => {
-    const id = fc.oneof(fc.string({ unit: fc.constantFrom('a', 'b', '0'), maxLength: 4 }), fc.constantFrom('__proto__', 'constructor', ''));
-    fc.assert(fc.property(fc.array(fc.record({ comes: fc.boolean(), ids: fc.array(id, { maxLength: 5 }) })), (steps) => {
-      let set = noIds;
-      const model = new Set<string>();
-      for (const { comes, ids } of steps) {
-        const [before, text] = [set, JSON.stringify(set)];
-        set = comes ? withIds(set, ids) : withoutIds(set, ids);
-        for (const one of ids) if (comes) model.add(one); else model.delete(one);
-        assert.equal(JSON.stringify(before), text);
-        assert.equal(set.size, model.size);
-        assert.deepEqual([...idsIn(set)].sort(), [...model].sort());
-        for (const one of ids) assert.equal(hasId(set, one), model.has(one));
-      }
-      assert.deepEqual(withoutIds(set, [...model]), noIds, 'nothing is left behind');
-    }));
+    const id = fc.oneof(
+      fc.string({ unit: fc.constantFrom('a', 'b', '0'), maxLength: 4 }),
+      fc.constantFrom('__proto__', 'constructor', ''),
+    );
+    fc.assert(
+      fc.property(fc.array(fc.record({ comes: fc.boolean(), ids: fc.array(id, { maxLength: 5 }) })), (steps) => {
+        let set = noIds;
+        const model = new Set<string>();
+        for (const { comes, ids } of steps) {
+          const [before, text] = [set, JSON.stringify(set)];
+          set = comes ? withIds(set, ids) : withoutIds(set, ids);
+          for (const one of ids)
+            if (comes) model.add(one);
+            else model.delete(one);
+          assert.equal(JSON.stringify(before), text);
+          assert.equal(set.size, model.size);
+          assert.deepEqual([...idsIn(set)].sort(), [...model].sort());
+          for (const one of ids) assert.equal(hasId(set, one), model.has(one));
+        }
+        assert.deepEqual(withoutIds(set, [...model]), noIds, 'nothing is left behind');
+      }),
+    );
   });
 });
 
@@ -73,18 +132,33 @@ describe('Groups over HTTP', () => {
     some = await people(service);
     for (const model of ['VLAN', 'Other']) {
       ok(await service.ask('POST', models, { name: model, schema: {} }));
-      for (const name of ['a', 'b', 'c', `only in ${model}`]) ids[`${model} ${name}`] = ok(await service.ask('POST', `${models}/${model}/instances`, { name, instanceData: {} })).data._id;
+      for (const name of ['a', 'b', 'c', `only in ${model}`])
+        ids[`${model} ${name}`] = ok(
+          await service.ask('POST', `${models}/${model}/instances`, { name, instanceData: {} }),
+        ).data._id;
     }
   });
   after(() => service.stop());
   afterEach(() => assert.deepEqual(service.lines, []));
-  const patch = (group: string, body: object, headers: Record<string, string> = {}) => service.ask('PATCH', `${path}/${group}`, body, headers);
+  const patch = (group: string, body: object, headers: Record<string, string> = {}) =>
+    service.ask('PATCH', `${path}/${group}`, body, headers);
 
   it('are made, listed, found and deleted', async () => {
-    const answer = ok(await some.member('POST', path, { name: 'Edge', description: 'At the edge', instances: ['a', ids['VLAN b']] }));
+    const answer = ok(
+      await some.member('POST', path, { name: 'Edge', description: 'At the edge', instances: ['a', ids['VLAN b']] }),
+    );
     assert.deepEqual(answer.metadata, { added: 2, removed: 0, total: 2 });
     const { data } = answer;
-    assert.deepEqual(Object.keys(data).sort(), ['_id', 'created', 'createdBy', 'description', 'lastUpdated', 'lastUpdatedBy', 'modelId', 'name']);
+    assert.deepEqual(Object.keys(data).sort(), [
+      '_id',
+      'created',
+      'createdBy',
+      'description',
+      'lastUpdated',
+      'lastUpdatedBy',
+      'modelId',
+      'name',
+    ]);
     assert.equal(data.createdBy.username, 'member');
     assert.deepEqual(ok(await some.reader('GET', `${path}/Edge`)).data, data);
     assert.deepEqual(ok(await some.reader('GET', path)).data, [data]);
@@ -97,9 +171,20 @@ describe('Groups over HTTP', () => {
   });
 
   it('change their members by id or name, of model and group by either', async () => {
-    const { data: { _id, modelId } } = ok(await service.ask('POST', path, { name: 'Core' }));
-    assert.deepEqual(ok(await patch('Core', { instancesToAdd: ['a', ids['VLAN b']] })).metadata, { added: 2, removed: 0, total: 2 });
-    const both = ok(await service.ask('PATCH', `${models}/${modelId}/groups/${_id}`, { instancesToAdd: ['c', 'a'], instancesToRemove: ['b', 'only in VLAN'] }));
+    const {
+      data: { _id, modelId },
+    } = ok(await service.ask('POST', path, { name: 'Core' }));
+    assert.deepEqual(ok(await patch('Core', { instancesToAdd: ['a', ids['VLAN b']] })).metadata, {
+      added: 2,
+      removed: 0,
+      total: 2,
+    });
+    const both = ok(
+      await service.ask('PATCH', `${models}/${modelId}/groups/${_id}`, {
+        instancesToAdd: ['c', 'a'],
+        instancesToRemove: ['b', 'only in VLAN'],
+      }),
+    );
     assert.deepEqual(both.metadata, { added: 1, removed: 1, total: 2 });
     const again = await patch('Core', { instancesToAdd: ['c', 'a'], instancesToRemove: ['b'] });
     assert.deepEqual([ok(again).metadata, again.body.data], [{ added: 0, removed: 0, total: 2 }, both.data]);
@@ -108,10 +193,20 @@ describe('Groups over HTTP', () => {
 
   it('refuse strangers and those of other models, naming all, and change nothing', async () => {
     const before = ok(await service.ask('GET', `${path}/Core`)).data;
-    const answer = await patch('Core', { instancesToAdd: ['b', 'nobody', ids['Other a']], instancesToRemove: ['only in Other'] });
+    const answer = await patch('Core', {
+      instancesToAdd: ['b', 'nobody', ids['Other a']],
+      instancesToRemove: ['only in Other'],
+    });
     refused(answer, 404);
-    assert.deepEqual(answer.body.metadata.errors.map(({ path }: { path: string }) => path), ['/instancesToAdd/1', '/instancesToAdd/2', '/instancesToRemove/0']);
-    refused(await patch('Core', { instancesToAdd: ['a'], instancesToRemove: [ids['VLAN a']] }), 400, /\/instancesToRemove\/0/);
+    assert.deepEqual(
+      answer.body.metadata.errors.map(({ path }: { path: string }) => path),
+      ['/instancesToAdd/1', '/instancesToAdd/2', '/instancesToRemove/0'],
+    );
+    refused(
+      await patch('Core', { instancesToAdd: ['a'], instancesToRemove: [ids['VLAN a']] }),
+      400,
+      /\/instancesToRemove\/0/,
+    );
     refused(await patch('Core', { instancesToAdd: [{ _id: ids['VLAN a'] }] }), 400, /\/instancesToAdd\/0/);
     refused(await patch('nothing', {}), 404);
     refused(await service.ask('PATCH', `${models}/nothing/groups/Core`, {}), 404);
@@ -121,8 +216,17 @@ describe('Groups over HTTP', () => {
   });
 
   it('answer a retry as the first time', async () => {
-    const [first, second] = [await patch('Core', { instancesToAdd: ['b'] }, { 'Idempotency-Key': 'once' }), await patch('Core', { instancesToAdd: ['b'] }, { 'Idempotency-Key': 'once' })];
-    assert.deepEqual([ok(first).metadata, ok(second).metadata], [{ added: 1, removed: 0, total: 3 }, { added: 1, removed: 0, total: 3 }]);
+    const [first, second] = [
+      await patch('Core', { instancesToAdd: ['b'] }, { 'Idempotency-Key': 'once' }),
+      await patch('Core', { instancesToAdd: ['b'] }, { 'Idempotency-Key': 'once' }),
+    ];
+    assert.deepEqual(
+      [ok(first).metadata, ok(second).metadata],
+      [
+        { added: 1, removed: 0, total: 3 },
+        { added: 1, removed: 0, total: 3 },
+      ],
+    );
     assert.equal(second.headers.get('idempotency-replayed'), 'true');
   });
 
@@ -130,6 +234,10 @@ describe('Groups over HTTP', () => {
     ok(await service.ask('DELETE', `${models}/VLAN/instances/a`));
     assert.deepEqual(ok(await patch('Core', {})).metadata, { added: 0, removed: 0, total: 2 });
     ok(await service.ask('POST', `${models}/VLAN/instances`, { name: 'a', instanceData: {} }));
-    assert.deepEqual(ok(await patch('Core', { instancesToAdd: ['a'] })).metadata, { added: 1, removed: 0, total: 3 }, 'a new one of that name is another one');
+    assert.deepEqual(
+      ok(await patch('Core', { instancesToAdd: ['a'] })).metadata,
+      { added: 1, removed: 0, total: 3 },
+      'a new one of that name is another one',
+    );
   });
 });

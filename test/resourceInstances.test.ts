@@ -1,26 +1,54 @@
 import assert from 'node:assert/strict';
-import { admit, amend, create, type InstanceEvent, remove, removeIfThere, replace, resourceInstance } from '../src/domain/lifecycle-manager/resourceInstances.ts';
+import {
+  admit,
+  amend,
+  create,
+  type InstanceEvent,
+  remove,
+  removeIfThere,
+  replace,
+  resourceInstance,
+} from '../src/domain/lifecycle-manager/resourceInstances.ts';
 import { specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';
 
 const given = specification(resourceInstance);
-const content = { modelId: 'm', name: 'edge-1', description: '', instanceData: { vlan: 5, community: { $sealed: 'x', tag: 't' } } };
+const content = {
+  modelId: 'm',
+  name: 'edge-1',
+  description: '',
+  instanceData: { vlan: 5, community: { $sealed: 'x', tag: 't' } },
+};
 const created: InstanceEvent = { type: 'resourceInstanceCreated', data: content };
 const deleted: InstanceEvent = { type: 'resourceInstanceDeleted', data: {} };
 const refs = { modelExists: true, faults: [], instanceData: content.instanceData };
 
 describe('An instance of a resource model', () => {
   it('is made with data that fit', () => {
-    given().when(create, { modelId: 'm', name: 'edge-1', instanceData: { vlan: 5 } }, refs).then(created);
-    given().when(create, { modelId: 'm', name: 'edge-1', instanceData: {} }, { ...refs, modelExists: false }).thenRefused('not_found');
-    given().when(create, { modelId: 'm', name: 'edge-1', instanceData: {} }, { ...refs, faults: [{ message: 'is required', path: '/instanceData/vlan' }] }).thenRefused('unprocessable', /\/instanceData\/vlan/);
+    given()
+      .when(create, { modelId: 'm', name: 'edge-1', instanceData: { vlan: 5 } }, refs)
+      .then(created);
+    given()
+      .when(create, { modelId: 'm', name: 'edge-1', instanceData: {} }, { ...refs, modelExists: false })
+      .thenRefused('not_found');
+    given()
+      .when(
+        create,
+        { modelId: 'm', name: 'edge-1', instanceData: {} },
+        { ...refs, faults: [{ message: 'is required', path: '/instanceData/vlan' }] },
+      )
+      .thenRefused('unprocessable', /\/instanceData\/vlan/);
   });
 
   it('is replaced; the same again is nothing', () => {
     given(created).when(replace, { name: 'edge-1', instanceData: {} }, refs).thenNothing();
-    given(created).when(replace, { name: 'edge-2', instanceData: {} }, { ...refs, instanceData: { vlan: 6 } }).then({ type: 'resourceInstanceChanged', data: { name: 'edge-2', instanceData: { vlan: 6 } } });
-    given(created, { type: 'resourceInstanceChanged', data: { name: 'edge-2' } }).when(replace, { name: 'edge-2', instanceData: {} }, refs).thenNothing();
+    given(created)
+      .when(replace, { name: 'edge-2', instanceData: {} }, { ...refs, instanceData: { vlan: 6 } })
+      .then({ type: 'resourceInstanceChanged', data: { name: 'edge-2', instanceData: { vlan: 6 } } });
+    given(created, { type: 'resourceInstanceChanged', data: { name: 'edge-2' } })
+      .when(replace, { name: 'edge-2', instanceData: {} }, refs)
+      .thenNothing();
   });
 
   it('goes', () => {
@@ -36,11 +64,22 @@ describe('An instance of a resource model', () => {
   });
 
   it('gets new data, or some members, as a part of an action, if it is there still; always with an event, so that it is carried out once', () => {
-    const merged: InstanceEvent = { type: 'resourceInstanceChanged', data: { instanceData: { ...content.instanceData, vlan: 6 } } };
-    given(created).when(amend, { merge: { vlan: 6 } }).then(merged);
-    given(created, merged).when(amend, { merge: { vlan: 6 } }).then(merged);
-    given(created).when(amend, { instanceData: { vlan: 7 } }).then({ type: 'resourceInstanceChanged', data: { instanceData: { vlan: 7 } } });
-    given(created, deleted).when(amend, { instanceData: { vlan: 7 } }).thenNothing();
+    const merged: InstanceEvent = {
+      type: 'resourceInstanceChanged',
+      data: { instanceData: { ...content.instanceData, vlan: 6 } },
+    };
+    given(created)
+      .when(amend, { merge: { vlan: 6 } })
+      .then(merged);
+    given(created, merged)
+      .when(amend, { merge: { vlan: 6 } })
+      .then(merged);
+    given(created)
+      .when(amend, { instanceData: { vlan: 7 } })
+      .then({ type: 'resourceInstanceChanged', data: { instanceData: { vlan: 7 } } });
+    given(created, deleted)
+      .when(amend, { instanceData: { vlan: 7 } })
+      .thenNothing();
   });
 });
 
@@ -52,7 +91,15 @@ describe('Instances over HTTP', () => {
   before(async () => {
     service = await startService();
     some = await people(service);
-    const schema = { type: 'object', required: ['vlan'], additionalProperties: false, properties: { vlan: { type: 'integer', minimum: 1, maximum: 4094 }, community: { type: 'string', pattern: '^[a-z]{4,}$' } } };
+    const schema = {
+      type: 'object',
+      required: ['vlan'],
+      additionalProperties: false,
+      properties: {
+        vlan: { type: 'integer', minimum: 1, maximum: 4094 },
+        community: { type: 'string', pattern: '^[a-z]{4,}$' },
+      },
+    };
     for (const name of ['VLAN', 'Other']) ok(await service.ask('POST', models, { name, schema }));
   });
   after(() => service.stop());
@@ -60,12 +107,26 @@ describe('Instances over HTTP', () => {
 
   it('are made, found by id and name, replaced and deleted', async () => {
     const model = ok(await service.ask('GET', `${models}/VLAN`)).data;
-    const made = ok(await some.member('POST', path, { name: 'guests', description: 'Visitors', instanceData: { vlan: 20 } })).data;
+    const made = ok(
+      await some.member('POST', path, { name: 'guests', description: 'Visitors', instanceData: { vlan: 20 } }),
+    ).data;
     assert.deepEqual([made.modelId, made.instanceData, made.createdBy.username], [model._id, { vlan: 20 }, 'member']);
-    for (const at of [`${path}/guests`, `${models}/${model._id}/instances/${made._id}`]) assert.deepEqual(ok(await some.reader('GET', at)).data, made);
-    assert.equal(ok(await service.ask('PUT', `${path}/guests`, { name: 'visitors', instanceData: { vlan: 21 } })).data.description, '');
+    for (const at of [`${path}/guests`, `${models}/${model._id}/instances/${made._id}`])
+      assert.deepEqual(ok(await some.reader('GET', at)).data, made);
+    assert.equal(
+      ok(await service.ask('PUT', `${path}/guests`, { name: 'visitors', instanceData: { vlan: 21 } })).data.description,
+      '',
+    );
     refused(await service.ask('GET', `${path}/guests`), 404);
-    refused(await service.ask('PUT', `${path}/visitors`, { name: 'visitors', instanceData: { vlan: 22 } }, { 'If-Match': '"0"' }), 412);
+    refused(
+      await service.ask(
+        'PUT',
+        `${path}/visitors`,
+        { name: 'visitors', instanceData: { vlan: 22 } },
+        { 'If-Match': '"0"' },
+      ),
+      412,
+    );
     assert.equal(ok(await service.ask('DELETE', `${path}/visitors`)).data.name, 'visitors');
     refused(await service.ask('GET', `${path}/${made._id}`), 404);
     const { revision } = { revision: (await service.ask('GET', `${models}/VLAN`)).headers.get('etag') };
@@ -75,18 +136,36 @@ describe('Instances over HTTP', () => {
   it('have names that are unique within their model, and stay within it', async () => {
     const one = ok(await service.ask('POST', path, { name: 'same', instanceData: { vlan: 1 } })).data;
     refused(await service.ask('POST', path, { name: 'same', instanceData: { vlan: 2 } }), 409, /name/);
-    const other = ok(await service.ask('POST', `${models}/Other/instances`, { name: 'same', instanceData: { vlan: 2 } })).data;
-    assert.deepEqual([ok(await service.ask('GET', `${path}/same`)).data._id, ok(await service.ask('GET', `${models}/Other/instances/same`)).data._id], [one._id, other._id]);
-    for (const [method, body] of [['GET'], ['PUT', { name: 'x', instanceData: { vlan: 3 } }], ['DELETE']] as const) refused(await service.ask(method, `${path}/${other._id}`, body), 404);
-    assert.deepEqual(ok(await service.ask('GET', `${path}?multiContains[name]=sam`)).data.map(({ _id }: { _id: string }) => _id), [one._id]);
+    const other = ok(
+      await service.ask('POST', `${models}/Other/instances`, { name: 'same', instanceData: { vlan: 2 } }),
+    ).data;
+    assert.deepEqual(
+      [
+        ok(await service.ask('GET', `${path}/same`)).data._id,
+        ok(await service.ask('GET', `${models}/Other/instances/same`)).data._id,
+      ],
+      [one._id, other._id],
+    );
+    for (const [method, body] of [['GET'], ['PUT', { name: 'x', instanceData: { vlan: 3 } }], ['DELETE']] as const)
+      refused(await service.ask(method, `${path}/${other._id}`, body), 404);
+    assert.deepEqual(
+      ok(await service.ask('GET', `${path}?multiContains[name]=sam`)).data.map(({ _id }: { _id: string }) => _id),
+      [one._id],
+    );
     assert.equal(ok(await service.ask('GET', path)).metadata.total, 1);
   });
 
   it('are compared as JSON, whatever their members are called', async () => {
     for (const name of ['toString', 'valueOf', 'toJSON', 'constructor', 'hasOwnProperty', 'then', 'length']) {
       const value = { [name]: 1 };
-      const made = ok(await service.ask('POST', models, { name: `Odd ${name}`, schema: { properties: { a: { const: value }, b: { enum: [value] }, c: { uniqueItems: true } } } })).data;
-      const take = (instanceData: object) => service.ask('POST', `${models}/${made._id}/instances`, { name: 'one', instanceData });
+      const made = ok(
+        await service.ask('POST', models, {
+          name: `Odd ${name}`,
+          schema: { properties: { a: { const: value }, b: { enum: [value] }, c: { uniqueItems: true } } },
+        }),
+      ).data;
+      const take = (instanceData: object) =>
+        service.ask('POST', `${models}/${made._id}/instances`, { name: 'one', instanceData });
       refused(await take({ a: { [name]: 2 } }), 422, /\/instanceData\/a/);
       refused(await take({ b: { [name]: 'x' } }), 422, /\/instanceData\/b/);
       refused(await take({ c: [value, value] }), 422, /\/instanceData\/c/);
@@ -99,7 +178,11 @@ describe('Instances over HTTP', () => {
   });
 
   it('refuse data that do not fit, with the path, and what is not there', async () => {
-    refused(await service.ask('POST', path, { name: 'bad', instanceData: { vlan: 5000 } }), 422, /\/instanceData\/vlan/);
+    refused(
+      await service.ask('POST', path, { name: 'bad', instanceData: { vlan: 5000 } }),
+      422,
+      /\/instanceData\/vlan/,
+    );
     refused(await service.ask('POST', path, { name: 'bad', instanceData: {} }), 422, /\/instanceData\/vlan/);
     refused(await service.ask('POST', path, { name: 'bad' }), 400, /\/instanceData/);
     refused(await service.ask('POST', path, { name: '', instanceData: {} }), 400, /\/name/);
@@ -115,19 +198,51 @@ describe('Instances over HTTP', () => {
     const instances = `/lifecycle-manager/resources/${_id}/instances`;
     ok(await service.ask('POST', instances, { name: 'one', instanceData: { password: 'secret' } }));
     for (const pattern of ['^s', '^x', '^\\*+$']) {
-      ok(await service.ask('PUT', `/lifecycle-manager/resources/${_id}`, { ...model, schema: { type: 'object', properties: { password: { pattern } } } }));
-      ok(await service.ask('PUT', `${instances}/one`, { name: 'one', instanceData: { password: '********', pattern } }));
+      ok(
+        await service.ask('PUT', `/lifecycle-manager/resources/${_id}`, {
+          ...model,
+          schema: { type: 'object', properties: { password: { pattern } } },
+        }),
+      );
+      ok(
+        await service.ask('PUT', `${instances}/one`, { name: 'one', instanceData: { password: '********', pattern } }),
+      );
     }
-    refused(await service.ask('PUT', `${instances}/one`, { name: 'one', instanceData: { password: 'other' } }), 422, /\/instanceData\/password/);
+    refused(
+      await service.ask('PUT', `${instances}/one`, { name: 'one', instanceData: { password: 'other' } }),
+      422,
+      /\/instanceData\/password/,
+    );
   });
 
   it('keep secrets: shown as a mask, which also stands for them, and checked in clear when they are new', async () => {
-    const made = ok(await service.ask('POST', path, { name: 'secretive', instanceData: { vlan: 1, community: 'private' } })).data;
+    const made = ok(
+      await service.ask('POST', path, { name: 'secretive', instanceData: { vlan: 1, community: 'private' } }),
+    ).data;
     assert.deepEqual(made.instanceData, { vlan: 1, community: '********' });
-    assert.deepEqual(ok(await service.ask('PUT', `${path}/secretive`, { name: 'secretive', instanceData: { vlan: 2, community: '********' } })).data.instanceData, { vlan: 2, community: '********' });
-    const unchanged = await service.ask('PUT', `${path}/secretive`, { name: 'secretive', instanceData: { vlan: 2, community: 'private' } });
+    assert.deepEqual(
+      ok(
+        await service.ask('PUT', `${path}/secretive`, {
+          name: 'secretive',
+          instanceData: { vlan: 2, community: '********' },
+        }),
+      ).data.instanceData,
+      { vlan: 2, community: '********' },
+    );
+    const unchanged = await service.ask('PUT', `${path}/secretive`, {
+      name: 'secretive',
+      instanceData: { vlan: 2, community: 'private' },
+    });
     assert.equal(unchanged.headers.get('etag'), (await service.ask('GET', `${path}/secretive`)).headers.get('etag'));
-    refused(await service.ask('PUT', `${path}/secretive`, { name: 'secretive', instanceData: { vlan: 2, community: 'NO' } }), 422, /\/instanceData\/community/);
-    refused(await service.ask('POST', path, { name: 'bare', instanceData: { vlan: 2, community: '********' } }), 400, /\/instanceData\/community/);
+    refused(
+      await service.ask('PUT', `${path}/secretive`, { name: 'secretive', instanceData: { vlan: 2, community: 'NO' } }),
+      422,
+      /\/instanceData\/community/,
+    );
+    refused(
+      await service.ask('POST', path, { name: 'bare', instanceData: { vlan: 2, community: '********' } }),
+      400,
+      /\/instanceData\/community/,
+    );
   });
 });

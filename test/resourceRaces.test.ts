@@ -21,8 +21,12 @@ describe('Resource models on two nodes', function () {
   const [m, g, a, b] = ['d', 'e', 'a', 'b'].map((letter) => letter.repeat(24)) as [string, string, string, string];
   const action = { _id: '00af', name: 'Deploy', type: 'create', workflow: 'Deploy' };
   const model = (one: TestNode) => one.command(createResourceModel, m, { name: 'VLAN', schema: {}, actions: [action] });
-  const instance = (one: TestNode, id: string, name = id) => one.command(createInstance, id, { modelId: m, name, instanceData: {} });
-  const there = async ({ tools }: TestNode, id = a) => ({ model: (await tools.state(resourceModel, m)).exists, instance: (await tools.state(resourceInstance, id)).exists });
+  const instance = (one: TestNode, id: string, name = id) =>
+    one.command(createInstance, id, { modelId: m, name, instanceData: {} });
+  const there = async ({ tools }: TestNode, id = a) => ({
+    model: (await tools.state(resourceModel, m)).exists,
+    instance: (await tools.state(resourceInstance, id)).exists,
+  });
   const won = (result: unknown): boolean => typeof result === 'object';
 
   // Turn, name, instance.
@@ -65,7 +69,9 @@ describe('Resource models on two nodes', function () {
     const [one, two] = [await node(), await node()];
     await model(one);
     await two.catchUp();
-    const results = await Promise.all(Array.from({ length: 6 }, (_, i) => outcome(instance(i % 2 ? one : two, `${i}`.repeat(24), 'wanted'))));
+    const results = await Promise.all(
+      Array.from({ length: 6 }, (_, i) => outcome(instance(i % 2 ? one : two, `${i}`.repeat(24), 'wanted'))),
+    );
     assert.equal(results.filter(won).length, 1, JSON.stringify(results));
   });
 
@@ -111,14 +117,25 @@ describe('Resource models on two nodes', function () {
     assert.equal((await dying.command(deleteResourceModel, m, { withInstances: true })).changed, true);
     const finishing = await node();
     await until(async () => !(await finishing.tools.state(resourceGroup, g)).exists);
-    assert.deepEqual([await there(finishing, a), await there(finishing, b)], [{ model: false, instance: false }, { model: false, instance: false }]);
+    assert.deepEqual(
+      [await there(finishing, a), await there(finishing, b)],
+      [
+        { model: false, instance: false },
+        { model: false, instance: false },
+      ],
+    );
     assert.equal(await finishing.tools.count('resourceInstances', { field: 'modelId', op: 'equals', value: m }), 0);
   });
 
   it('carry an action to its end, whatever append the node that ran it stopped before', async () => {
     const [execution] = ['e'.repeat(24)];
     const scenario = async (one: TestNode) => {
-      await one.command(runAction, execution!, { modelId: m, actionId: '00af', instanceName: 'new', inputs: { vlan: 5 } }, { idempotency: { key: 'run', request: '' } });
+      await one.command(
+        runAction,
+        execution!,
+        { modelId: m, actionId: '00af', instanceName: 'new', inputs: { vlan: 5 } },
+        { idempotency: { key: 'run', request: '' } },
+      );
       const [task] = (await one.tools.state(actionExecution, execution!)).tasks;
       await one.command(completeJob, task!._id, { variables: { done: true } });
     };
@@ -131,18 +148,29 @@ describe('Resource models on two nodes', function () {
       const stopped = await Promise.race([held.atStop.then(() => true), running.then(() => false)]);
       const finishing = await node();
       if (stopped) {
-        await finishing.command(runAction, execution!, { modelId: m, actionId: '00af', instanceName: 'new', inputs: { vlan: 5 } }, { idempotency: { key: 'run', request: '' } });
+        await finishing.command(
+          runAction,
+          execution!,
+          { modelId: m, actionId: '00af', instanceName: 'new', inputs: { vlan: 5 } },
+          { idempotency: { key: 'run', request: '' } },
+        );
         const [task] = (await finishing.tools.state(actionExecution, execution!)).tasks;
         await until(async () => (await finishing.tools.state(job, task!._id)).status !== undefined);
-        if ((await finishing.tools.state(job, task!._id)).status === 'running') await finishing.command(completeJob, task!._id, { variables: { done: true } });
+        if ((await finishing.tools.state(job, task!._id)).status === 'running')
+          await finishing.command(completeJob, task!._id, { variables: { done: true } });
       }
-      const instances = async () => finishing.tools.query('resourceInstances', { field: 'modelId', op: 'equals', value: m });
+      const instances = async () =>
+        finishing.tools.query('resourceInstances', { field: 'modelId', op: 'equals', value: m });
       const { target } = (await finishing.tools.state(actionExecution, execution!)).started!;
       await until(async () => {
         await finishing.catchUp();
         return (await finishing.model.get('lastActions', target._id))?.text.includes('"status":"complete"') ?? false;
       });
-      assert.deepEqual((await instances()).map(({ name, instanceData }) => ({ name, instanceData })), [{ name: 'new', instanceData: { vlan: 5 } }], `stopped before append ${n}`);
+      assert.deepEqual(
+        (await instances()).map(({ name, instanceData }) => ({ name, instanceData })),
+        [{ name: 'new', instanceData: { vlan: 5 } }],
+        `stopped before append ${n}`,
+      );
       assert.equal((await finishing.tools.state(actionExecution, execution!)).status, 'complete');
       held.resume();
       await running;

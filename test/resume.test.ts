@@ -15,11 +15,18 @@ describe('read models that were made before', () => {
   let log: Awaited<ReturnType<typeof openLog>>;
   beforeEach(async () => {
     log = await openLog();
-    for (const stream of ['s-1', 's-2', 's-3']) await log.store.append(stream, -1, [{ id: randomUUID(), type: 'tool:done', data: '{}', metadata: '{}' }]);
+    for (const stream of ['s-1', 's-2', 's-3'])
+      await log.store.append(stream, -1, [{ id: randomUUID(), type: 'tool:done', data: '{}', metadata: '{}' }]);
   });
   afterEach(() => log.close());
 
-  const entry = { id: 'a', text: JSON.stringify({ document: 'a', stream: 's', reason: 'r' }), revision: 0, sorts: { name: 'a' }, filters: {} };
+  const entry = {
+    id: 'a',
+    text: JSON.stringify({ document: 'a', stream: 's', reason: 'r' }),
+    revision: 0,
+    sorts: { name: 'a' },
+    filters: {},
+  };
   const modelAt = async (checkpoint: Checkpoint) => {
     const model = memoryReadStore({ collections: collectionsOf(projections) });
     await model.lead();
@@ -31,10 +38,18 @@ describe('read models that were made before', () => {
   const resumed = async (checkpoint: Checkpoint, store: Pick<EventStore, 'at' | 'head'> = log.store) => {
     const model = await modelAt(checkpoint);
     const told: string[] = [];
-    const { position } = await resume(store, model, projector(projections, model.forRunner.get, () => undefined), (message) => told.push(message));
+    const { position } = await resume(
+      store,
+      model,
+      projector(projections, model.forRunner.get, () => undefined),
+      (message) => told.push(message),
+    );
     return { position, kept: (await model.get(parkedSpec.name, 'a')) !== undefined, told: told.length };
   };
-  const scavenged = (gone: number): EventStore => ({ ...log.store, at: async (position) => (position === gone ? undefined : log.store.at(position)) });
+  const scavenged = (gone: number): EventStore => ({
+    ...log.store,
+    at: async (position) => (position === gone ? undefined : log.store.at(position)),
+  });
 
   it('are kept where the log has the event that they name, or has none there any more', async () => {
     const { id: event } = (await log.store.at(2))!;
@@ -55,16 +70,32 @@ describe('read models that were made before', () => {
   it('name no event that is not where they are', async () => {
     const last = (await log.store.at(2))!;
     assert.deepEqual(checkpointAt(2, [last]), { position: 2, event: last.id });
-    assert.deepEqual([checkpointAt(3, [last]), checkpointAt(3, [])], [{ position: 3, event: '' }, { position: 3, event: '' }]);
+    assert.deepEqual(
+      [checkpointAt(3, [last]), checkpointAt(3, [])],
+      [
+        { position: 3, event: '' },
+        { position: 3, event: '' },
+      ],
+    );
 
     // A log that tells of positions whose events are for nobody.
     const head = await log.store.head();
-    const quiet: EventStore = { ...log.store, follow: async function* (after, filter, signal) {
-      for await (const { events, position } of log.store.follow(after, filter, signal)) yield { position, events: events.filter((event) => event.position < head) };
-    } };
+    const quiet: EventStore = {
+      ...log.store,
+      follow: async function* (after, filter, signal) {
+        for await (const { events, position } of log.store.follow(after, filter, signal))
+          yield { position, events: events.filter((event) => event.position < head) };
+      },
+    };
     const memory = memoryReadStore({ collections: collectionsOf(projections) });
     const checkpoints: Checkpoint[] = [];
-    const model = { ...memory, apply: (...args: Parameters<typeof memory.apply>) => { checkpoints.push(args[2]); return memory.apply(...args); } };
+    const model = {
+      ...memory,
+      apply: (...args: Parameters<typeof memory.apply>) => {
+        checkpoints.push(args[2]);
+        return memory.apply(...args);
+      },
+    };
     const run = runProjections({ store: quiet, model, projections, catchUp: 1, log: () => undefined });
     await until(() => run.ready());
     await run.stop();

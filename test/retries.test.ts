@@ -11,11 +11,14 @@ type Request = Parameters<TestService['ask']>;
 describe('a request that is sent again under its Idempotency-Key', () => {
   describe('finds its resource, on any node:', () => {
     let log: Awaited<ReturnType<typeof openLog>>;
-    beforeEach(async () => { log = await openLog(); });
+    beforeEach(async () => {
+      log = await openLog();
+    });
     afterEach(() => log.close());
     const plain = () => writer(log.store, { reacting: false });
     const idempotency = { key: 'k', request: 'r' };
-    const find = (idOrName: string, key = 'k', node = plain()) => retries(node.streams).find({ aggregate: thing, idOrName }, key);
+    const find = (idOrName: string, key = 'k', node = plain()) =>
+      retries(node.streams).find({ aggregate: thing, idOrName }, key);
 
     it('by the name that it had, though it has another, though others have had that since', async () => {
       const [one, two] = [plain(), plain()];
@@ -55,7 +58,9 @@ describe('a request that is sent again under its Idempotency-Key', () => {
 
   describe('over HTTP', () => {
     let service: TestService;
-    before(async () => { service = await startService(); });
+    before(async () => {
+      service = await startService();
+    });
     after(() => service.stop());
 
     const inventories = '/inventory_manager/v1/inventories';
@@ -68,7 +73,10 @@ describe('a request that is sent again under its Idempotency-Key', () => {
     };
 
     it('of a DELETE is answered as before, by id and by name, also after a restart; without the key there is nothing', async () => {
-      for (const [name, by] of [['branches', '_id'], ['campus', 'name']] as const) {
+      for (const [name, by] of [
+        ['branches', '_id'],
+        ['campus', 'name'],
+      ] as const) {
         const made = ok(await service.ask('POST', inventories, { name }));
         const path = `${inventories}/${made.data[by]}`;
         const first = await service.ask('DELETE', path, undefined, key('gone'));
@@ -95,13 +103,22 @@ describe('a request that is sent again under its Idempotency-Key', () => {
       service = await service.restart();
       await replays(first, ...rename);
       assert.deepEqual(ok(await service.ask('GET', `${automations}/old`)).data, other);
-      refused(await service.ask('PATCH', `${automations}/old`, { name: 'other' }, key('rename')), 422, /Idempotency-Key/);
+      refused(
+        await service.ask('PATCH', `${automations}/old`, { name: 'other' }, key('rename')),
+        422,
+        /Idempotency-Key/,
+      );
     });
     it('of a change below a model by the names that both had is answered as before', async () => {
       const models = '/lifecycle-manager/resources';
       ok(await service.ask('POST', models, { name: 'model', schema: {} }));
       const create: Request = ['POST', `${models}/model/instances`, { name: 'one', instanceData: {} }, key('create')];
-      const change: Request = ['PUT', `${models}/model/instances/one`, { name: 'two', instanceData: {} }, key('change')];
+      const change: Request = [
+        'PUT',
+        `${models}/model/instances/one`,
+        { name: 'two', instanceData: {} },
+        key('change'),
+      ];
       const remove: Request = ['DELETE', `${models}/model/instances/two`, undefined, key('remove')];
       const requests: readonly Request[] = [create, change, remove];
       const answers = new Map<Request, Answer>();
@@ -110,7 +127,9 @@ describe('a request that is sent again under its Idempotency-Key', () => {
         ok(answer);
         answers.set(request, answer);
       }
-      const replayAll = async () => { for (const [request, first] of answers) await replays(first, ...request); };
+      const replayAll = async () => {
+        for (const [request, first] of answers) await replays(first, ...request);
+      };
       ok(await service.ask('PUT', `${models}/model`, { name: 'renamed', schema: {} }));
       await replayAll();
       ok(await service.ask('DELETE', `${models}/renamed`));
@@ -119,7 +138,12 @@ describe('a request that is sent again under its Idempotency-Key', () => {
     });
     it('of a change of the own password is answered as before', async () => {
       ok(await service.ask('POST', '/authorization/accounts', { username: 'bob', password: 'the old password' }));
-      const change = ['POST', '/whoami/password', { old: 'the old password', new: 'the new password' }, key('password')] as const;
+      const change = [
+        'POST',
+        '/whoami/password',
+        { old: 'the old password', new: 'the new password' },
+        key('password'),
+      ] as const;
       ok(await service.as({ user: 'bob', password: 'the old password' })(...change));
       const again = await service.as({ user: 'bob', password: 'the new password' })(...change);
       ok(again);

@@ -12,7 +12,8 @@ const answer = `GigabitEthernet0/1 is up, line protocol is up
   Version 17.9.4a, uptime 3 weeks
 GigabitEthernet0/2 is up, line protocol is down`;
 
-const prepared = (rule: Rule, variables: Variables = {}) => ready(contentOf({ name: 'x', commands: [{ command: 'show', rules: [rule] }] }), variables)[0]!.rules[0]!;
+const prepared = (rule: Rule, variables: Variables = {}) =>
+  ready(contentOf({ name: 'x', commands: [{ command: 'show', rules: [rule] }] }), variables)[0]!.rules[0]!;
 const outcome = (rule: Rule, variables?: Variables) => ruleResult(prepared(rule, variables), answer, searching());
 const holds = (rule: Rule, variables?: Variables): boolean => {
   const { result, error } = outcome(rule, variables);
@@ -56,57 +57,115 @@ describe('rules of command templates', () => {
   it('#comparison: what a pattern takes out against a value, or against what another takes out', () => {
     assert.equal(holds({ rule: '/uptime (\\d+) weeks/', eval: '#comparison', evaluator: '>=', ruleB: '3' }), true);
     assert.equal(holds({ rule: '/uptime (\\d+) weeks/', eval: '#comparison', evaluator: '>', ruleB: '3' }), false);
-    assert.equal(holds({ rule: '/Used ([\\d,]+\\d)/', eval: '#comparison', evaluator: '<', ruleB: '/Total ([\\d,]+\\d)/' }), true);
+    assert.equal(
+      holds({ rule: '/Used ([\\d,]+\\d)/', eval: '#comparison', evaluator: '<', ruleB: '/Total ([\\d,]+\\d)/' }),
+      true,
+    );
     assert.equal(holds({ rule: 'Version (\\S+),', eval: '#comparison', evaluator: '=', ruleB: '17.9.4a' }), true);
     assert.equal(holds({ rule: 'Version ([\\d.]+)', eval: '#comparison', evaluator: '<', ruleB: '17.12.1' }), true);
   });
 
   it('#comparison by %: the second value is at most so much of the first', () => {
-    const used = { rule: '/Total ([\\d,]+\\d)/', ruleB: '/Used ([\\d,]+\\d)/', eval: '#comparison', evaluator: '%' } as const;
+    const used = {
+      rule: '/Total ([\\d,]+\\d)/',
+      ruleB: '/Used ([\\d,]+\\d)/',
+      eval: '#comparison',
+      evaluator: '%',
+    } as const;
     assert.equal(holds({ ...used, percentage: 75 }), true);
     assert.equal(holds({ ...used, percentage: 74.9 }), false);
   });
 
   it('say why they could not be found out', () => {
-    const { result, error } = outcome({ rule: '/Uptime (\\d+) years/', eval: '#comparison', evaluator: '>', ruleB: '1' });
+    const { result, error } = outcome({
+      rule: '/Uptime (\\d+) years/',
+      eval: '#comparison',
+      evaluator: '>',
+      ruleB: '1',
+    });
     assert.deepEqual([result, error], [false, 'Nothing matches /Uptime (\\d+) years/']);
-    assert.match(outcome({ rule: '/Version (\\S+a)/', eval: '#comparison', evaluator: '%', ruleB: '1', percentage: 5 }).error!, /percentage/);
-    assert.match(outcome({ rule: 'protocol is (\\w+)', eval: '#comparison', evaluator: '>=', ruleB: '10' }).error!, /only one is a number/);
+    assert.match(
+      outcome({ rule: '/Version (\\S+a)/', eval: '#comparison', evaluator: '%', ruleB: '1', percentage: 5 }).error!,
+      /percentage/,
+    );
+    assert.match(
+      outcome({ rule: 'protocol is (\\w+)', eval: '#comparison', evaluator: '>=', ruleB: '10' }).error!,
+      /only one is a number/,
+    );
   });
 });
 
 describe('comparisons', () => {
   const all: readonly (readonly [string, Comparator, string, boolean])[] = [
-    ['3', '=', '3', true], ['3', '==', '03', true], ['3', '!=', '4', true], ['up', '=', 'up', true], ['up', '=', 'Up', false],
-    ['9', '<', '10', true], ['-5', '<', '3', true], ['0.25', '<', '0.5', true], ['1,234', '>', '999', true],
-    ['18446744073709551615', '=', '18446744073709551614', false], ['18446744073709551615', '>', '18446744073709551614', true],
-    ['17.9.4', '<', '17.12.1', true], ['17.12.1', '>=', '17.9.4', true], ['Gi0/2', '<', 'Gi0/10', true], ['17.10', '=', '17.1', false],
-    ['a', '<=', 'a', true], ['a', '>', 'a', false],
+    ['3', '=', '3', true],
+    ['3', '==', '03', true],
+    ['3', '!=', '4', true],
+    ['up', '=', 'up', true],
+    ['up', '=', 'Up', false],
+    ['9', '<', '10', true],
+    ['-5', '<', '3', true],
+    ['0.25', '<', '0.5', true],
+    ['1,234', '>', '999', true],
+    ['18446744073709551615', '=', '18446744073709551614', false],
+    ['18446744073709551615', '>', '18446744073709551614', true],
+    ['17.9.4', '<', '17.12.1', true],
+    ['17.12.1', '>=', '17.9.4', true],
+    ['Gi0/2', '<', 'Gi0/10', true],
+    ['17.10', '=', '17.1', false],
+    ['a', '<=', 'a', true],
+    ['a', '>', 'a', false],
   ];
-  for (const [left, comparator, right, holds] of all) it(`${left} ${comparator} ${right} is ${holds}`, () => assert.equal(compare(left, comparator, right), holds));
+  for (const [left, comparator, right, holds] of all)
+    it(`${left} ${comparator} ${right} is ${holds}`, () => assert.equal(compare(left, comparator, right), holds));
   it('refuse to put a number and a word in order', () => assert.throws(() => compare('N/A', '>=', '10'), Refusal));
   it('refuse endless values', () => assert.throws(() => compare('9'.repeat(1001), '>', '1'), Refusal));
 });
 
 describe('variables of command templates', () => {
   it('are put into commands and rules; raw is what there was before', () => {
-    const [command] = ready(contentOf({ name: 'x', commands: [{ command: 'show interfaces <!port!>', rules: [{ rule: '<! port !> is <!state!>', eval: 'contains' }] }] }), { port: 'Gi0/1', state: true });
+    const [command] = ready(
+      contentOf({
+        name: 'x',
+        commands: [
+          { command: 'show interfaces <!port!>', rules: [{ rule: '<! port !> is <!state!>', eval: 'contains' }] },
+        ],
+      }),
+      { port: 'Gi0/1', state: true },
+    );
     assert.deepEqual(command, {
-      raw: 'show interfaces <!port!>', evaluated: 'show interfaces Gi0/1', passRule: true, rules: [{ rule: 'Gi0/1 is true', eval: 'contains', raw: '<! port !> is <!state!>' }],
+      raw: 'show interfaces <!port!>',
+      evaluated: 'show interfaces Gi0/1',
+      passRule: true,
+      rules: [{ rule: 'Gi0/1 is true', eval: 'contains', raw: '<! port !> is <!state!>' }],
     });
   });
   it('match nothing but themselves in patterns', () => {
     assert.equal(holds({ rule: '^<!port!> is', eval: 'RegEx' }, { port: 'GigabitEthernet0/1' }), true);
     assert.equal(holds({ rule: '^<!port!> is', eval: 'RegEx' }, { port: '.*' }), false);
     assert.equal(holds({ rule: '/[<!letters!>]/', eval: 'RegEx' }, { letters: '^a-z' }), true);
-    assert.equal(holds({ rule: '/uptime (\\d+)/', eval: '#comparison', evaluator: '<=', ruleB: '<!weeks!>' }, { weeks: 3 }), true);
+    assert.equal(
+      holds({ rule: '/uptime (\\d+)/', eval: '#comparison', evaluator: '<=', ruleB: '<!weeks!>' }, { weeks: 3 }),
+      true,
+    );
   });
-  it('make an empty rule hold for nothing', () => assert.deepEqual(outcome({ rule: '<!text!>', eval: 'contains' }, { text: '' }).error, 'The rule is empty'));
+  it('make an empty rule hold for nothing', () =>
+    assert.deepEqual(outcome({ rule: '<!text!>', eval: 'contains' }, { text: '' }).error, 'The rule is empty'));
 
-  const refused = (variables: Variables, words: RegExp) => assert.throws(
-    () => ready(contentOf({ name: 'x', commands: [{ command: 'show <!a!> <!b!>', rules: [{ rule: '<!constructor!>', eval: 'contains' }] }] }), variables),
-    (error) => error instanceof Refusal && error.code === 'unprocessable' && words.test(JSON.stringify([error.message, error.faults]).replaceAll('\\"', '"')),
-  );
+  const refused = (variables: Variables, words: RegExp) =>
+    assert.throws(
+      () =>
+        ready(
+          contentOf({
+            name: 'x',
+            commands: [{ command: 'show <!a!> <!b!>', rules: [{ rule: '<!constructor!>', eval: 'contains' }] }],
+          }),
+          variables,
+        ),
+      (error) =>
+        error instanceof Refusal &&
+        error.code === 'unprocessable' &&
+        words.test(JSON.stringify([error.message, error.faults]).replaceAll('\\"', '"')),
+    );
   it('are refused by name, all at once, when they are missing or no plain values', () => {
     refused({ b: { c: 1 } }, /"a".*"b".*"constructor".*variables\/a/s);
     refused({ a: '', b: null, constructor: 'x' }, /"b"/);
@@ -120,9 +179,18 @@ describe('variables of command templates', () => {
 
 describe('severities', () => {
   const [good, bad, warning] = [{ result: true }, { result: false }, { result: false, severity: 'warning' as const }];
-  it('all: only errors fail', () => assert.deepEqual([[good, warning], [good, bad], [], [warning]].map((rules) => rulesPass(true, rules)), [true, false, true, true]));
+  it('all: only errors fail', () =>
+    assert.deepEqual(
+      [[good, warning], [good, bad], [], [warning]].map((rules) => rulesPass(true, rules)),
+      [true, false, true, true],
+    ));
   it('one is enough: one that holds, or none that is an error', () =>
-    assert.deepEqual([[good, bad], [bad, warning], [bad], [], [warning], [bad, { result: true, severity: 'info' as const }]].map((rules) => rulesPass(false, rules)), [true, false, false, true, true, true]));
+    assert.deepEqual(
+      [[good, bad], [bad, warning], [bad], [], [warning], [bad, { result: true, severity: 'info' as const }]].map(
+        (rules) => rulesPass(false, rules),
+      ),
+      [true, false, false, true, true, true],
+    ));
 });
 
 describe('patterns of users', () => {
@@ -131,7 +199,14 @@ describe('patterns of users', () => {
     const search = { pattern: '(x+x+)+y', ignoreCase: false, multiline: false, dotAll: false };
     assert.throws(() => find(search, 'x'.repeat(10_000_000)), /too long for the pattern/);
     const one = () => find({ ...search, pattern: 'y(a|b)*z' }, 'x'.repeat(1_000_000));
-    assert.throws(() => { for (let i = 0; i < 100; i++) one(); }, /too large/);
+    assert.throws(() => {
+      for (let i = 0; i < 100; i++) one();
+    }, /too large/);
   });
-  it('find groups that took no part as undefined', () => assert.deepEqual(searching()({ pattern: '(a)|(b)', ignoreCase: false, multiline: false, dotAll: false }, 'b'), ['b', undefined, 'b']));
+  it('find groups that took no part as undefined', () =>
+    assert.deepEqual(searching()({ pattern: '(a)|(b)', ignoreCase: false, multiline: false, dotAll: false }, 'b'), [
+      'b',
+      undefined,
+      'b',
+    ]));
 });

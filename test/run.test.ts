@@ -12,7 +12,9 @@ import { until } from './until.ts';
 describe('who projects', () => {
   let log: Awaited<ReturnType<typeof openLog>>;
   let run: ReturnType<typeof runProjections>;
-  beforeEach(async () => { log = await openLog(); });
+  beforeEach(async () => {
+    log = await openLog();
+  });
   afterEach(async () => {
     await run.stop();
     await log.close();
@@ -22,7 +24,11 @@ describe('who projects', () => {
     let [failed, moved] = [0, () => undefined as void];
     const memory = memoryReadStore({ collections: collectionsOf(projections) });
     const model: ReadStore = {
-      ...memory, lead: async () => leads(), onMoved: (listener) => { moved = listener; },
+      ...memory,
+      lead: async () => leads(),
+      onMoved: (listener) => {
+        moved = listener;
+      },
       resume: async () => {
         if (failed++ < failures) throw new Refusal('unavailable', 'Not now');
         return memory.resume();
@@ -31,14 +37,22 @@ describe('who projects', () => {
     run = runProjections({ store: log.store, model, projections, catchUp: 1000, log: () => undefined });
     return { moved: () => moved() };
   };
-  const append = async () => (await log.store.append('s-1', -1, [{ id: '2f0c1a4e-5d0f-4d0b-9a52-0f6d6f7a3c11', type: '@platform/t:t', data: '{}', metadata: '{}' }])).position;
+  const append = async () =>
+    (
+      await log.store.append('s-1', -1, [
+        { id: '2f0c1a4e-5d0f-4d0b-9a52-0f6d6f7a3c11', type: '@platform/t:t', data: '{}', metadata: '{}' },
+      ])
+    ).position;
 
   it('begins at once when it takes the lead over, whatever trouble it had before', async () => {
     let leading = false;
     const { moved } = start(5, () => leading);
     await until(() => run.ready());
     leading = true;
-    while (!run.lead.held()) { moved(); await new Promise(setImmediate); }
+    while (!run.lead.held()) {
+      moved();
+      await new Promise(setImmediate);
+    }
     await run.reached(await append(), 1000);
   });
 
@@ -71,15 +85,19 @@ describe('who projects', () => {
     const wide = (position: number) => 1000 * position;
     const widened = <T extends { readonly position: number }>(one: T): T => ({ ...one, position: wide(one.position) });
     // Positions as in EventStoreDB: far from each other.
-    log = { ...log, store: {
-      ...store,
-      append: async (...args) => widened(await store.append(...args)),
-      head: async () => wide(await store.head()),
-      at: async (position) => store.at(position / 1000),
-      follow: async function* (after, filter, signal) {
-        for await (const batch of store.follow(after / 1000, filter, signal)) yield { ...widened(batch), events: batch.events.map(widened) };
+    log = {
+      ...log,
+      store: {
+        ...store,
+        append: async (...args) => widened(await store.append(...args)),
+        head: async () => wide(await store.head()),
+        at: async (position) => store.at(position / 1000),
+        follow: async function* (after, filter, signal) {
+          for await (const batch of store.follow(after / 1000, filter, signal))
+            yield { ...widened(batch), events: batch.events.map(widened) };
+        },
       },
-    } };
+    };
     start(0, () => true);
     await until(() => run.ready());
     const before = run.taken();
@@ -92,14 +110,26 @@ describe('who projects', () => {
     start(0, () => true);
     await until(() => run.ready());
     await run.stop();
-    await assert.rejects(run.reached(await append()), new Refusal('unavailable', 'The service is shutting down', { retryAfterSeconds: 2 }));
+    await assert.rejects(
+      run.reached(await append()),
+      new Refusal('unavailable', 'The service is shutting down', { retryAfterSeconds: 2 }),
+    );
   });
 
   it('keeps nobody from ending who tells of events, though more come while all stops', async () => {
     start(0, () => true);
     await until(() => run.ready());
     const told: number[] = [];
-    const telling = tellEvents({ store: log.store, run, after: 0, categories: new Set(['s']), onStored: (events) => told.push(events.length), onEvent: () => undefined, onAny: () => undefined, log: () => undefined });
+    const telling = tellEvents({
+      store: log.store,
+      run,
+      after: 0,
+      categories: new Set(['s']),
+      onStored: (events) => told.push(events.length),
+      onEvent: () => undefined,
+      onAny: () => undefined,
+      log: () => undefined,
+    });
     const stopped = run.stop();
     await append();
     await until(() => told.length > 0);

@@ -13,6 +13,9 @@ const numbers = (from: number) => (): number => {
 export const sampled = <T>(items: readonly T[], most: number): readonly T[] => {
   if (process.env.SOAK_ROUNDS !== undefined || items.length <= most) return items;
   const next = numbers(seed);
-  const drawn = items.map((item, at) => ({ item, at, lot: next() })).sort((a, b) => a.lot - b.lot).slice(0, most);
+  const drawn = items
+    .map((item, at) => ({ item, at, lot: next() }))
+    .sort((a, b) => a.lot - b.lot)
+    .slice(0, most);
   return drawn.sort((a, b) => a.at - b.at).map(({ item }) => item);
 };

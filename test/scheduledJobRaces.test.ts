@@ -15,14 +15,26 @@ describe('A migration of a scheduled job', () => {
   const { log, node } = nodesOnLog({ reacting: true }, () => held?.bury());
   const found = async ({ tools, catchUp }: TestNode) => {
     await catchUp();
-    const [automations, triggers, [kept]] = await Promise.all([tools.query('automations'), tools.query('triggers'), tools.query('scheduledJobs')]);
-    return { automations: automations.map(({ name }) => name as string), triggers: triggers.map(({ type }) => type as string).sort(), migrated: kept?.migrated as boolean };
+    const [automations, triggers, [kept]] = await Promise.all([
+      tools.query('automations'),
+      tools.query('triggers'),
+      tools.query('scheduledJobs'),
+    ]);
+    return {
+      automations: automations.map(({ name }) => name as string),
+      triggers: triggers.map(({ type }) => type as string).sort(),
+      migrated: kept?.migrated as boolean,
+    };
   };
   const whole = { automations: ['Audit'], triggers: ['manual', 'schedule'], migrated: true };
   const carriedOut = (one: TestNode) => until(async () => (await found(one)).migrated, 'the migration');
 
   beforeEach(async () => {
-    await (await node()).command(createScheduledJob, job, { name: 'Audit', repeatInterval: '1 day', data: { workflowId: 'Audit' } });
+    await (await node()).command(createScheduledJob, job, {
+      name: 'Audit',
+      repeatInterval: '1 day',
+      data: { workflowId: 'Audit' },
+    });
   });
 
   // A turn of the series, three claims, the decision, the automation, two triggers, the mark.
@@ -47,8 +59,15 @@ describe('A migration of a scheduled job', () => {
   }
 
   it('makes one automation when two nodes migrate it at once', async () => {
-    const both = await Promise.all([await node(), await node()].map((each, i) => outcome(each.command(migrateAgendaJobs, `m${i}`, { agendaJobs: [job] }))));
-    assert.ok(both.every((result) => typeof result === 'object'), JSON.stringify(both));
+    const both = await Promise.all(
+      [await node(), await node()].map((each, i) =>
+        outcome(each.command(migrateAgendaJobs, `m${i}`, { agendaJobs: [job] })),
+      ),
+    );
+    assert.ok(
+      both.every((result) => typeof result === 'object'),
+      JSON.stringify(both),
+    );
     const third = await node();
     await carriedOut(third);
     assert.deepEqual(await found(third), whole);
@@ -56,7 +75,10 @@ describe('A migration of a scheduled job', () => {
 
   it('and a new automation of its name both come to be, under two names', async () => {
     const [one, two] = [await node(), await node()];
-    const [migrated, created] = await Promise.all([outcome(one.command(migrateAgendaJobs, 'm', { agendaJobs: [job] })), outcome(two.command(createAutomation, 'b'.repeat(24), { name: 'Audit' }))]);
+    const [migrated, created] = await Promise.all([
+      outcome(one.command(migrateAgendaJobs, 'm', { agendaJobs: [job] })),
+      outcome(two.command(createAutomation, 'b'.repeat(24), { name: 'Audit' })),
+    ]);
     // Whoever comes second is told; trying again, the migration takes the next name.
     if (typeof migrated !== 'object') await one.command(migrateAgendaJobs, 'n', { agendaJobs: [job] });
     await carriedOut(one);

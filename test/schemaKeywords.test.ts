@@ -5,11 +5,21 @@ const draft07 = 'http://json-schema.org/draft-07/schema#';
 const draft2020 = 'https://json-schema.org/draft/2020-12/schema';
 
 /** What a keyword lets in and what it does not, in each of the dialects. */
-const judges = (schema: object, fitting: readonly unknown[], unfit: readonly unknown[], dialects: readonly (string | undefined)[] = [undefined, draft07, draft2020]): void => {
+const judges = (
+  schema: object,
+  fitting: readonly unknown[],
+  unfit: readonly unknown[],
+  dialects: readonly (string | undefined)[] = [undefined, draft07, draft2020],
+): void => {
   for (const $schema of dialects) {
     const made = compileUserSchema($schema === undefined ? schema : { $schema, ...schema });
     if (!made.ok) assert.fail(`${$schema}: ${JSON.stringify(schema)}: ${made.reason}`);
-    for (const value of fitting) assert.deepEqual(made.matches(value), { valid: true, errors: [] }, `${$schema}: ${JSON.stringify({ schema, value })}`);
+    for (const value of fitting)
+      assert.deepEqual(
+        made.matches(value),
+        { valid: true, errors: [] },
+        `${$schema}: ${JSON.stringify({ schema, value })}`,
+      );
     for (const value of unfit) {
       const { valid, errors } = made.matches(value);
       assert.ok(!valid, `${$schema}: lets in ${JSON.stringify({ schema, value })}`);
@@ -34,7 +44,11 @@ describe('keywords of JSON Schema', () => {
     judges({ type: ['integer', 'null'] }, [1, 1.0, 1e30, null], ['1', 1.5, true, {}, []]);
     judges({ const: null }, [null], [0, false, '', {}, []]);
     judges({ const: 0 }, [0, -0], [false, null, '0', []]);
-    judges({ const: { a: [1, { b: null }], c: 'x' } }, [{ c: 'x', a: [1, { b: null }] }], [{ a: [1, { b: null }] }, { a: [1, {}], c: 'x' }, []]);
+    judges(
+      { const: { a: [1, { b: null }], c: 'x' } },
+      [{ c: 'x', a: [1, { b: null }] }],
+      [{ a: [1, { b: null }] }, { a: [1, {}], c: 'x' }, []],
+    );
     judges({ enum: [1, 'a', { a: 1 }, [1]] }, [1, 'a', { a: 1 }, [1]], ['1', { a: 2 }, [1, 1], null]);
   });
 
@@ -42,7 +56,9 @@ describe('keywords of JSON Schema', () => {
     judges({ enum: [] }, [], [null, '', 0, {}, [], false]);
     judges({ properties: { choice: { type: 'string', enum: [] } } }, [{}, { choice: undefined }], [{ choice: '' }]);
     const made = compileUserSchema({ properties: { choice: { enum: [] } } });
-    assert.deepEqual(made.ok && made.matches({ choice: 1 }).errors, [{ path: '/choice', message: 'has no allowed values: its enum is empty' }]);
+    assert.deepEqual(made.ok && made.matches({ choice: 1 }).errors, [
+      { path: '/choice', message: 'has no allowed values: its enum is empty' },
+    ]);
   });
 
   it('that bound numbers, exactly', () => {
@@ -59,8 +75,26 @@ describe('keywords of JSON Schema', () => {
   it('that bound lists', () => {
     judges({ minItems: 1, maxItems: 2 }, [[1], [1, 2], 'x', { length: 0 }], [[], [1, 2, 3]]);
     judges({ contains: { const: 1 } }, [[0, 1], 'x'], [[], [0]]);
-    judges({ contains: { type: 'number' }, minContains: 2, maxContains: 3 }, [[1, 2, 'x'], [1, 2, 3]], [[1], [1, 2, 3, 4]], newer);
-    judges({ uniqueItems: true }, [[1, '1', true, [1], { a: 1 }, { b: 1 }]], [[{ a: 1, b: 2 }, { b: 2, a: 1 }], [[], []]]);
+    judges(
+      { contains: { type: 'number' }, minContains: 2, maxContains: 3 },
+      [
+        [1, 2, 'x'],
+        [1, 2, 3],
+      ],
+      [[1], [1, 2, 3, 4]],
+      newer,
+    );
+    judges(
+      { uniqueItems: true },
+      [[1, '1', true, [1], { a: 1 }, { b: 1 }]],
+      [
+        [
+          { a: 1, b: 2 },
+          { b: 2, a: 1 },
+        ],
+        [[], []],
+      ],
+    );
   });
 
   it('that look into lists', () => {
@@ -76,11 +110,24 @@ describe('keywords of JSON Schema', () => {
   });
 
   it('that look into objects', () => {
-    judges({ properties: { a: { type: 'number' } }, patternProperties: { '^x-': true }, additionalProperties: false }, [{}, { a: 1, 'x-b': 2 }], [{ a: 'x' }, { b: 1 }]);
+    judges(
+      { properties: { a: { type: 'number' } }, patternProperties: { '^x-': true }, additionalProperties: false },
+      [{}, { a: 1, 'x-b': 2 }],
+      [{ a: 'x' }, { b: 1 }],
+    );
     judges({ required: ['a'], minProperties: 1, maxProperties: 2 }, [{ a: 1 }], [{}, { b: 1 }, { a: 1, b: 2, c: 3 }]);
     judges({ propertyNames: { maxLength: 1 } }, [{}, { a: 1 }], [{ ab: 1 }]);
-    judges({ dependencies: { a: ['b'], c: { required: ['d'] } } }, [{ b: 1 }, { a: 1, b: 1 }, { c: 1, d: 1 }], [{ a: 1 }, { c: 1 }]);
-    judges({ dependentRequired: { a: ['b'] }, dependentSchemas: { c: { required: ['d'] } } }, [{ a: 1, b: 1 }], [{ a: 1 }, { c: 1 }], newer);
+    judges(
+      { dependencies: { a: ['b'], c: { required: ['d'] } } },
+      [{ b: 1 }, { a: 1, b: 1 }, { c: 1, d: 1 }],
+      [{ a: 1 }, { c: 1 }],
+    );
+    judges(
+      { dependentRequired: { a: ['b'] }, dependentSchemas: { c: { required: ['d'] } } },
+      [{ a: 1, b: 1 }],
+      [{ a: 1 }, { c: 1 }],
+      newer,
+    );
   });
 
   it('that put schemas together', () => {
@@ -102,12 +149,31 @@ describe('references within schemas', () => {
   it('go to addresses within the document, which are never fetched', () => {
     const defs = (keyword: string) => ({
       $id: 'https://example.com/root.json',
-      [keyword]: { port: { $id: 'port.json', type: 'integer', [keyword]: { name: { type: 'string' } } }, deep: { $id: 'deep/', [keyword]: { x: { $id: 'x.json', type: 'null' } } } },
+      [keyword]: {
+        port: { $id: 'port.json', type: 'integer', [keyword]: { name: { type: 'string' } } },
+        deep: { $id: 'deep/', [keyword]: { x: { $id: 'x.json', type: 'null' } } },
+      },
     });
-    for (const [keyword, dialect] of [['definitions', draft07], ['$defs', draft2020]] as const) {
-      const refers = (...refs: readonly string[]) => ({ ...defs(keyword), properties: Object.fromEntries(refs.map((ref, i) => [`p${i}`, { $ref: ref }])) });
-      judges(refers('port.json', 'https://example.com/port.json', '/port.json'), [{ p0: 1, p1: 1, p2: 1 }], [{ p0: 'x' }, { p1: 'x' }, { p2: 'x' }], [dialect]);
-      judges(refers(`port.json#/${keyword}/name`, 'deep/x.json', `#/${keyword}/deep/${keyword}/x`), [{ p0: 'x', p1: null, p2: null }], [{ p0: 1 }, { p1: 1 }, { p2: 1 }], [dialect]);
+    for (const [keyword, dialect] of [
+      ['definitions', draft07],
+      ['$defs', draft2020],
+    ] as const) {
+      const refers = (...refs: readonly string[]) => ({
+        ...defs(keyword),
+        properties: Object.fromEntries(refs.map((ref, i) => [`p${i}`, { $ref: ref }])),
+      });
+      judges(
+        refers('port.json', 'https://example.com/port.json', '/port.json'),
+        [{ p0: 1, p1: 1, p2: 1 }],
+        [{ p0: 'x' }, { p1: 'x' }, { p2: 'x' }],
+        [dialect],
+      );
+      judges(
+        refers(`port.json#/${keyword}/name`, 'deep/x.json', `#/${keyword}/deep/${keyword}/x`),
+        [{ p0: 'x', p1: null, p2: null }],
+        [{ p0: 1 }, { p1: 1 }, { p2: 1 }],
+        [dialect],
+      );
       refused({ $schema: dialect, ...refers('https://example.com/other.json') }, /leaves the schema/);
     }
   });
@@ -121,16 +187,39 @@ describe('references within schemas', () => {
 
   it('go to names', () => {
     judges({ definitions: { x: { $id: '#here', type: 'null' } }, items: { $ref: '#here' } }, [[null]], [[1]], older);
-    judges({ $defs: { x: { $anchor: 'here', type: 'null' }, y: { $id: 'y', $anchor: 'here', type: 'string' } }, items: { $ref: '#here' }, maxItems: 1 }, [[null]], [[1], ['x']], newer);
+    judges(
+      {
+        $defs: { x: { $anchor: 'here', type: 'null' }, y: { $id: 'y', $anchor: 'here', type: 'string' } },
+        items: { $ref: '#here' },
+        maxItems: 1,
+      },
+      [[null]],
+      [[1], ['x']],
+      newer,
+    );
     refused({ $schema: draft2020, $defs: { x: { $anchor: 'a' }, y: { $anchor: 'a' } } }, /Two schemas are called "#a"/);
     refused({ definitions: { x: { $id: 'a' }, y: { $id: 'a' } } }, /Two schemas have the \$id/);
   });
 
   it('go to the first of a name on the way, if they are dynamic', () => {
-    const tree = { $id: 'tree', $dynamicAnchor: 'node', type: 'object', properties: { children: { items: { $dynamicRef: '#node' } } } };
-    judges({ $id: 'https://example.com/strict', $dynamicAnchor: 'node', $ref: 'tree', required: ['name'], $defs: { tree } },
-      [{ name: 'a', children: [{ name: 'b', children: [] }] }], [{ name: 'a', children: [{}] }, { children: [] }], [draft2020]);
-    judges({ $id: 'https://example.com/lax', $ref: 'tree', $defs: { tree } }, [{ children: [{}] }], [{ children: [1] }], [draft2020]);
+    const tree = {
+      $id: 'tree',
+      $dynamicAnchor: 'node',
+      type: 'object',
+      properties: { children: { items: { $dynamicRef: '#node' } } },
+    };
+    judges(
+      { $id: 'https://example.com/strict', $dynamicAnchor: 'node', $ref: 'tree', required: ['name'], $defs: { tree } },
+      [{ name: 'a', children: [{ name: 'b', children: [] }] }],
+      [{ name: 'a', children: [{}] }, { children: [] }],
+      [draft2020],
+    );
+    judges(
+      { $id: 'https://example.com/lax', $ref: 'tree', $defs: { tree } },
+      [{ children: [{}] }],
+      [{ children: [1] }],
+      [draft2020],
+    );
   });
 
   it('go to the definitions of the dialects', () => {
@@ -139,14 +228,23 @@ describe('references within schemas', () => {
   });
 
   it('stand alone in draft-07, and beside other keywords elsewhere', () => {
-    const beside = { definitions: { x: { type: 'array' } }, properties: { a: { $ref: '#/definitions/x', maxItems: 1 } } };
+    const beside = {
+      definitions: { x: { type: 'array' } },
+      properties: { a: { $ref: '#/definitions/x', maxItems: 1 } },
+    };
     judges(beside, [{ a: [1, 2] }], [{ a: 1 }], [draft07]);
     judges(beside, [{ a: [1] }], [{ a: [1, 2] }, { a: 1 }], newer);
-    refused({ definitions: { x: true }, items: { $id: 'y', $ref: '#/definitions/x' } }, /must say which it is in \$schema/);
+    refused(
+      { definitions: { x: true }, items: { $id: 'y', $ref: '#/definitions/x' } },
+      /must say which it is in \$schema/,
+    );
   });
 
   it('keep to one dialect', () => {
-    refused({ $schema: draft2020, $defs: { x: { $id: 'x', $schema: draft07 } } }, /\/\$defs\/x\/\$schema must be that of the whole schema/);
+    refused(
+      { $schema: draft2020, $defs: { x: { $id: 'x', $schema: draft07 } } },
+      /\/\$defs\/x\/\$schema must be that of the whole schema/,
+    );
   });
 });
 
@@ -154,27 +252,86 @@ describe('members that nothing has looked at', () => {
   const onlyNew = newer;
   it('of objects', () => {
     judges({ properties: { a: true }, unevaluatedProperties: false }, [{}, { a: 1 }, 'x', []], [{ b: 1 }], onlyNew);
-    judges({ allOf: [{ properties: { a: true } }], $ref: '#/$defs/x', $defs: { x: { patternProperties: { '^x': true } } }, unevaluatedProperties: { type: 'number' } }, [{ a: 'a', x1: 'a', n: 1 }], [{ n: 'a' }], onlyNew);
-    judges({ anyOf: [{ properties: { a: { const: 1 } }, required: ['a'] }, { properties: { b: true }, required: ['b'] }], unevaluatedProperties: false }, [{ a: 1 }, { b: 1 }, { a: 1, b: 1 }], [{ a: 2, b: 1 }, { a: 1, c: 1 }], onlyNew);
-    judges({ if: { properties: { a: { const: 1 } }, required: ['a'] }, unevaluatedProperties: false }, [{ a: 1 }, {}], [{ a: 2 }, { a: 1, b: 1 }], onlyNew);
+    judges(
+      {
+        allOf: [{ properties: { a: true } }],
+        $ref: '#/$defs/x',
+        $defs: { x: { patternProperties: { '^x': true } } },
+        unevaluatedProperties: { type: 'number' },
+      },
+      [{ a: 'a', x1: 'a', n: 1 }],
+      [{ n: 'a' }],
+      onlyNew,
+    );
+    judges(
+      {
+        anyOf: [
+          { properties: { a: { const: 1 } }, required: ['a'] },
+          { properties: { b: true }, required: ['b'] },
+        ],
+        unevaluatedProperties: false,
+      },
+      [{ a: 1 }, { b: 1 }, { a: 1, b: 1 }],
+      [
+        { a: 2, b: 1 },
+        { a: 1, c: 1 },
+      ],
+      onlyNew,
+    );
+    judges(
+      { if: { properties: { a: { const: 1 } }, required: ['a'] }, unevaluatedProperties: false },
+      [{ a: 1 }, {}],
+      [{ a: 2 }, { a: 1, b: 1 }],
+      onlyNew,
+    );
     judges({ not: { not: { properties: { a: true } } }, unevaluatedProperties: false }, [{}], [{ a: 1 }], onlyNew);
-    judges({ dependentSchemas: { a: { properties: { a: true, b: true } } }, unevaluatedProperties: false }, [{ a: 1, b: 1 }], [{ b: 1 }], onlyNew);
+    judges(
+      { dependentSchemas: { a: { properties: { a: true, b: true } } }, unevaluatedProperties: false },
+      [{ a: 1, b: 1 }],
+      [{ b: 1 }],
+      onlyNew,
+    );
     judges({ additionalProperties: true, unevaluatedProperties: false }, [{ a: 1 }], [], onlyNew);
   });
 
   it('of lists', () => {
     judges({ prefixItems: [true], unevaluatedItems: false }, [[], [1], {}], [[1, 2]], onlyNew);
-    judges({ contains: { type: 'string' }, unevaluatedItems: { type: 'number' } }, [['a', 1]], [['a', null], [1]], onlyNew);
-    judges({ allOf: [{ contains: { multipleOf: 2 } }, { contains: { multipleOf: 3 } }], unevaluatedItems: { multipleOf: 5 } }, [[2, 3, 5, 6]], [[2, 3, 7]], onlyNew);
-    judges({ unevaluatedItems: { type: 'number' }, anyOf: [{ items: { type: 'string' } }, true] }, [['a'], [1]], [['a', 1, null]], onlyNew);
+    judges(
+      { contains: { type: 'string' }, unevaluatedItems: { type: 'number' } },
+      [['a', 1]],
+      [['a', null], [1]],
+      onlyNew,
+    );
+    judges(
+      {
+        allOf: [{ contains: { multipleOf: 2 } }, { contains: { multipleOf: 3 } }],
+        unevaluatedItems: { multipleOf: 5 },
+      },
+      [[2, 3, 5, 6]],
+      [[2, 3, 7]],
+      onlyNew,
+    );
+    judges(
+      { unevaluatedItems: { type: 'number' }, anyOf: [{ items: { type: 'string' } }, true] },
+      [['a'], [1]],
+      [['a', 1, null]],
+      onlyNew,
+    );
   });
 
   it('also where schemas come back to themselves', () => {
-    judges({ $ref: '#/$defs/r', $defs: { r: { unevaluatedItems: { $ref: '#/$defs/r', const: 1 } } } }, [[], [1, 1]], [[null], [null, 1], [1, [2]]], onlyNew);
+    judges(
+      { $ref: '#/$defs/r', $defs: { r: { unevaluatedItems: { $ref: '#/$defs/r', const: 1 } } } },
+      [[], [1, 1]],
+      [[null], [null, 1], [1, [2]]],
+      onlyNew,
+    );
     const path = { properties: { next: { $ref: '#' } }, unevaluatedProperties: false };
     judges(path, [{ next: { next: {} } }], [{ next: { other: {} } }], onlyNew);
     const made = compileUserSchema({ ...path, $schema: draft2020 });
-    assert.deepEqual(made.ok && made.matches({ next: { next: { a: 1 } } }).errors, [{ path: '/next/next/a', message: 'is not a known field' }]);
+    assert.deepEqual(made.ok && made.matches({ next: { next: { a: 1 } } }).errors, [
+      { path: '/next/next/a', message: 'is not a known field' },
+    ]);
   });
 
   it('in a bounded time', () => {
@@ -228,10 +385,44 @@ describe('members that are called like those all objects have', () => {
 
 describe('patterns in schemas', () => {
   it('have no escapes that ECMA 262 does not know', () => {
-    for (const escape of ['\\h', '\\Z', '\\A', '\\z', '\\Q', '\\E', '\\G', '\\a', '\\e', '\\C', '\\i', '\\j', '\\R', '\\X', '\\é', '\\01', '\\x4', '\\u12', '\\u{110000}', '\\c1', '\\pL', '\\p{^L}', '\\p{Nonsense}', '[[:alpha:]]', '(?i)a', '(?P<a>b)', '(?#a)', 'a\\'])
-      refused({ properties: { a: { pattern: `ab${escape}` } } }, /^\/properties\/a\/pattern: The pattern "ab.*(?:at character [34]|error parsing)/);
-    for (const back of ['\\k', '\\k<a>', '(?<a>b)\\k<a>', '(a)\\1']) refused({ pattern: back }, /\\\\[k1]\\?" at character \d+ refers back/);
-    for (const look of ['(?=a)', '(?!a)', '(?<=a)', '(?<!a)']) refused({ patternProperties: { [`a${look}`]: true } }, /at character 2 looks around/);
+    for (const escape of [
+      '\\h',
+      '\\Z',
+      '\\A',
+      '\\z',
+      '\\Q',
+      '\\E',
+      '\\G',
+      '\\a',
+      '\\e',
+      '\\C',
+      '\\i',
+      '\\j',
+      '\\R',
+      '\\X',
+      '\\é',
+      '\\01',
+      '\\x4',
+      '\\u12',
+      '\\u{110000}',
+      '\\c1',
+      '\\pL',
+      '\\p{^L}',
+      '\\p{Nonsense}',
+      '[[:alpha:]]',
+      '(?i)a',
+      '(?P<a>b)',
+      '(?#a)',
+      'a\\',
+    ])
+      refused(
+        { properties: { a: { pattern: `ab${escape}` } } },
+        /^\/properties\/a\/pattern: The pattern "ab.*(?:at character [34]|error parsing)/,
+      );
+    for (const back of ['\\k', '\\k<a>', '(?<a>b)\\k<a>', '(a)\\1'])
+      refused({ pattern: back }, /\\\\[k1]\\?" at character \d+ refers back/);
+    for (const look of ['(?=a)', '(?!a)', '(?<=a)', '(?<!a)'])
+      refused({ patternProperties: { [`a${look}`]: true } }, /at character 2 looks around/);
   });
 
   it('mean what ECMA 262 says', () => {

@@ -3,7 +3,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { compileUserSchema } from '../src/commands/user-schemas/userSchema.ts';
 
-type Group = { readonly description: string; readonly schema: unknown; readonly tests: readonly { readonly description: string; readonly data: unknown; readonly valid: boolean }[] };
+type Group = {
+  readonly description: string;
+  readonly schema: unknown;
+  readonly tests: readonly { readonly description: string; readonly data: unknown; readonly valid: boolean }[];
+};
 
 const folder = process.env.TEST_JSON_SCHEMA_SUITE;
 const dialects = [
@@ -13,7 +17,7 @@ const dialects = [
 
 /** The schema says its dialect, as the suite's folders do. */
 const inDialect = (schema: unknown, $schema: string): unknown =>
-  (typeof schema === 'object' && schema !== null && !('$schema' in schema) ? { $schema, ...schema } : schema);
+  typeof schema === 'object' && schema !== null && !('$schema' in schema) ? { $schema, ...schema } : schema;
 
 const outcomesOf = (file: string, $schema: string): readonly string[] =>
   (JSON.parse(readFileSync(file, 'utf8')) as readonly Group[]).flatMap(({ description, schema, tests }) => {
@@ -25,15 +29,23 @@ const outcomesOf = (file: string, $schema: string): readonly string[] =>
     });
   });
 
-/** https://github.com/json-schema-org/JSON-Schema-Test-Suite, a clone of which TEST_JSON_SCHEMA_SUITE names. No npm package has it whole. */
+/**
+ * https://github.com/json-schema-org/JSON-Schema-Test-Suite, a clone of which TEST_JSON_SCHEMA_SUITE names. No npm
+ * package has it whole.
+ */
 describe('the JSON Schema Test Suite', () => {
   for (const { name, $schema, least } of dialects) {
     it(`${name}: required tests without remote references${folder ? '' : ' (TEST_JSON_SCHEMA_SUITE names no clone of it)'}`, function () {
       if (!folder) return this.skip();
-      const files = readdirSync(join(folder, 'tests', name)).filter((file) => file.endsWith('.json') && file !== 'refRemote.json');
+      const files = readdirSync(join(folder, 'tests', name)).filter(
+        (file) => file.endsWith('.json') && file !== 'refRemote.json',
+      );
       const outcomes = files.flatMap((file) => outcomesOf(join(folder, 'tests', name, file), $schema));
       const wrong = outcomes.filter((outcome) => outcome !== 'right');
-      assert.deepEqual(wrong.filter((outcome) => outcome.startsWith('wrongly accepted')), []);
+      assert.deepEqual(
+        wrong.filter((outcome) => outcome.startsWith('wrongly accepted')),
+        [],
+      );
       assert.ok(outcomes.length > 500, `only ${outcomes.length} tests`);
       assert.ok(1 - wrong.length / outcomes.length >= least, wrong.join('\n'));
     });

@@ -19,33 +19,63 @@ const unsupported = (call: unknown, callback?: (error: Partial<ServiceError>) =>
 type Options = {
   readonly port?: number;
   readonly tls?: { readonly key: string; readonly cert: string };
-  /** Port of the node that leads, as this one tells; undefined while none does. Without it no question about members is answered. */
+  /**
+   * Port of the node that leads, as this one tells; undefined while none does. Without it no question about members is
+   * answered.
+   */
   readonly leader?: () => number | undefined;
 };
 
 const members = (self: number, leader: number | undefined) => {
   const state = gossip.MemberInfo.VNodeState;
-  const member = (port: number, is: gossip.MemberInfo.VNodeState) => new gossip.MemberInfo().setIsAlive(true).setState(is).setHttpEndPoint(new gossip.EndPoint().setAddress('127.0.0.1').setPort(port));
-  return new gossip.ClusterInfo().setMembersList([...(leader === self ? [] : [member(self, state.FOLLOWER)]), ...(leader === undefined ? [] : [member(leader, state.LEADER)])]);
+  const member = (port: number, is: gossip.MemberInfo.VNodeState) =>
+    new gossip.MemberInfo()
+      .setIsAlive(true)
+      .setState(is)
+      .setHttpEndPoint(new gossip.EndPoint().setAddress('127.0.0.1').setPort(port));
+  return new gossip.ClusterInfo().setMembersList([
+    ...(leader === self ? [] : [member(self, state.FOLLOWER)]),
+    ...(leader === undefined ? [] : [member(leader, state.LEADER)]),
+  ]);
 };
 
 /** A server of EventStoreDB's protocol that does what the handlers do, and nothing else. */
-export const scriptedEventStore = async (handlers: Partial<IStreamsServer>, { port: wanted = 0, tls, leader }: Options = {}) => {
+export const scriptedEventStore = async (
+  handlers: Partial<IStreamsServer>,
+  { port: wanted = 0, tls, leader }: Options = {},
+) => {
   const server = new Server();
   let asked = 0;
-  const rest = { read: unsupported, append: unsupported, batchAppend: unsupported, delete: unsupported, tombstone: unsupported };
+  const rest = {
+    read: unsupported,
+    append: unsupported,
+    batchAppend: unsupported,
+    delete: unsupported,
+    tombstone: unsupported,
+  };
   server.addService(streamsService.StreamsService, { ...rest, ...handlers } as unknown as IStreamsServer); // a service that knows less
   server.addService(featuresService.ServerFeaturesService, {
     getSupportedMethods: (_: unknown, callback: (error: null, methods: unknown) => void) => {
       asked++;
       const methods = new features.SupportedMethods().setEventStoreServerVersion('24.10.0');
-      methods.addMethods(new features.SupportedMethod().setMethodName('batchappend').setServiceName('event_store.client.streams.streams'));
+      methods.addMethods(
+        new features.SupportedMethod()
+          .setMethodName('batchappend')
+          .setServiceName('event_store.client.streams.streams'),
+      );
       callback(null, methods);
     },
   });
-  if (leader) server.addService(gossipService.GossipService, { read: (_: unknown, callback: (error: null, info: unknown) => void) => callback(null, members(port, leader())) });
-  const credentials = tls ? ServerCredentials.createSsl(null, [{ private_key: Buffer.from(tls.key), cert_chain: Buffer.from(tls.cert) }]) : ServerCredentials.createInsecure();
-  const port = await new Promise<number>((resolve, reject) => server.bindAsync(`127.0.0.1:${wanted}`, credentials, (error, bound) => (error ? reject(error) : resolve(bound))));
+  if (leader)
+    server.addService(gossipService.GossipService, {
+      read: (_: unknown, callback: (error: null, info: unknown) => void) => callback(null, members(port, leader())),
+    });
+  const credentials = tls
+    ? ServerCredentials.createSsl(null, [{ private_key: Buffer.from(tls.key), cert_chain: Buffer.from(tls.cert) }])
+    : ServerCredentials.createInsecure();
+  const port = await new Promise<number>((resolve, reject) =>
+    server.bindAsync(`127.0.0.1:${wanted}`, credentials, (error, bound) => (error ? reject(error) : resolve(bound))),
+  );
   return {
     port,
     url: `esdb://127.0.0.1:${port}${tls ? '' : '?tls=false'}`,

@@ -13,42 +13,108 @@ const mask = '********';
 type Doc = any; // a package is any JSON here
 
 const packed = (name: string, bundles: readonly object[]): Doc => ({
-  metadata: { name, version: '1.0.0', description: '', author: 'a', license: 'MIT', repository: { type: 'local' }, PlatformDependencies: {} },
-  manifest: { bundleName: name }, bundles, readme: '',
+  metadata: {
+    name,
+    version: '1.0.0',
+    description: '',
+    author: 'a',
+    license: 'MIT',
+    repository: { type: 'local' },
+    PlatformDependencies: {},
+  },
+  manifest: { bundleName: name },
+  bundles,
+  readme: '',
 });
 const id = (digit: string) => digit.repeat(24);
-const automation = (digit: string, more: object = {}) => ({ _id: id(digit), name: `Automation ${digit}`, description: '', componentType: null, componentName: null, gbac: {}, ...more });
-const trigger = (digit: string, of: string, formData: object) => ({ _id: id(digit), name: `By hand ${digit}`, enabled: true, actionType: 'automations', actionId: id(of), type: 'manual', formId: null, formData });
+const automation = (digit: string, more: object = {}) => ({
+  _id: id(digit),
+  name: `Automation ${digit}`,
+  description: '',
+  componentType: null,
+  componentName: null,
+  gbac: {},
+  ...more,
+});
+const trigger = (digit: string, of: string, formData: object) => ({
+  _id: id(digit),
+  name: `By hand ${digit}`,
+  enabled: true,
+  actionType: 'automations',
+  actionId: id(of),
+  type: 'manual',
+  formId: null,
+  formData,
+});
 
 /** A package with a document of each kind that can hold secrets; `pass` makes them. */
-const secretive = (name: string, pass: (where: string) => string): Doc => packed(name, [
-  { type: 'automation', data: automation('1', { triggers: [trigger('2', '1', { site: 'a', password: pass('trigger') })] }) },
-  { type: 'json-forms', data: { name: 'Form', schema: { type: 'object', title: 'F', properties: { password: { type: 'string' } } } } },
-  { type: 'template', data: { name: 'Template', template: 'x', data: { user: 'u', token: pass('template') } } },
-  { type: 'golden-config', data: { name: 'Tree', versions: [{ name: 'initial', root: { name: 'base', configId: id('3'), children: [] }, variables: { community: pass('tree') } }] } },
-  { type: 'integration', data: { name: 'tickets', properties: { authentication: { password: pass('integration') }, auth: { user: 'u', pass: pass('object') } } } },
-  { type: 'integration-model', data: { model: 'm', components: { properties: { password: { type: 'string' }, token: { $ref: '#/token' } } } } },
-  { type: 'workflow', data: { name: 'Flow', tasks: { a: { incoming: { apiKey: pass('workflow'), merge: [{ key: 'site', value: 1 }] } } } } },
-]);
+const secretive = (name: string, pass: (where: string) => string): Doc =>
+  packed(name, [
+    {
+      type: 'automation',
+      data: automation('1', { triggers: [trigger('2', '1', { site: 'a', password: pass('trigger') })] }),
+    },
+    {
+      type: 'json-forms',
+      data: { name: 'Form', schema: { type: 'object', title: 'F', properties: { password: { type: 'string' } } } },
+    },
+    { type: 'template', data: { name: 'Template', template: 'x', data: { user: 'u', token: pass('template') } } },
+    {
+      type: 'golden-config',
+      data: {
+        name: 'Tree',
+        versions: [
+          {
+            name: 'initial',
+            root: { name: 'base', configId: id('3'), children: [] },
+            variables: { community: pass('tree') },
+          },
+        ],
+      },
+    },
+    {
+      type: 'integration',
+      data: {
+        name: 'tickets',
+        properties: { authentication: { password: pass('integration') }, auth: { user: 'u', pass: pass('object') } },
+      },
+    },
+    {
+      type: 'integration-model',
+      data: { model: 'm', components: { properties: { password: { type: 'string' }, token: { $ref: '#/token' } } } },
+    },
+    {
+      type: 'workflow',
+      data: {
+        name: 'Flow',
+        tasks: { a: { incoming: { apiKey: pass('workflow'), merge: [{ key: 'site', value: 1 }] } } },
+      },
+    },
+  ]);
 
 describe('Secrets in the documents of a package', () => {
   let service: TestService;
   const secrets = new Map<string, string>();
-  const clear = (round: string) => (where: string): string => {
-    const text = `secret-${where}-${round}`;
-    secrets.set(text, where);
-    return text;
-  };
+  const clear =
+    (round: string) =>
+    (where: string): string => {
+      const text = `secret-${where}-${round}`;
+      secrets.set(text, where);
+      return text;
+    };
   const masked = { ...secretive('p', () => mask) };
   const ask = async (method: string, path: string, body?: unknown) => {
     const answer = await service.ask(method, path, body);
     for (const text of secrets.keys()) assert.ok(!answer.text.includes(text), answer.text);
     return answer;
   };
-  const install = (prebuilt: Doc, overwrite?: boolean) => ask('POST', '/prebuilts/import', { prebuilt, ...(overwrite !== undefined && { options: { overwrite } }) });
+  const install = (prebuilt: Doc, overwrite?: boolean) =>
+    ask('POST', '/prebuilts/import', { prebuilt, ...(overwrite !== undefined && { options: { overwrite } }) });
   const exported = async (name = 'p') => ok(await ask('GET', `/prebuilts/${name}/export`));
   const head = async () => (await service.ask('GET', '/health/status')).body.eventStore.position as number;
-  before(async () => { service = await startService({ LOG_LEVEL: 'trace' }); });
+  before(async () => {
+    service = await startService({ LOG_LEVEL: 'trace' });
+  });
   after(() => service.stop());
 
   // An object that is a secret as a whole is masked as a whole.
@@ -58,17 +124,31 @@ describe('Secrets in the documents of a package', () => {
     ok(await install(secretive('p', clear('one'))));
     const { bundles, manifest } = await exported();
     assert.deepEqual(bundles, masked.bundles);
-    assert.equal(manifest.fingerprint, hash('sha256', canonical(masked.bundles), 'hex').slice(0, 24), 'nothing that can be guessed is hashed');
-    assert.deepEqual(ok(await ask('GET', `/operations-manager/triggers/${id('2')}`)).data.formData, { site: 'a', password: mask });
+    assert.equal(
+      manifest.fingerprint,
+      hash('sha256', canonical(masked.bundles), 'hex').slice(0, 24),
+      'nothing that can be guessed is hashed',
+    );
+    assert.deepEqual(ok(await ask('GET', `/operations-manager/triggers/${id('2')}`)).data.formData, {
+      site: 'a',
+      password: mask,
+    });
     assert.equal(ok(await ask('GET', '/configuration_manager/configs/Tree')).versions[0].variables.community, mask);
     assert.deepEqual(ok(await ask('GET', '/template_builder/templates/Template')).data, { user: 'u', token: mask });
-    for (const path of ['/prebuilts', '/prebuilts/p', `/operations-manager/automations/${id('1')}/export`, '/json-forms/forms/Form']) ok(await ask('GET', path));
+    for (const path of [
+      '/prebuilts',
+      '/prebuilts/p',
+      `/operations-manager/automations/${id('1')}/export`,
+      '/json-forms/forms/Form',
+    ])
+      ok(await ask('GET', path));
   });
 
   it('are kept by the mask: what is exported is installed already', async () => {
     const before = await head();
     for (const whole of [masked, await exported()])
-      for (const overwrite of [undefined, true]) assert.equal(ok(await install(whole, overwrite)).message, 'The prebuilt is installed already');
+      for (const overwrite of [undefined, true])
+        assert.equal(ok(await install(whole, overwrite)).message, 'The prebuilt is installed already');
     assert.equal(await head(), before);
   });
 
@@ -98,33 +178,56 @@ describe('Secrets in the documents of a package', () => {
     for (const answer of answers) refused(answer, 409, /metadata\/name/);
     assert.deepEqual(answers[0]!.body, answers[1]!.body);
     const others = [await install(secretive('q', clear('one'))), await install(secretive('q', clear('wrong')))];
-    for (const answer of others) for (const bundle of [0, 2, 3]) refused(answer, 409, new RegExp(`bundles/${bundle}/data`));
+    for (const answer of others)
+      for (const bundle of [0, 2, 3]) refused(answer, 409, new RegExp(`bundles/${bundle}/data`));
     assert.deepEqual(others[0]!.body, others[1]!.body);
     assert.equal(await head(), before);
     for (const round of ['one', 'wrong', 'one']) {
       const stored = await head();
       ok(await install(secretive('p', clear(round)), true));
-      assert.ok(await head() > stored, 'an event');
+      assert.ok((await head()) > stored, 'an event');
     }
   });
 
   it('come from the documents that are there, where the package is not', async () => {
-    const bundles = masked.bundles.filter(({ type }: { type: string }) => ['automation', 'template', 'golden-config'].includes(type));
+    const bundles = masked.bundles.filter(({ type }: { type: string }) =>
+      ['automation', 'template', 'golden-config'].includes(type),
+    );
     ok(await install(packed('r', bundles)));
     assert.deepEqual((await exported('r')).bundles, bundles);
-    refused(await install(packed('s', masked.bundles)), 400, /bundles\/4\/data\/properties\/authentication\/password.*bundles\/6\/data/);
-    refused(await install(packed('s', [{ type: 'template', data: { name: 'No such', template: 'x', data: { token: mask } } }])), 400, /bundles\/0\/data\/data\/token/);
+    refused(
+      await install(packed('s', masked.bundles)),
+      400,
+      /bundles\/4\/data\/properties\/authentication\/password.*bundles\/6\/data/,
+    );
+    refused(
+      await install(
+        packed('s', [{ type: 'template', data: { name: 'No such', template: 'x', data: { token: mask } } }]),
+      ),
+      400,
+      /bundles\/0\/data\/data\/token/,
+    );
   });
 
   it('are not for another document under the same name', async () => {
     ok(await ask('DELETE', `/operations-manager/automations/${id('1')}`));
-    const other = { type: 'automation', data: { ...automation('7'), name: 'Automation 1', triggers: [trigger('8', '7', { password: mask })] } };
+    const other = {
+      type: 'automation',
+      data: { ...automation('7'), name: 'Automation 1', triggers: [trigger('8', '7', { password: mask })] },
+    };
     refused(await install(packed('p', [other]), true), 400, /bundles\/0\/data\/triggers\/0\/formData\/password/);
   });
 
   it('are so many at most', async () => {
-    const many = Array.from({ length: 3 }, (_, i) => ({ type: 'workflow', data: { name: `w${i}`, list: Array.from({ length: 4000 }, () => ({ key: 'x' })) } }));
-    refused(await install(packed('many', many)), 400, /bundles\/2\/data.*10000 secrets|10000 secrets.*bundles\/2\/data/);
+    const many = Array.from({ length: 3 }, (_, i) => ({
+      type: 'workflow',
+      data: { name: `w${i}`, list: Array.from({ length: 4000 }, () => ({ key: 'x' })) },
+    }));
+    refused(
+      await install(packed('many', many)),
+      400,
+      /bundles\/2\/data.*10000 secrets|10000 secrets.*bundles\/2\/data/,
+    );
   });
 
   it('are in no file, and in no line of the log', () => {
@@ -147,9 +250,14 @@ describe('A package that was installed before secrets were sealed', () => {
   ]);
   const stream = `prebuilt-${prebuiltId('old')}`;
   const imported = {
-    prebuilt: old, parts: [{ category: 'template', id: id('a'), names: [{ kind: 'template', name: 'Old' }], bundle: 0 }], removed: [],
-    installed: [{ type: 'template', _id: id('a'), name: 'Old' }], kept: [{ type: 'workflow', name: 'Old' }], accounts: {},
-    bundlesHash: hash('sha256', canonical(old.bundles), 'hex'), createdEpoch: '1767225600000',
+    prebuilt: old,
+    parts: [{ category: 'template', id: id('a'), names: [{ kind: 'template', name: 'Old' }], bundle: 0 }],
+    removed: [],
+    installed: [{ type: 'template', _id: id('a'), name: 'Old' }],
+    kept: [{ type: 'workflow', name: 'Old' }],
+    accounts: {},
+    bundlesHash: hash('sha256', canonical(old.bundles), 'hex'),
+    createdEpoch: '1767225600000',
   };
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'automation-platform-'));
@@ -161,9 +269,13 @@ describe('A package that was installed before secrets were sealed', () => {
     await service.stop();
     rmSync(folder, { recursive: true });
   });
-  const install = (prebuilt: Doc, overwrite = false) => service.ask('POST', '/prebuilts/import', { prebuilt, options: { overwrite } });
+  const install = (prebuilt: Doc, overwrite = false) =>
+    service.ask('POST', '/prebuilts/import', { prebuilt, options: { overwrite } });
   const carriedOut = async (): Promise<void> => {
-    while ((await install(shown)).status === 503) await new Promise((resolve) => { setImmediate(resolve); });
+    while ((await install(shown)).status === 503)
+      await new Promise((resolve) => {
+        setImmediate(resolve);
+      });
   };
 
   it('shows masks, and no fingerprint that was made of secrets', async () => {
@@ -176,7 +288,10 @@ describe('A package that was installed before secrets were sealed', () => {
   });
 
   it('is installed already when it comes back as it is exported, and its secrets are kept', async () => {
-    assert.equal(ok(await install(ok(await service.ask('GET', '/prebuilts/old/export')))).message, 'The prebuilt is installed already');
+    assert.equal(
+      ok(await install(ok(await service.ask('GET', '/prebuilts/old/export')))).message,
+      'The prebuilt is installed already',
+    );
     refused(await install(old), 409);
     ok(await install({ ...shown, readme: 'new' }, true));
     assert.deepEqual(ok(await service.ask('GET', '/prebuilts/old/export')).bundles, shown.bundles);
@@ -193,7 +308,13 @@ describe('A package with an automation that not everybody may read', () => {
   let who: People;
   const hidden = automation('1', { name: 'Very hidden', gbac: { read: [], write: ['ops'] } });
   const open = automation('2', { name: 'Open' });
-  const whole = (bundles: readonly object[] = [{ type: 'automation', data: hidden }, { type: 'automation', data: open }, { type: 'workflow', data: { name: 'Flow' } }]) => packed('p', bundles);
+  const whole = (
+    bundles: readonly object[] = [
+      { type: 'automation', data: hidden },
+      { type: 'automation', data: open },
+      { type: 'workflow', data: { name: 'Flow' } },
+    ],
+  ) => packed('p', bundles);
   const nothingOf = (text: string): void => assert.doesNotMatch(text, new RegExp(`hidden|${id('1')}`, 'i'));
   before(async () => {
     service = await startService();
@@ -207,7 +328,10 @@ describe('A package with an automation that not everybody may read', () => {
       const answer = await who.stranger('GET', path);
       nothingOf(answer.text);
       const { bundles, installed, manifest } = path.endsWith('p') ? ok(answer) : ok(answer).results[0];
-      assert.deepEqual([bundles.automation, bundles.workflow, installed.length, manifest.artifacts.length, manifest.fingerprint], [1, 1, 1, 2, undefined]);
+      assert.deepEqual(
+        [bundles.automation, bundles.workflow, installed.length, manifest.artifacts.length, manifest.fingerprint],
+        [1, 1, 1, 2, undefined],
+      );
       assert.match((await who.member('GET', path)).text, /Very hidden/);
     }
     const forbidden = await who.stranger('GET', '/prebuilts/p/export');
@@ -219,7 +343,10 @@ describe('A package with an automation that not everybody may read', () => {
   it('tells them nothing when they import it, be it the same or not', async () => {
     const answers = [];
     for (const bundles of [undefined, [{ type: 'automation', data: hidden }], []])
-      for (const overwrite of [false, true]) answers.push(await who.stranger('POST', '/prebuilts/import', { prebuilt: whole(bundles), options: { overwrite } }));
+      for (const overwrite of [false, true])
+        answers.push(
+          await who.stranger('POST', '/prebuilts/import', { prebuilt: whole(bundles), options: { overwrite } }),
+        );
     for (const answer of answers) {
       refused(answer, 403, /metadata\/name/);
       nothingOf(answer.body.message + JSON.stringify(answer.body.metadata.errors));
@@ -228,10 +355,15 @@ describe('A package with an automation that not everybody may read', () => {
   });
 
   it('answers an import without what its author may not read', async () => {
-    const own = packed('own', [{ type: 'automation', data: automation('3', { name: 'Given away', gbac: { write: ['ops'] } }) }]);
+    const own = packed('own', [
+      { type: 'automation', data: automation('3', { name: 'Given away', gbac: { write: ['ops'] } }) },
+    ]);
     const answer = ok(await who.stranger('POST', '/prebuilts/import', { prebuilt: own }, { 'Idempotency-Key': 'own' }));
     assert.deepEqual(answer.data.installed, []);
-    assert.deepEqual(ok(await who.stranger('POST', '/prebuilts/import', { prebuilt: own }, { 'Idempotency-Key': 'own' })), answer);
+    assert.deepEqual(
+      ok(await who.stranger('POST', '/prebuilts/import', { prebuilt: own }, { 'Idempotency-Key': 'own' })),
+      answer,
+    );
     assert.equal(ok(await who.member('GET', '/prebuilts/own')).installed.length, 1);
   });
 

@@ -6,12 +6,26 @@ import { secrets } from '../src/secrets.ts';
 
 describe('secrets within documents', () => {
   const { seal, unseal } = secrets({ key: Buffer.alloc(32, 'k') });
-  const given = { host: 'a', password: 'hunter2', 'Private-Key': 'PEM', list: [{ community: 'public' }], auth: { user: 'x' }, token: null };
+  const given = {
+    host: 'a',
+    password: 'hunter2',
+    'Private-Key': 'PEM',
+    list: [{ community: 'public' }],
+    auth: { user: 'x' },
+    token: null,
+  };
 
   it('are sealed by the names of their members, however deep', () => {
     const stored = sealSecrets(given, undefined, seal);
     assert.doesNotMatch(JSON.stringify(stored), /hunter2|PEM|public|"user"/);
-    assert.deepEqual(maskSecrets(stored), { host: 'a', password: mask, 'Private-Key': mask, list: [{ community: mask }], auth: mask, token: null });
+    assert.deepEqual(maskSecrets(stored), {
+      host: 'a',
+      password: mask,
+      'Private-Key': mask,
+      list: [{ community: mask }],
+      auth: mask,
+      token: null,
+    });
     assert.deepEqual(openSecrets(stored, unseal), { ...given, auth: '{"user":"x"}' });
   });
 
@@ -23,17 +37,36 @@ describe('secrets within documents', () => {
   });
 
   it('cannot be kept where none is stored', () => {
-    assert.throws(() => sealSecrets({ list: [{ 'key': mask }] }, {}, seal, '/properties'), (error) => error instanceof Refusal && error.code === 'invalid' && error.faults[0]?.path === '/properties/list/0/key');
+    assert.throws(
+      () => sealSecrets({ list: [{ key: mask }] }, {}, seal, '/properties'),
+      (error) =>
+        error instanceof Refusal && error.code === 'invalid' && error.faults[0]?.path === '/properties/list/0/key',
+    );
   });
 
   it('are no more than can be sealed without holding up others', () => {
     const some = (length: number) => ({ list: Array.from({ length }, (_, key) => ({ key })) });
     assert.ok(sealSecrets(some(mostSecrets), {}, seal));
-    assert.throws(() => sealSecrets(some(mostSecrets + 1), {}, seal, '/variables'), (error) => error instanceof Refusal && error.code === 'invalid' && error.faults[0]?.path === `/variables/list/${mostSecrets}/key`);
+    assert.throws(
+      () => sealSecrets(some(mostSecrets + 1), {}, seal, '/variables'),
+      (error) =>
+        error instanceof Refusal &&
+        error.code === 'invalid' &&
+        error.faults[0]?.path === `/variables/list/${mostSecrets}/key`,
+    );
   });
 
   it('are known by what their names end with', () => {
-    for (const name of ['apiKey', 'api_key', 'clientSecret', 'accessToken', 'enable_password', 'snmp-community', 'SSH_PRIVATE_KEY', 'Authorization'])
+    for (const name of [
+      'apiKey',
+      'api_key',
+      'clientSecret',
+      'accessToken',
+      'enable_password',
+      'snmp-community',
+      'SSH_PRIVATE_KEY',
+      'Authorization',
+    ])
       assert.deepEqual(maskSecrets(sealSecrets({ [name]: 'x' }, undefined, seal)), { [name]: mask }, name);
     for (const name of ['bgp_community', 'sortKey', 'public_key', 'tokens', 'passwordPolicy', 'author', 'monkey'])
       assert.deepEqual(sealSecrets({ [name]: 'x' }, undefined, seal), { [name]: 'x' }, name);

@@ -12,9 +12,12 @@ const one = secrets({ key: new Uint8Array(32).fill(1) });
 const other = secrets({ key: new Uint8Array(32).fill(2) });
 
 describe('secrets', () => {
-  it('come out as they went in', () => fc.assert(fc.property(fc.string({ unit: 'grapheme' }), (secret) => {
-    assert.equal(one.unseal(JSON.parse(JSON.stringify(one.seal(secret)))), secret);
-  })));
+  it('come out as they went in', () =>
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme' }), (secret) => {
+        assert.equal(one.unseal(JSON.parse(JSON.stringify(one.seal(secret)))), secret);
+      }),
+    ));
   it('are sealed differently each time, with the same tag', () => {
     const [a, b] = [one.seal('public'), one.seal('public')];
     assert.notEqual(a.$sealed, b.$sealed);
@@ -34,7 +37,8 @@ describe('secrets', () => {
       const changed = $sealed.slice(0, i) + ($sealed[i] === 'A' ? 'B' : 'A') + $sealed.slice(i + 1);
       assert.throws(() => one.unseal({ $sealed: changed, tag }));
     }
-    for (const cut of [$sealed.slice(0, -4), $sealed.slice(0, 20), '']) assert.throws(() => one.unseal({ $sealed: cut, tag }), /stored secret cannot be opened/);
+    for (const cut of [$sealed.slice(0, -4), $sealed.slice(0, 20), ''])
+      assert.throws(() => one.unseal({ $sealed: cut, tag }), /stored secret cannot be opened/);
   });
   it('are told apart from other values', () => {
     assert.ok(isSealed(one.seal('x')));
@@ -44,7 +48,9 @@ describe('secrets', () => {
 
 describe('the key of secrets', () => {
   let folder: string;
-  beforeEach(() => { folder = mkdtempSync(join(tmpdir(), 'automation-platform-')); });
+  beforeEach(() => {
+    folder = mkdtempSync(join(tmpdir(), 'automation-platform-'));
+  });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
   it('is stretched from a setting of at least 16 characters', () => {
@@ -59,7 +65,10 @@ describe('the key of secrets', () => {
   it('may be moved from the file into a setting', () => {
     const file = join(folder, 'key');
     const key = makeKey(file);
-    assert.deepEqual(givenKey({ fromSetting: `base64:${readFileSync(file, 'utf8')}`, file: join(folder, 'other') }), key);
+    assert.deepEqual(
+      givenKey({ fromSetting: `base64:${readFileSync(file, 'utf8')}`, file: join(folder, 'other') }),
+      key,
+    );
     assert.throws(() => givenKey({ fromSetting: 'base64:c2hvcnQ=', file }), /32 bytes/);
   });
   it('is made once in a file that only its owner may read', () => {
@@ -72,13 +81,16 @@ describe('the key of secrets', () => {
   });
   it('is the same for all who start at once', async () => {
     const ready = new Int32Array(new SharedArrayBuffer(4));
-    const workers = Array.from({ length: 4 }, () => startWorker('keyMaker', import.meta.url, { ready, all: 4, file: join(folder, 'key') }));
+    const workers = Array.from({ length: 4 }, () =>
+      startWorker('keyMaker', import.meta.url, { ready, all: 4, file: join(folder, 'key') }),
+    );
     const keys = await Promise.all(workers.map(async (worker) => (await once(worker, 'message'))[0] as string));
     await Promise.all(workers.map((worker) => worker.terminate()));
     assert.equal(new Set(keys).size, 1);
     assert.deepEqual(readdirSync(folder), ['key']);
   });
-  it('is not there without a setting and a file', () => assert.equal(givenKey({ fromSetting: undefined, file: join(folder, 'key') }), undefined));
+  it('is not there without a setting and a file', () =>
+    assert.equal(givenKey({ fromSetting: undefined, file: join(folder, 'key') }), undefined));
   it('is not taken from a file that holds something else', () => {
     const file = join(folder, 'key');
     writeFileSync(file, 'hello');

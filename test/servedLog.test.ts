@@ -31,7 +31,10 @@ describe('the log of a service that serves it', function () {
   before(async () => {
     folder = temporaryFolder();
     server = await startServer(folder, { ESDB_PORT: '0' });
-    roleId = await change('POST', 'roles', { name: role, allowedMethods: [{ provenance: 'event-log', name: 'readLog' }] });
+    roleId = await change('POST', 'roles', {
+      name: role,
+      allowedMethods: [{ provenance: 'event-log', name: 'readLog' }],
+    });
   });
   afterEach(() => Promise.all(clients.splice(0).map((client) => client.dispose())));
   after(async () => {
@@ -75,7 +78,9 @@ describe('the log of a service that serves it', function () {
     await change('DELETE', `accounts/${watchedId}`);
     await ended;
     const told = new Promise<void>((resolve, reject) => {
-      subscription.on('data', ({ event }) => { if (JSON.stringify(event?.data).includes('newcomer')) resolve(); });
+      subscription.on('data', ({ event }) => {
+        if (JSON.stringify(event?.data).includes('newcomer')) resolve();
+      });
       subscription.on('error', reject);
     });
     await account('newcomer');
@@ -89,9 +94,15 @@ describe('a service that serves its log is ready', function () {
     const [port, logPort] = [await freePort(), await freePort()];
     const program = startProgram([], { DATA_DIR: folder, PORT: String(port), ESDB_PORT: String(logPort) });
     let ended = false;
-    void program.ended.then(() => { ended = true; });
+    void program.ended.then(() => {
+      ended = true;
+    });
     try {
-      const isReady = () => fetch(`http://127.0.0.1:${port}/health/ready`).then(({ status }) => status === 200, () => false);
+      const isReady = () =>
+        fetch(`http://127.0.0.1:${port}/health/ready`).then(
+          ({ status }) => status === 200,
+          () => false,
+        );
       while (!(await isReady())) {
         assert.ok(!ended, program.output().err);
         await pause(5);
@@ -111,8 +122,10 @@ describe('a service that serves its log is ready', function () {
       assert.deepEqual([await ready(), await served()], [200, true]);
       const port = Number(new URL(service.logUrl!).port);
       const { _getActiveHandles } = process as unknown as { _getActiveHandles(): unknown[] };
-      const listener = _getActiveHandles().find((handle): handle is NetServer =>
-        handle instanceof NetServer && (handle.address() as AddressInfo | null)?.port === port);
+      const listener = _getActiveHandles().find(
+        (handle): handle is NetServer =>
+          handle instanceof NetServer && (handle.address() as AddressInfo | null)?.port === port,
+      );
       assert.ok(listener);
       listener.close();
       assert.deepEqual([await ready(), await served()], [503, false]);

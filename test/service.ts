@@ -13,7 +13,8 @@ export type Answer = { status: number; headers: Headers; body: any; text: string
 export type Login = { readonly user: string; readonly password: string };
 
 /** The `Authorization` header of Basic. */
-export const basic = ({ user, password }: Login): string => `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+export const basic = ({ user, password }: Login): string =>
+  `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
 
 const running = new Set<string>();
 after(() => assert.deepEqual([...running], [], 'a test left its service running; call stop()'));
@@ -27,18 +28,38 @@ export const startService = async (settings: Record<string, string> = {}, keepIn
   const folder = keepIn ?? mkdtempSync(join(tmpdir(), 'automation-platform-'));
   const lines: string[] = [];
   // A slow machine is no fault of the service: whoever tests the 503 says how long it waits.
-  const config = readConfig({ PORT: '0', DATA_DIR: folder, ADMIN_PASSWORD: adminPassword, READ_WAIT_MS: '30000', ...settings });
+  const config = readConfig({
+    PORT: '0',
+    DATA_DIR: folder,
+    ADMIN_PASSWORD: adminPassword,
+    READ_WAIT_MS: '30000',
+    ...settings,
+  });
   const write = (line: string): void => {
     lines.push(line);
     if (process.env.TEST_LOG) process.stderr.write(line);
   };
-  const service = await start(config, serviceLogger(process.env.TEST_LOG ?? settings.LOG_LEVEL ?? 'warn', { write }), () => undefined);
+  const service = await start(
+    config,
+    serviceLogger(process.env.TEST_LOG ?? settings.LOG_LEVEL ?? 'warn', { write }),
+    () => undefined,
+  );
   running.add(folder);
 
-  const ask = async (method: string, path: string, body?: unknown, headers: Record<string, string> = {}, login: Login | null = { user: 'admin', password: adminPassword }): Promise<Answer> => {
+  const ask = async (
+    method: string,
+    path: string,
+    body?: unknown,
+    headers: Record<string, string> = {},
+    login: Login | null = { user: 'admin', password: adminPassword },
+  ): Promise<Answer> => {
     const response = await fetch(service.url + path, {
       method,
-      headers: { ...(login && { Authorization: basic(login) }), ...(body !== undefined && { 'Content-Type': 'application/json' }), ...headers },
+      headers: {
+        ...(login && { Authorization: basic(login) }),
+        ...(body !== undefined && { 'Content-Type': 'application/json' }),
+        ...headers,
+      },
       ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
       redirect: 'manual',
     });
@@ -61,9 +82,16 @@ export const startService = async (settings: Record<string, string> = {}, keepIn
     lines,
     ask,
     /** The same for another login; null: none. */
-    as: (login: Login | null) => (method: string, path: string, body?: unknown, headers?: Record<string, string>) => ask(method, path, body, headers, login),
-    stop: async (): Promise<void> => { await end(); if (!keepIn) rmSync(folder, { recursive: true, force: true }); },
-    restart: async (more: Record<string, string> = {}) => { await end(); return startService({ ...settings, ...more }, folder); },
+    as: (login: Login | null) => (method: string, path: string, body?: unknown, headers?: Record<string, string>) =>
+      ask(method, path, body, headers, login),
+    stop: async (): Promise<void> => {
+      await end();
+      if (!keepIn) rmSync(folder, { recursive: true, force: true });
+    },
+    restart: async (more: Record<string, string> = {}) => {
+      await end();
+      return startService({ ...settings, ...more }, folder);
+    },
   };
 };
 

@@ -5,19 +5,31 @@ import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';
 
 const given = specification(serviceGroup);
-const created: ServiceGroupEvent = { type: 'serviceGroupCreated', data: { name: 'Push', cluster_id: '', description: '', is_default: false, groups: [], services: [] } };
+const created: ServiceGroupEvent = {
+  type: 'serviceGroupCreated',
+  data: { name: 'Push', cluster_id: '', description: '', is_default: false, groups: [], services: [] },
+};
 const known = { unknownGroups: [] };
-const services = [{ id: 'a', name: 'A' }, { id: 'b', name: 'A' }];
+const services = [
+  { id: 'a', name: 'A' },
+  { id: 'b', name: 'A' },
+];
 
 describe('service groups: decisions', () => {
   it('are created with every field', () => {
     given().when(create, { name: 'Push' }, known).then(created);
     const all = { name: 'Push', cluster_id: 'eu', description: 'd', is_default: true, services };
-    given().when(create, { ...all, groups: ['g', { name: 'g' }] }, known).then({ type: 'serviceGroupCreated', data: { ...all, groups: ['g'] } });
+    given()
+      .when(create, { ...all, groups: ['g', { name: 'g' }] }, known)
+      .then({ type: 'serviceGroupCreated', data: { ...all, groups: ['g'] } });
   });
   it('refuse groups that nobody has, and a service twice', () => {
-    given().when(create, { name: 'Push', groups: ['x', 'y'] }, { unknownGroups: ['x', 'y'] }).thenRefused('not_found', /x, y/);
-    given().when(create, { name: 'Push', services: [...services, { id: 'a', name: 'again' }] }, known).thenRefused('invalid', /services\/2\/id/);
+    given()
+      .when(create, { name: 'Push', groups: ['x', 'y'] }, { unknownGroups: ['x', 'y'] })
+      .thenRefused('not_found', /x, y/);
+    given()
+      .when(create, { name: 'Push', services: [...services, { id: 'a', name: 'again' }] }, known)
+      .thenRefused('invalid', /services\/2\/id/);
   });
   it('are deleted', () => given(created).when(remove, {}).then({ type: 'serviceGroupDeleted', data: {} }));
 });
@@ -27,28 +39,58 @@ describe('service groups over HTTP', () => {
   let who: People;
   const path = '/gateway_manager/v1/service-groups';
   const make = (serviceGroup: object) => service.ask('POST', path, { serviceGroup });
-  before(async () => { service = await startService(); who = await people(service); });
+  before(async () => {
+    service = await startService();
+    who = await people(service);
+  });
   after(() => service.stop());
 
   it('are created, and shown whole by id and name', async () => {
-    const serviceGroup = { name: 'Shown', cluster_id: 'eu', description: 'd', is_default: true, groups: ['ops'], services };
-    const made = await who.member('POST', path, { serviceGroup: { ...serviceGroup, groups: [{ name: 'ops', provenance: 'local' }] } });
+    const serviceGroup = {
+      name: 'Shown',
+      cluster_id: 'eu',
+      description: 'd',
+      is_default: true,
+      groups: ['ops'],
+      services,
+    };
+    const made = await who.member('POST', path, {
+      serviceGroup: { ...serviceGroup, groups: [{ name: 'ops', provenance: 'local' }] },
+    });
     const { id } = ok(made);
     assert.deepEqual(ok(made), { state: 'Success', message: 'Successfully created service group', id });
     for (const key of [id, 'Shown']) {
       const { state, result } = ok(await service.ask('GET', `${path}/${key}`));
       const { created, last_updated, ...shown } = result;
-      assert.deepEqual([state, shown], ['Success', { _id: id, ...serviceGroup, created_by: 'member', last_updated_by: 'member' }]);
+      assert.deepEqual(
+        [state, shown],
+        ['Success', { _id: id, ...serviceGroup, created_by: 'member', last_updated_by: 'member' }],
+      );
       assert.equal(new Date(created).toISOString(), last_updated);
     }
     assert.deepEqual(ok(await service.ask('GET', `${path}?multiEquals[services]=svc-x`)).total, 0);
-    assert.deepEqual(ok(await service.ask('GET', `${path}?multiEquals[cluster_id]=eu`)).results.map(({ name }: { name: string }) => name), ['Shown']);
+    assert.deepEqual(
+      ok(await service.ask('GET', `${path}?multiEquals[cluster_id]=eu`)).results.map(
+        ({ name }: { name: string }) => name,
+      ),
+      ['Shown'],
+    );
   });
 
   it('have every field also when little was said', async () => {
     const { id } = ok(await make({ name: 'Little' }));
     const { created, last_updated, ...rest } = ok(await service.ask('GET', `${path}/${id}`)).result;
-    assert.deepEqual(rest, { _id: id, name: 'Little', cluster_id: '', description: '', created_by: 'admin', last_updated_by: 'admin', is_default: false, groups: [], services: [] });
+    assert.deepEqual(rest, {
+      _id: id,
+      name: 'Little',
+      cluster_id: '',
+      description: '',
+      created_by: 'admin',
+      last_updated_by: 'admin',
+      is_default: false,
+      groups: [],
+      services: [],
+    });
     assert.equal(created, last_updated);
   });
 

@@ -12,14 +12,18 @@ describe('Sessions whose service is killed', function () {
   let folder: string;
   let server: Server;
   let agents: Awaited<ReturnType<typeof webhookServer>>;
-  const start = async () => { server = await startServer(folder, { OUTBOUND_ALLOW: '127.0.0.1' }); };
+  const start = async () => {
+    server = await startServer(folder, { OUTBOUND_ALLOW: '127.0.0.1' });
+  };
   const kill = (signal: NodeJS.Signals) => server.stop(signal);
-  const ask = async (method: string, route: string, body?: unknown): Promise<any> => { // whatever the route answers
+  const ask = async (method: string, route: string, body?: unknown): Promise<any> => {
+    // whatever the route answers
     const answer = await server.ask(method, path + route, body);
     assert.equal(answer.status, 200, JSON.stringify(answer.body));
     return answer.body;
   };
-  const run = async (agent: string): Promise<string> => (await ask('POST', '/sessions/run-agent', { agent, terminationCallbackSignature })).sessionId;
+  const run = async (agent: string): Promise<string> =>
+    (await ask('POST', '/sessions/run-agent', { agent, terminationCallbackSignature })).sessionId;
   const ended = async (id: string) => {
     for (;;) {
       const session = await ask('GET', `/sessions/${id}`);
@@ -28,26 +32,39 @@ describe('Sessions whose service is killed', function () {
     }
   };
   const calls = (id: string): number => agents.called.filter(({ body }) => body.sessionId === id).length;
-  const called = async (id: string): Promise<void> => { while (calls(id) === 0) await agents.next(); };
+  const called = async (id: string): Promise<void> => {
+    while (calls(id) === 0) await agents.next();
+  };
   /** Statuses that were told of, by session. */
   const told = async (...ids: readonly string[]): Promise<readonly unknown[]> => {
     for (;;) {
       const events = publishedIn(folder).filter(({ data }) => ids.includes(data.sessionId));
-      if (events.length >= ids.length) return ids.map((id) => events.filter(({ data }) => data.sessionId === id).map(({ data }) => data.status));
+      if (events.length >= ids.length)
+        return ids.map((id) => events.filter(({ data }) => data.sessionId === id).map(({ data }) => data.status));
       await new Promise(setImmediate);
     }
   };
 
   beforeEach(async () => {
     folder = temporaryFolder();
-    agents = await webhookServer({ '/hang': () => undefined, '/later': (response) => void response.writeHead(202).end(), '/complete': says({ status: 'COMPLETE', lastMessage: 'Done' }) });
+    agents = await webhookServer({
+      '/hang': () => undefined,
+      '/later': (response) => void response.writeHead(202).end(),
+      '/complete': says({ status: 'COMPLETE', lastMessage: 'Done' }),
+    });
     await start();
-    const webhook = (name: string, to: string, timeout: number) => ask('POST', '/agents', { name, inputSchema: {}, runner: 'webhook', url: agents.url(to), timeout });
+    const webhook = (name: string, to: string, timeout: number) =>
+      ask('POST', '/agents', { name, inputSchema: {}, runner: 'webhook', url: agents.url(to), timeout });
     await webhook('hang', '/hang', 60);
     await webhook('later', '/later', 60);
     await webhook('short', '/later', 2);
     await webhook('complete', '/complete', 60);
-    await ask('POST', '/agents', { name: 'template', inputSchema: {}, runner: 'template', template: '{% for i in range(20000) %}{% endfor %}done' });
+    await ask('POST', '/agents', {
+      name: 'template',
+      inputSchema: {},
+      runner: 'template',
+      template: '{% for i in range(20000) %}{% endfor %}done',
+    });
   });
   afterEach(async () => {
     await server.stop();
@@ -81,10 +98,16 @@ describe('Sessions whose service is killed', function () {
       await start();
       for (const id of renderings) assert.equal((await ended(id)).status, 'COMPLETE');
       for (const id of inLine) await called(id);
-      assert.deepEqual(inLine.map(calls), inLine.map(() => 1));
+      assert.deepEqual(
+        inLine.map(calls),
+        inLine.map(() => 1),
+      );
       for (const id of inLine) await ask('POST', `/sessions/${id}/fail`, {});
       const statuses = await told(...renderings, ...inLine);
-      assert.ok(statuses.every((each) => (each as readonly unknown[]).length === 1), JSON.stringify(statuses));
+      assert.ok(
+        statuses.every((each) => (each as readonly unknown[]).length === 1),
+        JSON.stringify(statuses),
+      );
     });
   }
 
@@ -106,6 +129,9 @@ describe('Sessions whose service is killed', function () {
     for (const id of ids) await server.ask('POST', `${path}/sessions/${id}/complete`, {});
     for (const id of ids) await ended(id);
     assert.ok((await told(...ids)).every((each) => (each as readonly unknown[]).length === 1));
-    assert.ok(ids.every((id) => calls(id) <= 1), 'a call whose outcome is unknown is not made again');
+    assert.ok(
+      ids.every((id) => calls(id) <= 1),
+      'a call whose outcome is unknown is not made again',
+    );
   });
 });

@@ -11,16 +11,25 @@ describe('Sessions on two nodes', () => {
   const callback = { location: 'job 7', serviceName: 'itsm', methodName: 'done', identifier: 'INC1' };
   const types = async (): Promise<readonly string[]> => {
     const found: string[] = [];
-    for await (const { events } of log.store.readAll(0)) found.push(...events.filter(({ stream }) => stream.endsWith(id)).map(({ type }) => type));
+    for await (const { events } of log.store.readAll(0))
+      found.push(...events.filter(({ stream }) => stream.endsWith(id)).map(({ type }) => type));
     return found;
   };
   const run = async (one: TestNode) => {
-    await one.command(createAgent, 'a', { name: 'Triage', inputSchema: {}, runner: 'webhook', url: 'https://agents.example.net/' });
+    await one.command(createAgent, 'a', {
+      name: 'Triage',
+      inputSchema: {},
+      runner: 'webhook',
+      url: 'https://agents.example.net/',
+    });
     return one.command(startSession, id, { agent: 'Triage', terminationCallbackSignature: callback });
   };
 
   const platform = '@platform/agent-session-manager';
-  for (const [n, what] of [[1, 'its end'], [2, 'the event that tells of it']] as const) {
+  for (const [n, what] of [
+    [1, 'its end'],
+    [2, 'the event that tells of it'],
+  ] as const) {
     it(`tell of their end once, though the node stops before ${what} is stored`, async () => {
       const held = stopping(log.store, n);
       const slow = await node(held.store);
@@ -42,7 +51,11 @@ describe('Sessions on two nodes', () => {
     const [one, two] = [await node(), await node()];
     await run(one);
     await two.catchUp();
-    const outcomes = await Promise.all([one.command(endSession, id, { status: 'COMPLETE' }), two.command(endSession, id, { status: 'CANCELED' })].map(outcome));
+    const outcomes = await Promise.all(
+      [one.command(endSession, id, { status: 'COMPLETE' }), two.command(endSession, id, { status: 'CANCELED' })].map(
+        outcome,
+      ),
+    );
     assert.equal(outcomes.filter((each) => each === 'conflict').length, 1);
     assert.equal((await types()).filter((type) => type === 'itsm:done').length, 1);
   });

@@ -23,8 +23,15 @@ describe('Whoever carries sessions out', () => {
   const runner = (render: () => Promise<string>, webhook: Webhook = async () => ({}), handle: Handle = node.handle) => {
     const renderer: Renderer = { render, close: async () => undefined };
     const one = sessionRunner({
-      handle, tools: node.tools, events: streamsOf(log.store, aggregates, projections).events, webhook, renderer, lead: leading(),
-      log: (_, { error }) => { failures.push(error instanceof Error ? error.message : String(error)); },
+      handle,
+      tools: node.tools,
+      events: streamsOf(log.store, aggregates, projections).events,
+      webhook,
+      renderer,
+      lead: leading(),
+      log: (_, { error }) => {
+        failures.push(error instanceof Error ? error.message : String(error));
+      },
     });
     runners.push(one);
     return one;
@@ -42,7 +49,11 @@ describe('Whoever carries sessions out', () => {
     }
   };
 
-  beforeEach(async () => { log = await openLog(); node = await startNode(log.store, { reacting: true }); failures.length = 0; });
+  beforeEach(async () => {
+    log = await openLog();
+    node = await startNode(log.store, { reacting: true });
+    failures.length = 0;
+  });
   afterEach(async () => {
     await Promise.all(runners.splice(0).map((each) => each.stop()));
     await node.stop();
@@ -52,24 +63,40 @@ describe('Whoever carries sessions out', () => {
   it('tries again while the template engine is busy', async () => {
     await run(60);
     let left = 2;
-    runner(async () => { if (left-- > 0) throw new Refusal('limited', 'Busy'); return 'done'; }).onEvent(started);
+    runner(async () => {
+      if (left-- > 0) throw new Refusal('limited', 'Busy');
+      return 'done';
+    }).onEvent(started);
     assert.deepEqual(await ended(), { status: 'COMPLETE', posted: false, lastMessage: 'done' });
     assert.deepEqual(failures, ['Busy', 'Busy']);
   });
 
   it('fails a session with its time, though nothing works', async () => {
     await run(1);
-    runner(async () => { throw new Error('A bug'); }).onEvent(started);
-    assert.deepEqual(await ended(), { status: 'FAILED', posted: false, lastMessage: 'It has not ended within 1 seconds' });
+    runner(async () => {
+      throw new Error('A bug');
+    }).onEvent(started);
+    assert.deepEqual(await ended(), {
+      status: 'FAILED',
+      posted: false,
+      lastMessage: 'It has not ended within 1 seconds',
+    });
     assert.ok(failures.length > 0 && failures.every((each) => each === 'A bug'));
   });
 
   it('calls a webhook once, though two nodes see the session', async () => {
     await run(1, { runner: 'webhook', url: 'https://agents.example.net/' });
     let calls = 0;
-    const webhook: Webhook = async () => { calls++; return { lastMessage: 'Hm' }; };
+    const webhook: Webhook = async () => {
+      calls++;
+      return { lastMessage: 'Hm' };
+    };
     for (const each of [runner(async () => '', webhook), runner(async () => '', webhook)]) each.onEvent(started);
-    assert.deepEqual(await ended(), { status: 'FAILED', posted: true, lastMessage: 'It has not ended within 1 seconds' });
+    assert.deepEqual(await ended(), {
+      status: 'FAILED',
+      posted: true,
+      lastMessage: 'It has not ended within 1 seconds',
+    });
     assert.equal(calls, 1);
   });
 
@@ -88,7 +115,13 @@ describe('Whoever carries sessions out', () => {
 
   it('stops also where a session is late and its end cannot be stored', async () => {
     await run(1);
-    const one = runner(() => new Promise(() => undefined), undefined, async () => { throw new Refusal('unavailable', 'The log is gone'); });
+    const one = runner(
+      () => new Promise(() => undefined),
+      undefined,
+      async () => {
+        throw new Refusal('unavailable', 'The log is gone');
+      },
+    );
     one.onEvent(started);
     while (failures.length === 0) await new Promise(setImmediate);
     await one.stop();

@@ -8,7 +8,8 @@ const run = (...[command, ...args]: readonly [string, ...string[]]): void => {
   if (status !== 0) throw new Error(`${command} ${args.join(' ')}: ${stderr}`);
 };
 
-const mount = (folder: string, megabytes: number): void => run('mount', '-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder);
+const mount = (folder: string, megabytes: number): void =>
+  run('mount', '-t', 'tmpfs', '-o', `size=${megabytes}m`, 'tmpfs', folder);
 
 // Lazily: a process that is being killed may still have a file open.
 const unmount = (folder: string): void => {

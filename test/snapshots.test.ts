@@ -11,7 +11,9 @@ describe('snapshots', () => {
     const folder = temporaryFolder();
     const log = join(folder, 'events.db');
     const store = await openSqliteStore({ file: log });
-    await store.append('s-1', -1, [{ id: '2f0c1a4e-5d0f-4d0b-9a52-0f6d6f7a3c11', type: '@platform/t:t', data: '{}', metadata: '{}' }]);
+    await store.append('s-1', -1, [
+      { id: '2f0c1a4e-5d0f-4d0b-9a52-0f6d6f7a3c11', type: '@platform/t:t', data: '{}', metadata: '{}' },
+    ]);
     const failed: unknown[] = [];
     const work = { log: { file: log }, file: join(folder, 'snapshot'), origin: { log: store.id, version: 'v' } };
     const keeping = snapshots({ work, every: 100, log: (...about) => failed.push(about) });

@@ -4,22 +4,39 @@ import fc from 'fast-check';
 import { soundParse } from '../src/soundJson.ts';
 
 /** Every program and thread: the modules that Node is started with. */
-const entries = ['main.ts', 'demo/main.ts', 'store/sqliteWriter.ts', 'store/sqliteAheadWorker.ts', 'projections/snapshots/snapshotWorker.ts', 'southbound/jinja/engine.ts'];
+const entries = [
+  'main.ts',
+  'demo/main.ts',
+  'store/sqliteWriter.ts',
+  'store/sqliteAheadWorker.ts',
+  'projections/snapshots/snapshotWorker.ts',
+  'southbound/jinja/engine.ts',
+];
 
 /** The tree of a value without its names: what no reader of names can get wrong. */
-type Node = { readonly leaf: number | string } | { readonly items: readonly Node[] } | { readonly members: readonly (readonly [string, Node])[] };
+type Node =
+  | { readonly leaf: number | string }
+  | { readonly items: readonly Node[] }
+  | { readonly members: readonly (readonly [string, Node])[] };
 
-const name = fc.oneof(fc.constantFrom('\\', '"', '\n', '\\n', '"\\', '\\"', 'a', 'a\\', 'a\n', 'a"', '1', '', '__proto__', 'name'), fc.string());
+const name = fc.oneof(
+  fc.constantFrom('\\', '"', '\n', '\\n', '"\\', '\\"', 'a', 'a\\', 'a\n', 'a"', '1', '', '__proto__', 'name'),
+  fc.string(),
+);
 const { node } = fc.letrec<{ node: Node }>((tie) => ({
-  node: fc.oneof({ depthSize: 'small' },
+  node: fc.oneof(
+    { depthSize: 'small' },
     fc.record({ leaf: fc.oneof(fc.integer(), fc.string(), fc.constant('\\":"')) }),
     fc.record({ items: fc.array(tie('node'), { maxLength: 3 }) }),
-    fc.record({ members: fc.uniqueArray(fc.tuple(name, tie('node')), { maxLength: 4, selector: ([key]) => key }) })),
+    fc.record({ members: fc.uniqueArray(fc.tuple(name, tie('node')), { maxLength: 4, selector: ([key]) => key }) }),
+  ),
 }));
 
 /** A string of JSON, with escapes that it needs or with one for every character. */
 const quoted = (text: string, all: boolean): string =>
-  (all ? `"${[...Array(text.length).keys()].map((i) => `\\u${text.charCodeAt(i).toString(16).padStart(4, '0')}`).join('')}"` : JSON.stringify(text));
+  all
+    ? `"${[...Array(text.length).keys()].map((i) => `\\u${text.charCodeAt(i).toString(16).padStart(4, '0')}`).join('')}"`
+    : JSON.stringify(text);
 
 const textOf = (of: Node, all: boolean): string => {
   if ('leaf' in of) return typeof of.leaf === 'number' ? String(of.leaf) : quoted(of.leaf, all);
@@ -37,13 +54,19 @@ const sameOrder = (a: unknown, b: unknown): boolean => JSON.stringify(a) === JSO
 
 describe('reading JSON on a Node that misreads names', () => {
   // `JSON.parse` is the replacement where this Node needs it, and Node's own elsewhere.
-  for (const [which, parse] of [['the replacement', soundParse], ['JSON.parse of this process', JSON.parse]] as const) {
+  for (const [which, parse] of [
+    ['the replacement', soundParse],
+    ['JSON.parse of this process', JSON.parse],
+  ] as const) {
     it(`${which} gives each member its name and its place`, () => {
-      fc.assert(fc.property(node, fc.boolean(), (of, all) => {
-        const value = parse(textOf(of, all));
-        assert.deepEqual(value, valueOf(of));
-        assert.ok(sameOrder(value, valueOf(of)));
-      }), { numRuns: 2000 });
+      fc.assert(
+        fc.property(node, fc.boolean(), (of, all) => {
+          const value = parse(textOf(of, all));
+          assert.deepEqual(value, valueOf(of));
+          assert.ok(sameOrder(value, valueOf(of)));
+        }),
+        { numRuns: 2000 },
+      );
     });
 
     it(`${which} is not misled by names that others had`, () => {
@@ -55,12 +78,25 @@ describe('reading JSON on a Node that misreads names', () => {
 
     it(`${which} lets the last of equal names count, however they are written`, () => {
       for (const [text, value] of [
-        ['{"a":1,"\\u0061":2,"a":3}', { a: 3 }], ['{"\\n":1,"\\u000a":2}', { '\n': 2 }], ['{"\\n":1,"a":2,"\\n":3}', { '\n': 3, a: 2 }],
-      ] as const) assert.ok(sameOrder(parse(text), value), text);
+        ['{"a":1,"\\u0061":2,"a":3}', { a: 3 }],
+        ['{"\\n":1,"\\u000a":2}', { '\n': 2 }],
+        ['{"\\n":1,"a":2,"\\n":3}', { '\n': 3, a: 2 }],
+      ] as const)
+        assert.ok(sameOrder(parse(text), value), text);
     });
 
     it(`${which} refuses what is no JSON`, () => {
-      for (const text of ['', '{"a\\":1}', '{"a"\\u003a": 1,"}', '{"\\x":1}', '{"\\n":1', '{"\\n":1,}', '"\\', '["x" \\n ":1]']) assert.throws(() => parse(text), SyntaxError, text);
+      for (const text of [
+        '',
+        '{"a\\":1}',
+        '{"a"\\u003a": 1,"}',
+        '{"\\x":1}',
+        '{"\\n":1',
+        '{"\\n":1,}',
+        '"\\',
+        '["x" \\n ":1]',
+      ])
+        assert.throws(() => parse(text), SyntaxError, text);
     });
 
     it(`${which} calls a reviver as the standard says`, () => {
@@ -77,8 +113,12 @@ describe('reading JSON on a Node that misreads names', () => {
   it('takes time in proportion to the text, and no stack for depth', () => {
     const length = 1_000_000;
     for (const text of [
-      `{"\\n":"${'\\n'.repeat(length)}"}`, `{"${'\\n'.repeat(length)}":1}`, `["${'\\\\'.repeat(length)}"]`, `{${'"\\n":1,'.repeat(length / 10)}"a":1}`,
-    ]) soundParse(text);
+      `{"\\n":"${'\\n'.repeat(length)}"}`,
+      `{"${'\\n'.repeat(length)}":1}`,
+      `["${'\\\\'.repeat(length)}"]`,
+      `{${'"\\n":1,'.repeat(length / 10)}"a":1}`,
+    ])
+      soundParse(text);
     soundParse('{"\\n":'.repeat(5000) + '1' + '}'.repeat(5000));
   });
 

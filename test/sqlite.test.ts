@@ -13,13 +13,15 @@ import { inodeOf, openTransactions } from '../src/store/sqliteTransactions.ts';
 import type { EventStore, StoredEvent } from '../src/store/port.ts';
 import { gather, newEvent, newEvents, newStream, refused, storeContract } from './store.contract.ts';
 
-storeContract('sqlite', folder => openSqliteStore({ file: join(folder, 'events.db') }));
+storeContract('sqlite', (folder) => openSqliteStore({ file: join(folder, 'events.db') }));
 
 const children: ChildProcess[] = [];
 
 const child = (file: string, shell = ''): ChildProcess => {
   const program = fileURLToPath(new URL('./crash/appendUntilRefused.ts', import.meta.url));
-  const running = spawn('bash', ['-c', `${shell} exec "$0" --import tsx "$1" "$2"`, process.execPath, program, file], { stdio: ['ignore', 'pipe', 'pipe'] });
+  const running = spawn('bash', ['-c', `${shell} exec "$0" --import tsx "$1" "$2"`, process.execPath, program, file], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
   children.push(running);
   return running;
 };
@@ -51,7 +53,10 @@ const eventsOf = async (store: EventStore): Promise<StoredEvent[]> => {
 const assertKept = (events: readonly StoredEvent[], stored: ReadonlyMap<string, string>): void => {
   const ids = new Map(events.map(({ stream, revision, id }) => [`${stream} ${revision}`, id]));
   for (const [key, id] of stored) assert.equal(ids.get(key), id, key);
-  assert.deepEqual(events.map(({ position }) => position), events.map((_, n) => n + 1));
+  assert.deepEqual(
+    events.map(({ position }) => position),
+    events.map((_, n) => n + 1),
+  );
   const next = new Map<string, number>();
   for (const { stream, revision } of events) {
     assert.equal(revision, next.get(stream) ?? 0, stream);
@@ -80,7 +85,7 @@ describe('the log in a SQLite file', () => {
   });
   afterEach(async () => {
     for (const running of children.splice(0)) running.kill('SIGKILL');
-    await Promise.all(opened.map(store => store.close()));
+    await Promise.all(opened.map((store) => store.close()));
     await rm(join(folder, '..'), { recursive: true });
   });
 
@@ -141,7 +146,7 @@ describe('the log in a SQLite file', () => {
         check ??= assert.rejects(open(), refused('unavailable')).finally(() => other.kill('SIGKILL'));
       });
       await check;
-      assert.ok(await (await open()).head() > 0);
+      assert.ok((await (await open()).head()) > 0);
     });
   });
 
@@ -158,10 +163,12 @@ describe('the log in a SQLite file', () => {
       const reader = await openReader();
       assert.equal(reader.id, store.id);
       let stop = false;
-      const writing = Promise.all(Array.from({ length: 8 }, async () => {
-        const stream = newStream();
-        for (let revision = -1; !stop; revision += 2) await store.append(stream, revision, newEvents(2));
-      }));
+      const writing = Promise.all(
+        Array.from({ length: 8 }, async () => {
+          const stream = newStream();
+          for (let revision = -1; !stop; revision += 2) await store.append(stream, revision, newEvents(2));
+        }),
+      );
       for (let seen = 0; seen < 500; ) {
         const events = await eventsOf(reader);
         assertKept(events, new Map());
@@ -188,10 +195,13 @@ describe('the log in a SQLite file', () => {
     });
     it('keeps the WAL short', async () => {
       const store = await open();
-      await Promise.all(Array.from({ length: 256 }, async () => {
-        const stream = newStream();
-        for (let revision = -1; revision < 47; revision++) await store.append(stream, revision, [newEvent('x'.repeat(2000))]);
-      }));
+      await Promise.all(
+        Array.from({ length: 256 }, async () => {
+          const stream = newStream();
+          for (let revision = -1; revision < 47; revision++)
+            await store.append(stream, revision, [newEvent('x'.repeat(2000))]);
+        }),
+      );
       const size = statSync(`${file}-wal`).size;
       assert.ok(size < 32 * 1024 * 1024, `the WAL has ${size} bytes`);
       assert.ok(statSync(file).size > 12_000 * 2000 * 0.5);
@@ -220,12 +230,16 @@ describe('the log in a SQLite file', () => {
       await store.append('a-1', -1, [newEvent()]);
       await store.close();
       const inode = inodeOf(file);
-      const left = (position: number, id: string) => () => openTransactions({ file }, { inode, acknowledged: { position, id } });
+      const left = (position: number, id: string) => () =>
+        openTransactions({ file }, { inode, acknowledged: { position, id } });
       assert.throws(left(2, 'x'), /lacks the event at position 2, which was acknowledged/);
       assert.throws(left(1, 'x'), /lacks the event at position 1, which was acknowledged/);
       await rename(file, `${file}.other`);
       await copyFile(`${file}.other`, file);
-      assert.throws(() => openTransactions({ file }, { inode, acknowledged: undefined }), /is not the file that was opened/);
+      assert.throws(
+        () => openTransactions({ file }, { inode, acknowledged: undefined }),
+        /is not the file that was opened/,
+      );
     });
     it('refuses an append that another program holds up, and takes the next', async () => {
       const store = await open({ patienceMs: 20 });
@@ -253,9 +267,11 @@ describe('the log in a SQLite file', () => {
   describe('when it is read', () => {
     it('gives long events in small parts', async () => {
       const store = await open();
-      for (let n = 0; n < 12; n++) await store.append('a-1', n * 11 - 1, [newEvent('x'.repeat(400_000)), ...newEvents(10)]);
+      for (let n = 0; n < 12; n++)
+        await store.append('a-1', n * 11 - 1, [newEvent('x'.repeat(400_000)), ...newEvents(10)]);
       const lengths: number[] = [];
-      for await (const { events } of store.readAll(0)) lengths.push(events.reduce((sum, { data }) => sum + data.length, 0));
+      for await (const { events } of store.readAll(0))
+        lengths.push(events.reduce((sum, { data }) => sum + data.length, 0));
       assert.ok(Math.max(...lengths) <= 2 * 1024 * 1024);
       assert.ok(lengths.length < 10);
       assert.equal((await gather(store.read('a-1'))).length, 132);
@@ -276,7 +292,13 @@ describe('the log in a SQLite file', () => {
       assert.deepEqual(await gather(store.readAllBack(2401)), all.toReversed());
       assert.deepEqual(await gather(store.readAllBack(1000)), all.slice(0, 999).toReversed());
       assert.deepEqual(await gather(store.readAllBack(1)), []);
-      assert.deepEqual(await store.newest(stream, 2), ofStream.slice(-2).toReversed().map(({ revision, position, id, type }) => ({ revision, position, id, type })));
+      assert.deepEqual(
+        await store.newest(stream, 2),
+        ofStream
+          .slice(-2)
+          .toReversed()
+          .map(({ revision, position, id, type }) => ({ revision, position, id, type })),
+      );
       assert.deepEqual(await store.newest(newStream(), 2), []);
     });
     it('catches a follower up from the file that has fallen behind further than memory reaches', async () => {
@@ -299,7 +321,8 @@ describe('the log in a SQLite file', () => {
     let store: SqliteStore;
     beforeEach(async () => {
       store = await open();
-      for (let n = 0; n < most / 1000; n++) await store.append(`a-${n % 7}`, 1000 * Math.floor(n / 7) - 1, newEvents(1000));
+      for (let n = 0; n < most / 1000; n++)
+        await store.append(`a-${n % 7}`, 1000 * Math.floor(n / 7) - 1, newEvents(1000));
     });
     it('is given everything in order, and what comes meanwhile, also when there are several', async () => {
       const follow = async (): Promise<StoredEvent[]> => {
@@ -343,7 +366,9 @@ describe('the log in a SQLite file', () => {
       for (let round = 0; round < rounds; round++) {
         const moment = 1 + Math.floor(Math.random() ** 2 * 8000);
         const running = child(file);
-        const heard = await listen(running, count => { if (count >= moment) running.kill('SIGKILL'); });
+        const heard = await listen(running, (count) => {
+          if (count >= moment) running.kill('SIGKILL');
+        });
         assert.equal(heard.errors, '');
         for (const [key, id] of heard.stored) stored.set(key, id);
         const store = await open();
@@ -358,7 +383,11 @@ describe('the log in a SQLite file', () => {
         assert.equal(errors, '');
         const { reasons, readable } = JSON.parse(ended!);
         assert.ok(reasons.length > 0);
-        for (const reason of reasons) assert.match(reason, /^unavailable The log .*(Nothing was stored|a retry with the same Idempotency-Key settles it)$/);
+        for (const reason of reasons)
+          assert.match(
+            reason,
+            /^unavailable The log .*(Nothing was stored|a retry with the same Idempotency-Key settles it)$/,
+          );
         assert.ok(stored.size > 0 && readable >= stored.size);
         const store = await open();
         assertKept(await eventsOf(store), stored);

@@ -20,16 +20,29 @@ describeSsh('The adapter ssh, with a real server,', (server) => {
   deviceAdapterContract(async () => ({ adapter: adapter(), device: device() }));
 
   it('stops at the first line that the device refuses, and says which', async () => {
-    const { status, text } = await adapter().apply(device(), '! a comment\nntp server 192.0.2.10\nmistake one\nntp server 192.0.2.11\n', {}, patient());
+    const { status, text } = await adapter().apply(
+      device(),
+      '! a comment\nntp server 192.0.2.10\nmistake one\nntp server 192.0.2.11\n',
+      {},
+      patient(),
+    );
     assert.deepEqual([status, JSON.parse(text).refused], [422, { line: 2, text: 'mistake one' }]);
     const config = await adapter().configuration(device(), patient());
     assert.ok(config.includes('192.0.2.10') && !config.includes('192.0.2.11'));
   });
 
   it('follows a change of the host name, and sends a banner as a whole', async () => {
-    const { status, text } = await adapter().apply(device(), 'hostname core-7\nbanner motd ^C\nNo entry #\ncore-7#\n^C\nsnmp-server location Bonn\n', {}, patient());
+    const { status, text } = await adapter().apply(
+      device(),
+      'hostname core-7\nbanner motd ^C\nNo entry #\ncore-7#\n^C\nsnmp-server location Bonn\n',
+      {},
+      patient(),
+    );
     assert.equal(status, 200, text);
-    assert.match(await adapter().configuration(device(), patient()), /banner motd \^C\nNo entry #\ncore-7#\n\^C\nsnmp-server location Bonn/);
+    assert.match(
+      await adapter().configuration(device(), patient()),
+      /banner motd \^C\nNo entry #\ncore-7#\n\^C\nsnmp-server location Bonn/,
+    );
   });
 
   it('refuses lines that are keys rather than text', async () => {
@@ -37,19 +50,42 @@ describeSsh('The adapter ssh, with a real server,', (server) => {
     await assert.rejects(adapter().run(device(), 'show version\nreload', patient()), /one line/);
   });
 
-  it('tells nothing to a host whose key is not the one pinned', () => fails(adapter({ hostKey: anyKey }).run(device(), 'show version', patient()), /host key is SHA256:.*not the one that is pinned/));
+  it('tells nothing to a host whose key is not the one pinned', () =>
+    fails(
+      adapter({ hostKey: anyKey }).run(device(), 'show version', patient()),
+      /host key is SHA256:.*not the one that is pinned/,
+    ));
   it('knows a host key for each device', async () => {
-    assert.match(await adapter({ hostKey: { 'router-1': server().hostKey } }).run(device(), 'show version', patient()), /Version 1/);
-    await fails(adapter({ hostKey: { other: anyKey } }).run(device(), 'show version', patient()), /no host key is pinned/);
+    assert.match(
+      await adapter({ hostKey: { 'router-1': server().hostKey } }).run(device(), 'show version', patient()),
+      /Version 1/,
+    );
+    await fails(
+      adapter({ hostKey: { other: anyKey } }).run(device(), 'show version', patient()),
+      /no host key is pinned/,
+    );
   });
   it('says that credentials are wrong, and not which', async () => {
     const { username, hostKey } = server();
     const wrong = sshAdapter('tested', { username, password: 'recognisable-secret', hostKey }, guard);
     await fails(wrong.run(device(), 'show version', patient()), /does not accept the credentials$/);
-    await fails(adapter({ privateKey: 'no key' }).run(device(), 'show version', patient()), /private key cannot be read/);
+    await fails(
+      adapter({ privateKey: 'no key' }).run(device(), 'show version', patient()),
+      /private key cannot be read/,
+    );
   });
-  it('ends a command that prints for ever', () => fails(adapter().run(device(), 'show flood', patient()), /too much output/));
-  it('ends a command that prints nothing, in time', () => fails(adapter().run(device(), 'show nothing', AbortSignal.timeout(1500)), /no answer in time/));
+  it('ends a command that prints for ever', () =>
+    fails(adapter().run(device(), 'show flood', patient()), /too much output/));
+  it('ends a command that prints nothing, in time', () =>
+    fails(adapter().run(device(), 'show nothing', AbortSignal.timeout(1500)), /no answer in time/));
   it('says that a session broke off', () => fails(adapter().run(device(), 'reload', patient()), /broke off/));
-  it('does not go where it may not', () => fails(sshAdapter('tested', { username: 'x', password: 'y', hostKey: anyKey }, outbound({ allowed: { hosts: new Set(), addresses: blockList([]) }, stores: [] })).run(device(), 'x', patient()), /OUTBOUND_ALLOW/));
+  it('does not go where it may not', () =>
+    fails(
+      sshAdapter(
+        'tested',
+        { username: 'x', password: 'y', hostKey: anyKey },
+        outbound({ allowed: { hosts: new Set(), addresses: blockList([]) }, stores: [] }),
+      ).run(device(), 'x', patient()),
+      /OUTBOUND_ALLOW/,
+    ));
 });

@@ -6,11 +6,20 @@ import { join } from 'node:path';
 import { freePort } from './freePort.ts';
 
 /** A real OpenSSH server whose sessions are a small router, for whoever runs the tests; `privateKey` logs in. */
-export type SshServer = { readonly port: number; readonly username: string; readonly privateKey: string; readonly hostKey: string; stop(): Promise<void> };
+export type SshServer = {
+  readonly port: number;
+  readonly username: string;
+  readonly privateKey: string;
+  readonly hostKey: string;
+  stop(): Promise<void>;
+};
 
 const sshd = ['/usr/sbin/sshd', '/usr/local/sbin/sshd'].find((path) => existsSync(path));
 
-/** Keeps its configuration in a file; answers a few commands; complains of what it does not know; prints forever when told to. */
+/**
+ * Keeps its configuration in a file; answers a few commands; complains of what it does not know; prints forever when
+ * told to.
+ */
 const router = (file: string) => `#!/bin/bash
 touch ${file}
 name=$(sed -n 's/^hostname //p' ${file} | tail -n 1); name=\${name:-router-1}
@@ -47,25 +56,51 @@ const startSshd = async (): Promise<SshServer> => {
   // As root the server insists on the folder that Debian gives it; without, it cannot give terminals everywhere.
   if (root) mkdirSync('/run/sshd', { recursive: true, mode: 0o755 });
   const port = await freePort();
-  writeFileSync(at('config'), [
-    `ListenAddress 127.0.0.1:${port}`, `HostKey ${at('host')}`, `AuthorizedKeysFile ${at('user.pub')}`, `PidFile ${at('pid')}`, `ForceCommand ${at('router')}`,
-    'StrictModes no', 'UsePAM no', 'PasswordAuthentication no', 'KbdInteractiveAuthentication no', 'PermitRootLogin yes', `PermitTTY ${root ? 'yes' : 'no'}`, 'PrintMotd no', 'LogLevel ERROR', 'MaxStartups 100', '',
-  ].join('\n'));
+  writeFileSync(
+    at('config'),
+    [
+      `ListenAddress 127.0.0.1:${port}`,
+      `HostKey ${at('host')}`,
+      `AuthorizedKeysFile ${at('user.pub')}`,
+      `PidFile ${at('pid')}`,
+      `ForceCommand ${at('router')}`,
+      'StrictModes no',
+      'UsePAM no',
+      'PasswordAuthentication no',
+      'KbdInteractiveAuthentication no',
+      'PermitRootLogin yes',
+      `PermitTTY ${root ? 'yes' : 'no'}`,
+      'PrintMotd no',
+      'LogLevel ERROR',
+      'MaxStartups 100',
+      '',
+    ].join('\n'),
+  );
   let output = '';
   const server: ChildProcess = spawn(sshd!, ['-D', '-e', '-f', at('config')], { stdio: ['ignore', 'ignore', 'pipe'] });
-  server.stderr!.setEncoding('utf8').on('data', (text: string) => { output += text; });
+  server.stderr!.setEncoding('utf8').on('data', (text: string) => {
+    output += text;
+  });
   for (;;) {
     const { connect } = await import('node:net');
     const there = await new Promise<boolean>((resolve) => {
-      const socket = connect(port, '127.0.0.1', () => { socket.destroy(); resolve(true); }).on('error', () => resolve(false));
+      const socket = connect(port, '127.0.0.1', () => {
+        socket.destroy();
+        resolve(true);
+      }).on('error', () => resolve(false));
     });
     if (there) break;
     if (server.exitCode !== null) throw new Error(`sshd did not start:\n${output}`);
-    await new Promise((resolve) => { setTimeout(resolve, 25); });
+    await new Promise((resolve) => {
+      setTimeout(resolve, 25);
+    });
   }
-  const fingerprint = execFileSync('ssh-keygen', ['-l', '-E', 'sha256', '-f', at('host.pub')], { encoding: 'utf8' }).split(' ')[1]!;
+  const fingerprint = execFileSync('ssh-keygen', ['-l', '-E', 'sha256', '-f', at('host.pub')], {
+    encoding: 'utf8',
+  }).split(' ')[1]!;
   return {
-    port, hostKey: fingerprint,
+    port,
+    hostKey: fingerprint,
     username: userInfo().username,
     privateKey: readFileSync(at('user'), 'utf8'),
     stop: async () => {
@@ -80,13 +115,19 @@ const startSshd = async (): Promise<SshServer> => {
 /** A suite with an SSH server of its own. Skipped without sshd; in CI that fails. */
 export const describeSsh = (title: string, suite: (server: () => SshServer) => void): void => {
   if (!sshd && process.env['CI'] !== 'true') {
-    describe(title, () => { it('is not tested here: needs sshd (apt-get install openssh-server)'); });
+    describe(title, () => {
+      it('is not tested here: needs sshd (apt-get install openssh-server)');
+    });
     return;
   }
   describe(title, () => {
     let server: SshServer | undefined;
-    before(async () => { server = await startSshd(); });
-    after(async () => { await server?.stop(); });
+    before(async () => {
+      server = await startSshd();
+    });
+    after(async () => {
+      await server?.stop();
+    });
     suite(() => server!);
   });
 };

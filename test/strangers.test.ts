@@ -17,7 +17,12 @@ import { until } from './until.ts';
 
 const om = '/operations-manager';
 const about = {
-  $correlationId: 'r', $causationId: 'r', at: '2026-01-01T00:00:00.000Z', operation: 'test', requestId: 'r', schemaVersion: 1,
+  $correlationId: 'r',
+  $causationId: 'r',
+  at: '2026-01-01T00:00:00.000Z',
+  operation: 'test',
+  requestId: 'r',
+  schemaVersion: 1,
   actor: { id: 'a'.repeat(24), username: 'stranger', provenance: 'local' },
 };
 const event = (stream: string, type: string, data: unknown): NewEvent => {
@@ -28,10 +33,20 @@ const event = (stream: string, type: string, data: unknown): NewEvent => {
 const imported = '@platform/operations-manager:automationImported';
 const import_ = (_id: string, name: string) => ({
   automation: {
-    _id, name, description: '', componentType: null, componentName: null, gbac: { read: [], write: [] },
-    created: about.at, createdBy: null, lastUpdated: about.at, lastUpdatedBy: null,
+    _id,
+    name,
+    description: '',
+    componentType: null,
+    componentName: null,
+    gbac: { read: [], write: [] },
+    created: about.at,
+    createdBy: null,
+    lastUpdated: about.at,
+    lastUpdatedBy: null,
   },
-  triggers: [], removed: [], overwrite: false,
+  triggers: [],
+  removed: [],
+  overwrite: false,
 });
 
 describe('events that strangers store under names of the platform', () => {
@@ -42,7 +57,7 @@ describe('events that strangers store under names of the platform', () => {
         const type = `@platform/${area}:${topic}`;
         assert.equal(misplaced(`${category}-1`, type), false, `${type} in ${category}`);
         assert.equal(misplaced('evil-2', type), true);
-        assert.equal(misplaced('serviceGroup-1', type), category !== 'serviceGroup' , `${type} in serviceGroup`);
+        assert.equal(misplaced('serviceGroup-1', type), category !== 'serviceGroup', `${type} in serviceGroup`);
         assert.equal(misplaced('publishedEvent-1', type), true);
         assert.equal(isOwnEvent({ stream: `${category}-1`, type }), true);
         assert.equal(isOwnEvent({ stream: 'evil-2', type }), false);
@@ -50,7 +65,11 @@ describe('events that strangers store under names of the platform', () => {
     }
     // Names are claimed for every area.
     assert.equal(misplaced('name-1', '@platform/mop:nameClaimed'), false);
-    for (const [stream, type] of [['log-identity', 'logIdentified'], ['checkpoint-reactions', 'checkpointSet'], ['secret-key', 'keyChecked']] as const)
+    for (const [stream, type] of [
+      ['log-identity', 'logIdentified'],
+      ['checkpoint-reactions', 'checkpointSet'],
+      ['secret-key', 'keyChecked'],
+    ] as const)
       assert.equal(misplaced(stream, `@platform/log:${type}`), false);
     assert.equal(misplaced('payload-ab', '@platform/mop:payloadPart'), false);
     assert.equal(misplaced('evil-2', '@platform/mop:payloadPart'), true);
@@ -61,7 +80,9 @@ describe('events that strangers store under names of the platform', () => {
 
   it('are counted, and logged once for each stream, of which no more than 1000 are named', () => {
     const logged: string[] = [];
-    const { met, count, streams } = misplacedEvents((message, { stream }) => logged.push(`${String(stream)} ${message}`));
+    const { met, count, streams } = misplacedEvents((message, { stream }) =>
+      logged.push(`${String(stream)} ${message}`),
+    );
     for (const stream of ['evil-1', 'evil-1', 'automation-1', 'evil-2']) met({ stream, type: imported });
     met({ stream: 'evil-3', type: 'tool:automationImported' });
     assert.deepEqual([count(), streams(), logged.length], [4, ['evil-1', 'automation-1', 'evil-2'], 3]);
@@ -88,24 +109,32 @@ describe('a log that others write to', () => {
     server.stop();
   });
 
-  const automations = async (): Promise<string[]> => ok(await service.ask('GET', `${om}/automations`)).data.map(({ name }: { name: string }) => name);
+  const automations = async (): Promise<string[]> =>
+    ok(await service.ask('GET', `${om}/automations`)).data.map(({ name }: { name: string }) => name);
   const misplaced = async () => ok(await service.ask('GET', '/health/status')).eventStore.misplaced;
 
   it('makes nobody an admin of the platform: what is in streams of theirs has no consequences', async () => {
     await stranger.append('evil-2', -1, [event('evil-2', imported, import_('2'.repeat(24), 'Evil'))]);
     // A stream of the platform, but none that this topic belongs to.
-    await stranger.append('serviceGroup-x', -1, [event('serviceGroup-x', imported, import_('3'.repeat(24), 'Evil, too'))]);
-    await stranger.append('evil-3', -1, [event('evil-3', '@platform/authorization:accountCreated', { username: 'evil' })]);
+    await stranger.append('serviceGroup-x', -1, [
+      event('serviceGroup-x', imported, import_('3'.repeat(24), 'Evil, too')),
+    ]);
+    await stranger.append('evil-3', -1, [
+      event('evil-3', '@platform/authorization:accountCreated', { username: 'evil' }),
+    ]);
     const head = await stranger.head();
     await until(async () => (await misplaced()).events === 3);
     assert.deepEqual((await misplaced()).streams, ['evil-2', 'serviceGroup-x', 'evil-3']);
     const document = { ...import_('4'.repeat(24), 'Good').automation, triggers: [] };
     ok(await service.ask('PUT', `${om}/automations`, { automations: [document] }));
-    await until(async () => await stranger.checkpoint('reactions') > head);
+    await until(async () => (await stranger.checkpoint('reactions')) > head);
     assert.deepEqual(await automations(), ['Good']);
     assert.equal(ok(await service.ask('GET', '/health/status')).status, 'up');
     assert.match((await service.ask('GET', '/metrics')).text, /^automation_platform_misplaced_events_total 3$/m);
-    assert.match((await service.ask('GET', '/metrics')).text, /^automation_platform_events_total\{area="operations-manager",topic="automationImported"\} 1$/m);
+    assert.match(
+      (await service.ask('GET', '/metrics')).text,
+      /^automation_platform_events_total\{area="operations-manager",topic="automationImported"\} 1$/m,
+    );
     assert.equal(service.lines.filter((line) => line.includes('"evil-2"')).length, 1);
   });
 
@@ -122,21 +151,36 @@ describe('a log that others write to', () => {
 describe('parts of large facts', () => {
   const reference = { $payload: { sha256: 'ab'.repeat(32), parts: 1 } };
   let log: Awaited<ReturnType<typeof openLog>>;
-  beforeEach(async () => { log = await openLog(); });
+  beforeEach(async () => {
+    log = await openLog();
+  });
   afterEach(() => log.close());
 
   it('are looked for only where the platform writes', async () => {
     const asked: string[] = [];
-    const reading = { ...log.store, read: (stream: string, from?: number) => { asked.push(stream); return log.store.read(stream, from); } };
+    const reading = {
+      ...log.store,
+      read: (stream: string, from?: number) => {
+        asked.push(stream);
+        return log.store.read(stream, from);
+      },
+    };
     const cases: readonly (readonly [string, string, boolean])[] = [
-      ['evil-1', imported, false], ['evil-2', 'tool:done', false], ['automation-1', 'tool:done', false],
-      ['automation-2', '@platform/operations-manager:automationCreated', true], ['publishedEvent-1', 'tool:done', true],
+      ['evil-1', imported, false],
+      ['evil-2', 'tool:done', false],
+      ['automation-1', 'tool:done', false],
+      ['automation-2', '@platform/operations-manager:automationCreated', true],
+      ['publishedEvent-1', 'tool:done', true],
     ];
     for (const [stream, type] of cases) await log.store.append(stream, -1, [event(stream, type, reference)]);
     const lacking: (readonly [string, boolean])[] = [];
     for await (const { events } of withPayloads(reading, mayHaveParts).readAll(0))
-      for (const one of events) if (!one.stream.startsWith('log-')) lacking.push([one.stream, one.lacking !== undefined]);
-    assert.deepEqual(lacking, cases.map(([stream, , own]) => [stream, own]));
+      for (const one of events)
+        if (!one.stream.startsWith('log-')) lacking.push([one.stream, one.lacking !== undefined]);
+    assert.deepEqual(
+      lacking,
+      cases.map(([stream, , own]) => [stream, own]),
+    );
     assert.equal(asked.length, 2);
   });
 
@@ -144,7 +188,7 @@ describe('parts of large facts', () => {
     const touching = touchedStore(log.store);
     const fact = { text: 'long '.repeat(200_000) };
     const source = '@platform/operations-manager';
-    const [reference] = await slimmed(touching.store, source, [fact]) as [{ $payload: { sha256: string } }];
+    const [reference] = (await slimmed(touching.store, source, [fact])) as [{ $payload: { sha256: string } }];
     assert.deepEqual(await slimmed(touching.store, source, [fact]), [reference]);
     const stream = `payload-${reference.$payload.sha256}`;
     for (const touch of [() => touching.cut(stream, 1), () => touching.remove(stream)]) {
@@ -165,7 +209,11 @@ describe('parts of large facts', () => {
     await log.store.append('automation-1', -1, [event('automation-1', created, reference)]);
     await log.store.append('automation-2', -1, [event('automation-2', created, { name: 'whole' })]);
     const found: (string | undefined)[] = [];
-    for await (const { events } of withPayloads(touched, mayHaveParts).readAll(0)) for (const { lacking } of events) found.push(lacking);
-    assert.deepEqual(found.slice(-2), [`has content in payload-${'ab'.repeat(32)} that is missing or damaged`, undefined]);
+    for await (const { events } of withPayloads(touched, mayHaveParts).readAll(0))
+      for (const { lacking } of events) found.push(lacking);
+    assert.deepEqual(found.slice(-2), [
+      `has content in payload-${'ab'.repeat(32)} that is missing or damaged`,
+      undefined,
+    ]);
   });
 });

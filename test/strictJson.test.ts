@@ -32,7 +32,9 @@ const naive = (text: string): string | undefined => {
     rest = rest.slice(found.length);
     return found;
   };
-  const bad = (path: string): never => { throw new Refusal('invalid', 'naive', { path }); };
+  const bad = (path: string): never => {
+    throw new Refusal('invalid', 'naive', { path });
+  };
   const escape = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');
   const string = (path: string): string => {
     const value = JSON.parse(take(/^"(?:[^"\\]|\\.)*"/s)) as string;
@@ -48,7 +50,8 @@ const naive = (text: string): string | undefined => {
       take(/^\{\s*/);
       while (!rest.startsWith('}')) {
         const name = string(path);
-        if (names.has(name) || ['__proto__', '$sealed', '$payload', '$exact'].includes(name)) bad(`${path}/${escape(name)}`);
+        if (names.has(name) || ['__proto__', '$sealed', '$payload', '$exact'].includes(name))
+          bad(`${path}/${escape(name)}`);
         names.add(name);
         take(/^\s*:/);
         read(`${path}/${escape(name)}`, level + 1);
@@ -84,23 +87,110 @@ const naive = (text: string): string | undefined => {
   return undefined;
 };
 
-const unit = fc.constantFrom('a', 'b', '~', '/', '_', '\\u0061', '\\"', '\\\\', '\\/', '\\n', 'é', '😀', '\\ud83d\\ude00', '\\ud83d', '\\ude00', '\ud83d', '\ude00', '[', '{', ',', ':', ' ');
-const text = fc.oneof({ weight: 9, arbitrary: fc.array(unit, { maxLength: 4 }).map((units) => `"${units.join('')}"`) }, { weight: 1, arbitrary: fc.constantFrom('"__proto__"', '"\\u005f_proto_\\u005f"', '"__proto_"', '"constructor"', '"$sealed"', '"$\\u0070ayload"', '"$exact"', '"$seal"') });
+const unit = fc.constantFrom(
+  'a',
+  'b',
+  '~',
+  '/',
+  '_',
+  '\\u0061',
+  '\\"',
+  '\\\\',
+  '\\/',
+  '\\n',
+  'é',
+  '😀',
+  '\\ud83d\\ude00',
+  '\\ud83d',
+  '\\ude00',
+  '\ud83d',
+  '\ude00',
+  '[',
+  '{',
+  ',',
+  ':',
+  ' ',
+);
+const text = fc.oneof(
+  { weight: 9, arbitrary: fc.array(unit, { maxLength: 4 }).map((units) => `"${units.join('')}"`) },
+  {
+    weight: 1,
+    arbitrary: fc.constantFrom(
+      '"__proto__"',
+      '"\\u005f_proto_\\u005f"',
+      '"__proto_"',
+      '"constructor"',
+      '"$sealed"',
+      '"$\\u0070ayload"',
+      '"$exact"',
+      '"$seal"',
+    ),
+  },
+);
 const number = fc.oneof(
-  fc.double({ noNaN: true, noDefaultInfinity: true }).map(String).filter((written) => !written.includes('Infinity')),
+  fc
+    .double({ noNaN: true, noDefaultInfinity: true })
+    .map(String)
+    .filter((written) => !written.includes('Infinity')),
   fc.bigInt({ min: -(2n ** 60n), max: 2n ** 60n }).map(String),
-  fc.constantFrom('9007199254740991', '-9007199254740991', '9007199254740992', '-9007199254740993', '1e15', '1e16', '1E20', '1e21', '1e308', '1e309', '-1e400', '0.1e1', '9007199254740993.0', '123456789012345678901234567890', '-0', '1e-400', '12.5'),
+  fc.constantFrom(
+    '9007199254740991',
+    '-9007199254740991',
+    '9007199254740992',
+    '-9007199254740993',
+    '1e15',
+    '1e16',
+    '1E20',
+    '1e21',
+    '1e308',
+    '1e309',
+    '-1e400',
+    '0.1e1',
+    '9007199254740993.0',
+    '123456789012345678901234567890',
+    '-0',
+    '1e-400',
+    '12.5',
+  ),
 );
 const space = fc.constantFrom('', '', ' ', '\n\t');
 const { value } = fc.letrec<{ value: string; object: string; array: string }>((tie) => ({
-  value: fc.oneof({ depthSize: 'small' }, text, number, fc.constantFrom('true', 'false', 'null'), tie('object'), tie('array')),
-  object: fc.array(fc.tuple(text, space, tie('value')), { maxLength: 12 }).map((members) => `{${members.map(([name, gap, of]) => `${name}${gap}:${gap}${of}`).join(',')}}`),
-  array: fc.tuple(space, fc.array(tie('value'), { maxLength: 4 })).map(([gap, items]) => `[${gap}${items.join(`${gap},`)}${gap}]`),
+  value: fc.oneof(
+    { depthSize: 'small' },
+    text,
+    number,
+    fc.constantFrom('true', 'false', 'null'),
+    tie('object'),
+    tie('array'),
+  ),
+  object: fc
+    .array(fc.tuple(text, space, tie('value')), { maxLength: 12 })
+    .map((members) => `{${members.map(([name, gap, of]) => `${name}${gap}:${gap}${of}`).join(',')}}`),
+  array: fc
+    .tuple(space, fc.array(tie('value'), { maxLength: 4 }))
+    .map(([gap, items]) => `[${gap}${items.join(`${gap},`)}${gap}]`),
 }));
 
 describe('the check of JSON texts', () => {
   it('accepts what survives parsing', () => {
-    for (const good of ['null', '0', '""', '{}', '[]', '-0', '1e300', '{"a":{"a":[{"a":1},{"a":2}]},"b":1}', '"\\ud83d\\ude00😀"', '9007199254740991', '-9007199254740991.0', '["a","a"]', '{"":1}', ' { "a" : [ 1 , 2 ] } ', '{"constructor":1,"prototype":2,"toString":3}', `[${'1,'.repeat(1000)}1]`])
+    for (const good of [
+      'null',
+      '0',
+      '""',
+      '{}',
+      '[]',
+      '-0',
+      '1e300',
+      '{"a":{"a":[{"a":1},{"a":2}]},"b":1}',
+      '"\\ud83d\\ude00😀"',
+      '9007199254740991',
+      '-9007199254740991.0',
+      '["a","a"]',
+      '{"":1}',
+      ' { "a" : [ 1 , 2 ] } ',
+      '{"constructor":1,"prototype":2,"toString":3}',
+      `[${'1,'.repeat(1000)}1]`,
+    ])
       assert.equal(faultOf(good), undefined, good);
   });
 
@@ -142,10 +232,23 @@ describe('the check of JSON texts', () => {
 
   it('lets integers of one member be as large as Python reads them', () => {
     const exactFault = (text: string) => faultOf(text, 'v');
-    for (const good of ['{"v":9007199254740993}', '{"a":1,"v":{"b":[-123456789012345678901234567890]}}', `{"v":[${'9'.repeat(4300)},-${'9'.repeat(4300)}]}`, '{"v":1e20}', '{"\\u0076":9007199254740993}']) assert.equal(exactFault(good), undefined, good);
+    for (const good of [
+      '{"v":9007199254740993}',
+      '{"a":1,"v":{"b":[-123456789012345678901234567890]}}',
+      `{"v":[${'9'.repeat(4300)},-${'9'.repeat(4300)}]}`,
+      '{"v":1e20}',
+      '{"\\u0076":9007199254740993}',
+    ])
+      assert.equal(exactFault(good), undefined, good);
     for (const [bad, path, words] of [
-      ['{"w":9007199254740993}', '/w', /2\^53/], ['{"v":1,"w":{"v":9007199254740993}}', '/w/v', /2\^53/], ['[{"v":9007199254740993}]', '/0/v', /2\^53/], ['9007199254740993', '', /2\^53/],
-      ['{"v":{"x":1e400}}', '/v/x', /too large/], ['{"v":[-1e999]}', '/v/0', /too large/], [`{"v":${'9'.repeat(4301)}}`, '/v', /4300 digits/], ['{"v":{"$exact":"1.0"}}', '/v/$exact', /\$exact/],
+      ['{"w":9007199254740993}', '/w', /2\^53/],
+      ['{"v":1,"w":{"v":9007199254740993}}', '/w/v', /2\^53/],
+      ['[{"v":9007199254740993}]', '/0/v', /2\^53/],
+      ['9007199254740993', '', /2\^53/],
+      ['{"v":{"x":1e400}}', '/v/x', /too large/],
+      ['{"v":[-1e999]}', '/v/0', /too large/],
+      [`{"v":${'9'.repeat(4301)}}`, '/v', /4300 digits/],
+      ['{"v":{"$exact":"1.0"}}', '/v/$exact', /\$exact/],
     ] as const) {
       const fault = exactFault(bad);
       assert.match(fault?.message ?? 'accepted', words, bad.slice(0, 40));
@@ -168,15 +271,21 @@ describe('the check of JSON texts', () => {
   });
 
   it('agrees with a slow and simple reading of any text', () => {
-    fc.assert(fc.property(value, (json) => {
-      assert.equal(faultOf(json)?.path, naive(json), json);
-    }), { numRuns: 3000 });
+    fc.assert(
+      fc.property(value, (json) => {
+        assert.equal(faultOf(json)?.path, naive(json), json);
+      }),
+      { numRuns: 3000 },
+    );
   });
 
   it('accepts again what it has accepted, once parsed and written anew', () => {
-    fc.assert(fc.property(value, (json) => {
-      if (faultOf(json) === undefined) assert.equal(faultOf(JSON.stringify(JSON.parse(json))), undefined, json);
-    }), { numRuns: 1000 });
+    fc.assert(
+      fc.property(value, (json) => {
+        if (faultOf(json) === undefined) assert.equal(faultOf(JSON.stringify(JSON.parse(json))), undefined, json);
+      }),
+      { numRuns: 1000 },
+    );
   });
 
   it('takes time in proportion to the text, however hostile', () => {

@@ -14,35 +14,72 @@ import { adminPassword, basic, startService, type TestService } from './service.
 const given = specification(template);
 const none = { referrers: [] };
 const automation = { kind: 'automation', name: 'Deploy' };
-const content = { name: 'Uplink', type: 'jinja2', template: 'interface {{ name }}', description: '', command: '', data: null, group: '' } as const;
+const content = {
+  name: 'Uplink',
+  type: 'jinja2',
+  template: 'interface {{ name }}',
+  description: '',
+  command: '',
+  data: null,
+  group: '',
+} as const;
 const created = { type: 'templateCreated' as const, data: { ...content, tags: [] as string[] } };
 
 describe('A template', () => {
   it('needs a name and a text, which may be anything', () => {
     given().when(create, { name: 'Uplink', template: content.template }).then(created);
-    const more = { name: 'Broken', template: '{% if', type: 'textfsm' as const, description: 'd', command: 'show version', data: { any: [1] }, group: 'g', tags: ['t', 1] };
+    const more = {
+      name: 'Broken',
+      template: '{% if',
+      type: 'textfsm' as const,
+      description: 'd',
+      command: 'show version',
+      data: { any: [1] },
+      group: 'g',
+      tags: ['t', 1],
+    };
     given().when(create, more).then({ type: 'templateCreated', data: more });
   });
 
   it('changes what an update says, and nothing when that is so already', () => {
-    given(created).when(update, { template: 'x', data: { a: 1 } }, none).then({ type: 'templateChanged', data: { template: 'x', data: { a: 1 } } });
-    given(created, { type: 'templateChanged', data: { template: 'x' } }).when(update, { template: 'x' }, none).thenNothing();
-    given(created).when(update, { ...created.data, _id: context.id, createdBy: 'x' }, none).thenNothing();
-    given(created).when(update, { _id: 'f'.repeat(24) }, none).thenRefused('invalid', /"\/_id"/);
+    given(created)
+      .when(update, { template: 'x', data: { a: 1 } }, none)
+      .then({ type: 'templateChanged', data: { template: 'x', data: { a: 1 } } });
+    given(created, { type: 'templateChanged', data: { template: 'x' } })
+      .when(update, { template: 'x' }, none)
+      .thenNothing();
+    given(created)
+      .when(update, { ...created.data, _id: context.id, createdBy: 'x' }, none)
+      .thenNothing();
+    given(created)
+      .when(update, { _id: 'f'.repeat(24) }, none)
+      .thenRefused('invalid', /"\/_id"/);
   });
 
   it('keeps its name, and stays, while an automation names it', () => {
-    given(created).when(update, { name: 'Other' }, { referrers: [automation] }).thenRefused('conflict', /Deploy/);
-    given(created).when(remove, undefined, { referrers: [automation] }).thenRefused('conflict', /Deploy/);
+    given(created)
+      .when(update, { name: 'Other' }, { referrers: [automation] })
+      .thenRefused('conflict', /Deploy/);
+    given(created)
+      .when(remove, undefined, { referrers: [automation] })
+      .thenRefused('conflict', /Deploy/);
     given(created).when(remove, undefined, none).then({ type: 'templateDeleted', data: {} });
   });
 });
 
 describe('An imported template', () => {
   const refs = { ...none, accounts: { jo: 'c'.repeat(24) } };
-  const authors = { created: '2020-01-01T00:00:00.000Z', createdBy: 'jo', lastUpdated: '2021-01-01T00:00:00.000Z', lastUpdatedBy: null };
+  const authors = {
+    created: '2020-01-01T00:00:00.000Z',
+    createdBy: 'jo',
+    lastUpdated: '2021-01-01T00:00:00.000Z',
+    lastUpdatedBy: null,
+  };
   const document = { _id: context.id, ...created.data, ...authors };
-  const restored = { type: 'templateRestored' as const, data: { ...created.data, ...authors, createdBy: 'c'.repeat(24) } };
+  const restored = {
+    type: 'templateRestored' as const,
+    data: { ...created.data, ...authors, createdBy: 'c'.repeat(24) },
+  };
 
   it('keeps times and authors, and is no change when it is so already', () => {
     given().when(importOne, { template: document }, refs).then(restored);
@@ -50,22 +87,44 @@ describe('An imported template', () => {
   });
 
   it('refuses other content under a used id or name unless it may overwrite', () => {
-    given(restored).when(importOne, { template: { ...document, template: 'x' } }, refs).thenRefused('conflict', /"\/_id"/);
-    given(restored).when(importOne, { template: { ...document, template: 'x' }, overwrite: true }, refs).then({ type: 'templateRestored', data: { ...restored.data, template: 'x' } });
-    given(restored).when(importOne, { template: { ...document, _id: 'd'.repeat(24) } }, refs).thenRefused('conflict', /"\/name"/);
-    given(restored).when(importOne, { template: { ...document, _id: 'd'.repeat(24) }, overwrite: true }, refs).thenNothing();
+    given(restored)
+      .when(importOne, { template: { ...document, template: 'x' } }, refs)
+      .thenRefused('conflict', /"\/_id"/);
+    given(restored)
+      .when(importOne, { template: { ...document, template: 'x' }, overwrite: true }, refs)
+      .then({ type: 'templateRestored', data: { ...restored.data, template: 'x' } });
+    given(restored)
+      .when(importOne, { template: { ...document, _id: 'd'.repeat(24) } }, refs)
+      .thenRefused('conflict', /"\/name"/);
+    given(restored)
+      .when(importOne, { template: { ...document, _id: 'd'.repeat(24) }, overwrite: true }, refs)
+      .thenNothing();
   });
 
   it('renames none that an automation names', () =>
-    given(restored).when(importOne, { template: { ...document, name: 'Other' }, overwrite: true }, { ...refs, referrers: [automation] }).thenRefused('conflict', /Deploy/));
+    given(restored)
+      .when(
+        importOne,
+        { template: { ...document, name: 'Other' }, overwrite: true },
+        { ...refs, referrers: [automation] },
+      )
+      .thenRefused('conflict', /Deploy/));
 
   it('goes into the stream of its own id, or else of its name, or else into a new one', async () => {
     const log = await openLog();
     const node = await startNode(log.store);
     try {
       const fresh = '1'.repeat(24);
-      const take = async (one: { readonly _id?: string; readonly name: string; readonly template: string }, overwrite = false) =>
-        (await node.command(importTemplate, await importedId(template, 'templates', one, fresh, node.tools), { template: one, overwrite })).id;
+      const take = async (
+        one: { readonly _id?: string; readonly name: string; readonly template: string },
+        overwrite = false,
+      ) =>
+        (
+          await node.command(importTemplate, await importedId(template, 'templates', one, fresh, node.tools), {
+            template: one,
+            overwrite,
+          })
+        ).id;
       assert.equal(await take({ _id: 'a'.repeat(24), name: 'A', template: '' }), 'a'.repeat(24));
       assert.equal(await take({ _id: 'b'.repeat(24), name: 'A', template: 'x' }, true), 'a'.repeat(24));
       assert.equal(await take({ _id: 'a'.repeat(24), name: 'B', template: 'x' }, true), 'a'.repeat(24));
@@ -80,17 +139,36 @@ describe('An imported template', () => {
 
 describe('Templates are rendered', () => {
   const row = (name: string) => templateRows.rows.find((one): one is ActionRow => one.name === name && 'run' in one)!;
-  const docs: Readonly<Record<string, object>> = { uplink: { type: 'jinja2', template: 'stored' }, parser: { type: 'textfsm', template: 'Value X' } };
+  const docs: Readonly<Record<string, object>> = {
+    uplink: { type: 'jinja2', template: 'stored' },
+    parser: { type: 'textfsm', template: 'Value X' },
+  };
   // An engine that shows what it was asked for.
   const service = {
-    renderer: { render: async (text: string, variables: object) => (Object.hasOwn(variables, 'said') ? (variables as { said: string }).said : `${text} ${JSON.stringify(variables)}`), close: async () => undefined },
+    renderer: {
+      render: async (text: string, variables: object) =>
+        Object.hasOwn(variables, 'said')
+          ? (variables as { said: string }).said
+          : `${text} ${JSON.stringify(variables)}`,
+      close: async () => undefined,
+    },
     entry: async (_: unknown, name: string) => {
       if (!docs[name]) throw new Refusal('not_found', 'No such template');
       return { text: JSON.stringify(docs[name]) };
     },
   } as unknown as Service; // the rest is not asked for
-  const run = (operation: string, name: string, body: object) => row(operation).run({ params: { name }, body, actor: context.actor, abandoned: () => new AbortController().signal } as unknown as Call, service); // as above
-  const withCast = async (name: string, body: object) => JSON.parse(String((await run('renderJinja2TemplateWithCast', name, body)).text));
+  const run = (operation: string, name: string, body: object) =>
+    row(operation).run(
+      {
+        params: { name },
+        body,
+        actor: context.actor,
+        abandoned: () => new AbortController().signal,
+      } as unknown as Call,
+      service,
+    ); // as above
+  const withCast = async (name: string, body: object) =>
+    JSON.parse(String((await run('renderJinja2TemplateWithCast', name, body)).text));
 
   it('with the context of the request, to a JSON string', async () => {
     assert.deepEqual(await run('renderJinja', 'uplink', { context: { a: 1 } }), { body: 'stored {"a":1}' });
@@ -98,7 +176,9 @@ describe('Templates are rendered', () => {
   });
 
   it('and cast: the text of the body, or else the stored one', async () => {
-    assert.deepEqual(await withCast('uplink', { template: 'given', variables: { a: 1 } }), { renderedTemplate: 'given {"a":1}' });
+    assert.deepEqual(await withCast('uplink', { template: 'given', variables: { a: 1 } }), {
+      renderedTemplate: 'given {"a":1}',
+    });
     assert.deepEqual(await withCast('no such template', { template: 'given' }), { renderedTemplate: 'given {}' });
     assert.deepEqual(await withCast('uplink', { template: '' }), { renderedTemplate: ' {}' });
     assert.deepEqual(await withCast('uplink', {}), { renderedTemplate: 'stored {}' });
@@ -125,14 +205,26 @@ describe('Templates over HTTP', () => {
   let who: People;
   const path = '/template_builder/templates';
   const automations = '/operations-manager/automations';
-  const make = async (name: string, more: object = {}) => ok(await service.ask('POST', path, { name, template: 'interface {{ name }}', ...more })).data;
-  before(async () => { service = await startService(); who = await people(service); });
+  const make = async (name: string, more: object = {}) =>
+    ok(await service.ask('POST', path, { name, template: 'interface {{ name }}', ...more })).data;
+  before(async () => {
+    service = await startService();
+    who = await people(service);
+  });
   after(() => service.stop());
 
   it('are created, and show up by name and id with the names of their authors', async () => {
-    const answer = await service.ask('POST', path, { name: 'Made / 100%', template: '{% broken', data: 'some text', tags: ['t'] });
+    const answer = await service.ask('POST', path, {
+      name: 'Made / 100%',
+      template: '{% broken',
+      data: 'some text',
+      tags: ['t'],
+    });
     const { status, message, data } = ok(answer);
-    assert.deepEqual([status, message, data.type, data.createdBy, data.data], ['Created', 'Successfully created template', 'jinja2', 'admin', 'some text']);
+    assert.deepEqual(
+      [status, message, data.type, data.createdBy, data.data],
+      ['Created', 'Successfully created template', 'jinja2', 'admin', 'some text'],
+    );
     const get = await service.ask('GET', `${path}/${encodeURIComponent('Made / 100%')}`);
     assert.deepEqual(ok(get), data);
     assert.equal(get.headers.get('etag'), answer.headers.get('etag'));
@@ -145,7 +237,9 @@ describe('Templates over HTTP', () => {
     await make('List b', { group: 'listed' });
     await make('list A', { group: 'listed' });
     await make('List c', { group: 'listed', type: 'textfsm' });
-    const { results, total } = ok(await service.ask('GET', `${path}?multiEquals[group]=listed&multiEquals[type]=jinja2`));
+    const { results, total } = ok(
+      await service.ask('GET', `${path}?multiEquals[group]=listed&multiEquals[type]=jinja2`),
+    );
     assert.deepEqual([results.map(({ name }: { name: string }) => name), total], [['list A', 'List b'], 2]);
   });
 
@@ -168,7 +262,11 @@ describe('Templates over HTTP', () => {
     refused(await service.ask('POST', path, { name: 'x', template: '', type: 'mustache' }), 400, /"\/type"/);
     refused(await service.ask('POST', path, { name: 'x', template: '', colour: 'red' }), 400, /"\/colour"/);
     refused(await service.ask('POST', `${path}/x/renderJinja`, { context: [] }), 400, /"\/context"/);
-    refused(await service.ask('POST', `${path}/x/renderJinja2TemplateWithCast`, { castDataType: 'list' }), 400, /"\/castDataType"/);
+    refused(
+      await service.ask('POST', `${path}/x/renderJinja2TemplateWithCast`, { castDataType: 'list' }),
+      400,
+      /"\/castDataType"/,
+    );
     refused(await service.ask('POST', `${path}/nowhere/renderJinja`, {}), 404);
     refused(await service.ask('POST', `${path}/nowhere/renderJinja2TemplateWithCast`, {}), 404);
   });
@@ -178,13 +276,28 @@ describe('Templates over HTTP', () => {
     const template = "{{ vlans }} {{ rate }} {{ asn + 1 }} {{ vlans|join(',') }}";
     const rendered = "{'20': 'b', '10': 'a'} 1000.0 12345678901234567891 20,10";
     const castPath = `${path}/Exact/renderJinja2TemplateWithCast`;
-    assert.deepEqual(ok(await service.ask('POST', castPath, `{"template": ${JSON.stringify(template)}, "variables": ${variables}}`)), { renderedTemplate: rendered });
-    const answer = await service.ask('POST', castPath, `{"template": "{{ variables.n }}", "variables": {"variables": {"n": 12345678901234567890}}, "castDataType": "number"}`);
+    assert.deepEqual(
+      ok(await service.ask('POST', castPath, `{"template": ${JSON.stringify(template)}, "variables": ${variables}}`)),
+      { renderedTemplate: rendered },
+    );
+    const answer = await service.ask(
+      'POST',
+      castPath,
+      `{"template": "{{ variables.n }}", "variables": {"variables": {"n": 12345678901234567890}}, "castDataType": "number"}`,
+    );
     assert.equal(answer.text, '{"renderedTemplate":12345678901234567890}');
     await make('Exact', { template });
     assert.equal(ok(await service.ask('POST', `${path}/Exact/renderJinja`, `{"context": ${variables}}`)), rendered);
-    refused(await service.ask('POST', castPath, '{"template": "", "variables": {"n": 1e999}}'), 400, /"\/variables\/n"/);
-    refused(await service.ask('POST', castPath, '{"template": "", "variables": {"$exact": "1.0"}}'), 400, /"\/variables\/\$exact"/);
+    refused(
+      await service.ask('POST', castPath, '{"template": "", "variables": {"n": 1e999}}'),
+      400,
+      /"\/variables\/n"/,
+    );
+    refused(
+      await service.ask('POST', castPath, '{"template": "", "variables": {"$exact": "1.0"}}'),
+      400,
+      /"\/variables\/\$exact"/,
+    );
     refused(await service.ask('POST', castPath, '{"template": "", "castDataType": 9007199254740993}'), 400, /2\^53/);
   });
 
@@ -197,7 +310,11 @@ describe('Templates over HTTP', () => {
     assert.ok(got.text.includes(`"data":${data}`), got.text);
     const same = await service.ask('PUT', `${path}/Sampled`, got.text);
     assert.deepEqual([same.status, same.headers.get('etag')], [200, got.headers.get('etag')], 'a copy is no change');
-    const changed = await service.ask('PUT', `${path}/Sampled`, '{"data": {"10": 0, "20": {"b": 1.0, "1": [12345678901234567890]}}}');
+    const changed = await service.ask(
+      'PUT',
+      `${path}/Sampled`,
+      '{"data": {"10": 0, "20": {"b": 1.0, "1": [12345678901234567890]}}}',
+    );
     assert.ok(changed.text.includes('"data":{"10":0,"20":{"b":1.0,"1":[12345678901234567890]}}'), changed.text);
     const list = await service.ask('GET', `${path}?multiEquals[name]=Sampled`);
     assert.ok(list.text.includes('"b":1.0,"1":[12345678901234567890]'), list.text);
@@ -210,27 +327,43 @@ describe('Templates over HTTP', () => {
     service = await startService({ LOG_LEVEL: 'info' });
     who = await people(service);
     const stuck = "{{ ('a' * 1000000 ~ 'b' ~ 'a' * 1000000) in ('a' * 6000000) }}";
-    const render = (template: string, signal?: AbortSignal) => fetch(`${service.url}${path}/x/renderJinja2TemplateWithCast`, {
-      method: 'POST', body: JSON.stringify({ template }), headers: { 'Content-Type': 'application/json', Authorization: basic({ user: 'admin', password: adminPassword }) }, ...(signal && { signal }),
-    });
+    const render = (template: string, signal?: AbortSignal) =>
+      fetch(`${service.url}${path}/x/renderJinja2TemplateWithCast`, {
+        method: 'POST',
+        body: JSON.stringify({ template }),
+        headers: {
+          'Content-Type': 'application/json',
+          Authorization: basic({ user: 'admin', password: adminPassword }),
+        },
+        ...(signal && { signal }),
+      });
     const leaving = new AbortController();
     const left = Promise.allSettled(Array.from({ length: 20 }, () => render(stuck, leaving.signal)));
     // Another's turn comes meanwhile.
-    assert.equal(ok(await who.member('POST', `${path}/x/renderJinja2TemplateWithCast`, { template: '1' })).renderedTemplate, '1');
+    assert.equal(
+      ok(await who.member('POST', `${path}/x/renderJinja2TemplateWithCast`, { template: '1' })).renderedTemplate,
+      '1',
+    );
     leaving.abort();
     await left;
     assert.equal((await render('1')).status, 200);
-    const statuses = service.lines.map((line) => JSON.parse(line)).filter(({ operation, user }) => operation === 'renderJinja2TemplateWithCast' && user === 'admin').map(({ status }) => status);
+    const statuses = service.lines
+      .map((line) => JSON.parse(line))
+      .filter(({ operation, user }) => operation === 'renderJinja2TemplateWithCast' && user === 'admin')
+      .map(({ status }) => status);
     assert.equal(statuses.filter((status) => status === 200).length, 1);
     assert.ok(statuses.filter((status) => status === 422).length <= 2, `rendered to the end: ${statuses}`);
   });
 
   it('are deleted unless an automation names them, by id or name', async () => {
     const { _id } = await make('Used');
-    const component = (name: string, componentName: string, more: object = {}) => service.ask('POST', automations, { name, componentType: 'template', componentName, ...more });
+    const component = (name: string, componentName: string, more: object = {}) =>
+      service.ask('POST', automations, { name, componentType: 'template', componentName, ...more });
     ok(await component('By id', _id));
     ok(await component('By name', 'Used', { gbac: { write: ['ops'] } }));
-    ok(await service.ask('POST', automations, { name: 'Other kind', componentType: 'workflows', componentName: 'Used' }));
+    ok(
+      await service.ask('POST', automations, { name: 'Other kind', componentType: 'workflows', componentName: 'Used' }),
+    );
     refused(await service.ask('DELETE', `${path}/Used`), 409, /By id.*By name/);
     const answer = await who.stranger('DELETE', `${path}/Used`);
     refused(answer, 409, /By id.*hidden/);
@@ -245,7 +378,9 @@ describe('Templates over HTTP', () => {
 
   it('are shown by name in the export of an automation, which can be taken back as it is', async () => {
     const { _id } = await make('Exported');
-    const made = ok(await service.ask('POST', automations, { name: 'Exporting', componentType: 'template', componentName: _id })).data;
+    const made = ok(
+      await service.ask('POST', automations, { name: 'Exporting', componentType: 'template', componentName: _id }),
+    ).data;
     const exported = async () => ok(await service.ask('GET', `${automations}/Exporting/export`)).data;
     const document = await exported();
     assert.equal(document.componentName, 'Exported');
@@ -254,13 +389,19 @@ describe('Templates over HTTP', () => {
     ok(await service.ask('DELETE', `${automations}/${made._id}`));
     ok(await service.ask('PUT', automations, { automations: [document] }));
     assert.deepEqual(await exported(), document);
-    const foreign = ok(await service.ask('POST', automations, { name: 'Foreign', componentType: 'workflows', componentName: _id })).data;
+    const foreign = ok(
+      await service.ask('POST', automations, { name: 'Foreign', componentType: 'workflows', componentName: _id }),
+    ).data;
     assert.equal(ok(await service.ask('GET', `${automations}/${foreign._id}/export`)).data.componentName, _id);
   });
 
   it('refuse who has no role for it', async () => {
     await make('Guarded');
-    refused(await who.outsider('POST', `${path}/Guarded/renderJinja2TemplateWithCast`, {}), 403, /renderJinja2TemplateWithCast/);
+    refused(
+      await who.outsider('POST', `${path}/Guarded/renderJinja2TemplateWithCast`, {}),
+      403,
+      /renderJinja2TemplateWithCast/,
+    );
     refused(await who.reader('DELETE', `${path}/Guarded`), 403, /deleteTemplate/);
     ok(await who.reader('GET', `${path}/Guarded`));
   });

@@ -1,7 +1,11 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { createAccount, deleteAccount, updateAccount } from '../src/commands/authorization/accounts.ts';
-import { createAutomation, deleteAutomation, updateAutomation } from '../src/commands/operations-manager/automations.ts';
+import {
+  createAutomation,
+  deleteAutomation,
+  updateAutomation,
+} from '../src/commands/operations-manager/automations.ts';
 import { setBanner } from '../src/commands/customization/banner.ts';
 import { claimsOn } from '../src/commands/engine/claims.ts';
 import { createRole, updateRole } from '../src/commands/authorization/roles.ts';
@@ -34,40 +38,64 @@ const rows: readonly Row[] = [...automationRows, ...bannerRows.rows];
 /** What a request is answered on a node, without HTTP around it: its body, or the refusal. */
 const requests = ({ handle, tools, model, reader, guarding }: TestNode) => {
   const service = {
-    handle, tools, model, touched: guarding, ...reader,
+    handle,
+    tools,
+    model,
+    touched: guarding,
+    ...reader,
     retries: { answered: async () => false, find: async () => undefined },
     collectionOf: (aggregate) => projections.find(({ of }) => of === aggregate)?.collection,
   } as Partial<Service> as Service; // what these rows use
-  return async (name: string, id?: string, body: unknown = {}): Promise<any> => { // bodies are the rows' affair
+  return async (name: string, id?: string, body: unknown = {}): Promise<any> => {
+    // bodies are the rows' affair
     const row = rows.find((one) => one.name === name)!;
-    const call = { params: id === undefined ? {} : { id }, body, query: {}, querystring: '', actor: context.actor, requestId: 'r', header: () => '' } as unknown as Call; // what these rows use
+    const call = {
+      params: id === undefined ? {} : { id },
+      body,
+      query: {},
+      querystring: '',
+      actor: context.actor,
+      requestId: 'r',
+      header: () => '',
+    } as unknown as Call; // what these rows use
     const { body: text } = await serveRow(row, service)(call);
     return JSON.parse(String(text));
   };
 };
 
-const isTouched = (stream: string) => (error: unknown): boolean => {
-  assert.ok(error instanceof Touched, String(error));
-  assert.equal(error.code, 'unavailable');
-  assert.match(error.message, new RegExp(`^Stream ${stream} `));
-  return true;
-};
+const isTouched =
+  (stream: string) =>
+  (error: unknown): boolean => {
+    assert.ok(error instanceof Touched, String(error));
+    assert.equal(error.code, 'unavailable');
+    assert.match(error.message, new RegExp(`^Stream ${stream} `));
+    return true;
+  };
 
 describe('a stream of the platform that somebody else has touched', () => {
   const { log, node } = nodesOnLog({ reacting: true });
   let touching: ReturnType<typeof touchedStore>;
-  beforeEach(() => { touching = touchedStore(log.store); });
+  beforeEach(() => {
+    touching = touchedStore(log.store);
+  });
 
   const cold = (): Promise<TestNode> => node(touching.store);
   const automation = (on: TestNode, id: string, name = id) => on.command(createAutomation, id, { name });
-  const names = async (on: TestNode): Promise<string[]> => (await on.tools.query('automations')).map(({ name }) => name);
+  const names = async (on: TestNode): Promise<string[]> =>
+    (await on.tools.query('automations')).map(({ name }) => name);
   const nameOf = (name: string) => claimsOn({ kind: 'automation', name });
 
   const ways: Readonly<Record<string, (stream: string) => void>> = {
     'its first events were cut off': (stream) => touching.cut(stream, 1),
     'it was deleted': (stream) => touching.remove(stream),
-    'its first events were cut off and scavenged': (stream) => { touching.cut(stream, 1); touching.scavenge(); },
-    'it was deleted and scavenged': (stream) => { touching.remove(stream); touching.scavenge(); },
+    'its first events were cut off and scavenged': (stream) => {
+      touching.cut(stream, 1);
+      touching.scavenge();
+    },
+    'it was deleted and scavenged': (stream) => {
+      touching.remove(stream);
+      touching.scavenge();
+    },
   };
 
   for (const [what, touch] of Object.entries(ways)) {
@@ -80,16 +108,27 @@ describe('a stream of the platform that somebody else has touched', () => {
       const ask = requests(one);
 
       for (const idOrName of ['x', 'name of x']) {
-        await assert.rejects(ask('updateAutomation', idOrName, { description: '3' }), isTouched('automation-x'), idOrName);
+        await assert.rejects(
+          ask('updateAutomation', idOrName, { description: '3' }),
+          isTouched('automation-x'),
+          idOrName,
+        );
         await assert.rejects(ask('getAutomation', idOrName), isTouched('automation-x'), idOrName);
         await assert.rejects(ask('deleteAutomation', idOrName), isTouched('automation-x'), idOrName);
         await assert.rejects(ask('exportAutomation', idOrName), isTouched('automation-x'), idOrName);
       }
-      assert.equal(await outcome(one.command(createAutomation, 'z', { name: 'name of x' })), 'conflict', 'its name stays its own');
+      assert.equal(
+        await outcome(one.command(createAutomation, 'z', { name: 'name of x' })),
+        'conflict',
+        'its name stays its own',
+      );
       await assert.rejects(one.command(createAutomation, 'x', { name: 'other' }), isTouched('automation-x'));
       assert.deepEqual([...one.touched.reasons().keys()], ['automation-x']);
 
-      assert.equal((await ask('updateAutomation', 'name of y', { description: 'on it goes' })).data.description, 'on it goes');
+      assert.equal(
+        (await ask('updateAutomation', 'name of y', { description: 'on it goes' })).data.description,
+        'on it goes',
+      );
       await one.catchUp();
       assert.equal((await ask('getAutomation', 'y')).data.description, 'on it goes');
       assert.ok((await names(one)).includes('name of y'));
@@ -97,7 +136,8 @@ describe('a stream of the platform that somebody else has touched', () => {
       await assert.rejects(ask('updateAutomation', 'nobody'), { code: 'not_found' });
 
       // Who holds it may go on until it reads the log, and then no longer.
-      if (!what.includes('scavenged')) assert.equal((await warm.reader.entry(automations, 'x', context.actor)).revision, 2);
+      if (!what.includes('scavenged'))
+        assert.equal((await warm.reader.entry(automations, 'x', context.actor)).revision, 2);
     });
 
     it(`is refused where nobody has asked to change it before: ${what}`, async () => {
@@ -115,7 +155,11 @@ describe('a stream of the platform that somebody else has touched', () => {
   }
 
   it('is not "unset" either', async () => {
-    await (await cold()).command(setBanner, bannerId, { text: 'Closed on Sunday', active: true, startTime: context.now });
+    await (await cold()).command(setBanner, bannerId, {
+      text: 'Closed on Sunday',
+      active: true,
+      startTime: context.now,
+    });
     touching.remove(`banner-${bannerId}`);
     touching.scavenge();
     await assert.rejects(requests(await cold())('getBanner'), isTouched(`banner-${bannerId}`));
@@ -153,7 +197,12 @@ describe('a stream of the platform that somebody else has touched', () => {
     await automation(one, 'y', 'second');
     await one.command(deleteAutomation, 'y');
     // A node that finds nothing where others have written.
-    const blind = { ...touching.store, read: async function* (stream: string, from?: number) { if (stream !== 'automation-y') yield* touching.store.read(stream, from); } };
+    const blind = {
+      ...touching.store,
+      read: async function* (stream: string, from?: number) {
+        if (stream !== 'automation-y') yield* touching.store.read(stream, from);
+      },
+    };
     touching.remove('automation-y');
     const other = await node(blind);
     await assert.rejects(automation(other, 'y', 'third'), isTouched('automation-y'));
@@ -166,11 +215,17 @@ describe('a stream of the platform that somebody else has touched', () => {
     await warm.bootstrap();
     await warm.account('ann', { memberOf: ['readers'] });
     await warm.command(createRole, 'r', { name: 'r', allowedMethods: [] });
-    const builtIn = (await allOf(log.store)).map(({ stream }) => stream).filter((stream) => /^(group|adapter|account)-/.test(stream) && stream !== 'account-ann');
+    const builtIn = (await allOf(log.store))
+      .map(({ stream }) => stream)
+      .filter((stream) => /^(group|adapter|account)-/.test(stream) && stream !== 'account-ann');
     for (const stream of ['role-r', ...builtIn]) touching.remove(stream);
     const one = await cold();
     await one.bootstrap();
-    const asAnn = await one.auth.authenticate({ authorization: basic({ user: 'ann', password: 'password of ann' }), cookie: undefined, address: '127.0.0.1' });
+    const asAnn = await one.auth.authenticate({
+      authorization: basic({ user: 'ann', password: 'password of ann' }),
+      cookie: undefined,
+      address: '127.0.0.1',
+    });
     assert.equal(asAnn.actor.username, 'ann');
     await assert.rejects(one.command(updateRole, 'r', { name: 'q' }), isTouched('role-r'));
     await assert.rejects(one.command(createRole, 'other', { name: 'r', allowedMethods: [] }), { code: 'conflict' });
@@ -196,14 +251,24 @@ describe('a stream of the platform that somebody else has touched', () => {
     const one = await cold();
     for (const id of ['x', 'y']) {
       await automation(one, id);
-      await one.command(createTrigger, `of-${id}`, { type: 'manual', name: id, enabled: true, actionType: 'automations', actionId: id, formData: null, formId: null });
+      await one.command(createTrigger, `of-${id}`, {
+        type: 'manual',
+        name: id,
+        enabled: true,
+        actionType: 'automations',
+        actionId: id,
+        formData: null,
+        formId: null,
+      });
     }
     touching.remove('trigger-of-x');
     const other = await cold();
     for (const id of ['x', 'y']) await other.command(deleteAutomation, id);
     await other.catchUp();
-    await until(async () => (await other.model.list('parkedReactions', { sort: 'at', order: 1, skip: 0, limit: 10 })).total === 1);
-    await until(async () => await other.model.get('triggers', 'of-y') === undefined);
+    await until(
+      async () => (await other.model.list('parkedReactions', { sort: 'at', order: 1, skip: 0, limit: 10 })).total === 1,
+    );
+    await until(async () => (await other.model.get('triggers', 'of-y')) === undefined);
   });
 
   it('is named by health, which is degraded', async () => {
@@ -211,15 +276,29 @@ describe('a stream of the platform that somebody else has touched', () => {
     await automation(one, 'x');
     touching.remove('automation-x');
     const two = await cold();
-    const health = (on: TestNode) => monitor({
-      log: touching.store, logKind: 'eventstoredb', noteFault: () => undefined, scrubbed: undefined, logMeasures: {}, logListens: undefined,
-      misplaced: { met: () => undefined, count: () => 0, streams: () => [] }, touched: on.touched.reasons,
-      run: on.run, model: on.model, modelKind: 'memory', acknowledged: () => 0, snapshot: () => 0,
-    });
+    const health = (on: TestNode) =>
+      monitor({
+        log: touching.store,
+        logKind: 'eventstoredb',
+        noteFault: () => undefined,
+        scrubbed: undefined,
+        logMeasures: {},
+        logListens: undefined,
+        misplaced: { met: () => undefined, count: () => 0, streams: () => [] },
+        touched: on.touched.reasons,
+        run: on.run,
+        model: on.model,
+        modelKind: 'memory',
+        acknowledged: () => 0,
+        snapshot: () => 0,
+      });
     assert.equal((await health(two).status()).status, 'up');
     await assert.rejects(two.command(updateAutomation, 'x', { description: 'd' }), isTouched('automation-x'));
-    const { status, eventStore } = await health(two).status() as any; // a body
-    assert.deepEqual([status, eventStore.touched, await health(two).ready()], ['degraded', { 'automation-x': 'Stream automation-x was deleted' }, true]);
+    const { status, eventStore } = (await health(two).status()) as any; // a body
+    assert.deepEqual(
+      [status, eventStore.touched, await health(two).ready()],
+      ['degraded', { 'automation-x': 'Stream automation-x was deleted' }, true],
+    );
     assert.equal(await health(two).measures.streams_touched!.value(), 1);
     assert.equal((await health(one).status()).status, 'up', 'a node that has not noticed');
   });
@@ -233,8 +312,18 @@ describe('the touched streams that a node remembers', () => {
     touched.note('automation-1499', 'Stream was deleted');
     assert.deepEqual([touched.reasons().size, logged.length], [1000, 1500]);
     const event = { id: '', type: '', data: '', metadata: '', stream: 'automation-1499', revision: 0, position: 1 };
-    const reading = (events: readonly (typeof event)[]) => noticingTouched({ read: async function* () { if (events.length > 0) yield events; } } as unknown as EventStore, touched);
-    const read = async (store: EventStore, from?: number): Promise<void> => { for await (const _ of store.read('automation-1499', from)); };
+    const reading = (events: readonly (typeof event)[]) =>
+      noticingTouched(
+        {
+          read: async function* () {
+            if (events.length > 0) yield events;
+          },
+        } as unknown as EventStore,
+        touched,
+      );
+    const read = async (store: EventStore, from?: number): Promise<void> => {
+      for await (const _ of store.read('automation-1499', from));
+    };
     await assert.rejects(read(reading([])), Touched);
     await read(reading([{ ...event, revision: 1 }]), 1);
     assert.equal(touched.has('automation-1499'), true);
@@ -245,7 +334,8 @@ describe('the touched streams that a node remembers', () => {
 
 describe('a service over an EventStoreDB in which streams were cut and scavenged', () => {
   let server: Awaited<ReturnType<typeof scriptedEventStore>>;
-  // In a process of its own: here the adapter would be loaded apart from the classes of errors that it shares with others.
+  // In a process of its own: here the adapter would be loaded apart from the classes of errors that it shares with
+  // others.
   let service: Server;
   let folder: string;
   const start = () => startServer(folder, { EVENTSTORE_URL: server.url, SECRET_KEY: 'the same on every node' });
@@ -284,12 +374,19 @@ describe('a service over an EventStoreDB in which streams were cut and scavenged
     await until(async () => (await service.ask('GET', '/health/ready')).status === 200);
     for (const [method, body] of [['GET'], ['PATCH', { description: '3' }], ['DELETE']] as const) {
       const answer = await service.ask(method, `${path}/${cut}`, body);
-      refused(answer, 503, new RegExp(`Stream automation-${cut} goes on at revision 2, where 0 was to come: somebody else changed it`));
+      refused(
+        answer,
+        503,
+        new RegExp(`Stream automation-${cut} goes on at revision 2, where 0 was to come: somebody else changed it`),
+      );
       assert.ok(answer.headers.get('retry-after'));
     }
     refused(await service.ask('GET', `${path}/${cut}/export`), 503, /somebody else changed it/);
     refused(await service.ask('POST', path, { name: 'cut' }), 409, /is taken/);
-    assert.deepEqual(ok(await service.ask('GET', path)).data.map(({ name }: { name: string }) => name), ['whole']);
+    assert.deepEqual(
+      ok(await service.ask('GET', path)).data.map(({ name }: { name: string }) => name),
+      ['whole'],
+    );
     assert.equal(ok(await service.ask('PATCH', `${path}/whole`, { description: 'on it goes' })).data._id, whole);
     const { status, eventStore, parked } = ok(await service.ask('GET', '/health/status'));
     assert.equal(status, 'degraded');

@@ -1,10 +1,14 @@
 import { type Batch, type EventStore, type StoredEvent, TouchedStream } from '../src/store/port.ts';
 
-/** `cut`: where the stream begins now; Infinity: it was deleted. `scavenged`: what is before that is gone from the log, too. */
+/**
+ * `cut`: where the stream begins now; Infinity: it was deleted. `scavenged`: what is before that is gone from the log,
+ * too.
+ */
 type Touch = { readonly cut: number; readonly scavenged: boolean };
 
 /**
- * A log in which somebody else touches streams, as users of EventStoreDB can: a store as its adapter shows it. An append
+ * A log in which somebody else touches streams, as users of EventStoreDB can: a store as its adapter shows it. An
+ * append
  * that is to begin a stream which was deleted lands behind the events that it had.
  */
 export const touchedStore = (store: EventStore) => {
@@ -26,7 +30,9 @@ export const touchedStore = (store: EventStore) => {
   return {
     cut: (stream: string, cut: number): void => void touches.set(stream, { cut, scavenged: false }),
     remove: (stream: string): void => void touches.set(stream, { cut: Infinity, scavenged: false }),
-    scavenge: (): void => { for (const [stream, { cut }] of touches) touches.set(stream, { cut, scavenged: true }); },
+    scavenge: (): void => {
+      for (const [stream, { cut }] of touches) touches.set(stream, { cut, scavenged: true });
+    },
     mend: (stream: string): void => void touches.delete(stream),
     store: {
       ...store,

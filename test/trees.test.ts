@@ -1,66 +1,149 @@
 import assert from 'node:assert/strict';
 import type { TreeVersion } from '../src/domain/configuration-manager/treeSchemas.ts';
-import { addNode, addVersion, create, deleteVariables, importOne, remove, setVariables, tree } from '../src/domain/configuration-manager/trees.ts';
+import {
+  addNode,
+  addVersion,
+  create,
+  deleteVariables,
+  importOne,
+  remove,
+  setVariables,
+  tree,
+} from '../src/domain/configuration-manager/trees.ts';
 import { context, specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';
 
 const given = specification(tree);
-const created = { type: 'treeCreated', data: { name: 'Routers', deviceType: 'cisco-ios', root: { name: 'base', configId: 'root' } } } as const;
-const set = { type: 'treeVariablesSet', data: { version: 'initial', variables: { ntp: '10.0.0.1', mtu: 1500 } } } as const;
-const child = { type: 'treeNodeAdded', data: { version: 'initial', parent: 'root', name: 'Bonn', configId: 'bonn' } } as const;
+const created = {
+  type: 'treeCreated',
+  data: { name: 'Routers', deviceType: 'cisco-ios', root: { name: 'base', configId: 'root' } },
+} as const;
+const set = {
+  type: 'treeVariablesSet',
+  data: { version: 'initial', variables: { ntp: '10.0.0.1', mtu: 1500 } },
+} as const;
+const child = {
+  type: 'treeNodeAdded',
+  data: { version: 'initial', parent: 'root', name: 'Bonn', configId: 'bonn' },
+} as const;
 
 describe('A golden configuration tree', () => {
   it('begins with the version initial: a root node, no variables', () => {
-    given().when(create, { name: 'Routers', deviceType: 'cisco-ios' }).then({ type: 'treeCreated', data: { name: 'Routers', deviceType: 'cisco-ios', root: { name: 'base', configId: 'id of root' } } });
-    given().when(create, { name: 'Routers' }).then({ type: 'treeCreated', data: { name: 'Routers', deviceType: null, root: { name: 'base', configId: 'id of root' } } });
+    given()
+      .when(create, { name: 'Routers', deviceType: 'cisco-ios' })
+      .then({
+        type: 'treeCreated',
+        data: { name: 'Routers', deviceType: 'cisco-ios', root: { name: 'base', configId: 'id of root' } },
+      });
+    given()
+      .when(create, { name: 'Routers' })
+      .then({
+        type: 'treeCreated',
+        data: { name: 'Routers', deviceType: null, root: { name: 'base', configId: 'id of root' } },
+      });
   });
 
   it('gets further versions, copies of one that it has', () => {
-    given(created).when(addVersion, { name: 'v2' }).then({ type: 'treeVersionAdded', data: { name: 'v2', base: 'initial' } });
-    given(created, { type: 'treeVersionAdded', data: { name: 'v2', base: 'initial' } }).when(addVersion, { name: 'v3', base: 'v2' }).then({ type: 'treeVersionAdded', data: { name: 'v3', base: 'v2' } });
-    given(created).when(addVersion, { name: 'v2', base: 'v1' }).thenRefused('not_found', /\/base/);
-    given(created).when(addVersion, { name: 'initial' }).thenRefused('conflict', /\/name/);
+    given(created)
+      .when(addVersion, { name: 'v2' })
+      .then({ type: 'treeVersionAdded', data: { name: 'v2', base: 'initial' } });
+    given(created, { type: 'treeVersionAdded', data: { name: 'v2', base: 'initial' } })
+      .when(addVersion, { name: 'v3', base: 'v2' })
+      .then({ type: 'treeVersionAdded', data: { name: 'v3', base: 'v2' } });
+    given(created)
+      .when(addVersion, { name: 'v2', base: 'v1' })
+      .thenRefused('not_found', /\/base/);
+    given(created)
+      .when(addVersion, { name: 'initial' })
+      .thenRefused('conflict', /\/name/);
   });
 
   it('gets nodes below the root or another node of the version', () => {
-    given(created).when(addNode, { version: 'initial', name: 'Bonn' }).then({ type: 'treeNodeAdded', data: { version: 'initial', parent: 'root', name: 'Bonn', configId: 'id of node' } });
-    given(created, child).when(addNode, { version: 'initial', name: 'Rack 1', parent: 'bonn' }).then({ type: 'treeNodeAdded', data: { version: 'initial', parent: 'bonn', name: 'Rack 1', configId: 'id of node' } });
-    given(created, child).when(addNode, { version: 'initial', name: 'Bonn' }).thenRefused('conflict', /\/name/);
-    given(created).when(addNode, { version: 'initial', name: 'Bonn', parent: 'bonn' }).thenRefused('not_found', /\/parent/);
+    given(created)
+      .when(addNode, { version: 'initial', name: 'Bonn' })
+      .then({
+        type: 'treeNodeAdded',
+        data: { version: 'initial', parent: 'root', name: 'Bonn', configId: 'id of node' },
+      });
+    given(created, child)
+      .when(addNode, { version: 'initial', name: 'Rack 1', parent: 'bonn' })
+      .then({
+        type: 'treeNodeAdded',
+        data: { version: 'initial', parent: 'bonn', name: 'Rack 1', configId: 'id of node' },
+      });
+    given(created, child)
+      .when(addNode, { version: 'initial', name: 'Bonn' })
+      .thenRefused('conflict', /\/name/);
+    given(created)
+      .when(addNode, { version: 'initial', name: 'Bonn', parent: 'bonn' })
+      .thenRefused('not_found', /\/parent/);
     given(created).when(addNode, { version: 'v9', name: 'Bonn' }).thenRefused('not_found', /v9/);
   });
 
   it('leaves other versions alone', () => {
     const copied = { type: 'treeVersionAdded', data: { name: 'v2', base: 'initial' } } as const;
-    given(created, copied, child).when(addNode, { version: 'v2', name: 'Rack 1', parent: 'bonn' }).thenRefused('not_found');
-    given(created, child, copied).when(addNode, { version: 'v2', name: 'Rack 1', parent: 'bonn' }).then({ type: 'treeNodeAdded', data: { version: 'v2', parent: 'bonn', name: 'Rack 1', configId: 'id of node' } });
-    given(created, copied, set).when(deleteVariables, { version: 'v2', variables: { ntp: null } }).thenRefused('not_found');
+    given(created, copied, child)
+      .when(addNode, { version: 'v2', name: 'Rack 1', parent: 'bonn' })
+      .thenRefused('not_found');
+    given(created, child, copied)
+      .when(addNode, { version: 'v2', name: 'Rack 1', parent: 'bonn' })
+      .then({ type: 'treeNodeAdded', data: { version: 'v2', parent: 'bonn', name: 'Rack 1', configId: 'id of node' } });
+    given(created, copied, set)
+      .when(deleteVariables, { version: 'v2', variables: { ntp: null } })
+      .thenRefused('not_found');
   });
 
   it('is at most 64 levels deep', () => {
-    const levels = Array.from({ length: 63 }, (_, i) => ({ type: 'treeNodeAdded', data: { version: 'initial', parent: i === 0 ? 'root' : `n${i - 1}`, name: 'n', configId: `n${i}` } }) as const);
-    given(created, ...levels).when(addNode, { version: 'initial', name: 'n', parent: 'n62' }).thenRefused('unprocessable', /64/);
-    given(created, ...levels.slice(0, -1)).when(addNode, { version: 'initial', name: 'n', parent: 'n61' }).then({ type: 'treeNodeAdded', data: { version: 'initial', parent: 'n61', name: 'n', configId: 'id of node' } });
+    const levels = Array.from(
+      { length: 63 },
+      (_, i) =>
+        ({
+          type: 'treeNodeAdded',
+          data: { version: 'initial', parent: i === 0 ? 'root' : `n${i - 1}`, name: 'n', configId: `n${i}` },
+        }) as const,
+    );
+    given(created, ...levels)
+      .when(addNode, { version: 'initial', name: 'n', parent: 'n62' })
+      .thenRefused('unprocessable', /64/);
+    given(created, ...levels.slice(0, -1))
+      .when(addNode, { version: 'initial', name: 'n', parent: 'n61' })
+      .then({ type: 'treeNodeAdded', data: { version: 'initial', parent: 'n61', name: 'n', configId: 'id of node' } });
   });
 
   it('merges variables, and says only what is new', () => {
-    given(created).when(setVariables, { version: 'initial', variables: { ntp: '10.0.0.1', mtu: 1500 } }).then(set);
-    given(created, set).when(setVariables, { version: 'initial', variables: { ntp: '10.0.0.2', mtu: 1500 } }).then({ type: 'treeVariablesSet', data: { version: 'initial', variables: { ntp: '10.0.0.2' } } });
-    given(created, set).when(setVariables, { version: 'initial', variables: { mtu: 1500 } }).thenNothing();
+    given(created)
+      .when(setVariables, { version: 'initial', variables: { ntp: '10.0.0.1', mtu: 1500 } })
+      .then(set);
+    given(created, set)
+      .when(setVariables, { version: 'initial', variables: { ntp: '10.0.0.2', mtu: 1500 } })
+      .then({ type: 'treeVariablesSet', data: { version: 'initial', variables: { ntp: '10.0.0.2' } } });
+    given(created, set)
+      .when(setVariables, { version: 'initial', variables: { mtu: 1500 } })
+      .thenNothing();
     given(created, set).when(setVariables, { version: 'initial', variables: {} }).thenNothing();
     given(created, set).when(setVariables, { version: 'v9', variables: {} }).thenRefused('not_found', /v9/);
   });
 
   it('deletes variables, all or none', () => {
-    given(created, set).when(deleteVariables, { version: 'initial', variables: { ntp: 'whatever' } }).then({ type: 'treeVariablesDeleted', data: { version: 'initial', names: ['ntp'] } });
-    given(created, set).when(deleteVariables, { version: 'initial', variables: { ntp: 1, dns: 1, toString: 1 } }).thenRefused('not_found', /dns, toString/);
+    given(created, set)
+      .when(deleteVariables, { version: 'initial', variables: { ntp: 'whatever' } })
+      .then({ type: 'treeVariablesDeleted', data: { version: 'initial', names: ['ntp'] } });
+    given(created, set)
+      .when(deleteVariables, { version: 'initial', variables: { ntp: 1, dns: 1, toString: 1 } })
+      .thenRefused('not_found', /dns, toString/);
     given(created, set).when(deleteVariables, { version: 'initial', variables: {} }).thenNothing();
-    given(created, set, { type: 'treeVariablesDeleted', data: { version: 'initial', names: ['ntp'] } }).when(deleteVariables, { version: 'initial', variables: { ntp: 1 } }).thenRefused('not_found', /ntp/);
+    given(created, set, { type: 'treeVariablesDeleted', data: { version: 'initial', names: ['ntp'] } })
+      .when(deleteVariables, { version: 'initial', variables: { ntp: 1 } })
+      .thenRefused('not_found', /ntp/);
   });
 
   it('is taken in whole, ids and all, once', () => {
-    const node = (digit: string, name: string, children: readonly object[] = []) => ({ name, configId: digit.repeat(24), children });
+    const node = (digit: string, name: string, children: readonly object[] = []) => ({
+      name,
+      configId: digit.repeat(24),
+      children,
+    });
     const version = (name: string, root: object) => ({ name, root, variables: {} }) as TreeVersion;
     const versions = [version('initial', node('a', 'base')), version('v2', node('a', 'base', [node('b', 'Bonn')]))];
     const document = { _id: context.id, name: 'Routers', versions };
@@ -68,26 +151,61 @@ describe('A golden configuration tree', () => {
     const nobody = { nodeReferrers: [] };
     given().when(importOne, { tree: document }, nobody).then(restored);
     given(restored).when(importOne, { tree: document }, nobody).thenNothing();
-    given(restored).when(importOne, { tree: { name: 'Routers', versions } }, nobody).thenNothing();
-    given(restored).when(importOne, { tree: { ...document, deviceType: 'ios' } }, nobody).thenRefused('conflict', /_id/);
-    given(restored).when(importOne, { tree: { ...document, _id: 'c'.repeat(24) } }, nobody).thenRefused('conflict', /name/);
-    given(restored).when(importOne, { tree: { ...document, deviceType: 'ios' }, overwrite: true }, nobody).then({ type: 'treeRestored', data: { ...restored.data, deviceType: 'ios' } });
-    const plan = (nodeId: string) => ({ nodeReferrers: [{ kind: 'compliance plan', name: 'Nightly', version: 'v2', nodeId: nodeId.repeat(24) }] });
-    const pruned = { tree: { ...document, versions: [versions[0]!, version('v2', node('a', 'base'))] }, overwrite: true };
-    given(restored).when(importOne, pruned, plan('b')).thenRefused('conflict', /Nightly/);
-    given(restored).when(importOne, pruned, plan('a')).then({ type: 'treeRestored', data: { ...restored.data, versions: pruned.tree.versions } });
+    given(restored)
+      .when(importOne, { tree: { name: 'Routers', versions } }, nobody)
+      .thenNothing();
+    given(restored)
+      .when(importOne, { tree: { ...document, deviceType: 'ios' } }, nobody)
+      .thenRefused('conflict', /_id/);
+    given(restored)
+      .when(importOne, { tree: { ...document, _id: 'c'.repeat(24) } }, nobody)
+      .thenRefused('conflict', /name/);
+    given(restored)
+      .when(importOne, { tree: { ...document, deviceType: 'ios' }, overwrite: true }, nobody)
+      .then({ type: 'treeRestored', data: { ...restored.data, deviceType: 'ios' } });
+    const plan = (nodeId: string) => ({
+      nodeReferrers: [{ kind: 'compliance plan', name: 'Nightly', version: 'v2', nodeId: nodeId.repeat(24) }],
+    });
+    const pruned = {
+      tree: { ...document, versions: [versions[0]!, version('v2', node('a', 'base'))] },
+      overwrite: true,
+    };
+    given(restored)
+      .when(importOne, pruned, plan('b'))
+      .thenRefused('conflict', /Nightly/);
+    given(restored)
+      .when(importOne, pruned, plan('a'))
+      .then({ type: 'treeRestored', data: { ...restored.data, versions: pruned.tree.versions } });
 
-    const refused = (root: object, words: RegExp) => given().when(importOne, { tree: { ...document, versions: [version('initial', root)] } }, nobody).thenRefused('invalid', words);
+    const refused = (root: object, words: RegExp) =>
+      given()
+        .when(importOne, { tree: { ...document, versions: [version('initial', root)] } }, nobody)
+        .thenRefused('invalid', words);
     refused(node('a', 'base', [node('b', 'x'), node('c', 'x')]), /root\/children\/1\/name/);
     refused(node('a', 'base', [node('a', 'x')]), /root\/children\/0\/configId/);
     refused(node('a', 'base', [{ ...node('b', 'x'), colour: 'red' }]), /root\/children\/0/);
-    refused(Array.from({ length: 64 }, (_, i) => i.toString(16).padStart(24, '0')).reduce((below: readonly object[], configId) => [{ name: 'n', configId, children: below }], [node('f', 'n')])[0]!, /64/);
-    given().when(importOne, { tree: { ...document, versions: [versions[0]!, versions[0]!] } }, nobody).thenRefused('invalid', /versions\/1\/name/);
+    refused(
+      Array.from({ length: 64 }, (_, i) => i.toString(16).padStart(24, '0')).reduce(
+        (below: readonly object[], configId) => [{ name: 'n', configId, children: below }],
+        [node('f', 'n')],
+      )[0]!,
+      /64/,
+    );
+    given()
+      .when(importOne, { tree: { ...document, versions: [versions[0]!, versions[0]!] } }, nobody)
+      .thenRefused('invalid', /versions\/1\/name/);
   });
 
   it('is deleted only when no plan refers to it', () => {
     given(created).when(remove, undefined, { referrers: [] }).then({ type: 'treeDeleted', data: {} });
-    given(created).when(remove, undefined, { referrers: [{ kind: 'compliance plan', name: 'Nightly' }, { kind: 'compliance plan', name: 'Weekly' }] }).thenRefused('conflict', /Nightly.*Weekly/);
+    given(created)
+      .when(remove, undefined, {
+        referrers: [
+          { kind: 'compliance plan', name: 'Nightly' },
+          { kind: 'compliance plan', name: 'Weekly' },
+        ],
+      })
+      .thenRefused('conflict', /Nightly.*Weekly/);
   });
 });
 
@@ -96,32 +214,59 @@ describe('Golden configuration trees over HTTP', () => {
   let who: People;
   const path = '/configuration_manager/configs';
   const make = async (name: string) => ok(await service.ask('POST', path, { name }));
-  before(async () => { service = await startService(); who = await people(service); });
+  before(async () => {
+    service = await startService();
+    who = await people(service);
+  });
   after(() => service.stop());
 
   it('are created with an initial version, and show up by id and name', async () => {
     const answer = await service.ask('POST', path, { name: 'Made', deviceType: 'cisco-ios' });
     const tree = ok(answer);
-    const [{ root: { configId } }] = tree.versions;
+    const [
+      {
+        root: { configId },
+      },
+    ] = tree.versions;
     assert.match(configId, /^[0-9a-f]{24}$/);
-    assert.deepEqual(tree, { _id: tree._id, name: 'Made', deviceType: 'cisco-ios', versions: [{ name: 'initial', root: { name: 'base', configId, children: [] }, variables: {} }] });
+    assert.deepEqual(tree, {
+      _id: tree._id,
+      name: 'Made',
+      deviceType: 'cisco-ios',
+      versions: [{ name: 'initial', root: { name: 'base', configId, children: [] }, variables: {} }],
+    });
     for (const id of [tree._id, 'Made']) {
       const shown = await service.ask('GET', `${path}/${id}`);
       assert.deepEqual(ok(shown), tree);
       assert.equal(shown.headers.get('etag'), answer.headers.get('etag'));
     }
-    assert.deepEqual(ok(await service.ask('GET', `${path}?multiEquals[deviceType]=cisco-ios`)), { results: [tree], total: 1 });
+    assert.deepEqual(ok(await service.ask('GET', `${path}?multiEquals[deviceType]=cisco-ios`)), {
+      results: [tree],
+      total: 1,
+    });
   });
 
   it('get versions and nodes', async () => {
-    const { _id, versions: [{ root }] } = await make('Growing');
+    const {
+      _id,
+      versions: [{ root }],
+    } = await make('Growing');
     const bonn = ok(await service.ask('POST', `${path}/${_id}/initial/nodes`, { name: 'Bonn' }));
     assert.deepEqual(bonn, { name: 'Bonn', configId: bonn.configId, children: [] });
     const answer = ok(await service.ask('POST', `${path}/Growing/versions`, { name: 'v 2' }));
-    assert.deepEqual([answer.status, answer.message, answer.data.versions.length], ['OK', 'Successfully added version', 2]);
+    assert.deepEqual(
+      [answer.status, answer.message, answer.data.versions.length],
+      ['OK', 'Successfully added version', 2],
+    );
     const rack = ok(await service.ask('POST', `${path}/${_id}/v%202/nodes`, { name: 'Rack 1', parent: bonn.configId }));
     const { versions } = ok(await service.ask('GET', `${path}/${_id}`));
-    assert.deepEqual(versions.map((version: { root: unknown }) => version.root), [{ ...root, children: [bonn] }, { ...root, children: [{ ...bonn, children: [rack] }] }]);
+    assert.deepEqual(
+      versions.map((version: { root: unknown }) => version.root),
+      [
+        { ...root, children: [bonn] },
+        { ...root, children: [{ ...bonn, children: [rack] }] },
+      ],
+    );
   });
 
   it('keep one node under one idempotency key', async () => {
@@ -156,10 +301,18 @@ describe('Golden configuration trees over HTTP', () => {
     refused(await service.ask('POST', path, { name: 'Strict' }), 409, /Strict/);
     refused(await service.ask('POST', `${path}/${_id}/versions`, { name: 'initial' }), 409, /"\/name"/);
     refused(await service.ask('POST', `${path}/${_id}/versions`, { name: 'v2', base: 'v1' }), 404, /"\/base"/);
-    refused(await service.ask('POST', `${path}/${_id}/initial/nodes`, { name: 'x', parent: 'none' }), 404, /"\/parent"/);
+    refused(
+      await service.ask('POST', `${path}/${_id}/initial/nodes`, { name: 'x', parent: 'none' }),
+      404,
+      /"\/parent"/,
+    );
     refused(await service.ask('POST', `${path}/${_id}/initial/nodes`, {}), 400, /"\/name"/);
     refused(await service.ask('PUT', `${path}/variables/${_id}/initial`, {}), 400, /"\/variables"/);
-    refused(await service.ask('DELETE', `${path}/variables/${_id}/initial`, { variables: ['ntp'] }), 400, /"\/variables"/);
+    refused(
+      await service.ask('DELETE', `${path}/variables/${_id}/initial`, { variables: ['ntp'] }),
+      400,
+      /"\/variables"/,
+    );
   });
 
   it('are not there: 404', async () => {
@@ -184,9 +337,21 @@ describe('Golden configuration trees over HTTP', () => {
   });
 
   it('are deleted unless plans refer to them, which are named', async () => {
-    const { _id, versions: [{ root: { configId } }] } = await make('Referred');
+    const {
+      _id,
+      versions: [
+        {
+          root: { configId },
+        },
+      ],
+    } = await make('Referred');
     const nodes = [{ treeId: _id, version: 'initial', nodeId: configId }];
-    const plans = await Promise.all([{ name: 'Nightly', nodes }, { name: 'Secret', nodes, gbac: { write: ['ops'] } }].map(async (body) => ok(await service.ask('POST', '/configuration_manager/compliance_plans', body))._id));
+    const plans = await Promise.all(
+      [
+        { name: 'Nightly', nodes },
+        { name: 'Secret', nodes, gbac: { write: ['ops'] } },
+      ].map(async (body) => ok(await service.ask('POST', '/configuration_manager/compliance_plans', body))._id),
+    );
     refused(await service.ask('DELETE', `${path}/${_id}`), 409, /Nightly.*Secret/);
     const answer = await who.stranger('DELETE', `${path}/${_id}`);
     refused(answer, 409, /Nightly/);

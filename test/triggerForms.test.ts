@@ -19,38 +19,79 @@ const open = { gbac: { read: [], write: [] } };
 const form = { schemaHash: 'h1', faults: [] };
 const changedForm = { schemaHash: 'h2', faults: [] };
 const unfit = { schemaHash: 'h2', faults: [{ path: '/vlan', message: 'is required' }] };
-const manual = { type: 'manual', name: 'By hand', enabled: true, actionType: 'automations', actionId: 'a'.repeat(24), formId: 'Ports', formData: { vlan: 10 } } as const;
+const manual = {
+  type: 'manual',
+  name: 'By hand',
+  enabled: true,
+  actionType: 'automations',
+  actionId: 'a'.repeat(24),
+  formId: 'Ports',
+  formData: { vlan: 10 },
+} as const;
 const content = { ...manual, migrationVersion: 3, legacyWrapper: true, formSchemaHash: 'h1' };
 const created = { type: 'triggerCreated', data: content } as const;
 
 describe('A trigger with a form', () => {
   it('keeps the hash of the form, whatever it was given', () => {
-    given().when(create, manual, { ...open, form }).then(created);
-    given().when(create, { ...manual, formSchemaHash: 'made up' }, { ...open, form }).then(created);
-    given().when(create, { ...manual, formId: null, formSchemaHash: 'made up' }, open).then({ type: 'triggerCreated', data: { ...content, formId: null, formSchemaHash: null } });
+    given()
+      .when(create, manual, { ...open, form })
+      .then(created);
+    given()
+      .when(create, { ...manual, formSchemaHash: 'made up' }, { ...open, form })
+      .then(created);
+    given()
+      .when(create, { ...manual, formId: null, formSchemaHash: 'made up' }, open)
+      .then({ type: 'triggerCreated', data: { ...content, formId: null, formSchemaHash: null } });
   });
 
   it('refuses a form that is not there, and data that does not fit it', () => {
-    given().when(create, manual, { ...open, form: null }).thenRefused('not_found', /"\/formId"/);
-    given().when(create, manual, { ...open, form: unfit }).thenRefused('invalid', /"\/formData\/vlan"/);
+    given()
+      .when(create, manual, { ...open, form: null })
+      .thenRefused('not_found', /"\/formId"/);
+    given()
+      .when(create, manual, { ...open, form: unfit })
+      .thenRefused('invalid', /"\/formData\/vlan"/);
   });
 
   it('takes the hash of a changed form when its data is sent again, and only then', () => {
-    given(created).when(change, { enabled: false }, open).then({ type: 'triggerChanged', data: { enabled: false } });
-    given(created).when(change, { formData: { vlan: 10 } }, { ...open, form }).thenNothing();
-    given(created).when(change, { formData: { vlan: 10 } }, { ...open, form: changedForm }).then({ type: 'triggerChanged', data: { formSchemaHash: 'h2' } });
-    given(created).when(change, { formSchemaHash: 'made up' }, { ...open, form }).thenNothing();
-    given(created).when(change, { formData: {} }, { ...open, form: unfit }).thenRefused('invalid', /"\/formData\/vlan"/);
-    given(created).when(change, { formId: null }, open).then({ type: 'triggerChanged', data: { formId: null, formSchemaHash: null } });
+    given(created)
+      .when(change, { enabled: false }, open)
+      .then({ type: 'triggerChanged', data: { enabled: false } });
+    given(created)
+      .when(change, { formData: { vlan: 10 } }, { ...open, form })
+      .thenNothing();
+    given(created)
+      .when(change, { formData: { vlan: 10 } }, { ...open, form: changedForm })
+      .then({ type: 'triggerChanged', data: { formSchemaHash: 'h2' } });
+    given(created)
+      .when(change, { formSchemaHash: 'made up' }, { ...open, form })
+      .thenNothing();
+    given(created)
+      .when(change, { formData: {} }, { ...open, form: unfit })
+      .thenRefused('invalid', /"\/formData\/vlan"/);
+    given(created)
+      .when(change, { formId: null }, open)
+      .then({ type: 'triggerChanged', data: { formId: null, formSchemaHash: null } });
   });
 
   it('is imported with the hash that the document has, or else that of the form', () => {
     const refs = { ...open, accounts: {}, form: changedForm };
-    const authors = { created: '2020-01-01T00:00:00.000Z', createdBy: 'x', lastUpdated: '2020-01-01T00:00:00.000Z', lastUpdatedBy: 'x' };
+    const authors = {
+      created: '2020-01-01T00:00:00.000Z',
+      createdBy: 'x',
+      lastUpdated: '2020-01-01T00:00:00.000Z',
+      lastUpdatedBy: 'x',
+    };
     const document = { _id: '0123456789abcdef01234567', ...content, ...authors };
-    given().when(importOne, { trigger: document }, refs).then({ type: 'triggerRestored', data: { ...content, ...authors } });
-    given().when(importOne, { trigger: { ...document, formSchemaHash: null } }, refs).then({ type: 'triggerRestored', data: { ...content, ...authors, formSchemaHash: 'h2' } });
-    given(created).when(importOne, { trigger: document }, { ...open, accounts: {} }).thenNothing();
+    given()
+      .when(importOne, { trigger: document }, refs)
+      .then({ type: 'triggerRestored', data: { ...content, ...authors } });
+    given()
+      .when(importOne, { trigger: { ...document, formSchemaHash: null } }, refs)
+      .then({ type: 'triggerRestored', data: { ...content, ...authors, formSchemaHash: 'h2' } });
+    given(created)
+      .when(importOne, { trigger: document }, { ...open, accounts: {} })
+      .thenNothing();
   });
 });
 
@@ -58,9 +99,15 @@ describe('Triggers and forms over HTTP', () => {
   let service: TestService;
   let who: People;
   let actionId: string;
-  const schema = { title: 'VLAN', type: 'object', required: ['vlan'], properties: { vlan: { type: 'integer', maximum: 4094 } } };
+  const schema = {
+    title: 'VLAN',
+    type: 'object',
+    required: ['vlan'],
+    properties: { vlan: { type: 'integer', maximum: 4094 } },
+  };
   const triggers = '/operations-manager/triggers';
-  const makeForm = async (name: string): Promise<string> => ok(await service.ask('POST', '/json-forms/forms', { name, schema })).data._id;
+  const makeForm = async (name: string): Promise<string> =>
+    ok(await service.ask('POST', '/json-forms/forms', { name, schema })).data._id;
   const makeTrigger = (body: object) => service.ask('POST', triggers, { ...manual, actionId, ...body });
   before(async () => {
     service = await startService();
@@ -71,7 +118,11 @@ describe('Triggers and forms over HTTP', () => {
 
   it('name forms by name or id, and keep the SHA-256 of the canonical schema', async () => {
     const id = await makeForm('Ports');
-    const sha = hash('sha256', '{"properties":{"vlan":{"maximum":4094,"type":"integer"}},"required":["vlan"],"title":"VLAN","type":"object"}', 'hex');
+    const sha = hash(
+      'sha256',
+      '{"properties":{"vlan":{"maximum":4094,"type":"integer"}},"required":["vlan"],"title":"VLAN","type":"object"}',
+      'hex',
+    );
     assert.equal(hash('sha256', canonical(schema), 'hex'), sha);
     assert.equal(ok(await makeTrigger({ name: 'By name' })).data.formSchemaHash, sha);
     const { data } = ok(await makeTrigger({ name: 'By id', formId: id, formData: null }));
@@ -81,18 +132,52 @@ describe('Triggers and forms over HTTP', () => {
   it('refuse forms that are not there and data that does not fit, on every way in', async () => {
     await makeForm('Checked');
     refused(await makeTrigger({ name: 'No form', formId: 'nowhere' }), 404, /"\/formId"/);
-    refused(await makeTrigger({ name: 'Unfit', formId: 'Checked', formData: { vlan: 5000 } }), 400, /"\/formData\/vlan"/);
+    refused(
+      await makeTrigger({ name: 'Unfit', formId: 'Checked', formData: { vlan: 5000 } }),
+      400,
+      /"\/formData\/vlan"/,
+    );
     refused(await makeTrigger({ name: 'Lacking', formId: 'Checked', formData: {} }), 400, /"\/formData\/vlan"/);
     const { data } = ok(await makeTrigger({ name: 'Checked', formId: 'Checked' }));
     refused(await service.ask('PATCH', `${triggers}/${data._id}`, { formId: 'nowhere' }), 404, /"\/formId"/);
-    refused(await service.ask('PATCH', `${triggers}/${data._id}`, { formData: { vlan: 'x' } }), 400, /"\/formData\/vlan"/);
-    refused(await service.ask('PUT', triggers, { triggers: [{ ...data, formId: 'nowhere' }], overwrite: true }), 404, /"\/triggers\/0\/formId"/);
-    const automation = { _id: 'b'.repeat(24), name: 'Imported', description: '', componentType: null, componentName: null, gbac: { read: [], write: [] } };
-    const one = (digit: string, more: object) => ({ ...manual, actionId: automation._id, _id: digit.repeat(24), name: digit, ...more });
-    const put = (...many: object[]) => service.ask('PUT', '/operations-manager/automations', { automations: [{ ...automation, triggers: many }] });
-    const missing = await put(one('1', { formId: 'nowhere' }), one('2', { formId: 'Checked' }), one('3', { formId: 'nobody' }));
+    refused(
+      await service.ask('PATCH', `${triggers}/${data._id}`, { formData: { vlan: 'x' } }),
+      400,
+      /"\/formData\/vlan"/,
+    );
+    refused(
+      await service.ask('PUT', triggers, { triggers: [{ ...data, formId: 'nowhere' }], overwrite: true }),
+      404,
+      /"\/triggers\/0\/formId"/,
+    );
+    const automation = {
+      _id: 'b'.repeat(24),
+      name: 'Imported',
+      description: '',
+      componentType: null,
+      componentName: null,
+      gbac: { read: [], write: [] },
+    };
+    const one = (digit: string, more: object) => ({
+      ...manual,
+      actionId: automation._id,
+      _id: digit.repeat(24),
+      name: digit,
+      ...more,
+    });
+    const put = (...many: object[]) =>
+      service.ask('PUT', '/operations-manager/automations', { automations: [{ ...automation, triggers: many }] });
+    const missing = await put(
+      one('1', { formId: 'nowhere' }),
+      one('2', { formId: 'Checked' }),
+      one('3', { formId: 'nobody' }),
+    );
     refused(missing, 404, /"\/automations\/0\/triggers\/0\/formId".*"\/automations\/0\/triggers\/2\/formId"/);
-    refused(await put(one('1', { formData: {} }), one('2', { formData: { vlan: 0.5 } })), 400, /triggers\/0\/formData\/vlan.*triggers\/1\/formData\/vlan/);
+    refused(
+      await put(one('1', { formData: {} }), one('2', { formData: { vlan: 0.5 } })),
+      400,
+      /triggers\/0\/formData\/vlan.*triggers\/1\/formData\/vlan/,
+    );
     ok(await put(one('1', {}), one('2', { formId: 'Checked', formData: null })));
     refused(await service.ask('GET', `${triggers}/Unfit`), 404);
   });
@@ -100,19 +185,37 @@ describe('Triggers and forms over HTTP', () => {
   it('stay as they are when their form changes, also through export and import', async () => {
     const _id = await makeForm('Changing');
     const { data } = ok(await makeTrigger({ name: 'Outdated', formId: 'Changing' }));
-    ok(await service.ask('PUT', '/json-forms/forms', { options: { _id, schema: { ...schema, required: ['vlan', 'port'] } } }));
+    ok(
+      await service.ask('PUT', '/json-forms/forms', {
+        options: { _id, schema: { ...schema, required: ['vlan', 'port'] } },
+      }),
+    );
     ok(await service.ask('PATCH', `${triggers}/${data._id}`, { enabled: false }));
     const exported = ok(await service.ask('GET', `/operations-manager/automations/${actionId}/export`)).data;
-    assert.equal(exported.triggers.find(({ name }: { name: string }) => name === 'Outdated').formSchemaHash, data.formSchemaHash);
-    assert.equal(ok(await service.ask('PUT', '/operations-manager/automations', { automations: [exported] })).data[0].success, true);
-    refused(await service.ask('PATCH', `${triggers}/${data._id}`, { formData: { vlan: 1 } }), 400, /"\/formData\/port"/);
-    const renewed = ok(await service.ask('PATCH', `${triggers}/${data._id}`, { formData: { vlan: 1, port: 'Gi1' } })).data;
+    assert.equal(
+      exported.triggers.find(({ name }: { name: string }) => name === 'Outdated').formSchemaHash,
+      data.formSchemaHash,
+    );
+    assert.equal(
+      ok(await service.ask('PUT', '/operations-manager/automations', { automations: [exported] })).data[0].success,
+      true,
+    );
+    refused(
+      await service.ask('PATCH', `${triggers}/${data._id}`, { formData: { vlan: 1 } }),
+      400,
+      /"\/formData\/port"/,
+    );
+    const renewed = ok(
+      await service.ask('PATCH', `${triggers}/${data._id}`, { formData: { vlan: 1, port: 'Gi1' } }),
+    ).data;
     assert.notEqual(renewed.formSchemaHash, data.formSchemaHash);
   });
 
   it('keep their form from being deleted or renamed, and are named unless hidden', async () => {
     const _id = await makeForm('Kept');
-    const closed = ok(await service.ask('POST', '/operations-manager/automations', { name: 'Closed', gbac: { write: ['ops'] } })).data._id;
+    const closed = ok(
+      await service.ask('POST', '/operations-manager/automations', { name: 'Closed', gbac: { write: ['ops'] } }),
+    ).data._id;
     const seen = ok(await makeTrigger({ name: 'Seen', formId: 'Kept' })).data;
     const secret = ok(await makeTrigger({ name: 'Secret', formId: _id, actionId: closed })).data;
     const remove = (ask: People['member']) => ask('DELETE', '/json-forms/forms', { ids: [_id] });
@@ -131,7 +234,12 @@ describe('Triggers and forms over HTTP', () => {
 
 describe('A trigger that comes to name a form while that is being deleted', () => {
   const { log, node } = nodesOnLog();
-  const [automationId, formId, triggerId, deletionId] = ['a', 'f', 'd', 'e'].map((digit) => digit.repeat(24)) as [string, string, string, string];
+  const [automationId, formId, triggerId, deletionId] = ['a', 'f', 'd', 'e'].map((digit) => digit.repeat(24)) as [
+    string,
+    string,
+    string,
+    string,
+  ];
   const withForm = async (one: TestNode): Promise<void> => {
     await one.command(createAutomation, automationId, { name: 'Ports' });
     await one.command(createForm, formId, { name: 'Ports' });
@@ -149,7 +257,10 @@ describe('A trigger that comes to name a form while that is being deleted', () =
 
   for (const moment of ['before', 'after'] as const) {
     for (const append of [1, 2]) {
-      for (const [what, first, second] of [['deletes the form', remove, save], ['saves the trigger', save, remove]] as const) {
+      for (const [what, first, second] of [
+        ['deletes the form', remove, save],
+        ['saves the trigger', save, remove],
+      ] as const) {
         it(`from another node: the one that ${what} stops ${moment} append ${append}, one of the two is refused`, async () => {
           const held = stopping(log.store, append, moment);
           const one = await node(held.store);
@@ -161,7 +272,11 @@ describe('A trigger that comes to name a form while that is being deleted', () =
           const quick = await second(two);
           held.resume();
           const outcomes = [await slow, quick];
-          assert.equal(outcomes.filter((result) => result === 'conflict' || result === 'not_found').length, 1, JSON.stringify(outcomes));
+          assert.equal(
+            outcomes.filter((result) => result === 'conflict' || result === 'not_found').length,
+            1,
+            JSON.stringify(outcomes),
+          );
         });
       }
     }
@@ -175,16 +290,28 @@ describe('secrets in the form data of triggers', () => {
   it('are sealed, shown as the mask, and stay when the mask is sent back: by a change, an import, a migration', async () => {
     service = await startService();
     const { ask } = service;
-    const { data: { _id: actionId } } = (await ask('POST', '/operations-manager/automations', { name: 'Secretive' })).body;
+    const {
+      data: { _id: actionId },
+    } = (await ask('POST', '/operations-manager/automations', { name: 'Secretive' })).body;
     const formData = { host: 'a', password: 'do-not-tell', nested: [{ token: 'nor-this' }] };
     const shown = { host: 'a', password: '********', nested: [{ token: '********' }] };
-    const made = await ask('POST', '/operations-manager/triggers', { type: 'manual', name: 'By hand', enabled: true, actionType: 'automations', actionId, formId: null, formData });
+    const made = await ask('POST', '/operations-manager/triggers', {
+      type: 'manual',
+      name: 'By hand',
+      enabled: true,
+      actionType: 'automations',
+      actionId,
+      formId: null,
+      formData,
+    });
     assert.deepEqual(made.body.data.formData, shown, made.text);
     const path = `/operations-manager/triggers/${made.body.data._id}`;
-    const kept = async (): Promise<any> => { // what the stream holds
+    const kept = async (): Promise<any> => {
+      // what the stream holds
       const events: any[] = [];
       const log = await openSqliteReader(join(service.folder, 'events.db'));
-      for await (const some of log.read(`trigger-${made.body.data._id}`)) events.push(...some.map(({ data }) => JSON.parse(data)));
+      for await (const some of log.read(`trigger-${made.body.data._id}`))
+        events.push(...some.map(({ data }) => JSON.parse(data)));
       await log.close();
       assert.doesNotMatch(JSON.stringify(events), /do-not-tell|nor-this|\*\*\*/);
       return events.findLast((data) => data.formData !== undefined).formData;
@@ -195,13 +322,23 @@ describe('secrets in the form data of triggers', () => {
     assert.deepEqual(patched.body.data.formData, { ...shown, host: 'b' }, patched.text);
     assert.deepEqual([(await kept()).host, (await kept()).password.tag], ['b', tag]);
 
-    const { body: { data: exported } } = await ask('GET', `/operations-manager/automations/${actionId}/export`);
+    const {
+      body: { data: exported },
+    } = await ask('GET', `/operations-manager/automations/${actionId}/export`);
     exported.triggers[0].formData.host = 'c';
     const imported = await ask('PUT', '/operations-manager/automations', { automations: [exported], overwrite: true });
     assert.equal(imported.status, 200, imported.text);
     assert.deepEqual([(await kept()).host, (await kept()).password.tag], ['c', tag]);
 
-    const none = await ask('POST', '/operations-manager/triggers', { type: 'manual', name: 'Other', enabled: true, actionType: 'automations', actionId, formId: null, formData: shown });
+    const none = await ask('POST', '/operations-manager/triggers', {
+      type: 'manual',
+      name: 'Other',
+      enabled: true,
+      actionType: 'automations',
+      actionId,
+      formId: null,
+      formData: shown,
+    });
     assert.equal(none.status, 400);
     assert.equal(none.body.metadata.errors[0].path, '/formData/password');
   });

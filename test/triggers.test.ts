@@ -1,6 +1,15 @@
 import assert from 'node:assert/strict';
 import type { NewTrigger } from '../src/domain/operations-manager/triggerMembers.ts';
-import { change, create, importOne, remove, removeFrom, restore, trigger, type TriggerContent } from '../src/domain/operations-manager/triggers.ts';
+import {
+  change,
+  create,
+  importOne,
+  remove,
+  removeFrom,
+  restore,
+  trigger,
+  type TriggerContent,
+} from '../src/domain/operations-manager/triggers.ts';
 import { context, specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';
@@ -10,117 +19,218 @@ const target = { exists: true, writable: true };
 const known = { gbac: { read: [], write: [] }, target };
 const common = { name: 'On call', enabled: true, actionType: 'automations', actionId: 'a'.repeat(24) } as const;
 const endpoint = { ...common, type: 'endpoint', verb: 'POST', routeName: 'call', schema: null, jst: null } as const;
-const event = { ...common, type: 'eventSystem', source: '@platform/operations-manager', topic: 'jobErrored', schema: { type: 'object' }, jst: null } as const;
+const event = {
+  ...common,
+  type: 'eventSystem',
+  source: '@platform/operations-manager',
+  topic: 'jobErrored',
+  schema: { type: 'object' },
+  jst: null,
+} as const;
 const manual = { ...common, type: 'manual', formData: { site: 'Bonn' }, formId: 'sites' } as const;
-const schedule = { ...common, type: 'schedule', formData: null, formId: null, firstRunAt: 0, processMissedRuns: 'last', repeatInterval: null } as const;
+const schedule = {
+  ...common,
+  type: 'schedule',
+  formData: null,
+  formId: null,
+  firstRunAt: 0,
+  processMissedRuns: 'last',
+  repeatInterval: null,
+} as const;
 const stored = { migrationVersion: 3, legacyWrapper: true, formSchemaHash: null } as const;
 const { legacyWrapper: _, formSchemaHash: __, ...endpointStored } = { ...stored, ...endpoint };
 const { formSchemaHash: ___, ...eventStored } = { ...stored, ...event };
 const made = (content: TriggerContent) => ({ type: 'triggerCreated', data: content }) as const;
 const scheduled = made({ ...stored, ...schedule });
-const ignored = { lastExecuted: 5, created: '2020-01-01T00:00:00.000Z', createdBy: 'somebody', lastUpdated: '2020-01-01T00:00:00.000Z', lastUpdatedBy: null };
+const ignored = {
+  lastExecuted: 5,
+  created: '2020-01-01T00:00:00.000Z',
+  createdBy: 'somebody',
+  lastUpdated: '2020-01-01T00:00:00.000Z',
+  lastUpdatedBy: null,
+};
 
 describe('A trigger', () => {
   it('is created in each of its four variants, defaults filled in', () => {
     given().when(create, endpoint, known).then(made(endpointStored));
     given().when(create, event, known).then(made(eventStored));
-    given().when(create, manual, known).then(made({ ...stored, ...manual }));
+    given()
+      .when(create, manual, known)
+      .then(made({ ...stored, ...manual }));
     given().when(create, schedule, known).then(scheduled);
   });
 
   it('leaves out times, authors and bookkeeping that a copy brings along', () => {
-    given().when(create, { ...schedule, ...ignored, nextRunAt: 1, lastIntervalStart: 1 }, known).then(scheduled);
+    given()
+      .when(create, { ...schedule, ...ignored, nextRunAt: 1, lastIntervalStart: 1 }, known)
+      .then(scheduled);
   });
 
   it('refuses an automation that is not there, or that the actor may not change', () => {
-    given().when(create, manual, { ...known, target: { exists: false, writable: false } }).thenRefused('not_found', /\/actionId/);
-    given().when(create, manual, { ...known, target: { exists: true, writable: false } }).thenRefused('forbidden', /\/actionId/);
+    given()
+      .when(create, manual, { ...known, target: { exists: false, writable: false } })
+      .thenRefused('not_found', /\/actionId/);
+    given()
+      .when(create, manual, { ...known, target: { exists: true, writable: false } })
+      .thenRefused('forbidden', /\/actionId/);
   });
 
   it('refuses a filter that cannot be compiled, and a topic with a colon', () => {
-    given().when(create, event, { ...known, schemaFault: 'remote reference' }).thenRefused('invalid', /remote reference.*\/schema/);
-    given().when(create, { ...event, topic: 'a:b' }, known).thenRefused('invalid', /\/topic/);
+    given()
+      .when(create, event, { ...known, schemaFault: 'remote reference' })
+      .thenRefused('invalid', /remote reference.*\/schema/);
+    given()
+      .when(create, { ...event, topic: 'a:b' }, known)
+      .thenRefused('invalid', /\/topic/);
   });
 
   it('derives the interval of a schedule from unit and frequency', () => {
     const lengths = { minute: 60_000, hour: 3_600_000, day: 86_400_000, week: 604_800_000 };
     for (const [repeatUnit, length] of Object.entries(lengths) as [keyof typeof lengths, number][]) {
-      given().when(create, { ...schedule, repeatUnit, repeatFrequency: 3 }, known)
+      given()
+        .when(create, { ...schedule, repeatUnit, repeatFrequency: 3 }, known)
         .then(made({ ...stored, ...schedule, repeatUnit, repeatFrequency: 3, repeatInterval: 3 * length }));
     }
-    given().when(create, { ...schedule, repeatUnit: 'hour', repeatFrequency: 2, repeatInterval: 7_200_000 }, known)
+    given()
+      .when(create, { ...schedule, repeatUnit: 'hour', repeatFrequency: 2, repeatInterval: 7_200_000 }, known)
       .then(made({ ...stored, ...schedule, repeatUnit: 'hour', repeatFrequency: 2, repeatInterval: 7_200_000 }));
-    given().when(create, { ...schedule, repeatInterval: 90_000 }, known).then(made({ ...stored, ...schedule, repeatInterval: 90_000 }));
+    given()
+      .when(create, { ...schedule, repeatInterval: 90_000 }, known)
+      .then(made({ ...stored, ...schedule, repeatInterval: 90_000 }));
   });
 
   it('refuses an interval that contradicts unit and frequency, or half of them', () => {
-    given().when(create, { ...schedule, repeatUnit: 'day', repeatFrequency: 1, repeatInterval: 1000 }, known).thenRefused('invalid', /\/repeatInterval/);
-    given().when(create, { ...schedule, repeatUnit: 'day' }, known).thenRefused('invalid', /\/repeatFrequency/);
-    given().when(create, { ...schedule, repeatFrequency: 2 }, known).thenRefused('invalid', /\/repeatUnit/);
-    given().when(create, { ...schedule, repeatUnit: 'week', repeatFrequency: Number.MAX_SAFE_INTEGER }, known).thenRefused('invalid', /\/repeatFrequency/);
+    given()
+      .when(create, { ...schedule, repeatUnit: 'day', repeatFrequency: 1, repeatInterval: 1000 }, known)
+      .thenRefused('invalid', /\/repeatInterval/);
+    given()
+      .when(create, { ...schedule, repeatUnit: 'day' }, known)
+      .thenRefused('invalid', /\/repeatFrequency/);
+    given()
+      .when(create, { ...schedule, repeatFrequency: 2 }, known)
+      .thenRefused('invalid', /\/repeatUnit/);
+    given()
+      .when(create, { ...schedule, repeatUnit: 'week', repeatFrequency: Number.MAX_SAFE_INTEGER }, known)
+      .thenRefused('invalid', /\/repeatFrequency/);
   });
 
   it('takes a repetition tree in place of an interval, not beside it', () => {
-    const repeat = { type: 'repeating', components: [{ action: 'execute', duration: { unit: 'hour', quantity: 1 } }, { action: 'wait', duration: { unit: 'day', quantity: 1 } }] } as const;
-    given().when(create, { ...schedule, repeat }, known).then(made({ ...stored, ...schedule, repeat }));
-    given().when(create, { ...schedule, repeat, repeatInterval: 1000 }, known).thenRefused('invalid', /\/repeat"/);
+    const repeat = {
+      type: 'repeating',
+      components: [
+        { action: 'execute', duration: { unit: 'hour', quantity: 1 } },
+        { action: 'wait', duration: { unit: 'day', quantity: 1 } },
+      ],
+    } as const;
+    given()
+      .when(create, { ...schedule, repeat }, known)
+      .then(made({ ...stored, ...schedule, repeat }));
+    given()
+      .when(create, { ...schedule, repeat, repeatInterval: 1000 }, known)
+      .thenRefused('invalid', /\/repeat"/);
   });
 
   it('refuses nodes of a repetition tree that have none of the forms, saying where', () => {
     const refused = (node: unknown, path: RegExp) =>
-      given().when(create, { ...schedule, repeat: { type: 'repeating', components: [node] } } as NewTrigger, known).thenRefused('invalid', path);
+      given()
+        .when(create, { ...schedule, repeat: { type: 'repeating', components: [node] } } as NewTrigger, known)
+        .thenRefused('invalid', path);
     refused({ action: 'run' }, /\/repeat\/components\/0\/action/);
     refused({ sometimes: true }, /\/repeat\/components\/0/);
     refused({ action: 'execute', duration: { unit: 'hour' } }, /\/repeat\/components\/0\/duration/);
-    refused({ action: 'execute', duration: { unit: 'hour', quantity: 0.5 } }, /\/repeat\/components\/0\/duration\/quantity/);
+    refused(
+      { action: 'execute', duration: { unit: 'hour', quantity: 0.5 } },
+      /\/repeat\/components\/0\/duration\/quantity/,
+    );
     refused({ start: '2026-01-01T00:00:00.000Z' }, /\/repeat\/components\/0\/components/);
     refused({ start: '2026-01-01T00:00:00.000Z', components: [], count: 2 }, /\/repeat\/components\/0\/count/);
-    refused({ start: '2026-01-02T00:00:00.000Z', end: '2026-01-01T00:00:00.000Z', components: [] }, /\/repeat\/components\/0\/end/);
+    refused(
+      { start: '2026-01-02T00:00:00.000Z', end: '2026-01-01T00:00:00.000Z', components: [] },
+      /\/repeat\/components\/0\/end/,
+    );
     refused({ start: 'tomorrow', components: [] }, /\/repeat\/components\/0\/start/);
   });
 
   it('bounds depth and size of a repetition tree', () => {
-    const deep = (levels: number): object => (levels === 1 ? { action: 'wait' } : { type: 'repeating', components: [deep(levels - 1)] });
-    const wide = (nodes: number) => ({ type: 'repeating', components: Array.from({ length: nodes - 1 }, () => ({ action: 'wait' })) });
+    const deep = (levels: number): object =>
+      levels === 1 ? { action: 'wait' } : { type: 'repeating', components: [deep(levels - 1)] };
+    const wide = (nodes: number) => ({
+      type: 'repeating',
+      components: Array.from({ length: nodes - 1 }, () => ({ action: 'wait' })),
+    });
     const content = (repeat: object) => ({ ...stored, ...schedule, repeat }) as TriggerContent;
-    given().when(create, content(deep(16)), known).then(made(content(deep(16))));
-    given().when(create, content(deep(17)), known).thenRefused('invalid', /16 levels/);
-    given().when(create, content(wide(1000)), known).then(made(content(wide(1000))));
-    given().when(create, content(wide(1001)), known).thenRefused('invalid', /1000 nodes/);
+    given()
+      .when(create, content(deep(16)), known)
+      .then(made(content(deep(16))));
+    given()
+      .when(create, content(deep(17)), known)
+      .thenRefused('invalid', /16 levels/);
+    given()
+      .when(create, content(wide(1000)), known)
+      .then(made(content(wide(1000))));
+    given()
+      .when(create, content(wide(1001)), known)
+      .thenRefused('invalid', /1000 nodes/);
   });
 });
 
 describe('A change of a trigger', () => {
   it('says only what changes, and nothing when that is so already', () => {
-    given(scheduled).when(change, { enabled: false, name: 'On call' }, known).then({ type: 'triggerChanged', data: { enabled: false } });
-    given(scheduled, { type: 'triggerChanged', data: { enabled: false } }).when(change, { enabled: false }, known).thenNothing();
+    given(scheduled)
+      .when(change, { enabled: false, name: 'On call' }, known)
+      .then({ type: 'triggerChanged', data: { enabled: false } });
+    given(scheduled, { type: 'triggerChanged', data: { enabled: false } })
+      .when(change, { enabled: false }, known)
+      .thenNothing();
   });
 
   it('takes description and options away with null', () => {
     const told = made({ ...stored, ...manual, description: 'By hand', options: { actionId: '00ff' } });
-    given(told).when(change, { description: null }, known).then({ type: 'triggerChanged', data: { description: null } });
-    given(told, { type: 'triggerChanged', data: { description: null } }).when(change, { description: null }, known).thenNothing();
-    given(told).when(change, { options: null, enabled: false }, known).then({ type: 'triggerChanged', data: { enabled: false, options: null } });
+    given(told)
+      .when(change, { description: null }, known)
+      .then({ type: 'triggerChanged', data: { description: null } });
+    given(told, { type: 'triggerChanged', data: { description: null } })
+      .when(change, { description: null }, known)
+      .thenNothing();
+    given(told)
+      .when(change, { options: null, enabled: false }, known)
+      .then({ type: 'triggerChanged', data: { enabled: false, options: null } });
   });
 
-  it('keeps to the variant: neither another type nor another variant\'s members', () => {
-    given(scheduled).when(change, { type: 'manual' }, known).thenRefused('invalid', /\/type/);
-    given(scheduled).when(change, { routeName: 'call' }, known).thenRefused('invalid', /\/routeName/);
-    given(scheduled).when(change, { type: 'schedule', enabled: false }, known).then({ type: 'triggerChanged', data: { enabled: false } });
+  it("keeps to the variant: neither another type nor another variant's members", () => {
+    given(scheduled)
+      .when(change, { type: 'manual' }, known)
+      .thenRefused('invalid', /\/type/);
+    given(scheduled)
+      .when(change, { routeName: 'call' }, known)
+      .thenRefused('invalid', /\/routeName/);
+    given(scheduled)
+      .when(change, { type: 'schedule', enabled: false }, known)
+      .then({ type: 'triggerChanged', data: { enabled: false } });
   });
 
   it('brings a new interval with a new unit or frequency, none without them', () => {
     const hourly = made({ ...stored, ...schedule, repeatUnit: 'hour', repeatFrequency: 1, repeatInterval: 3_600_000 });
-    given(hourly).when(change, { repeatFrequency: 2 }, known).then({ type: 'triggerChanged', data: { repeatFrequency: 2, repeatInterval: 7_200_000 } });
-    given(hourly).when(change, { repeatUnit: null, repeatFrequency: null }, known).then({ type: 'triggerChanged', data: { repeatUnit: null, repeatFrequency: null, repeatInterval: null } });
-    given(hourly).when(change, { repeatInterval: 1000 }, known).thenRefused('invalid', /\/repeatInterval/);
+    given(hourly)
+      .when(change, { repeatFrequency: 2 }, known)
+      .then({ type: 'triggerChanged', data: { repeatFrequency: 2, repeatInterval: 7_200_000 } });
+    given(hourly)
+      .when(change, { repeatUnit: null, repeatFrequency: null }, known)
+      .then({ type: 'triggerChanged', data: { repeatUnit: null, repeatFrequency: null, repeatInterval: null } });
+    given(hourly)
+      .when(change, { repeatInterval: 1000 }, known)
+      .thenRefused('invalid', /\/repeatInterval/);
   });
 
   it('moves it to another automation if that is there and may be changed', () => {
     const actionId = 'b'.repeat(24);
     given(scheduled).when(change, { actionId }, known).then({ type: 'triggerChanged', data: { actionId } });
-    given(scheduled).when(change, { actionId }, { ...known, target: { exists: false, writable: false } }).thenRefused('not_found', /\/actionId/);
-    given(scheduled).when(change, { actionId }, { ...known, target: { exists: true, writable: false } }).thenRefused('forbidden', /\/actionId/);
+    given(scheduled)
+      .when(change, { actionId }, { ...known, target: { exists: false, writable: false } })
+      .thenRefused('not_found', /\/actionId/);
+    given(scheduled)
+      .when(change, { actionId }, { ...known, target: { exists: true, writable: false } })
+      .thenRefused('forbidden', /\/actionId/);
   });
 });
 
@@ -131,36 +241,60 @@ describe('The end of a trigger', () => {
     const { actionId } = common;
     given(scheduled).when(removeFrom, { actionId }).then({ type: 'triggerDeleted', data: {} });
     given(scheduled, { type: 'triggerDeleted', data: {} }).when(removeFrom, { actionId }).thenNothing();
-    given(scheduled, { type: 'triggerChanged', data: { actionId: 'b'.repeat(24) } }).when(removeFrom, { actionId }).thenNothing();
+    given(scheduled, { type: 'triggerChanged', data: { actionId: 'b'.repeat(24) } })
+      .when(removeFrom, { actionId })
+      .thenNothing();
     given().when(removeFrom, { actionId }).thenNothing();
   });
 });
 
 describe('An imported trigger', () => {
   const refs = { ...known, accounts: { jo: 'c'.repeat(24) } };
-  const authors = { created: '2020-01-01T00:00:00.000Z', createdBy: 'jo', lastUpdated: '2021-01-01T00:00:00.000Z', lastUpdatedBy: 'somebody' };
+  const authors = {
+    created: '2020-01-01T00:00:00.000Z',
+    createdBy: 'jo',
+    lastUpdated: '2021-01-01T00:00:00.000Z',
+    lastUpdatedBy: 'somebody',
+  };
   const document = { _id: context.id, ...schedule, ...authors };
-  const restored = { type: 'triggerRestored', data: { ...stored, ...schedule, ...authors, createdBy: 'c'.repeat(24) } } as const;
+  const restored = {
+    type: 'triggerRestored',
+    data: { ...stored, ...schedule, ...authors, createdBy: 'c'.repeat(24) },
+  } as const;
 
-  it('keeps times and authors, who become ids of accounts where there are such', () => given().when(importOne, { trigger: document }, refs).then(restored));
+  it('keeps times and authors, who become ids of accounts where there are such', () =>
+    given().when(importOne, { trigger: document }, refs).then(restored));
 
   it('is of now and the actor where the document does not say', () => {
     const { created, createdBy, lastUpdated, lastUpdatedBy, ...rest } = document;
-    const now = { created: context.now, createdBy: context.actor.id, lastUpdated: context.now, lastUpdatedBy: context.actor.id };
-    given().when(importOne, { trigger: rest }, refs).then({ type: 'triggerRestored', data: { ...stored, ...schedule, ...now } });
+    const now = {
+      created: context.now,
+      createdBy: context.actor.id,
+      lastUpdated: context.now,
+      lastUpdatedBy: context.actor.id,
+    };
+    given()
+      .when(importOne, { trigger: rest }, refs)
+      .then({ type: 'triggerRestored', data: { ...stored, ...schedule, ...now } });
   });
 
-  it('is no change when it is so already', () => given(restored).when(importOne, { trigger: document }, refs).thenNothing());
+  it('is no change when it is so already', () =>
+    given(restored).when(importOne, { trigger: document }, refs).thenNothing());
 
   it('refuses other content under a used id unless it may overwrite', () => {
-    given(restored).when(importOne, { trigger: { ...document, enabled: false } }, refs).thenRefused('conflict', /\/_id/);
-    given(restored).when(importOne, { trigger: { ...document, enabled: false }, overwrite: true }, refs)
+    given(restored)
+      .when(importOne, { trigger: { ...document, enabled: false } }, refs)
+      .thenRefused('conflict', /\/_id/);
+    given(restored)
+      .when(importOne, { trigger: { ...document, enabled: false }, overwrite: true }, refs)
       .then({ type: 'triggerRestored', data: { ...restored.data, enabled: false } });
   });
 
-  it('may come back after a delete', () => given(restored, { type: 'triggerDeleted', data: {} }).when(importOne, { trigger: document }, refs).then(restored));
+  it('may come back after a delete', () =>
+    given(restored, { type: 'triggerDeleted', data: {} }).when(importOne, { trigger: document }, refs).then(restored));
 
-  it('always leaves an event where an import of its automation has decided', () => given(restored).when(restore, restored.data).then(restored));
+  it('always leaves an event where an import of its automation has decided', () =>
+    given(restored).when(restore, restored.data).then(restored));
 });
 
 describe('Triggers over HTTP', () => {
@@ -168,11 +302,13 @@ describe('Triggers over HTTP', () => {
   let who: People;
   let actionId: string;
   const path = '/operations-manager/triggers';
-  const automation = async (body: object): Promise<string> => ok(await service.ask('POST', '/operations-manager/automations', body)).data._id;
+  const automation = async (body: object): Promise<string> =>
+    ok(await service.ask('POST', '/operations-manager/automations', body)).data._id;
   const send = async (body: object) => ok(await service.ask('POST', path, body)).data;
   const make = (body: object) => send({ ...manual, actionId, ...body });
   const tagOf = async (id: string) => (await service.ask('GET', `${path}/${id}`)).headers.get('etag');
-  const refusedFor = async (body: object, status: number, about: RegExp) => refused(await service.ask('POST', path, body), status, about);
+  const refusedFor = async (body: object, status: number, about: RegExp) =>
+    refused(await service.ask('POST', path, body), status, about);
   before(async () => {
     service = await startService();
     who = await people(service);
@@ -186,8 +322,12 @@ describe('Triggers over HTTP', () => {
       const answer = await service.ask('POST', path, { ...variant, actionId, name: `Made ${variant.type}` });
       const { message, data } = ok(answer);
       assert.equal(message, 'Successfully created trigger');
-      assert.deepEqual([data.migrationVersion, data.lastExecuted, data.legacyWrapper], [3, null, variant.type === 'endpoint' ? undefined : true]);
-      if (variant.type === 'schedule') assert.deepEqual([data.repeatInterval, data.nextRunAt, data.lastIntervalStart], [604_800_000, null, null]);
+      assert.deepEqual(
+        [data.migrationVersion, data.lastExecuted, data.legacyWrapper],
+        [3, null, variant.type === 'endpoint' ? undefined : true],
+      );
+      if (variant.type === 'schedule')
+        assert.deepEqual([data.repeatInterval, data.nextRunAt, data.lastIntervalStart], [604_800_000, null, null]);
       const shown = await service.ask('GET', `${path}/${data._id}`);
       assert.deepEqual(ok(shown).data, data);
       assert.equal(shown.headers.get('etag'), answer.headers.get('etag'));
@@ -196,7 +336,12 @@ describe('Triggers over HTTP', () => {
 
   it('are listed by name and filtered', async () => {
     for (const name of ['L2', 'L1']) await send({ ...event, actionId, name, topic: 'listed' });
-    const { data, metadata } = ok(await service.ask('GET', `${path}?multiEquals[topic]=listed&multiEquals[enabled]=true&multiEquals[actionId]=${actionId}`));
+    const { data, metadata } = ok(
+      await service.ask(
+        'GET',
+        `${path}?multiEquals[topic]=listed&multiEquals[enabled]=true&multiEquals[actionId]=${actionId}`,
+      ),
+    );
     assert.deepEqual([data.map(({ name }: { name: string }) => name), metadata.total], [['L1', 'L2'], 2]);
   });
 
@@ -211,7 +356,11 @@ describe('Triggers over HTTP', () => {
     await refusedFor({ ...schedule, actionId, firstRunAt: 1.5 }, 400, /"\/firstRunAt"/);
     await refusedFor({ ...schedule, actionId, processMissedRuns: 'all' }, 400, /"\/processMissedRuns"/);
     await refusedFor({ ...schedule, actionId, repeatUnit: 'year', repeatFrequency: 1 }, 400, /"\/repeatUnit"/);
-    await refusedFor({ ...schedule, actionId, repeat: { type: 'repeating', components: [{ action: 'run' }] } }, 400, /"\/repeat\/components\/0\/action"/);
+    await refusedFor(
+      { ...schedule, actionId, repeat: { type: 'repeating', components: [{ action: 'run' }] } },
+      400,
+      /"\/repeat\/components\/0\/action"/,
+    );
     await refusedFor({ ...manual, actionId: 'f'.repeat(24) }, 404, /"\/actionId"/);
   });
 
@@ -230,8 +379,13 @@ describe('Triggers over HTTP', () => {
 
   it('change by what a patch says, and not when someone else was faster', async () => {
     const { _id } = await make({ name: 'Changing', description: 'Before' });
-    const { data } = ok(await service.ask('PATCH', `${path}/${_id}`, { enabled: false, description: null }, { 'If-Match': '"0"' }));
-    assert.deepEqual([data.enabled, 'description' in data, data.createdBy === data.lastUpdatedBy], [false, false, true]);
+    const { data } = ok(
+      await service.ask('PATCH', `${path}/${_id}`, { enabled: false, description: null }, { 'If-Match': '"0"' }),
+    );
+    assert.deepEqual(
+      [data.enabled, 'description' in data, data.createdBy === data.lastUpdatedBy],
+      [false, false, true],
+    );
     refused(await service.ask('PATCH', `${path}/${_id}`, { enabled: true }, { 'If-Match': '"0"' }), 412);
     refused(await service.ask('DELETE', `${path}/${_id}`, undefined, { 'If-Match': '"0"' }), 412);
     refused(await service.ask('PATCH', `${path}/${_id}`, { type: 'schedule' }), 400, /"\/type"/);
@@ -242,11 +396,16 @@ describe('Triggers over HTTP', () => {
   it('are deleted, and not there afterwards: 404', async () => {
     const { _id } = await make({ name: 'Deleted' });
     assert.equal(ok(await service.ask('DELETE', `${path}/Deleted`)).data._id, _id);
-    for (const method of ['GET', 'PATCH', 'DELETE']) refused(await service.ask(method, `${path}/${_id}`, method === 'PATCH' ? {} : undefined), 404);
+    for (const method of ['GET', 'PATCH', 'DELETE'])
+      refused(await service.ask(method, `${path}/${_id}`, method === 'PATCH' ? {} : undefined), 404);
   });
 
   it('are imported with ids, times and authors', async () => {
-    const document = { ...await make({ name: 'Imported' }), created: '2020-01-01T00:00:00.000Z', createdBy: 'somebody' };
+    const document = {
+      ...(await make({ name: 'Imported' })),
+      created: '2020-01-01T00:00:00.000Z',
+      createdBy: 'somebody',
+    };
     ok(await service.ask('DELETE', `${path}/${document._id}`));
     const { data } = ok(await service.ask('PUT', path, { triggers: [document] }));
     assert.deepEqual(data, [{ success: true, data: document }]);
@@ -254,9 +413,24 @@ describe('Triggers over HTTP', () => {
     const tag = await tagOf(document._id);
     assert.equal(ok(await service.ask('PUT', path, { triggers: [document] })).data[0].success, true);
     assert.equal(await tagOf(document._id), tag, 'the same document again is no change');
-    refused(await service.ask('PUT', path, { triggers: [{ ...document, enabled: false }] }), 409, /"\/triggers\/0\/_id"/);
-    const both = ok(await service.ask('PUT', path, { triggers: [{ ...document, enabled: false }, { ...document, actionId: 'f'.repeat(24) }], overwrite: true }));
-    assert.deepEqual([both.data[0].data.enabled, both.data[1].success, both.data[1].data.errors[0].path], [false, false, '/triggers/1/actionId']);
+    refused(
+      await service.ask('PUT', path, { triggers: [{ ...document, enabled: false }] }),
+      409,
+      /"\/triggers\/0\/_id"/,
+    );
+    const both = ok(
+      await service.ask('PUT', path, {
+        triggers: [
+          { ...document, enabled: false },
+          { ...document, actionId: 'f'.repeat(24) },
+        ],
+        overwrite: true,
+      }),
+    );
+    assert.deepEqual(
+      [both.data[0].data.enabled, both.data[1].success, both.data[1].data.errors[0].path],
+      [false, false, '/triggers/1/actionId'],
+    );
   });
 
   it('are not imported into an automation that is not there, nor with impossible times', async () => {
@@ -265,8 +439,14 @@ describe('Triggers over HTTP', () => {
     ok(await service.ask('DELETE', '/operations-manager/automations/Gone'));
     refused(await service.ask('PUT', path, { triggers: [document] }), 404, /"\/triggers\/0\/actionId"/);
     for (const created of ['2020-02-30T00:00:00Z', '2016-12-31T23:59:60Z', '2020-01-01 00:00:00Z', 'yesterday'])
-      refused(await service.ask('PUT', path, { triggers: [{ ...document, actionId, created }] }), 400, /"\/triggers\/0\/created"/);
-    const [{ data }] = ok(await service.ask('PUT', path, { triggers: [{ ...document, actionId, created: '2020-01-01T02:00:00+02:00' }] })).data;
+      refused(
+        await service.ask('PUT', path, { triggers: [{ ...document, actionId, created }] }),
+        400,
+        /"\/triggers\/0\/created"/,
+      );
+    const [{ data }] = ok(
+      await service.ask('PUT', path, { triggers: [{ ...document, actionId, created: '2020-01-01T02:00:00+02:00' }] }),
+    ).data;
     assert.equal(data.created, '2020-01-01T00:00:00.000Z');
   });
 
@@ -277,7 +457,10 @@ describe('Triggers over HTTP', () => {
     const seen = await make({ name: 'Seen', actionId: readable });
     const list = `${path}?multiEquals[name]=Hidden&multiEquals[name]=Seen`;
     assert.equal(ok(await who.member('GET', list)).metadata.total, 2);
-    assert.deepEqual([ok(await who.stranger('GET', list)).data, ok(await who.stranger('GET', list)).metadata.total], [[seen], 1]);
+    assert.deepEqual(
+      [ok(await who.stranger('GET', list)).data, ok(await who.stranger('GET', list)).metadata.total],
+      [[seen], 1],
+    );
     refused(await who.stranger('GET', `${path}/${hidden._id}`), 404);
     refused(await who.stranger('PATCH', `${path}/${hidden._id}`, { enabled: false }), 404);
     refused(await who.stranger('PATCH', `${path}/${seen._id}`, { enabled: false }), 403);

@@ -19,22 +19,31 @@ const faultsOf = (schema: TSchema, value: unknown): readonly string[] => {
   return [];
 };
 
-const device = Type.Object({
-  name: name('Name of the device'),
-  port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65535 })),
-  tags: Type.Optional(Type.Array(Type.String())),
-  kind: Type.Optional(Type.Union([Type.Literal('router'), Type.Literal('switch')])),
-  since: Type.Optional(Type.String({ format: 'date-time' })),
-}, closed);
+const device = Type.Object(
+  {
+    name: name('Name of the device'),
+    port: Type.Optional(Type.Integer({ minimum: 1, maximum: 65535 })),
+    tags: Type.Optional(Type.Array(Type.String())),
+    kind: Type.Optional(Type.Union([Type.Literal('router'), Type.Literal('switch')])),
+    since: Type.Optional(Type.String({ format: 'date-time' })),
+  },
+  closed,
+);
 
 describe('the validator', () => {
   it('passes what fits', () => {
-    assert.deepEqual(faultsOf(device, { name: 'r1', port: 22, tags: [], kind: 'router', since: '2026-01-01T00:00:00.000Z' }), []);
+    assert.deepEqual(
+      faultsOf(device, { name: 'r1', port: 22, tags: [], kind: 'router', since: '2026-01-01T00:00:00.000Z' }),
+      [],
+    );
   });
 
   it('names the very field: wrong, missing, unknown', () => {
     assert.deepEqual(faultsOf(device, { port: '22', tags: ['a', 1], colour: 'red' }), [
-      '/name: is required', '/colour: is not a known field', '/port: must be integer', '/tags/1: must be string',
+      '/name: is required',
+      '/colour: is not a known field',
+      '/port: must be integer',
+      '/tags/1: must be string',
     ]);
   });
 
@@ -48,7 +57,10 @@ describe('the validator', () => {
   });
 
   it('does not repeat values', () => {
-    assert.doesNotMatch(faultsOf(device, { name: 's3cret\r\nX: y', port: 's3cret', kind: 's3cret', since: 's3cret' }).join(), /s3cret/);
+    assert.doesNotMatch(
+      faultsOf(device, { name: 's3cret\r\nX: y', port: 's3cret', kind: 's3cret', since: 's3cret' }).join(),
+      /s3cret/,
+    );
   });
 
   it('refuses control characters and 10,000 characters in names', () => {
@@ -66,12 +78,20 @@ describe('the validator', () => {
   });
 
   it('says what is wrong, in one sentence, in the message', () => {
-    assert.throws(() => validator(device)({ port: 0 }), { message: 'The body is not valid: /name is required (and 1 more)' });
+    assert.throws(() => validator(device)({ port: 0 }), {
+      message: 'The body is not valid: /name is required (and 1 more)',
+    });
     assert.throws(() => validator(device)([]), { message: 'The body is not valid: it must be object' });
   });
 
   it('stops at twenty faults', () => {
-    assert.equal(faultsOf(Type.Array(Type.String()), Array.from({ length: 100 }, () => 1)).length, 20);
+    assert.equal(
+      faultsOf(
+        Type.Array(Type.String()),
+        Array.from({ length: 100 }, () => 1),
+      ).length,
+      20,
+    );
   });
 
   it('looks for one fault only in a value of millions, and quickly', () => {
@@ -84,26 +104,46 @@ describe('the validator', () => {
     const trigger = Type.Union([
       Type.Object({ type: Type.Literal('manual'), form: Type.String() }, closed),
       Type.Object({ type: Type.Literal('schedule'), every: Type.Integer() }, closed),
-      Type.Object({ type: Type.Union([Type.Literal('event'), Type.Literal('eventSystem')]), source: Type.String(), topic: Type.String() }, closed),
+      Type.Object(
+        {
+          type: Type.Union([Type.Literal('event'), Type.Literal('eventSystem')]),
+          source: Type.String(),
+          topic: Type.String(),
+        },
+        closed,
+      ),
     ]);
 
     it('finds fault with the variant that the type names', () => {
       assert.deepEqual(faultsOf(trigger, { type: 'schedule', every: 'day' }), ['/every: must be integer']);
-      assert.deepEqual(faultsOf(trigger, { type: 'eventSystem', source: 'a', form: 'x' }), ['/topic: is required', '/form: is not a known field']);
+      assert.deepEqual(faultsOf(trigger, { type: 'eventSystem', source: 'a', form: 'x' }), [
+        '/topic: is required',
+        '/form: is not a known field',
+      ]);
     });
 
     it('names the types when there is no such one, or none at all', () => {
-      assert.deepEqual(faultsOf(trigger, { type: 'cron' }), ['/type: must be one of "manual", "schedule", "event", "eventSystem"']);
+      assert.deepEqual(faultsOf(trigger, { type: 'cron' }), [
+        '/type: must be one of "manual", "schedule", "event", "eventSystem"',
+      ]);
       assert.deepEqual(faultsOf(trigger, { every: 1 }), ['/type: is required']);
     });
 
     it('does so in lists and beside null', () => {
       const schema = Type.Object({ triggers: Type.Array(Type.Union([trigger, Type.Null()])) });
-      assert.deepEqual(faultsOf(schema, { triggers: [null, { type: 'manual', form: 1 }, 'x'] }), ['/triggers/1/form: must be string', '/triggers/2: must be object or null']);
+      assert.deepEqual(faultsOf(schema, { triggers: [null, { type: 'manual', form: 1 }, 'x'] }), [
+        '/triggers/1/form: must be string',
+        '/triggers/2: must be object or null',
+      ]);
     });
 
     it('tells variants apart by their JSON type', () => {
-      const schema = Type.Union([Type.String({ minLength: 3 }), Type.Integer(), Type.Array(Type.Boolean()), Type.Null()]);
+      const schema = Type.Union([
+        Type.String({ minLength: 3 }),
+        Type.Integer(),
+        Type.Array(Type.Boolean()),
+        Type.Null(),
+      ]);
       assert.deepEqual(faultsOf(schema, 'x'), [': must NOT have fewer than 3 characters']);
       assert.deepEqual(faultsOf(schema, 1.5), [': must be integer']);
       assert.deepEqual(faultsOf(schema, [true, 1]), ['/1: must be boolean']);
@@ -116,8 +156,14 @@ describe('the validator', () => {
     });
 
     it('follows schemas that contain themselves', () => {
-      const tree = Type.Cyclic({ Tree: Type.Object({ name: Type.String(), children: Type.Array(Type.Ref('Tree')) }, closed) }, 'Tree');
-      assert.deepEqual(faultsOf(tree, { name: 'a', children: [{ name: 'b', children: [{ name: 1 }] }] }), ['/children/0/children/0/children: is required', '/children/0/children/0/name: must be string']);
+      const tree = Type.Cyclic(
+        { Tree: Type.Object({ name: Type.String(), children: Type.Array(Type.Ref('Tree')) }, closed) },
+        'Tree',
+      );
+      assert.deepEqual(faultsOf(tree, { name: 'a', children: [{ name: 'b', children: [{ name: 1 }] }] }), [
+        '/children/0/children/0/children: is required',
+        '/children/0/children/0/name: must be string',
+      ]);
     });
   });
 });

@@ -16,7 +16,9 @@ const program = String.raw`
 `;
 const ticks = 50;
 
-/** Kills this process, which fails the run, when its event loop stands still for so long, and says which test did that. */
+/**
+ * Kills this process, which fails the run, when its event loop stands still for so long, and says which test did that.
+ */
 export const startWatchdog = (limitMs: number): { readonly begins: (test: string) => void } => {
   const watchdog = new Worker(program, { eval: true, workerData: { limitMs, ticks }, execArgv: [] });
   watchdog.unref();

@@ -8,12 +8,16 @@ import { httpWebhook } from '../src/southbound/webhook.ts';
 import { says, webhookServer } from './webhookServer.ts';
 
 const { seal, unseal } = secrets({ key: new Uint8Array(32) });
-const guarded = (...allowed: readonly string[]) => httpWebhook(outbound({ allowed: { hosts: new Set(), addresses: blockList(allowed) }, stores: [] }), unseal);
+const guarded = (...allowed: readonly string[]) =>
+  httpWebhook(outbound({ allowed: { hosts: new Set(), addresses: blockList(allowed) }, stores: [] }), unseal);
 const never = new AbortController().signal;
 
 describe('A webhook', () => {
   let server: Awaited<ReturnType<typeof webhookServer>>;
-  const answering = (text: string, status = 200, type = 'application/json') => (response: import('node:http').ServerResponse) => void response.writeHead(status, { 'Content-Type': type }).end(text);
+  const answering =
+    (text: string, status = 200, type = 'application/json') =>
+    (response: import('node:http').ServerResponse) =>
+      void response.writeHead(status, { 'Content-Type': type }).end(text);
   before(async () => {
     server = await webhookServer({
       '/complete': says({ status: 'COMPLETE', lastMessage: 'Done' }),
@@ -22,10 +26,21 @@ describe('A webhook', () => {
       '/null': says({ lastMessage: null }),
       '/long': says({ status: 'FAILED', lastMessage: 'x'.repeat(mostMessage + 1) }),
       '/lone': answering('{"status":"COMPLETE","lastMessage":"a\\ud800b"}'),
-      '/echo': (response, { headers, body }) => says({ status: 'COMPLETE', lastMessage: `${headers.authorization} and ${body.inputs.login.password}` })(response, { headers, body, text: '', url: '', request: response.req }),
+      '/echo': (response, { headers, body }) =>
+        says({ status: 'COMPLETE', lastMessage: `${headers.authorization} and ${body.inputs.login.password}` })(
+          response,
+          { headers, body, text: '', url: '', request: response.req },
+        ),
       '/redirect': (response) => void response.writeHead(302, { Location: server.url('/complete') }).end(),
       '/refuse': answering('Bearer s3cret is wrong', 403, 'text/plain'),
-      '/huge': (response) => { response.writeHead(200); const more = () => { while (!response.destroyed && response.write('x'.repeat(65_536))); }; response.on('drain', more).on('error', () => undefined); more(); },
+      '/huge': (response) => {
+        response.writeHead(200);
+        const more = () => {
+          while (!response.destroyed && response.write('x'.repeat(65_536)));
+        };
+        response.on('drain', more).on('error', () => undefined);
+        more();
+      },
       '/garbage': answering('<html>'),
       '/list': says(['COMPLETE']),
       '/number': says({ status: 'COMPLETE', lastMessage: 7 }),
@@ -36,16 +51,27 @@ describe('A webhook', () => {
   });
   after(() => server.close());
 
-  const call = (path: string, signal = never, webhook = guarded('127.0.0.1')) => webhook({
-    url: server.url(path), headers: { Authorization: seal('Bearer s3cret') } as Readonly<Record<string, Sealed>>,
-    sessionId: '0f8fad5b-d9cb-469f-a165-70867728950e', agent: 'Triage', inputs: { alarm: 'down', login: { user: 'a', password: seal('pa55') } },
-  }, signal);
+  const call = (path: string, signal = never, webhook = guarded('127.0.0.1')) =>
+    webhook(
+      {
+        url: server.url(path),
+        headers: { Authorization: seal('Bearer s3cret') } as Readonly<Record<string, Sealed>>,
+        sessionId: '0f8fad5b-d9cb-469f-a165-70867728950e',
+        agent: 'Triage',
+        inputs: { alarm: 'down', login: { user: 'a', password: seal('pa55') } },
+      },
+      signal,
+    );
 
   it('is sent session, agent and inputs with its headers, secrets in clear', async () => {
     assert.deepEqual(await call('/complete'), { status: 'COMPLETE', lastMessage: 'Done' });
     const { headers, body } = server.called.at(-1)!;
     assert.equal(headers.authorization, 'Bearer s3cret');
-    assert.deepEqual(body, { sessionId: '0f8fad5b-d9cb-469f-a165-70867728950e', agent: 'Triage', inputs: { alarm: 'down', login: { user: 'a', password: 'pa55' } } });
+    assert.deepEqual(body, {
+      sessionId: '0f8fad5b-d9cb-469f-a165-70867728950e',
+      agent: 'Triage',
+      inputs: { alarm: 'down', login: { user: 'a', password: 'pa55' } },
+    });
   });
 
   it('may say something and go on, or say nothing', async () => {
@@ -62,8 +88,14 @@ describe('A webhook', () => {
   });
 
   for (const [path, reason] of [
-    ['/redirect', /answered with status 302/], ['/refuse', /^The agent answered with status 403$/], ['/huge', /too large/], ['/garbage', /not JSON/], ['/list', /not an object/],
-    ['/number', /not a text/], ['/broken', /broke off/], ['/no-http', /not HTTP/],
+    ['/redirect', /answered with status 302/],
+    ['/refuse', /^The agent answered with status 403$/],
+    ['/huge', /too large/],
+    ['/garbage', /not JSON/],
+    ['/list', /not an object/],
+    ['/number', /not a text/],
+    ['/broken', /broke off/],
+    ['/no-http', /not HTTP/],
   ] as const) {
     it(`fails, and says why, at ${path}`, async () => {
       const { status, lastMessage } = await call(path);
@@ -77,7 +109,10 @@ describe('A webhook', () => {
   it('fails where nobody listens, and where it may not lead, without a call', async () => {
     const before = server.called.length;
     const url = 'http://127.0.0.1:1/';
-    assert.match((await guarded('127.0.0.1')({ url, sessionId: 's', agent: 'a', inputs: {} }, never)).lastMessage!, /refused/);
+    assert.match(
+      (await guarded('127.0.0.1')({ url, sessionId: 's', agent: 'a', inputs: {} }, never)).lastMessage!,
+      /refused/,
+    );
     const { status, lastMessage } = await call('/complete', never, guarded());
     assert.deepEqual([status, server.called.length], ['FAILED', before]);
     assert.match(lastMessage!, /OUTBOUND_ALLOW/);

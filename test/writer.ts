@@ -13,11 +13,16 @@ import type { EventStore } from '../src/store/port.ts';
 import { context } from './given.ts';
 import { leading } from './leading.ts';
 
-type ThingEvent = Event<'thingMade', { name: string }> | Event<'thingNamed', { name: string }> | Event<'thingDeleted', Record<string, never>>;
+type ThingEvent =
+  | Event<'thingMade', { name: string }>
+  | Event<'thingNamed', { name: string }>
+  | Event<'thingDeleted', Record<string, never>>;
 
 /** The smallest resource with a unique name: what the write path does with names can be seen without anything else. */
 export const thing = aggregate<{ name?: string }, ThingEvent>({
-  area: 'operations-manager', category: 'thing', initial: {},
+  area: 'operations-manager',
+  category: 'thing',
+  initial: {},
   evolve: { thingMade: (_, { name }) => ({ name }), thingNamed: (_, { name }) => ({ name }), thingDeleted: () => ({}) },
   exists: ({ name }) => name !== undefined,
   names: ({ name }) => (name === undefined ? [] : [{ kind: 'thing', name }]),
@@ -27,7 +32,9 @@ type BoxEvent = Event<'boxFilled', { things: { id: string; name: string }[] }>;
 
 /** An intent: one event that makes several things. */
 export const box = aggregate<{ things: { id: string; name: string }[] }, BoxEvent>({
-  area: 'operations-manager', category: 'box', initial: { things: [] },
+  area: 'operations-manager',
+  category: 'box',
+  initial: { things: [] },
   evolve: { boxFilled: (_, { things }) => ({ things }) },
   exists: ({ things }) => things.length > 0,
   promises: ({ things }) => things.map(({ id, name }) => ({ owner: `thing-${id}`, name: { kind: 'thing', name } })),
@@ -43,43 +50,102 @@ export const things = projection<{ name: string }, ThingEvent>(thing, {
     thingNamed: (doc, { data: { name } }) => doc && { name },
     thingDeleted: () => undefined,
   },
-  sorts: { name: ({ name }) => name }, filters: { name: ({ name }) => name },
+  sorts: { name: ({ name }) => name },
+  filters: { name: ({ name }) => name },
 });
 
 const name = Type.Object({ name: Type.String() });
 const command = commandsOf(thing);
-export const makeThing = command({ name: 'makeThing', input: name, on: 'new', decide: (_, { name }) => [{ type: 'thingMade', data: { name } }] });
-export const nameThing = command({ name: 'nameThing', input: name, on: 'existing', decide: (state, { name }) => (state.name === name ? [] : [{ type: 'thingNamed', data: { name } }]) });
-export const deleteThing = command({ name: 'deleteThing', input: Type.Object({}), on: 'existing', decide: () => [{ type: 'thingDeleted', data: {} }] });
-export const makePart = command({ name: 'makePart', input: name, on: 'any', decide: (_, { name }) => [{ type: 'thingMade', data: { name } }] });
+export const makeThing = command({
+  name: 'makeThing',
+  input: name,
+  on: 'new',
+  decide: (_, { name }) => [{ type: 'thingMade', data: { name } }],
+});
+export const nameThing = command({
+  name: 'nameThing',
+  input: name,
+  on: 'existing',
+  decide: (state, { name }) => (state.name === name ? [] : [{ type: 'thingNamed', data: { name } }]),
+});
+export const deleteThing = command({
+  name: 'deleteThing',
+  input: Type.Object({}),
+  on: 'existing',
+  decide: () => [{ type: 'thingDeleted', data: {} }],
+});
+export const makePart = command({
+  name: 'makePart',
+  input: name,
+  on: 'any',
+  decide: (_, { name }) => [{ type: 'thingMade', data: { name } }],
+});
 export const fillBox = commandsOf(box)({
-  name: 'fillBox', input: Type.Any(), on: 'new', decide: (_, things) => [{ type: 'boxFilled', data: { things } }],
+  name: 'fillBox',
+  input: Type.Any(),
+  on: 'new',
+  decide: (_, things) => [{ type: 'boxFilled', data: { things } }],
 });
 
 export const boxReaction: Reaction = {
   of: box,
-  on: { boxFilled: async ({ data }) => data.things.map(({ id, name }: { id: string; name: string }) => ({ command: makePart, id, input: { name } })) },
+  on: {
+    boxFilled: async ({ data }) =>
+      data.things.map(({ id, name }: { id: string; name: string }) => ({ command: makePart, id, input: { name } })),
+  },
 };
 
 const noTools = { query: async () => [] } as unknown as Tools; // things ask nothing of the world
 
 /** A write path with caches of its own over a store: one node. */
-export const writer = (store: EventStore, { reacting = true, now = () => new Date().toISOString(), shown = [things] as readonly Projection[], rest = undefined as ((ms: number) => Promise<void>) | undefined, following = {} as Partial<Parameters<typeof reactor>[0]> } = {}) => {
+export const writer = (
+  store: EventStore,
+  {
+    reacting = true,
+    now = () => new Date().toISOString(),
+    shown = [things] as readonly Projection[],
+    rest = undefined as ((ms: number) => Promise<void>) | undefined,
+    following = {} as Partial<Parameters<typeof reactor>[0]>,
+  } = {},
+) => {
   const streams = streamsOf(store, [thing, box, claimsAggregate, parkedReaction], shown);
   const reactions = reactor({
-    store, tools: noTools, events: streams.events, reactions: [boxReaction], reached: async () => undefined, lead: leading(), ready: async () => undefined,
-    log: () => undefined, ...following,
+    store,
+    tools: noTools,
+    events: streams.events,
+    reactions: [boxReaction],
+    reached: async () => undefined,
+    lead: leading(),
+    ready: async () => undefined,
+    log: () => undefined,
+    ...following,
   });
-  const handle = handler({ store, streams, claims: nameClaims(store, streams), tools: noTools, now, follow: reacting ? reactions.follow : async () => 0, ...(rest && { rest }) });
+  const handle = handler({
+    store,
+    streams,
+    claims: nameClaims(store, streams),
+    tools: noTools,
+    now,
+    follow: reacting ? reactions.follow : async () => 0,
+    ...(rest && { rest }),
+  });
   if (reacting) reactions.start(handle);
-  const request = (id: string, input: unknown, more: Partial<Request> = {}): Request =>
-    ({ id, input, actor: context.actor, operation: 'test', requestId: 'r', ...more });
+  const request = (id: string, input: unknown, more: Partial<Request> = {}): Request => ({
+    id,
+    input,
+    actor: context.actor,
+    operation: 'test',
+    requestId: 'r',
+    ...more,
+  });
   return {
-    streams, reactions,
+    streams,
+    reactions,
     make: (id: string, name: string, more?: Partial<Request>) => handle(makeThing, request(id, { name }, more)),
     rename: (id: string, name: string, more?: Partial<Request>) => handle(nameThing, request(id, { name }, more)),
     remove: (id: string, more?: Partial<Request>) => handle(deleteThing, request(id, {}, more)),
-    fill: (id: string, things: { id: string; name: string }[], more?: Partial<Request>) => handle(fillBox, request(id, things, more)),
+    fill: (id: string, things: { id: string; name: string }[], more?: Partial<Request>) =>
+      handle(fillBox, request(id, things, more)),
     state: async (id: string) => (await streams.refresh(`thing-${id}`)).state as { name?: string },
     stop: () => reactions.stop(),
   };
@@ -87,7 +153,9 @@ export const writer = (store: EventStore, { reacting = true, now = () => new Dat
 
 /** What became of a promise: its value, or the code it was refused with. */
 export const outcome = async <T>(work: Promise<T>): Promise<T | string> => {
-  try { return await work; } catch (error) {
+  try {
+    return await work;
+  } catch (error) {
     if (error instanceof Refusal) return error.code;
     throw error;
   }

@@ -15,7 +15,12 @@ export type Kind =
   /** Reads the body, then sends the same answer to everybody. */
   | { readonly kind: 'body'; readonly answer: Answer }
   /** The same, and before it answers it stores an event in a table like the service's, durably. */
-  | { readonly kind: 'commit'; readonly answer: Answer; readonly file: string; readonly event: { readonly data: string; readonly metadata: string } };
+  | {
+      readonly kind: 'commit';
+      readonly answer: Answer;
+      readonly file: string;
+      readonly event: { readonly data: string; readonly metadata: string };
+    };
 
 const send = (ctx: Context, { status, headers, body }: Answer): void => {
   ctx.status = status;
@@ -26,11 +31,16 @@ const send = (ctx: Context, { status, headers, body }: Answer): void => {
 // A statement does not keep its connection: one that nobody holds is closed when memory is collected.
 const connections: unknown[] = [];
 
-const committer = (file: string, { data, metadata }: { readonly data: string; readonly metadata: string }): ((stream: string) => void) => {
+const committer = (
+  file: string,
+  { data, metadata }: { readonly data: string; readonly metadata: string },
+): ((stream: string) => void) => {
   const db = connect(file);
   connections.push(db);
   createTables(db);
-  const insert = db.prepare('INSERT INTO events (stream, revision, id, type, data, metadata) VALUES (?, ?, ?, ?, ?, ?)');
+  const insert = db.prepare(
+    'INSERT INTO events (stream, revision, id, type, data, metadata) VALUES (?, ?, ?, ?, ?, ?)',
+  );
   const revisions = new Map<string, number>();
   return (stream) => {
     const revision = (revisions.get(stream) ?? -1) + 1;
@@ -43,7 +53,13 @@ const middlewares = (order: Kind): Middleware[] => {
   if (order.kind === 'recorded') return [(ctx) => send(ctx, order.answers.get(ctx.url)!)];
   if (order.kind === 'body') return [koaBody(), (ctx) => send(ctx, order.answer)];
   const commit = committer(order.file, order.event);
-  return [koaBody(), (ctx) => { commit(ctx.path); send(ctx, order.answer); }];
+  return [
+    koaBody(),
+    (ctx) => {
+      commit(ctx.path);
+      send(ctx, order.answer);
+    },
+  ];
 };
 
 process.on('message', async (order: Kind) => {

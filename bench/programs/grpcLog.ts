@@ -12,10 +12,20 @@ export type GrpcLog = { readonly by: 'log' | 'echo'; readonly folder: string };
 
 process.on('message', async ({ by, folder }: GrpcLog) => {
   mkdirSync(folder, { recursive: true });
-  const log = (message: string, about: Record<string, unknown>): void => void process.stderr.write(`${message} ${JSON.stringify(about)}\n`);
+  const log = (message: string, about: Record<string, unknown>): void =>
+    void process.stderr.write(`${message} ${JSON.stringify(about)}\n`);
   const certificate = await ownCertificate(folder, 'localhost', log);
-  const { port } = by === 'echo'
-    ? await scriptedEventStore(memoryEventStore().handlers, { tls: certificate })
-    : await serveLog({ store: await openSqliteStore({ file: join(folder, 'events.db') }), host: '127.0.0.1', port: 0, certificate, own: () => true, authorize: async () => () => () => true, log });
+  const { port } =
+    by === 'echo'
+      ? await scriptedEventStore(memoryEventStore().handlers, { tls: certificate })
+      : await serveLog({
+          store: await openSqliteStore({ file: join(folder, 'events.db') }),
+          host: '127.0.0.1',
+          port: 0,
+          certificate,
+          own: () => true,
+          authorize: async () => () => () => true,
+          log,
+        });
   process.send!(`esdb://bench:bench@localhost:${port}?tlsCAFile=${authorityFile(folder)}`);
 });

@@ -51,7 +51,12 @@ const lengthIn = (bytes: Buffer, end: number, status: number): number => {
 type Exchange = { readonly send: (request: Uint8Array) => void; readonly end: () => void };
 
 /** A connection; `answered` is told status and body of each answer, the body only where it was `wanted`. */
-const open = (port: number, wanted: (status: number) => boolean, answered: (status: number, body: Buffer | undefined) => void, failed: (error: Error) => void): Exchange => {
+const open = (
+  port: number,
+  wanted: (status: number) => boolean,
+  answered: (status: number, body: Buffer | undefined) => void,
+  failed: (error: Error) => void,
+): Exchange => {
   let head: Buffer | undefined;
   let status = 0;
   let left = 0;
@@ -78,14 +83,39 @@ const open = (port: number, wanted: (status: number) => boolean, answered: (stat
   const buffer = Buffer.allocUnsafe(bufferSize);
   let ended = false;
   const socket = connect({
-    port, host: '127.0.0.1', noDelay: true,
-    onread: { buffer, callback: (length) => { try { take(buffer.subarray(0, length)); } catch (error) { failed(error as Error); } return true; } },
+    port,
+    host: '127.0.0.1',
+    noDelay: true,
+    onread: {
+      buffer,
+      callback: (length) => {
+        try {
+          take(buffer.subarray(0, length));
+        } catch (error) {
+          failed(error as Error);
+        }
+        return true;
+      },
+    },
   });
-  socket.on('error', failed).on('close', () => { if (!ended) failed(new Error('The connection was closed')); });
-  return { send: (request) => { socket.write(request); }, end: () => { ended = true; socket.destroy(); } };
+  socket.on('error', failed).on('close', () => {
+    if (!ended) failed(new Error('The connection was closed'));
+  });
+  return {
+    send: (request) => {
+      socket.write(request);
+    },
+    end: () => {
+      ended = true;
+      socket.destroy();
+    },
+  };
 };
 
-const run = (requests: readonly Uint8Array[], { port, connections, status: expected, from, count = Infinity, milliseconds = Infinity }: Load): Promise<Loaded> =>
+const run = (
+  requests: readonly Uint8Array[],
+  { port, connections, status: expected, from, count = Infinity, milliseconds = Infinity }: Load,
+): Promise<Loaded> =>
   new Promise((resolve, reject) => {
     const times = new Float64Array(4_000_000);
     const cpu = process.cpuUsage();
@@ -98,8 +128,16 @@ const run = (requests: readonly Uint8Array[], { port, connections, status: expec
       const took = performance.now() - start;
       const { user, system } = process.cpuUsage(cpu);
       const sorted = times.subarray(0, Math.min(done, times.length)).sort();
-      const at = (share: number): number => sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
-      resolve({ count: done, milliseconds: took, cpu: (user + system) / 1000 / took, p50: at(0.5), p99: at(0.99), body: first });
+      const at = (share: number): number =>
+        sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? NaN;
+      resolve({
+        count: done,
+        milliseconds: took,
+        cpu: (user + system) / 1000 / took,
+        p50: at(0.5),
+        p99: at(0.99),
+        body: first,
+      });
     };
 
     for (let n = 0; n < connections; n++) {
@@ -116,12 +154,22 @@ const run = (requests: readonly Uint8Array[], { port, connections, status: expec
         began = performance.now();
         connection.send(requests[(from + number) % requests.length]!);
       };
-      const connection = open(port, (status) => number === 0 || status !== expected, (status, body) => {
-        times[done++] = performance.now() - began;
-        if (status !== expected) return reject(new Error(`Status ${status}, not ${expected}, to\n${Buffer.from(requests[(from + number) % requests.length]!).toString()}\n${body?.toString() ?? ''}`));
-        if (body) first = body;
-        next();
-      }, reject);
+      const connection = open(
+        port,
+        (status) => number === 0 || status !== expected,
+        (status, body) => {
+          times[done++] = performance.now() - began;
+          if (status !== expected)
+            return reject(
+              new Error(
+                `Status ${status}, not ${expected}, to\n${Buffer.from(requests[(from + number) % requests.length]!).toString()}\n${body?.toString() ?? ''}`,
+              ),
+            );
+          if (body) first = body;
+          next();
+        },
+        reject,
+      );
       next();
     }
   });
@@ -129,6 +177,10 @@ const run = (requests: readonly Uint8Array[], { port, connections, status: expec
 let requests: readonly Uint8Array[] = [];
 process.on('message', (order: Order) => {
   if ('requests' in order) requests = order.requests;
-  else run(requests, order.load).then((loaded) => process.send!(loaded), (error: Error) => process.send!({ error: error.message }));
+  else
+    run(requests, order.load).then(
+      (loaded) => process.send!(loaded),
+      (error: Error) => process.send!({ error: error.message }),
+    );
 });
 process.on('disconnect', () => process.exit());

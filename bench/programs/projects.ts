@@ -21,7 +21,13 @@ const specs = collectionsOf(projections);
 const project = async (file: string, model: ReadStore): Promise<number> => {
   const store = await openSqliteStore({ file });
   const start = performance.now();
-  const run = runProjections({ store, model, projections, catchUp, log: (message, about) => process.stderr.write(`${message} ${JSON.stringify(about)}\n`) });
+  const run = runProjections({
+    store,
+    model,
+    projections,
+    catchUp,
+    log: (message, about) => process.stderr.write(`${message} ${JSON.stringify(about)}\n`),
+  });
   await run.reached(await store.head(), 600_000);
   const took = performance.now() - start;
   await run.stop();
@@ -42,9 +48,16 @@ const batchesOf = async (file: string): Promise<readonly (readonly (readonly str
     ...memory,
     apply: (changes, from, to) => {
       const [written, , , ...values] = redisStep(changes, nothing);
-      const documents = Array.from({ length: Number(written) }, (_, n) => values.slice(3 * n, 3 * n + 3) as [field: string, text: string, rest: string]);
+      const documents = Array.from(
+        { length: Number(written) },
+        (_, n) => values.slice(3 * n, 3 * n + 3) as [field: string, text: string, rest: string],
+      );
       batches.push([
-        ...documents.flatMap(([field, text, rest], n) => [['HSET', 'texts', field, text], ['HSET', 'index', field, rest], ['XADD', 'notices', `${to.position}-${n + 1}`, field, rest]]),
+        ...documents.flatMap(([field, text, rest], n) => [
+          ['HSET', 'texts', field, text],
+          ['HSET', 'index', field, rest],
+          ['XADD', 'notices', `${to.position}-${n + 1}`, field, rest],
+        ]),
         ['XTRIM', 'notices', 'MAXLEN', '~', '10000'],
         ['HSET', 'meta', 'position', String(to.position), 'event', to.event],
       ]);

@@ -2,10 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { EventStoreDBClient, jsonEvent, NO_STREAM } from '@eventstore/db-client';
 import { appendsOf } from '../sampleAppends.ts';
 
-// The client of EventStoreDB as it is installed, in a process of its own: appends for a while, or reads everything once.
+// The client of EventStoreDB as it is installed, in a process of its own: appends for a while, or reads everything
+// once.
 
 /** Appends keep so many in flight, each worker on a stream of its own, at the revision that it expects. */
-export type RawWork = { readonly url: string; readonly appends?: { readonly inFlight: number; readonly milliseconds: number } };
+export type RawWork = {
+  readonly url: string;
+  readonly appends?: { readonly inFlight: number; readonly milliseconds: number };
+};
 export type RawDone = { readonly count: number; readonly milliseconds: number };
 
 const append = async (client: EventStoreDBClient, inFlight: number, milliseconds: number): Promise<number> => {
@@ -17,7 +21,9 @@ const append = async (client: EventStoreDBClient, inFlight: number, milliseconds
     const stream = `raw-${randomUUID()}`;
     for (let revision = -1n; performance.now() < end; count++) {
       const expectedRevision = revision < 0n ? NO_STREAM : revision;
-      const stored = await client.appendToStream(stream, jsonEvent({ type: 'raw', data, metadata }), { expectedRevision });
+      const stored = await client.appendToStream(stream, jsonEvent({ type: 'raw', data, metadata }), {
+        expectedRevision,
+      });
       revision = stored.nextExpectedRevision;
     }
   };

@@ -15,9 +15,15 @@ const byProjections = async (file: string): Promise<number> => {
   const head = await store.head();
   const model = memoryReadStore({ collections: collectionsOf(projections) });
   const start = performance.now();
-  const run = runProjections({ store, model, projections, catchUp: Infinity, log: (message, about) => process.stderr.write(`${message} ${JSON.stringify(about)}\n`) });
+  const run = runProjections({
+    store,
+    model,
+    projections,
+    catchUp: Infinity,
+    log: (message, about) => process.stderr.write(`${message} ${JSON.stringify(about)}\n`),
+  });
   await run.reached(head, 600_000);
-  const rate = head / (performance.now() - start) * 1000;
+  const rate = (head / (performance.now() - start)) * 1000;
   const { total: parked } = await model.list('parked', { sort: 'name', order: 1, skip: 0, limit: 1 });
   if (!run.ready() || parked > 0) throw new Error('Not everything could be projected');
   await run.stop();
@@ -28,13 +34,26 @@ const byProjections = async (file: string): Promise<number> => {
 const rowsAtOnce = 4096;
 
 /**
- * Every column read, data and metadata parsed, nothing kept. Events per second. The driver is the one that the service had
+ * Every column read, data and metadata parsed, nothing kept. Events per second. The driver is the one that the service
+ * had
  * when the goal was set: its successor reads faster, and that gain belongs to us.
  */
 const byDriver = (file: string): number => {
   const db = new Database(file);
-  const select = db.prepare(`SELECT position, stream, revision, id, type, data, metadata FROM events WHERE position > ? ORDER BY position LIMIT ${rowsAtOnce}`).raw();
-  type Row = [position: number, stream: string, revision: number, id: string, type: string, data: string, metadata: string];
+  const select = db
+    .prepare(
+      `SELECT position, stream, revision, id, type, data, metadata FROM events WHERE position > ? ORDER BY position LIMIT ${rowsAtOnce}`,
+    )
+    .raw();
+  type Row = [
+    position: number,
+    stream: string,
+    revision: number,
+    id: string,
+    type: string,
+    data: string,
+    metadata: string,
+  ];
   const start = performance.now();
   let position = 0;
   let parsed = 0;
@@ -42,7 +61,7 @@ const byDriver = (file: string): number => {
     for (const [, , , , , data, metadata] of rows) if (JSON.parse(data) && JSON.parse(metadata)) parsed++;
   }
   if (parsed !== position) throw new Error('Not everything was read');
-  return parsed / (performance.now() - start) * 1000;
+  return (parsed / (performance.now() - start)) * 1000;
 };
 
 process.on('message', async ({ by, file }: Replaying) => {

@@ -27,7 +27,8 @@ import { type Input, readPassword } from './password.ts';
 /** The log, to which nobody else writes if it is a file; of EventStoreDB the nodes hear what is changed. */
 const openLog = async (at: LogUrl): Promise<EventStore> => {
   if ('url' in at) return openRemote(at.url, () => undefined);
-  if (!existsSync(at.file)) throw new Error(`There is no event log at ${at.file}; set DATA_DIR or EVENTSTORE_URL as for the service`);
+  if (!existsSync(at.file))
+    throw new Error(`There is no event log at ${at.file}; set DATA_DIR or EVENTSTORE_URL as for the service`);
   return openSqliteStore(at).catch((error: Error) => {
     if (!(error instanceof Refusal)) throw error;
     throw new Error(`${error.message}; stop the service first`, { cause: error });
@@ -42,7 +43,8 @@ type Options = {
 };
 
 /**
- * Sets the password of an account without the service. On a log in a file it must not run: an Error says so; on EventStoreDB
+ * Sets the password of an account without the service. On a log in a file it must not run: an Error says so; on
+ * EventStoreDB
  * it may. The password is typed on a terminal, or is the first line of what is piped in.
  */
 export const setPassword = async (config: Config, username: string, options: Options = {}): Promise<void> => {
@@ -57,11 +59,27 @@ export const setPassword = async (config: Config, username: string, options: Opt
     const { seal, unseal } = secrets({ key: newKey ? await replaceKey(given) : await keyOfLog(given) });
     const streams = streamsOf(store, aggregates, []);
     const tools = commandTools({
-      streams, model: memoryReadStore({ collections: [] }), settled: () => undefined, nameSort: () => 'name',
+      streams,
+      model: memoryReadStore({ collections: [] }),
+      settled: () => undefined,
+      nameSort: () => 'name',
       rest: { ...passwords(), seal, unseal, methods: () => [] },
     });
-    const handle = handler({ store, streams, tools, claims: nameClaims(store, streams), now: () => new Date().toISOString(), follow: async () => 0 });
-    await handle(set, { id, input: { password }, actor: platform, operation: 'account passwd', requestId: randomUUID() });
+    const handle = handler({
+      store,
+      streams,
+      tools,
+      claims: nameClaims(store, streams),
+      now: () => new Date().toISOString(),
+      follow: async () => 0,
+    });
+    await handle(set, {
+      id,
+      input: { password },
+      actor: platform,
+      operation: 'account passwd',
+      requestId: randomUUID(),
+    });
     output.write(`The password of ${username} is set\n`);
   } finally {
     await store.close();
@@ -84,6 +102,7 @@ const accountNamed = async (store: EventStore, username: string): Promise<string
     }
   }
   const id = [...found].find(([, doc]) => doc?.username === username)?.[0];
-  if (id !== undefined && unreadable.has(id)) throw new Error(`The account ${JSON.stringify(username)} has an event that cannot be read`);
+  if (id !== undefined && unreadable.has(id))
+    throw new Error(`The account ${JSON.stringify(username)} has an event that cannot be read`);
   return id;
 };

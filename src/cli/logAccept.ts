@@ -9,8 +9,10 @@ import { lockFolder } from '../store/sqliteLock.ts';
 import { isMissing, shorterThan } from '../store/sqliteShorter.ts';
 
 /**
- * Accepts that the embedded log lacks events that were in it, as after a backup was restored, and that events in it are not
- * what was written: says which, and removes what remembers them, the note beside the log and the snapshot. The service must
+ * Accepts that the embedded log lacks events that were in it, as after a backup was restored, and that events in it are
+ * not
+ * what was written: says which, and removes what remembers them, the note beside the log and the snapshot. The service
+ * must
  * be stopped: an Error says so.
  */
 export const logAccept = async (config: Config, output: NodeJS.WritableStream = process.stderr): Promise<void> => {

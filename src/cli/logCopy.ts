@@ -16,7 +16,11 @@ type Opened = { readonly store: CopyEnd & { readonly id: string }; readonly clos
 type Log = (message: string) => void;
 
 const named = (name: string, text: string): LogUrl => {
-  try { return logUrl(text); } catch (error) { throw new Error(`${name} ${(error as Error).message}`, { cause: error }); }
+  try {
+    return logUrl(text);
+  } catch (error) {
+    throw new Error(`${name} ${(error as Error).message}`, { cause: error });
+  }
 };
 
 const remote = async (url: string, log: Log): Promise<Opened> => {
@@ -30,7 +34,10 @@ const openTarget = async (at: LogUrl, log: Log): Promise<Opened> => {
   return { store, close: () => store.close() };
 };
 
-/** Nobody may write to a file while it is copied; from EventStoreDB nobody can be kept away. `locked`: the folder that the target locks. */
+/**
+ * Nobody may write to a file while it is copied; from EventStoreDB nobody can be kept away. `locked`: the folder that
+ * the target locks.
+ */
 const openSource = async (at: LogUrl, locked: string | undefined, log: Log): Promise<Opened> => {
   if ('url' in at) return remote(at.url, log);
   if (!existsSync(at.file)) throw new Error(`There is no log at ${at.file}`);
@@ -38,7 +45,13 @@ const openSource = async (at: LogUrl, locked: string | undefined, log: Log): Pro
   try {
     await refuseShorter(at.file, []);
     const store = await openSqliteReader(at.file);
-    return { store, close: async () => { await store.close(); unlock(); } };
+    return {
+      store,
+      close: async () => {
+        await store.close();
+        unlock();
+      },
+    };
   } catch (error) {
     unlock();
     throw error;
@@ -53,12 +66,18 @@ type Choices = { readonly skipIncomplete?: boolean | undefined };
  * did at the end. The service must be stopped: an Error says so. Running it again goes on where it was stopped.
  */
 export const logCopy = async (
-  fromUrl: string, toUrl: string, signal: AbortSignal, output: Terminal = process.stderr, { skipIncomplete = false }: Choices = {},
+  fromUrl: string,
+  toUrl: string,
+  signal: AbortSignal,
+  output: Terminal = process.stderr,
+  { skipIncomplete = false }: Choices = {},
 ): Promise<void> => {
   const [source, target] = [named('<from>', fromUrl), named('<to>', toUrl)];
   const opened: Opened[] = [];
   const progress = progressLine(output);
-  const log: Log = (message) => { output.write(`${message}\n`); };
+  const log: Log = (message) => {
+    output.write(`${message}\n`);
+  };
   try {
     const ours = await openSource(source, 'file' in target ? dirname(target.file) : undefined, log);
     opened.push(ours);
@@ -66,13 +85,25 @@ export const logCopy = async (
     opened.push(theirs);
     if (ours.store.id === theirs.store.id) throw new Error('<from> and <to> are the same log');
     const done = await copyLog({
-      from: ours.store, to: theirs.store, own: isOwnStream, skipIncomplete, signal,
-      told: ({ step, position, head, events }) => progress.show(() => `${step} ${Math.floor((100 * position) / head)} % (${events} events)`),
+      from: ours.store,
+      to: theirs.store,
+      own: isOwnStream,
+      skipIncomplete,
+      signal,
+      told: ({ step, position, head, events }) =>
+        progress.show(() => `${step} ${Math.floor((100 * position) / head)} % (${events} events)`),
     });
     progress.end();
-    output.write(`${done.copied} events copied, ${done.found} were there already; both logs were compared event by event\n`);
-    for (const [name, { events, digest }] of [['source', done.source], ['target', done.target]] as const) output.write(`${name}: ${events} events, SHA-256 ${digest}\n`);
-    for (const [what, times] of done.leftOut) output.write(`left out: ${what}${times > 1 ? ` (${times} times)` : ''}\n`);
+    output.write(
+      `${done.copied} events copied, ${done.found} were there already; both logs were compared event by event\n`,
+    );
+    for (const [name, { events, digest }] of [
+      ['source', done.source],
+      ['target', done.target],
+    ] as const)
+      output.write(`${name}: ${events} events, SHA-256 ${digest}\n`);
+    for (const [what, times] of done.leftOut)
+      output.write(`left out: ${what}${times > 1 ? ` (${times} times)` : ''}\n`);
     output.write('Secrets in it open with the SECRET_KEY or secret.key of the service that it is from\n');
   } finally {
     progress.end();

@@ -8,7 +8,7 @@ export type Input = NodeJS.ReadableStream & { readonly isTTY?: boolean };
 export const readPassword = async (input: Input, output: NodeJS.WritableStream): Promise<string> => {
   if (!input.isTTY) return line(input);
   const password = await typed('New password: ', input, output);
-  if (await typed('Once more: ', input, output) !== password) throw new Error('The two are not the same');
+  if ((await typed('Once more: ', input, output)) !== password) throw new Error('The two are not the same');
   return password;
 };
 

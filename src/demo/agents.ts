@@ -10,37 +10,78 @@ High risk: {{ change.rollback | default('there is no way back') }}.
 const text = { type: 'string' };
 
 const change = {
-  $schema: 'https://json-schema.org/draft/2020-12/schema', type: 'object', required: ['change'],
+  $schema: 'https://json-schema.org/draft/2020-12/schema',
+  type: 'object',
+  required: ['change'],
   properties: {
     change: {
-      type: 'object', required: ['id', 'title', 'devices', 'window'],
+      type: 'object',
+      required: ['id', 'title', 'devices', 'window'],
       properties: {
-        id: { type: 'string', pattern: '^CHG[0-9]{7}$' }, title: text, devices: { type: 'array', items: text, minItems: 1 }, risk: { enum: ['low', 'medium', 'high'] }, rollback: text,
+        id: { type: 'string', pattern: '^CHG[0-9]{7}$' },
+        title: text,
+        devices: { type: 'array', items: text, minItems: 1 },
+        risk: { enum: ['low', 'medium', 'high'] },
+        rollback: text,
         window: { type: 'object', required: ['start', 'end'], properties: { start: text, end: text } },
       },
     },
   },
 };
 
-const alarm = { type: 'object', required: ['alarm', 'device'], properties: { alarm: text, device: text, since: { type: 'string', format: 'date-time' } } };
+const alarm = {
+  type: 'object',
+  required: ['alarm', 'device'],
+  properties: { alarm: text, device: text, since: { type: 'string', format: 'date-time' } },
+};
 
 const agent = (body: object): Step => ({ method: 'POST', path: '/agent-session-manager/agents', body });
 
-/** A template that sums up changes, with a session; and a webhook that looks into alarms, for which no agent runs here. */
+/**
+ * A template that sums up changes, with a session; and a webhook that looks into alarms, for which no agent runs here.
+ */
 export const agentSteps: readonly ((kept: Kept) => Step)[] = [
-  () => agent({ name: 'Change summary', description: 'Sums up a change for the people on call', inputSchema: change, runner: 'template', template: summary, timeout: 30 }),
-  () => agent({
-    name: 'Alarm triage', description: 'Looks into an alarm and says what to do', inputSchema: alarm, runner: 'webhook', url: 'https://triage.example.net/v1/sessions',
-    headers: { Authorization: 'Bearer demo-triage-token' }, timeout: 900,
-  }),
+  () =>
+    agent({
+      name: 'Change summary',
+      description: 'Sums up a change for the people on call',
+      inputSchema: change,
+      runner: 'template',
+      template: summary,
+      timeout: 30,
+    }),
+  () =>
+    agent({
+      name: 'Alarm triage',
+      description: 'Looks into an alarm and says what to do',
+      inputSchema: alarm,
+      runner: 'webhook',
+      url: 'https://triage.example.net/v1/sessions',
+      headers: { Authorization: 'Bearer demo-triage-token' },
+      timeout: 900,
+    }),
   () => ({
-    method: 'POST', path: '/agent-session-manager/sessions/run-agent', keep: ({ sessionId }) => ({ summarized: sessionId }), body: {
+    method: 'POST',
+    path: '/agent-session-manager/sessions/run-agent',
+    keep: ({ sessionId }) => ({ summarized: sessionId }),
+    body: {
       agent: 'Change summary',
-      inputs: { change: {
-        id: 'CHG0031442', title: 'upgrade of the edge routers in Bonn', devices: ['edge-02', 'edge-01'], risk: 'high', rollback: 'the former image stays on bootflash',
-        window: { start: '2027-01-03T02:00Z', end: '2027-01-03T04:00Z' },
-      } },
-      terminationCallbackSignature: { location: 'change calendar', serviceName: 'change-calendar', methodName: 'changeSummarized', identifier: 'CHG0031442' },
+      inputs: {
+        change: {
+          id: 'CHG0031442',
+          title: 'upgrade of the edge routers in Bonn',
+          devices: ['edge-02', 'edge-01'],
+          risk: 'high',
+          rollback: 'the former image stays on bootflash',
+          window: { start: '2027-01-03T02:00Z', end: '2027-01-03T04:00Z' },
+        },
+      },
+      terminationCallbackSignature: {
+        location: 'change calendar',
+        serviceName: 'change-calendar',
+        methodName: 'changeSummarized',
+        identifier: 'CHG0031442',
+      },
     },
   }),
 ];

@@ -2,8 +2,16 @@ import type { Kept, Step } from './sample.ts';
 
 const groups = [
   { name: 'Edge', description: 'Edge routers of all sites', devices: ['edge-01', 'edge-02', 'edge-03', 'edge-04'] },
-  { name: 'Data centre leaves', description: 'Leaf switches, Frankfurt', devices: ['fra-leaf-101', 'fra-leaf-102', 'fra-leaf-103', 'fra-leaf-104'] },
-  { name: 'Branches', description: 'Branch routers, reached through the bastion', devices: ['branch-bonn-01', 'branch-koeln-01', 'branch-trier-01'] },
+  {
+    name: 'Data centre leaves',
+    description: 'Leaf switches, Frankfurt',
+    devices: ['fra-leaf-101', 'fra-leaf-102', 'fra-leaf-103', 'fra-leaf-104'],
+  },
+  {
+    name: 'Branches',
+    description: 'Branch routers, reached through the bastion',
+    devices: ['branch-bonn-01', 'branch-koeln-01', 'branch-trier-01'],
+  },
   { name: 'Lab', devices: ['lab-01', 'lab-02', 'lab-03'] },
 ];
 
@@ -42,17 +50,42 @@ line vty 0 4
 export const deviceSteps: readonly ((kept: Kept) => Step)[] = [
   () => ({ method: 'POST', path: '/configuration_manager/import/groups', body: { groups } }),
   () => ({
-    method: 'POST', path: '/configuration_manager/adapters', body: {
-      name: 'frankfurt-controller', type: 'http', properties: { baseUrl: 'https://controller.fra.example.net/api', username: 'automation', password: 'demo-controller-password', timeout: 60_000 },
+    method: 'POST',
+    path: '/configuration_manager/adapters',
+    body: {
+      name: 'frankfurt-controller',
+      type: 'http',
+      properties: {
+        baseUrl: 'https://controller.fra.example.net/api',
+        username: 'automation',
+        password: 'demo-controller-password',
+        timeout: 60_000,
+      },
       devices: [101, 102, 103, 104].map((n) => ({ name: `fra-leaf-${n}`, ostype: 'arista-eos' })),
     },
   }),
   () => ({
-    method: 'POST', path: '/configuration_manager/adapters', body: {
-      name: 'branches', type: 'ssh',
-      properties: { username: 'netops', password: 'demo-device-password', hostKey: 'SHA256:uNiVztksCsDhcc0u9e8BrSDGj3WhtSrHiG1Hyr9pJyo', leave: ['end', 'write memory'] },
-      devices: [['branch-bonn-01', '198.51.100.11'], ['branch-koeln-01', '198.51.100.12'], ['branch-trier-01', '198.51.100.13']].map(([name, host]) => ({ name, host, port: 22, ostype: 'cisco-ios-xe' })),
+    method: 'POST',
+    path: '/configuration_manager/adapters',
+    body: {
+      name: 'branches',
+      type: 'ssh',
+      properties: {
+        username: 'netops',
+        password: 'demo-device-password',
+        hostKey: 'SHA256:uNiVztksCsDhcc0u9e8BrSDGj3WhtSrHiG1Hyr9pJyo',
+        leave: ['end', 'write memory'],
+      },
+      devices: [
+        ['branch-bonn-01', '198.51.100.11'],
+        ['branch-koeln-01', '198.51.100.12'],
+        ['branch-trier-01', '198.51.100.13'],
+      ].map(([name, host]) => ({ name, host, port: 22, ostype: 'cisco-ios-xe' })),
     },
   }),
-  () => ({ method: 'POST', path: '/configuration_manager/devices/lab-01/configuration', body: { config: { device: 'lab-01', config: hardening }, options: {} } }),
+  () => ({
+    method: 'POST',
+    path: '/configuration_manager/devices/lab-01/configuration',
+    body: { config: { device: 'lab-01', config: hardening }, options: {} },
+  }),
 ];

@@ -1,45 +1,115 @@
 import type { Kept, Step } from './sample.ts';
 
-const item = (nodeId: string, type: string, title: string, description: string, more: object) => ({ nodeId, type, title, description, ...more });
+const item = (nodeId: string, type: string, title: string, description: string, more: object) => ({
+  nodeId,
+  type,
+  title,
+  description,
+  ...more,
+});
 
 /** Asks for what the automation "Software upgrade" needs; has an item of every kind. */
 const upgrade = {
-  name: 'Software upgrade request', description: 'What a change manager fills in before devices are upgraded', version: '1.2.0', tags: ['change', 'software'],
+  name: 'Software upgrade request',
+  description: 'What a change manager fills in before devices are upgraded',
+  version: '1.2.0',
+  tags: ['change', 'software'],
   struct: {
-    type: 'object', nodeId: 'root', items: [
-      item('ticket', 'string', 'Change ticket', 'Number of the approved change', { placeholder: 'CHG0012345', required: false, pattern: '^CHG[0-9]{7}$', minLength: 10, maxLength: 10 }),
-      item('devices', 'array', 'Devices', 'Devices to upgrade, in this order', {
-        required: true, minItems: 1, maxItems: 50, uniqueItems: true, collapsed: false,
-        items: [item('device', 'string', 'Device', 'Name in the inventory', { placeholder: 'edge-01', required: true })],
+    type: 'object',
+    nodeId: 'root',
+    items: [
+      item('ticket', 'string', 'Change ticket', 'Number of the approved change', {
+        placeholder: 'CHG0012345',
+        required: false,
+        pattern: '^CHG[0-9]{7}$',
+        minLength: 10,
+        maxLength: 10,
       }),
-      item('image', 'string', 'Image', 'Image to boot', { enum: ['ios-xe-17.12.4.bin', 'ios-xe-17.9.5.bin'], enumNames: ['17.12.4 (recommended)', '17.9.5'], required: true, radio: true, inline: false }),
-      item('maintenance', 'boolean', 'Maintenance mode', 'Drain traffic first', { default: true, widget: 'toggle', enum: [{ id: 'yes', value: true }, { id: 'no', value: false }] }),
-      item('batch', 'number', 'Batch size', 'How many at a time', { placeholder: '5', required: false, minimum: 1, maximum: 20, default: null }),
+      item('devices', 'array', 'Devices', 'Devices to upgrade, in this order', {
+        required: true,
+        minItems: 1,
+        maxItems: 50,
+        uniqueItems: true,
+        collapsed: false,
+        items: [
+          item('device', 'string', 'Device', 'Name in the inventory', { placeholder: 'edge-01', required: true }),
+        ],
+      }),
+      item('image', 'string', 'Image', 'Image to boot', {
+        enum: ['ios-xe-17.12.4.bin', 'ios-xe-17.9.5.bin'],
+        enumNames: ['17.12.4 (recommended)', '17.9.5'],
+        required: true,
+        radio: true,
+        inline: false,
+      }),
+      item('maintenance', 'boolean', 'Maintenance mode', 'Drain traffic first', {
+        default: true,
+        widget: 'toggle',
+        enum: [
+          { id: 'yes', value: true },
+          { id: 'no', value: false },
+        ],
+      }),
+      item('batch', 'number', 'Batch size', 'How many at a time', {
+        placeholder: '5',
+        required: false,
+        minimum: 1,
+        maximum: 20,
+        default: null,
+      }),
       item('plan', 'string', 'Test plan', 'Checks before and after, as PDF', { format: 'data-url', required: false }),
     ],
   },
   schema: {
-    type: 'object', title: 'Software upgrade request', required: ['devices', 'image'], properties: {
+    type: 'object',
+    title: 'Software upgrade request',
+    required: ['devices', 'image'],
+    properties: {
       ticket: { type: 'string', title: 'Change ticket', pattern: '^CHG[0-9]{7}$' },
-      devices: { type: 'array', title: 'Devices', items: { type: 'string' }, minItems: 1, maxItems: 50, uniqueItems: true },
+      devices: {
+        type: 'array',
+        title: 'Devices',
+        items: { type: 'string' },
+        minItems: 1,
+        maxItems: 50,
+        uniqueItems: true,
+      },
       image: { type: 'string', title: 'Image', enum: ['ios-xe-17.12.4.bin', 'ios-xe-17.9.5.bin'] },
       maintenance: { type: 'boolean', title: 'Maintenance mode', default: true },
       batch: { type: 'integer', title: 'Batch size', minimum: 1, maximum: 20 },
       plan: { type: 'string', title: 'Test plan', format: 'data-url' },
     },
   },
-  uiSchema: { 'ui:order': ['ticket', 'devices', 'image', 'maintenance', 'batch', 'plan'], image: { 'ui:widget': 'radio' } },
-  namespace: { type: 'project', _id: '6650f1c2a4b3d2e1f0a9b8c7', name: 'Edge refresh', accessControl: { read: ['network-operations'], write: ['network-engineering'] } },
+  uiSchema: {
+    'ui:order': ['ticket', 'devices', 'image', 'maintenance', 'batch', 'plan'],
+    image: { 'ui:widget': 'radio' },
+  },
+  namespace: {
+    type: 'project',
+    _id: '6650f1c2a4b3d2e1f0a9b8c7',
+    name: 'Edge refresh',
+    accessControl: { read: ['network-operations'], write: ['network-engineering'] },
+  },
 };
 
 const access = {
-  name: 'Access port', description: 'One access port of a campus switch', tags: ['campus'],
-  struct: { type: 'object', items: [
-    item('port', 'string', 'Port', 'Interface of the switch', { placeholder: 'GigabitEthernet1/0/1', required: true }),
-    item('vlan', 'number', 'VLAN', 'Access VLAN', { placeholder: '10', required: true, minimum: 1, maximum: 4094 }),
-  ] },
+  name: 'Access port',
+  description: 'One access port of a campus switch',
+  tags: ['campus'],
+  struct: {
+    type: 'object',
+    items: [
+      item('port', 'string', 'Port', 'Interface of the switch', {
+        placeholder: 'GigabitEthernet1/0/1',
+        required: true,
+      }),
+      item('vlan', 'number', 'VLAN', 'Access VLAN', { placeholder: '10', required: true, minimum: 1, maximum: 4094 }),
+    ],
+  },
   schema: {
-    type: 'object', title: 'Access port', required: ['port', 'vlan'],
+    type: 'object',
+    title: 'Access port',
+    required: ['port', 'vlan'],
     properties: { port: { type: 'string', minLength: 1 }, vlan: { type: 'integer', minimum: 1, maximum: 4094 } },
   },
 };

@@ -1,23 +1,55 @@
 import type { Kept, Step } from './sample.ts';
 
-const start = (as: string, workflow: string, options: object): Step =>
-  ({ method: 'POST', path: '/operations-manager/jobs/start', keep: ({ data }) => ({ [as]: data._id }), body: { workflow, options } });
+const start = (as: string, workflow: string, options: object): Step => ({
+  method: 'POST',
+  path: '/operations-manager/jobs/start',
+  keep: ({ data }) => ({ [as]: data._id }),
+  body: { workflow, options },
+});
 
-const report = (id: string | undefined, what: string, body: object): Step => ({ method: 'POST', path: `/operations-manager/jobs/${id}/${what}`, body });
+const report = (id: string | undefined, what: string, body: object): Step => ({
+  method: 'POST',
+  path: `/operations-manager/jobs/${id}/${what}`,
+  body,
+});
 
-const several = (what: string, ...jobIds: readonly (string | undefined)[]): Step => ({ method: 'POST', path: `/operations-manager/jobs/${what}`, body: { jobIds } });
+const several = (what: string, ...jobIds: readonly (string | undefined)[]): Step => ({
+  method: 'POST',
+  path: `/operations-manager/jobs/${what}`,
+  body: { jobIds },
+});
 
 /** Jobs of the sample's automations, and of workflows that only the workers know, in every state. */
 export const jobSteps: readonly ((kept: Kept) => Step)[] = [
-  () => start('upgradeJob', 'Software upgrade', {
-    description: 'CHG0031442: edge routers in Bonn', variables: { ticket: 'CHG0031442', devices: ['edge-01', 'edge-02'], image: 'ios-xe-17.12.4.bin', scp: { user: 'images', password: 'demo-scp-password' } },
-  }),
-  () => start('backupJob', 'Nightly configuration backup', { variables: { devices: ['edge-01', 'edge-02', 'leaf-01'], started: '2026-11-02T01:00:00Z' } }),
+  () =>
+    start('upgradeJob', 'Software upgrade', {
+      description: 'CHG0031442: edge routers in Bonn',
+      variables: {
+        ticket: 'CHG0031442',
+        devices: ['edge-01', 'edge-02'],
+        image: 'ios-xe-17.12.4.bin',
+        scp: { user: 'images', password: 'demo-scp-password' },
+      },
+    }),
+  () =>
+    start('backupJob', 'Nightly configuration backup', {
+      variables: { devices: ['edge-01', 'edge-02', 'leaf-01'], started: '2026-11-02T01:00:00Z' },
+    }),
   ({ backupJob }) => report(backupJob, 'complete', { variables: { saved: 3, bytes: 181_442, unchanged: ['leaf-01'] } }),
   () => start('failedJob', 'Nightly configuration backup', { variables: { devices: ['edge-03'] } }),
-  ({ failedJob }) => report(failedJob, 'error', { error: { message: 'edge-03 does not answer on port 22', task: 'Connect', attempts: 3 } }),
-  () => start('portJob', 'Provision access port', { description: 'Desk 4.117', type: 'service request', variables: { switch: 'acc-12', port: 'Gi1/0/17', vlan: 210 }, groups: ['network-operations', 'network-engineering'] }),
+  ({ failedJob }) =>
+    report(failedJob, 'error', {
+      error: { message: 'edge-03 does not answer on port 22', task: 'Connect', attempts: 3 },
+    }),
+  () =>
+    start('portJob', 'Provision access port', {
+      description: 'Desk 4.117',
+      type: 'service request',
+      variables: { switch: 'acc-12', port: 'Gi1/0/17', vlan: 210 },
+      groups: ['network-operations', 'network-engineering'],
+    }),
   ({ portJob }) => several('pause', portJob),
-  () => start('drainJob', 'Drain traffic', { description: 'Before the maintenance window', variables: { site: 'FRA2' } }),
+  () =>
+    start('drainJob', 'Drain traffic', { description: 'Before the maintenance window', variables: { site: 'FRA2' } }),
   ({ drainJob }) => several('cancel', drainJob),
 ];

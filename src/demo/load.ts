@@ -1,7 +1,8 @@
 import { type Kept, sample } from './sample.ts';
 
 /**
- * Creates the sample through the HTTP API. Each request has an Idempotency-Key of its own, so that doing it again creates
+ * Creates the sample through the HTTP API. Each request has an Idempotency-Key of its own, so that doing it again
+ * creates
  * nothing twice. Throws an Error that shows the first answer that is not 200.
  */
 export const loadSample = async (url: string, username: string, password: string): Promise<Kept> => {
@@ -10,7 +11,9 @@ export const loadSample = async (url: string, username: string, password: string
   for (const [i, step] of sample.entries()) {
     const { method, path, body, keep } = step(kept);
     const response = await fetch(url + path, {
-      method, body: JSON.stringify(body), headers: { Authorization: authorization, 'Content-Type': 'application/json', 'Idempotency-Key': `sample-${i}` },
+      method,
+      body: JSON.stringify(body),
+      headers: { Authorization: authorization, 'Content-Type': 'application/json', 'Idempotency-Key': `sample-${i}` },
     });
     const text = await response.text();
     if (response.status !== 200) throw new Error(`${method} ${path} answered ${response.status}: ${text}`);

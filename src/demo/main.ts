@@ -10,7 +10,10 @@ const preset = servesItsLog ? { DATA_DIR: 'data/demo', ESDB_PORT: '2113' } : { D
 
 const demonstrate = async ({ url, logUrl }: Running): Promise<void> => {
   await loadSample(url, 'admin', password);
-  const log = logUrl === undefined ? '' : `
+  const log =
+    logUrl === undefined
+      ? ''
+      : `
   ${logUrl.replace('://', `://admin:${encodeURIComponent(password)}@`)}   its log, for clients of EventStoreDB`;
   process.stderr.write(`The demo listens on ${url}
 
@@ -23,5 +26,6 @@ const demonstrate = async ({ url, logUrl }: Running): Promise<void> => {
 `);
 };
 
-const run = async (): Promise<void> => runService(readConfig({ ...preset, ...process.env, ADMIN_PASSWORD: password }), demonstrate);
+const run = async (): Promise<void> =>
+  runService(readConfig({ ...preset, ...process.env, ADMIN_PASSWORD: password }), demonstrate);
 await run().catch(fail);

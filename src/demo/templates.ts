@@ -31,17 +31,65 @@ Start
   ^\${INTERFACE} is \${STATUS} -> Record
 `;
 
-const bgp = { asn: 65010, router_id: '192.0.2.1', neighbors: [{ ip: '192.0.2.2', asn: 65010, name: 'edge-02' }, { ip: '198.51.100.1', asn: 64500, name: 'transit' }] };
+const bgp = {
+  asn: 65010,
+  router_id: '192.0.2.1',
+  neighbors: [
+    { ip: '192.0.2.2', asn: 65010, name: 'edge-02' },
+    { ip: '198.51.100.1', asn: 64500, name: 'transit' },
+  ],
+};
 
 /** Templates, and an automation that renders one. */
 export const templateSteps: readonly ((kept: Kept) => Step)[] = [
   () => ({
-    method: 'POST', path: '/template_builder/templates', keep: ({ data }) => ({ interfaceTemplate: data._id }), body: {
-      name: 'IOS-XE uplink', description: 'A routed uplink with any number of addresses', group: 'Edge', tags: ['ios-xe', 'interface'], template: uplink,
-      data: { name: 'TenGigabitEthernet0/0/0', neighbor: 'core-01', addresses: [{ ip: '198.51.100.2', mask: '255.255.255.252' }] },
+    method: 'POST',
+    path: '/template_builder/templates',
+    keep: ({ data }) => ({ interfaceTemplate: data._id }),
+    body: {
+      name: 'IOS-XE uplink',
+      description: 'A routed uplink with any number of addresses',
+      group: 'Edge',
+      tags: ['ios-xe', 'interface'],
+      template: uplink,
+      data: {
+        name: 'TenGigabitEthernet0/0/0',
+        neighbor: 'core-01',
+        addresses: [{ ip: '198.51.100.2', mask: '255.255.255.252' }],
+      },
     },
   }),
-  () => ({ method: 'POST', path: '/template_builder/templates', body: { name: 'IOS-XE BGP neighbors', description: 'All neighbors of one router', group: 'Edge', tags: ['ios-xe', 'bgp'], template: neighbors, data: bgp } }),
-  () => ({ method: 'POST', path: '/template_builder/templates', body: { name: 'Interface states', type: 'textfsm', command: 'show interfaces', group: 'Parsers', template: interfaces } }),
-  () => ({ method: 'POST', path: '/operations-manager/automations', body: { name: 'Render BGP neighbors', description: 'Shows what would be configured', componentType: 'template', componentName: 'IOS-XE BGP neighbors' } }),
+  () => ({
+    method: 'POST',
+    path: '/template_builder/templates',
+    body: {
+      name: 'IOS-XE BGP neighbors',
+      description: 'All neighbors of one router',
+      group: 'Edge',
+      tags: ['ios-xe', 'bgp'],
+      template: neighbors,
+      data: bgp,
+    },
+  }),
+  () => ({
+    method: 'POST',
+    path: '/template_builder/templates',
+    body: {
+      name: 'Interface states',
+      type: 'textfsm',
+      command: 'show interfaces',
+      group: 'Parsers',
+      template: interfaces,
+    },
+  }),
+  () => ({
+    method: 'POST',
+    path: '/operations-manager/automations',
+    body: {
+      name: 'Render BGP neighbors',
+      description: 'Shows what would be configured',
+      componentType: 'template',
+      componentName: 'IOS-XE BGP neighbors',
+    },
+  }),
 ];

@@ -40,7 +40,10 @@ const groupsOf = (address: string): readonly number[] => {
   return [...before, ...new Array<number>(8 - before.length - after.length).fill(0), ...after];
 };
 
-/** All that an address may stand for: itself first, in one form and without zone, then each IPv4 address that it may carry. */
+/**
+ * All that an address may stand for: itself first, in one form and without zone, then each IPv4 address that it may
+ * carry.
+ */
 export const formsOf = (address: string): readonly string[] => {
   const [plain = ''] = address.split('%');
   if (isIP(plain) !== 6) return [plain];
@@ -55,4 +58,5 @@ export const formsOf = (address: string): readonly string[] => {
 };
 
 /** Whether the list has this address, in the form that it is written in. */
-export const within = (list: BlockList, address: string): boolean => list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');
+export const within = (list: BlockList, address: string): boolean =>
+  list.check(address, isIP(address) === 6 ? 'ipv6' : 'ipv4');

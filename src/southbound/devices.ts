@@ -34,7 +34,10 @@ const defaultTimeout = 30_000;
 const perAdapter = 16;
 const inLine = 256;
 
-/** Devices by their stored adapters. An adapter is made for each call from what is stored at that moment; calls are bounded in time and number. */
+/**
+ * Devices by their stored adapters. An adapter is made for each call from what is stored at that moment; calls are
+ * bounded in time and number.
+ */
 export const devicesOf = ({ adapters, order, unseal, guard, labFolder }: Needs): Devices => {
   const stopping = new AbortController();
   const underWay = new Set<Promise<unknown>>();
@@ -62,15 +65,27 @@ export const devicesOf = ({ adapters, order, unseal, guard, labFolder }: Needs):
     throw new Refusal('not_found', `No adapter knows the device ${JSON.stringify(name)}`, { path: 'device' });
   };
 
-  /** One call, bounded: whatever becomes of it, it ends with the adapter's time. `alone`: no other such call on the device meanwhile. */
-  const calling = <T>(adapter: StoredAdapter, device: Device, alone: boolean, work: (signal: AbortSignal) => Promise<T>): Promise<T> => {
+  /**
+   * One call, bounded: whatever becomes of it, it ends with the adapter's time. `alone`: no other such call on the
+   * device meanwhile.
+   */
+  const calling = <T>(
+    adapter: StoredAdapter,
+    device: Device,
+    alone: boolean,
+    work: (signal: AbortSignal) => Promise<T>,
+  ): Promise<T> => {
     const timeout = typeof adapter.properties.timeout === 'number' ? adapter.properties.timeout : defaultTimeout;
     const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(timeout)]);
     const placed = () => places(adapter.name, signal, () => work(signal));
-    const call = (alone ? turns(JSON.stringify([adapter.name, device.name]), signal, placed) : placed()).catch((error: unknown) => {
-      if (error instanceof Busy) throw adapterFailure(adapter.name, 'too many calls at once');
-      throw signal.aborted && !(error instanceof Refusal) ? adapterFailure(adapter.name, reasonOf(signal.reason)) : error;
-    });
+    const call = (alone ? turns(JSON.stringify([adapter.name, device.name]), signal, placed) : placed()).catch(
+      (error: unknown) => {
+        if (error instanceof Busy) throw adapterFailure(adapter.name, 'too many calls at once');
+        throw signal.aborted && !(error instanceof Refusal)
+          ? adapterFailure(adapter.name, reasonOf(signal.reason))
+          : error;
+      },
+    );
     underWay.add(call);
     const done = () => void underWay.delete(call);
     call.then(done, done);
@@ -78,7 +93,10 @@ export const devicesOf = ({ adapters, order, unseal, guard, labFolder }: Needs):
   };
 
   const calls = (traceparent: string | undefined): DeviceCalls => {
-    const reading = async <T>(name: string, work: (adapter: DeviceAdapter, device: Device, signal: AbortSignal) => Promise<T>): Promise<T> => {
+    const reading = async <T>(
+      name: string,
+      work: (adapter: DeviceAdapter, device: Device, signal: AbortSignal) => Promise<T>,
+    ): Promise<T> => {
       const { adapter, device } = await lookUp(name);
       return calling(adapter, device, false, (signal) => work(open(adapter, traceparent), device, signal));
     };
@@ -86,7 +104,9 @@ export const devicesOf = ({ adapters, order, unseal, guard, labFolder }: Needs):
       apply: async (name, device, config, options) => {
         const adapter = (await adapters(device.name)).find((one) => one.name === name);
         if (!adapter) throw adapterFailure(name, 'it is not there any more');
-        return calling(adapter, device, true, (signal) => open(adapter, traceparent).apply(device, config, options, signal));
+        return calling(adapter, device, true, (signal) =>
+          open(adapter, traceparent).apply(device, config, options, signal),
+        );
       },
       configuration: (name) => reading(name, (adapter, device, signal) => adapter.configuration(device, signal)),
       run: (name, command) => reading(name, (adapter, device, signal) => adapter.run(device, command, signal)),
@@ -100,7 +120,8 @@ export const devicesOf = ({ adapters, order, unseal, guard, labFolder }: Needs):
     },
     list: async () => {
       const known = new Map<string, Device & { readonly adapter: string }>();
-      for (const { name: adapter, devices } of ordered(await adapters())) for (const device of devices) if (!known.has(device.name)) known.set(device.name, { ...device, adapter });
+      for (const { name: adapter, devices } of ordered(await adapters()))
+        for (const device of devices) if (!known.has(device.name)) known.set(device.name, { ...device, adapter });
       return [...known.values()].sort((a, b) => (a.name < b.name ? -1 : 1));
     },
     calls,

@@ -2,9 +2,13 @@ import { Refusal } from '../domain/engine/refusal.ts';
 
 type Answered = { readonly status?: number | null; readonly body?: unknown };
 
-/** `adapter_failed` with the reason; `status` and `body` are what the southbound system answered, null where it did not. */
+/**
+ * `adapter_failed` with the reason; `status` and `body` are what the southbound system answered, null where it did not.
+ */
 export const adapterFailure = (name: string, reason: string, { status = null, body = null }: Answered = {}): Refusal =>
-  new Refusal('adapter_failed', `Adapter ${JSON.stringify(name)}: ${reason}`, { metadata: { adapter: { name, status, body } } });
+  new Refusal('adapter_failed', `Adapter ${JSON.stringify(name)}: ${reason}`, {
+    metadata: { adapter: { name, status, body } },
+  });
 
 /** More bytes than were allowed. */
 export class TooMuch extends Error {}
@@ -25,17 +29,23 @@ export const reasonOf = (error: unknown): string => {
 };
 
 const words: Readonly<Record<string, string>> = {
-  ECONNREFUSED: 'the connection was refused', ECONNRESET: 'the connection broke off', EPIPE: 'the connection broke off',
-  ENOTFOUND: 'the host is not known', EAI_AGAIN: 'the host cannot be looked up now', EHOSTUNREACH: 'the host cannot be reached', ENETUNREACH: 'the network cannot be reached',
+  ECONNREFUSED: 'the connection was refused',
+  ECONNRESET: 'the connection broke off',
+  EPIPE: 'the connection broke off',
+  ENOTFOUND: 'the host is not known',
+  EAI_AGAIN: 'the host cannot be looked up now',
+  EHOSTUNREACH: 'the host cannot be reached',
+  ENETUNREACH: 'the network cannot be reached',
 };
 
 /** The work, or the signal's reason as soon as it is aborted. */
-export const abortable = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> => new Promise((resolve, reject) => {
-  const abort = () => reject(signal.reason);
-  if (signal.aborted) abort();
-  signal.addEventListener('abort', abort, { once: true });
-  work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
-});
+export const abortable = <T>(work: Promise<T>, signal: AbortSignal): Promise<T> =>
+  new Promise((resolve, reject) => {
+    const abort = () => reject(signal.reason);
+    if (signal.aborted) abort();
+    signal.addEventListener('abort', abort, { once: true });
+    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort));
+  });
 
 /** The text with every secret in it as ********. */
 export const redacted = (text: string, secrets: readonly string[]): string =>

@@ -25,8 +25,10 @@ const weight = 10;
 const little = 5000;
 
 /**
- * Shares places among accounts: each has one at a time, and the next one goes to the account that owes the least for its
- * turns. So whoever uses little hardly waits, however much others use, and however long their turns last. Of those who owe
+ * Shares places among accounts: each has one at a time, and the next one goes to the account that owes the least for
+ * its
+ * turns. So whoever uses little hardly waits, however much others use, and however long their turns last. Of those who
+ * owe
  * nothing the latest comes first: it is the likeliest to be waited for still. Throws `Busy` when too much waits, the
  * signal's reason when that comes first.
  */
@@ -44,7 +46,9 @@ export const fairShares = ({ places, express, inLine, inAll, now = () => perform
   const fill = (): void => {
     while (free > 0) {
       const mayBegin = (account: string): boolean => free > express || owed(account) < little;
-      const ready = [...lines].filter(([account, { running, waiting }]) => !running && waiting.length > 0 && mayBegin(account));
+      const ready = [...lines].filter(
+        ([account, { running, waiting }]) => !running && waiting.length > 0 && mayBegin(account),
+      );
       const [first] = ready.reverse().sort(([a], [b]) => owed(a) - owed(b));
       if (!first) return;
       const [, line] = first;
@@ -77,7 +81,11 @@ export const fairShares = ({ places, express, inLine, inAll, now = () => perform
   };
 
   /** Does the work in a turn of the account; the work says how many milliseconds it has used. */
-  return async <T>(account: string, signal: AbortSignal, work: (used: (ms: number) => void) => Promise<T>): Promise<T> => {
+  return async <T>(
+    account: string,
+    signal: AbortSignal,
+    work: (used: (ms: number) => void) => Promise<T>,
+  ): Promise<T> => {
     signal.throwIfAborted();
     const line = lines.get(account) ?? { running: false, waiting: [] };
     try {

@@ -7,21 +7,42 @@ import type { AdapterAnswer, Device, DeviceAdapter } from './port.ts';
 const maxBytes = 4 * 1024 * 1024;
 
 /**
- * A southbound controller (docs/southbound.md): `POST {base}/devices/{name}/configuration {config, options}`, `GET` of the
+ * A southbound controller (docs/southbound.md): `POST {base}/devices/{name}/configuration {config, options}`, `GET` of
+ * the
  * same `{config}` and `POST {base}/devices/{name}/commands {command}` `{output}`; plain texts will do for both.
  */
-export const httpAdapter = (name: string, properties: HttpProperties, guard: Outbound, traceparent?: string): DeviceAdapter => {
+export const httpAdapter = (
+  name: string,
+  properties: HttpProperties,
+  guard: Outbound,
+  traceparent?: string,
+): DeviceAdapter => {
   const { baseUrl, auth, token, username, password } = properties;
   const basic = username === undefined ? undefined : Buffer.from(`${username}:${password}`).toString('base64');
   const authorization = auth ?? (token === undefined ? basic && `Basic ${basic}` : `Bearer ${token}`);
   const secrets = [auth, token, password, basic].filter((secret) => secret !== undefined);
 
-  const call = async (device: Device, path: string, method: 'GET' | 'POST', body: unknown, signal: AbortSignal): Promise<AdapterAnswer> => {
+  const call = async (
+    device: Device,
+    path: string,
+    method: 'GET' | 'POST',
+    body: unknown,
+    signal: AbortSignal,
+  ): Promise<AdapterAnswer> => {
     // URLs resolve these names, escaped or not: the call would go elsewhere.
-    if (device.name === '.' || device.name === '..') throw adapterFailure(name, 'a device of this name cannot be in a URL');
+    if (device.name === '.' || device.name === '..')
+      throw adapterFailure(name, 'a device of this name cannot be in a URL');
     const url = `${baseUrl.replace(/\/+$/, '')}/devices/${encodeURIComponent(device.name)}/${path}`;
     try {
-      const { status, type, text } = await httpCall(guard, { method, url, traceparent, signal, maxBytes, ...(body !== undefined && { body }), headers: { ...(authorization && { Authorization: authorization }) } });
+      const { status, type, text } = await httpCall(guard, {
+        method,
+        url,
+        traceparent,
+        signal,
+        maxBytes,
+        ...(body !== undefined && { body }),
+        headers: { ...(authorization && { Authorization: authorization }) },
+      });
       const shown = status >= 200 && status < 300 ? text : redacted(text, secrets);
       return { status, text: asJson(shown, type) };
     } catch (error) {
@@ -34,7 +55,8 @@ export const httpAdapter = (name: string, properties: HttpProperties, guard: Out
     const { status, text } = await answering;
     const body = JSON.parse(text);
     if (status < 200 || status > 299) throw adapterFailure(name, `the answer has status ${status}`, { status, body });
-    const found: unknown = typeof body === 'object' && body !== null && Object.hasOwn(body, member) ? body[member] : body;
+    const found: unknown =
+      typeof body === 'object' && body !== null && Object.hasOwn(body, member) ? body[member] : body;
     if (typeof found !== 'string') throw adapterFailure(name, `the answer has no ${member}`, { status, body });
     return found;
   };
@@ -52,7 +74,9 @@ const asJson = (text: string, type: string): string => {
     try {
       JSON.stringify(JSON.parse(text));
       return text;
-    } catch { /* not JSON, whatever its type says, or nested too deeply */ }
+    } catch {
+      /* not JSON, whatever its type says, or nested too deeply */
+    }
   }
   return JSON.stringify(text);
 };

@@ -25,7 +25,8 @@ export type HttpAnswer = { readonly status: number; readonly type: string; reado
 const mostInterim = 16;
 
 /**
- * One HTTP call on a connection of its own, which ends with it. Redirects are answers. `guard` says where it may lead. It
+ * One HTTP call on a connection of its own, which ends with it. Redirects are answers. `guard` says where it may lead.
+ * It
  * ends with its signal, whatever the other side does and whichever event Node makes of that.
  */
 export const httpCall = async (guard: Outbound, call: HttpCall): Promise<HttpAnswer> => {
@@ -34,7 +35,12 @@ export const httpCall = async (guard: Outbound, call: HttpCall): Promise<HttpAns
   const addresses = await abortable(guard.addresses(hostname.replace(/^\[|\]$/g, '')), signal);
   const send = protocol === 'https:' ? tlsRequest : plainRequest;
   const sent = call.body === undefined ? undefined : exactText(call.body);
-  const request = send(url, { method: call.method, agent: false, lookup: pinned(addresses), headers: headersOf(call, sent) });
+  const request = send(url, {
+    method: call.method,
+    agent: false,
+    lookup: pinned(addresses),
+    headers: headersOf(call, sent),
+  });
   try {
     const answered = answerTo(request).then((response) => bodyOf(response, maxBytes));
     request.end(sent);
@@ -55,23 +61,24 @@ const headersOf = ({ headers, traceparent }: HttpCall, sent: string | undefined)
 };
 
 /** The answer once its headers are there. Rejects at whatever else a request can end with. */
-const answerTo = (request: ClientRequest): Promise<IncomingMessage> => new Promise((resolve, reject) => {
-  let interim = 0;
-  request.on('response', resolve);
-  // Stays: a request that is destroyed may still have an error to tell.
-  request.on('error', reject);
-  request.on('information', () => {
-    if (++interim <= mostInterim) return;
-    reject(new Unexpected('there are interim answers without an end'));
-    request.destroy();
+const answerTo = (request: ClientRequest): Promise<IncomingMessage> =>
+  new Promise((resolve, reject) => {
+    let interim = 0;
+    request.on('response', resolve);
+    // Stays: a request that is destroyed may still have an error to tell.
+    request.on('error', reject);
+    request.on('information', () => {
+      if (++interim <= mostInterim) return;
+      reject(new Unexpected('there are interim answers without an end'));
+      request.destroy();
+    });
+    // Without this listener Node closes the connection and tells nobody.
+    request.on('upgrade', (response, socket) => {
+      socket.destroy();
+      reject(new Unexpected(`the answer has status ${response.statusCode}, which was not asked for`));
+    });
+    request.on('close', () => reject(new Unexpected('the connection ended without an answer')));
   });
-  // Without this listener Node closes the connection and tells nobody.
-  request.on('upgrade', (response, socket) => {
-    socket.destroy();
-    reject(new Unexpected(`the answer has status ${response.statusCode}, which was not asked for`));
-  });
-  request.on('close', () => reject(new Unexpected('the connection ended without an answer')));
-});
 
 const bodyOf = async (response: IncomingMessage, maxBytes: number): Promise<HttpAnswer> => {
   const chunks: Buffer[] = [];
@@ -81,5 +88,9 @@ const bodyOf = async (response: IncomingMessage, maxBytes: number): Promise<Http
     if ((size += chunk.length) > maxBytes) throw new TooMuch(`An answer may have ${maxBytes} bytes`);
   }
   const [type = ''] = (response.headers['content-type'] ?? '').split(';');
-  return { status: response.statusCode ?? 0, type: type.trim().toLowerCase(), text: Buffer.concat(chunks).toString('utf8') };
+  return {
+    status: response.statusCode ?? 0,
+    type: type.trim().toLowerCase(),
+    text: Buffer.concat(chunks).toString('utf8'),
+  };
 };

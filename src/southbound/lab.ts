@@ -14,12 +14,14 @@ const maxBytes = 4 * 1024 * 1024;
 
 /**
  * Simulated devices. Each keeps its running configuration in a file of its own in the folder (mode 0600), written whole
- * and to the disk before a change is answered. A configuration with a line that the device does not know changes nothing:
+ * and to the disk before a change is answered. A configuration with a line that the device does not know changes
+ * nothing:
  * status 422. `options.replace: true` replaces the configuration instead of merging into it. One `apply` at a time per
  * device, please.
  */
 export const labAdapter = ({ name, made, folder, now = Date.now }: Lab): DeviceAdapter => {
-  const fileOf = (device: Device): string => join(folder, `${hash('sha256', JSON.stringify([name, made, device.name]), 'hex').slice(0, 32)}.cfg`);
+  const fileOf = (device: Device): string =>
+    join(folder, `${hash('sha256', JSON.stringify([name, made, device.name]), 'hex').slice(0, 32)}.cfg`);
 
   const running = async (device: Device) => {
     const text = await readFile(fileOf(device), 'utf8').catch((error: NodeJS.ErrnoException) => {
@@ -43,19 +45,32 @@ export const labAdapter = ({ name, made, folder, now = Date.now }: Lab): DeviceA
       signal.throwIfAborted();
       const { sections, refused } = parse(config);
       if (refused.length > 0) {
-        const errors = refused.slice(0, 20).map(({ line, text }) => ({ line, text: text.slice(0, 200), message: '% Invalid input detected' }));
-        return answer(422, { device: device.name, status: 'error', message: `${refused.length} lines were refused; nothing was changed`, errors });
+        const errors = refused
+          .slice(0, 20)
+          .map(({ line, text }) => ({ line, text: text.slice(0, 200), message: '% Invalid input detected' }));
+        return answer(422, {
+          device: device.name,
+          status: 'error',
+          message: `${refused.length} lines were refused; nothing was changed`,
+          errors,
+        });
       }
       const before = await running(device);
       const after = merge(options.replace === true ? [] : before, sections);
       const text = print(after);
-      if (Buffer.byteLength(text) > maxBytes) return answer(413, { device: device.name, status: 'error', message: 'The device has no room for it; nothing was changed' });
+      if (Buffer.byteLength(text) > maxBytes)
+        return answer(413, {
+          device: device.name,
+          status: 'error',
+          message: 'The device has no room for it; nothing was changed',
+        });
       const changed = text !== print(before);
       if (changed) await keep(device, text);
       return answer(200, { device: device.name, status: 'success', changed });
     },
     configuration: async (device) => print(await running(device)),
-    run: async (device, command) => answerTo(command, { device, sections: await running(device), up: Math.max(0, now() - Date.parse(made)) }),
+    run: async (device, command) =>
+      answerTo(command, { device, sections: await running(device), up: Math.max(0, now() - Date.parse(made)) }),
   };
 };
 
@@ -74,7 +89,11 @@ const writeDurably = async (folder: string, file: string, text: string): Promise
   await onDisk(folder, 'r', async () => undefined);
 };
 
-const onDisk = async (path: string, flags: string, write: (handle: Awaited<ReturnType<typeof open>>) => Promise<void>): Promise<void> => {
+const onDisk = async (
+  path: string,
+  flags: string,
+  write: (handle: Awaited<ReturnType<typeof open>>) => Promise<void>,
+): Promise<void> => {
   const handle = await open(path, flags, 0o600);
   try {
     await write(handle);

@@ -7,18 +7,90 @@ export type Section = { readonly line: string; readonly within: readonly Section
 export type RefusedLine = { readonly line: number; readonly text: string };
 
 const topLevel = new Set([
-  'aaa', 'access-list', 'archive', 'arp', 'banner', 'boot', 'cdp', 'class-map', 'clock', 'control-plane', 'crypto', 'daemon', 'default', 'dns', 'enable', 'errdisable',
-  'event', 'hostname', 'interface', 'ip', 'ipv6', 'key', 'license', 'line', 'lldp', 'logging', 'mac', 'management', 'monitor', 'ntp', 'platform', 'policy-map', 'port-channel',
-  'qos', 'radius', 'radius-server', 'redundancy', 'route-map', 'router', 'service', 'snmp-server', 'spanning-tree', 'tacacs', 'tacacs-server', 'track', 'transceiver',
-  'username', 'version', 'vlan', 'vrf', 'vtp',
+  'aaa',
+  'access-list',
+  'archive',
+  'arp',
+  'banner',
+  'boot',
+  'cdp',
+  'class-map',
+  'clock',
+  'control-plane',
+  'crypto',
+  'daemon',
+  'default',
+  'dns',
+  'enable',
+  'errdisable',
+  'event',
+  'hostname',
+  'interface',
+  'ip',
+  'ipv6',
+  'key',
+  'license',
+  'line',
+  'lldp',
+  'logging',
+  'mac',
+  'management',
+  'monitor',
+  'ntp',
+  'platform',
+  'policy-map',
+  'port-channel',
+  'qos',
+  'radius',
+  'radius-server',
+  'redundancy',
+  'route-map',
+  'router',
+  'service',
+  'snmp-server',
+  'spanning-tree',
+  'tacacs',
+  'tacacs-server',
+  'track',
+  'transceiver',
+  'username',
+  'version',
+  'vlan',
+  'vrf',
+  'vtp',
 ]);
-const modes = new Set(['aaa', 'archive', 'class-map', 'control-plane', 'crypto', 'daemon', 'event', 'interface', 'ip', 'key', 'line', 'management', 'policy-map', 'radius', 'route-map', 'router', 'tacacs', 'track', 'vlan', 'vrf']);
+const modes = new Set([
+  'aaa',
+  'archive',
+  'class-map',
+  'control-plane',
+  'crypto',
+  'daemon',
+  'event',
+  'interface',
+  'ip',
+  'key',
+  'line',
+  'management',
+  'policy-map',
+  'radius',
+  'route-map',
+  'router',
+  'tacacs',
+  'track',
+  'vlan',
+  'vrf',
+]);
 const skipped = new Set(['end', 'exit', 'configure', 'conf', 'write']);
 
 const first = (line: string): string => line.replace(/^no /, '').split(' ', 1)[0]!;
 
-/** Reads a text as a device does: a line belongs to the mode above it if it is indented, or if it means nothing outside. */
-export const parse = (text: string): { readonly sections: readonly Section[]; readonly refused: readonly RefusedLine[] } => {
+/**
+ * Reads a text as a device does: a line belongs to the mode above it if it is indented, or if it means nothing outside.
+ */
+export const parse = (
+  text: string,
+): { readonly sections: readonly Section[]; readonly refused: readonly RefusedLine[] } => {
   const sections: { line: string; within: Section[] }[] = [];
   const refused: RefusedLine[] = [];
   let inMode = false;
@@ -42,14 +114,18 @@ export const parse = (text: string): { readonly sections: readonly Section[]; re
 // Lines of which there is one: a further one takes the place of the former.
 const single = [
   /^(hostname|description|ip address|mtu|bandwidth|speed|duplex|encapsulation|switchport mode|switchport access vlan|snmp-server location|snmp-server contact|clock timezone|ip domain name|enable secret|router-id|name|version)(?= )/,
-  /^banner \S+/, /^username \S+/, /^neighbor \S+ \S+/,
+  /^banner \S+/,
+  /^username \S+/,
+  /^neighbor \S+ \S+/,
 ];
-const placeOf = (line: string): string => single.map((form) => form.exec(line)?.[0]).find((place) => place !== undefined) ?? line;
+const placeOf = (line: string): string =>
+  single.map((form) => form.exec(line)?.[0]).find((place) => place !== undefined) ?? line;
 
 /** The line by its first words, at most so many. */
 const prefixesOf = (line: string): readonly string[] => {
   const prefixes: string[] = [];
-  for (let at = line.indexOf(' '); at > 0 && prefixes.length < mostWords; at = line.indexOf(' ', at + 1)) prefixes.push(line.slice(0, at));
+  for (let at = line.indexOf(' '); at > 0 && prefixes.length < mostWords; at = line.indexOf(' ', at + 1))
+    prefixes.push(line.slice(0, at));
   return [...prefixes, line];
 };
 const mostWords = 8;
@@ -80,4 +156,11 @@ export const merge = (running: readonly Section[], changes: readonly Section[]):
 
 /** The text as a device prints it. */
 export const print = (sections: readonly Section[]): string =>
-  ['!', ...sections.flatMap(({ line, within }) => (within.length > 0 ? [line, ...within.map((one) => ` ${one.line}`), '!'] : [line])), 'end', ''].join('\n');
+  [
+    '!',
+    ...sections.flatMap(({ line, within }) =>
+      within.length > 0 ? [line, ...within.map((one) => ` ${one.line}`), '!'] : [line],
+    ),
+    'end',
+    '',
+  ].join('\n');

@@ -10,7 +10,9 @@ export type Allowed = { readonly hosts: ReadonlySet<string>; readonly addresses:
 /** A way out that leads where it may not. The message says where, and how it may be allowed. */
 export class OutboundRefused extends Error {
   constructor(host: string, address: string) {
-    super(`Ways out do not lead to ${host}${host === address ? '' : ` (${address})`}: it is loopback, link-local, this machine or a store of this service, and OUTBOUND_ALLOW does not name it`);
+    super(
+      `Ways out do not lead to ${host}${host === address ? '' : ` (${address})`}: it is loopback, link-local, this machine or a store of this service, and OUTBOUND_ALLOW does not name it`,
+    );
     this.name = 'OutboundRefused';
   }
 }
@@ -27,10 +29,16 @@ type Needs = {
   readonly own?: () => readonly string[];
 };
 
-const interfaceAddresses = (): readonly string[] => Object.values(networkInterfaces()).flatMap((some = []) => some.map(({ address }) => address));
+const interfaceAddresses = (): readonly string[] =>
+  Object.values(networkInterfaces()).flatMap((some = []) => some.map(({ address }) => address));
 
 /** Guards the ways out: device adapters and webhooks. */
-export const outbound = ({ allowed, stores, resolve = (host) => lookup(host, { all: true }), own = interfaceAddresses }: Needs) => {
+export const outbound = ({
+  allowed,
+  stores,
+  resolve = (host) => lookup(host, { all: true }),
+  own = interfaceAddresses,
+}: Needs) => {
   const addressesOf = async (host: string): Promise<readonly LookupAddress[]> => {
     const family = isIP(host);
     return family ? [{ address: host, family }] : resolve(host);
@@ -44,14 +52,16 @@ export const outbound = ({ allowed, stores, resolve = (host) => lookup(host, { a
 
   return {
     /**
-     * The addresses of a host (IPv6 without brackets) that may be connected to; throws `OutboundRefused` if there is none.
+     * The addresses of a host (IPv6 without brackets) that may be connected to; throws `OutboundRefused` if there is
+     * none.
      * Connect to these (`pinned`) and not to the name again: it may mean something else the next time.
      */
     addresses: async (host: string): Promise<readonly LookupAddress[]> => {
       const found = await addressesOf(host);
       if (allowed.hosts.has(host.toLowerCase())) return found;
       const ours = await kept();
-      const refused = (form: string): boolean => (within(local, form) || ours.has(form)) && !within(allowed.addresses, form);
+      const refused = (form: string): boolean =>
+        (within(local, form) || ours.has(form)) && !within(allowed.addresses, form);
       const good = found.filter(({ address }) => {
         const [plain = '', ...carried] = formsOf(address);
         return within(allowed.addresses, plain) || ![plain, ...carried].some(refused);
@@ -65,7 +75,9 @@ export const outbound = ({ allowed, stores, resolve = (host) => lookup(host, { a
 export type Outbound = ReturnType<typeof outbound>;
 
 /** What Node's sockets take to connect to these addresses whatever name they are told. */
-export const pinned = (addresses: readonly LookupAddress[]): LookupFunction => (_, options, callback) => {
-  if (options.all) callback(null, [...addresses]);
-  else callback(null, addresses[0]!.address, addresses[0]!.family);
-};
+export const pinned =
+  (addresses: readonly LookupAddress[]): LookupFunction =>
+  (_, options, callback) => {
+    if (options.all) callback(null, [...addresses]);
+    else callback(null, addresses[0]!.address, addresses[0]!.family);
+  };

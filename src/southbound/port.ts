@@ -2,7 +2,12 @@ import type { Outcome } from '../domain/agent-session-manager/agentSessionSchema
 import type { Sealed } from '../domain/engine/sealed.ts';
 
 /** A device as its adapter lists it. */
-export type Device = { readonly name: string; readonly host?: string; readonly port?: number; readonly ostype?: string };
+export type Device = {
+  readonly name: string;
+  readonly host?: string;
+  readonly port?: number;
+  readonly ostype?: string;
+};
 
 /**
  * What the southbound system answered: its status (of HTTP, or the nearest to it) and its body as JSON text: unchanged
@@ -17,7 +22,12 @@ export type AdapterAnswer = { readonly status: number; readonly text: string };
  */
 export type DeviceAdapter = {
   /** Applies a configuration text. An answer that is no success is an answer, not an error. */
-  apply(device: Device, config: string, options: Readonly<Record<string, unknown>>, signal: AbortSignal): Promise<AdapterAnswer>;
+  apply(
+    device: Device,
+    config: string,
+    options: Readonly<Record<string, unknown>>,
+    signal: AbortSignal,
+  ): Promise<AdapterAnswer>;
   /** The running configuration. */
   configuration(device: Device, signal: AbortSignal): Promise<string>;
   /** What the device prints for a command. */
@@ -26,7 +36,12 @@ export type DeviceAdapter = {
 
 /** Calls of devices. */
 export type DeviceCalls = {
-  apply(adapter: string, device: Device, config: string, options: Readonly<Record<string, unknown>>): Promise<AdapterAnswer>;
+  apply(
+    adapter: string,
+    device: Device,
+    config: string,
+    options: Readonly<Record<string, unknown>>,
+  ): Promise<AdapterAnswer>;
   configuration(device: string): Promise<string>;
   /** What the device prints for a command; `adapter_failed` with `metadata.adapter` when it cannot be had. */
   run(device: string, command: string): Promise<string>;
@@ -49,7 +64,8 @@ export type Rendering = { readonly account: string; readonly signal: AbortSignal
 
 /**
  * The template engine: Jinja2. Runs outside the event loop, bounded in time, memory, steps and output. A template that
- * does not parse or render: `Refusal('unprocessable')` whose fault has `line` and the reason. Variables may have the marks of
+ * does not parse or render: `Refusal('unprocessable')` whose fault has `line` and the reason. Variables may have the
+ * marks of
  * domain/engine/exactJson.ts. Too many that wait: `Refusal('limited')`. Throws the signal's reason when that ends it.
  */
 export type Renderer = {

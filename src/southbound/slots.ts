@@ -4,24 +4,37 @@ export class Busy extends Error {}
 /** One that waits: it is let go on, or refused. */
 export type Waiting = { readonly go: () => void; readonly refuse: (error: unknown) => void };
 
-/** Waits at the end of the line; leaves it with the signal's reason if that comes first. Who lets one go takes it out of the line. */
-export const waitInLine = (line: Waiting[], signal: AbortSignal): Promise<void> => new Promise((resolve, reject) => {
-  const done = (): void => signal.removeEventListener('abort', leave);
-  const one: Waiting = {
-    go: () => { done(); resolve(); },
-    refuse: (error) => { done(); reject(error); },
-  };
-  const leave = (): void => {
-    line.splice(line.indexOf(one), 1);
-    reject(signal.reason);
-  };
-  signal.addEventListener('abort', leave, { once: true });
-  line.push(one);
-});
+/**
+ * Waits at the end of the line; leaves it with the signal's reason if that comes first. Who lets one go takes it out of
+ * the line.
+ */
+export const waitInLine = (line: Waiting[], signal: AbortSignal): Promise<void> =>
+  new Promise((resolve, reject) => {
+    const done = (): void => signal.removeEventListener('abort', leave);
+    const one: Waiting = {
+      go: () => {
+        done();
+        resolve();
+      },
+      refuse: (error) => {
+        done();
+        reject(error);
+      },
+    };
+    const leave = (): void => {
+      line.splice(line.indexOf(one), 1);
+      reject(signal.reason);
+    };
+    signal.addEventListener('abort', leave, { once: true });
+    line.push(one);
+  });
 
 type Line = { running: number; readonly waiting: Waiting[] };
 
-/** Lets so many at once through per key, in the order of asking; throws `Busy` beyond `longest` in line, the signal's reason if that comes first. */
+/**
+ * Lets so many at once through per key, in the order of asking; throws `Busy` beyond `longest` in line, the signal's
+ * reason if that comes first.
+ */
 export const slots = (most: number, longest: number) => {
   const lines = new Map<string, Line>();
 

@@ -14,11 +14,18 @@ const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 const complaint = /^\s*(?:%|error:|syntax error|invalid (?:command|input)|unknown command)/im;
 
 /**
- * Devices with a CLI over SSH, one connection per call. A configuration is sent line by line; at the first line that the
+ * Devices with a CLI over SSH, one connection per call. A configuration is sent line by line; at the first line that
+ * the
  * device complains of the rest is not sent, and the answer is 422 with that line and what the device printed.
  */
 export const sshAdapter = (name: string, properties: SshProperties, guard: Outbound): DeviceAdapter => {
-  const { prompt = '#>$%', setup = ['terminal length 0'], enter = ['configure terminal'], leave = ['end'], show = 'show running-config' } = properties;
+  const {
+    prompt = '#>$%',
+    setup = ['terminal length 0'],
+    enter = ['configure terminal'],
+    leave = ['end'],
+    show = 'show running-config',
+  } = properties;
 
   const session = async <T>(device: Device, signal: AbortSignal, work: (cli: Cli) => Promise<T>): Promise<T> => {
     try {
@@ -45,19 +52,30 @@ export const sshAdapter = (name: string, properties: SshProperties, guard: Outbo
 
   return {
     apply: async (device, config, _, signal) => {
-      if (controls.test(config)) throw new Refusal('invalid', 'A configuration has no control characters beside tabs and line ends', { path: '/config/config' });
+      if (controls.test(config))
+        throw new Refusal('invalid', 'A configuration has no control characters beside tabs and line ends', {
+          path: '/config/config',
+        });
       return session(device, signal, async (cli) => {
         const opened = await sendAll(cli, enter);
-        const sent = opened.refused ? opened : await sendAll(cli, cliLines(config).filter((line) => !line.trimStart().startsWith('!')));
+        const sent = opened.refused
+          ? opened
+          : await sendAll(
+              cli,
+              cliLines(config).filter((line) => !line.trimStart().startsWith('!')),
+            );
         const closed = await sendAll(cli, leave);
         const failed = sent.refused ? sent : closed.refused ? closed : undefined;
-        const body = failed ? { device: device.name, status: 'error', ...failed } : { device: device.name, status: 'success', output: sent.output };
+        const body = failed
+          ? { device: device.name, status: 'error', ...failed }
+          : { device: device.name, status: 'success', output: sent.output };
         return { status: failed ? 422 : 200, text: JSON.stringify(body) };
       });
     },
     configuration: (device, signal) => session(device, signal, (cli) => cli.run(show)),
     run: async (device, command, signal) => {
-      if (controls.test(command) || /[\r\n]/.test(command)) throw new Refusal('invalid', 'A command is one line without control characters');
+      if (controls.test(command) || /[\r\n]/.test(command))
+        throw new Refusal('invalid', 'A command is one line without control characters');
       return session(device, signal, (cli) => cli.run(command));
     },
   };

@@ -13,10 +13,18 @@ export class SshFailure extends Error {}
 const overhead = 1024 * 1024;
 
 /**
- * Opens a shell on the device, does the work with it and closes everything, whatever happens. Throws `SshFailure`, or what
+ * Opens a shell on the device, does the work with it and closes everything, whatever happens. Throws `SshFailure`, or
+ * what
  * the work throws. The device's host key is checked before anything is told to it.
  */
-export const withShell = async <T>(device: Device, properties: SshProperties, guard: Outbound, maxBytes: number, signal: AbortSignal, work: (shell: ClientChannel) => Promise<T>): Promise<T> => {
+export const withShell = async <T>(
+  device: Device,
+  properties: SshProperties,
+  guard: Outbound,
+  maxBytes: number,
+  signal: AbortSignal,
+  work: (shell: ClientChannel) => Promise<T>,
+): Promise<T> => {
   const { username, password, privateKey, passphrase } = properties;
   const key = privateKey === undefined ? undefined : ssh2.utils.parseKey(privateKey, passphrase);
   if (key instanceof Error) throw new SshFailure('the private key cannot be read, or its passphrase is wrong');
@@ -30,8 +38,12 @@ export const withShell = async <T>(device: Device, properties: SshProperties, gu
   let tooMuch = false;
   // The first thing that goes wrong ends the work, whatever it waits for.
   const broken = new Promise<never>((_, reject) => {
-    client.on('error', (error) => reject(tooMuch ? new SshFailure('there is too much output') : failureOf(error, shown, wanted)));
-    client.on('keyboard-interactive', (_name, _text, _language, prompts, answer) => answer(prompts.map(() => password ?? '')));
+    client.on('error', (error) =>
+      reject(tooMuch ? new SshFailure('there is too much output') : failureOf(error, shown, wanted)),
+    );
+    client.on('keyboard-interactive', (_name, _text, _language, prompts, answer) =>
+      answer(prompts.map(() => password ?? '')),
+    );
     client.on('close', () => reject(new SshFailure(tooMuch ? 'there is too much output' : 'the connection broke off')));
   });
   broken.catch(() => undefined);
@@ -40,10 +52,17 @@ export const withShell = async <T>(device: Device, properties: SshProperties, gu
   try {
     const addresses = await abortable(guard.addresses(host), signal);
     socket = connect({ host, port, lookup: pinned(addresses) });
-    const ready = new Promise<void>((resolve) => { client.on('ready', resolve); });
+    const ready = new Promise<void>((resolve) => {
+      client.on('ready', resolve);
+    });
     client.connect({
-      sock: socket, username, readyTimeout: 0, keepaliveInterval: 0,
-      ...(password !== undefined && { password, tryKeyboard: true }), ...(privateKey !== undefined && { privateKey }), ...(passphrase !== undefined && { passphrase }),
+      sock: socket,
+      username,
+      readyTimeout: 0,
+      keepaliveInterval: 0,
+      ...(password !== undefined && { password, tryKeyboard: true }),
+      ...(privateKey !== undefined && { privateKey }),
+      ...(passphrase !== undefined && { passphrase }),
       authHandler: privateKey === undefined ? ['password', 'keyboard-interactive'] : ['publickey'],
       algorithms: { compress: ['none'] },
       hostVerifier: (offered: Buffer) => {
@@ -58,11 +77,15 @@ export const withShell = async <T>(device: Device, properties: SshProperties, gu
       bytes.destroy();
     });
     await orBroken(ready);
-    const shell = await orBroken(shellOf(client, { term: 'dumb', cols: 511, rows: 1000 }).catch(() => shellOf(client, false)));
+    const shell = await orBroken(
+      shellOf(client, { term: 'dumb', cols: 511, rows: 1000 }).catch(() => shellOf(client, false)),
+    );
     return await orBroken(work(shell));
   } catch (error) {
     if (signal.aborted) throw new SshFailure(reasonOf(signal.reason));
-    const known = error instanceof SshFailure || !((error as NodeJS.ErrnoException).code !== undefined || error instanceof OutboundRefused);
+    const known =
+      error instanceof SshFailure ||
+      !((error as NodeJS.ErrnoException).code !== undefined || error instanceof OutboundRefused);
     throw known ? error : new SshFailure(reasonOf(error));
   } finally {
     client.end();
@@ -71,17 +94,25 @@ export const withShell = async <T>(device: Device, properties: SshProperties, gu
   }
 };
 
-const shellOf = (client: ssh2.Client, terminal: PseudoTtyOptions | false): Promise<ClientChannel> => new Promise((resolve, reject) => {
-  try {
-    client.shell(terminal, (error, channel) => (error ? reject(new SshFailure('the device gives no shell')) : resolve(channel)));
-  } catch {
-    // ssh2 throws when the connection has ended meanwhile.
-    reject(new SshFailure('the connection broke off'));
-  }
-});
+const shellOf = (client: ssh2.Client, terminal: PseudoTtyOptions | false): Promise<ClientChannel> =>
+  new Promise((resolve, reject) => {
+    try {
+      client.shell(terminal, (error, channel) =>
+        error ? reject(new SshFailure('the device gives no shell')) : resolve(channel),
+      );
+    } catch {
+      // ssh2 throws when the connection has ended meanwhile.
+      reject(new SshFailure('the connection broke off'));
+    }
+  });
 
-const failureOf = (error: Error & { readonly level?: string; readonly code?: string }, shown: string | undefined, wanted: string): SshFailure => {
-  if (shown !== undefined && shown !== wanted.replace(/=+$/, '')) return new SshFailure(`the host key is ${shown}, which is not the one that is pinned`);
+const failureOf = (
+  error: Error & { readonly level?: string; readonly code?: string },
+  shown: string | undefined,
+  wanted: string,
+): SshFailure => {
+  if (shown !== undefined && shown !== wanted.replace(/=+$/, ''))
+    return new SshFailure(`the host key is ${shown}, which is not the one that is pinned`);
   if (error.level === 'client-authentication') return new SshFailure('the device does not accept the credentials');
   if (error.code !== undefined) return new SshFailure(reasonOf(error));
   return new SshFailure('the device does not speak SSH as it should');

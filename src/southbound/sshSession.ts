@@ -8,7 +8,8 @@ export type Cli = {
 };
 
 // Escape sequences of terminals, and what they leave of a line.
-const escapes = /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -/]*[0-~])|[\u0000\u0007\u0008]/g;
+const escapes =
+  /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -/]*[0-~])|[\u0000\u0007\u0008]/g;
 // A device shortens its name in the prompts of its modes.
 const leastName = 16;
 // Whatever comes in whatever pieces, little of it is looked at again.
@@ -16,8 +17,10 @@ const longestPrompt = 1000;
 const echoedWithin = 32_768;
 
 /**
- * Makes a CLI of a shell. A prompt is recognised by showing up again after an empty line is sent; later ones by the same
- * begin, whatever the mode, after the echo of the command. `ends` are the characters that prompts end with. Throws `SshFailure` beyond `maxBytes`.
+ * Makes a CLI of a shell. A prompt is recognised by showing up again after an empty line is sent; later ones by the
+ * same
+ * begin, whatever the mode, after the echo of the command. `ends` are the characters that prompts end with. Throws
+ * `SshFailure` beyond `maxBytes`.
  */
 export const cliOf = async (shell: ClientChannel, ends: string, maxBytes: number): Promise<Cli> => {
   let parts: string[] = [];
@@ -28,7 +31,10 @@ export const cliOf = async (shell: ClientChannel, ends: string, maxBytes: number
   let fault: Error | undefined;
   const names: string[] = [];
 
-  const stop = (error: Error) => { fault ??= error; wake(); };
+  const stop = (error: Error) => {
+    fault ??= error;
+    wake();
+  };
   shell.setEncoding('utf8');
   shell.on('data', (chunk: string) => {
     if ((size += chunk.length) > maxBytes) return stop(new SshFailure('there is too much output'));
@@ -48,7 +54,9 @@ export const cliOf = async (shell: ClientChannel, ends: string, maxBytes: number
   const until = async (there: () => boolean): Promise<void> => {
     while (!there()) {
       if (fault) throw fault;
-      await new Promise<void>((resolve) => { wake = resolve; });
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
     }
   };
   const send = (command: string): void => {
@@ -58,7 +66,7 @@ export const cliOf = async (shell: ClientChannel, ends: string, maxBytes: number
   };
 
   await until(prompting);
-  for (let seen = ''; lastLine() !== seen;) {
+  for (let seen = ''; lastLine() !== seen; ) {
     seen = lastLine();
     send('');
     await until(prompting);
@@ -74,9 +82,14 @@ export const cliOf = async (shell: ClientChannel, ends: string, maxBytes: number
       let echo = -1;
       await until(() => {
         if (echo < 0) echo = echoEnd(head, command);
-        return echo >= 0 && head.indexOf('\n', echo) >= 0 && prompting() && names.some((name) => lastLine().startsWith(name));
+        return (
+          echo >= 0 && head.indexOf('\n', echo) >= 0 && prompting() && names.some((name) => lastLine().startsWith(name))
+        );
       });
-      return cleaned(parts.join('').slice(head.indexOf('\n', echo) + 1)).split('\n').slice(0, -1).join('\n');
+      return cleaned(parts.join('').slice(head.indexOf('\n', echo) + 1))
+        .split('\n')
+        .slice(0, -1)
+        .join('\n');
     },
   };
 };

@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
 
 // Versions after 00 may have more at the end; ff is none.
-const form = /^(?!ff)(?<version>[0-9a-f]{2})-(?<trace>(?!0{32})[0-9a-f]{32})-(?<parent>(?!0{16})[0-9a-f]{16})-(?<flags>[0-9a-f]{2})(?<more>-.*)?$/;
+const form =
+  /^(?!ff)(?<version>[0-9a-f]{2})-(?<trace>(?!0{32})[0-9a-f]{32})-(?<parent>(?!0{16})[0-9a-f]{16})-(?<flags>[0-9a-f]{2})(?<more>-.*)?$/;
 
 /** A `traceparent` as W3C Trace Context has it; undefined for anything else, which counts as not sent. */
 export const traceparentOf = (header: string): string | undefined => {

@@ -18,11 +18,13 @@ const answerIn = (text: string): AgentAnswer => {
   try {
     body = JSON.parse(text);
   } catch {
-    return failed('The agent\'s answer is not JSON');
+    return failed("The agent's answer is not JSON");
   }
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return failed('The agent\'s answer is not an object');
+  if (typeof body !== 'object' || body === null || Array.isArray(body))
+    return failed("The agent's answer is not an object");
   const { status, lastMessage } = body as Readonly<Record<string, unknown>>;
-  if (lastMessage !== undefined && lastMessage !== null && typeof lastMessage !== 'string') return failed('The lastMessage of the agent\'s answer is not a text');
+  if (lastMessage !== undefined && lastMessage !== null && typeof lastMessage !== 'string')
+    return failed("The lastMessage of the agent's answer is not a text");
   return {
     ...(outcomes.includes(status) && { status: status as Outcome }),
     ...(typeof lastMessage === 'string' && { lastMessage }),
@@ -30,22 +32,35 @@ const answerIn = (text: string): AgentAnswer => {
 };
 
 /** Webhooks over HTTP. An answer that repeats secrets that were sent is kept without them. */
-export const httpWebhook = (guard: Outbound, unseal: (sealed: Sealed) => string): Webhook => async ({ url, headers = {}, sessionId, agent, inputs, traceparent }, signal) => {
-  const secrets: string[] = [];
-  const open = (sealed: Sealed): string => {
-    const secret = unseal(sealed);
-    secrets.push(secret);
-    return secret;
+export const httpWebhook =
+  (guard: Outbound, unseal: (sealed: Sealed) => string): Webhook =>
+  async ({ url, headers = {}, sessionId, agent, inputs, traceparent }, signal) => {
+    const secrets: string[] = [];
+    const open = (sealed: Sealed): string => {
+      const secret = unseal(sealed);
+      secrets.push(secret);
+      return secret;
+    };
+    const body = { sessionId, agent, inputs: openSecrets(inputs, open) };
+    const opened = openSecrets(headers, open) as Readonly<Record<string, string>>;
+    try {
+      const { status, text } = await httpCall(guard, {
+        method: 'POST',
+        url,
+        headers: opened,
+        traceparent,
+        body,
+        signal,
+        maxBytes,
+      });
+      if (status < 200 || status > 299) return failed(`The agent answered with status ${status}`);
+      const { lastMessage, ...answer } = answerIn(text);
+      return {
+        ...answer,
+        ...(lastMessage !== undefined && { lastMessage: asMessage(redacted(lastMessage, secrets)) }),
+      };
+    } catch (error) {
+      signal.throwIfAborted();
+      return failed(`The agent could not be called: ${reasonOf(error)}`);
+    }
   };
-  const body = { sessionId, agent, inputs: openSecrets(inputs, open) };
-  const opened = openSecrets(headers, open) as Readonly<Record<string, string>>;
-  try {
-    const { status, text } = await httpCall(guard, { method: 'POST', url, headers: opened, traceparent, body, signal, maxBytes });
-    if (status < 200 || status > 299) return failed(`The agent answered with status ${status}`);
-    const { lastMessage, ...answer } = answerIn(text);
-    return { ...answer, ...(lastMessage !== undefined && { lastMessage: asMessage(redacted(lastMessage, secrets)) }) };
-  } catch (error) {
-    signal.throwIfAborted();
-    return failed(`The agent could not be called: ${reasonOf(error)}`);
-  }
-};

@@ -46,7 +46,9 @@ export const appender = (to: Pick<CopyEnd, 'append'>, own: Own) => {
   const flush = async (): Promise<void> => {
     const [first] = pending;
     if (!first) return;
-    await append(pending).catch((error: unknown) => { throw stoppedAt(first, error, own); });
+    await append(pending).catch((error: unknown) => {
+      throw stoppedAt(first, error, own);
+    });
     pending = [];
     size = 0;
   };

@@ -7,7 +7,9 @@ import type { EventStore, Filter, StoredEvent } from './port.ts';
 export type Kind = 'event' | 'metadata' | 'tombstone';
 
 const typesOf: Readonly<Record<Kind, Filter | undefined>> = {
-  event: undefined, metadata: [metadataType], tombstone: [tombstoneType],
+  event: undefined,
+  metadata: [metadataType],
+  tombstone: [tombstoneType],
 };
 
 type Readable = Pick<EventStore, 'readAll'>;
@@ -26,7 +28,10 @@ export type Choice = {
 const isOfLog = (stream: string): boolean => stream === identityStream || stream.startsWith('checkpoint-');
 
 /** Undefined for what is not copied. Nobody deletes streams of the platform's own or hides what is in them. */
-const kindOf = ({ stream, type }: StoredEvent, { own, skipped, leftOut = () => undefined }: Choice): Kind | undefined => {
+const kindOf = (
+  { stream, type }: StoredEvent,
+  { own, skipped, leftOut = () => undefined }: Choice,
+): Kind | undefined => {
   const isMetadata = isMetastream(stream) && type === metadataType;
   const named = isMetadata ? stream.slice(2) : stream;
   if (named.startsWith('$') || isOfLog(named)) return undefined;
@@ -68,21 +73,29 @@ export const incompleteStreams = async (store: Readable, own: Choice['own']): Pr
 // All that EventStoreDB keeps of a content type is whether it is this one.
 const json = 'application/json';
 
-/** Data and metadata as all logs show them: streams of tools hold bytes, and not every log keeps when they were stored. */
+/**
+ * Data and metadata as all logs show them: streams of tools hold bytes, and not every log keeps when they were stored.
+ */
 const canonical = (event: StoredEvent, own: Choice['own']): Pick<StoredEvent, 'data' | 'metadata'> => {
   const foreign = unwrapForeign(event);
   if (!foreign && own(event.stream)) return event;
-  const { contentType, data, metadata } = foreign
-    ?? { contentType: json, data: Buffer.from(event.data), metadata: Buffer.from(event.metadata) };
+  const { contentType, data, metadata } = foreign ?? {
+    contentType: json,
+    data: Buffer.from(event.data),
+    metadata: Buffer.from(event.metadata),
+  };
   const kept = contentType === json ? json : 'application/octet-stream';
   return wrapForeign({ ...event, data, metadata, contentType: kept, created: new Date(0) });
 };
 
 /** An event as it must be in both logs. */
-export type Shown = Readonly<Record<'stream' | 'revision' | 'id' | 'type' | 'data' | 'metadata', string | number | null>>;
+export type Shown = Readonly<
+  Record<'stream' | 'revision' | 'id' | 'type' | 'data' | 'metadata', string | number | null>
+>;
 
 /**
- * The end of a stream is nothing but its name, and metadata have no revision: EventStoreDB writes the one itself, and keeps
+ * The end of a stream is nothing but its name, and metadata have no revision: EventStoreDB writes the one itself, and
+ * keeps
  * only the newest of the other.
  */
 export const shown = (event: StoredEvent, own: Choice['own']): Shown => {

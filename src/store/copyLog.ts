@@ -13,7 +13,8 @@ export type Progress = {
 };
 
 /**
- * Number of events, and SHA-256 in hex over one line per event in order, as `shown`: JSON of [stream, revision, id, type,
+ * Number of events, and SHA-256 in hex over one line per event in order, as `shown`: JSON of [stream, revision, id,
+ * type,
  * data, metadata].
  */
 export type Content = { readonly events: number; readonly digest: string };
@@ -51,15 +52,23 @@ type Needs = {
 const reactions = 'reactions';
 
 /** An event of the source and the target's own, if there is one; as they are, and as both logs show them. */
-type Pair = { readonly event: StoredEvent; readonly there?: StoredEvent; readonly seen: Shown; readonly seenThere?: Shown };
+type Pair = {
+  readonly event: StoredEvent;
+  readonly there?: StoredEvent;
+  readonly seen: Shown;
+  readonly seenThere?: Shown;
+};
 
 type Ends = Pick<Needs, 'from' | 'to' | 'signal'>;
 
-/** The events of the source, each with the target's own. An Error names the first place where the target has something else. */
+/**
+ * The events of the source, each with the target's own. An Error names the first place where the target has something
+ * else.
+ */
 const sideBySide = async function* ({ from, to, signal }: Ends, choice: Choice, kind?: Kind): AsyncGenerator<Pair> {
   const { own, skipped } = choice;
   const theirs = content(to, { own, skipped }, kind);
-  const next = async () => (await theirs.next() as IteratorResult<StoredEvent, undefined>).value;
+  const next = async () => ((await theirs.next()) as IteratorResult<StoredEvent, undefined>).value;
   try {
     for await (const event of content(from, choice, kind)) {
       signal.throwIfAborted();
@@ -71,8 +80,10 @@ const sideBySide = async function* ({ from, to, signal }: Ends, choice: Choice, 
       const seenThere = shown(there, own);
       const different = differences(seen, seenThere).join(', ');
       if (different) {
-        throw new Error('The target is not a copy of the source: '
-          + `at its ${place(there)}, where the source has ${place(event)}, it differs in ${different}`);
+        throw new Error(
+          'The target is not a copy of the source: ' +
+            `at its ${place(there)}, where the source has ${place(event)}, it differs in ${different}`,
+        );
       }
       yield { event, there, seen, seenThere };
     }
@@ -97,8 +108,10 @@ const digester = () => {
 };
 
 /**
- * Copies a log that nobody uses into another, event by event in the order of the log: streams, revisions, ids, types and
- * bytes stay, and so do times and hash links. It walks both from the beginning, so it needs no notes: what the target has
+ * Copies a log that nobody uses into another, event by event in the order of the log: streams, revisions, ids, types
+ * and
+ * bytes stay, and so do times and hash links. It walks both from the beginning, so it needs no notes: what the target
+ * has
  * already must be what the source begins with (else nothing is written), and a copy that was stopped or killed goes on
  * where it ended. A second walk over both verifies; only then the target is told how far reactions were carried out.
  * Ends with an Error that names the place of what is wrong.
@@ -124,7 +137,7 @@ export const copyLog = async ({ from, to, own, skipIncomplete = false, signal, t
     told({ step: there ? 'comparing' : 'copying', position: event.position, head, events: found + copied });
   }
   await flush();
-  const set = await settings?.copy() ?? { found: 0, copied: 0 };
+  const set = (await settings?.copy()) ?? { found: 0, copied: 0 };
 
   const carriedOut = await from.checkpoint(reactions);
   const [source, target] = [digester(), digester()];
@@ -136,10 +149,16 @@ export const copyLog = async ({ from, to, own, skipIncomplete = false, signal, t
     if (event.position <= carriedOut) checkpoint = there.position;
     told({ step: 'verifying', position: event.position, head, events: ++events });
   }
-  for (const [event, there] of await settings?.verified() ?? []) {
+  for (const [event, there] of (await settings?.verified()) ?? []) {
     source.add(shown(event, own));
     target.add(shown(there, own));
   }
   if (checkpoint > 0) await to.setCheckpoint(reactions, checkpoint);
-  return { found: found + set.found, copied: copied + set.copied, source: source.done(), target: target.done(), leftOut };
+  return {
+    found: found + set.found,
+    copied: copied + set.copied,
+    source: source.done(),
+    target: target.done(),
+    leftOut,
+  };
 };

@@ -6,7 +6,10 @@ import type { StoredEvent } from './port.ts';
 import { derivedUuid } from './uuid.ts';
 
 /** What a log says of streams: the newest metadata of each, and the ends of those that were deleted for ever. */
-type Settings = { readonly metadata: ReadonlyMap<string, StoredEvent>; readonly ends: ReadonlyMap<string, StoredEvent> };
+type Settings = {
+  readonly metadata: ReadonlyMap<string, StoredEvent>;
+  readonly ends: ReadonlyMap<string, StoredEvent>;
+};
 
 /** Two logs of which the target is a server, which acts on settings, and writes some by itself. */
 type Ends = {
@@ -42,7 +45,8 @@ const firstAfter = async (store: CopyEnd, stream: string, position: number): Pro
 };
 
 /**
- * The embedded log says that a deleted stream is back after the event that brought it back, and may have been stopped in
+ * The embedded log says that a deleted stream is back after the event that brought it back, and may have been stopped
+ * in
  * between. EventStoreDB would hide that event: here it is said.
  */
 const withReturns = async (from: CopyEnd, { metadata, ends }: Settings): Promise<Settings> => {
@@ -52,19 +56,32 @@ const withReturns = async (from: CopyEnd, { metadata, ends }: Settings): Promise
     if (!(Number(about.$tb) > Number.MAX_SAFE_INTEGER)) continue;
     const back = await firstAfter(from, stream, event.position);
     if (!back) continue;
-    said.set(stream, { ...event, ...wrapForeign({
-      id: derivedUuid(`${event.id} ${back.id}`), type: event.type,
-      data: Buffer.from(JSON.stringify({ ...about, $tb: back.revision })), metadata: new Uint8Array(), contentType: 'application/json', created: new Date(0),
-    }) });
+    said.set(stream, {
+      ...event,
+      ...wrapForeign({
+        id: derivedUuid(`${event.id} ${back.id}`),
+        type: event.type,
+        data: Buffer.from(JSON.stringify({ ...about, $tb: back.revision })),
+        metadata: new Uint8Array(),
+        contentType: 'application/json',
+        created: new Date(0),
+      }),
+    });
   }
   return { metadata: said, ends };
 };
 
 /** Words for settings of the target that the source has not. */
 const moreThan = (source: Settings, target: Settings): string | undefined => {
-  const metadata = [...target.metadata.keys()].find((stream) => !source.metadata.has(stream) && !source.ends.has(stream));
+  const metadata = [...target.metadata.keys()].find(
+    (stream) => !source.metadata.has(stream) && !source.ends.has(stream),
+  );
   const end = [...target.ends.keys()].find((stream) => !source.ends.has(stream));
-  return metadata !== undefined ? `metadata of stream ${metadata}` : end !== undefined ? `the end of stream ${end}` : undefined;
+  return metadata !== undefined
+    ? `metadata of stream ${metadata}`
+    : end !== undefined
+      ? `the end of stream ${end}`
+      : undefined;
 };
 
 /** Settings in an order that both logs have. */
@@ -72,7 +89,8 @@ const inOrder = ({ metadata, ends }: Settings): readonly StoredEvent[] =>
   [metadata, ends].flatMap((events) => [...events.values()].sort((one, other) => (one.stream < other.stream ? -1 : 1)));
 
 /**
- * The settings of streams where the target is a server. A delete, say, must not come before the last event of its stream, so
+ * The settings of streams where the target is a server. A delete, say, must not come before the last event of its
+ * stream, so
  * they are told after all events; and of the metadata of a stream the newest alone: that is what a server goes by.
  */
 export const settingsOfStreams = ({ from, to, signal }: Ends, choice: Choice) => {
@@ -82,11 +100,18 @@ export const settingsOfStreams = ({ from, to, signal }: Ends, choice: Choice) =>
     const target = await settingsOf(to, choice);
     const more = moreThan(source, target);
     if (more !== undefined) throw new Error(`The target has more than the source: ${more}`);
-    const metadata = [...source.metadata].filter(([stream, event]) => {
-      const there = target.metadata.get(stream);
-      return !there || differences(shown(event, choice.own), shown(there, choice.own)).length > 0;
-    }).map(([stream, event]) => ({ ...event, revision: (target.metadata.get(stream)?.revision ?? -1) + 1 }));
-    return { source, target, metadata, ends: [...source.ends.values()].filter(({ stream }) => !target.ends.has(stream)) };
+    const metadata = [...source.metadata]
+      .filter(([stream, event]) => {
+        const there = target.metadata.get(stream);
+        return !there || differences(shown(event, choice.own), shown(there, choice.own)).length > 0;
+      })
+      .map(([stream, event]) => ({ ...event, revision: (target.metadata.get(stream)?.revision ?? -1) + 1 }));
+    return {
+      source,
+      target,
+      metadata,
+      ends: [...source.ends.values()].filter(({ stream }) => !target.ends.has(stream)),
+    };
   };
 
   const append = async (event: StoredEvent): Promise<void> => {
@@ -109,7 +134,9 @@ export const settingsOfStreams = ({ from, to, signal }: Ends, choice: Choice) =>
       }
       for (const event of ends) {
         signal.throwIfAborted();
-        await to.end(event.stream).catch((error: unknown) => { throw stoppedAt(event, error, choice.own); });
+        await to.end(event.stream).catch((error: unknown) => {
+          throw stoppedAt(event, error, choice.own);
+        });
       }
       const copied = metadata.length + ends.length;
       return { found: source.metadata.size + source.ends.size - copied, copied };

@@ -56,7 +56,11 @@ export class BadEvent extends Error {
 }
 
 const parsed = (event: StoredEvent, part: 'data' | 'metadata'): unknown => {
-  try { return JSON.parse(event[part]); } catch { throw new BadEvent(event, `has ${part} that is no JSON`); }
+  try {
+    return JSON.parse(event[part]);
+  } catch {
+    throw new BadEvent(event, `has ${part} that is no JSON`);
+  }
 };
 
 /** The event of a log, parsed. Throws `BadEvent`. */
@@ -93,12 +97,25 @@ const sha256 = (text: string): string => {
 };
 
 /** base64 SHA-256 over stream, revision, event id, type, the predecessor's hash and the two texts. */
-export const link = (stream: string, revision: number, id: string, type: string, previous: string, data: string, metadata: string): string =>
-  sha256(`${stream}\n${revision}\n${id}\n${type}\n${previous}\n${data}\n${metadata}`);
+export const link = (
+  stream: string,
+  revision: number,
+  id: string,
+  type: string,
+  previous: string,
+  data: string,
+  metadata: string,
+): string => sha256(`${stream}\n${revision}\n${id}\n${type}\n${previous}\n${data}\n${metadata}`);
 
 /** The text of an event for the log, linked to its predecessor (`''` for the first event of a stream). */
 export const encode = (
-  stream: string, revision: number, id: string, source: string, event: Event, about: Omit<Metadata, 'hash'>, previous: string,
+  stream: string,
+  revision: number,
+  id: string,
+  source: string,
+  event: Event,
+  about: Omit<Metadata, 'hash'>,
+  previous: string,
 ): NewEvent & { readonly hash: string } => {
   const type = `${source}:${event.type}`;
   const data = JSON.stringify(event.data);

@@ -11,7 +11,10 @@ import type { EventStore } from './port.ts';
 
 /** The event store in EventStoreDB, version 22.10 or later. */
 export type EventStoreDb = EventStore & {
-  /** How far the slowest follower was behind the head when that was last looked at, in positions: EventStoreDB counts bytes of its log. */
+  /**
+   * How far the slowest follower was behind the head when that was last looked at, in positions: EventStoreDB counts
+   * bytes of its log.
+   */
   lag(): number;
 };
 
@@ -24,8 +27,10 @@ const begin = async ({ head, read }: EventStoreDbReads, { append }: EventStoreDb
 };
 
 /**
- * Connects to EventStoreDB (`esdb://` or `esdb+discover://`; user, password and settings as its client has them). Throws
- * `Refusal('unavailable')` when there is no connection within about 10 seconds, an error when the URL is wrong. No error and no
+ * Connects to EventStoreDB (`esdb://` or `esdb+discover://`; user, password and settings as its client has them).
+ * Throws
+ * `Refusal('unavailable')` when there is no connection within about 10 seconds, an error when the URL is wrong. No
+ * error and no
  * line of the log shows the password.
  */
 export const openEventStoreDb = async ({ url, log, times }: Options): Promise<EventStoreDb> => {
@@ -35,12 +40,16 @@ export const openEventStoreDb = async ({ url, log, times }: Options): Promise<Ev
   const followers = eventStoreDbFollowers(connections);
   const checkpoints = eventStoreDbCheckpoints(reads, appends.append);
   let closing: Promise<void> | undefined;
-  const open = (): void => { if (closing) throw closed(); };
+  const open = (): void => {
+    if (closing) throw closed();
+  };
 
   const id = await begin(reads, appends).catch((error: unknown) => {
     connections.close();
     if (!(error instanceof Refusal)) throw error;
-    throw new Refusal(error.code, `No connection to ${connections.shown}: ${connections.explain(error)}`, { cause: error });
+    throw new Refusal(error.code, `No connection to ${connections.shown}: ${connections.explain(error)}`, {
+      cause: error,
+    });
   });
   const watch = eventStoreDbWatch(connections, reads, followers);
 
@@ -58,10 +67,22 @@ export const openEventStoreDb = async ({ url, log, times }: Options): Promise<Ev
     read: reads.read,
     readAll: reads.readAll,
     follow: followers.follow,
-    at: async (position) => { open(); return reads.at(position); },
-    head: async () => { open(); return reads.head(); },
-    checkpoint: async (name) => { open(); return checkpoints.checkpoint(name); },
-    setCheckpoint: async (name, position) => { open(); return checkpoints.setCheckpoint(name, position); },
+    at: async (position) => {
+      open();
+      return reads.at(position);
+    },
+    head: async () => {
+      open();
+      return reads.head();
+    },
+    checkpoint: async (name) => {
+      open();
+      return checkpoints.checkpoint(name);
+    },
+    setCheckpoint: async (name, position) => {
+      open();
+      return checkpoints.setCheckpoint(name, position);
+    },
     // Nothing is for good: EventStoreDB may come back.
     fault: () => undefined,
     connected: connections.up,

@@ -49,18 +49,26 @@ const textIn = (reader: Reader): string => bytesIn(reader).toString();
 
 // Requests ask for ids as texts.
 const ofId: Fields<Told> = {
-  2: (event, reader) => { event.id = textIn(reader); },
+  2: (event, reader) => {
+    event.id = textIn(reader);
+  },
 };
 
 const ofStream: Fields<Told> = {
-  3: (event, reader) => { event.stream = textIn(reader); },
+  3: (event, reader) => {
+    event.stream = textIn(reader);
+  },
 };
 
 type Pair = { name: string; value: string };
 
 const ofPair: Fields<Pair> = {
-  1: (pair, reader) => { pair.name = textIn(reader); },
-  2: (pair, reader) => { pair.value = textIn(reader); },
+  1: (pair, reader) => {
+    pair.name = textIn(reader);
+  },
+  2: (pair, reader) => {
+    pair.value = textIn(reader);
+  },
 };
 
 /** What the server knows about an event comes in pairs. */
@@ -75,18 +83,34 @@ const takePair = (event: Told, reader: Reader): void => {
 const ofEvent: Fields<Told> = {
   1: (event, reader) => takeMessage(event, reader, ofId),
   2: (event, reader) => takeMessage(event, reader, ofStream),
-  3: (event, reader) => { event.revision = reader.readUint64String(); },
-  5: (event, reader) => { event.position = reader.readUint64String(); },
+  3: (event, reader) => {
+    event.revision = reader.readUint64String();
+  },
+  5: (event, reader) => {
+    event.position = reader.readUint64String();
+  },
   6: takePair,
-  7: (event, reader) => { event.metadata = bytesIn(reader); },
-  8: (event, reader) => { event.data = bytesIn(reader); },
+  7: (event, reader) => {
+    event.metadata = bytesIn(reader);
+  },
+  8: (event, reader) => {
+    event.data = bytesIn(reader);
+  },
 };
 
 const nothing = Buffer.alloc(0);
 
 // Zeros and empty values are not sent.
 const blank = (): Told => ({
-  id: '', stream: '', type: '', contentType: 'application/octet-stream', created: '0', revision: '0', position: '0', data: nothing, metadata: nothing,
+  id: '',
+  stream: '',
+  type: '',
+  contentType: 'application/octet-stream',
+  created: '0',
+  revision: '0',
+  position: '0',
+  data: nothing,
+  metadata: nothing,
 });
 
 const ofRead: Fields<Answer> = {
@@ -97,8 +121,12 @@ const ofRead: Fields<Answer> = {
 };
 
 const ofCheckpoint: Fields<NonNullable<Answer['checkpoint']>> = {
-  1: (checkpoint, reader) => { checkpoint.commit = reader.readUint64String(); },
-  2: (checkpoint, reader) => { checkpoint.prepare = reader.readUint64String(); },
+  1: (checkpoint, reader) => {
+    checkpoint.commit = reader.readUint64String();
+  },
+  2: (checkpoint, reader) => {
+    checkpoint.prepare = reader.readUint64String();
+  },
 };
 
 const ofAnswer: Fields<Answer> = {
@@ -111,8 +139,12 @@ const ofAnswer: Fields<Answer> = {
     answer.streamNotFound = true;
     reader.skipField();
   },
-  5: (answer, reader) => { answer.firstRevision = reader.readUint64String(); },
-  6: (answer, reader) => { answer.lastRevision = reader.readUint64String(); },
+  5: (answer, reader) => {
+    answer.firstRevision = reader.readUint64String();
+  },
+  6: (answer, reader) => {
+    answer.lastRevision = reader.readUint64String();
+  },
 };
 
 /**

@@ -22,20 +22,32 @@ export const eventStoreDbAppends = (connections: Connections, reads: EventStoreD
   };
 
   /** What the stream says of an append that met another revision: it may have been stored by an earlier try. */
-  const settled = async (stream: string, expected: number, events: readonly NewEvent[], wrong: WrongRevision): Promise<Appended> => {
+  const settled = async (
+    stream: string,
+    expected: number,
+    events: readonly NewEvent[],
+    wrong: WrongRevision,
+  ): Promise<Appended> => {
     const stored = await storedFrom(stream, expected + 1, events.length);
     if (stored.length === events.length && stored.every(({ id }, n) => id === events[n]!.id.toLowerCase())) {
       return { revision: expected + events.length, position: stored.at(-1)!.position };
     }
     // It refuses on what it has written, and shows only what other nodes have as well.
-    if (stored.length < Math.min(events.length, wrong.actual - expected)) throw new TryAgain('The node refuses on events that it does not show yet');
+    if (stored.length < Math.min(events.length, wrong.actual - expected))
+      throw new TryAgain('The node refuses on events that it does not show yet');
     throw wrong;
   };
 
-  const tryOnce = async (connection: Connection, stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended> => {
+  const tryOnce = async (
+    connection: Connection,
+    stream: string,
+    expected: number,
+    events: readonly NewEvent[],
+  ): Promise<Appended> => {
     const { revision, position } = await connection.append(stream, expected, events);
     connections.answered();
-    if (revision !== expected + events.length) throw new TouchedStream(stream, `took events after revision ${expected} in at ${revision}: it had been deleted`);
+    if (revision !== expected + events.length)
+      throw new TouchedStream(stream, `took events after revision ${expected} in at ${revision}: it had been deleted`);
     // Of several events the answer names the position of one.
     const known = events.length === 1 ? position : 0;
     return { revision, position: known || (await positionAt(stream, revision)) };
@@ -68,7 +80,11 @@ export const eventStoreDbAppends = (connections: Connections, reads: EventStoreD
       if (closing) throw closed();
       const storing = store(stream, expected, events);
       under.add(storing);
-      try { return await storing; } finally { under.delete(storing); }
+      try {
+        return await storing;
+      } finally {
+        under.delete(storing);
+      }
     },
     /** Refuses what comes later, and waits for what is under way. */
     close: async (): Promise<void> => {

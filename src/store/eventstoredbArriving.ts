@@ -15,18 +15,25 @@ type Limits = {
   readonly inserted?: { put?: (answer: Answer) => void };
   /** What waits to be taken, at most; beyond, nothing is read. */
   readonly bytes: number;
-  /** Milliseconds without an answer: after `suspect`, each time, the connection is suspected; after `late` the call is given up. */
+  /**
+   * Milliseconds without an answer: after `suspect`, each time, the connection is suspected; after `late` the call is
+   * given up.
+   */
   readonly patience?: { readonly suspect: number; readonly late: number };
 };
 
 const sizeOf = ({ event }: Answer): number => 200 + (event ? event.data.length + event.metadata.length : 0);
 
 /**
- * What a call gives, as many answers at a time as have arrived. They are taken off the wire at once, whatever the reader
- * does meanwhile: EventStoreDB ends subscriptions that do not keep up. Whoever ends it, and however, the call is cancelled.
+ * What a call gives, as many answers at a time as have arrived. They are taken off the wire at once, whatever the
+ * reader
+ * does meanwhile: EventStoreDB ends subscriptions that do not keep up. Whoever ends it, and however, the call is
+ * cancelled.
  */
 export async function* arriving(
-  connection: Connection, open: () => Promise<Call>, { what, stop, inserted, bytes, patience }: Limits,
+  connection: Connection,
+  open: () => Promise<Call>,
+  { what, stop, inserted, bytes, patience }: Limits,
 ): AsyncGenerator<readonly Answer[]> {
   const { gone } = connection;
   let waiting: Answer[] = [];
@@ -37,7 +44,10 @@ export async function* arriving(
   let call: Call | undefined;
   let wake = (): void => undefined;
   const woken = (): void => wake();
-  const failed = (error: Error): void => { failure ??= error; wake(); };
+  const failed = (error: Error): void => {
+    failure ??= error;
+    wake();
+  };
   const given = (): void => failed(new Silence());
   const cancel = (): void => {
     left = true;
@@ -54,8 +64,14 @@ export async function* arriving(
     call = opened;
     // Stays on for good: an error that comes late must find a listener.
     opened
-      .on('data', (answer: Answer) => { connection.heard(); taken(answer); })
-      .on('end', () => { over = true; wake(); })
+      .on('data', (answer: Answer) => {
+        connection.heard();
+        taken(answer);
+      })
+      .on('end', () => {
+        over = true;
+        wake();
+      })
       .on('error', (error) => failed(toError(error, what)));
     if (left) opened.cancel();
   }, failed);
@@ -75,7 +91,9 @@ export async function* arriving(
       if (over) return;
       const suspicion = patience && setInterval(() => connection.suspect(), patience.suspect);
       const heard = patience && unheard(patience.late, () => failed(new TryAgain()));
-      await new Promise<void>((resolve) => { wake = resolve; });
+      await new Promise<void>((resolve) => {
+        wake = resolve;
+      });
       clearInterval(suspicion);
       heard?.();
     }

@@ -14,10 +14,18 @@ import { streamIdentifier } from './streamIdentifier.ts';
 /** A call that brings many appends. */
 export type BatchCall = ClientDuplexStream<BatchAppendReq, BatchAppendResp>;
 
-type Waiting = { readonly stream: string; readonly expected: number; readonly resolve: (appended: Appended) => void; readonly reject: (error: unknown) => void };
+type Waiting = {
+  readonly stream: string;
+  readonly expected: number;
+  readonly resolve: (appended: Appended) => void;
+  readonly reject: (error: unknown) => void;
+};
 
 const message = ({ id, type, data, metadata }: NewEvent): BatchAppendReq.ProposedMessage => {
-  const proposed = new streams.BatchAppendReq.ProposedMessage().setId(new shared.UUID().setString(id)).setData(Buffer.from(data)).setCustomMetadata(Buffer.from(metadata));
+  const proposed = new streams.BatchAppendReq.ProposedMessage()
+    .setId(new shared.UUID().setString(id))
+    .setData(Buffer.from(data))
+    .setCustomMetadata(Buffer.from(metadata));
   // As JSON, so that EventStoreDB's own tools and other clients can read it.
   proposed.getMetadataMap().set('type', type).set('content-type', 'application/json');
   return proposed;
@@ -28,7 +36,11 @@ const request = (id: string, stream: string, expected: number, events: readonly 
   const options = new streams.BatchAppendReq.Options().setStreamIdentifier(streamIdentifier(stream));
   if (expected < 0) options.setNoStream(new empty.Empty());
   else options.setStreamPosition(String(expected));
-  return new streams.BatchAppendReq().setCorrelationId(new shared.UUID().setString(id)).setOptions(options).setProposedMessagesList(events.map(message)).setIsFinal(true);
+  return new streams.BatchAppendReq()
+    .setCorrelationId(new shared.UUID().setString(id))
+    .setOptions(options)
+    .setProposedMessagesList(events.map(message))
+    .setIsFinal(true);
 };
 
 const detailsOf = (error: Status): string => error.getDetails()?.getTypeName() ?? '';
@@ -36,15 +48,27 @@ const detailsOf = (error: Status): string => error.getDetails()?.getTypeName() ?
 /** The refusal in an answer. The client knows no error for some, or takes them for faults of the connection. */
 const errorOf = (error: Status, { stream, expected }: Waiting): Error => {
   switch (detailsOf(error)) {
-    case 'event_store.client.BadRequest': return refusedByServer(error.getMessage());
-    case 'event_store.client.AccessDenied': return new Denied(`append to ${stream}`, false);
-    case 'event_store.client.Timeout': return new TryAgain('EventStoreDB could not store it in time');
+    case 'event_store.client.BadRequest':
+      return refusedByServer(error.getMessage());
+    case 'event_store.client.AccessDenied':
+      return new Denied(`append to ${stream}`, false);
+    case 'event_store.client.Timeout':
+      return new TryAgain('EventStoreDB could not store it in time');
     case 'event_store.client.WrongExpectedVersion': {
-      const wrong = error.getDetails()!.unpack(shared.WrongExpectedVersion.deserializeBinary, 'event_store.client.WrongExpectedVersion')!;
-      return new WrongRevision(stream, expected, wrong.hasCurrentStreamRevision() ? toRevision(wrong.getCurrentStreamRevision()) : -1);
+      const wrong = error
+        .getDetails()!
+        .unpack(shared.WrongExpectedVersion.deserializeBinary, 'event_store.client.WrongExpectedVersion')!;
+      return new WrongRevision(
+        stream,
+        expected,
+        wrong.hasCurrentStreamRevision() ? toRevision(wrong.getCurrentStreamRevision()) : -1,
+      );
     }
-    case 'event_store.client.StreamDeleted': case 'event_store.client.MaximumAppendSizeExceeded': return unpackToCommandError(error, stream);
-    default: return new TryAgain(error.getMessage());
+    case 'event_store.client.StreamDeleted':
+    case 'event_store.client.MaximumAppendSizeExceeded':
+      return unpackToCommandError(error, stream);
+    default:
+      return new TryAgain(error.getMessage());
   }
 };
 
@@ -53,13 +77,17 @@ const appendedIn = (answer: BatchAppendResp, waiting: Waiting): Appended => {
   if (error) throw errorOf(error, waiting);
   const success = answer.getSuccess()!;
   const position = success.getPosition();
-  return { revision: toRevision(success.getCurrentRevision()), position: position ? toPosition(position.getCommitPosition()) : 0 };
+  return {
+    revision: toRevision(success.getCurrentRevision()),
+    position: position ? toPosition(position.getCommitPosition()) : 0,
+  };
 };
 
 type Sent = { readonly answer: Promise<Appended>; readonly forget: () => void };
 
 /**
- * Appends over one call, many under way at once. `open` starts a call; it is started again when it has ended. `heard`: an
+ * Appends over one call, many under way at once. `open` starts a call; it is started again when it has ended. `heard`:
+ * an
  * answer has come.
  */
 export const batchAppends = (open: () => Promise<BatchCall>, heard: () => void, gone: AbortSignal) => {
@@ -74,7 +102,11 @@ export const batchAppends = (open: () => Promise<BatchCall>, heard: () => void, 
       const id = parseUUID(answer.getCorrelationId()) as string;
       const entry = asked.get(id);
       asked.delete(id);
-      try { entry?.resolve(appendedIn(answer, entry)); } catch (error) { entry?.reject(error); }
+      try {
+        entry?.resolve(appendedIn(answer, entry));
+      } catch (error) {
+        entry?.reject(error);
+      }
     };
     const over = (error: unknown): void => {
       if (current === opening) current = undefined;
@@ -100,7 +132,9 @@ export const batchAppends = (open: () => Promise<BatchCall>, heard: () => void, 
   return async (stream: string, expected: number, events: readonly NewEvent[]): Promise<Sent> => {
     if (!current) {
       current = opening = start();
-      opening.catch(() => { current = undefined; });
+      opening.catch(() => {
+        current = undefined;
+      });
     }
     const { call, asked } = await current;
     const id = randomUUID();

@@ -28,14 +28,21 @@ export const eventStoreDbCheckpoints = (reads: EventStoreDbReads, append: EventS
 
   /** Old ones are of no use. Done once, and no harm when it may not be done. */
   const keepFew = (stream: string): Promise<unknown> =>
-    append(`$$${stream}`, -1, [{ id: randomUUID(), type: '$metadata', data: JSON.stringify({ $maxCount: kept }), metadata: '{}' }]).catch(() => undefined);
+    append(`$$${stream}`, -1, [
+      { id: randomUUID(), type: '$metadata', data: JSON.stringify({ $maxCount: kept }), metadata: '{}' },
+    ]).catch(() => undefined);
 
   const set = async (name: string, wanted: number): Promise<void> => {
     const stream = `checkpoint-${name}`;
     let before = revisions.get(name) ?? (await stored(name)).revision;
     for (let position = wanted; ; ) {
       try {
-        const event = { id: randomUUID(), type: '@platform/log:checkpointSet', data: JSON.stringify({ position }), metadata: '{}' };
+        const event = {
+          id: randomUUID(),
+          type: '@platform/log:checkpointSet',
+          data: JSON.stringify({ position }),
+          metadata: '{}',
+        };
         revisions.set(name, (await append(stream, before, [event])).revision);
         if (before === -1) await keepFew(stream);
         return;

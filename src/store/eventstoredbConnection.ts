@@ -32,10 +32,17 @@ export type Connection = {
 };
 
 /**
- * Milliseconds: for one answer; of these, for the question whether anybody is there; for a new connection; for all tries
+ * Milliseconds: for one answer; of these, for the question whether anybody is there; for a new connection; for all
+ * tries
  * together; between two looks at the head.
  */
-export type Times = { readonly answer: number; readonly ping: number; readonly connect: number; readonly tries: number; readonly watch: number };
+export type Times = {
+  readonly answer: number;
+  readonly ping: number;
+  readonly connect: number;
+  readonly tries: number;
+  readonly watch: number;
+};
 
 export const usualTimes: Times = { answer: 3000, ping: 1000, connect: 1000, tries: 7000, watch: 2000 };
 
@@ -64,17 +71,30 @@ const connect = (server: Server, times: Times, wait: number, most: number) => {
   })();
   line.catch(ignore);
   /** Calls wait for the line. */
-  const ready = (): Promise<Line> => line.catch((error: unknown) => { throw gone.aborted ? new Silence() : new NoConnection(error); });
+  const ready = (): Promise<Line> =>
+    line.catch((error: unknown) => {
+      throw gone.aborted ? new Silence() : new NoConnection(error);
+    });
   const calls = async (leader = false): Promise<Calls> => ({ client: (await ready()).client, ...server.call(leader) });
-  const send = batchAppends(async () => {
-    const { client, metadata, options } = await calls(true);
-    return client.batchAppend(metadata, options);
-  }, () => { life++; }, gone);
+  const send = batchAppends(
+    async () => {
+      const { client, metadata, options } = await calls(true);
+      return client.batchAppend(metadata, options);
+    },
+    () => {
+      life++;
+    },
+    gone,
+  );
   // Counts what has come.
   let life = 0;
   return {
-    line, gone, send,
-    heard: (): void => { life++; },
+    line,
+    gone,
+    send,
+    heard: (): void => {
+      life++;
+    },
     life: () => life,
     /** False for one that was open and is broken. */
     working: (): boolean => opened?.working() ?? true,
@@ -91,7 +111,10 @@ const connect = (server: Server, times: Times, wait: number, most: number) => {
   };
 };
 
-/** Says what has happened, the same of the same cause no more than once a minute; `what` is the message unless it is given. */
+/**
+ * Says what has happened, the same of the same cause no more than once a minute; `what` is the message unless it is
+ * given.
+ */
 const teller = (server: Server, log: Log) => {
   const told = new Map<string, number>();
   return (message: string, about: Record<string, unknown>, what = message): boolean => {
@@ -105,7 +128,10 @@ const teller = (server: Server, log: Log) => {
   };
 };
 
-/** The one connection to EventStoreDB at a time. Another takes its place when it is broken or silent, or leads elsewhere. */
+/**
+ * The one connection to EventStoreDB at a time. Another takes its place when it is broken or silent, or leads
+ * elsewhere.
+ */
 export const connections = (url: string, times: Times, log: Log) => {
   const server = serverAt(url);
   const tell = teller(server, log);
@@ -131,18 +157,30 @@ export const connections = (url: string, times: Times, log: Log) => {
   };
 
   const begin = (wait: number): Opened => {
-    const inner = connect(server, times, wait, failures < patientAfter ? times.connect : Math.max(times.connect, times.answer));
-    const opened: Opened = { ...inner, suspect: () => suspect(opened), append: (...proposal) => append(opened, ...proposal) };
-    inner.line.then(() => {
-      if (opened !== current || ended) return;
-      failures = 0;
-      answered();
-    }, (error: unknown) => {
-      if (opened !== current || ended) return;
-      failures++;
-      down('EventStoreDB cannot be reached', new NoConnection(error));
-      replace(opened, Math.min(shortest * 2 ** failures, longest));
-    });
+    const inner = connect(
+      server,
+      times,
+      wait,
+      failures < patientAfter ? times.connect : Math.max(times.connect, times.answer),
+    );
+    const opened: Opened = {
+      ...inner,
+      suspect: () => suspect(opened),
+      append: (...proposal) => append(opened, ...proposal),
+    };
+    inner.line.then(
+      () => {
+        if (opened !== current || ended) return;
+        failures = 0;
+        answered();
+      },
+      (error: unknown) => {
+        if (opened !== current || ended) return;
+        failures++;
+        down('EventStoreDB cannot be reached', new NoConnection(error));
+        replace(opened, Math.min(shortest * 2 ** failures, longest));
+      },
+    );
     return opened;
   };
 
@@ -157,24 +195,38 @@ export const connections = (url: string, times: Times, log: Log) => {
     if (suspects.has(connection)) return;
     suspects.add(connection);
     const life = connection.life();
-    connection.ping().catch((error: unknown) => {
-      if (connection !== current || ended || connection.life() !== life) return;
-      down('The connection to EventStoreDB is silent and is replaced', error);
-      replace(connection, 0);
-    }).finally(() => suspects.delete(connection));
+    connection
+      .ping()
+      .catch((error: unknown) => {
+        if (connection !== current || ended || connection.life() !== life) return;
+        down('The connection to EventStoreDB is silent and is replaced', error);
+        replace(connection, 0);
+      })
+      .finally(() => suspects.delete(connection));
   };
 
-  const append = async (connection: Opened, stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended> => {
+  const append = async (
+    connection: Opened,
+    stream: string,
+    expected: number,
+    events: readonly NewEvent[],
+  ): Promise<Appended> => {
     const suspicion = setTimeout(connection.suspect, times.answer - times.ping);
     const sending = connection.send(stream, expected, events);
-    try { return await within(times.answer, sending.then(({ answer }) => answer)); } finally {
+    try {
+      return await within(
+        times.answer,
+        sending.then(({ answer }) => answer),
+      );
+    } finally {
       clearTimeout(suspicion);
       sending.then(({ forget }) => forget(), ignore);
     }
   };
 
   /**
-   * Takes note of a failure. That of one call alone is no fault of the connection; one that is broken is replaced, and so
+   * Takes note of a failure. That of one call alone is no fault of the connection; one that is broken is replaced, and
+   * so
    * is one to a node that does not lead.
    */
   const failed = (connection: Connection, error: unknown): void => {
@@ -191,7 +243,11 @@ export const connections = (url: string, times: Times, log: Log) => {
   current = begin(0);
 
   return {
-    times, failed, answered, down, tell,
+    times,
+    failed,
+    answered,
+    down,
+    tell,
     explain: (error: unknown): string => explain(error, server),
     shown: server.shown,
     current: (): Connection => {
@@ -204,7 +260,10 @@ export const connections = (url: string, times: Times, log: Log) => {
       let until = Date.now() + times.tries;
       let wait = 25;
       return {
-        progress: (): void => { until = Date.now() + times.tries; wait = 25; },
+        progress: (): void => {
+          until = Date.now() + times.tries;
+          wait = 25;
+        },
         /** Waits before the next try, or throws what the caller is told. */
         next: async (connection: Connection, error: unknown): Promise<void> => {
           failed(connection, error);

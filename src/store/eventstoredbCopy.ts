@@ -11,7 +11,15 @@ import { toError } from './eventstoredbErrors.ts';
 import { within } from './eventstoredbPatience.ts';
 import { newestOfAll, newestOfStream, readOfAll } from './eventstoredbRequests.ts';
 import { tombstoneType } from './grpc/foreignStream.ts';
-import { type Appended, type Batch, type Filter, type NewEvent, type StoredEvent, TouchedStream, WrongRevision } from './port.ts';
+import {
+  type Appended,
+  type Batch,
+  type Filter,
+  type NewEvent,
+  type StoredEvent,
+  TouchedStream,
+  WrongRevision,
+} from './port.ts';
 import { streamIdentifier } from './streamIdentifier.ts';
 
 type Options = {
@@ -29,7 +37,11 @@ const ahead = 8 * 1024 * 1024;
 /** Events out of EventStoreDB, as they come; `late` is how long it may be silent. */
 const reading = async function* (connection: Connection, request: ReadReq, own: Options['own'], late?: number) {
   const patience = late !== undefined && { patience: { suspect: (late * 2) / 3, late } };
-  for await (const answers of arriving(connection, () => connection.read(request), { what: 'read $all', bytes: ahead, ...patience })) {
+  for await (const answers of arriving(connection, () => connection.read(request), {
+    what: 'read $all',
+    bytes: ahead,
+    ...patience,
+  })) {
     const events = eventsIn(answers, own);
     if (events.length > 0) yield events;
   }
@@ -47,8 +59,14 @@ const appending = async (connection: Connection, ...append: Parameters<typeof ap
 
 const ending = async (connection: Connection, stream: string): Promise<void> => {
   const { client, metadata, options: call } = await connection.calls(true);
-  const options = new streams.TombstoneReq.Options().setStreamIdentifier(streamIdentifier(stream)).setAny(new shared.Empty());
-  return new Promise((resolve, reject) => { client.tombstone(new streams.TombstoneReq().setOptions(options), metadata, call, (error) => (error ? reject(error) : resolve())); });
+  const options = new streams.TombstoneReq.Options()
+    .setStreamIdentifier(streamIdentifier(stream))
+    .setAny(new shared.Empty());
+  return new Promise((resolve, reject) => {
+    client.tombstone(new streams.TombstoneReq().setOptions(options), metadata, call, (error) =>
+      error ? reject(error) : resolve(),
+    );
+  });
 };
 
 /** A log in EventStoreDB as one end of a copy: events come and go byte by byte, with their content types. */
@@ -61,25 +79,31 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
   const insist = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
     for (const tries = connections.tries(); ; ) {
       const connection = connections.current();
-      try { return await work(connection); } catch (error) {
+      try {
+        return await work(connection);
+      } catch (error) {
         await tries.next(connection, toError(error, 'copy'));
       }
     }
   };
 
-  const isEnded = (stream: string): Promise<boolean> => insist(async (connection) => {
-    try {
-      for await (const _ of reading(connection, newestOfStream(stream), own, answer)) break;
-    } catch (error) {
-      if (error instanceof StreamDeletedError) return true;
-      throw error;
-    }
-    log(`left out: an event of the type ${tombstoneType} in stream ${stream}, which ends no stream`, {});
-    return false;
-  });
+  const isEnded = (stream: string): Promise<boolean> =>
+    insist(async (connection) => {
+      try {
+        for await (const _ of reading(connection, newestOfStream(stream), own, answer)) break;
+      } catch (error) {
+        if (error instanceof StreamDeletedError) return true;
+        throw error;
+      }
+      log(`left out: an event of the type ${tombstoneType} in stream ${stream}, which ends no stream`, {});
+      return false;
+    });
 
   const known = new Map<string, boolean>();
-  /** Without what only looks like the end of a stream: EventStoreDB lets anybody write such an event, and does nothing then. */
+  /**
+   * Without what only looks like the end of a stream: EventStoreDB lets anybody write such an event, and does nothing
+   * then.
+   */
   const trueOnes = async (events: readonly StoredEvent[]): Promise<readonly StoredEvent[]> => {
     const found: StoredEvent[] = [];
     for (const event of events) {
@@ -91,11 +115,13 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
     return found;
   };
 
-  const head = (): Promise<number> => insist(async (connection) => {
-    let position = 0;
-    for await (const [event] of reading(connection, newestOfAll('everything'), own, answer)) position = event!.position;
-    return position;
-  });
+  const head = (): Promise<number> =>
+    insist(async (connection) => {
+      let position = 0;
+      for await (const [event] of reading(connection, newestOfAll('everything'), own, answer))
+        position = event!.position;
+      return position;
+    });
 
   const readAll = async function* (after: number, filter?: Filter): AsyncGenerator<Batch> {
     const end = await head();
@@ -122,7 +148,8 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
   const appendOnce = async (stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended> => {
     const appended = await insist((connection) => within(answer, appending(connection, stream, expected, events)));
     const wrong = appended.getWrongExpectedVersion();
-    if (wrong) throw new WrongRevision(stream, expected, wrong.hasCurrentRevision() ? Number(wrong.getCurrentRevision()) : -1);
+    if (wrong)
+      throw new WrongRevision(stream, expected, wrong.hasCurrentRevision() ? Number(wrong.getCurrentRevision()) : -1);
     const position = Number(appended.getSuccess()?.getPosition()?.getCommitPosition() ?? 0);
     return { revision: expected + events.length, position };
   };
@@ -139,11 +166,14 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
     }
   };
 
-  const end = (stream: string): Promise<void> => insist(async (connection) => {
-    try { await within(answer, ending(connection, stream)); } catch (error) {
-      if (!(toError(error, 'end a stream') instanceof StreamDeletedError)) throw error;
-    }
-  });
+  const end = (stream: string): Promise<void> =>
+    insist(async (connection) => {
+      try {
+        await within(answer, ending(connection, stream));
+      } catch (error) {
+        if (!(toError(error, 'end a stream') instanceof StreamDeletedError)) throw error;
+      }
+    });
 
   const close = async (): Promise<void> => {
     connections.close();
@@ -151,7 +181,9 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
   };
   /** Of a stream that was deleted there is nothing to read; that it was, its metadata say. */
   const read = async function* (stream: string, from?: number): AsyncGenerator<readonly StoredEvent[]> {
-    try { yield* store.read(stream, from); } catch (error) {
+    try {
+      yield* store.read(stream, from);
+    } catch (error) {
       if (!(error instanceof TouchedStream)) throw error;
     }
   };

@@ -14,8 +14,10 @@ const bytesOf = (event: NewEvent): Omit<Foreign, 'created'> =>
 
 const proposed = (event: NewEvent): AppendReq => {
   const { data, metadata, contentType } = bytesOf(event);
-  const message = new streams.AppendReq.ProposedMessage().setId(new shared.UUID().setString(event.id))
-    .setData(data).setCustomMetadata(metadata);
+  const message = new streams.AppendReq.ProposedMessage()
+    .setId(new shared.UUID().setString(event.id))
+    .setData(data)
+    .setCustomMetadata(metadata);
   message.getMetadataMap().set('type', event.type).set('content-type', contentType);
   return new streams.AppendReq().setProposedMessage(message);
 };
@@ -51,6 +53,11 @@ const storedEvent = (told: Told, own: (stream: string) => boolean): StoredEvent 
   return { ...wrapForeign({ id, type, data, metadata, contentType, created: time }), ...place };
 };
 
-/** Events of answers, as a log in a file has them: the platform's own as texts, all others as the bytes that they are. */
+/**
+ * Events of answers, as a log in a file has them: the platform's own as texts, all others as the bytes that they are.
+ */
 export const eventsIn = (answers: readonly Answer[], own: (stream: string) => boolean): readonly StoredEvent[] =>
-  answers.map(({ event }) => event).filter((event) => event !== undefined).map((event) => storedEvent(event, own));
+  answers
+    .map(({ event }) => event)
+    .filter((event) => event !== undefined)
+    .map((event) => storedEvent(event, own));

@@ -19,12 +19,18 @@ const preferred: { readonly [preference: string]: readonly number[] } = {
 const any = preferred.random!;
 
 /** What one node says of the members. */
-const membersAt = async (host: string, { gossip: { timeout }, call }: Server, credentials: ChannelCredentials): Promise<readonly MemberInfo[]> => {
+const membersAt = async (
+  host: string,
+  { gossip: { timeout }, call }: Server,
+  credentials: ChannelCredentials,
+): Promise<readonly MemberInfo[]> => {
   const client = new GossipClient(host, credentials, { 'grpc.use_local_subchannel_pool': 1 });
   const { metadata } = call();
   try {
     return await new Promise((resolve, reject) => {
-      client.read(new shared.Empty(), metadata, { deadline: Date.now() + timeout }, (error, info) => (error ? reject(error) : resolve(info.getMembersList())));
+      client.read(new shared.Empty(), metadata, { deadline: Date.now() + timeout }, (error, info) =>
+        error ? reject(error) : resolve(info.getMembersList()),
+      );
     });
   } catch (error) {
     throw toError(error, 'read the members of the cluster');
@@ -34,13 +40,21 @@ const membersAt = async (host: string, { gossip: { timeout }, call }: Server, cr
 };
 
 const choose = (members: readonly MemberInfo[], wanted: readonly number[]): string | undefined => {
-  const good = members.filter((member) => member.getIsAlive() && wanted.includes(member.getState()) && member.getHttpEndPoint());
+  const good = members.filter(
+    (member) => member.getIsAlive() && wanted.includes(member.getState()) && member.getHttpEndPoint(),
+  );
   const place = good[Math.floor(Math.random() * good.length)]?.getHttpEndPoint();
   return place && `${place.getAddress()}:${place.getPort()}`;
 };
 
-/** Asks all nodes at once. The first that names a member as wanted is believed; when one does not, the others have a moment more. */
-const ask = (server: Server, credentials: ChannelCredentials): Promise<{ readonly found?: string; readonly other?: string }> =>
+/**
+ * Asks all nodes at once. The first that names a member as wanted is believed; when one does not, the others have a
+ * moment more.
+ */
+const ask = (
+  server: Server,
+  credentials: ChannelCredentials,
+): Promise<{ readonly found?: string; readonly other?: string }> =>
   new Promise((resolve, reject) => {
     let left = server.hosts.length;
     let moment: NodeJS.Timeout | undefined;
@@ -48,17 +62,24 @@ const ask = (server: Server, credentials: ChannelCredentials): Promise<{ readonl
     let failure: unknown;
     const enough = (): void => resolve({ ...(other !== undefined && { other }) });
     for (const host of server.hosts) {
-      void membersAt(host, server, credentials).then((members) => {
-        moment ??= setTimeout(enough, server.gossip.interval);
-        const found = choose(members, preferred[server.preference]!);
-        other ??= choose(members, any);
-        if (found !== undefined) resolve({ found });
-      }, (error: unknown) => { failure ??= error; }).finally(() => {
-        if (--left > 0) return;
-        clearTimeout(moment);
-        if (moment) enough();
-        else reject(failure);
-      });
+      void membersAt(host, server, credentials)
+        .then(
+          (members) => {
+            moment ??= setTimeout(enough, server.gossip.interval);
+            const found = choose(members, preferred[server.preference]!);
+            other ??= choose(members, any);
+            if (found !== undefined) resolve({ found });
+          },
+          (error: unknown) => {
+            failure ??= error;
+          },
+        )
+        .finally(() => {
+          if (--left > 0) return;
+          clearTimeout(moment);
+          if (moment) enough();
+          else reject(failure);
+        });
     }
   });
 

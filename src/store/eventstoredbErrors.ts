@@ -1,5 +1,10 @@
 import {
-  AccessDeniedError, convertToCommandError, InvalidArgumentError, MaxAppendSizeExceededError, NotLeaderError, UnavailableError,
+  AccessDeniedError,
+  convertToCommandError,
+  InvalidArgumentError,
+  MaxAppendSizeExceededError,
+  NotLeaderError,
+  UnavailableError,
 } from '@eventstore/db-client';
 import { status } from '@grpc/grpc-js';
 import { Refusal } from '../domain/engine/refusal.ts';
@@ -67,16 +72,24 @@ export const toError = (error: unknown, what: string): Error => {
 
 /** What the caller is told of an error that trying again does not mend; undefined for all others. */
 export const finalError = (error: unknown): Error | undefined => {
-  if (error instanceof Refusal || error instanceof WrongRevision || error instanceof Unreadable || error instanceof TouchedStream) return error;
+  if (
+    error instanceof Refusal ||
+    error instanceof WrongRevision ||
+    error instanceof Unreadable ||
+    error instanceof TouchedStream
+  )
+    return error;
   if (error instanceof Denied) return new Refusal('unavailable', error.message, { cause: error });
-  if (error instanceof MaxAppendSizeExceededError) return new Refusal('too_large', `EventStoreDB takes ${error.maxAppendSize} bytes at once`, { cause: error });
+  if (error instanceof MaxAppendSizeExceededError)
+    return new Refusal('too_large', `EventStoreDB takes ${error.maxAppendSize} bytes at once`, { cause: error });
   if (error instanceof InvalidArgumentError) return refusedByServer(error.message || error.type, error);
   return undefined;
 };
 
 /** Whether another node of a cluster is to be asked: this one does not lead, or is not ready to say who does. */
 export const isElsewhere = (error: unknown): boolean =>
-  error instanceof NotLeaderError || (error instanceof Error && /no leader info|server is not ready/i.test(error.message));
+  error instanceof NotLeaderError ||
+  (error instanceof Error && /no leader info|server is not ready/i.test(error.message));
 
 /** What is around the innermost error only says that it happened. */
 const innermost = (error: unknown): unknown => {
@@ -85,13 +98,14 @@ const innermost = (error: unknown): unknown => {
 };
 
 /** An error's words without what the gRPC library puts around them. */
-const wordsOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
-  .replace(/^\d+ [A-Z_]+: /, '')
-  .replace(/^No connection established\. Last error: (Error: )?/, '')
-  .replace(/\.? *Resolution note:.*$/s, '')
-  .replace(/ \(\d{4}-[\d:.TZ-]+\)/, '')
-  .replace(/\s+/g, ' ')
-  .trim();
+const wordsOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : String(error))
+    .replace(/^\d+ [A-Z_]+: /, '')
+    .replace(/^No connection established\. Last error: (Error: )?/, '')
+    .replace(/\.? *Resolution note:.*$/s, '')
+    .replace(/ \(\d{4}-[\d:.TZ-]+\)/, '')
+    .replace(/\s+/g, ' ')
+    .trim();
 
 const hasNoTls = /wrong version number|packet length too long|EPROTO|SSL routines/i;
 const isNotTrusted = /certificate|self.signed|altnames|CERT_/i;

@@ -20,15 +20,25 @@ export const toRevision = (revision: string): number => toNumber(revision, 'revi
 const toText = (bytes: Buffer, isJson: boolean): string => {
   if (!isJson) return JSON.stringify(bytes.toString('base64'));
   const text = bytes.toString();
-  try { return JSON.stringify(JSON.parse(text)); } catch { return JSON.stringify(text); }
+  try {
+    return JSON.stringify(JSON.parse(text));
+  } catch {
+    return JSON.stringify(text);
+  }
 };
 
 const isJsonText = (text: string): boolean => {
-  try { JSON.parse(text); return true; } catch { return false; }
+  try {
+    JSON.parse(text);
+    return true;
+  } catch {
+    return false;
+  }
 };
 
 /**
- * Whether an event is one that readers of the whole log see. Without a filter none of the server's own is, by type or by
+ * Whether an event is one that readers of the whole log see. Without a filter none of the server's own is, by type or
+ * by
  * stream; with one its types are those that it names.
  */
 export const passes = ({ type, stream }: Told, filter: Filter | undefined): boolean => {
@@ -36,7 +46,10 @@ export const passes = ({ type, stream }: Told, filter: Filter | undefined): bool
   return type.startsWith('$') ? filter !== undefined : !stream.startsWith('$');
 };
 
-/** Whether an event's numbers are exact here. Those of strangers that are not are passed over: nothing of ours can need them. */
+/**
+ * Whether an event's numbers are exact here. Those of strangers that are not are passed over: nothing of ours can need
+ * them.
+ */
 export const isCountable = ({ type, revision, position }: Told): boolean =>
   type.startsWith(own) || [revision, position].every((text) => Number.isSafeInteger(Number(text)));
 
@@ -47,16 +60,32 @@ const toMetadata = (bytes: Buffer, isOwn: boolean): string => {
 };
 
 /** The event that was stored. Numbers of the server's own events may be beyond what is exact. */
-export const toStoredEvent = ({ id, type, stream, revision, position, contentType, data, metadata }: Told): StoredEvent => {
+export const toStoredEvent = ({
+  id,
+  type,
+  stream,
+  revision,
+  position,
+  contentType,
+  data,
+  metadata,
+}: Told): StoredEvent => {
   const exact = !type.startsWith('$');
   const at = toNumber(position, 'position', exact);
   // Without a position there is 0, where at most an event of EventStoreDB's own can be.
-  if (at === 0 && exact) throw new Unreadable('EventStoreDB gives no positions with the events of a stream: version 22.10 or later is needed');
+  if (at === 0 && exact)
+    throw new Unreadable(
+      'EventStoreDB gives no positions with the events of a stream: version 22.10 or later is needed',
+    );
   // Ours are texts as we wrote them. One that somebody else has spoilt is told from them by who reads it.
   const isOwn = type.startsWith(own);
   const isJson = contentType === 'application/json';
   return {
-    id, type, stream, revision: toNumber(revision, 'revision', exact), position: at,
+    id,
+    type,
+    stream,
+    revision: toNumber(revision, 'revision', exact),
+    position: at,
     data: isOwn && isJson ? data.toString() : toText(data, isJson),
     metadata: toMetadata(metadata, isOwn),
   };

@@ -27,7 +27,9 @@ const longestRefused = 2000;
 // What may wait for a follower, in bytes. EventStoreDB ends the subscription of one that is further behind.
 const ahead = 32 * 1024 * 1024;
 
-const checkpointAt = (position: number): Answer => ({ checkpoint: { commit: String(position), prepare: String(position) } });
+const checkpointAt = (position: number): Answer => ({
+  checkpoint: { commit: String(position), prepare: String(position) },
+});
 
 /** The position of a checkpoint; 0 if it says nothing that can be used. */
 const reachedIn = ({ checkpoint }: Answer): number => {
@@ -35,7 +37,11 @@ const reachedIn = ({ checkpoint }: Answer): number => {
   return commit === prepare && Number.isSafeInteger(Number(commit)) ? Number(commit) : 0;
 };
 
-const subscribe = async function* (connection: Connection, follower: Follower, stop: AbortSignal): AsyncGenerator<Batch> {
+const subscribe = async function* (
+  connection: Connection,
+  follower: Follower,
+  stop: AbortSignal,
+): AsyncGenerator<Batch> {
   const { filter } = follower;
   const inserted: { put?: (answer: Answer) => void } = {};
   follower.mark = (position) => inserted.put?.(checkpointAt(position));
@@ -60,7 +66,10 @@ const subscribe = async function* (connection: Connection, follower: Follower, s
   }
 };
 
-/** Those who follow the log. Each has a subscription, and a new one from where it was when that ends, breaks or falls silent. */
+/**
+ * Those who follow the log. Each has a subscription, and a new one from where it was when that ends, breaks or falls
+ * silent.
+ */
 export const eventStoreDbFollowers = (connections: Connections) => {
   const all = new Set<Follower>();
   const closing = new AbortController();
@@ -68,7 +77,11 @@ export const eventStoreDbFollowers = (connections: Connections) => {
   setMaxListeners(0, closing.signal);
 
   /** What a subscription gives, until it is to end or has failed: then its error. */
-  const once = async function* (follower: Follower, connection: Connection, stop: AbortSignal): AsyncGenerator<Batch, unknown> {
+  const once = async function* (
+    follower: Follower,
+    connection: Connection,
+    stop: AbortSignal,
+  ): AsyncGenerator<Batch, unknown> {
     const end = new AbortController();
     const abort = (): void => end.abort();
     follower.renew = abort;
@@ -105,7 +118,8 @@ export const eventStoreDbFollowers = (connections: Connections) => {
         if (!isToldThere) connections.tell('Following EventStoreDB was interrupted', about);
       }
       const longest = finalError(error) ? longestRefused : longestWait;
-      if (!stop.aborted) await pause(Math.min(50 * 2 ** failures, longest), undefined, { signal: stop }).catch(() => undefined);
+      if (!stop.aborted)
+        await pause(Math.min(50 * 2 ** failures, longest), undefined, { signal: stop }).catch(() => undefined);
     }
   };
 
@@ -114,12 +128,20 @@ export const eventStoreDbFollowers = (connections: Connections) => {
     follow: async function* (after: number, filter: Filter | undefined, signal: AbortSignal): AsyncGenerator<Batch> {
       const stop = new AbortController();
       const abort = (): void => stop.abort();
-      const follower: Follower = { filter, position: after, waiting: false, mark: () => undefined, renew: () => undefined };
+      const follower: Follower = {
+        filter,
+        position: after,
+        waiting: false,
+        mark: () => undefined,
+        renew: () => undefined,
+      };
       if (signal.aborted || closing.signal.aborted) return;
       signal.addEventListener('abort', abort);
       closing.signal.addEventListener('abort', abort);
       all.add(follower);
-      try { yield* live(follower, stop.signal); } finally {
+      try {
+        yield* live(follower, stop.signal);
+      } finally {
         all.delete(follower);
         signal.removeEventListener('abort', abort);
         closing.signal.removeEventListener('abort', abort);

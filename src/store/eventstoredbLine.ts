@@ -29,16 +29,17 @@ const lineTo = (host: string, server: Server): Line => {
   return {
     client: new streamsService.StreamsClient(host, secured, over),
     working: () => channel.getConnectivityState(false) === connectivityState.READY,
-    ping: (ms) => new Promise((resolve, reject) => {
-      const { metadata, options } = server.call();
-      const call = features.getSupportedMethods(new shared.Empty(), metadata, options, (error) => {
-        heard();
-        if (!error || isAnswer(error)) return resolve();
-        const known = toError(error, 'ask');
-        reject(known instanceof UnavailableError ? known : new Silence(`${host} does not answer within ${ms} ms`));
-      });
-      const heard = unheard(ms, () => call.cancel());
-    }),
+    ping: (ms) =>
+      new Promise((resolve, reject) => {
+        const { metadata, options } = server.call();
+        const call = features.getSupportedMethods(new shared.Empty(), metadata, options, (error) => {
+          heard();
+          if (!error || isAnswer(error)) return resolve();
+          const known = toError(error, 'ask');
+          reject(known instanceof UnavailableError ? known : new Silence(`${host} does not answer within ${ms} ms`));
+        });
+        const heard = unheard(ms, () => call.cancel());
+      }),
     close: () => channel.close(),
   };
 };

@@ -3,7 +3,8 @@ import { TryAgain } from './eventstoredbErrors.ts';
 const steps = 10;
 
 /**
- * Runs something after a time, unless what this returns is called before. The time is waited in steps: while this process
+ * Runs something after a time, unless what this returns is called before. The time is waited in steps: while this
+ * process
  * is at work it hears nothing, and an answer that has come must not be late for that.
  */
 export const unheard = (ms: number, late: () => void): (() => void) => {
@@ -22,6 +23,12 @@ export const unheard = (ms: number, late: () => void): (() => void) => {
 /** The result of some work if it comes in time, else `TryAgain`. */
 export const within = async <T>(ms: number, work: Promise<T>): Promise<T> => {
   let heard = (): void => undefined;
-  const late = new Promise<never>((_, reject) => { heard = unheard(ms, () => reject(new TryAgain())); });
-  try { return await Promise.race([work, late]); } finally { heard(); }
+  const late = new Promise<never>((_, reject) => {
+    heard = unheard(ms, () => reject(new TryAgain()));
+  });
+  try {
+    return await Promise.race([work, late]);
+  } finally {
+    heard();
+  }
 };

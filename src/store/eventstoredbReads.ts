@@ -32,7 +32,10 @@ const pages = async function* (pieces: AsyncIterable<readonly StoredEvent[]>): A
   if (page.length > 0) yield page;
 };
 
-/** Streams of which it is no wonder when they begin later: old checkpoints go, and of the server's own streams others do. */
+/**
+ * Streams of which it is no wonder when they begin later: old checkpoints go, and of the server's own streams others
+ * do.
+ */
 const mayBeCut = (stream: string): boolean => stream.startsWith('checkpoint-') || stream.startsWith('$');
 
 /** Whether the metadata of a stream say that it was deleted: it comes back when it is written to. */
@@ -49,7 +52,8 @@ const saysDeleted = (metadata: StoredEvent | undefined): boolean => {
 const unbroken = (stream: string, from: number) => {
   let next = from;
   const upTo = (revision: number): void => {
-    if (revision > next && !mayBeCut(stream)) throw new TouchedStream(stream, `goes on at revision ${revision}, where ${next} was to come`);
+    if (revision > next && !mayBeCut(stream))
+      throw new TouchedStream(stream, `goes on at revision ${revision}, where ${next} was to come`);
   };
   return (answers: readonly Answer[]): StoredEvent[] => {
     const events: StoredEvent[] = [];
@@ -67,7 +71,10 @@ const unbroken = (stream: string, from: number) => {
   };
 };
 
-/** Reads of the log. One that breaks off goes on where it was, until nothing has come for some seconds: `Refusal('unavailable')`. */
+/**
+ * Reads of the log. One that breaks off goes on where it was, until nothing has come for some seconds:
+ * `Refusal('unavailable')`.
+ */
 export const eventStoreDbReads = (connections: Connections) => {
   const { answer: late, ping } = connections.times;
   const patience = { suspect: late - ping, late };
@@ -89,20 +96,36 @@ export const eventStoreDbReads = (connections: Connections) => {
     }
   };
 
-  const first = async (read: (connection: Connection) => AsyncIterable<StoredEvent | undefined>): Promise<StoredEvent | undefined> => {
+  const first = async (
+    read: (connection: Connection) => AsyncIterable<StoredEvent | undefined>,
+  ): Promise<StoredEvent | undefined> => {
     let found: StoredEvent | undefined;
     // To its end, which is near: a call that is left is cancelled.
     for await (const event of insist(read)) found ??= event;
     return found;
   };
 
-  const ask = (connection: Connection, request: ReadReq, what: string, isSearch = false): AsyncGenerator<readonly Answer[]> =>
-    arriving(connection, () => connection.read(request), { what, bytes: ahead, patience: isSearch ? { ...patience, late: Math.max(late, searching) } : patience });
+  const ask = (
+    connection: Connection,
+    request: ReadReq,
+    what: string,
+    isSearch = false,
+  ): AsyncGenerator<readonly Answer[]> =>
+    arriving(connection, () => connection.read(request), {
+      what,
+      bytes: ahead,
+      patience: isSearch ? { ...patience, late: Math.max(late, searching) } : patience,
+    });
 
   const whole = 'read $all';
 
   /** The event of an answer to a question for one. */
-  const only = async function* (connection: Connection, request: ReadReq, what: string, isSearch = false): AsyncGenerator<StoredEvent | undefined> {
+  const only = async function* (
+    connection: Connection,
+    request: ReadReq,
+    what: string,
+    isSearch = false,
+  ): AsyncGenerator<StoredEvent | undefined> {
     for await (const [answer] of ask(connection, request, what, isSearch)) {
       yield answer?.event && toStoredEvent(answer.event);
     }
@@ -131,7 +154,8 @@ export const eventStoreDbReads = (connections: Connections) => {
         newest = Number(told.position);
         if (passes(told, undefined) && isCountable(told)) yield newest;
       }
-    })) followed = found;
+    }))
+      followed = found;
     if (followed === 0 && newest > 0) followed = newest === known.newest ? known.followed : await search();
     known = { newest, followed };
     return followed;
@@ -139,7 +163,9 @@ export const eventStoreDbReads = (connections: Connections) => {
 
   const search = async (): Promise<number> => (await first((connection) => lastFollowed(connection)))?.position ?? 0;
 
-  /** Backwards: its filter does not leave out streams of the server with events of other types, of which there are few. */
+  /**
+   * Backwards: its filter does not leave out streams of the server with events of other types, of which there are few.
+   */
   const lastFollowed = async function* (connection: Connection): AsyncGenerator<StoredEvent | undefined> {
     for (let before: number | undefined; ; ) {
       let found = false;
@@ -155,20 +181,30 @@ export const eventStoreDbReads = (connections: Connections) => {
   };
 
   /** Events of `$all` from a position on, that one included. */
-  const allFrom = (connection: Connection, position: number, filter: Filter | undefined): AsyncGenerator<StoredEvent[]> => {
+  const allFrom = (
+    connection: Connection,
+    position: number,
+    filter: Filter | undefined,
+  ): AsyncGenerator<StoredEvent[]> => {
     const toEvent = ({ event }: Answer): StoredEvent | undefined =>
-      (event && passes(event, filter) && isCountable(event) ? toStoredEvent(event) : undefined);
-    return pages((async function* () {
-      const request = readOfAll(position, filter ?? 'clients');
-      for await (const answers of ask(connection, request, whole, true)) yield answers.map(toEvent).filter((event) => event !== undefined);
-    })());
+      event && passes(event, filter) && isCountable(event) ? toStoredEvent(event) : undefined;
+    return pages(
+      (async function* () {
+        const request = readOfAll(position, filter ?? 'clients');
+        for await (const answers of ask(connection, request, whole, true))
+          yield answers.map(toEvent).filter((event) => event !== undefined);
+      })(),
+    );
   };
 
   /** Position of the newest event of all, the server's own too. */
-  const newestPosition = async (): Promise<number> => (await first((connection) => only(connection, newestOfAll('everything'), whole)))?.position ?? 0;
+  const newestPosition = async (): Promise<number> =>
+    (await first((connection) => only(connection, newestOfAll('everything'), whole)))?.position ?? 0;
 
   const isDeleted = async (stream: string): Promise<boolean> => {
-    try { return saysDeleted(await reads.newest(`$$${stream}`)); } catch (error) {
+    try {
+      return saysDeleted(await reads.newest(`$$${stream}`));
+    } catch (error) {
       // Whoever may not see that has to do without.
       if (error instanceof Refusal && error.cause instanceof Denied) return false;
       throw error;
@@ -179,16 +215,18 @@ export const eventStoreDbReads = (connections: Connections) => {
     head,
     /** The newest event of a stream. */
     newest: (stream: string): Promise<StoredEvent | undefined> => first((connection) => newestIn(connection, stream)),
-    at: (position: number): Promise<StoredEvent | undefined> => first(async function* (connection) {
-      if (position <= 0) return;
-      try {
-        for await (const event of only(connection, readOfAll(position, 'everything', 1), whole)) if (event?.position === position) yield event;
-      } catch (error) {
-        // Positions between events are none of its positions.
-        if (!(error instanceof UnknownError)) throw error;
-      }
-    }),
-    async* read(stream: string, from = 0): AsyncGenerator<readonly StoredEvent[]> {
+    at: (position: number): Promise<StoredEvent | undefined> =>
+      first(async function* (connection) {
+        if (position <= 0) return;
+        try {
+          for await (const event of only(connection, readOfAll(position, 'everything', 1), whole))
+            if (event?.position === position) yield event;
+        } catch (error) {
+          // Positions between events are none of its positions.
+          if (!(error instanceof UnknownError)) throw error;
+        }
+      }),
+    async *read(stream: string, from = 0): AsyncGenerator<readonly StoredEvent[]> {
       let next = from;
       let missing = false;
       yield* insist(async function* (connection) {
@@ -210,7 +248,7 @@ export const eventStoreDbReads = (connections: Connections) => {
         }
       });
       // Its metadata tell one that was deleted from one that never was.
-      if (missing && !mayBeCut(stream) && await isDeleted(stream)) throw new TouchedStream(stream, 'was deleted');
+      if (missing && !mayBeCut(stream) && (await isDeleted(stream))) throw new TouchedStream(stream, 'was deleted');
     },
     readAll(after: number, filter?: Filter): AsyncGenerator<Batch> {
       const until = filter ? newestPosition() : head();

@@ -7,7 +7,8 @@ const { Options } = streams.ReadReq;
 const { ReadDirection, FilterOptions } = Options;
 
 /**
- * Which events of the whole log: those of types with one of these prefixes, all but the server's own, or the server's own
+ * Which events of the whole log: those of types with one of these prefixes, all but the server's own, or the server's
+ * own
  * too.
  */
 type Which = Filter | 'clients' | 'everything';
@@ -30,29 +31,51 @@ const options = (which: Which, steps = window): ReadReq.Options => {
 };
 
 const request = (made: ReadReq.Options, count: number | undefined, backwards: boolean): ReadReq =>
-  new streams.ReadReq().setOptions(made.setCount(String(count ?? Number.MAX_SAFE_INTEGER)).setReadDirection(backwards ? ReadDirection.BACKWARDS : ReadDirection.FORWARDS));
+  new streams.ReadReq().setOptions(
+    made
+      .setCount(String(count ?? Number.MAX_SAFE_INTEGER))
+      .setReadDirection(backwards ? ReadDirection.BACKWARDS : ReadDirection.FORWARDS),
+  );
 
-const allFrom = (position: number): ReadReq.Options.AllOptions => (position === 0 ? new Options.AllOptions().setStart(new shared.Empty())
-  : new Options.AllOptions().setPosition(new Options.Position().setCommitPosition(String(position)).setPreparePosition(String(position))));
+const allFrom = (position: number): ReadReq.Options.AllOptions =>
+  position === 0
+    ? new Options.AllOptions().setStart(new shared.Empty())
+    : new Options.AllOptions().setPosition(
+        new Options.Position().setCommitPosition(String(position)).setPreparePosition(String(position)),
+      );
 
 const streamOptions = (stream: string) => new Options.StreamOptions().setStreamIdentifier(streamIdentifier(stream));
 
 /** A stream from a revision on; at the end comes the revision of its last event. */
 export const readOfStream = (stream: string, from: number): ReadReq =>
-  request(options('everything').setStream(streamOptions(stream).setRevision(String(from))).setControlOption(new Options.ControlOption().setCompatibility(1)), undefined, false);
+  request(
+    options('everything')
+      .setStream(streamOptions(stream).setRevision(String(from)))
+      .setControlOption(new Options.ControlOption().setCompatibility(1)),
+    undefined,
+    false,
+  );
 
 /** The newest event of a stream. */
-export const newestOfStream = (stream: string): ReadReq => request(options('everything').setStream(streamOptions(stream).setEnd(new shared.Empty())), 1, true);
+export const newestOfStream = (stream: string): ReadReq =>
+  request(options('everything').setStream(streamOptions(stream).setEnd(new shared.Empty())), 1, true);
 
 /** The log from a position on, the event there included. */
-export const readOfAll = (position: number, which: Which, count?: number): ReadReq => request(options(which).setAll(allFrom(position)), count, false);
+export const readOfAll = (position: number, which: Which, count?: number): ReadReq =>
+  request(options(which).setAll(allFrom(position)), count, false);
 
 /** The newest events of the log, or those before a position, backwards. */
 export const newestOfAll = (which: Which, count = 1, before?: number): ReadReq =>
-  request(options(which).setAll(before === undefined ? new Options.AllOptions().setEnd(new shared.Empty()) : allFrom(before)), count, true);
+  request(
+    options(which).setAll(before === undefined ? new Options.AllOptions().setEnd(new shared.Empty()) : allFrom(before)),
+    count,
+    true,
+  );
 
 /** What comes in the log after a position. */
 export const subscriptionToAll = (position: number, which: Filter | 'clients'): ReadReq => {
   const made = options(which, which === 'clients' ? window : narrowWindow);
-  return new streams.ReadReq().setOptions(made.setAll(allFrom(position)).setSubscription(new Options.SubscriptionOptions()));
+  return new streams.ReadReq().setOptions(
+    made.setAll(allFrom(position)).setSubscription(new Options.SubscriptionOptions()),
+  );
 };

@@ -1,5 +1,12 @@
 import { readFileSync } from 'node:fs';
-import { CallCredentials, type CallOptions, type ChannelCredentials, type ChannelOptions, credentials, Metadata } from '@grpc/grpc-js';
+import {
+  CallCredentials,
+  type CallOptions,
+  type ChannelCredentials,
+  type ChannelOptions,
+  credentials,
+  Metadata,
+} from '@grpc/grpc-js';
 import { esdbUrl, logUrl } from './url.ts';
 
 /** A URL as it may be logged: without user and password. */
@@ -28,23 +35,40 @@ const forever = 2 ** 31 - 1;
 
 /** Throws an error, which shows no password, when the URL is no good. */
 export const serverAt = (url: string): Server => {
-  try { logUrl(url); } catch (error) { throw new Error(`${redacted(url)}: ${(error as Error).message}`); }
+  try {
+    logUrl(url);
+  } catch (error) {
+    throw new Error(`${redacted(url)}: ${(error as Error).message}`);
+  }
   const { hosts, discover, user, password, options } = esdbUrl(url);
   const number = (name: string, usual: number): number => Number(options.get(name) ?? usual);
-  const milliseconds = (name: string, usual: number): number => (number(name, usual) < 0 ? forever : number(name, usual));
+  const milliseconds = (name: string, usual: number): number =>
+    number(name, usual) < 0 ? forever : number(name, usual);
   const file = (name: string): Buffer | null => (options.has(name) ? readFileSync(options.get(name)!) : null);
   const tls = options.get('tls') !== 'false';
   const preference = (options.get('nodePreference') ?? 'leader').toLowerCase().replaceAll('_', '');
   const cluster = discover || hosts.length > 1;
-  const authorization = user === undefined ? undefined : `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
-  const credentialsOf = authorization && CallCredentials.createFromMetadataGenerator((_, done) => {
-    const metadata = new Metadata();
-    metadata.set('authorization', authorization);
-    done(null, metadata);
-  });
+  const authorization =
+    user === undefined ? undefined : `Basic ${Buffer.from(`${user}:${password}`).toString('base64')}`;
+  const credentialsOf =
+    authorization &&
+    CallCredentials.createFromMetadataGenerator((_, done) => {
+      const metadata = new Metadata();
+      metadata.set('authorization', authorization);
+      done(null, metadata);
+    });
   return {
-    shown: redacted(url), user, tls, hosts, cluster, preference,
-    gossip: { timeout: 1000 * number('gossipTimeout', 1), interval: number('discoveryInterval', 100), attempts: number('maxDiscoverAttempts', 10) },
+    shown: redacted(url),
+    user,
+    tls,
+    hosts,
+    cluster,
+    preference,
+    gossip: {
+      timeout: 1000 * number('gossipTimeout', 1),
+      interval: number('discoveryInterval', 100),
+      attempts: number('maxDiscoverAttempts', 10),
+    },
     channel: {
       'grpc.keepalive_time_ms': milliseconds('keepAliveInterval', 10_000),
       'grpc.keepalive_timeout_ms': milliseconds('keepAliveTimeout', 10_000),
@@ -55,7 +79,10 @@ export const serverAt = (url: string): Server => {
       // What may be on its way while this process is at work.
       'grpc-node.flow_control_window': 4 * 1024 * 1024,
     },
-    secured: () => (tls ? credentials.createSsl(file('tlsCAFile'), file('userKeyFile'), file('userCertFile')) : credentials.createInsecure()),
+    secured: () =>
+      tls
+        ? credentials.createSsl(file('tlsCAFile'), file('userKeyFile'), file('userCertFile'))
+        : credentials.createInsecure(),
     call: (leader = false) => {
       const metadata = new Metadata();
       metadata.set('connection-name', options.get('connectionName') ?? 'automation-platform');

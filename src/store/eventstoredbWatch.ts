@@ -14,7 +14,10 @@ export const eventStoreDbWatch = (connections: Connections, reads: EventStoreDbR
 
   /** Whether an event should have come. If none up to the head passes the filter, the follower is at the head. */
   const misses = async ({ position, filter, mark }: Follower, head: number): Promise<boolean> => {
-    for await (const { events: [next] } of reads.readAll(position, filter)) if (next) return next.position <= head;
+    for await (const {
+      events: [next],
+    } of reads.readAll(position, filter))
+      if (next) return next.position <= head;
     mark(head);
     return false;
   };
@@ -39,7 +42,9 @@ export const eventStoreDbWatch = (connections: Connections, reads: EventStoreDbR
       await pause(wait, undefined, { signal: stop.signal, ref: false }).catch(() => undefined);
       if (stop.signal.aborted) return;
       const begin = performance.now();
-      await look().catch((error: unknown) => { if (!stop.signal.aborted) connections.down('EventStoreDB cannot be asked', error); });
+      await look().catch((error: unknown) => {
+        if (!stop.signal.aborted) connections.down('EventStoreDB cannot be asked', error);
+      });
       // Where looking makes much work, as among thousands of the server's own events, it is done less often.
       wait = Math.max(connections.times.watch, 10 * (performance.now() - begin));
     }
@@ -47,6 +52,9 @@ export const eventStoreDbWatch = (connections: Connections, reads: EventStoreDbR
 
   return {
     lag: () => lag,
-    close: (): Promise<void> => { stop.abort(); return watching; },
+    close: (): Promise<void> => {
+      stop.abort();
+      return watching;
+    },
   };
 };

@@ -12,7 +12,9 @@ export type Foreign = {
 
 type Encoding = 'text' | 'base64';
 
-/** What the metadata of a foreign event is in the log: its own metadata, and what the log's columns have no place for. */
+/**
+ * What the metadata of a foreign event is in the log: its own metadata, and what the log's columns have no place for.
+ */
 type Wrapped = {
   readonly $foreign: {
     readonly created: string;
@@ -34,13 +36,27 @@ const encodingOf = (bytes: Uint8Array): Encoding => (isText(bytes) ? 'text' : 'b
 const toText = (bytes: Uint8Array, encoding: Encoding): string =>
   Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString(encoding === 'text' ? 'utf8' : 'base64');
 
-const toBytes = (text: string, encoding: Encoding): Buffer => Buffer.from(text, encoding === 'text' ? 'utf8' : 'base64');
+const toBytes = (text: string, encoding: Encoding): Buffer =>
+  Buffer.from(text, encoding === 'text' ? 'utf8' : 'base64');
 
 /** A foreign event as it goes into the log. */
-export const wrapForeign = ({ id, type, data, metadata, contentType, created }: Foreign & Pick<NewEvent, 'id' | 'type'>): NewEvent => {
+export const wrapForeign = ({
+  id,
+  type,
+  data,
+  metadata,
+  contentType,
+  created,
+}: Foreign & Pick<NewEvent, 'id' | 'type'>): NewEvent => {
   const [encoding, metadataEncoding] = [encodingOf(data), encodingOf(metadata)];
   const wrapped: Wrapped = {
-    $foreign: { created: created.toISOString(), contentType, encoding, metadata: toText(metadata, metadataEncoding), metadataEncoding },
+    $foreign: {
+      created: created.toISOString(),
+      contentType,
+      encoding,
+      metadata: toText(metadata, metadataEncoding),
+      metadataEncoding,
+    },
   };
   return { id, type, data: toText(data, encoding), metadata: JSON.stringify(wrapped) };
 };
@@ -53,7 +69,9 @@ const wrappedIn = (metadata: string): Wrapped['$foreign'] | undefined => {
   try {
     const { $foreign } = JSON.parse(metadata) as Wrapped;
     const texts: readonly unknown[] = [$foreign.contentType, $foreign.metadata];
-    return texts.every((text) => typeof text === 'string') && !Number.isNaN(Date.parse($foreign.created)) ? $foreign : undefined;
+    return texts.every((text) => typeof text === 'string') && !Number.isNaN(Date.parse($foreign.created))
+      ? $foreign
+      : undefined;
   } catch {
     return undefined;
   }
@@ -64,5 +82,10 @@ export const unwrapForeign = (event: Pick<StoredEvent, 'data' | 'metadata'>): Fo
   const wrapped = isForeign(event) ? wrappedIn(event.metadata) : undefined;
   if (!wrapped) return undefined;
   const { created, contentType, encoding, metadata, metadataEncoding } = wrapped;
-  return { data: toBytes(event.data, encoding), metadata: toBytes(metadata, metadataEncoding), contentType, created: new Date(created) };
+  return {
+    data: toBytes(event.data, encoding),
+    metadata: toBytes(metadata, metadataEncoding),
+    contentType,
+    created: new Date(created),
+  };
 };

@@ -2,7 +2,10 @@ import { randomUUID } from 'node:crypto';
 import { type EventStore, type NewEvent, WrongRevision } from './port.ts';
 import { derivedUuid } from './uuid.ts';
 
-/** The stream that carries the id of the log it is in, so that whoever reads the log over the network can tell two apart. */
+/**
+ * The stream that carries the id of the log it is in, so that whoever reads the log over the network can tell two
+ * apart.
+ */
 export const identityStream = 'log-identity';
 
 /** The one event of `log-identity`. The same id gives the same event id: storing it again is storing it once. */
@@ -22,7 +25,9 @@ export const readIdentity = async (store: Pick<EventStore, 'read'>): Promise<str
 };
 
 /** The log's id out of `log-identity`; where there is none yet, `id` becomes it, unless another writer is faster. */
-export const ensureIdentity = async (store: Pick<EventStore, 'read' | 'append'> & { readonly id?: string }): Promise<string> => {
+export const ensureIdentity = async (
+  store: Pick<EventStore, 'read' | 'append'> & { readonly id?: string },
+): Promise<string> => {
   const known = await readIdentity(store);
   if (known !== undefined) return known;
   const id = store.id ?? randomUUID();

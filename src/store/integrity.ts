@@ -5,7 +5,9 @@ import type { StoredEvent } from './port.ts';
 export class DamagedLog extends Error {
   readonly position: number;
   constructor(position: number, reason: string) {
-    super(`The log is damaged at position ${position}: ${reason}. Restore a backup, or see "A damaged log" in docs/operations.md`);
+    super(
+      `The log is damaged at position ${position}: ${reason}. Restore a backup, or see "A damaged log" in docs/operations.md`,
+    );
     this.name = 'DamagedLog';
     this.position = position;
   }
@@ -20,7 +22,8 @@ const hashLength = 44;
 const closing = open.length + hashLength + close.length;
 
 /**
- * The hash that an event's metadata ends with. Undefined for events that are not linked: foreign ones, parts of payloads and
+ * The hash that an event's metadata ends with. Undefined for events that are not linked: foreign ones, parts of
+ * payloads and
  * what the log keeps for itself. Those get a sum.
  */
 export const hashIn = (metadata: string): string | undefined => {
@@ -49,7 +52,8 @@ export type Kept = {
 type Newest = { revision: number; hash: string | undefined };
 
 /**
- * Checks events in the order of the log: that none is missing, and that each is the one that was written. Gives the reason
+ * Checks events in the order of the log: that none is missing, and that each is the one that was written. Gives the
+ * reason
  * when one is not. It remembers the hashes of so many streams; that of another one is looked up.
  */
 export const checker = (kept: Kept, streams: number) => {
@@ -58,10 +62,13 @@ export const checker = (kept: Kept, streams: number) => {
   let last = 0;
 
   const gap = (until: number): string | undefined =>
-    (last + 1 < until ? `there is no event at position ${last + 1}` : undefined);
+    last + 1 < until ? `there is no event at position ${last + 1}` : undefined;
 
   /** The hash before an event: null when no such event comes before it, undefined when that one has none. */
-  const hashBefore = ({ stream, revision, position }: StoredEvent, known: Newest | undefined): string | null | undefined => {
+  const hashBefore = (
+    { stream, revision, position }: StoredEvent,
+    known: Newest | undefined,
+  ): string | null | undefined => {
     if (revision === 0) return '';
     if (known?.revision === revision - 1) return known.hash;
     const before = kept.find(stream, revision - 1);
@@ -85,7 +92,9 @@ export const checker = (kept: Kept, streams: number) => {
     // A stranger's event in between: there is nothing to hold the link against.
     if (previous === undefined) return undefined;
     const unlinked = `${metadata.slice(0, -closing)}}`;
-    return link(stream, revision, id, type, previous, data, unlinked) === hash ? undefined : `${place} is not what was written`;
+    return link(stream, revision, id, type, previous, data, unlinked) === hash
+      ? undefined
+      : `${place} is not what was written`;
   };
 
   const remember = ({ stream, revision }: StoredEvent, hash: string | undefined, known: Newest | undefined): void => {

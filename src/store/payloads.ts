@@ -1,6 +1,15 @@
 import { hash } from 'node:crypto';
 import { isForeign } from './foreign.ts';
-import { type Batch, type EventStore, maxAppend, maxEvent, type NewEvent, type StoredEvent, TouchedStream, WrongRevision } from './port.ts';
+import {
+  type Batch,
+  type EventStore,
+  maxAppend,
+  maxEvent,
+  type NewEvent,
+  type StoredEvent,
+  TouchedStream,
+  WrongRevision,
+} from './port.ts';
 import { derivedUuid } from './uuid.ts';
 
 /** What an event's data is in the log when the fact itself lies in parts in `payload-<sha256>`. */
@@ -31,7 +40,12 @@ const keep = async (store: EventStore, source: string, text: string): Promise<Re
   const pieces = piecesOf(text);
   for (const [part, piece] of pieces.entries()) {
     // The same id for the same part of the same content: storing it twice is storing it once.
-    const event: NewEvent = { id: derivedUuid(`${sha256} ${part}`), type: `${source}:payloadPart`, data: JSON.stringify({ part, text: piece }), metadata: '{}' };
+    const event: NewEvent = {
+      id: derivedUuid(`${sha256} ${part}`),
+      type: `${source}:payloadPart`,
+      data: JSON.stringify({ part, text: piece }),
+      metadata: '{}',
+    };
     await store.append(`payload-${sha256}`, part - 1, [event]).catch((error: unknown) => {
       // Somebody else stores the same content and is ahead.
       if (!(error instanceof WrongRevision && error.actual >= part)) throw error;
@@ -43,7 +57,10 @@ const keep = async (store: EventStore, source: string, text: string): Promise<Re
   return reference;
 };
 
-/** Whether events cannot go into one append as they are: they are too large, or one has data that would pass as a reference. */
+/**
+ * Whether events cannot go into one append as they are: they are too large, or one has data that would pass as a
+ * reference.
+ */
 export const goesInParts = (events: readonly NewEvent[]): boolean => events.some(isSlim) || isTooLarge(events);
 
 const isTooLarge = (events: readonly NewEvent[]): boolean => {
@@ -55,10 +72,15 @@ const isTooLarge = (events: readonly NewEvent[]): boolean => {
 
 /**
  * The data of one append as they go into the log: a fact too large for an event, or for the append together with the
- * others, is stored in parts first, and the event names it. So is one that looks like such a name itself: what the log has
+ * others, is stored in parts first, and the event names it. So is one that looks like such a name itself: what the log
+ * has
  * of that form is ours.
  */
-export const slimmed = async (store: EventStore, source: string, facts: readonly unknown[]): Promise<readonly unknown[]> => {
+export const slimmed = async (
+  store: EventStore,
+  source: string,
+  facts: readonly unknown[],
+): Promise<readonly unknown[]> => {
   const sized = facts.map((fact) => JSON.stringify(fact)).map((text) => ({ text, size: Buffer.byteLength(text) }));
   const slim = [...facts];
   let total = sized.reduce((sum, { size }) => sum + size, 0);
@@ -89,7 +111,10 @@ const referenceIn = ({ data }: StoredEvent): Reference['$payload'] | undefined =
 /** The whole text out of its parts; undefined if they are not what the reference names. */
 const assembled = ({ sha256, parts }: Reference['$payload'], pieces: readonly StoredEvent[]): string | undefined => {
   try {
-    const text = pieces.slice(0, parts).map(({ data }) => (JSON.parse(data) as { text: string }).text).join('');
+    const text = pieces
+      .slice(0, parts)
+      .map(({ data }) => (JSON.parse(data) as { text: string }).text)
+      .join('');
     return hash('sha256', text, 'hex') === sha256 ? text : undefined;
   } catch {
     return undefined;
@@ -106,8 +131,10 @@ const stored = async (store: EventStore, { sha256, parts }: Reference['$payload'
   return found;
 };
 /**
- * The store as its readers see it: every event with its whole data. One whose parts are missing or damaged comes all the
- * same and says that it is `lacking`: it must not keep its reader from all others. What is appended goes through as it is.
+ * The store as its readers see it: every event with its whole data. One whose parts are missing or damaged comes all
+ * the
+ * same and says that it is `lacking`: it must not keep its reader from all others. What is appended goes through as it
+ * is.
  * `mayHaveParts`: whether the platform wrote an event; what strangers store may look like anything.
  */
 export const withPayloads = <S extends EventStore>(store: S, mayHaveParts: (event: StoredEvent) => boolean): S => {
@@ -121,7 +148,8 @@ export const withPayloads = <S extends EventStore>(store: S, mayHaveParts: (even
       return [];
     });
     const data = assembled(reference, pieces);
-    if (data === undefined) return { ...event, lacking: `has content in payload-${reference.sha256} that is missing or damaged` };
+    if (data === undefined)
+      return { ...event, lacking: `has content in payload-${reference.sha256} that is missing or damaged` };
     return { ...event, data };
   };
   const all = (events: readonly StoredEvent[]) => (events.some(inParts) ? Promise.all(events.map(whole)) : events);

@@ -10,7 +10,10 @@ export type NewEvent = {
   readonly metadata: string;
 };
 
-/** An event as the log gives it back. Revisions count from 0 in a stream, positions ascend over all (gaps allowed), first > 0. */
+/**
+ * An event as the log gives it back. Revisions count from 0 in a stream, positions ascend over all (gaps allowed),
+ * first > 0.
+ */
 export type StoredEvent = NewEvent & {
   readonly stream: string;
   readonly revision: number;
@@ -42,7 +45,8 @@ export class WrongRevision extends Error {
 }
 
 /**
- * Somebody else deleted the stream, cut off its first events, or wrote to it, as users of EventStoreDB can. What is left
+ * Somebody else deleted the stream, cut off its first events, or wrote to it, as users of EventStoreDB can. What is
+ * left
  * does not tell what the resource is, nor that there is none.
  */
 export class TouchedStream extends Error {
@@ -57,7 +61,8 @@ export class TouchedStream extends Error {
 /**
  * The log. Every adapter passes `test/store.contract.ts`.
  *
- * Failures: `WrongRevision`, `TouchedStream`, or `Refusal('unavailable')` when the log cannot be reached or the disk fails; an append that
+ * Failures: `WrongRevision`, `TouchedStream`, or `Refusal('unavailable')` when the log cannot be reached or the disk
+ * fails; an append that
  * failed so may still be stored, unless the message says otherwise, and repeating it with the same ids settles it.
  */
 export type EventStore = {
@@ -71,7 +76,10 @@ export type EventStore = {
   append(stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended>;
   /** A stream's events from a revision on, in order, some at a time. */
   read(stream: string, from?: number): AsyncIterable<readonly StoredEvent[]>;
-  /** Everything after a position up to what was stored when the call was made, or a moment later, some at a time; it ends. */
+  /**
+   * Everything after a position up to what was stored when the call was made, or a moment later, some at a time; it
+   * ends.
+   */
   readAll(after: number, filter?: Filter): AsyncIterable<Batch>;
   /** As readAll, then live until the signal aborts (then it ends, without an error). Delivers only what is durable. */
   follow(after: number, filter: Filter | undefined, signal: AbortSignal): AsyncIterable<Batch>;
@@ -96,14 +104,19 @@ export const maxEvent = 512 * 1024;
 export const maxAppend = 900 * 1024;
 
 /** The limit that events of one append are over together or one by one, in bytes and in words. */
-export const sizeFault = (events: readonly NewEvent[]): { readonly most: number; readonly message: string } | undefined => {
+export const sizeFault = (
+  events: readonly NewEvent[],
+): { readonly most: number; readonly message: string } | undefined => {
   let total = 0;
   for (const { type, data, metadata } of events) {
     const size = Buffer.byteLength(type) + Buffer.byteLength(data) + Buffer.byteLength(metadata);
-    if (size > maxEvent) return { most: maxEvent, message: `One event may hold ${maxEvent} bytes, this one has ${size}` };
+    if (size > maxEvent)
+      return { most: maxEvent, message: `One event may hold ${maxEvent} bytes, this one has ${size}` };
     total += size;
   }
-  return total > maxAppend ? { most: maxAppend, message: `One change may hold ${maxAppend} bytes, this one has ${total}` } : undefined;
+  return total > maxAppend
+    ? { most: maxAppend, message: `One change may hold ${maxAppend} bytes, this one has ${total}` }
+    : undefined;
 };
 
 /** EventStoreDB refuses appends over 1 MiB; every adapter keeps to the same limits, so that logs can be moved. */

@@ -8,20 +8,29 @@ import { sqliteAppends, type Stats } from './sqliteAppends.ts';
 import { follow, newest, type News } from './sqliteFollow.ts';
 import { lockFolder } from './sqliteLock.ts';
 import { naming } from './sqliteErrors.ts';
-import { checkOrder, checkVersion, type Connection, connect, connectToRead, createTables, privateFile } from './sqliteLog.ts';
+import {
+  checkOrder,
+  checkVersion,
+  type Connection,
+  connect,
+  connectToRead,
+  createTables,
+  privateFile,
+} from './sqliteLog.ts';
 import { sqliteReads, type Heading, type Reads } from './sqliteReads.ts';
 import { type Pace, scrubber, type Scrubbed } from './sqliteScrub.ts';
 import { isMissing, refuseShorter, type Seen } from './sqliteShorter.ts';
 import type { WriterOptions } from './sqliteTransactions.ts';
 
 /** The event store embedded in the process, with what EventStoreDB's protocol needs beyond the port. */
-export type SqliteStore = EventStore & Backwards & {
-  stats(): Stats;
-  /** Why the note beside the log cannot be written; nothing else depends on it. */
-  noteFault(): string | undefined;
-  /** What checking the stored events in the background has found. */
-  scrubbed(): Scrubbed;
-};
+export type SqliteStore = EventStore &
+  Backwards & {
+    stats(): Stats;
+    /** Why the note beside the log cannot be written; nothing else depends on it. */
+    noteFault(): string | undefined;
+    /** What checking the stored events in the background has found. */
+    scrubbed(): Scrubbed;
+  };
 
 type Backwards = {
   /** A stream's newest events without their content, the newest first. */
@@ -87,7 +96,8 @@ const create = (file: string): Connection => {
 
 /**
  * Opens the log in a file, which is made when it is missing. Throws `Refusal('unavailable')` when another process is
- * writing in the same folder, an error when the file is no log, cannot be written durably, or lacks what was in it. When
+ * writing in the same folder, an error when the file is no log, cannot be written durably, or lacks what was in it.
+ * When
  * the disk fails later it goes on by itself: until then `fault` says why, and appends are refused.
  */
 export const openSqliteStore = async (options: WriterOptions, told: Told = {}): Promise<SqliteStore> => {
@@ -124,7 +134,11 @@ const writing = async ({ reads, scrub, options, log, anySize, unlock }: Parts): 
   const head = reads.head();
   const news = newest(head);
   const { id, find } = reads;
-  const { close: finishAppends, started, ...appends } = sqliteAppends({ options, id, last: reads.at(head), news, find, log, anySize });
+  const {
+    close: finishAppends,
+    started,
+    ...appends
+  } = sqliteAppends({ options, id, last: reads.at(head), news, find, log, anySize });
   await started;
   const close = async (): Promise<void> => {
     scrub.stop();
@@ -135,7 +149,12 @@ const writing = async ({ reads, scrub, options, log, anySize, unlock }: Parts): 
   };
   let closed: Promise<void> | undefined;
   const ahead = readerAhead(options.file);
-  return { ...reading(reads, { ...news, ahead }), ...appends, scrubbed: scrub.scrubbed, close: () => (closed ??= close()) };
+  return {
+    ...reading(reads, { ...news, ahead }),
+    ...appends,
+    scrubbed: scrub.scrubbed,
+    close: () => (closed ??= close()),
+  };
 };
 
 const pollMs = 200;

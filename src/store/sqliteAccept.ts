@@ -8,7 +8,8 @@ const rememberedStreams = 200_000;
 
 const rows = function* (db: Connection): Generator<readonly Row[]> {
   const select = db.prepare(`SELECT ${columns} FROM events WHERE position > ? ORDER BY position LIMIT ${rowsAtOnce}`);
-  for (let found: readonly Row[], after = 0; (found = select.all(after) as Row[]).length > 0; after = found.at(-1)![0]) yield found;
+  for (let found: readonly Row[], after = 0; (found = select.all(after) as Row[]).length > 0; after = found.at(-1)![0])
+    yield found;
 };
 
 /**

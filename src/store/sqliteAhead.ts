@@ -11,7 +11,15 @@ const chunksAhead = 4;
 const batchOf = ({ position, numbers, texts }: Chunk): Batch => {
   const events: StoredEvent[] = [];
   for (let n = 0, t = 0; n < numbers.length; n += 2, t += 5)
-    events.push({ position: numbers[n]!, revision: numbers[n + 1]!, stream: texts[t]!, id: texts[t + 1]!, type: texts[t + 2]!, data: texts[t + 3]!, metadata: texts[t + 4]! });
+    events.push({
+      position: numbers[n]!,
+      revision: numbers[n + 1]!,
+      stream: texts[t]!,
+      id: texts[t + 1]!,
+      type: texts[t + 2]!,
+      data: texts[t + 3]!,
+      metadata: texts[t + 4]!,
+    });
   return { events, position };
 };
 

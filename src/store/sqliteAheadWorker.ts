@@ -11,7 +11,11 @@ export type Ahead = { readonly file: string; readonly after: number; readonly un
  * Some events in flat lists, which cross threads cheaply: position and revision of each; stream, id, type, data and
  * metadata of each. `position` is where reading has come to.
  */
-export type Chunk = { readonly position: number; readonly numbers: readonly number[]; readonly texts: readonly string[] };
+export type Chunk = {
+  readonly position: number;
+  readonly numbers: readonly number[];
+  readonly texts: readonly string[];
+};
 
 const port = parentPort as MessagePort;
 const { file, after, until } = workerData as Ahead;

@@ -26,7 +26,8 @@ const maxRequest = 256 * 1024;
 
 /**
  * Hands appends to the writer's thread: those of one turn of the event loop together, up to a size. When the thread has
- * failed, the next one is given once more what waits: ids tell what was stored after all. What comes meanwhile is refused.
+ * failed, the next one is given once more what waits: ids tell what was stored after all. What comes meanwhile is
+ * refused.
  */
 export const sqliteAppends = ({ options, id, last, news, find, log, anySize }: Needs) => {
   const stats = { commits: 0, appends: 0, events: 0 };
@@ -39,7 +40,9 @@ export const sqliteAppends = ({ options, id, last, news, find, log, anySize }: N
   let noteFault: string | undefined;
   let closed: (() => void) | undefined;
   let started: (error?: Error) => void = () => undefined;
-  const start = new Promise<void>((resolve, reject) => { started = error => (error ? reject(error) : resolve()); });
+  const start = new Promise<void>((resolve, reject) => {
+    started = (error) => (error ? reject(error) : resolve());
+  });
 
   const send = (): void => {
     if (request.streams.length === 0) return;
@@ -62,8 +65,17 @@ export const sqliteAppends = ({ options, id, last, news, find, log, anySize }: N
     stats.appends++;
     stats.events += events.length;
     const before = position - events.length;
-    news.add(events.map(({ id, type, data, metadata }, n) =>
-      ({ stream, revision: expected + 1 + n, position: before + 1 + n, id, type, data, metadata })));
+    news.add(
+      events.map(({ id, type, data, metadata }, n) => ({
+        stream,
+        revision: expected + 1 + n,
+        position: before + 1 + n,
+        id,
+        type,
+        data,
+        metadata,
+      })),
+    );
     acknowledged = { position, id: events.at(-1)!.id };
   };
 
@@ -148,7 +160,10 @@ export const sqliteAppends = ({ options, id, last, news, find, log, anySize }: N
   const writer = writerThread({ options, log: id, acknowledged: () => acknowledged, told });
 
   return {
-    /** Resolves when the first writer is ready, or has failed: then `fault` says why. Rejects when there can be no other. */
+    /**
+     * Resolves when the first writer is ready, or has failed: then `fault` says why. Rejects when there can be no
+     * other.
+     */
     started: start,
     append: async (stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended> => {
       if (!anySize) checkSize(events);
@@ -161,10 +176,11 @@ export const sqliteAppends = ({ options, id, last, news, find, log, anySize }: N
     noteFault: () => noteFault,
     stats: (): Stats => ({ ...stats }),
     /** Waits for what is under way, refuses what comes later, and ends the thread. */
-    close: (): Promise<void> => new Promise(resolve => {
-      closed = resolve;
-      send();
-      finishWhenIdle();
-    }),
+    close: (): Promise<void> =>
+      new Promise((resolve) => {
+        closed = resolve;
+        send();
+        finishWhenIdle();
+      }),
   };
 };

@@ -38,5 +38,8 @@ export const notStored = (reason: string): Refusal =>
 
 /** For what may be in the log. */
 export const unknownOutcome = (reason: string): Refusal =>
-  new Refusal('unavailable', `The log failed while this was being stored: ${reason}. ` +
-    'Whether it was stored is unknown; a retry with the same Idempotency-Key settles it');
+  new Refusal(
+    'unavailable',
+    `The log failed while this was being stored: ${reason}. ` +
+      'Whether it was stored is unknown; a retry with the same Idempotency-Key settles it',
+  );

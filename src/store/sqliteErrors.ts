@@ -6,7 +6,7 @@ const kinds = { busy: 5, corrupt: 11, full: 13, constraint: 19, notADatabase: 26
 // The low byte of an SQLite code is its kind.
 const isOf = (error: unknown, ...names: readonly (keyof typeof kinds)[]): boolean => {
   const kind = ((error as { errcode?: number } | null)?.errcode ?? 0) % 256;
-  return names.some(name => kinds[name] === kind);
+  return names.some((name) => kinds[name] === kind);
 };
 
 /** The log is not as its only writer left it. */

@@ -42,15 +42,16 @@ export const newest = (headAtStart: number) => {
     wake(): void {
       for (const done of waiting) done();
     },
-    next: (signal: AbortSignal) => new Promise<void>(resolve => {
-      const done = (): void => {
-        waiting.delete(done);
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      waiting.add(done);
-      signal.addEventListener('abort', done);
-    }),
+    next: (signal: AbortSignal) =>
+      new Promise<void>((resolve) => {
+        const done = (): void => {
+          waiting.delete(done);
+          signal.removeEventListener('abort', done);
+          resolve();
+        };
+        waiting.add(done);
+        signal.addEventListener('abort', done);
+      }),
     recent(after: number): readonly StoredEvent[] | undefined {
       const events: StoredEvent[] = [];
       for (let position = after + 1; position <= head && events.length < batchSize; position++) {
@@ -69,9 +70,15 @@ export type Newest = ReturnType<typeof newest>;
  * Everything after a position, then live until the signal aborts or the store is closed. A follower is nothing but a
  * position: when what comes after it is no longer in memory, it reads the file.
  */
-export async function* follow(reads: Reads, news: News, after: number, filter: Filter | undefined, signal: AbortSignal): AsyncGenerator<Batch> {
+export async function* follow(
+  reads: Reads,
+  news: News,
+  after: number,
+  filter: Filter | undefined,
+  signal: AbortSignal,
+): AsyncGenerator<Batch> {
   let fromFile: ReturnType<Reads['chunks']> | undefined;
-  const passes = (event: StoredEvent): boolean => !filter || filter.some(prefix => event.type.startsWith(prefix));
+  const passes = (event: StoredEvent): boolean => !filter || filter.some((prefix) => event.type.startsWith(prefix));
   const fromMemory = (position: number): Batch | undefined => {
     const events = news.recent?.(position);
     return events && { events: events.filter(passes), position: events.at(-1)!.position };

@@ -8,8 +8,10 @@ export type Connection = DatabaseSyncInstance;
 export type Statement = StatementSyncInstance;
 
 /** Opens a file as it is. Rows come as arrays of columns. */
-export const openFile = (file: string, options: { readonly timeout: number; readonly readOnly?: boolean }): Connection =>
-  new DatabaseSync(file, { ...options, returnArrays: true });
+export const openFile = (
+  file: string,
+  options: { readonly timeout: number; readonly readOnly?: boolean },
+): Connection => new DatabaseSync(file, { ...options, returnArrays: true });
 
 const version = 1;
 
@@ -65,12 +67,15 @@ const hasLog = (db: Connection): boolean => value(db, "SELECT 1 FROM sqlite_sche
 /** Throws when the file is not a log of the version that this program writes. */
 export const checkVersion = (db: Connection, file: string): void => {
   const found = hasLog(db) && value(db, 'SELECT version FROM log');
-  if (found !== version) throw new Error(`${file} is ${found ? `a log of version ${found}` : 'no log'}; this program needs version ${version}`);
+  if (found !== version)
+    throw new Error(
+      `${file} is ${found ? `a log of version ${found}` : 'no log'}; this program needs version ${version}`,
+    );
 };
 
 /** The id of the log in a file, undefined when the file holds none. */
 export const logId = (db: Connection): string | undefined =>
-  (hasLog(db) ? (value(db, 'SELECT id FROM log') as string | undefined) : undefined);
+  hasLog(db) ? (value(db, 'SELECT id FROM log') as string | undefined) : undefined;
 
 /** Makes the tables, and the id, unless they are there. */
 export const createTables = (db: Connection): void => {
@@ -84,12 +89,14 @@ const checkedEvents = 1000;
 
 /** Throws when an event is missing among the newest of a log: no position and no revision is ever left out. */
 export const checkOrder = (db: Connection, file: string): void => {
-  const gap = db.prepare(`SELECT position, stream, revision FROM events AS e
+  const gap = db
+    .prepare(`SELECT position, stream, revision FROM events AS e
     WHERE position > (SELECT max(position) FROM events) - ${checkedEvents} AND (
       (position > 1 AND NOT EXISTS (SELECT 1 FROM events WHERE position = e.position - 1)) OR
       (revision > 0 AND NOT EXISTS (
         SELECT 1 FROM events WHERE stream = e.stream AND revision = e.revision - 1 AND position < e.position)))
-    LIMIT 1`).get() as [position: number, stream: string, revision: number] | undefined;
+    LIMIT 1`)
+    .get() as [position: number, stream: string, revision: number] | undefined;
   if (!gap) return;
   const [position, stream, revision] = gap;
   const place = `position ${position} (event ${revision} of stream ${stream})`;

@@ -33,7 +33,8 @@ const readSlot = (text: string): Noted | undefined => {
 };
 
 /**
- * What the note beside a log says, both slots of it, the newest event first. A slot that is torn says nothing, nor does a
+ * What the note beside a log says, both slots of it, the newest event first. A slot that is torn says nothing, nor does
+ * a
  * note that cannot be read.
  */
 export const readNote = (file: string): readonly Noted[] => {
@@ -45,7 +46,7 @@ export const readNote = (file: string): readonly Noted[] => {
   }
   const textOf = (slot: number): string => bytes.toString('latin1', slot * slotSize, (slot + 1) * slotSize);
   const read = Array.from({ length: slots }, (_, slot) => readSlot(textOf(slot)));
-  return read.filter(noted => noted !== undefined).sort((a, b) => b.position - a.position);
+  return read.filter((noted) => noted !== undefined).sort((a, b) => b.position - a.position);
 };
 
 /**

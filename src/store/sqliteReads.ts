@@ -51,7 +51,8 @@ export const keptIn = (db: Connection): Kept => {
 };
 
 /**
- * Reads of the log through a connection, in the calling thread. They throw `Refusal('unavailable')` after `close`, and when
+ * Reads of the log through a connection, in the calling thread. They throw `Refusal('unavailable')` after `close`, and
+ * when
  * the file cannot be read.
  */
 export const sqliteReads = (db: Connection) => {
@@ -72,7 +73,9 @@ export const sqliteReads = (db: Connection) => {
   const inLog = query(select('position > ?1 AND position <= ?2', 'position'));
   const inStreamBack = query(select('stream = ?1 AND revision <= ?2', 'revision DESC'));
   const inLogBack = query(select('position < ?1', 'position DESC'));
-  const newestIn = query('SELECT revision, position, id, type FROM events WHERE stream = ? ORDER BY revision DESC LIMIT ?');
+  const newestIn = query(
+    'SELECT revision, position, id, type FROM events WHERE stream = ? ORDER BY revision DESC LIMIT ?',
+  );
   const lastRevision = query('SELECT max(revision) FROM events WHERE stream = ?');
   const lastPosition = query('SELECT max(position) FROM events');
   const atPosition = query(`SELECT ${columns} FROM events WHERE position = ?`);
@@ -81,7 +84,8 @@ export const sqliteReads = (db: Connection) => {
 
   const kept = reading(() => keptIn(db));
 
-  const first = (rows: Query, ...values: unknown[]): number | null | undefined => (rows(...values) as [number | null][])[0]?.[0];
+  const first = (rows: Query, ...values: unknown[]): number | null | undefined =>
+    (rows(...values) as [number | null][])[0]?.[0];
   const head = (): number => first(lastPosition) ?? 0;
 
   /** The next events after a position, up to another: as many as one turn of the event loop may take. */
@@ -129,7 +133,8 @@ export const sqliteReads = (db: Connection) => {
       return events(atPosition, position)[0];
     },
     /** Position of the event at a revision of a stream, if it has that id. */
-    find: (stream: string, revision: number, id: string): number | undefined => first(atPlace, stream, revision, id) ?? undefined,
+    find: (stream: string, revision: number, id: string): number | undefined =>
+      first(atPlace, stream, revision, id) ?? undefined,
     checkpoint: (name: string): number => first(ofName, name) ?? 0,
     async *read(stream: string, from = 0): AsyncGenerator<readonly StoredEvent[]> {
       const last = first(lastRevision, stream) ?? -1;
@@ -154,7 +159,12 @@ export const sqliteReads = (db: Connection) => {
     },
     /** A stream's newest events without their content, the newest first. */
     newest(stream: string, count: number): readonly Heading[] {
-      return (newestIn(stream, count) as [number, number, string, string][]).map(([revision, position, id, type]) => ({ revision, position, id, type }));
+      return (newestIn(stream, count) as [number, number, string, string][]).map(([revision, position, id, type]) => ({
+        revision,
+        position,
+        id,
+        type,
+      }));
     },
     /** A stream's events from a revision down, some at a time. */
     async *readBack(stream: string, from: number): AsyncGenerator<readonly StoredEvent[]> {

@@ -43,7 +43,9 @@ export const scrubber = ({ db, head, pace = usualPace }: Needs) => {
       SELECT *, sum(octet_length(data) + octet_length(metadata)) OVER (ORDER BY position) AS total
       FROM (SELECT * FROM events WHERE position > ?1 ORDER BY position LIMIT ?2)
     ) WHERE total <= ${mostBytes} OR position = (SELECT min(position) FROM events WHERE position > ?1)`);
-  const inIndex = db.prepare('SELECT position FROM events INDEXED BY events_by_stream WHERE stream = ? AND revision = ?');
+  const inIndex = db.prepare(
+    'SELECT position FROM events INDEXED BY events_by_stream WHERE stream = ? AND revision = ?',
+  );
   const check = checker(keptIn(db), rememberedStreams);
   const stopping = new AbortController();
   let damaged = new Map<number, string>();

@@ -6,12 +6,13 @@ import { hashOf, type Noted, noteOf, readNote } from './sqliteNote.ts';
 import { type Reads, sqliteReads } from './sqliteReads.ts';
 
 /** An event that somebody has seen in the log. Its hash may not be known. */
-export type Seen = Pick<Noted, 'log' | 'position' | 'id'> & Partial<Noted> & {
-  /** Who has seen it, in words. */
-  readonly by: string;
-  /** Whether that can be relied on; asked when the log lacks the event. */
-  readonly sure: () => Promise<boolean>;
-};
+export type Seen = Pick<Noted, 'log' | 'position' | 'id'> &
+  Partial<Noted> & {
+    /** Who has seen it, in words. */
+    readonly by: string;
+    /** Whether that can be relied on; asked when the log lacks the event. */
+    readonly sure: () => Promise<boolean>;
+  };
 
 /** What an embedded log has less than was seen in it. */
 export type Shorter = { readonly missing: number; readonly sentence: string };
@@ -25,7 +26,7 @@ const place = ({ position, stream, revision }: Partial<Noted>): string =>
   `position ${position}${stream === undefined ? '' : ` (event ${revision} of stream ${stream})`}`;
 
 const noted = (file: string): readonly Seen[] =>
-  readNote(file).map(note => ({ ...note, by: `its note ${basename(noteOf(file))}`, sure: async () => true }));
+  readNote(file).map((note) => ({ ...note, by: `its note ${basename(noteOf(file))}`, sure: async () => true }));
 
 /** All events up to the one that was seen, when nothing is left of the log. */
 const nothingLeft = (file: string, what: string): Shorter | undefined => {
@@ -51,7 +52,7 @@ const ofThisLog = async (file: string, db: Connection, seen: readonly Seen[]): P
   const reads = sqliteReads(db);
   for (const one of seen.filter(({ log }) => log === id)) {
     const shorter = compare(one, reads);
-    if (shorter && await one.sure()) return shorter;
+    if (shorter && (await one.sure())) return shorter;
   }
   return undefined;
 };
@@ -80,14 +81,18 @@ export const shorterThan = async (file: string, others: readonly Seen[]): Promis
 export const refuseShorter = async (file: string, others: readonly Seen[]): Promise<void> => {
   const shorter = await shorterThan(file, others);
   if (shorter) {
-    throw new Error(`The event log has lost events: ${shorter.sentence}; ${shorter.missing} missing. ` +
-      'Nothing was changed. Put back its files as they were, or restore a backup; ' +
-      'to go on without what is missing, run: automation-platform log accept');
+    throw new Error(
+      `The event log has lost events: ${shorter.sentence}; ${shorter.missing} missing. ` +
+        'Nothing was changed. Put back its files as they were, or restore a backup; ' +
+        'to go on without what is missing, run: automation-platform log accept',
+    );
   }
   if (isMissing(file) && sizeOf(`${file}-wal`) > 0) {
     const name = basename(file);
     const what = existsSync(file) ? 'empty' : 'gone';
-    throw new Error(`${file} is ${what}, but ${name}-wal beside it holds a part of a log. ` +
-      `Put back ${name}; to begin a new log, move ${name}-wal away`);
+    throw new Error(
+      `${file} is ${what}, but ${name}-wal beside it holds a part of a log. ` +
+        `Put back ${name}; to begin a new log, move ${name}-wal away`,
+    );
   }
 };

@@ -28,7 +28,8 @@ export const inodeOf = (file: string): string => {
 };
 
 /**
- * A connection for the log's only writer, and what it knows of the log. After an error it must not be used again: what a
+ * A connection for the log's only writer, and what it knows of the log. After an error it must not be used again: what
+ * a
  * failed fsync has left on the disk is not known. Opening proves that a commit goes through, which also puts an end to
  * what a failed commit may have left in the WAL. Throws `NotAsLeft` when the log lacks what was acknowledged.
  */
@@ -38,25 +39,39 @@ export const openTransactions = ({ file, patienceMs = 5000 }: WriterOptions, { i
 
   const close = (): void => {
     // The driver keeps a closed connection alive while it has statements: its transaction would hold the write lock.
-    try { db.exec('ROLLBACK'); } catch { /* There was none. */ }
+    try {
+      db.exec('ROLLBACK');
+    } catch {
+      /* There was none. */
+    }
     db.close();
   };
 
-  /** Moves what is in the WAL into the file. Where readers keep it from being begun anew, it waits for them a little. */
+  /**
+   * Moves what is in the WAL into the file. Where readers keep it from being begun anew, it waits for them a little.
+   */
   const checkpoint = (): void => {
-    const [, frames] = db.prepare('PRAGMA wal_checkpoint(PASSIVE)').get() as [busy: number, frames: number, moved: number];
+    const [, frames] = db.prepare('PRAGMA wal_checkpoint(PASSIVE)').get() as [
+      busy: number,
+      frames: number,
+      moved: number,
+    ];
     if (frames * frameSize <= longestWal) return;
     db.exec(`PRAGMA busy_timeout = ${readersPatienceMs}; PRAGMA wal_checkpoint(RESTART)`);
     db.exec(`PRAGMA busy_timeout = ${patienceMs}`);
   };
 
   try {
-    // Checkpoints are not left to SQLite: its own pass over I/O errors, and come so often that a page which changes again
+    // Checkpoints are not left to SQLite: its own pass over I/O errors, and come so often that a page which changes
+    // again
     // and again is copied again and again. A WAL that readers have let grow is cut when it is begun anew.
     db.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${longestWal}`);
     db.exec(`PRAGMA user_version = ${((value(db, 'PRAGMA user_version') as number) + 1) % 2 ** 31}`);
     checkpoint();
-    if (acknowledged && value(db, `SELECT id FROM events WHERE position = ${acknowledged.position}`) !== acknowledged.id)
+    if (
+      acknowledged &&
+      value(db, `SELECT id FROM events WHERE position = ${acknowledged.position}`) !== acknowledged.id
+    )
       throw new NotAsLeft(`The log lacks the event at position ${acknowledged.position}, which was acknowledged`);
   } catch (error) {
     close();
@@ -96,11 +111,18 @@ export const openTransactions = ({ file, patienceMs = 5000 }: WriterOptions, { i
         throw error;
       }
     },
-    /** `texts`: id, type, data and metadata of each event. Gives the last revision and position; position 0: WrongRevision. */
+    /**
+     * `texts`: id, type, data and metadata of each event. Gives the last revision and position; position 0:
+     * WrongRevision.
+     */
     append(stream: string, expected: number, texts: readonly string[]): [revision: number, position: number] {
       let revision = revisionOf(stream);
       if (revision !== expected) {
-        const last = repeated(stream, expected, texts.filter((_, at) => at % 4 === 0));
+        const last = repeated(
+          stream,
+          expected,
+          texts.filter((_, at) => at % 4 === 0),
+        );
         return last ? [expected + texts.length / 4, last] : [revision, 0];
       }
       for (let at = 0; at < texts.length; at += 4) {

@@ -18,7 +18,8 @@ export type Request = {
 };
 
 /**
- * Two numbers per entry, in order: last revision and position (0 and 1 for a checkpoint). Position 0: the stream was not
+ * Two numbers per entry, in order: last revision and position (0 and 1 for a checkpoint). Position 0: the stream was
+ * not
  * at the expected revision but at this one. Position -1: another program was writing to the file, nothing was done.
  */
 export type Reply = readonly number[];
@@ -123,7 +124,11 @@ const transact = (db: Transactions, first: Request): void => {
 
 // What is in the WAL stays there when this fails.
 const finish = (db: Transactions): void => {
-  try { db.checkpoint(); } catch { /* The next start moves it. */ }
+  try {
+    db.checkpoint();
+  } catch {
+    /* The next start moves it. */
+  }
   db.close();
   note.close();
   port.close();

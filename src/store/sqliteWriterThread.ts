@@ -29,7 +29,8 @@ const hasRoom = (folder: string): boolean => {
 const failureOf = (reason: string): Failure => ({ reason, full: false, forGood: false, unsure: Infinity });
 
 /**
- * Keeps a writer's thread: when it has failed, another opens the log anew, at once the first time, then after longer and
+ * Keeps a writer's thread: when it has failed, another opens the log anew, at once the first time, then after longer
+ * and
  * longer pauses until something was stored again. After a full disk it waits for room.
  */
 export const writerThread = ({ options, log, acknowledged, told }: Needs) => {
@@ -41,7 +42,9 @@ export const writerThread = ({ options, log, acknowledged, told }: Needs) => {
   let full = false;
   let ending = false;
   let ended = (): void => undefined;
-  const end = new Promise<void>(resolve => { ended = resolve; });
+  const end = new Promise<void>((resolve) => {
+    ended = resolve;
+  });
 
   const startLater = (): void => {
     if (ending) return ended();
@@ -53,7 +56,9 @@ export const writerThread = ({ options, log, acknowledged, told }: Needs) => {
     timer = undefined;
     try {
       if (full && !hasRoom(folder)) return startLater();
-    } catch { /* What is wrong with the folder is seen when the file is opened. */ }
+    } catch {
+      /* What is wrong with the folder is seen when the file is opened. */
+    }
     const workerData: WriterData = { ...options, log, left: { inode, acknowledged: acknowledged() } };
     let failure: Failure | undefined;
     const starting = startWorker('sqliteWriter', import.meta.url, workerData);
@@ -61,7 +66,9 @@ export const writerThread = ({ options, log, acknowledged, told }: Needs) => {
       if ('failed' in message) failure = message.failed;
       else hear(starting, message);
     });
-    starting.on('error', error => { failure ??= failureOf(inWords(error)); });
+    starting.on('error', (error) => {
+      failure ??= failureOf(inWords(error));
+    });
     starting.on('exit', () => gone(failure));
   };
 
@@ -84,7 +91,9 @@ export const writerThread = ({ options, log, acknowledged, told }: Needs) => {
   start();
   return {
     send: (request: Request): void => worker?.postMessage(request),
-    /** Ends the thread, or the next one once it is ready: then it is called again. Everything must have been answered. */
+    /**
+     * Ends the thread, or the next one once it is ready: then it is called again. Everything must have been answered.
+     */
     finish: (): Promise<void> => {
       ending = true;
       worker?.postMessage(null);

@@ -13,7 +13,9 @@ export class Touched extends Refusal {
   }
 }
 
-/** Whether a stream cannot be used, however often it is tried: an event cannot be read, or somebody else has touched it. */
+/**
+ * Whether a stream cannot be used, however often it is tried: an event cannot be read, or somebody else has touched it.
+ */
 export const isUnusable = (error: unknown): error is Refusal =>
   error instanceof Touched || (error instanceof Refusal && error.code === 'internal');
 
@@ -53,7 +55,11 @@ export const noticingTouched = <S extends EventStore>(store: S, touched: Touched
   return {
     ...store,
     append: async (...args) => {
-      try { return await store.append(...args); } catch (error) { throw refused(error); }
+      try {
+        return await store.append(...args);
+      } catch (error) {
+        throw refused(error);
+      }
     },
     read: async function* (stream, from = 0) {
       let exists = false;
@@ -66,7 +72,9 @@ export const noticingTouched = <S extends EventStore>(store: S, touched: Touched
           exists ||= first !== undefined;
           yield events;
         }
-      } catch (error) { throw refused(error); }
+      } catch (error) {
+        throw refused(error);
+      }
       const reason = from === 0 ? touched.reasonOf(stream) : undefined;
       if (reason === undefined) return;
       // Of one that was touched nothing may be left.

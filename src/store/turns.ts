@@ -5,7 +5,9 @@ export const turns = () => {
     const before = last.get(key);
     const mine = before ? before.then(work, work) : work();
     last.set(key, mine);
-    const done = () => { if (last.get(key) === mine) last.delete(key); };
+    const done = () => {
+      if (last.get(key) === mine) last.delete(key);
+    };
     mine.then(done, done);
     return mine;
   };

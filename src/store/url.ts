@@ -6,10 +6,12 @@ import { decoded } from '../domain/engine/percentEncoding.ts';
 export type LogUrl = { readonly file: string } | { readonly url: string };
 
 /** What is said of a setting that names a log, in `--help` too. */
-export const logUrlForms = 'sqlite:<file>, esdb://[user:password@]host:port[,...] or esdb+discover://[user:password@]name:port';
+export const logUrlForms =
+  'sqlite:<file>, esdb://[user:password@]host:port[,...] or esdb+discover://[user:password@]name:port';
 
 /**
- * Reads the URL of a log. An error says all that is wrong with it in one sentence and repeats nothing of the URL but names
+ * Reads the URL of a log. An error says all that is wrong with it in one sentence and repeats nothing of the URL but
+ * names
  * of its options and files: it may hold a password.
  */
 export const logUrl = (text: string): LogUrl => {
@@ -21,26 +23,40 @@ export const logUrl = (text: string): LogUrl => {
 };
 
 /** The hosts that a connection string names. */
-export const esdbHosts = (url: string): readonly string[] => (form.exec(url)?.groups!.hosts ?? '').split(',').map((host) => host.replace(/:\d+$/, '')).filter(Boolean);
+export const esdbHosts = (url: string): readonly string[] =>
+  (form.exec(url)?.groups!.hosts ?? '')
+    .split(',')
+    .map((host) => host.replace(/:\d+$/, ''))
+    .filter(Boolean);
 
 // Stricter than the client, which guesses, drops what it does not know, and prints the whole string when it does.
-const form = /^esdb(?<discover>\+discover)?:\/\/(?:(?<credentials>[^@/?]*)@)?(?<hosts>[^@/?]*)\/?(?:\?(?<query>[^?]+))?$/;
+const form =
+  /^esdb(?<discover>\+discover)?:\/\/(?:(?<credentials>[^@/?]*)@)?(?<hosts>[^@/?]*)\/?(?:\?(?<query>[^?]+))?$/;
 
-const truth = (value: string): string | undefined => (value === 'true' || value === 'false' ? undefined : 'must be true or false');
+const truth = (value: string): string | undefined =>
+  value === 'true' || value === 'false' ? undefined : 'must be true or false';
 const milliseconds = (value: string): string | undefined => (/^-?\d+$/.test(value) ? undefined : 'must be an integer');
-const file = (value: string): string | undefined => (existsSync(value) ? undefined : `names a file that does not exist: ${value}`);
+const file = (value: string): string | undefined =>
+  existsSync(value) ? undefined : `names a file that does not exist: ${value}`;
 
 /** What is wrong with the value of each option, if anything. */
 const options: { readonly [name: string]: (value: string) => string | undefined } = {
   tls: truth,
   // The client knows the option and ignores it.
-  tlsVerifyCert: (value) => (value === 'true' ? undefined : 'must be true: certificates are always verified; name their authority with tlsCAFile'),
+  tlsVerifyCert: (value) =>
+    value === 'true'
+      ? undefined
+      : 'must be true: certificates are always verified; name their authority with tlsCAFile',
   tlsCAFile: file,
   userCertFile: file,
   userKeyFile: file,
-  throwOnAppendFailure: (value) => (value === 'true' ? undefined : 'must be true: else an append that failed passes for one that was stored'),
+  throwOnAppendFailure: (value) =>
+    value === 'true' ? undefined : 'must be true: else an append that failed passes for one that was stored',
   connectionName: () => undefined,
-  nodePreference: (value) => (/^(leader|follower|read_?only_?replica|random)$/i.test(value) ? undefined : 'must be leader, follower, readOnlyReplica or random'),
+  nodePreference: (value) =>
+    /^(leader|follower|read_?only_?replica|random)$/i.test(value)
+      ? undefined
+      : 'must be leader, follower, readOnlyReplica or random',
   defaultDeadline: milliseconds,
   discoveryInterval: milliseconds,
   gossipTimeout: milliseconds,
@@ -89,13 +105,17 @@ const faultsOf = (url: string): readonly string[] => {
   const given = new Map<string, string>();
   const faults: string[] = [];
   if (credentials !== undefined && !(/^[^:\s]+:[^:\s]+$/.test(credentials) && decoded(credentials) !== undefined))
-    faults.push('has credentials that cannot be read: they are user:password, with other characters than letters and digits percent-encoded');
-  if (!hosts.every((host) => /^[\w.-]+(:\d{1,5})?$/.test(host) && Number(/:(\d+)$/.exec(host)?.[1] ?? 2113) <= 65_535)) faults.push('has hosts that cannot be read: each is a name or IPv4 address, and a port');
+    faults.push(
+      'has credentials that cannot be read: they are user:password, with other characters than letters and digits percent-encoded',
+    );
+  if (!hosts.every((host) => /^[\w.-]+(:\d{1,5})?$/.test(host) && Number(/:(\d+)$/.exec(host)?.[1] ?? 2113) <= 65_535))
+    faults.push('has hosts that cannot be read: each is a name or IPv4 address, and a port');
   if (discover && hosts.length > 1) faults.push('takes one host with esdb+discover://, a DNS name of all nodes');
   for (const [key, value, ...rest] of pairsIn(query)) {
     const name = names.get(flat(key));
     const text = decoded(value);
-    if (name === undefined) faults.push('has an option that is not known; known are ' + Object.keys(options).join(', '));
+    if (name === undefined)
+      faults.push('has an option that is not known; known are ' + Object.keys(options).join(', '));
     else if (text === undefined || text === '' || rest.length > 0) faults.push(`has no readable value for ${name}`);
     else {
       const fault = options[name]!(text);
@@ -103,7 +123,9 @@ const faultsOf = (url: string): readonly string[] => {
       given.set(name, text);
     }
   }
-  if (credentials !== undefined && given.get('tls') === 'false') faults.push('has credentials and tls=false: the client sends no credentials without TLS');
-  if (given.has('userCertFile') !== given.has('userKeyFile')) faults.push('has one of userCertFile and userKeyFile: both are needed');
+  if (credentials !== undefined && given.get('tls') === 'false')
+    faults.push('has credentials and tls=false: the client sends no credentials without TLS');
+  if (given.has('userCertFile') !== given.has('userKeyFile'))
+    faults.push('has one of userCertFile and userKeyFile: both are needed');
   return faults;
 };

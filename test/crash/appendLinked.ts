@@ -4,7 +4,8 @@ import { Refusal } from '../../src/domain/engine/refusal.ts';
 import { encode } from '../../src/store/event.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 
-// Appends linked events to some streams at once, and goes on as a client would whose appends are refused. It prints a line
+// Appends linked events to some streams at once, and goes on as a client would whose appends are refused. It prints a
+// line
 // for each outcome, and at the end how many events it can read. Arguments: file, events for each stream, how to end.
 const [file, count, end] = process.argv.slice(2) as [string, string, 'close' | 'kill'];
 const streams = 4;
@@ -29,10 +30,21 @@ const read = async (): Promise<void> => {
 };
 
 const appendTo = async (stream: string): Promise<void> => {
-  const about = { $correlationId: 'c', $causationId: 'c', at: '2026-01-01T00:00:00.000Z', actor: { id: 'a', username: 'a', provenance: 'local' }, operation: 'o', requestId: 'r', schemaVersion: 1 };
+  const about = {
+    $correlationId: 'c',
+    $causationId: 'c',
+    at: '2026-01-01T00:00:00.000Z',
+    actor: { id: 'a', username: 'a', provenance: 'local' },
+    operation: 'o',
+    requestId: 'r',
+    schemaVersion: 1,
+  };
   let hash = '';
   let id: string = randomUUID();
-  for (let revision = 0, tries = 0, pauses = 0; revision < Number(count) && tries < mostTries && pauses < mostPauses; ) {
+  for (
+    let revision = 0, tries = 0, pauses = 0;
+    revision < Number(count) && tries < mostTries && pauses < mostPauses;
+  ) {
     const fact = { type: 'appended', data: 'x'.repeat(revision % 2 ? longText : 10) };
     const event = encode(stream, revision, id, 'test', fact, about, hash);
     try {

@@ -4,7 +4,12 @@ import { exactValue } from '../../src/domain/engine/exactJson.ts';
 import { renderTemplate } from '../../src/southbound/jinja/render.ts';
 
 /** A template over variables: values that JavaScript has without loss, or a JSON text. */
-export type Case = { readonly name: string; readonly template: string; readonly variables: Record<string, unknown>; readonly json?: string };
+export type Case = {
+  readonly name: string;
+  readonly template: string;
+  readonly variables: Record<string, unknown>;
+  readonly json?: string;
+};
 
 /** What a template gives: its text, or that it is refused and in which line. */
 export type Result = { readonly text: string } | { readonly error: string; readonly line: number };
@@ -48,16 +53,25 @@ json.dump([result(case) for case in json.load(sys.stdin)], sys.stdout)
 `;
 
 const run = (source: string, input: string): string => {
-  const { stdout, stderr, status } = spawnSync(python, ['-c', source], { input, encoding: 'utf8', maxBuffer: 256 * 1024 * 1024, timeout: 120_000 });
+  const { stdout, stderr, status } = spawnSync(python, ['-c', source], {
+    input,
+    encoding: 'utf8',
+    maxBuffer: 256 * 1024 * 1024,
+    timeout: 120_000,
+  });
   if (status !== 0) throw new Error(`${python} failed: ${stderr}`);
   return stdout;
 };
 
-const installed = (): boolean => existsSync(python) && spawnSync(python, ['-c', 'import jinja2'], { timeout: 20_000 }).status === 0;
+const installed = (): boolean =>
+  existsSync(python) && spawnSync(python, ['-c', 'import jinja2'], { timeout: 20_000 }).status === 0;
 
 /** A suite that asks the real Jinja2. Skipped where it is not installed; in CI that fails. */
 export const describeWithJinja2 = (title: string, suite: () => void): void => {
-  if (process.env['CI'] !== 'true' && !installed()) describe(title, () => { it('is not tested here: needs Jinja2 for /usr/bin/python3 or TEST_PYTHON (apt-get install python3-jinja2)'); });
+  if (process.env['CI'] !== 'true' && !installed())
+    describe(title, () => {
+      it('is not tested here: needs Jinja2 for /usr/bin/python3 or TEST_PYTHON (apt-get install python3-jinja2)');
+    });
   else describe(title, suite);
 };
 
@@ -67,7 +81,9 @@ export const jinja2 = (cases: readonly Case[]): Result[] => JSON.parse(run(scrip
 /** What this engine gives. */
 export const ours = ({ template, variables, json }: Case): Result => {
   try {
-    return { text: renderTemplate(template, json === undefined ? variables : exactValue(json) as Record<string, unknown>) };
+    return {
+      text: renderTemplate(template, json === undefined ? variables : (exactValue(json) as Record<string, unknown>)),
+    };
   } catch (error) {
     return { error: (error as Error).message, line: (error as { line?: number }).line ?? 0 };
   }

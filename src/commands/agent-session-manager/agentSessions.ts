@@ -18,12 +18,24 @@ const startRefs = async ({ agent: idOrName, inputs = {} }: Static<typeof runAgen
   const { content } = id === undefined ? {} : await tools.state(agent, id);
   if (id === undefined || !content) return { agent: undefined, faults: [], inputs: sealed };
   const schema = compileUserSchema(content.inputSchema);
-  const { errors } = schema.ok ? schema.matches(plainValue(inputs)) : { errors: [{ path: '', message: `The agent's input schema cannot be used: ${schema.reason}` }] };
-  return { agent: { id, name: content.name, timeout: content.timeout }, faults: errors.map(({ path, message }) => ({ path: `/inputs${path}`, message })), inputs: sealed };
+  const { errors } = schema.ok
+    ? schema.matches(plainValue(inputs))
+    : { errors: [{ path: '', message: `The agent's input schema cannot be used: ${schema.reason}` }] };
+  return {
+    agent: { id, name: content.name, timeout: content.timeout },
+    faults: errors.map(({ path, message }) => ({ path: `/inputs${path}`, message })),
+    inputs: sealed,
+  };
 };
 
 /** Begins a session; who carries it out sees it in the log (src/sessions.ts). */
-export const startSession = command({ name: 'startSession', input: runAgentSchema, on: 'new', decide: start, prepare: ({ input }, tools) => startRefs(input, tools) });
+export const startSession = command({
+  name: 'startSession',
+  input: runAgentSchema,
+  on: 'new',
+  decide: start,
+  prepare: ({ input }, tools) => startRefs(input, tools),
+});
 
 /** Says that the webhook is called now. Of two who do so, one has stored the event: that one calls. */
 export const postSession = command({ name: 'postSession', input: Type.Object({}), on: 'existing', decide: post });
@@ -32,10 +44,20 @@ const lastMessage = Type.String({ maxLength: mostMessage });
 const outcome = Type.Enum(['COMPLETE', 'FAILED', 'CANCELED'] as const satisfies readonly Outcome[]);
 
 /** What an agent says before the end. */
-export const noteMessage = command({ name: 'noteMessage', input: Type.Object({ lastMessage }), on: 'existing', decide: note });
+export const noteMessage = command({
+  name: 'noteMessage',
+  input: Type.Object({ lastMessage }),
+  on: 'existing',
+  decide: note,
+});
 
 /** Ends a session, whoever knows of it first: the agent, whoever cancels it, the clock. */
-export const endSession = command({ name: 'endSession', input: Type.Object({ status: outcome, lastMessage: Type.Optional(lastMessage) }), on: 'existing', decide: end });
+export const endSession = command({
+  name: 'endSession',
+  input: Type.Object({ status: outcome, lastMessage: Type.Optional(lastMessage) }),
+  on: 'existing',
+  decide: end,
+});
 
 /** The termination callback: an event whose source and topic are the service and method to be told. */
 const tell = async ({ stream }: Recorded, tools: Tools): Promise<readonly Next[]> => {
@@ -43,7 +65,15 @@ const tell = async ({ stream }: Recorded, tools: Tools): Promise<readonly Next[]
   const { callback, status, lastMessage } = await tools.state(agentSession, sessionId);
   if (!callback) return [];
   const { serviceName: source, methodName: topic, identifier, location } = callback;
-  return [{ command: publishEvent, id: sessionId, input: { source, topic, payload: { identifier, location, sessionId, status, lastMessage } } }];
+  return [
+    {
+      command: publishEvent,
+      id: sessionId,
+      input: { source, topic, payload: { identifier, location, sessionId, status, lastMessage } },
+    },
+  ];
 };
 
-export const sessionReactions: readonly Reaction[] = [{ of: agentSession, on: { sessionCompleted: tell, sessionFailed: tell, sessionCanceled: tell } }];
+export const sessionReactions: readonly Reaction[] = [
+  { of: agentSession, on: { sessionCompleted: tell, sessionFailed: tell, sessionCanceled: tell } },
+];

@@ -1,5 +1,12 @@
 import { Type } from 'typebox';
-import { agent, type AgentState, create, remove, replace, sealHeaders } from '../../domain/agent-session-manager/agents.ts';
+import {
+  agent,
+  type AgentState,
+  create,
+  remove,
+  replace,
+  sealHeaders,
+} from '../../domain/agent-session-manager/agents.ts';
 import { type NewAgent, newAgentSchema } from '../../domain/agent-session-manager/agentSchemas.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
@@ -15,13 +22,25 @@ const prepare = async ({ input, state, actor }: Asked, tools: Tools) => {
   return {
     ...schemaFaultOf(input.inputSchema),
     headers: sealHeaders(state, input, tools.seal),
-    referrers: before === undefined || before === input.name ? [] : await referrersOfComponent(tools, 'agent', [before], actor),
+    referrers:
+      before === undefined || before === input.name ? [] : await referrersOfComponent(tools, 'agent', [before], actor),
   };
 };
 
 export const createAgent = command({ name: 'createAgent', input: newAgentSchema, on: 'new', decide: create, prepare });
-export const replaceAgent = command({ name: 'replaceAgent', input: newAgentSchema, on: 'existing', decide: replace, prepare });
+export const replaceAgent = command({
+  name: 'replaceAgent',
+  input: newAgentSchema,
+  on: 'existing',
+  decide: replace,
+  prepare,
+});
 export const deleteAgent = command({
-  name: 'deleteAgent', input: Type.Object({}), on: 'existing', decide: remove,
-  prepare: async ({ id, state, actor }, tools) => ({ referrers: await referrersOfComponent(tools, 'agent', [id, ...(state.content ? [state.content.name] : [])], actor) }),
+  name: 'deleteAgent',
+  input: Type.Object({}),
+  on: 'existing',
+  decide: remove,
+  prepare: async ({ id, state, actor }, tools) => ({
+    referrers: await referrersOfComponent(tools, 'agent', [id, ...(state.content ? [state.content.name] : [])], actor),
+  }),
 });

@@ -1,5 +1,18 @@
 import { Type } from 'typebox';
-import { account, accountPatchSchema, type AccountContent, type AccountInput, create, newAccountSchema, passwordSchema, provide, remove, requested, setPassword as set, update } from '../../domain/authorization/accounts.ts';
+import {
+  account,
+  accountPatchSchema,
+  type AccountContent,
+  type AccountInput,
+  create,
+  newAccountSchema,
+  passwordSchema,
+  provide,
+  remove,
+  requested,
+  setPassword as set,
+  update,
+} from '../../domain/authorization/accounts.ts';
 import { adminRemains, membership } from './admins.ts';
 import { commandsOf, type Sealed, type Tools } from '../engine/define.ts';
 import { unknownNames } from '../engine/references.ts';
@@ -8,11 +21,19 @@ const command = commandsOf(account);
 const none = account.initial.content;
 
 /** The hash of the password, sealed. */
-const sealed = async (password: string | undefined, { hashPassword, seal }: Tools) => (password === undefined ? undefined : seal(await hashPassword(password)));
+const sealed = async (password: string | undefined, { hashPassword, seal }: Tools) =>
+  password === undefined ? undefined : seal(await hashPassword(password));
 
-const without = (names: readonly string[], others: readonly string[]): readonly string[] => names.filter((name) => !others.includes(name));
+const without = (names: readonly string[], others: readonly string[]): readonly string[] =>
+  names.filter((name) => !others.includes(name));
 
-const refsOf = async (id: string, before: AccountContent, input: AccountInput, password: Sealed | undefined, tools: Tools) => {
+const refsOf = async (
+  id: string,
+  before: AccountContent,
+  input: AccountInput,
+  password: Sealed | undefined,
+  tools: Tools,
+) => {
   const { inactive, memberOf, assignedRoles } = requested(before, input);
   const loses = without(before.memberOf, memberOf).length > 0 || (inactive && !before.inactive);
   return {
@@ -20,16 +41,19 @@ const refsOf = async (id: string, before: AccountContent, input: AccountInput, p
       groups: await unknownNames(tools, 'groups', without(memberOf, before.memberOf)),
       roles: await unknownNames(tools, 'roles', without(assignedRoles, before.assignedRoles)),
     },
-    adminRemains: !loses || await adminRemains(tools, { account: id, inactive, memberOf }),
+    adminRemains: !loses || (await adminRemains(tools, { account: id, inactive, memberOf })),
     password,
   };
 };
 
 /** The series of a request that says anything that other accounts, groups and roles have to do with. */
-const seriesOf = ({ memberOf, assignedRoles, inactive }: AccountInput): string | undefined => (memberOf || assignedRoles || inactive ? membership : undefined);
+const seriesOf = ({ memberOf, assignedRoles, inactive }: AccountInput): string | undefined =>
+  memberOf || assignedRoles || inactive ? membership : undefined;
 
 export const createAccount = command({
-  name: 'createAccount', input: newAccountSchema, on: 'new',
+  name: 'createAccount',
+  input: newAccountSchema,
+  on: 'new',
   series: ({ exists }, input) => (exists ? undefined : seriesOf(input)),
   early: ({ password }, tools) => sealed(password, tools),
   prepare: ({ id, input, early }, tools) => refsOf(id, none, input, early, tools),
@@ -37,7 +61,9 @@ export const createAccount = command({
 });
 
 export const updateAccount = command({
-  name: 'updateAccount', input: accountPatchSchema, on: 'existing',
+  name: 'updateAccount',
+  input: accountPatchSchema,
+  on: 'existing',
   series: ({ exists }, input) => (exists ? seriesOf(input) : undefined),
   early: ({ password }, tools) => sealed(password, tools),
   prepare: ({ id, input, state, early }, tools) => refsOf(id, state.content, input, early, tools),
@@ -45,15 +71,23 @@ export const updateAccount = command({
 });
 
 export const deleteAccount = command({
-  name: 'deleteAccount', input: Type.Object({}), on: 'existing',
+  name: 'deleteAccount',
+  input: Type.Object({}),
+  on: 'existing',
   series: ({ exists }) => (exists ? membership : undefined),
-  prepare: async ({ id }, tools) => ({ unknown: { groups: [], roles: [] }, password: undefined, adminRemains: await adminRemains(tools, { account: id, inactive: true, memberOf: [] }) }),
+  prepare: async ({ id }, tools) => ({
+    unknown: { groups: [], roles: [] },
+    password: undefined,
+    adminRemains: await adminRemains(tools, { account: id, inactive: true, memberOf: [] }),
+  }),
   decide: remove,
 });
 
 /** For the account's owner, and offline. */
 export const setPassword = command({
-  name: 'setPassword', input: Type.Object({ password: passwordSchema }), on: 'existing',
+  name: 'setPassword',
+  input: Type.Object({ password: passwordSchema }),
+  on: 'existing',
   early: ({ password }, tools) => sealed(password, tools),
   prepare: async ({ early }) => ({ password: early }),
   decide: set,
@@ -61,7 +95,11 @@ export const setPassword = command({
 
 /** For the first start. */
 export const provideAccount = command({
-  name: 'provideAccount', input: Type.Object({ username: Type.String(), password: passwordSchema }), on: 'any',
-  prepare: async ({ input, state }, tools) => ({ password: state.exists || state.deleted ? undefined : await sealed(input.password, tools) }),
+  name: 'provideAccount',
+  input: Type.Object({ username: Type.String(), password: passwordSchema }),
+  on: 'any',
+  prepare: async ({ input, state }, tools) => ({
+    password: state.exists || state.deleted ? undefined : await sealed(input.password, tools),
+  }),
   decide: provide,
 });

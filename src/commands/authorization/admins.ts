@@ -8,7 +8,10 @@ export type Changed =
   | { readonly group: string; readonly provenance: string; readonly memberOf: readonly string[] }
   | { readonly admins: Admins };
 
-/** The series of all decisions on who belongs where and who is an admin, so that the answers here still hold when they are stored. */
+/**
+ * The series of all decisions on who belongs where and who is an admin, so that the answers here still hold when they
+ * are stored.
+ */
 export const membership = 'membership';
 
 /** Members of which groups are admins, as the active profile says. */
@@ -17,17 +20,24 @@ const activeAdmins = async ({ state }: Tools): Promise<Admins> => {
   return id === undefined ? [] : adminsOf((await state(profile, id)).properties);
 };
 
-const anyOf = (field: string, values: Iterable<string>) => ({ any: [...values].map((value) => ({ field, op: 'equals' as const, value })) });
+const anyOf = (field: string, values: Iterable<string>) => ({
+  any: [...values].map((value) => ({ field, op: 'equals' as const, value })),
+});
 
 /** Names of the groups whose members are, directly or through further groups, admins. */
 const groupsOfAdmins = async (tools: Tools, changed: Changed): Promise<ReadonlySet<string>> => {
   const admins = 'admins' in changed ? changed.admins : await activeAdmins(tools);
   const named = await tools.query('groups', anyOf('name', adminNames(admins)));
   const first: readonly string[] = named
-    .filter((group) => givesAdmin(admins, 'group' in changed && changed.group === group.name ? { ...group, provenance: changed.provenance } : group))
+    .filter((group) =>
+      givesAdmin(
+        admins,
+        'group' in changed && changed.group === group.name ? { ...group, provenance: changed.provenance } : group,
+      ),
+    )
     .map(({ name }) => name);
   const found = new Set(first);
-  for (let level = first; level.length > 0;) {
+  for (let level = first; level.length > 0; ) {
     const below: string[] = (await tools.query('groups', anyOf('memberOf', level))).map(({ name }) => name);
     if ('group' in changed) {
       const at = below.indexOf(changed.group);
@@ -46,6 +56,8 @@ export const adminRemains = async (tools: Tools, changed: Changed): Promise<bool
   const groups = await groupsOfAdmins(tools, changed);
   if (groups.size === 0) return false;
   if ('account' in changed && !changed.inactive && changed.memberOf.some((name) => groups.has(name))) return true;
-  const admins = await tools.query('accounts', { all: [{ field: 'inactive', op: 'equals', value: 'false' }, anyOf('memberOf', groups)] });
+  const admins = await tools.query('accounts', {
+    all: [{ field: 'inactive', op: 'equals', value: 'false' }, anyOf('memberOf', groups)],
+  });
   return admins.some(({ _id }) => !('account' in changed) || _id !== changed.account);
 };

@@ -1,5 +1,14 @@
 import { Type } from 'typebox';
-import { create, group, groupPatchSchema, newGroupSchema, provide, remove, requested, update } from '../../domain/authorization/groups.ts';
+import {
+  create,
+  group,
+  groupPatchSchema,
+  newGroupSchema,
+  provide,
+  remove,
+  requested,
+  update,
+} from '../../domain/authorization/groups.ts';
 import { adminRemains, membership } from './admins.ts';
 import { commandsOf } from '../engine/define.ts';
 import { referrersOfGroup, unknownNames } from '../engine/references.ts';
@@ -8,18 +17,31 @@ const command = commandsOf(group);
 const none = group.initial.content;
 
 export const createGroup = command({
-  name: 'createGroup', input: newGroupSchema, on: 'new',
-  series: ({ exists }, { memberOf, assignedRoles }) => (!exists && (memberOf || assignedRoles) ? membership : undefined),
+  name: 'createGroup',
+  input: newGroupSchema,
+  on: 'new',
+  series: ({ exists }, { memberOf, assignedRoles }) =>
+    !exists && (memberOf || assignedRoles) ? membership : undefined,
   prepare: async ({ input }, tools) => {
     const { memberOf, assignedRoles } = requested(none, input);
-    return { unknown: { groups: await unknownNames(tools, 'groups', memberOf), roles: await unknownNames(tools, 'roles', assignedRoles) }, referrers: [], adminRemains: true };
+    return {
+      unknown: {
+        groups: await unknownNames(tools, 'groups', memberOf),
+        roles: await unknownNames(tools, 'roles', assignedRoles),
+      },
+      referrers: [],
+      adminRemains: true,
+    };
   },
   decide: create,
 });
 
 export const updateGroup = command({
-  name: 'updateGroup', input: groupPatchSchema, on: 'existing',
-  series: ({ exists }, { name, memberOf, assignedRoles, provenance }) => (exists && (name || memberOf || assignedRoles || provenance) ? membership : undefined),
+  name: 'updateGroup',
+  input: groupPatchSchema,
+  on: 'existing',
+  series: ({ exists }, { name, memberOf, assignedRoles, provenance }) =>
+    exists && (name || memberOf || assignedRoles || provenance) ? membership : undefined,
   prepare: async ({ id, input, state: { content }, actor }, tools) => {
     const { name, memberOf, assignedRoles, provenance } = requested(content, input);
     const added = (now: readonly string[], before: readonly string[]) => now.filter((item) => !before.includes(item));
@@ -29,20 +51,33 @@ export const updateGroup = command({
         roles: await unknownNames(tools, 'roles', added(assignedRoles, content.assignedRoles)),
       },
       referrers: name === content.name ? [] : await referrersOfGroup(tools, content.name, id, actor),
-      adminRemains: (added(content.memberOf, memberOf).length === 0 && provenance === content.provenance) || await adminRemains(tools, { group: content.name, provenance, memberOf }),
+      adminRemains:
+        (added(content.memberOf, memberOf).length === 0 && provenance === content.provenance) ||
+        (await adminRemains(tools, { group: content.name, provenance, memberOf })),
     };
   },
   decide: update,
 });
 
 export const deleteGroup = command({
-  name: 'deleteGroup', input: Type.Object({}), on: 'existing',
+  name: 'deleteGroup',
+  input: Type.Object({}),
+  on: 'existing',
   series: ({ exists }) => (exists ? membership : undefined),
-  prepare: async ({ id, state, actor }, tools) => ({ unknown: { groups: [], roles: [] }, referrers: await referrersOfGroup(tools, state.content.name, id, actor), adminRemains: true }),
+  prepare: async ({ id, state, actor }, tools) => ({
+    unknown: { groups: [], roles: [] },
+    referrers: await referrersOfGroup(tools, state.content.name, id, actor),
+    adminRemains: true,
+  }),
   decide: remove,
 });
 
 /** For the first start. */
 export const provideGroup = command({
-  name: 'provideGroup', input: Type.Object({ name: Type.Union([Type.Literal('admins'), Type.Literal('operators'), Type.Literal('readers')]) }), on: 'any', decide: provide,
+  name: 'provideGroup',
+  input: Type.Object({
+    name: Type.Union([Type.Literal('admins'), Type.Literal('operators'), Type.Literal('readers')]),
+  }),
+  on: 'any',
+  decide: provide,
 });

@@ -4,8 +4,18 @@ import { commandsOf } from '../engine/define.ts';
 
 const command = commandsOf(login);
 
-export const logIn = command({ name: 'logIn', input: Type.Object({ account: Type.String(), credential: Type.String() }), on: 'new', decide: enter });
+export const logIn = command({
+  name: 'logIn',
+  input: Type.Object({ account: Type.String(), credential: Type.String() }),
+  on: 'new',
+  decide: enter,
+});
 export const useLogin = command({ name: 'useLogin', input: Type.Object({}), on: 'existing', decide: use });
 export const logOut = command({
-  name: 'logOut', input: Type.Object({ reason: Type.Union([Type.Literal('logout'), Type.Literal('replaced'), Type.Literal('expired')]) }), on: 'existing', decide: leave,
+  name: 'logOut',
+  input: Type.Object({
+    reason: Type.Union([Type.Literal('logout'), Type.Literal('replaced'), Type.Literal('expired')]),
+  }),
+  on: 'existing',
+  decide: leave,
 });

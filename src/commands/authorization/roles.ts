@@ -7,13 +7,17 @@ import { referrersOfRole } from '../engine/references.ts';
 const command = commandsOf(role);
 
 export const createRole = command({
-  name: 'createRole', input: newRoleSchema, on: 'new',
+  name: 'createRole',
+  input: newRoleSchema,
+  on: 'new',
   prepare: async (_, tools) => ({ methods: tools.methods(), referrers: [] }),
   decide: create,
 });
 
 export const updateRole = command({
-  name: 'updateRole', input: rolePatchSchema, on: 'existing',
+  name: 'updateRole',
+  input: rolePatchSchema,
+  on: 'existing',
   series: ({ exists }, { name }) => (exists && name ? membership : undefined),
   prepare: async ({ id, input: { name }, state: { content }, actor }, tools) => ({
     methods: tools.methods(),
@@ -23,8 +27,13 @@ export const updateRole = command({
 });
 
 export const deleteRole = command({
-  name: 'deleteRole', input: Type.Object({}), on: 'existing',
+  name: 'deleteRole',
+  input: Type.Object({}),
+  on: 'existing',
   series: ({ exists }) => (exists ? membership : undefined),
-  prepare: async ({ id, state, actor }, tools) => ({ methods: [], referrers: await referrersOfRole(tools, state.content.name, id, actor) }),
+  prepare: async ({ id, state, actor }, tools) => ({
+    methods: [],
+    referrers: await referrersOfRole(tools, state.content.name, id, actor),
+  }),
   decide: remove,
 });

@@ -11,7 +11,10 @@ const numbered = (name: string, n: number): string => {
   return name.slice(0, longest - suffix.length).replace(/[\ud800-\udbff]$/, '') + suffix;
 };
 
-/** Gives, for each name, the first of "x", "x (2)", "x (3)" that no document of the collection has and that has not been given before. */
+/**
+ * Gives, for each name, the first of "x", "x (2)", "x (3)" that no document of the collection has and that has not been
+ * given before.
+ */
 export const freeNames = (collection: string, tools: Tools) => {
   const given = new Set<string>();
   const searches = new Map<string, { next: number; free: string[] }>();
@@ -24,7 +27,7 @@ export const freeNames = (collection: string, tools: Tools) => {
         // Ever more at once: a name that a thousand others bear does not take a thousand questions.
         const last = Math.min(search.next * 2, search.next + 500) - 1;
         const wanted = Array.from({ length: last - search.next + 1 }, (_, i) => numbered(name, search.next + i));
-        search.free = [...await unknownNames(tools, collection, wanted)];
+        search.free = [...(await unknownNames(tools, collection, wanted))];
         search.next = last + 1;
       } else if (!given.has(found)) {
         given.add(found);

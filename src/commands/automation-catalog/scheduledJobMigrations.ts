@@ -1,7 +1,15 @@
 import type { Actor } from '../../domain/engine/core.ts';
 import { groupsIn } from '../../domain/authorization/gbac.ts';
 import { Refusal } from '../../domain/engine/refusal.ts';
-import { automationOf, type Candidate, decideMigration, type MigrationDecided, migrationSchema, scheduledJobMigration, triggersOf } from '../../domain/automation-catalog/scheduledJobMigrations.ts';
+import {
+  automationOf,
+  type Candidate,
+  decideMigration,
+  type MigrationDecided,
+  migrationSchema,
+  scheduledJobMigration,
+  triggersOf,
+} from '../../domain/automation-catalog/scheduledJobMigrations.ts';
 import { gbacOfJob, scheduledJob, titleOf } from '../../domain/automation-catalog/scheduledJobs.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { made } from '../../projections/engine/stamps.ts';
@@ -21,7 +29,8 @@ import { restoreTrigger } from '../operations-manager/triggers.ts';
 const mostData = 32 * 1024 * 1024;
 
 /** Whether a migration of the job is decided, be it carried out or not. */
-const isDecided = async (job: string, { query }: Tools): Promise<boolean> => (await query('scheduledJobMigrations', { field: 'job', op: 'equals', value: job })).length > 0;
+const isDecided = async (job: string, { query }: Tools): Promise<boolean> =>
+  (await query('scheduledJobMigrations', { field: 'job', op: 'equals', value: job })).length > 0;
 
 /** What there is to know of each job, in the order of the request. */
 const candidates = async (ids: readonly string[], actor: Actor, tools: Tools): Promise<readonly Candidate[]> => {
@@ -34,16 +43,32 @@ const candidates = async (ids: readonly string[], actor: Actor, tools: Tools): P
       known.set(job, { job, migrated: false, writable: false, unknownGroups: [], name: '' });
       continue;
     }
-    const { nextRunAt, lastRunAt, repeatInterval, data: { gbac, formId, formData } } = content;
-    const about = { job, content: { nextRunAt, lastRunAt, repeatInterval, title: titleOf(content) }, formId, writable: mayWrite(actor, gbacOfJob(content)) };
-    if (automation !== undefined || await isDecided(job, tools)) {
+    const {
+      nextRunAt,
+      lastRunAt,
+      repeatInterval,
+      data: { gbac, formId, formData },
+    } = content;
+    const about = {
+      job,
+      content: { nextRunAt, lastRunAt, repeatInterval, title: titleOf(content) },
+      formId,
+      writable: mayWrite(actor, gbacOfJob(content)),
+    };
+    if (automation !== undefined || (await isDecided(job, tools))) {
       known.set(job, { ...about, writable: true, migrated: true, unknownGroups: [], name: '' });
       continue;
     }
     size += JSON.stringify(formData ?? null).length;
-    if (size > mostData) throw new Refusal('too_large', 'The scheduled jobs have too much form data for one migration; migrate them in several', { path: '/agendaJobs' });
+    if (size > mostData)
+      throw new Refusal(
+        'too_large',
+        'The scheduled jobs have too much form data for one migration; migrate them in several',
+        { path: '/agendaJobs' },
+      );
     known.set(job, {
-      ...about, migrated: false,
+      ...about,
+      migrated: false,
       unknownGroups: await unknownNames(tools, 'groups', groupsIn(gbac)),
       form: formId == null ? undefined : await formNamed(formId, maskSecrets(formData ?? null), tools),
       name: await nextFree(titleOf(content)),
@@ -57,7 +82,10 @@ const candidates = async (ids: readonly string[], actor: Actor, tools: Tools): P
  * all migrations are in it, each sees what the others have decided, and no job is migrated twice.
  */
 export const migrateAgendaJobs = commandsOf(scheduledJobMigration)({
-  name: 'migrateAgendaJobs', input: migrationSchema, on: 'new', decide: decideMigration,
+  name: 'migrateAgendaJobs',
+  input: migrationSchema,
+  on: 'new',
+  decide: decideMigration,
   series: (_, { agendaJobs }) => (agendaJobs.length > 0 ? formReferences : undefined),
   prepare: ({ input: { agendaJobs }, actor }, tools) => candidates(agendaJobs, actor, tools),
 });
@@ -65,15 +93,23 @@ export const migrateAgendaJobs = commandsOf(scheduledJobMigration)({
 /** What a migration has decided, carried out in the streams that it is about. */
 const carryOut = async (event: Recorded<MigrationDecided>, tools: Tools): Promise<readonly Next[]> => {
   const by = made(event);
-  const parts = await Promise.all(event.data.migrated.map(async (migrated): Promise<readonly Next[]> => {
-    const { content } = await tools.state(scheduledJob, migrated.job);
-    return [
-      { command: restoreAutomation, id: migrated.automation, input: { ...automationOf(content!, migrated), ...by } },
-      ...triggersOf(content!, migrated).map(([id, trigger]) => ({ command: restoreTrigger, id, input: { ...trigger, ...by } })),
-      { command: markScheduledJobMigrated, id: migrated.job, input: { automation: migrated.automation } },
-    ];
-  }));
+  const parts = await Promise.all(
+    event.data.migrated.map(async (migrated): Promise<readonly Next[]> => {
+      const { content } = await tools.state(scheduledJob, migrated.job);
+      return [
+        { command: restoreAutomation, id: migrated.automation, input: { ...automationOf(content!, migrated), ...by } },
+        ...triggersOf(content!, migrated).map(([id, trigger]) => ({
+          command: restoreTrigger,
+          id,
+          input: { ...trigger, ...by },
+        })),
+        { command: markScheduledJobMigrated, id: migrated.job, input: { automation: migrated.automation } },
+      ];
+    }),
+  );
   return parts.flat();
 };
 
-export const scheduledJobReactions: readonly Reaction[] = [{ of: scheduledJobMigration, on: { migrationDecided: carryOut } }];
+export const scheduledJobReactions: readonly Reaction[] = [
+  { of: scheduledJobMigration, on: { migrationDecided: carryOut } },
+];

@@ -1,5 +1,13 @@
 import { Type } from 'typebox';
-import { adapter, type AdapterState, create, provideLab as provide, remove, replace, sealProperties } from '../../domain/configuration-manager/adapters.ts';
+import {
+  adapter,
+  type AdapterState,
+  create,
+  provideLab as provide,
+  remove,
+  replace,
+  sealProperties,
+} from '../../domain/configuration-manager/adapters.ts';
 import { adapterReplacementSchema, newAdapterSchema } from '../../domain/configuration-manager/adapterSchemas.ts';
 import type { Adapter } from '../../projections/configuration-manager/adapters.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
@@ -7,11 +15,25 @@ import { queryAll } from '../engine/tools.ts';
 
 const command = commandsOf(adapter);
 
-const prepare = async ({ state, input }: { readonly state: AdapterState; readonly input: Parameters<typeof sealProperties>[1] }, { seal }: Tools) =>
-  ({ properties: sealProperties(state, input, seal) });
+const prepare = async (
+  { state, input }: { readonly state: AdapterState; readonly input: Parameters<typeof sealProperties>[1] },
+  { seal }: Tools,
+) => ({ properties: sealProperties(state, input, seal) });
 
-export const createAdapter = command({ name: 'createAdapter', input: newAdapterSchema, on: 'new', prepare, decide: create });
-export const replaceAdapter = command({ name: 'replaceAdapter', input: adapterReplacementSchema, on: 'existing', prepare, decide: replace });
+export const createAdapter = command({
+  name: 'createAdapter',
+  input: newAdapterSchema,
+  on: 'new',
+  prepare,
+  decide: create,
+});
+export const replaceAdapter = command({
+  name: 'replaceAdapter',
+  input: adapterReplacementSchema,
+  on: 'existing',
+  prepare,
+  decide: replace,
+});
 export const deleteAdapter = command({ name: 'deleteAdapter', input: Type.Object({}), on: 'existing', decide: remove });
 
 /** For the first start. */

@@ -1,19 +1,42 @@
 import { Type } from 'typebox';
-import { decideImport, deviceGroupImport, deviceGroupImportSchema } from '../../domain/configuration-manager/deviceGroupImports.ts';
-import { create, deviceGroup, type DeviceGroupContent, deviceGroupItemSchema, remove } from '../../domain/configuration-manager/deviceGroups.ts';
+import {
+  decideImport,
+  deviceGroupImport,
+  deviceGroupImportSchema,
+} from '../../domain/configuration-manager/deviceGroupImports.ts';
+import {
+  create,
+  deviceGroup,
+  type DeviceGroupContent,
+  deviceGroupItemSchema,
+  remove,
+} from '../../domain/configuration-manager/deviceGroups.ts';
 import { commandsOf } from '../engine/define.ts';
 import type { Reaction } from '../engine/reactions.ts';
 import { referrerOf } from '../engine/references.ts';
 
 const command = commandsOf(deviceGroup);
 
-export const createDeviceGroup = command({ name: 'createDeviceGroup', input: deviceGroupItemSchema, on: 'new', decide: create });
+export const createDeviceGroup = command({
+  name: 'createDeviceGroup',
+  input: deviceGroupItemSchema,
+  on: 'new',
+  decide: create,
+});
 
-/** Plans name device groups freely, so no series is needed: one that names a group that goes meanwhile names a group that is not there. */
+/**
+ * Plans name device groups freely, so no series is needed: one that names a group that goes meanwhile names a group
+ * that is not there.
+ */
 export const deleteDeviceGroup = command({
-  name: 'deleteDeviceGroup', input: Type.Object({}), on: 'existing', decide: remove,
+  name: 'deleteDeviceGroup',
+  input: Type.Object({}),
+  on: 'existing',
+  decide: remove,
   prepare: async ({ id, state, actor }, { query }) => {
-    const plans = await query('compliancePlans', { any: [id, state.name].map((value) => ({ field: 'deviceGroup', op: 'equals', value })) });
+    const plans = await query('compliancePlans', {
+      any: [id, state.name].map((value) => ({ field: 'deviceGroup', op: 'equals', value })),
+    });
     return { referrers: plans.map(({ name, gbac }) => referrerOf('compliance plan', name, gbac, actor)) };
   },
 });
@@ -22,21 +45,41 @@ const perQuery = 100;
 
 /** Decides to take device groups in; what follows is below. */
 export const importDeviceGroups = commandsOf(deviceGroupImport)({
-  name: 'importDeviceGroups', input: deviceGroupImportSchema, on: 'new', decide: decideImport,
+  name: 'importDeviceGroups',
+  input: deviceGroupImportSchema,
+  on: 'new',
+  decide: decideImport,
   prepare: async ({ input: { groups } }, { query }) => {
     const existing = new Map<string, DeviceGroupContent>();
     for (let from = 0; from < groups.length; from += perQuery) {
-      const any = groups.slice(from, from + perQuery).map(({ name }) => ({ field: 'name', op: 'equals' as const, value: name }));
-      for (const { name, description, devices } of await query('deviceGroups', { any })) existing.set(name, { name, description, devices });
+      const any = groups
+        .slice(from, from + perQuery)
+        .map(({ name }) => ({ field: 'name', op: 'equals' as const, value: name }));
+      for (const { name, description, devices } of await query('deviceGroups', { any }))
+        existing.set(name, { name, description, devices });
     }
     return { existing };
   },
 });
 
 /** Part of an import: the id is the import's own, so nobody else has made it. */
-const createImported = command({ name: 'createImportedDeviceGroup', input: deviceGroupItemSchema, on: 'any', decide: create });
+const createImported = command({
+  name: 'createImportedDeviceGroup',
+  input: deviceGroupItemSchema,
+  on: 'any',
+  decide: create,
+});
 
-export const deviceGroupReactions: readonly Reaction[] = [{
-  of: deviceGroupImport,
-  on: { deviceGroupsImported: async ({ data }) => data.groups.map(({ _id, ...group }: DeviceGroupContent & { readonly _id: string }) => ({ command: createImported, id: _id, input: group })) },
-}];
+export const deviceGroupReactions: readonly Reaction[] = [
+  {
+    of: deviceGroupImport,
+    on: {
+      deviceGroupsImported: async ({ data }) =>
+        data.groups.map(({ _id, ...group }: DeviceGroupContent & { readonly _id: string }) => ({
+          command: createImported,
+          id: _id,
+          input: group,
+        })),
+    },
+  },
+];

@@ -20,20 +20,43 @@ const prepare = async ({ input: { nodes = [], gbac } }: { readonly input: Parts 
   return { trees, unknownGroups: await unknownNames(tools, 'groups', groupsIn(gbac)) };
 };
 
-const series = (_: unknown, { nodes = [] }: Parts): string | undefined => (nodes.length > 0 ? treeReferences : undefined);
+const series = (_: unknown, { nodes = [] }: Parts): string | undefined =>
+  nodes.length > 0 ? treeReferences : undefined;
 
-export const createCompliancePlan = command({ name: 'createCompliancePlan', input: newPlanSchema, on: 'new', seal: sealNodes('/nodes'), prepare, series, decide: create });
-export const updateCompliancePlan = command({ name: 'updateCompliancePlan', input: planOptionsSchema, on: 'existing', seal: sealNodes('/options/nodes'), prepare, series, decide: update });
+export const createCompliancePlan = command({
+  name: 'createCompliancePlan',
+  input: newPlanSchema,
+  on: 'new',
+  seal: sealNodes('/nodes'),
+  prepare,
+  series,
+  decide: create,
+});
+export const updateCompliancePlan = command({
+  name: 'updateCompliancePlan',
+  input: planOptionsSchema,
+  on: 'existing',
+  seal: sealNodes('/options/nodes'),
+  prepare,
+  series,
+  decide: update,
+});
 
 /** Part of a decision to delete plans. */
 const removePlan = command({ name: 'removePlan', input: Type.Object({}), on: 'any', decide: remove });
 
 export const deleteCompliancePlans = commandsOf(planDeletion)({
-  name: 'deleteCompliancePlans', input: planDeletionSchema, on: 'new', decide: decideDeletion,
+  name: 'deleteCompliancePlans',
+  input: planDeletionSchema,
+  on: 'new',
+  decide: decideDeletion,
   prepare: async ({ input, actor }, tools) => {
     const [missing, closed]: [string[], string[]] = [[], []];
     for (const id of new Set(input.planIds)) {
-      const { exists, content: { gbac } } = await tools.state(plan, id);
+      const {
+        exists,
+        content: { gbac },
+      } = await tools.state(plan, id);
       if (!exists || !mayRead(actor, gbac)) missing.push(id);
       else if (!mayWrite(actor, gbac)) closed.push(id);
     }
@@ -41,7 +64,11 @@ export const deleteCompliancePlans = commandsOf(planDeletion)({
   },
 });
 
-export const planReactions: readonly Reaction[] = [{
-  of: planDeletion,
-  on: { plansDeleted: async ({ data }) => data.planIds.map((id: string) => ({ command: removePlan, id, input: {} })) },
-}];
+export const planReactions: readonly Reaction[] = [
+  {
+    of: planDeletion,
+    on: {
+      plansDeleted: async ({ data }) => data.planIds.map((id: string) => ({ command: removePlan, id, input: {} })),
+    },
+  },
+];

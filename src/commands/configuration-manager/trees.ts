@@ -1,7 +1,24 @@
 import { Type } from 'typebox';
 import type { PlanNode } from '../../domain/configuration-manager/planSchemas.ts';
-import { newNodeSchema, newTreeSchema, newVersionSchema, treeDocumentSchema, variablesSchema } from '../../domain/configuration-manager/treeSchemas.ts';
-import { addNode, addVersion, create, deleteVariables, importOne, remove, sealTree, sealVariables, setVariables, tree } from '../../domain/configuration-manager/trees.ts';
+import {
+  newNodeSchema,
+  newTreeSchema,
+  newVersionSchema,
+  treeDocumentSchema,
+  variablesSchema,
+} from '../../domain/configuration-manager/treeSchemas.ts';
+import {
+  addNode,
+  addVersion,
+  create,
+  deleteVariables,
+  importOne,
+  remove,
+  sealTree,
+  sealVariables,
+  setVariables,
+  tree,
+} from '../../domain/configuration-manager/trees.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
 import { referrerOf } from '../engine/references.ts';
@@ -14,26 +31,59 @@ const ofVersion = Type.Object({ version: Type.String(), variables });
 export const treeReferences = 'treeReferences';
 
 export const createTree = command({ name: 'createTree', input: newTreeSchema, on: 'new', decide: create });
-export const addTreeVersion = command({ name: 'addTreeVersion', input: newVersionSchema, on: 'existing', decide: addVersion });
-export const addTreeNode = command({ name: 'addTreeNode', input: Type.Object({ version: Type.String(), ...newNodeSchema.properties }), on: 'existing', decide: addNode });
-export const setTreeVariables = command({ name: 'setTreeVariables', input: ofVersion, on: 'existing', seal: sealVariables, decide: setVariables });
-export const deleteTreeVariables = command({ name: 'deleteTreeVariables', input: ofVersion, on: 'existing', decide: deleteVariables });
+export const addTreeVersion = command({
+  name: 'addTreeVersion',
+  input: newVersionSchema,
+  on: 'existing',
+  decide: addVersion,
+});
+export const addTreeNode = command({
+  name: 'addTreeNode',
+  input: Type.Object({ version: Type.String(), ...newNodeSchema.properties }),
+  on: 'existing',
+  decide: addNode,
+});
+export const setTreeVariables = command({
+  name: 'setTreeVariables',
+  input: ofVersion,
+  on: 'existing',
+  seal: sealVariables,
+  decide: setVariables,
+});
+export const deleteTreeVariables = command({
+  name: 'deleteTreeVariables',
+  input: ofVersion,
+  on: 'existing',
+  decide: deleteVariables,
+});
 
 /** The plans that name the tree, as far as the actor may see. */
 const plansOf = async (id: string, actor: Actor, { query }: Tools) =>
-  (await query('compliancePlans', { field: 'treeId', op: 'equals', value: id })).map(({ name, gbac, nodes }) => ({ ...referrerOf('compliance plan', name, gbac, actor), nodes: nodes as readonly PlanNode[] }));
+  (await query('compliancePlans', { field: 'treeId', op: 'equals', value: id })).map(({ name, gbac, nodes }) => ({
+    ...referrerOf('compliance plan', name, gbac, actor),
+    nodes: nodes as readonly PlanNode[],
+  }));
 
 export const deleteTree = command({
-  name: 'deleteTree', input: Type.Object({}), on: 'existing', decide: remove,
+  name: 'deleteTree',
+  input: Type.Object({}),
+  on: 'existing',
+  decide: remove,
   series: () => treeReferences,
   prepare: async ({ id, actor }, tools) => ({ referrers: await plansOf(id, actor, tools) }),
 });
 
 /** Takes one whole tree in; `importedId` tells into which stream. */
 export const importTree = command({
-  name: 'importTree', input: Type.Object({ tree: treeDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }), on: 'any', decide: importOne,
+  name: 'importTree',
+  input: Type.Object({ tree: treeDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }),
+  on: 'any',
+  decide: importOne,
   series: () => treeReferences,
   seal: (input, state, seal, kept) => ({ ...input, tree: sealTree(input.tree, [...kept, state], seal) }),
-  prepare: async ({ id, actor }, tools) =>
-    ({ nodeReferrers: (await plansOf(id, actor, tools)).flatMap(({ nodes, ...plan }) => nodes.filter(({ treeId }) => treeId === id).map(({ version, nodeId }) => ({ ...plan, version, nodeId }))) }),
+  prepare: async ({ id, actor }, tools) => ({
+    nodeReferrers: (await plansOf(id, actor, tools)).flatMap(({ nodes, ...plan }) =>
+      nodes.filter(({ treeId }) => treeId === id).map(({ version, nodeId }) => ({ ...plan, version, nodeId })),
+    ),
+  }),
 });

@@ -3,12 +3,21 @@ import type { Tools } from './define.ts';
 type Authors = { readonly createdBy?: string | null; readonly lastUpdatedBy?: string | null };
 
 /** Ids of the accounts that documents name as their authors, by username; a username that several have is left out. */
-export const accountIds = async (documents: readonly Authors[], { query }: Tools): Promise<Readonly<Record<string, string>>> => {
-  const names = [...new Set(documents.flatMap(({ createdBy, lastUpdatedBy }) => [createdBy, lastUpdatedBy].filter((name) => name != null)))];
+export const accountIds = async (
+  documents: readonly Authors[],
+  { query }: Tools,
+): Promise<Readonly<Record<string, string>>> => {
+  const names = [
+    ...new Set(
+      documents.flatMap(({ createdBy, lastUpdatedBy }) => [createdBy, lastUpdatedBy].filter((name) => name != null)),
+    ),
+  ];
   if (names.length === 0) return {};
   const found = await query('accounts', { any: names.map((value) => ({ field: 'username', op: 'equals', value })) });
-  return Object.fromEntries(names.flatMap((name) => {
-    const [account, ...others] = found.filter(({ username }) => username === name);
-    return account && others.length === 0 ? [[name, account._id as string]] : [];
-  }));
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const [account, ...others] = found.filter(({ username }) => username === name);
+      return account && others.length === 0 ? [[name, account._id as string]] : [];
+    }),
+  );
 };

@@ -14,8 +14,16 @@ export type Tools = {
   find(collection: string, idOrName: string): Promise<string | undefined>;
   /** Parsed documents that match, by name, at most 1,000 from `skip` on. */
   query(collection: string, where?: Where, skip?: number): Promise<readonly any[]>; // the documents' shape is the projection's affair
-  /** The ids that ids or names mean among the documents whose filter field has the value, in their order; undefined where there is none. */
-  findWithin(collection: string, field: string, value: string, idsOrNames: readonly string[]): Promise<readonly (string | undefined)[]>;
+  /**
+   * The ids that ids or names mean among the documents whose filter field has the value, in their order; undefined
+   * where there is none.
+   */
+  findWithin(
+    collection: string,
+    field: string,
+    value: string,
+    idsOrNames: readonly string[],
+  ): Promise<readonly (string | undefined)[]>;
   /** How many documents match. */
   count(collection: string, where: Where): Promise<number>;
   /** scrypt, off the event loop: parameters and hash as one text. */
@@ -28,7 +36,11 @@ export type Tools = {
 };
 
 /** What `prepare` is told; `now` and `newId` are those of the decision. */
-export type Preparing<State, Input> = Pick<Context, 'id' | 'now' | 'actor' | 'newId'> & { readonly input: Input; readonly state: State; readonly early: any }; // a matter between it and `early`
+export type Preparing<State, Input> = Pick<Context, 'id' | 'now' | 'actor' | 'newId'> & {
+  readonly input: Input;
+  readonly state: State;
+  readonly early: any;
+}; // a matter between it and `early`
 
 /** Something the outside may ask for: what it must say, and which decision answers it. */
 export type Command<State = any, E extends Event = any, Input = any, Refs = any> = {
@@ -41,10 +53,13 @@ export type Command<State = any, E extends Event = any, Input = any, Refs = any>
   readonly early?: (input: Input, tools: Tools) => Promise<any>; // a matter between it and prepare
   /** Gathers what the decision needs beside its own stream. Refuses nothing that the decision could refuse. */
   readonly prepare?: (request: Preparing<State, Input>, tools: Tools) => Promise<Refs>;
-  /** Name of the series of decisions that it belongs to in this case, if any, or of several (commands/engine/series.ts). */
+  /**
+   * Name of the series of decisions that it belongs to in this case, if any, or of several (commands/engine/series.ts).
+   */
   readonly series?: (state: State, input: Input, id: string) => string | readonly string[] | undefined;
   /**
-   * The input with its secrets sealed: what is decided about. `kept`: of a document that a package brings, the same document
+   * The input with its secrets sealed: what is decided about. `kept`: of a document that a package brings, the same
+   * document
    * as the installed package has it, if it does; the mask keeps its secrets, too.
    */
   readonly seal?: (input: Input, state: State, seal: Seal, kept: readonly any[]) => Input; // of the shape of the input's document
@@ -54,6 +69,8 @@ export type Command<State = any, E extends Event = any, Input = any, Refs = any>
 };
 
 /** The commands of one aggregate: each schema fixes what its decision receives. */
-export const commandsOf = <State, E extends Event>(aggregate: Aggregate<State, E>) =>
-  <S extends TSchema, Refs = undefined>(command: Omit<Command<State, E, Static<S>, Refs>, 'aggregate' | 'input'> & { readonly input: S }):
-  Command<State, E, Static<S>, Refs> => ({ ...command, aggregate });
+export const commandsOf =
+  <State, E extends Event>(aggregate: Aggregate<State, E>) =>
+  <S extends TSchema, Refs = undefined>(
+    command: Omit<Command<State, E, Static<S>, Refs>, 'aggregate' | 'input'> & { readonly input: S },
+  ): Command<State, E, Static<S>, Refs> => ({ ...command, aggregate });

@@ -58,7 +58,8 @@ type Needs = {
   /** UTC, ISO 8601 with milliseconds. */
   readonly now: () => string;
   /**
-   * Carries out what follows from the events (commands/engine/reactions.ts); the position of the last event that this stored, 0 if
+   * Carries out what follows from the events (commands/engine/reactions.ts); the position of the last event that this
+   * stored, 0 if
    * it goes on after the answer, which it may unless all is to be waited for (`wholly`).
    */
   readonly follow: (events: readonly Recorded[], wholly: boolean) => Promise<number>;
@@ -81,35 +82,55 @@ export const handler = ({ store, streams, claims, tools, now, follow, rest = pau
   const inSeries = seriesOf(store, streams);
 
   /** The whole way from state to decision, in the order of checks that behaviour.md gives. */
-  const decide = async (command: Command, request: Begun, past: Loaded, at: string, newId: (word: string) => string) => {
+  const decide = async (
+    command: Command,
+    request: Begun,
+    past: Loaded,
+    at: string,
+    newId: (word: string) => string,
+  ) => {
     const { id, input, actor, early, idempotency, ifRevision } = request;
     const { aggregate } = command;
     const { state, revision } = past;
     const refs = await command.prepare?.({ id, input, state, actor, early, now: at, newId }, tools);
     const lists = (command.gbac ?? aggregate.gbac)?.(state, refs);
     if (lists && !mayRead(actor, lists)) throw missing(aggregate.category);
-    if (lists && !mayWrite(actor, lists)) throw new Refusal('forbidden', 'Only members of its write groups may change it');
+    if (lists && !mayWrite(actor, lists))
+      throw new Refusal('forbidden', 'Only members of its write groups may change it');
 
     const used = idempotency && past.keys.get(idempotency.key);
     if (used) {
-      if (used.request !== idempotency.request) throw new Refusal('unprocessable', 'This Idempotency-Key was used with another request', { path: 'Idempotency-Key' });
+      if (used.request !== idempotency.request)
+        throw new Refusal('unprocessable', 'This Idempotency-Key was used with another request', {
+          path: 'Idempotency-Key',
+        });
       return { replay: used };
     }
     const there = aggregate.exists(state);
     if (command.on === 'existing' && !there) throw missing(aggregate.category);
-    if (typeof ifRevision === 'number' ? ifRevision !== revision || !there : ifRevision && (ifRevision === 'some') !== there)
+    if (
+      typeof ifRevision === 'number'
+        ? ifRevision !== revision || !there
+        : ifRevision && (ifRevision === 'some') !== there
+    )
       throw new Refusal('stale', 'It has changed since you looked', { path: 'If-Match' });
-    if (command.on === 'new' && there) throw new Refusal('conflict', `This ${words(aggregate.category)} exists already`);
+    if (command.on === 'new' && there)
+      throw new Refusal('conflict', `This ${words(aggregate.category)} exists already`);
     const sealed = command.seal ? command.seal(input, state, tools.seal, []) : input;
     return { events: command.decide(state, sealed, { id, now: at, actor, newId, refs }) };
   };
 
-  const attempt = async (command: Command, request: Begun, past: Loaded, newId: (word: string) => string): Promise<Outcome> => {
+  const attempt = async (
+    command: Command,
+    request: Begun,
+    past: Loaded,
+    newId: (word: string) => string,
+  ): Promise<Outcome> => {
     const stream = `${command.aggregate.category}-${request.id}`;
     const at = now();
     const about = aboutOf(request, at);
     const replay = request.idempotency && past.keys.has(request.idempotency.key);
-    const series = [replay ? [] : command.series?.(past.state, request.input, request.id) ?? []].flat();
+    const series = [replay ? [] : (command.series?.(past.state, request.input, request.id) ?? [])].flat();
     if (series.length > 0) {
       // Taking a turn appends an event. So decide once without a turn: a refused or empty decision then stores nothing.
       const { events = [] } = await decide(command, request, past, at, newId);
@@ -122,13 +143,22 @@ export const handler = ({ store, streams, claims, tools, now, follow, rest = pau
   };
 
   const carryOut = async (
-    command: Command, request: Begun, stream: string, past: Loaded, at: string, about: Omit<Metadata, 'hash'>, newId: (word: string) => string,
+    command: Command,
+    request: Begun,
+    stream: string,
+    past: Loaded,
+    at: string,
+    about: Omit<Metadata, 'hash'>,
+    newId: (word: string) => string,
   ): Promise<Outcome> => {
     const { aggregate } = command;
     const { events, replay } = await decide(command, request, past, at, newId);
     if (replay) {
       const [before, after] = [await streams.asOf(stream, replay.first - 1), await streams.asOf(stream, replay.last)];
-      return { done: handled(command, request.id, before, after, { replayed: true }), stored: await streams.events(stream, replay.first, replay.last) };
+      return {
+        done: handled(command, request.id, before, after, { replayed: true }),
+        stored: await streams.events(stream, replay.first, replay.last),
+      };
     }
     if (events.length === 0) return unchanged(command, request.id, past);
 
@@ -153,15 +183,30 @@ export const handler = ({ store, streams, claims, tools, now, follow, rest = pau
     const encoded = inParts ? inWords(await slimmed(store, home, facts)) : whole;
     // As everybody will read it, once it is stored.
     const read = whole.map(({ data }): unknown => JSON.parse(data));
-    const recorded = (position: number): Recorded[] => encoded.map(({ id, hash }, i) => ({
-      id, stream, revision: past.revision + 1 + i, position, source: events[i]!.source ?? home, topic: events[i]!.type, data: read[i], metadata: { hash, ...about },
-    }));
+    const recorded = (position: number): Recorded[] =>
+      encoded.map(({ id, hash }, i) => ({
+        id,
+        stream,
+        revision: past.revision + 1 + i,
+        position,
+        source: events[i]!.source ?? home,
+        topic: events[i]!.type,
+        data: read[i],
+        metadata: { hash, ...about },
+      }));
     const grown = streams.extend(stream, past, recorded(0));
 
     if (noted) await claims.note(noted, stream, about);
-    const { position } = await claims.claiming(wanted, stream, about, () => store.append(stream, past.revision, encoded));
+    const { position } = await claims.claiming(wanted, stream, about, () =>
+      store.append(stream, past.revision, encoded),
+    );
     const stored = recorded(position);
-    const kept = streams.keep(stream, { ...grown, position }, stored, whole.reduce((sum, { data }) => sum + data.length, 0));
+    const kept = streams.keep(
+      stream,
+      { ...grown, position },
+      stored,
+      whole.reduce((sum, { data }) => sum + data.length, 0),
+    );
     return { done: handled(command, request.id, past, kept, {}), stored };
   };
 
@@ -189,8 +234,10 @@ export const handler = ({ store, streams, claims, tools, now, follow, rest = pau
           else past = await streams.refresh(stream);
           if (error instanceof Refusal && past.revision === seen) throw error;
         }
-        if (tried === attempts) throw new Refusal('unavailable', 'Too many writers at once; nothing was stored', { retryAfterSeconds: 1 });
-        // Two nodes that start over at once get in each other's way again: the longer a try takes, the wider they spread.
+        if (tried === attempts)
+          throw new Refusal('unavailable', 'Too many writers at once; nothing was stored', { retryAfterSeconds: 1 });
+        // Two nodes that start over at once get in each other's way again: the longer a try takes, the wider they
+        // spread.
         const wide = 2 ** tried + tried * (performance.now() - began);
         if (tried > 1) await rest(Math.random() * Math.min(wide, longestRestMs));
       }
@@ -219,7 +266,8 @@ const namesWanted = ({ aggregate }: Command, stream: string, { state }: Loaded, 
 };
 
 const handled = ({ aggregate }: Command, id: string, before: Loaded, after: Loaded, { replayed = false }): Handled => ({
-  id, replayed,
+  id,
+  replayed,
   revision: after.revision,
   position: after.position,
   before: before.docs[0],
@@ -228,7 +276,10 @@ const handled = ({ aggregate }: Command, id: string, before: Loaded, after: Load
   changed: after.revision > before.revision,
 });
 
-const unchanged = (command: Command, id: string, past: Loaded): Outcome => ({ done: handled(command, id, past, past, {}), stored: [] });
+const unchanged = (command: Command, id: string, past: Loaded): Outcome => ({
+  done: handled(command, id, past, past, {}),
+  stored: [],
+});
 
 const aboutOf = (request: Request, at: string): Omit<Metadata, 'hash'> => ({
   $correlationId: request.correlation ?? request.requestId,

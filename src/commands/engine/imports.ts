@@ -2,10 +2,17 @@ import type { Aggregate } from '../../domain/engine/core.ts';
 import type { Tools } from './define.ts';
 
 /**
- * The id of the resource that an import of the document is about: its own if there is one with that id, else that of the
+ * The id of the resource that an import of the document is about: its own if there is one with that id, else that of
+ * the
  * one with its name, else its own, or `fresh` if it has none.
  */
-export const importedId = async (of: Aggregate, collection: string, { _id, name }: { readonly _id?: string | undefined; readonly name: string }, fresh: string, { state, findWithin }: Tools): Promise<string> => {
+export const importedId = async (
+  of: Aggregate,
+  collection: string,
+  { _id, name }: { readonly _id?: string | undefined; readonly name: string },
+  fresh: string,
+  { state, findWithin }: Tools,
+): Promise<string> => {
   if (_id !== undefined && of.exists(await state(of, _id))) return _id;
   const [namesake] = await findWithin(collection, 'name', name, [name]);
   return namesake ?? _id ?? fresh;

@@ -5,7 +5,17 @@ import { commandsOf } from './define.ts';
 const command = commandsOf(parkedReaction);
 
 export const parkReaction = command({
-  name: 'parkReaction', on: 'any', decide: park,
-  input: Type.Object({ stream: Type.String(), revision: Type.Integer(), reason: Type.String() }, { additionalProperties: false }),
+  name: 'parkReaction',
+  on: 'any',
+  decide: park,
+  input: Type.Object(
+    { stream: Type.String(), revision: Type.Integer(), reason: Type.String() },
+    { additionalProperties: false },
+  ),
 });
-export const completeReaction = command({ name: 'completeReaction', input: Type.Object({}), on: 'existing', decide: complete });
+export const completeReaction = command({
+  name: 'completeReaction',
+  input: Type.Object({}),
+  on: 'existing',
+  decide: complete,
+});

@@ -20,7 +20,10 @@ export type Next = { readonly command: Command; readonly id: string; readonly in
 export type Reaction = {
   readonly of: Aggregate;
   readonly on: { readonly [topic: string]: (event: Recorded<any>, tools: Tools) => Promise<readonly Next[]> }; // data as the topic has it
-  /** Long work that no request waits for: the topics, with all that follows from them, are left to the reader of the log. */
+  /**
+   * Long work that no request waits for: the topics, with all that follows from them, are left to the reader of the
+   * log.
+   */
   readonly behind?: true;
 };
 
@@ -51,8 +54,12 @@ export const requestFor = ({ id, metadata }: Recorded): Omit<Request, 'id' | 'in
 });
 
 /** What becomes of an event that cannot be read, the platform does. */
-const requestForUnreadable = ({ id }: StoredEvent): Omit<Request, 'id' | 'input'> =>
-  ({ actor: platform, operation: 'reactions', requestId: id, causation: id });
+const requestForUnreadable = ({ id }: StoredEvent): Omit<Request, 'id' | 'input'> => ({
+  actor: platform,
+  operation: 'reactions',
+  requestId: id,
+  causation: id,
+});
 
 const tries = 6;
 const checkpoint = 'reactions';
@@ -60,11 +67,16 @@ const keepEvery = 1000;
 const askAgainMs = 100;
 
 /**
- * Carries out what follows from events: at once for the events of this node, and from the log, while this process leads,
- * for those that a stopped process left behind. Every part is a command with an idempotency key of its own, so doing it twice is doing it once.
+ * Carries out what follows from events: at once for the events of this node, and from the log, while this process
+ * leads,
+ * for those that a stopped process left behind. Every part is a command with an idempotency key of its own, so doing it
+ * twice is doing it once.
  */
 export const reactor = ({ store, events, tools, reactions, reached, lead, ready, patienceMs = 2000, log }: Needs) => {
-  const table = new Map<string, { readonly category: string; readonly next: Reaction['on'][string]; readonly behind: boolean }[]>();
+  const table = new Map<
+    string,
+    { readonly category: string; readonly next: Reaction['on'][string]; readonly behind: boolean }[]
+  >();
   for (const { of, on, behind = false } of reactions) {
     for (const [topic, next] of Object.entries(on)) {
       const type = `@platform/${of.area}:${topic}`;
@@ -72,7 +84,9 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, ready,
     }
   }
   const types = [...table.keys()];
-  /** What follows from events of a type in a stream: nothing where the platform does not write that type, whoever did. */
+  /**
+   * What follows from events of a type in a stream: nothing where the platform does not write that type, whoever did.
+   */
   const following = (stream: string, type: string) => {
     const { category } = splitStream(stream);
     return (table.get(type) ?? []).filter((reaction) => reaction.category === category);
@@ -84,10 +98,22 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, ready,
   /** Tools that see at least what was there at the position; streams always are as they are now. */
   const since = (position: number): Tools => ({
     ...tools,
-    find: async (...args) => { await reached(position); return tools.find(...args); },
-    query: async (...args) => { await reached(position); return tools.query(...args); },
-    findWithin: async (...args) => { await reached(position); return tools.findWithin(...args); },
-    count: async (...args) => { await reached(position); return tools.count(...args); },
+    find: async (...args) => {
+      await reached(position);
+      return tools.find(...args);
+    },
+    query: async (...args) => {
+      await reached(position);
+      return tools.query(...args);
+    },
+    findWithin: async (...args) => {
+      await reached(position);
+      return tools.findWithin(...args);
+    },
+    count: async (...args) => {
+      await reached(position);
+      return tools.count(...args);
+    },
   });
 
   /** All parts, in order; the highest position that they reached. */
@@ -106,7 +132,11 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, ready,
   };
 
   /** Notes that nothing follows from an event for now, and why; the position of that. */
-  const park = async ({ id, stream, revision }: Pick<StoredEvent, 'id' | 'stream' | 'revision'>, request: Omit<Request, 'id' | 'input'>, error: unknown): Promise<number> => {
+  const park = async (
+    { id, stream, revision }: Pick<StoredEvent, 'id' | 'stream' | 'revision'>,
+    request: Omit<Request, 'id' | 'input'>,
+    error: unknown,
+  ): Promise<number> => {
     const reason = error instanceof Error ? error.message : String(error);
     try {
       return (await handle(parkReaction, { ...request, id, input: { stream, revision, reason } })).position;
@@ -120,7 +150,9 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, ready,
 
   /** Does work again and again for as long as the read models cannot tell what it asks: it has not failed. */
   const onceReadable = async <T>(
-    work: () => Promise<T>, signal: AbortSignal, about: Record<string, unknown>,
+    work: () => Promise<T>,
+    signal: AbortSignal,
+    about: Record<string, unknown>,
   ): Promise<T> => {
     for (let waits = false; ; waits = true) {
       try {
@@ -205,7 +237,9 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, ready,
         // Each may be an append; after a crash a second's work is found done already.
         if (Date.now() - keptAt >= keepEvery) await keep();
       }
-    } finally { await keep(); }
+    } finally {
+      await keep();
+    }
   };
 
   /** What follows from the events, one after the other, until nobody waits for it any more. */
@@ -218,8 +252,10 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, ready,
   const reading = { done: Promise.resolve() };
   return {
     /**
-     * Waits for what follows from the events, and tells the highest position that was reached; a part that fails is left
-     * to the log reader. What takes longer than `patienceMs` goes on while nobody waits, and the log reader, here or on the node that leads,
+     * Waits for what follows from the events, and tells the highest position that was reached; a part that fails is
+     * left
+     * to the log reader. What takes longer than `patienceMs` goes on while nobody waits, and the log reader, here or on
+     * the node that leads,
      * sees to it that it is done; the position is 0 then. `wholly`: waits for all, however long it takes.
      */
     follow: async (events: readonly Recorded[], wholly: boolean): Promise<number> => {
@@ -233,7 +269,10 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, ready,
       if (wholly) return all;
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<number>((resolve) => {
-        timer = setTimeout(() => { left.abort(); resolve(0); }, patienceMs);
+        timer = setTimeout(() => {
+          left.abort();
+          resolve(0);
+        }, patienceMs);
       });
       return Promise.race([all, late]).finally(() => clearTimeout(timer));
     },
@@ -244,11 +283,14 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, ready,
         while (!stop.signal.aborted) {
           const turn = AbortSignal.any([await lead.taken(stop.signal), stop.signal]);
           await ready(turn);
-          if (!turn.aborted) await retryParked(turn).catch((error: unknown) => {
-            if (!turn.aborted) log('Parked reactions could not be read', { error });
-          });
+          if (!turn.aborted)
+            await retryParked(turn).catch((error: unknown) => {
+              if (!turn.aborted) log('Parked reactions could not be read', { error });
+            });
           while (!turn.aborted) {
-            try { await readLog(turn); } catch (error) {
+            try {
+              await readLog(turn);
+            } catch (error) {
               if (turn.aborted) break;
               log('The reader of reactions failed', { error });
               await pause(1000, undefined, { signal: turn }).catch(() => undefined);

@@ -19,7 +19,9 @@ export const retries = (streams: Streams) => {
   const everMeant = async (aggregate: Aggregate, idOrName: string, parent?: string): Promise<readonly string[]> => {
     const name = { kind: aggregate.category, name: idOrName };
     const { state } = await streams.refresh(claimsOn(parent === undefined ? name : { ...name, parent }));
-    const bearers = (state as NameState).bearers.map(splitStream).filter(({ category }) => category === aggregate.category);
+    const bearers = (state as NameState).bearers
+      .map(splitStream)
+      .filter(({ category }) => category === aggregate.category);
     return [idOrName, ...bearers.map(({ id }) => id)];
   };
 
@@ -30,7 +32,8 @@ export const retries = (streams: Streams) => {
     find: async ({ aggregate, idOrName, within }: Called, key: string): Promise<string | undefined> => {
       const parents = within ? await everMeant(within.aggregate, within.idOrName) : [undefined];
       for (const parent of parents)
-        for (const id of await everMeant(aggregate, idOrName, parent)) if (await answered(aggregate, id, key)) return id;
+        for (const id of await everMeant(aggregate, idOrName, parent))
+          if (await answered(aggregate, id, key)) return id;
       return undefined;
     },
   };

@@ -10,7 +10,8 @@ import type { End, Loaded, Streams } from './streams.ts';
 type About = Omit<Metadata, 'hash'>;
 
 /**
- * Decisions that rest on several streams (does an admin remain? does anybody refer to this?) are made one at a time, over
+ * Decisions that rest on several streams (does an admin remain? does anybody refer to this?) are made one at a time,
+ * over
  * all nodes: what a decision has seen is still so when it is stored. A decision writes down its turn before it looks;
  * the next one first makes sure that the former has stored or never will, by taking the revision that it wants to
  * write (`turnPassed`). No clocks, and nothing that a stopped process leaves behind.
@@ -20,10 +21,15 @@ export const seriesOf = (store: EventStore, streams: Streams) => {
 
   const append = async (stream: string, at: End, event: Event, { idempotency: _, ...about }: About): Promise<void> => {
     const source = `@platform/${streams.kindOf(stream).aggregate.area}`;
-    await store.append(stream, at.revision, [encode(stream, at.revision + 1, randomUUID(), source, event, about, at.hash)]);
+    await store.append(stream, at.revision, [
+      encode(stream, at.revision + 1, randomUUID(), source, event, about, at.hash),
+    ]);
   };
 
-  /** Of a stream that somebody else has touched the end is not known; whatever is there, nothing else comes to the revision. */
+  /**
+   * Of a stream that somebody else has touched the end is not known; whatever is there, nothing else comes to the
+   * revision.
+   */
   const closeTouched = (name: string, by: string, revision: number, about: About): Promise<void> =>
     append(by, { revision: revision - 1, hash: '' }, turnPassed(name), about).catch((error: unknown) => {
       if (!(error instanceof WrongRevision || error instanceof Touched)) throw error;

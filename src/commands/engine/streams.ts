@@ -36,11 +36,19 @@ const keptHours = 24;
  * somebody else has touched is read anew each time, which refuses it for as long as it is so.
  */
 export const streams = (
-  store: EventStore, aggregates: readonly Aggregate[], projections: readonly Projection[],
-  touched: Pick<TouchedStreams, 'has'> = { has: () => false }, maxBytes = 64 * 1024 * 1024,
+  store: EventStore,
+  aggregates: readonly Aggregate[],
+  projections: readonly Projection[],
+  touched: Pick<TouchedStreams, 'has'> = { has: () => false },
+  maxBytes = 64 * 1024 * 1024,
 ) => {
-  const byCategory = new Map(aggregates.map((a) => [a.category, { aggregate: a, projections: projections.filter((p) => p.of === a) }]));
-  const kept = new LRUCache<string, Loaded & { size: number }>({ maxSize: maxBytes, sizeCalculation: ({ size }) => size });
+  const byCategory = new Map(
+    aggregates.map((a) => [a.category, { aggregate: a, projections: projections.filter((p) => p.of === a) }]),
+  );
+  const kept = new LRUCache<string, Loaded & { size: number }>({
+    maxSize: maxBytes,
+    sizeCalculation: ({ size }) => size,
+  });
 
   const known = (stream: string): Loaded | undefined => (touched.has(stream) ? undefined : kept.get(stream));
 
@@ -51,7 +59,12 @@ export const streams = (
   };
 
   /** What all projections of a stream make of an event, each of its own document, as when the read models are made. */
-  const shown = (stream: string, concerned: readonly Projection[], docs: readonly unknown[], event: Recorded): readonly unknown[] =>
+  const shown = (
+    stream: string,
+    concerned: readonly Projection[],
+    docs: readonly unknown[],
+    event: Recorded,
+  ): readonly unknown[] =>
     concerned.map((projection, n) => {
       if (projection.children) projectChildren(projection.children, splitStream(stream).id, event);
       return project(projection, docs[n], event);
@@ -63,7 +76,11 @@ export const streams = (
     const { aggregate, projections: concerned } = kindOf(stream);
     const last = events.at(-1)!;
     return {
-      state: fold(aggregate, events.map(({ topic, data }) => ({ type: topic, data })), loaded.state),
+      state: fold(
+        aggregate,
+        events.map(({ topic, data }) => ({ type: topic, data })),
+        loaded.state,
+      ),
       docs: events.reduce((docs, event) => shown(stream, concerned, docs, event), loaded.docs),
       revision: last.revision,
       position: last.position,
@@ -86,7 +103,14 @@ export const streams = (
   const withStored = (stream: string, loaded: Loaded, stored: readonly StoredEvent[], whole: boolean): Loaded => {
     const events = stored.map(decode);
     const grown = extend(stream, loaded, events);
-    return whole ? keep(stream, grown, events, stored.reduce((sum, { data }) => sum + data.length, 0)) : grown;
+    return whole
+      ? keep(
+          stream,
+          grown,
+          events,
+          stored.reduce((sum, { data }) => sum + data.length, 0),
+        )
+      : grown;
   };
 
   /** The same; an event that cannot be read or folded makes its stream unusable, whoever asks for it. */
@@ -96,7 +120,11 @@ export const streams = (
     } catch (error) {
       let before = loaded;
       for (const event of stored) {
-        try { before = withStored(stream, before, [event], false); } catch (cause) { throw unusable(event, cause); }
+        try {
+          before = withStored(stream, before, [event], false);
+        } catch (cause) {
+          throw unusable(event, cause);
+        }
       }
       throw error;
     }
@@ -112,7 +140,15 @@ export const streams = (
     return loaded;
   };
 
-  const nothing = (stream: string): Loaded => ({ state: kindOf(stream).aggregate.initial, docs: [], revision: -1, position: 0, hash: '', promisedAt: -1, keys: new Map() });
+  const nothing = (stream: string): Loaded => ({
+    state: kindOf(stream).aggregate.initial,
+    docs: [],
+    revision: -1,
+    position: 0,
+    hash: '',
+    promisedAt: -1,
+    keys: new Map(),
+  });
 
   /** As the store has it now. */
   const refresh = (stream: string): Promise<Loaded> => readOn(stream, known(stream) ?? nothing(stream));
@@ -140,7 +176,8 @@ export const streams = (
     load: async (stream: string): Promise<Loaded> => known(stream) ?? readOn(stream, nothing(stream)),
     refresh,
     /** As it was just after a revision (-1: before the first). */
-    asOf: (stream: string, revision: number): Promise<Loaded> => (revision < 0 ? Promise.resolve(nothing(stream)) : readOn(stream, nothing(stream), revision)),
+    asOf: (stream: string, revision: number): Promise<Loaded> =>
+      revision < 0 ? Promise.resolve(nothing(stream)) : readOn(stream, nothing(stream), revision),
     /** The events of some revisions, both included. */
     events: async (stream: string, first: number, last: number): Promise<readonly Recorded[]> => {
       const found: Recorded[] = [];
@@ -159,15 +196,27 @@ export type Streams = ReturnType<typeof streams>;
 
 /** What whoever needs a stream is told when one of its events cannot be used. */
 const unusable = ({ stream, revision }: StoredEvent, cause: unknown): Refusal =>
-  new Refusal('internal', cause instanceof BadEvent ? cause.message : `Event ${revision} of ${stream} cannot be folded`, { cause });
+  new Refusal(
+    'internal',
+    cause instanceof BadEvent ? cause.message : `Event ${revision} of ${stream} cannot be folded`,
+    { cause },
+  );
 
 /** The hash of an event that others follow; '' if it has none that can be read. */
 const hashOf = (event: StoredEvent): string => {
-  try { return decode({ ...event, data: 'null' }).metadata.hash ?? ''; } catch { return ''; }
+  try {
+    return decode({ ...event, data: 'null' }).metadata.hash ?? '';
+  } catch {
+    return '';
+  }
 };
 
 const decoded = (event: StoredEvent): Recorded => {
-  try { return decode(event); } catch (error) { throw unusable(event, error); }
+  try {
+    return decode(event);
+  } catch (error) {
+    throw unusable(event, error);
+  }
 };
 
 /** Where the promises that hold after the events were made: a stream may make several, one after the other. */
@@ -185,7 +234,10 @@ const promisedAt = (aggregate: Aggregate, loaded: Loaded, events: readonly Recor
 
 /** Keys of creates and of parts of a larger change are kept for good, others at least 24 h. */
 const remember = (keys: Map<string, KeyUse>, events: readonly Recorded[]): void => {
-  for (const { revision, metadata: { at, idempotency } } of events) {
+  for (const {
+    revision,
+    metadata: { at, idempotency },
+  } of events) {
     if (!idempotency) continue;
     const { key, request } = idempotency;
     keys.set(key, { request, first: keys.get(key)?.first ?? revision, last: revision, at });

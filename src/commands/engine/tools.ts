@@ -16,7 +16,11 @@ type Needs = {
 const pageLength = 1000;
 
 /** All documents that a query finds, page by page. */
-export const queryAll = async ({ query }: Pick<Tools, 'query'>, collection: string, where?: Where): ReturnType<Tools['query']> => {
+export const queryAll = async (
+  { query }: Pick<Tools, 'query'>,
+  collection: string,
+  where?: Where,
+): ReturnType<Tools['query']> => {
   const found: Awaited<ReturnType<Tools['query']>>[number][] = [];
   for (;;) {
     const page = await query(collection, where, found.length);
@@ -39,20 +43,36 @@ export const commandTools = ({ model, streams, settled, nameSort, rest }: Needs)
     await settled();
     if (await model.get(collection, idOrName)) return idOrName;
     const [id, ...others] = await model.idsNamed(collection, idOrName);
-    if (others.length > 0) throw new Refusal('conflict', `Several ${collection} are named ${JSON.stringify(idOrName)}; use the id`, { faults: [{ message: 'The name is not unique', ids: [id, ...others] }] });
+    if (others.length > 0)
+      throw new Refusal('conflict', `Several ${collection} are named ${JSON.stringify(idOrName)}; use the id`, {
+        faults: [{ message: 'The name is not unique', ids: [id, ...others] }],
+      });
     return id ?? parkedId(model, collection, idOrName);
   },
   query: async (collection, where, skip = 0) => {
     await settled();
-    const { entries } = await model.list(collection, { ...(where && { where }), sort: nameSort(collection), order: 1, skip, limit: pageLength });
+    const { entries } = await model.list(collection, {
+      ...(where && { where }),
+      sort: nameSort(collection),
+      order: 1,
+      skip,
+      limit: pageLength,
+    });
     return entries.map(({ text }) => JSON.parse(text));
   },
   findWithin: async (collection, field, value, idsOrNames) => {
     await settled();
-    const within = (entries: readonly (Entry | undefined)[]) => entries.find((entry) => entry?.filters[field]?.includes(value))?.id;
+    const within = (entries: readonly (Entry | undefined)[]) =>
+      entries.find((entry) => entry?.filters[field]?.includes(value))?.id;
     const byId = await model.getMany(collection, idsOrNames);
-    return Promise.all(idsOrNames.map(async (idOrName, i) =>
-      within([byId[i]]) ?? within(await model.getMany(collection, await model.idsNamed(collection, idOrName))) ?? parkedId(model, collection, idOrName)));
+    return Promise.all(
+      idsOrNames.map(
+        async (idOrName, i) =>
+          within([byId[i]]) ??
+          within(await model.getMany(collection, await model.idsNamed(collection, idOrName))) ??
+          parkedId(model, collection, idOrName),
+      ),
+    );
   },
   count: async (collection, where) => {
     await settled();

@@ -13,7 +13,9 @@ export const touchedGuard = (streams: Streams, touched: TouchedStreams) => {
   const notThere = new LRUCache<string, true>({ max: mostKnown });
 
   const bearerOf = async (
-    { category: kind }: Aggregate, name: string, parent: string | undefined,
+    { category: kind }: Aggregate,
+    name: string,
+    parent: string | undefined,
   ): Promise<string | undefined> => {
     const { state } = await streams.load(claimsOn({ kind, name, ...(parent !== undefined && { parent }) }));
     return (state as NameState).claim?.owner;

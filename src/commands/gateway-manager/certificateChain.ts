@@ -17,11 +17,15 @@ export const hasPrivateKey = (text: string): boolean => /PRIVATE\s+KEY/i.test(te
  * certificate, or not issued and signed by the next.
  */
 export const chainOf = (text: string): Chain => {
-  if (hasPrivateKey(text)) throw invalid('There is a private key in it. It has not been kept; since it has left its place, it should be replaced');
+  if (hasPrivateKey(text))
+    throw invalid(
+      'There is a private key in it. It has not been kept; since it has left its place, it should be replaced',
+    );
   const blocks = Array.from(text.matchAll(block), ([, base64 = '']) => base64.replace(/\s/g, ''));
   if (blocks.length === 0) throw invalid('It has no PEM certificate in it (-----BEGIN CERTIFICATE-----)');
   if (text.replace(block, '').trim() !== '') throw invalid('It has something else in it than PEM certificates');
-  if (blocks.length > mostCertificates) throw invalid(`A chain may have ${mostCertificates} certificates, this one has ${blocks.length}`);
+  if (blocks.length > mostCertificates)
+    throw invalid(`A chain may have ${mostCertificates} certificates, this one has ${blocks.length}`);
   const parsed = blocks.map((base64, at) => parse(base64, nameOf(at, blocks)));
   for (const [at, { one }] of parsed.entries()) {
     const next = parsed[at + 1];
@@ -30,19 +34,29 @@ export const chainOf = (text: string): Chain => {
   return parsed.map(({ facts }) => facts);
 };
 
-const nameOf = (at: number, all: readonly unknown[]): string => (all.length === 1 ? 'The certificate' : `Certificate ${at + 1} of ${all.length}`);
+const nameOf = (at: number, all: readonly unknown[]): string =>
+  all.length === 1 ? 'The certificate' : `Certificate ${at + 1} of ${all.length}`;
 
 const parse = (base64: string, which: string): { readonly one: X509Certificate; readonly facts: Chain[number] } => {
   try {
     const der = Buffer.from(base64, 'base64');
     const one = new X509Certificate(der);
     // Neither the decoder nor the parser minds what follows.
-    if (der.toString('base64') !== base64 || !one.raw.equals(der)) throw invalid(`${which} has something after its end`);
+    if (der.toString('base64') !== base64 || !one.raw.equals(der))
+      throw invalid(`${which} has something after its end`);
     const iso = (date: string) => new Date(date).toISOString();
-    return { one, facts: {
-      subject: inOneLine(one.subject), issuer: inOneLine(one.issuer), serialNumber: one.serialNumber, fingerprint256: one.fingerprint256,
-      validFrom: iso(one.validFrom), validTo: iso(one.validTo), pem: one.toString(),
-    } };
+    return {
+      one,
+      facts: {
+        subject: inOneLine(one.subject),
+        issuer: inOneLine(one.issuer),
+        serialNumber: one.serialNumber,
+        fingerprint256: one.fingerprint256,
+        validFrom: iso(one.validFrom),
+        validTo: iso(one.validTo),
+        pem: one.toString(),
+      },
+    };
   } catch (error) {
     throw error instanceof Refusal ? error : invalid(`${which} cannot be read`);
   }

@@ -7,11 +7,20 @@ import { commandsOf } from '../engine/define.ts';
 const command = commandsOf(certificate);
 
 export const addCertificate = command({
-  name: 'addCertificate', input: newCertificateSchema, on: 'any', decide: add,
+  name: 'addCertificate',
+  input: newCertificateSchema,
+  on: 'any',
+  decide: add,
   early: async ({ raw_certificate, alias = '', contract_id = '' }) => {
-    for (const [path, text] of Object.entries({ '/alias': alias, '/contract_id': contract_id })) if (hasPrivateKey(text)) throw new Refusal('invalid', 'There is a private key in it', { path });
+    for (const [path, text] of Object.entries({ '/alias': alias, '/contract_id': contract_id }))
+      if (hasPrivateKey(text)) throw new Refusal('invalid', 'There is a private key in it', { path });
     return chainOf(raw_certificate);
   },
   prepare: async ({ early }) => early,
 });
-export const deleteCertificate = command({ name: 'deleteCertificate', input: Type.Object({}), on: 'existing', decide: remove });
+export const deleteCertificate = command({
+  name: 'deleteCertificate',
+  input: Type.Object({}),
+  on: 'existing',
+  decide: remove,
+});

@@ -7,7 +7,17 @@ import { unknownNames } from '../engine/references.ts';
 const command = commandsOf(serviceGroup);
 
 export const createServiceGroup = command({
-  name: 'createServiceGroup', input: newServiceGroupSchema, on: 'new', decide: create,
-  prepare: async ({ input: { groups = [] } }, tools) => ({ unknownGroups: await unknownNames(tools, 'groups', namesOf(groups)) }),
+  name: 'createServiceGroup',
+  input: newServiceGroupSchema,
+  on: 'new',
+  decide: create,
+  prepare: async ({ input: { groups = [] } }, tools) => ({
+    unknownGroups: await unknownNames(tools, 'groups', namesOf(groups)),
+  }),
 });
-export const deleteServiceGroup = command({ name: 'deleteServiceGroup', input: Type.Object({}), on: 'existing', decide: remove });
+export const deleteServiceGroup = command({
+  name: 'deleteServiceGroup',
+  input: Type.Object({}),
+  on: 'existing',
+  decide: remove,
+});

@@ -4,6 +4,21 @@ import { commandsOf } from '../engine/define.ts';
 
 const command = commandsOf(groupMapping);
 
-export const createGroupMapping = command({ name: 'createGroupMapping', input: groupMappingSchema, on: 'new', decide: create });
-export const updateGroupMapping = command({ name: 'updateGroupMapping', input: groupMappingSchema, on: 'any', decide: update });
-export const deleteGroupMapping = command({ name: 'deleteGroupMapping', input: Type.Object({}), on: 'existing', decide: remove });
+export const createGroupMapping = command({
+  name: 'createGroupMapping',
+  input: groupMappingSchema,
+  on: 'new',
+  decide: create,
+});
+export const updateGroupMapping = command({
+  name: 'updateGroupMapping',
+  input: groupMappingSchema,
+  on: 'any',
+  decide: update,
+});
+export const deleteGroupMapping = command({
+  name: 'deleteGroupMapping',
+  input: Type.Object({}),
+  on: 'existing',
+  decide: remove,
+});

@@ -1,6 +1,15 @@
 import { Type } from 'typebox';
 import { namesOf } from '../../domain/authorization/groups.ts';
-import { addNodes, clear, create, inventory, newInventorySchema, newNodesSchema, type Node, remove } from '../../domain/inventory-manager/inventories.ts';
+import {
+  addNodes,
+  clear,
+  create,
+  inventory,
+  newInventorySchema,
+  newNodesSchema,
+  type Node,
+  remove,
+} from '../../domain/inventory-manager/inventories.ts';
 import { get } from '../../domain/inventory-manager/layeredMap.ts';
 import { sealSecrets } from '../../domain/engine/secretFields.ts';
 import { commandsOf } from '../engine/define.ts';
@@ -9,15 +18,38 @@ import { unknownNames } from '../engine/references.ts';
 const command = commandsOf(inventory);
 
 export const createInventory = command({
-  name: 'createInventory', input: newInventorySchema, on: 'new', decide: create,
-  prepare: async ({ input: { groups = [] } }, tools) => ({ unknownGroups: await unknownNames(tools, 'groups', namesOf(groups)) }),
+  name: 'createInventory',
+  input: newInventorySchema,
+  on: 'new',
+  decide: create,
+  prepare: async ({ input: { groups = [] } }, tools) => ({
+    unknownGroups: await unknownNames(tools, 'groups', namesOf(groups)),
+  }),
 });
 export const addInventoryNodes = command({
-  name: 'addInventoryNodes', input: newNodesSchema, on: 'existing', decide: addNodes,
+  name: 'addInventoryNodes',
+  input: newNodesSchema,
+  on: 'existing',
+  decide: addNodes,
   prepare: async ({ input: { nodes }, state }, tools) => {
-    const [given, before] = [nodes.map(({ attributes = {} }) => ({ attributes })), nodes.map(({ name }) => get(state.nodes, name))];
-    return (sealSecrets(given, before, tools.seal, '/nodes') as readonly Pick<Node, 'attributes'>[]).map(({ attributes }) => attributes);
+    const [given, before] = [
+      nodes.map(({ attributes = {} }) => ({ attributes })),
+      nodes.map(({ name }) => get(state.nodes, name)),
+    ];
+    return (sealSecrets(given, before, tools.seal, '/nodes') as readonly Pick<Node, 'attributes'>[]).map(
+      ({ attributes }) => attributes,
+    );
   },
 });
-export const clearInventoryNodes = command({ name: 'clearInventoryNodes', input: Type.Object({}), on: 'existing', decide: clear });
-export const deleteInventory = command({ name: 'deleteInventory', input: Type.Object({}), on: 'existing', decide: remove });
+export const clearInventoryNodes = command({
+  name: 'clearInventoryNodes',
+  input: Type.Object({}),
+  on: 'existing',
+  decide: clear,
+});
+export const deleteInventory = command({
+  name: 'deleteInventory',
+  input: Type.Object({}),
+  on: 'existing',
+  decide: remove,
+});

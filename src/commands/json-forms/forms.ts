@@ -3,7 +3,12 @@ import { automation } from '../../domain/operations-manager/automations.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { complete, decideDeletion, formDeletion, formDeletionSchema } from '../../domain/json-forms/formDeletions.ts';
 import { create, documentId, form, importOne, remove, update } from '../../domain/json-forms/forms.ts';
-import { type FormDocument, formDocumentSchema, formPatchSchema, newFormSchema } from '../../domain/json-forms/formSchemas.ts';
+import {
+  type FormDocument,
+  formDocumentSchema,
+  formPatchSchema,
+  newFormSchema,
+} from '../../domain/json-forms/formSchemas.ts';
 import type { Referrer } from '../../domain/engine/references.ts';
 import { splitStream } from '../../store/event.ts';
 import { accountIds } from '../engine/authors.ts';
@@ -19,28 +24,52 @@ const command = commandsOf(form);
 export const formReferences = 'formReferences';
 
 /** The triggers that name a form by one of the ids and names, as far as the actor may see. */
-const referrersOf = async (idsAndNames: readonly string[], actor: Actor, { query, state }: Tools): Promise<readonly Referrer[]> => {
+const referrersOf = async (
+  idsAndNames: readonly string[],
+  actor: Actor,
+  { query, state }: Tools,
+): Promise<readonly Referrer[]> => {
   if (idsAndNames.length === 0) return [];
-  const triggers = await query('triggers', { any: idsAndNames.map((value) => ({ field: 'formId', op: 'equals', value })) });
-  return Promise.all(triggers.map(async ({ name, actionId }) => referrerOf('trigger', name, (await state(automation, actionId)).content.gbac, actor)));
+  const triggers = await query('triggers', {
+    any: idsAndNames.map((value) => ({ field: 'formId', op: 'equals', value })),
+  });
+  return Promise.all(
+    triggers.map(async ({ name, actionId }) =>
+      referrerOf('trigger', name, (await state(automation, actionId)).content.gbac, actor),
+    ),
+  );
 };
 
-const renames = (now: { readonly exists: boolean; readonly content: { readonly name: string } }, { name }: { readonly name?: string }): boolean =>
-  now.exists && name !== undefined && name !== now.content.name;
+const renames = (
+  now: { readonly exists: boolean; readonly content: { readonly name: string } },
+  { name }: { readonly name?: string },
+): boolean => now.exists && name !== undefined && name !== now.content.name;
 
 export const createForm = command({
-  name: 'createForm', input: newFormSchema, on: 'new', decide: create,
+  name: 'createForm',
+  input: newFormSchema,
+  on: 'new',
+  decide: create,
   prepare: async ({ input }) => ({ ...schemaFaultOf(input.schema), referrers: [] }),
 });
 export const updateForm = command({
-  name: 'updateForm', input: formPatchSchema, on: 'existing', decide: update,
+  name: 'updateForm',
+  input: formPatchSchema,
+  on: 'existing',
+  decide: update,
   series: (state, input) => (renames(state, input) ? formReferences : undefined),
-  prepare: async ({ input, state, actor }, tools) => ({ ...schemaFaultOf(input.schema), referrers: renames(state, input) ? await referrersOf([state.content.name], actor, tools) : [] }),
+  prepare: async ({ input, state, actor }, tools) => ({
+    ...schemaFaultOf(input.schema),
+    referrers: renames(state, input) ? await referrersOf([state.content.name], actor, tools) : [],
+  }),
 });
 
 /** Takes one exported document in; `formMeant` tells into which stream. */
 export const importForm = command({
-  name: 'importForm', input: Type.Object({ form: formDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }), on: 'any', decide: importOne,
+  name: 'importForm',
+  input: Type.Object({ form: formDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }),
+  on: 'any',
+  decide: importOne,
   series: (state, { form }) => (renames(state, form) ? formReferences : undefined),
   prepare: async ({ input: { form }, state, actor }, tools) => ({
     ...schemaFaultOf(form.schema),
@@ -56,26 +85,40 @@ export const formMeant = (document: FormDocument, fresh: string, tools: Tools): 
 /** Parts of a decision to delete forms. */
 const removeForm = command({ name: 'removeForm', input: Type.Object({}), on: 'any', decide: remove });
 const deletion = commandsOf(formDeletion);
-const completeFormDeletion = deletion({ name: 'completeFormDeletion', input: Type.Object({}), on: 'existing', decide: complete });
+const completeFormDeletion = deletion({
+  name: 'completeFormDeletion',
+  input: Type.Object({}),
+  on: 'existing',
+  decide: complete,
+});
 
 export const deleteForms = deletion({
-  name: 'deleteForms', input: formDeletionSchema, on: 'new', decide: decideDeletion,
+  name: 'deleteForms',
+  input: formDeletionSchema,
+  on: 'new',
+  decide: decideDeletion,
   series: (_, { ids }) => (ids.length > 0 ? formReferences : undefined),
   prepare: async ({ input: { ids }, actor }, tools) => {
-    const forms = await Promise.all([...new Set(ids)].map(async (id) => ({ id, ...await tools.state(form, id) })));
+    const forms = await Promise.all([...new Set(ids)].map(async (id) => ({ id, ...(await tools.state(form, id)) })));
     return {
       missing: forms.filter(({ exists }) => !exists).map(({ id }) => id),
-      referrers: await referrersOf(forms.filter(({ exists }) => exists).flatMap(({ id, content }) => [id, content.name]), actor, tools),
+      referrers: await referrersOf(
+        forms.filter(({ exists }) => exists).flatMap(({ id, content }) => [id, content.name]),
+        actor,
+        tools,
+      ),
     };
   },
 });
 
-export const formReactions: readonly Reaction[] = [{
-  of: formDeletion,
-  on: {
-    formsDeleted: async ({ stream, data }) => [
-      ...data.ids.map((id: string) => ({ command: removeForm, id, input: {} })),
-      { command: completeFormDeletion, id: splitStream(stream).id, input: {} },
-    ],
+export const formReactions: readonly Reaction[] = [
+  {
+    of: formDeletion,
+    on: {
+      formsDeleted: async ({ stream, data }) => [
+        ...data.ids.map((id: string) => ({ command: removeForm, id, input: {} })),
+        { command: completeFormDeletion, id: splitStream(stream).id, input: {} },
+      ],
+    },
   },
-}];
+];

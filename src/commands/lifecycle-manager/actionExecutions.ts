@@ -1,6 +1,16 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { Type } from 'typebox';
-import { actionExecution, cancel, type JobOutcome, mostTasks, note, run, type RunAction, runActionSchema, type RunRefs } from '../../domain/lifecycle-manager/actionExecutions.ts';
+import {
+  actionExecution,
+  cancel,
+  type JobOutcome,
+  mostTasks,
+  note,
+  run,
+  type RunAction,
+  runActionSchema,
+  type RunRefs,
+} from '../../domain/lifecycle-manager/actionExecutions.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import { same } from '../../domain/engine/changes.ts';
 import type { Actor } from '../../domain/engine/core.ts';
@@ -17,11 +27,22 @@ import { unfit } from './resourceInstances.ts';
 const command = commandsOf(actionExecution);
 
 /** What the request means by instance or group, and the instances that this comes to. */
-const reached = async ({ modelId, instance, group }: RunAction, tools: Tools): Promise<Pick<RunRefs, 'target' | 'size'> & { readonly ids: readonly string[] }> => {
-  const [type, named, collection] = group === undefined ? ['instance', instance, 'resourceInstances'] as const : ['group', group, 'resourceGroups'] as const;
+const reached = async (
+  { modelId, instance, group }: RunAction,
+  tools: Tools,
+): Promise<Pick<RunRefs, 'target' | 'size'> & { readonly ids: readonly string[] }> => {
+  const [type, named, collection] =
+    group === undefined
+      ? (['instance', instance, 'resourceInstances'] as const)
+      : (['group', group, 'resourceGroups'] as const);
   const [_id] = named === undefined ? [] : await tools.findWithin(collection, 'modelId', modelId, [named]);
   if (_id === undefined) return { size: 0, ids: [] };
-  if (type === 'instance') return { target: { type, _id, name: (await tools.state(resourceInstance, _id)).content.name }, size: 1, ids: [_id] };
+  if (type === 'instance')
+    return {
+      target: { type, _id, name: (await tools.state(resourceInstance, _id)).content.name },
+      size: 1,
+      ids: [_id],
+    };
   const { name, members } = await tools.state(resourceGroup, _id);
   return { target: { type, _id, name }, size: members.size, ids: members.size > mostTasks ? [] : idsIn(members) };
 };
@@ -33,43 +54,80 @@ const mayRun = async ({ workflow }: ResourceAction, actor: Actor, tools: Tools):
 };
 
 export const runAction = command({
-  name: 'runAction', input: Type.Object({ modelId: Type.String(), ...runActionSchema.properties }), on: 'new', decide: run,
+  name: 'runAction',
+  input: Type.Object({ modelId: Type.String(), ...runActionSchema.properties }),
+  on: 'new',
+  decide: run,
   prepare: async ({ input, actor }, tools): Promise<RunRefs> => {
     const { exists, content } = await tools.state(resourceModel, input.modelId);
     const action = actionOf(content, input.actionId);
     const { ids, ...meant } = await reached(input, tools);
     const given = input.inputs ?? {};
     const instances = [];
-    const faults = action?.workflow === null && action.type !== 'update' && action.type !== 'delete' ? [...unfit(content.schema, given, '/inputs')] : [];
+    const faults =
+      action?.workflow === null && action.type !== 'update' && action.type !== 'delete'
+        ? [...unfit(content.schema, given, '/inputs')]
+        : [];
     for (const id of ids) {
       await breathe();
-      const { content: { name, instanceData } } = await tools.state(resourceInstance, id);
+      const {
+        content: { name, instanceData },
+      } = await tools.state(resourceInstance, id);
       instances.push({ id, name });
       if (faults.length === 0 && action?.workflow === null && action.type === 'update')
-        faults.push(...unfit(content.schema, { ...maskSecrets(instanceData) as InstanceData, ...given }, '/inputs').map((fault) => ({ ...fault, instance: name })));
+        faults.push(
+          ...unfit(content.schema, { ...(maskSecrets(instanceData) as InstanceData), ...given }, '/inputs').map(
+            (fault) => ({ ...fault, instance: name }),
+          ),
+        );
     }
     return {
-      modelExists: exists, ...meant, instances, faults,
+      modelExists: exists,
+      ...meant,
+      instances,
+      faults,
       ...(action && { action }),
-      mayRun: !action || await mayRun(action, actor, tools),
+      mayRun: !action || (await mayRun(action, actor, tools)),
       inputs: sealSecrets(given, {}, tools.seal, '/inputs') as InstanceData,
     };
   },
 });
 
-export const cancelExecution = command({ name: 'cancelExecution', input: Type.Object({}), on: 'existing', decide: cancel });
+export const cancelExecution = command({
+  name: 'cancelExecution',
+  input: Type.Object({}),
+  on: 'existing',
+  decide: cancel,
+});
 
 /** Follows from what happens to a job: takes over what its stream says now. The task has the job's id. */
 export const noteJob = command({
-  name: 'noteJob', input: Type.Object({ task: Type.String() }), on: 'any', decide: note,
+  name: 'noteJob',
+  input: Type.Object({ task: Type.String() }),
+  on: 'any',
+  decide: note,
   prepare: async ({ input: { task }, state: { started } }, tools): Promise<JobOutcome> => {
     const { status = 'running', error, variables, started: begun } = await tools.state(job, task);
-    const outcome = { status: status === 'incomplete' ? 'error' as const : status, error };
+    const outcome = { status: status === 'incomplete' ? ('error' as const) : status, error };
     const { instance } = variables;
-    if (!started || status !== 'complete' || started.action.type === 'delete' || (started.action.type === 'update' && same(instance, begun?.variables.instance))) return outcome;
-    if (typeof instance !== 'object' || instance === null || Array.isArray(instance)) return { ...outcome, fault: 'The variable instance of the job is no object' };
-    const { content: { schema } } = await tools.state(resourceModel, started.modelId);
+    if (
+      !started ||
+      status !== 'complete' ||
+      started.action.type === 'delete' ||
+      (started.action.type === 'update' && same(instance, begun?.variables.instance))
+    )
+      return outcome;
+    if (typeof instance !== 'object' || instance === null || Array.isArray(instance))
+      return { ...outcome, fault: 'The variable instance of the job is no object' };
+    const {
+      content: { schema },
+    } = await tools.state(resourceModel, started.modelId);
     const [fault] = unfit(schema, maskSecrets(instance), '/variables/instance');
-    return fault ? { ...outcome, fault: `What the job leaves does not fit the schema of the model: ${fault.path} ${fault.message}` } : { ...outcome, instanceData: instance as InstanceData };
+    return fault
+      ? {
+          ...outcome,
+          fault: `What the job leaves does not fit the schema of the model: ${fault.path} ${fault.message}`,
+        }
+      : { ...outcome, instanceData: instance as InstanceData };
   },
 });

@@ -1,4 +1,9 @@
-import { actionExecution, type ActionStarted, type ExecutionEvent, type Task } from '../../domain/lifecycle-manager/actionExecutions.ts';
+import {
+  actionExecution,
+  type ActionStarted,
+  type ExecutionEvent,
+  type Task,
+} from '../../domain/lifecycle-manager/actionExecutions.ts';
 import type { DataOf } from '../../domain/engine/core.ts';
 import { job } from '../../domain/operations-manager/jobs.ts';
 import { type InstanceData, resourceInstance } from '../../domain/lifecycle-manager/resourceInstances.ts';
@@ -11,51 +16,96 @@ import type { Next, Reaction } from '../engine/reactions.ts';
 import { admitInstance, amendInstance, removeInstance } from './resourceInstances.ts';
 
 /** What an action does to an instance: `data` as its job leaves them, or else the inputs. */
-const effect = ({ modelId, action, inputs, instanceDescription }: ActionStarted, { instanceId: id, instanceName }: Task, data?: InstanceData): readonly Next[] => {
+const effect = (
+  { modelId, action, inputs, instanceDescription }: ActionStarted,
+  { instanceId: id, instanceName }: Task,
+  data?: InstanceData,
+): readonly Next[] => {
   switch (action.type) {
-    case 'create': case 'import':
-      return [{ command: admitInstance, id, input: { modelId, name: instanceName, description: instanceDescription, instanceData: data ?? inputs } }];
+    case 'create':
+    case 'import':
+      return [
+        {
+          command: admitInstance,
+          id,
+          input: { modelId, name: instanceName, description: instanceDescription, instanceData: data ?? inputs },
+        },
+      ];
     case 'update':
-      return data ? [{ command: amendInstance, id, input: { instanceData: data } }] : action.workflow === null ? [{ command: amendInstance, id, input: { merge: inputs } }] : [];
+      return data
+        ? [{ command: amendInstance, id, input: { instanceData: data } }]
+        : action.workflow === null
+          ? [{ command: amendInstance, id, input: { merge: inputs } }]
+          : [];
     case 'delete':
       return [{ command: removeInstance, id, input: { withModel: false } }];
   }
 };
 
-/** The job of a task. Its variable `instance` holds the data of the instance; what it holds at the end is what the instance gets. */
-const jobOf = async (execution: string, { modelId, action, inputs, instanceDescription }: ActionStarted, { _id: id, instanceId, instanceName }: Task, tools: Tools): Promise<Next> => {
+/**
+ * The job of a task. Its variable `instance` holds the data of the instance; what it holds at the end is what the
+ * instance gets.
+ */
+const jobOf = async (
+  execution: string,
+  { modelId, action, inputs, instanceDescription }: ActionStarted,
+  { _id: id, instanceId, instanceName }: Task,
+  tools: Tools,
+): Promise<Next> => {
   const { exists, content } = await tools.state(resourceInstance, instanceId);
   const { _id, name, type, workflow } = action;
   return {
-    command: startJob, id, input: {
-      workflow, execution,
+    command: startJob,
+    id,
+    input: {
+      workflow,
+      execution,
       description: `${name}: ${instanceName}`,
       variables: {
         instance: exists ? content.instanceData : inputs,
         inputs,
         action: { _id, name, type },
-        resource: { modelId, instanceId, name: instanceName, description: exists ? content.description : instanceDescription },
+        resource: {
+          modelId,
+          instanceId,
+          name: instanceName,
+          description: exists ? content.description : instanceDescription,
+        },
       },
     },
   };
 };
 
-const shown = ({ target }: ActionStarted, execution: string): Next => ({ command: recordLastAction, id: target._id, input: { execution } });
+const shown = ({ target }: ActionStarted, execution: string): Next => ({
+  command: recordLastAction,
+  id: target._id,
+  input: { execution },
+});
 
 const begin = async ({ stream, data }: Recorded<ActionStarted>, tools: Tools): Promise<readonly Next[]> => {
   const { id } = splitStream(stream);
-  const parts = data.action.workflow === null ? data.tasks.flatMap((task) => effect(data, task)) : await Promise.all(data.tasks.map((task) => jobOf(id, data, task, tools)));
+  const parts =
+    data.action.workflow === null
+      ? data.tasks.flatMap((task) => effect(data, task))
+      : await Promise.all(data.tasks.map((task) => jobOf(id, data, task, tools)));
   return data.action.workflow === null ? [...parts, shown(data, id)] : [shown(data, id), ...parts];
 };
 
-const settle = async ({ stream, data }: Recorded<DataOf<ExecutionEvent, 'actionTaskChanged'>>, tools: Tools): Promise<readonly Next[]> => {
+const settle = async (
+  { stream, data }: Recorded<DataOf<ExecutionEvent, 'actionTaskChanged'>>,
+  tools: Tools,
+): Promise<readonly Next[]> => {
   const { started, tasks } = await tools.state(actionExecution, splitStream(stream).id);
   const task = tasks.find(({ _id }) => _id === data.task);
   return started && task && data.status === 'complete' ? effect(started, task, data.instanceData) : [];
 };
 
 const cancelJobs = async ({ stream }: Recorded, tools: Tools): Promise<readonly Next[]> =>
-  (await tools.state(actionExecution, splitStream(stream).id)).tasks.map(({ _id: id }) => ({ command: moveJob, id, input: { move: 'cancel' } }));
+  (await tools.state(actionExecution, splitStream(stream).id)).tasks.map(({ _id: id }) => ({
+    command: moveJob,
+    id,
+    input: { move: 'cancel' },
+  }));
 
 const show = async ({ stream }: Recorded, tools: Tools): Promise<readonly Next[]> => {
   const { id } = splitStream(stream);
@@ -70,6 +120,18 @@ const noted = async ({ stream }: Recorded, tools: Tools): Promise<readonly Next[
 };
 
 export const actionReactions: readonly Reaction[] = [
-  { of: actionExecution, on: { actionStarted: begin, actionTaskChanged: settle, actionCancelRequested: cancelJobs, actionPaused: show, actionResumed: show, actionCompleted: show, actionErrored: show, actionCanceled: show } },
+  {
+    of: actionExecution,
+    on: {
+      actionStarted: begin,
+      actionTaskChanged: settle,
+      actionCancelRequested: cancelJobs,
+      actionPaused: show,
+      actionResumed: show,
+      actionCompleted: show,
+      actionErrored: show,
+      actionCanceled: show,
+    },
+  },
   { of: job, on: { jobPaused: noted, jobResumed: noted, jobCompleted: noted, jobErrored: noted, jobCanceled: noted } },
 ];

@@ -9,11 +9,15 @@ const command = commandsOf(lastAction);
 
 /** Follows from what happens to an execution: says what its stream says now. */
 export const recordLastAction = command({
-  name: 'recordLastAction', input: Type.Object({ execution: Type.String() }), on: 'any', decide: record,
+  name: 'recordLastAction',
+  input: Type.Object({ execution: Type.String() }),
+  on: 'any',
+  decide: record,
   prepare: async ({ id, input: { execution } }, { state }) => {
     const { status, started } = await state(actionExecution, execution);
     if (!started || !status) return undefined;
-    const { exists } = started.target.type === 'group' ? await state(resourceGroup, id) : await state(resourceInstance, id);
+    const { exists } =
+      started.target.type === 'group' ? await state(resourceGroup, id) : await state(resourceInstance, id);
     if (!exists) return undefined;
     const { _id, name, type } = started.action;
     return { _id, executionId: execution, name, type, status, started: started.started };

@@ -1,6 +1,15 @@
 import { Type } from 'typebox';
 import { hasId } from '../../domain/lifecycle-manager/idSets.ts';
-import { changeMembers, create, drop, groupChangesSchema, newGroupSchema, remove, removeIfThere, resourceGroup } from '../../domain/lifecycle-manager/resourceGroups.ts';
+import {
+  changeMembers,
+  create,
+  drop,
+  groupChangesSchema,
+  newGroupSchema,
+  remove,
+  removeIfThere,
+  resourceGroup,
+} from '../../domain/lifecycle-manager/resourceGroups.ts';
 import { resourceInstance } from '../../domain/lifecycle-manager/resourceInstances.ts';
 import { resourceModel } from '../../domain/lifecycle-manager/resourceModels.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
@@ -12,10 +21,14 @@ import { queryAll } from '../engine/tools.ts';
 
 const command = commandsOf(resourceGroup);
 
-const found = (modelId: string, instances: readonly string[], { findWithin }: Tools) => findWithin('resourceInstances', 'modelId', modelId, instances);
+const found = (modelId: string, instances: readonly string[], { findWithin }: Tools) =>
+  findWithin('resourceInstances', 'modelId', modelId, instances);
 
 export const createResourceGroup = command({
-  name: 'createResourceGroup', input: Type.Object({ modelId: Type.String(), ...newGroupSchema.properties }), on: 'new', decide: create,
+  name: 'createResourceGroup',
+  input: Type.Object({ modelId: Type.String(), ...newGroupSchema.properties }),
+  on: 'new',
+  decide: create,
   series: (_, { modelId }) => partsOfModel(modelId),
   prepare: async ({ input: { modelId, instances = [] } }, tools) => ({
     modelExists: (await tools.state(resourceModel, modelId)).exists,
@@ -23,31 +36,55 @@ export const createResourceGroup = command({
   }),
 });
 export const updateResourceGroup = command({
-  name: 'updateResourceGroup', input: groupChangesSchema, on: 'existing', decide: changeMembers,
-  series: ({ exists, modelId }, { instancesToAdd = [] }) => (exists && instancesToAdd.length > 0 ? partsOfModel(modelId) : undefined),
+  name: 'updateResourceGroup',
+  input: groupChangesSchema,
+  on: 'existing',
+  decide: changeMembers,
+  series: ({ exists, modelId }, { instancesToAdd = [] }) =>
+    exists && instancesToAdd.length > 0 ? partsOfModel(modelId) : undefined,
   prepare: async ({ input: { instancesToAdd = [], instancesToRemove = [] }, state: { modelId } }, tools) => ({
     toAdd: await found(modelId, instancesToAdd, tools),
     toRemove: await found(modelId, instancesToRemove, tools),
   }),
 });
-export const deleteResourceGroup = command({ name: 'deleteResourceGroup', input: Type.Object({}), on: 'existing', decide: remove });
+export const deleteResourceGroup = command({
+  name: 'deleteResourceGroup',
+  input: Type.Object({}),
+  on: 'existing',
+  decide: remove,
+});
 
 /** Parts of deletions. */
-const dropFromGroup = command({ name: 'dropFromGroup', input: Type.Object({ instance: Type.String() }), on: 'any', decide: drop });
-export const removeResourceGroup = command({ name: 'removeResourceGroup', input: Type.Object({}), on: 'any', decide: removeIfThere });
+const dropFromGroup = command({
+  name: 'dropFromGroup',
+  input: Type.Object({ instance: Type.String() }),
+  on: 'any',
+  decide: drop,
+});
+export const removeResourceGroup = command({
+  name: 'removeResourceGroup',
+  input: Type.Object({}),
+  on: 'any',
+  decide: removeIfThere,
+});
 
 /** The groups that an instance leaves when it goes; with its model they all go. */
 const leaveGroups = async ({ stream }: Recorded, tools: Tools): Promise<readonly Next[]> => {
   const { id: instance } = splitStream(stream);
   const left: Next[] = [{ command: clearLastAction, id: instance, input: {} }];
-  const { content: { modelId } } = await tools.state(resourceInstance, instance);
+  const {
+    content: { modelId },
+  } = await tools.state(resourceInstance, instance);
   if (!(await tools.state(resourceModel, modelId)).exists) return left;
   for (const { _id: id } of await queryAll(tools, 'resourceGroups', { field: 'modelId', op: 'equals', value: modelId }))
-    if (hasId((await tools.state(resourceGroup, id)).members, instance)) left.push({ command: dropFromGroup, id, input: { instance } });
+    if (hasId((await tools.state(resourceGroup, id)).members, instance))
+      left.push({ command: dropFromGroup, id, input: { instance } });
   return left;
 };
 
-const forget = async ({ stream }: Recorded): Promise<readonly Next[]> => [{ command: clearLastAction, id: splitStream(stream).id, input: {} }];
+const forget = async ({ stream }: Recorded): Promise<readonly Next[]> => [
+  { command: clearLastAction, id: splitStream(stream).id, input: {} },
+];
 
 export const groupReactions: readonly Reaction[] = [
   { of: resourceInstance, on: { resourceInstanceDeleted: leaveGroups } },

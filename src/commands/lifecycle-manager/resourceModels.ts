@@ -1,5 +1,12 @@
 import { Type } from 'typebox';
-import { countRemoved, create, newModelSchema, remove, replace, resourceModel } from '../../domain/lifecycle-manager/resourceModels.ts';
+import {
+  countRemoved,
+  create,
+  newModelSchema,
+  remove,
+  replace,
+  resourceModel,
+} from '../../domain/lifecycle-manager/resourceModels.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
@@ -10,32 +17,58 @@ import { schemaFaultOf } from '../user-schemas/userSchema.ts';
 const command = commandsOf(resourceModel);
 const ofModel = (id: string) => ({ field: 'modelId', op: 'equals', value: id }) as const;
 
-const prepare = async ({ input: { schema } }: { readonly input: { readonly schema: unknown } }) => schemaFaultOf(schema);
+const prepare = async ({ input: { schema } }: { readonly input: { readonly schema: unknown } }) =>
+  schemaFaultOf(schema);
 
-export const createResourceModel = command({ name: 'createResourceModel', input: newModelSchema, on: 'new', prepare, decide: create });
-export const updateResourceModel = command({ name: 'updateResourceModel', input: newModelSchema, on: 'existing', prepare, decide: replace });
+export const createResourceModel = command({
+  name: 'createResourceModel',
+  input: newModelSchema,
+  on: 'new',
+  prepare,
+  decide: create,
+});
+export const updateResourceModel = command({
+  name: 'updateResourceModel',
+  input: newModelSchema,
+  on: 'existing',
+  prepare,
+  decide: replace,
+});
 
 /** One event, however many instances there are; they go in steps, behind it. */
 export const deleteResourceModel = command({
-  name: 'deleteResourceModel', input: Type.Object({ withInstances: Type.Boolean() }), on: 'existing', decide: remove,
+  name: 'deleteResourceModel',
+  input: Type.Object({ withInstances: Type.Boolean() }),
+  on: 'existing',
+  decide: remove,
   series: ({ exists }, _, id) => (exists ? partsOfModel(id) : undefined),
   prepare: async ({ id }, { count }) => ({ instances: await count('resourceInstances', ofModel(id)) }),
 });
 
 /** Part of a deletion: its event leads to the next step. */
-const countRemovedParts = command({ name: 'countRemovedParts', input: Type.Object({ removed: Type.Integer() }), on: 'any', decide: countRemoved });
+const countRemovedParts = command({
+  name: 'countRemovedParts',
+  input: Type.Object({ removed: Type.Integer() }),
+  on: 'any',
+  decide: countRemoved,
+});
 
-/** Up to a thousand of each kind that a deleted model leaves behind, and an event that says so; nothing once all is gone. */
+/**
+ * Up to a thousand of each kind that a deleted model leaves behind, and an event that says so; nothing once all is
+ * gone.
+ */
 const removeSome = async ({ stream }: Recorded, { query }: Tools): Promise<readonly Next[]> => {
   const { id: model } = splitStream(stream);
   const instances = await query('resourceInstances', ofModel(model));
   const groups = await query('resourceGroups', ofModel(model));
   const removed = instances.length + groups.length;
-  return removed === 0 ? [] : [
-    ...instances.map(({ _id: id }) => ({ command: removeInstance, id, input: { withModel: true } })),
-    ...groups.map(({ _id: id }) => ({ command: removeResourceGroup, id, input: {} })),
-    { command: countRemovedParts, id: model, input: { removed } },
-  ];
+  return removed === 0
+    ? []
+    : [
+        ...instances.map(({ _id: id }) => ({ command: removeInstance, id, input: { withModel: true } })),
+        ...groups.map(({ _id: id }) => ({ command: removeResourceGroup, id, input: {} })),
+        { command: countRemovedParts, id: model, input: { removed } },
+      ];
 };
 
 export const modelReactions: readonly Reaction[] = [

@@ -1,5 +1,16 @@
 import { Type } from 'typebox';
-import { analyticTemplate, type AnalyticTemplateDocument, analyticTemplateSchema, change, contentOf, create, importOne, newAnalyticTemplateSchema, patternsIn, remove } from '../../domain/mop/analyticTemplates.ts';
+import {
+  analyticTemplate,
+  type AnalyticTemplateDocument,
+  analyticTemplateSchema,
+  change,
+  contentOf,
+  create,
+  importOne,
+  newAnalyticTemplateSchema,
+  patternsIn,
+  remove,
+} from '../../domain/mop/analyticTemplates.ts';
 import type { TemplateRefs } from '../../domain/mop/mopTemplates.ts';
 import { accountIds } from '../engine/authors.ts';
 import { commandsOf } from '../engine/define.ts';
@@ -7,12 +18,40 @@ import { patternFaults } from './searches.ts';
 
 const command = commandsOf(analyticTemplate);
 
-const refsOf = async ({ input: { template } }: { readonly input: { readonly template: AnalyticTemplateDocument } }): Promise<TemplateRefs> => ({ patternFaults: await patternFaults(patternsIn(contentOf(template))) });
+const refsOf = async ({
+  input: { template },
+}: {
+  readonly input: { readonly template: AnalyticTemplateDocument };
+}): Promise<TemplateRefs> => ({ patternFaults: await patternFaults(patternsIn(contentOf(template))) });
 
-export const createAnalyticTemplate = command({ name: 'createAnalyticTemplate', input: Type.Object({ template: newAnalyticTemplateSchema }), on: 'new', prepare: refsOf, decide: create });
-export const updateAnalyticTemplate = command({ name: 'updateAnalyticTemplate', input: Type.Object({ template: analyticTemplateSchema }), on: 'existing', prepare: refsOf, decide: change });
-export const deleteAnalyticTemplate = command({ name: 'deleteAnalyticTemplate', input: Type.Object({}), on: 'existing', prepare: async (): Promise<TemplateRefs> => ({}), decide: remove });
+export const createAnalyticTemplate = command({
+  name: 'createAnalyticTemplate',
+  input: Type.Object({ template: newAnalyticTemplateSchema }),
+  on: 'new',
+  prepare: refsOf,
+  decide: create,
+});
+export const updateAnalyticTemplate = command({
+  name: 'updateAnalyticTemplate',
+  input: Type.Object({ template: analyticTemplateSchema }),
+  on: 'existing',
+  prepare: refsOf,
+  decide: change,
+});
+export const deleteAnalyticTemplate = command({
+  name: 'deleteAnalyticTemplate',
+  input: Type.Object({}),
+  on: 'existing',
+  prepare: async (): Promise<TemplateRefs> => ({}),
+  decide: remove,
+});
 export const importAnalyticTemplate = command({
-  name: 'importAnalyticTemplate', input: Type.Object({ template: analyticTemplateSchema, overwrite: Type.Optional(Type.Boolean()) }), on: 'any', decide: importOne,
-  prepare: async (request, tools): Promise<TemplateRefs> => ({ ...await refsOf(request), accounts: await accountIds([request.input.template], tools) }),
+  name: 'importAnalyticTemplate',
+  input: Type.Object({ template: analyticTemplateSchema, overwrite: Type.Optional(Type.Boolean()) }),
+  on: 'any',
+  decide: importOne,
+  prepare: async (request, tools): Promise<TemplateRefs> => ({
+    ...(await refsOf(request)),
+    accounts: await accountIds([request.input.template], tools),
+  }),
 });

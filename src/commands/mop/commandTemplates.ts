@@ -1,5 +1,16 @@
 import { type Static, Type } from 'typebox';
-import { change, commandTemplate, type CommandTemplateDocument, commandTemplateSchema, contentOf, create, importOne, newCommandTemplateSchema, patternsIn, remove } from '../../domain/mop/commandTemplates.ts';
+import {
+  change,
+  commandTemplate,
+  type CommandTemplateDocument,
+  commandTemplateSchema,
+  contentOf,
+  create,
+  importOne,
+  newCommandTemplateSchema,
+  patternsIn,
+  remove,
+} from '../../domain/mop/commandTemplates.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import type { TemplateRefs, TemplateState } from '../../domain/mop/mopTemplates.ts';
 import { accountIds } from '../engine/authors.ts';
@@ -14,25 +25,44 @@ type Request = { readonly id: string; readonly state: TemplateState<{ readonly n
 const faultsOf = (document: CommandTemplateDocument) => patternFaults(patternsIn(contentOf(document)));
 /** Who names the template by its name, or by its id as well. */
 const referrersOf = async ({ id, state: { content }, actor }: Request, tools: Tools, by: 'name' | 'both') =>
-  (content ? referrersOfComponent(tools, 'mop-template', by === 'both' ? [id, content.name] : [content.name], actor) : []);
+  content
+    ? referrersOfComponent(tools, 'mop-template', by === 'both' ? [id, content.name] : [content.name], actor)
+    : [];
 
 const importInput = Type.Object({ template: commandTemplateSchema, overwrite: Type.Optional(Type.Boolean()) });
 
 export const createCommandTemplate = command({
-  name: 'createCommandTemplate', input: Type.Object({ mop: newCommandTemplateSchema }), on: 'new', decide: create,
+  name: 'createCommandTemplate',
+  input: Type.Object({ mop: newCommandTemplateSchema }),
+  on: 'new',
+  decide: create,
   prepare: async ({ input: { mop } }): Promise<TemplateRefs> => ({ patternFaults: await faultsOf(mop) }),
 });
 export const updateCommandTemplate = command({
-  name: 'updateCommandTemplate', input: Type.Object({ mop: commandTemplateSchema }), on: 'existing', decide: change,
-  prepare: async (request, tools): Promise<TemplateRefs> => ({ patternFaults: await faultsOf(request.input.mop), referrers: await referrersOf(request, tools, 'name') }),
+  name: 'updateCommandTemplate',
+  input: Type.Object({ mop: commandTemplateSchema }),
+  on: 'existing',
+  decide: change,
+  prepare: async (request, tools): Promise<TemplateRefs> => ({
+    patternFaults: await faultsOf(request.input.mop),
+    referrers: await referrersOf(request, tools, 'name'),
+  }),
 });
 export const deleteCommandTemplate = command({
-  name: 'deleteCommandTemplate', input: Type.Object({}), on: 'existing', decide: remove,
+  name: 'deleteCommandTemplate',
+  input: Type.Object({}),
+  on: 'existing',
+  decide: remove,
   prepare: async (request, tools): Promise<TemplateRefs> => ({ referrers: await referrersOf(request, tools, 'both') }),
 });
 export const importCommandTemplate = command({
-  name: 'importCommandTemplate', input: importInput, on: 'any', decide: importOne,
+  name: 'importCommandTemplate',
+  input: importInput,
+  on: 'any',
+  decide: importOne,
   prepare: async (request: Request & { readonly input: Static<typeof importInput> }, tools): Promise<TemplateRefs> => ({
-    patternFaults: await faultsOf(request.input.template), referrers: await referrersOf(request, tools, 'name'), accounts: await accountIds([request.input.template], tools),
+    patternFaults: await faultsOf(request.input.template),
+    referrers: await referrersOf(request, tools, 'name'),
+    accounts: await accountIds([request.input.template], tools),
   }),
 });

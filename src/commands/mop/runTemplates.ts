@@ -1,4 +1,8 @@
-import { analyticRuleResult, type AnalyticRuleResult, refuseUnknown as refuseUnknownWords } from '../../domain/mop/analyticEvaluation.ts';
+import {
+  analyticRuleResult,
+  type AnalyticRuleResult,
+  refuseUnknown as refuseUnknownWords,
+} from '../../domain/mop/analyticEvaluation.ts';
 import type { AnalyticTemplateContent, CommandPair } from '../../domain/mop/analyticTemplates.ts';
 import type { CommandTemplateContent } from '../../domain/mop/commandTemplates.ts';
 import { preformatted } from '../../domain/mop/html.ts';
@@ -8,38 +12,62 @@ import type { Variables } from '../../domain/mop/templateVariables.ts';
 import { commandsPass, rulesPass } from '../../domain/mop/verdicts.ts';
 import { inTurns, searching } from './searches.ts';
 
-/** What devices are to a run: `find` refuses names that no adapter knows, `run` is what a device prints for a command. */
+/**
+ * What devices are to a run: `find` refuses names that no adapter knows, `run` is what a device prints for a command.
+ */
 export type Ways = { find(device: string): Promise<unknown>; run(device: string, command: string): Promise<string> };
 
-/** A command on a device. `response` is what it printed, or why nothing came; `all_pass_flag` is the command's passRule. */
+/**
+ * A command on a device. `response` is what it printed, or why nothing came; `all_pass_flag` is the command's passRule.
+ */
 export type CommandResult = {
-  readonly raw: string; readonly evaluated: string; readonly device: string; readonly response: string;
-  readonly result: boolean; readonly all_pass_flag: boolean; readonly rules: readonly RuleResult[];
+  readonly raw: string;
+  readonly evaluated: string;
+  readonly device: string;
+  readonly response: string;
+  readonly result: boolean;
+  readonly all_pass_flag: boolean;
+  readonly rules: readonly RuleResult[];
 };
 /** A run of a command template; results device by device, commands in their order. */
-export type CommandTemplateRun = { readonly name: string; readonly result: boolean; readonly all_pass_flag: boolean; readonly commands_results: readonly CommandResult[] };
+export type CommandTemplateRun = {
+  readonly name: string;
+  readonly result: boolean;
+  readonly all_pass_flag: boolean;
+  readonly commands_results: readonly CommandResult[];
+};
 
 const atOnce = 8;
 const longestAnswer = 1024 * 1024;
 const mostAnswered = 64 * 1024 * 1024;
 
 /**
- * Runs a command template: at most 8 devices at once, the commands of one device one after the other. A device that fails
+ * Runs a command template: at most 8 devices at once, the commands of one device one after the other. A device that
+ * fails
  * is told in its results. Throws `not_found` naming all devices that nobody knows, and `unprocessable` naming all
  * variables that are missing, both before any device is asked.
  */
-export const runCommandTemplate = async (template: CommandTemplateContent, given: readonly string[], variables: Variables, ways: Ways): Promise<CommandTemplateRun> => {
+export const runCommandTemplate = async (
+  template: CommandTemplateContent,
+  given: readonly string[],
+  variables: Variables,
+  ways: Ways,
+): Promise<CommandTemplateRun> => {
   const commands = ready(template, variables);
   const devices = [...new Set(given)];
   await refuseUnknown(devices, ways);
   const find = searching();
   let room = mostAnswered;
 
-  const answerOf = async (device: string, command: string): Promise<{ readonly text: string; readonly failed: boolean }> => {
+  const answerOf = async (
+    device: string,
+    command: string,
+  ): Promise<{ readonly text: string; readonly failed: boolean }> => {
     try {
       if (room <= 0) throw new Refusal('unprocessable', 'Not asked: the answers before it are too large together');
       const text = await answersOf(device, command, ways);
-      if (text.length > longestAnswer) throw new Refusal('unprocessable', `The answer has more than ${longestAnswer} characters`);
+      if (text.length > longestAnswer)
+        throw new Refusal('unprocessable', `The answer has more than ${longestAnswer} characters`);
       room -= text.length;
       return { text, failed: false };
     } catch (error) {
@@ -50,8 +78,17 @@ export const runCommandTemplate = async (template: CommandTemplateContent, given
   const run = async (device: string, { rules: wanted, passRule, ...command }: ReadyCommand): Promise<CommandResult> => {
     const { text: response, failed } = await answerOf(device, command.evaluated);
     const answer = unixLines(response);
-    const rules = await inTurns(wanted, (rule) => (failed ? { ...rule, result: false } : ruleResult(rule, answer, find)));
-    return { ...command, device, response, result: !failed && rulesPass(passRule, rules), all_pass_flag: passRule, rules };
+    const rules = await inTurns(wanted, (rule) =>
+      failed ? { ...rule, result: false } : ruleResult(rule, answer, find),
+    );
+    return {
+      ...command,
+      device,
+      response,
+      result: !failed && rulesPass(passRule, rules),
+      all_pass_flag: passRule,
+      rules,
+    };
   };
 
   const results = await pooled(devices, async (device) => {
@@ -60,12 +97,19 @@ export const runCommandTemplate = async (template: CommandTemplateContent, given
     return ofDevice;
   });
   const { name, passRule } = template;
-  return { name, result: results.every((ofDevice) => commandsPass(passRule, ofDevice)), all_pass_flag: passRule, commands_results: results.flat() };
+  return {
+    name,
+    result: results.every((ofDevice) => commandsPass(passRule, ofDevice)),
+    all_pass_flag: passRule,
+    commands_results: results.flat(),
+  };
 };
 
 /** What a device answers to the lines of a command, one after the other. */
 const answersOf = async (device: string, command: string, { run }: Ways): Promise<string> => {
-  const written = unixLines(command).split('\n').filter((line) => line.trim() !== '');
+  const written = unixLines(command)
+    .split('\n')
+    .filter((line) => line.trim() !== '');
   const lines = written.length > 0 ? written : [''];
   const answers: string[] = [];
   for (const line of lines) answers.push(await run(device, line));
@@ -73,46 +117,85 @@ const answersOf = async (device: string, command: string, { run }: Ways): Promis
 };
 
 const refuseUnknown = async (devices: readonly string[], { find }: Ways): Promise<void> => {
-  const unknown = (await pooled(devices, async (device) => {
-    try {
-      await find(device);
-      return [];
-    } catch (error) {
-      if (error instanceof Refusal && error.code === 'not_found') return [device];
-      throw error;
-    }
-  })).flat();
-  if (unknown.length > 0) throw new Refusal('not_found', `No such devices: ${unknown.join(', ')}`, { faults: unknown.map((name) => ({ message: `No adapter knows a device ${JSON.stringify(name)}`, path: '/devices', name })) });
+  const unknown = (
+    await pooled(devices, async (device) => {
+      try {
+        await find(device);
+        return [];
+      } catch (error) {
+        if (error instanceof Refusal && error.code === 'not_found') return [device];
+        throw error;
+      }
+    })
+  ).flat();
+  if (unknown.length > 0)
+    throw new Refusal('not_found', `No such devices: ${unknown.join(', ')}`, {
+      faults: unknown.map((name) => ({
+        message: `No adapter knows a device ${JSON.stringify(name)}`,
+        path: '/devices',
+        name,
+      })),
+    });
 };
 
 /** The outcomes in the order of the items; so many at once. */
 const pooled = async <T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<readonly R[]> => {
   const done: R[] = [];
   const queue = items.entries();
-  await Promise.all(Array.from({ length: atOnce }, async () => { for (const [i, item] of queue) done[i] = await work(item); }));
+  await Promise.all(
+    Array.from({ length: atOnce }, async () => {
+      for (const [i, item] of queue) done[i] = await work(item);
+    }),
+  );
   return done;
 };
 
 const unixLines = (text: string): string => text.replace(/\r\n?/g, '\n');
 
 /** What became of a pair: the answers as HTML that shows them as they are. */
-export type PairResult = Pick<CommandPair, 'preRawCommand' | 'postRawCommand' | 'preCommandResHTML' | 'postCommandResHTML'>
-  & { readonly result: boolean; readonly all_pass_flag: boolean; readonly rules: readonly AnalyticRuleResult[] };
-export type AnalyticTemplateRun = { readonly name: string; readonly result: boolean; readonly all_pass_flag: boolean; readonly commands_results: readonly PairResult[] };
+export type PairResult = Pick<
+  CommandPair,
+  'preRawCommand' | 'postRawCommand' | 'preCommandResHTML' | 'postCommandResHTML'
+> & { readonly result: boolean; readonly all_pass_flag: boolean; readonly rules: readonly AnalyticRuleResult[] };
+export type AnalyticTemplateRun = {
+  readonly name: string;
+  readonly result: boolean;
+  readonly all_pass_flag: boolean;
+  readonly commands_results: readonly PairResult[];
+};
 
-/** Compares answers before and after: one text per pair of commands, in their order; else `unprocessable`. Asks no device. */
-export const runAnalyticTemplate = async (template: AnalyticTemplateContent, pre: readonly string[], post: readonly string[]): Promise<AnalyticTemplateRun> => {
+/**
+ * Compares answers before and after: one text per pair of commands, in their order; else `unprocessable`. Asks no
+ * device.
+ */
+export const runAnalyticTemplate = async (
+  template: AnalyticTemplateContent,
+  pre: readonly string[],
+  post: readonly string[],
+): Promise<AnalyticTemplateRun> => {
   const { name, passRule, prepostCommands } = template;
   refuseUnknownWords(template);
-  const faults = Object.entries({ pre, post }).filter(([, texts]) => texts.length !== prepostCommands.length)
-    .map(([member, { length }]) => ({ message: `The template has ${prepostCommands.length} pairs of commands, ${member} has ${length} texts`, path: `/${member}` }));
+  const faults = Object.entries({ pre, post })
+    .filter(([, texts]) => texts.length !== prepostCommands.length)
+    .map(([member, { length }]) => ({
+      message: `The template has ${prepostCommands.length} pairs of commands, ${member} has ${length} texts`,
+      path: `/${member}`,
+    }));
   if (faults[0]) throw new Refusal('unprocessable', faults[0].message, { faults });
   const find = searching();
   const results: PairResult[] = [];
   for (const [i, { preRawCommand, postRawCommand, passRule: all, rules: wanted }] of prepostCommands.entries()) {
     const [before, after] = [unixLines(pre[i]!), unixLines(post[i]!)];
     const rules = await inTurns(wanted, (rule) => analyticRuleResult(rule, before, after, find));
-    results.push({ preRawCommand, postRawCommand, result: rulesPass(all, rules), all_pass_flag: all, rules, preCommandResHTML: preformatted(before), postCommandResHTML: preformatted(after) });
+    results.push({
+      preRawCommand,
+      postRawCommand,
+      result: rulesPass(all, rules),
+      all_pass_flag: all,
+      rules,
+      preCommandResHTML: preformatted(before),
+      postCommandResHTML: preformatted(after),
+    });
   }
   return { name, result: commandsPass(passRule, results), all_pass_flag: passRule, commands_results: results };
 };

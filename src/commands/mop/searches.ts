@@ -23,11 +23,17 @@ export const searching = (): Find => {
   return (search, text) => {
     const { expression, instructions } = patternOf(search);
     const cost = (text.length + 1) * instructions;
-    if (cost > mostPerSearch) throw new Refusal('unprocessable', `An answer of ${text.length} characters is too long for the pattern ${search.pattern}`);
+    if (cost > mostPerSearch)
+      throw new Refusal(
+        'unprocessable',
+        `An answer of ${text.length} characters is too long for the pattern ${search.pattern}`,
+      );
     if (cost > left) throw new Refusal('unprocessable', 'All patterns and answers together are too large');
     left -= cost;
     const matcher = expression.matcher(text);
-    return matcher.find() ? Array.from({ length: matcher.groupCount() + 1 }, (_, group) => matcher.group(group) ?? undefined) : undefined;
+    return matcher.find()
+      ? Array.from({ length: matcher.groupCount() + 1 }, (_, group) => matcher.group(group) ?? undefined)
+      : undefined;
   };
 };
 
@@ -48,16 +54,20 @@ export const inTurns = async <T, R>(items: readonly T[], work: (item: T) => R | 
 const mostCompiled = 200_000;
 
 /** Which of the patterns of one template cannot be used. A variable in one counts as a letter. */
-export const patternFaults = async (patterns: readonly { readonly path: string; readonly text: string; readonly flags?: Flags }[]): Promise<readonly Fault[]> => {
+export const patternFaults = async (
+  patterns: readonly { readonly path: string; readonly text: string; readonly flags?: Flags }[],
+): Promise<readonly Fault[]> => {
   let left = mostCompiled;
-  return (await inTurns(patterns, ({ path, text, flags }): readonly Fault[] => {
-    try {
-      if (left <= 0) throw new Refusal('invalid', 'All patterns together are too large');
-      left -= patternOf(searchOf(text.replace(/<![^<>!]+!>/g, 'x'), flags)).instructions;
-      return [];
-    } catch (error) {
-      if (error instanceof Refusal) return [{ message: error.message, path }];
-      throw error;
-    }
-  })).flat();
+  return (
+    await inTurns(patterns, ({ path, text, flags }): readonly Fault[] => {
+      try {
+        if (left <= 0) throw new Refusal('invalid', 'All patterns together are too large');
+        left -= patternOf(searchOf(text.replace(/<![^<>!]+!>/g, 'x'), flags)).instructions;
+        return [];
+      } catch (error) {
+        if (error instanceof Refusal) return [{ message: error.message, path }];
+        throw error;
+      }
+    })
+  ).flat();
 };

@@ -1,5 +1,10 @@
 import { type Static, Type } from 'typebox';
-import { automationDocumentSchema, automationImport, decideImport, type ImportRefs } from '../../domain/operations-manager/automationImports.ts';
+import {
+  automationDocumentSchema,
+  automationImport,
+  decideImport,
+  type ImportRefs,
+} from '../../domain/operations-manager/automationImports.ts';
 import { automation, type AutomationContent } from '../../domain/operations-manager/automations.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { groupsIn } from '../../domain/authorization/gbac.ts';
@@ -20,19 +25,28 @@ const meant = async ({ _id, name }: Document, actor: Actor, tools: Tools) => {
   const own = await tools.state(automation, _id);
   if (own.exists) return { id: _id, state: own };
   const [namesake] = await tools.query('automations', { field: 'name', op: 'equals', value: name });
-  const state = namesake && await tools.state(automation, namesake._id);
-  return state?.exists && mayRead(actor, state.content.gbac) ? { id: namesake._id as string, state } : { id: _id, state: own };
+  const state = namesake && (await tools.state(automation, namesake._id));
+  return state?.exists && mayRead(actor, state.content.gbac)
+    ? { id: namesake._id as string, state }
+    : { id: _id, state: own };
 };
 
 type Importing = { readonly input: Static<typeof input>; readonly actor: Actor };
 
 /** `kept`: the automation as the installed version of a package has it; the mask keeps its secrets, too. */
-export const preparing = async ({ input: { automation: document }, actor }: Importing, tools: Tools, kept: readonly Document[]): Promise<ImportRefs> => {
-  const { id, state: { exists, content } } = await meant(document, actor, tools);
+export const preparing = async (
+  { input: { automation: document }, actor }: Importing,
+  tools: Tools,
+  kept: readonly Document[],
+): Promise<ImportRefs> => {
+  const {
+    id,
+    state: { exists, content },
+  } = await meant(document, actor, tools);
   const given = document.triggers ?? [];
   const readable = !exists || mayRead(actor, content.gbac);
   const elsewhere: Record<string, { writable: boolean }> = {};
-  const triggers = [...await triggersOf(id, tools)];
+  const triggers = [...(await triggersOf(id, tools))];
   const known: (TriggerContent | undefined)[] = [];
   for (const { _id, name } of given) {
     const { exists, content: other } = await tools.state(trigger, _id);
@@ -52,26 +66,37 @@ export const preparing = async ({ input: { automation: document }, actor }: Impo
   const befores = (i: number) => (readable ? [inPackage.find(({ _id }) => _id === given[i]?._id), known[i]] : []);
   const formData = given.map((one, i) => importedData(one, befores(i), tools, `/triggers/${i}`));
   return {
-    id, elsewhere, triggers,
+    id,
+    elsewhere,
+    triggers,
     access: !exists || mayWrite(actor, content.gbac) ? 'write' : readable ? 'read' : 'none',
     ...(exists && { existing: content }),
     unknownGroups: await unknownNames(tools, 'groups', groupsIn(document.gbac)),
     accounts: await accountIds([document, ...given], tools),
     schemaFaults: given.map((one) => filterFaultOf(one).schemaFault),
     formData,
-    forms: await Promise.all(given.map((one, i) => importedForm({ ...one, formData: formData[i] }, triggers.find(({ id }) => id === one._id)?.content, tools))),
-    sameComponent: exists && await sameComponent(document, content, tools),
+    forms: await Promise.all(
+      given.map((one, i) =>
+        importedForm({ ...one, formData: formData[i] }, triggers.find(({ id }) => id === one._id)?.content, tools),
+      ),
+    ),
+    sameComponent: exists && (await sameComponent(document, content, tools)),
   };
 };
 
 const sameComponent = async (document: Document, content: AutomationContent, tools: Tools): Promise<boolean> => {
   if (document.componentType !== content.componentType) return false;
   const id = await componentId(tools, document);
-  return id !== undefined && id === await componentId(tools, content);
+  return id !== undefined && id === (await componentId(tools, content));
 };
 
 /** Decides to take an automation in; what follows is in automationReactions.ts. */
 export const importAutomation = commandsOf(automationImport)({
-  name: 'importAutomation', input, on: 'new', prepare: (request, tools) => preparing(request, tools, []), decide: decideImport,
-  series: (_, { automation: { triggers = [] } }) => (triggers.some((one) => 'formId' in one && one.formId !== null) ? formReferences : undefined),
+  name: 'importAutomation',
+  input,
+  on: 'new',
+  prepare: (request, tools) => preparing(request, tools, []),
+  decide: decideImport,
+  series: (_, { automation: { triggers = [] } }) =>
+    triggers.some((one) => 'formId' in one && one.formId !== null) ? formReferences : undefined,
 });

@@ -15,14 +15,19 @@ const removeTriggers = async ({ stream }: Recorded, tools: Tools): Promise<reado
 };
 
 /** A trigger that came to an automation while that was being deleted goes, too: one of the two sees the other. */
-const removeOrphan = async ({ stream, data }: Recorded<{ readonly actionId?: string }>, tools: Tools): Promise<readonly Next[]> => {
+const removeOrphan = async (
+  { stream, data }: Recorded<{ readonly actionId?: string }>,
+  tools: Tools,
+): Promise<readonly Next[]> => {
   const { actionId } = data;
   if (actionId === undefined || (await tools.state(automation, actionId)).exists) return [];
   return [{ command: removeTrigger, id: splitStream(stream).id, input: { actionId } }];
 };
 
 /** What an import has decided, carried out in the streams that it is about. */
-const restoreAll = async ({ data: { automation, triggers, removed } }: Recorded<AutomationImported>): Promise<readonly Next[]> => [
+const restoreAll = async ({
+  data: { automation, triggers, removed },
+}: Recorded<AutomationImported>): Promise<readonly Next[]> => [
   { command: restoreAutomation, id: automation._id, input: without(automation) },
   ...removed.map((id) => ({ command: removeTrigger, id, input: { actionId: automation._id } })),
   ...triggers.map((trigger) => ({ command: restoreTrigger, id: trigger._id, input: without(trigger) })),

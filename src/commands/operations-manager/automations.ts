@@ -1,5 +1,14 @@
 import { Type } from 'typebox';
-import { automation, type AutomationContent, automationPatchSchema, change, create, newAutomationSchema, remove, restore } from '../../domain/operations-manager/automations.ts';
+import {
+  automation,
+  type AutomationContent,
+  automationPatchSchema,
+  change,
+  create,
+  newAutomationSchema,
+  remove,
+  restore,
+} from '../../domain/operations-manager/automations.ts';
 import type { Authored } from '../../domain/engine/authors.ts';
 import { type GbacInput, groupsIn } from '../../domain/authorization/gbac.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
@@ -8,12 +17,35 @@ import { unknownNames } from '../engine/references.ts';
 const command = commandsOf(automation);
 
 /** Names of groups in the request that nobody has. */
-export const groupRefs = async ({ input }: { readonly input: { readonly gbac?: GbacInput } }, tools: Tools) =>
-  ({ unknownGroups: await unknownNames(tools, 'groups', groupsIn(input.gbac)) });
+export const groupRefs = async ({ input }: { readonly input: { readonly gbac?: GbacInput } }, tools: Tools) => ({
+  unknownGroups: await unknownNames(tools, 'groups', groupsIn(input.gbac)),
+});
 
-export const createAutomation = command({ name: 'createAutomation', input: newAutomationSchema, on: 'new', prepare: groupRefs, decide: create });
-export const updateAutomation = command({ name: 'updateAutomation', input: automationPatchSchema, on: 'existing', prepare: groupRefs, decide: change });
-export const deleteAutomation = command({ name: 'deleteAutomation', input: Type.Object({}), on: 'existing', decide: remove });
+export const createAutomation = command({
+  name: 'createAutomation',
+  input: newAutomationSchema,
+  on: 'new',
+  prepare: groupRefs,
+  decide: create,
+});
+export const updateAutomation = command({
+  name: 'updateAutomation',
+  input: automationPatchSchema,
+  on: 'existing',
+  prepare: groupRefs,
+  decide: change,
+});
+export const deleteAutomation = command({
+  name: 'deleteAutomation',
+  input: Type.Object({}),
+  on: 'existing',
+  decide: remove,
+});
 
 /** Part of an import. */
-export const restoreAutomation = command({ name: 'restoreAutomation', input: Type.Unsafe<AutomationContent & Authored>({}), on: 'any', decide: restore });
+export const restoreAutomation = command({
+  name: 'restoreAutomation',
+  input: Type.Unsafe<AutomationContent & Authored>({}),
+  on: 'any',
+  decide: restore,
+});

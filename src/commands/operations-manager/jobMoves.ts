@@ -1,6 +1,12 @@
 import { Type } from 'typebox';
 import type { Actor } from '../../domain/engine/core.ts';
-import { decideMoves, jobIdsSchema, jobMove, jobMoveDecision, type JobMovesInput } from '../../domain/operations-manager/jobMoves.ts';
+import {
+  decideMoves,
+  jobIdsSchema,
+  jobMove,
+  jobMoveDecision,
+  type JobMovesInput,
+} from '../../domain/operations-manager/jobMoves.ts';
 import { job, type JobState } from '../../domain/operations-manager/jobs.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
 import { maySee, moveJob } from './jobs.ts';
@@ -12,18 +18,26 @@ export const namedJobs = async (jobIds: readonly string[], actor: Actor, tools: 
   const missing: string[] = [];
   for (const id of new Set(jobIds)) {
     const state = await tools.state(job, id);
-    if (job.exists(state) && await maySee(actor, state, tools)) states.set(id, state);
+    if (job.exists(state) && (await maySee(actor, state, tools))) states.set(id, state);
     else missing.push(id);
   }
   return { states, missing };
 };
 
 export const moveJobs = commandsOf(jobMoveDecision)({
-  name: 'moveJobs', input: Type.Object({ move: jobMove, ...jobIdsSchema.properties }), on: 'new', decide: decideMoves,
+  name: 'moveJobs',
+  input: Type.Object({ move: jobMove, ...jobIdsSchema.properties }),
+  on: 'new',
+  decide: decideMoves,
   prepare: ({ input, actor }, tools) => namedJobs(input.jobIds, actor, tools),
 });
 
-export const jobReactions: readonly Reaction[] = [{
-  of: jobMoveDecision,
-  on: { jobsMoved: async ({ data: { move, jobIds } }: { readonly data: JobMovesInput }) => jobIds.map((id) => ({ command: moveJob, id, input: { move } })) },
-}];
+export const jobReactions: readonly Reaction[] = [
+  {
+    of: jobMoveDecision,
+    on: {
+      jobsMoved: async ({ data: { move, jobIds } }: { readonly data: JobMovesInput }) =>
+        jobIds.map((id) => ({ command: moveJob, id, input: { move } })),
+    },
+  },
+];

@@ -3,7 +3,17 @@ import { automation } from '../../domain/operations-manager/automations.ts';
 import type { Actor, Gbac } from '../../domain/engine/core.ts';
 import { everybody } from '../../domain/authorization/gbac.ts';
 import { namesOf } from '../../domain/authorization/groups.ts';
-import { carryOut, complete, fail, job, type JobError, jobMoves, type JobState, start, type Variables } from '../../domain/operations-manager/jobs.ts';
+import {
+  carryOut,
+  complete,
+  fail,
+  job,
+  type JobError,
+  jobMoves,
+  type JobState,
+  start,
+  type Variables,
+} from '../../domain/operations-manager/jobs.ts';
 import { jobError, type JobStart, jobStartSchema, jobVariables } from '../../domain/operations-manager/jobSchemas.ts';
 import { sealSecrets } from '../../domain/engine/secretFields.ts';
 import { mayRead } from '../engine/access.ts';
@@ -14,44 +24,68 @@ const command = commandsOf(job);
 
 /** The automation that a request to start means, by id or name, if the platform holds it. */
 const meant = async ({ workflow, automation: given }: JobStart, actor: Actor, tools: Tools) => {
-  const id = given ?? await tools.find('automations', workflow);
+  const id = given ?? (await tools.find('automations', workflow));
   if (id === undefined) return undefined;
-  const { exists, content: { name, gbac, componentType: type, componentName } } = await tools.state(automation, id);
-  return exists ? { id, name, readable: mayRead(actor, gbac), component: { type, name: componentName ?? name } } : undefined;
+  const {
+    exists,
+    content: { name, gbac, componentType: type, componentName },
+  } = await tools.state(automation, id);
+  return exists
+    ? { id, name, readable: mayRead(actor, gbac), component: { type, name: componentName ?? name } }
+    : undefined;
 };
 
 /**
  * Starts a job; whoever may see an automation may run it. Reactions give a derived id and say where the job comes from
- * (`automation`, `trigger`, `execution`). Secrets that are sealed already stay so in jobs of executions alone: all others
+ * (`automation`, `trigger`, `execution`). Secrets that are sealed already stay so in jobs of executions alone: all
+ * others
  * may have variables that somebody sent.
  */
 export const startJob = command({
-  name: 'startJob', input: jobStartSchema, on: 'new', decide: start,
+  name: 'startJob',
+  input: jobStartSchema,
+  on: 'new',
+  decide: start,
   prepare: async ({ input, actor }, tools) => {
     const { variables = {}, groups = [], execution } = input;
     const found = await meant(input, actor, tools);
     return {
       ...(found && { automation: found }),
       unknownGroups: await unknownNames(tools, 'groups', namesOf(groups)),
-      variables: sealSecrets(variables, execution === undefined ? {} : variables, tools.seal, '/options/variables') as Variables,
+      variables: sealSecrets(
+        variables,
+        execution === undefined ? {} : variables,
+        tools.seal,
+        '/options/variables',
+      ) as Variables,
     };
   },
 });
 
-/** The access list that keeps the actor out of a job: its own, or that of its automation. Whoever may see it may change it. */
+/**
+ * The access list that keeps the actor out of a job: its own, or that of its automation. Whoever may see it may change
+ * it.
+ */
 const barring = async (actor: Actor, { started }: JobState, tools: Tools): Promise<Gbac> => {
   const { groups = [], automation: id = null } = started ?? {};
   const { read, write } = id === null ? everybody : (await tools.state(automation, id)).content.gbac;
-  const lists = [{ read: [], write: groups }, { read: [], write: [...read, ...write] }];
+  const lists = [
+    { read: [], write: groups },
+    { read: [], write: [...read, ...write] },
+  ];
   return lists.find((list) => !mayRead(actor, list)) ?? everybody;
 };
 
 /** Whether an actor may see a job. */
-export const maySee = async (actor: Actor, state: JobState, tools: Tools): Promise<boolean> => mayRead(actor, await barring(actor, state, tools));
+export const maySee = async (actor: Actor, state: JobState, tools: Tools): Promise<boolean> =>
+  mayRead(actor, await barring(actor, state, tools));
 
 /** Reported by a worker. The variables join those that the job has. */
 export const completeJob = command({
-  name: 'completeJob', input: Type.Object({ variables: Type.Optional(jobVariables) }, { additionalProperties: false }), on: 'existing', decide: complete,
+  name: 'completeJob',
+  input: Type.Object({ variables: Type.Optional(jobVariables) }, { additionalProperties: false }),
+  on: 'existing',
+  decide: complete,
   gbac: (_, { gbac }) => gbac,
   prepare: async ({ input: { variables = {} }, state, actor }, tools) => ({
     gbac: await barring(actor, state, tools),
@@ -61,7 +95,10 @@ export const completeJob = command({
 
 /** Reported by a worker. */
 export const failJob = command({
-  name: 'failJob', input: Type.Object({ error: jobError }, { additionalProperties: false }), on: 'existing', decide: fail,
+  name: 'failJob',
+  input: Type.Object({ error: jobError }, { additionalProperties: false }),
+  on: 'existing',
+  decide: fail,
   gbac: (_, { gbac }) => gbac,
   prepare: async ({ input: { error }, state, actor }, tools) => ({
     gbac: await barring(actor, state, tools),
@@ -70,4 +107,9 @@ export const failJob = command({
 });
 
 /** Part of a decision elsewhere: pauses, resumes or cancels a job if that is still possible. */
-export const moveJob = command({ name: 'moveJob', input: Type.Object({ move: Type.Enum(Object.keys(jobMoves) as (keyof typeof jobMoves)[]) }), on: 'any', decide: carryOut });
+export const moveJob = command({
+  name: 'moveJob',
+  input: Type.Object({ move: Type.Enum(Object.keys(jobMoves) as (keyof typeof jobMoves)[]) }),
+  on: 'any',
+  decide: carryOut,
+});

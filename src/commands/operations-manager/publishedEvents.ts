@@ -5,6 +5,8 @@ import { commandsOf } from '../engine/define.ts';
 
 /** Puts an event of somebody else into the log. */
 export const publishEvent = commandsOf(publishedEvent)({
-  name: 'publishEvent', on: 'new', decide: publish,
+  name: 'publishEvent',
+  on: 'new',
+  decide: publish,
   input: Type.Object({ source: name('Source'), topic: name('Topic'), payload: Type.Unknown() }),
 });

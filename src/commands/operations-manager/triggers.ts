@@ -4,7 +4,18 @@ import { automation } from '../../domain/operations-manager/automations.ts';
 import type { Actor, Gbac } from '../../domain/engine/core.ts';
 import { everybody } from '../../domain/authorization/gbac.ts';
 import { newTriggerSchema, triggerPatchSchema, triggerSchema } from '../../domain/operations-manager/triggerMembers.ts';
-import { change, create, importOne, remove, removeFrom, restore, trigger, type TriggerContent, type TriggerRefs, type TriggerState } from '../../domain/operations-manager/triggers.ts';
+import {
+  change,
+  create,
+  importOne,
+  remove,
+  removeFrom,
+  restore,
+  trigger,
+  type TriggerContent,
+  type TriggerRefs,
+  type TriggerState,
+} from '../../domain/operations-manager/triggers.ts';
 import { mayRead, mayWrite } from '../engine/access.ts';
 import { accountIds } from '../engine/authors.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
@@ -17,26 +28,41 @@ const command = commandsOf(trigger);
 
 /** An automation that a request names, as far as the actor may see. */
 const targetOf = async (id: string, actor: Actor, tools: Tools) => {
-  const { exists, content: { gbac } } = await tools.state(automation, id);
+  const {
+    exists,
+    content: { gbac },
+  } = await tools.state(automation, id);
   return mayRead(actor, gbac) ? { exists, writable: mayWrite(actor, gbac) } : { exists: false, writable: false };
 };
 
 /** Why the filter of a trigger cannot be compiled, if so. */
-export const filterFaultOf = (given: object) => schemaFaultOf('schema' in given ? given.schema ?? undefined : undefined);
+export const filterFaultOf = (given: object) =>
+  schemaFaultOf('schema' in given ? (given.schema ?? undefined) : undefined);
 
 /** The triggers of an automation. */
-export const triggersOf = async (actionId: string, tools: Tools): Promise<readonly { readonly id: string; readonly content: TriggerContent }[]> => {
+export const triggersOf = async (
+  actionId: string,
+  tools: Tools,
+): Promise<readonly { readonly id: string; readonly content: TriggerContent }[]> => {
   const found = await queryAll(tools, 'triggers', { field: 'actionId', op: 'equals', value: actionId });
   // The streams and not the documents: those show secrets masked.
-  const states = await Promise.all(found.map(async ({ _id }) => ({ id: _id as string, ...await tools.state(trigger, _id) })));
+  const states = await Promise.all(
+    found.map(async ({ _id }) => ({ id: _id as string, ...(await tools.state(trigger, _id)) })),
+  );
   return states.flatMap(({ id, exists, content }) => (exists && content ? [{ id, content }] : []));
 };
 
-const refsOf = async (given: { readonly actionId?: string }, { exists, content }: TriggerState, actor: Actor, tools: Tools): Promise<TriggerRefs> => {
+const refsOf = async (
+  given: { readonly actionId?: string },
+  { exists, content }: TriggerState,
+  actor: Actor,
+  tools: Tools,
+): Promise<TriggerRefs> => {
   const now = exists ? content?.actionId : undefined;
   return {
     gbac: now === undefined ? everybody : (await tools.state(automation, now)).content.gbac,
-    ...(given.actionId !== undefined && given.actionId !== now && { target: await targetOf(given.actionId, actor, tools) }),
+    ...(given.actionId !== undefined &&
+      given.actionId !== now && { target: await targetOf(given.actionId, actor, tools) }),
     ...filterFaultOf(given),
   };
 };
@@ -44,15 +70,23 @@ const refsOf = async (given: { readonly actionId?: string }, { exists, content }
 const gbac = (_: TriggerState, refs: TriggerRefs): Gbac => refs.gbac;
 
 export const createTrigger = command({
-  name: 'createTrigger', input: newTriggerSchema, on: 'new', gbac, decide: create,
+  name: 'createTrigger',
+  input: newTriggerSchema,
+  on: 'new',
+  gbac,
+  decide: create,
   series: (_, input) => ('formId' in input && input.formId !== null ? formReferences : undefined),
   prepare: async ({ input, state, actor }, tools) => {
     const formData = sealedData(input, undefined, tools);
-    return { ...await refsOf(input, state, actor, tools), formData, form: await formOf(input, tools) };
+    return { ...(await refsOf(input, state, actor, tools)), formData, form: await formOf(input, tools) };
   },
 });
 export const updateTrigger = command({
-  name: 'updateTrigger', input: triggerPatchSchema, on: 'existing', gbac, decide: change,
+  name: 'updateTrigger',
+  input: triggerPatchSchema,
+  on: 'existing',
+  gbac,
+  decide: change,
   series: ({ content }, patch) => (changedForm(content, patch).formId != null ? formReferences : undefined),
   prepare: async ({ input, state, actor }, tools) => {
     const refs = await refsOf(input, state, actor, tools);
@@ -63,19 +97,29 @@ export const updateTrigger = command({
   },
 });
 export const deleteTrigger = command({
-  name: 'deleteTrigger', input: Type.Object({}), on: 'existing', gbac, decide: remove,
+  name: 'deleteTrigger',
+  input: Type.Object({}),
+  on: 'existing',
+  gbac,
+  decide: remove,
   prepare: ({ state, actor }, tools) => refsOf({}, state, actor, tools),
 });
 export const importTrigger = command({
-  name: 'importTrigger', input: Type.Object({ trigger: triggerSchema, overwrite: Type.Optional(Type.Boolean()) }), on: 'any', gbac, decide: importOne,
-  series: ({ exists, content }, { trigger }) => (newsOfForm(trigger, exists ? content : undefined) ? formReferences : undefined),
+  name: 'importTrigger',
+  input: Type.Object({ trigger: triggerSchema, overwrite: Type.Optional(Type.Boolean()) }),
+  on: 'any',
+  gbac,
+  decide: importOne,
+  series: ({ exists, content }, { trigger }) =>
+    newsOfForm(trigger, exists ? content : undefined) ? formReferences : undefined,
   prepare: async ({ input: { trigger }, state, actor }, tools) => {
     const known = state.exists ? state.content : undefined;
     const refs = await refsOf(trigger, state, actor, tools);
     if (!mayRead(actor, refs.gbac)) return { ...refs, accounts: {} };
     const formData = importedData(trigger, [known], tools, '/trigger');
     return {
-      ...refs, formData,
+      ...refs,
+      formData,
       form: await importedForm({ ...trigger, formData }, known, tools),
       accounts: await accountIds([trigger], tools),
     };
@@ -83,5 +127,15 @@ export const importTrigger = command({
 });
 
 /** Parts of what happens to automations. */
-export const restoreTrigger = command({ name: 'restoreTrigger', input: Type.Unsafe<TriggerContent & Authored>({}), on: 'any', decide: restore });
-export const removeTrigger = command({ name: 'removeTrigger', input: Type.Object({ actionId: Type.String() }), on: 'any', decide: removeFrom });
+export const restoreTrigger = command({
+  name: 'restoreTrigger',
+  input: Type.Unsafe<TriggerContent & Authored>({}),
+  on: 'any',
+  decide: restore,
+});
+export const removeTrigger = command({
+  name: 'removeTrigger',
+  input: Type.Object({ actionId: Type.String() }),
+  on: 'any',
+  decide: removeFrom,
+});

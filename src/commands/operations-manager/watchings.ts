@@ -6,9 +6,19 @@ import { namedJobs } from './jobMoves.ts';
 
 const command = commandsOf(watching);
 
-const prepare = async ({ id, input, actor }: { readonly id: string; readonly input: { readonly jobIds: readonly string[] }; readonly actor: Actor }, tools: Tools): Promise<WatchRefs> => {
+const prepare = async (
+  {
+    id,
+    input,
+    actor,
+  }: { readonly id: string; readonly input: { readonly jobIds: readonly string[] }; readonly actor: Actor },
+  tools: Tools,
+): Promise<WatchRefs> => {
   const { states, missing } = await namedJobs(input.jobIds, actor, tools);
-  return { missing, began: new Set([...states].filter(([, { started }]) => started?.watchers.includes(id)).map(([jobId]) => jobId)) };
+  return {
+    missing,
+    began: new Set([...states].filter(([, { started }]) => started?.watchers.includes(id)).map(([jobId]) => jobId)),
+  };
 };
 
 /** Both are about the account with the command's id. */

@@ -28,20 +28,47 @@ export type Kind = {
 };
 
 /** A document on its way into its stream; `at`: time of the import. */
-export type Restored = { readonly document: Document; readonly accounts: Readonly<Record<string, string>>; readonly at: string };
+export type Restored = {
+  readonly document: Document;
+  readonly accounts: Readonly<Record<string, string>>;
+  readonly at: string;
+};
 
 /** What the command makes of the document where there is nothing yet: that refuses nothing but a bad document. */
-const restoring = (command: Command, member: string): Command => commandsOf<unknown, any>(command.aggregate)({ // events are the command's affair
-  name: command.name.replace('import', 'restore'), input: Type.Unsafe<Restored>({}), on: 'any',
-  // What is sealed stays so; a package that was decided before secrets were sealed brings them in clear.
-  seal: ({ document, ...rest }, _, seal) =>
-    ({ ...rest, document: command.seal ? command.seal({ [member]: document }, command.aggregate.initial, seal, [document])[member] : document }),
-  decide: (_, { document, accounts, at }, context: Context) =>
-    command.decide(command.aggregate.initial, { [member]: document }, { ...context, now: at, refs: { accounts, referrers: [], nodeReferrers: [] } }),
-});
+const restoring = (command: Command, member: string): Command =>
+  commandsOf<unknown, any>(command.aggregate)({
+    // events are the command's affair
+    name: command.name.replace('import', 'restore'),
+    input: Type.Unsafe<Restored>({}),
+    on: 'any',
+    // What is sealed stays so; a package that was decided before secrets were sealed brings them in clear.
+    seal: ({ document, ...rest }, _, seal) => ({
+      ...rest,
+      document: command.seal
+        ? command.seal({ [member]: document }, command.aggregate.initial, seal, [document])[member]
+        : document,
+    }),
+    decide: (_, { document, accounts, at }, context: Context) =>
+      command.decide(
+        command.aggregate.initial,
+        { [member]: document },
+        { ...context, now: at, refs: { accounts, referrers: [], nodeReferrers: [] } },
+      ),
+  });
 
-const kind = (types: readonly BundleType[], collection: string, command: Command, member: string, inside = ''): Kind => ({
-  types, collection, command, member, inside, restore: restoring(command, member),
+const kind = (
+  types: readonly BundleType[],
+  collection: string,
+  command: Command,
+  member: string,
+  inside = '',
+): Kind => ({
+  types,
+  collection,
+  command,
+  member,
+  inside,
+  restore: restoring(command, member),
   meant: (document, fresh, tools) => importedId(command.aggregate, collection, document, fresh, tools),
 });
 
@@ -54,4 +81,5 @@ export const kinds: readonly Kind[] = [
   kind(['golden-config'], 'trees', importTree, 'tree'),
 ];
 
-export const kindOf = (category: string): Kind | undefined => kinds.find(({ command }) => command.aggregate.category === category);
+export const kindOf = (category: string): Kind | undefined =>
+  kinds.find(({ command }) => command.aggregate.category === category);

@@ -1,7 +1,13 @@
 import type { AutomationImported } from '../../domain/operations-manager/automationImports.ts';
 import { automationNames } from '../../domain/operations-manager/automations.ts';
 import { type Event, fold, type Name } from '../../domain/engine/core.ts';
-import { matching, type Part, type Plan, type PrebuiltImport, type PrebuiltState } from '../../domain/prebuilts/prebuilts.ts';
+import {
+  matching,
+  type Part,
+  type Plan,
+  type PrebuiltImport,
+  type PrebuiltState,
+} from '../../domain/prebuilts/prebuilts.ts';
 import { type Bundle, type BundleType, keptTypes } from '../../domain/prebuilts/prebuiltSchemas.ts';
 import { sealKept } from '../../domain/prebuilts/prebuiltSecrets.ts';
 import { Refusal } from '../../domain/engine/refusal.ts';
@@ -26,7 +32,8 @@ const plannedOf = () => {
     /** The platform as it will be then: documents of a package may name each other. */
     within: (tools: Tools): Tools => ({
       ...tools,
-      state: async (aggregate, id) => (states.get(`${aggregate.category}-${id}`) as never) ?? tools.state(aggregate, id),
+      state: async (aggregate, id) =>
+        (states.get(`${aggregate.category}-${id}`) as never) ?? tools.state(aggregate, id),
       find: async (collection, idOrName) => {
         const known = ids.get(`${collection}/${idOrName}`) ?? ids.get(`${collection} ${idOrName}`);
         if (known !== undefined) return known;
@@ -41,11 +48,13 @@ const plannedOf = () => {
 /** A refusal of the document alone as one of the request; `inside`: where in its paths the document begins. */
 const moved = ({ code, message, faults }: Refusal, index: number, inside: string): Refusal => {
   const within = (path = '') => (path.startsWith(inside) ? path.slice(inside.length) : path);
-  return new Refusal(code, message, { faults: faults.map((fault) => ({ ...fault, path: `/prebuilt/bundles/${index}/data${within(fault.path)}` })) });
+  return new Refusal(code, message, {
+    faults: faults.map((fault) => ({ ...fault, path: `/prebuilt/bundles/${index}/data${within(fault.path)}` })),
+  });
 };
 
 const withFormData = (trigger: object, formData: object | null | undefined): object =>
-  (formData === undefined ? trigger : { ...trigger, formData });
+  formData === undefined ? trigger : { ...trigger, formData };
 
 const keyOf = ({ kind, parent = '', name }: Name): string => JSON.stringify([kind, parent, name]);
 
@@ -57,7 +66,15 @@ type Planned = { readonly plan: Plan; readonly sealed: readonly Bundle[]; readon
  * documents with their secrets sealed as that command seals them.
  */
 export const planOf = async (request: Request, given: Tools): Promise<Planned> => {
-  const { input: { prebuilt: { bundles }, overwrite = false }, actor, now, newId } = request;
+  const {
+    input: {
+      prebuilt: { bundles },
+      overwrite = false,
+    },
+    actor,
+    now,
+    newId,
+  } = request;
   const tools = { ...given, seal: bounded(given.seal) };
   const installedAs = matching(request.state);
   const sealed = [...bundles];
@@ -73,13 +90,21 @@ export const planOf = async (request: Request, given: Tools): Promise<Planned> =
   const reserve = (index: number, keys: readonly string[]): void => {
     for (const key of keys) {
       const earlier = taken.get(key);
-      if (earlier !== undefined && earlier !== index) throw new Refusal('invalid', `The documents of bundles ${earlier} and ${index} have an id or name in common`);
+      if (earlier !== undefined && earlier !== index)
+        throw new Refusal('invalid', `The documents of bundles ${earlier} and ${index} have an id or name in common`);
       taken.set(key, index);
     }
   };
-  const notHeld = async (collection: string, id: string, field: string, name: string, path = '/name'): Promise<void> => {
+  const notHeld = async (
+    collection: string,
+    id: string,
+    field: string,
+    name: string,
+    path = '/name',
+  ): Promise<void> => {
     const [holder] = await tools.query(collection, { field, op: 'equals', value: name });
-    if (holder && holder._id !== id) throw new Refusal('conflict', `The name ${JSON.stringify(name)} is taken`, { path });
+    if (holder && holder._id !== id)
+      throw new Refusal('conflict', `The name ${JSON.stringify(name)} is taken`, { path });
   };
 
   const planKept = async (bundle: Bundle, index: number): Promise<void> => {
@@ -111,30 +136,69 @@ export const planOf = async (request: Request, given: Tools): Promise<Planned> =
     const id = newId(`automation import ${index}`);
     const input = { automation: data as never, overwrite };
     const refs = await preparing({ input, actor }, world, installedAs({ type, data }, index) as never);
-    const [decided] = importAutomation.decide({}, input, { id, now, actor, newId, refs }) as readonly Event<string, AutomationImported>[];
-    const { name, triggers: given = [] } = data as { readonly name: string; readonly triggers?: readonly { readonly _id: string; readonly name: string }[] };
-    reserve(index, [`automation-${refs.id}`, ...automationNames({ name }).map(keyOf), ...given.map(({ _id }) => `trigger-${_id}`)]);
+    const [decided] = importAutomation.decide({}, input, { id, now, actor, newId, refs }) as readonly Event<
+      string,
+      AutomationImported
+    >[];
+    const { name, triggers: given = [] } = data as {
+      readonly name: string;
+      readonly triggers?: readonly { readonly _id: string; readonly name: string }[];
+    };
+    reserve(index, [
+      `automation-${refs.id}`,
+      ...automationNames({ name }).map(keyOf),
+      ...given.map(({ _id }) => `trigger-${_id}`),
+    ]);
     installed[index] = { type, _id: refs.id, name };
     const triggersSealed = given.map((trigger, i) => withFormData(trigger, refs.formData[i]));
     if (given.length > 0) sealed[index] = { type, data: { ...data, triggers: triggersSealed } };
     if (!decided) return;
-    const { automation: { _id, ...automation }, triggers, removed: gone } = decided.data;
-    const restored = triggers.map(({ _id, ...content }) => ({ category: 'trigger', id: _id, names: triggerNames(content), bundle: index, content }));
-    reserve(index, restored.flatMap((part) => [`trigger-${part.id}`, ...part.names.map(keyOf)]));
+    const {
+      automation: { _id, ...automation },
+      triggers,
+      removed: gone,
+    } = decided.data;
+    const restored = triggers.map(({ _id, ...content }) => ({
+      category: 'trigger',
+      id: _id,
+      names: triggerNames(content),
+      bundle: index,
+      content,
+    }));
+    reserve(
+      index,
+      restored.flatMap((part) => [`trigger-${part.id}`, ...part.names.map(keyOf)]),
+    );
     await notHeld('automations', _id, 'name', name);
     for (const { id, content } of restored) {
-      if (content.type === 'endpoint') await notHeld('triggers', id, 'routeName', content.routeName, `/triggers/${given.findIndex(({ name }) => name === content.name)}/routeName`);
+      if (content.type === 'endpoint')
+        await notHeld(
+          'triggers',
+          id,
+          'routeName',
+          content.routeName,
+          `/triggers/${given.findIndex(({ name }) => name === content.name)}/routeName`,
+        );
     }
-    parts.push({ category: 'automation', id: _id, names: automationNames(automation), bundle: index, content: automation }, ...restored);
+    parts.push(
+      { category: 'automation', id: _id, names: automationNames(automation), bundle: index, content: automation },
+      ...restored,
+    );
     removed.push(...gone.map((id) => ({ id, actionId: _id })));
   };
 
-  const each = async (types: readonly BundleType[], inside: string, work: (bundle: Bundle, index: number) => Promise<void>): Promise<void> => {
+  const each = async (
+    types: readonly BundleType[],
+    inside: string,
+    work: (bundle: Bundle, index: number) => Promise<void>,
+  ): Promise<void> => {
     const ofTypes = [...bundles.entries()].filter(([, { type }]) => types.includes(type));
-    await inTurns(ofTypes, ([index, bundle]) => work(bundle, index).catch((error: unknown) => {
-      if (!(error instanceof Refusal)) throw error;
-      refusals.push(moved(error, index, inside));
-    }));
+    await inTurns(ofTypes, ([index, bundle]) =>
+      work(bundle, index).catch((error: unknown) => {
+        if (!(error instanceof Refusal)) throw error;
+        refusals.push(moved(error, index, inside));
+      }),
+    );
   };
 
   for (const kind of kinds) await each(kind.types, kind.inside, (bundle, index) => planDocument(kind, bundle, index));

@@ -3,7 +3,18 @@ import { Type } from 'typebox';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import { canonical } from '../../domain/engine/canonical.ts';
 import type { Actor } from '../../domain/engine/core.ts';
-import { automationsIn, complete, decideImport, isInstalled, prebuilt, type Part, type Plan, type PrebuiltImported, type PrebuiltRefs, remove } from '../../domain/prebuilts/prebuilts.ts';
+import {
+  automationsIn,
+  complete,
+  decideImport,
+  isInstalled,
+  prebuilt,
+  type Part,
+  type Plan,
+  type PrebuiltImported,
+  type PrebuiltRefs,
+  remove,
+} from '../../domain/prebuilts/prebuilts.ts';
 import { type Bundle, prebuiltDocumentSchema } from '../../domain/prebuilts/prebuiltSchemas.ts';
 import { isClear, maskBundle } from '../../domain/prebuilts/prebuiltSecrets.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
@@ -27,7 +38,8 @@ export const prebuiltId = (name: string): string => hash('sha256', `prebuilt ${n
 type Seen = Required<Pick<PrebuiltRefs, 'bundlesHash' | 'bringsSecrets'>>;
 
 /**
- * SHA-256 over the canonical bundles with masked secrets, hexadecimal, and whether any is in clear; others have their turn
+ * SHA-256 over the canonical bundles with masked secrets, hexadecimal, and whether any is in clear; others have their
+ * turn
  * meanwhile.
  */
 const seenIn = async (bundles: readonly Bundle[]): Promise<Seen> => {
@@ -41,12 +53,16 @@ const seenIn = async (bundles: readonly Bundle[]): Promise<Seen> => {
 
 /** Those of the automations of a package that the actor may not read. The lists of a deleted one hold on. */
 export const hiddenAutomations = async (
-  installed: Plan['installed'], actor: Actor, { state }: Pick<Tools, 'state'>,
+  installed: Plan['installed'],
+  actor: Actor,
+  { state }: Pick<Tools, 'state'>,
 ): Promise<ReadonlySet<string>> => {
   const hidden = new Set<string>();
   if (actor.admin) return hidden;
   for (const id of automationsIn(installed)) {
-    const { content: { name, gbac } } = await state(automation, id);
+    const {
+      content: { name, gbac },
+    } = await state(automation, id);
     // One without a name is about to come.
     if (name === '' || !mayRead(actor, gbac)) hidden.add(id);
   }
@@ -57,21 +73,32 @@ const noPlan: Plan = { parts: [], removed: [], installed: [] };
 
 /** Decides to install a package; what follows is below. */
 export const importPrebuilt = command({
-  name: 'importPrebuilt', input: Type.Object({ prebuilt: prebuiltDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }), on: 'any',
+  name: 'importPrebuilt',
+  input: Type.Object({ prebuilt: prebuiltDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }),
+  on: 'any',
   early: ({ prebuilt: { bundles } }): Promise<Seen> => seenIn(bundles),
   series: (_, { prebuilt: { bundles } }) => [
-    ...(bundles.some(({ type }) => type === 'forms' || type === 'json-forms' || type === 'automation') ? [formReferences] : []),
+    ...(bundles.some(({ type }) => type === 'forms' || type === 'json-forms' || type === 'automation')
+      ? [formReferences]
+      : []),
     ...(bundles.some(({ type }) => type === 'golden-config') ? [treeReferences] : []),
   ],
   prepare: async (request, tools): Promise<PrebuiltRefs & { readonly sealed: readonly Bundle[] }> => {
-    const { input: { prebuilt, overwrite }, state, actor } = request;
+    const {
+      input: { prebuilt, overwrite },
+      state,
+      actor,
+    } = request;
     const seen: Seen = request.early;
     const hidden = (await hiddenAutomations(state.imported?.installed ?? [], actor, tools)).size > 0;
     const known = () => !seen.bringsSecrets && isInstalled(state, prebuilt, seen.bundlesHash);
     const idle = state.pending || hidden || (!overwrite && known());
     if (idle) return { ...seen, hidden, plan: noPlan, sealed: prebuilt.bundles, refusals: [], accounts: {} };
     const { plan, sealed, refusals } = await planOf(request, tools);
-    const accounts = await accountIds(prebuilt.bundles.map(({ data }) => data), tools);
+    const accounts = await accountIds(
+      prebuilt.bundles.map(({ data }) => data),
+      tools,
+    );
     return { ...seen, hidden, plan, sealed, refusals, accounts };
   },
   decide: (state, { prebuilt, ...options }, context) => {
@@ -80,16 +107,40 @@ export const importPrebuilt = command({
   },
 });
 
-export const deletePrebuilt = command({ name: 'deletePrebuilt', input: Type.Object({}), on: 'existing', decide: remove });
-const completePrebuilt = command({ name: 'completePrebuilt', input: Type.Object({}), on: 'existing', decide: complete });
+export const deletePrebuilt = command({
+  name: 'deletePrebuilt',
+  input: Type.Object({}),
+  on: 'existing',
+  decide: remove,
+});
+const completePrebuilt = command({
+  name: 'completePrebuilt',
+  input: Type.Object({}),
+  on: 'existing',
+  decide: complete,
+});
 
 const ofContent: Readonly<Record<string, Command>> = { automation: restoreAutomation, trigger: restoreTrigger };
 
 /** What a package has decided, carried out in the streams that it is about; at last that it has been. */
-const installAll = async ({ stream, data: { prebuilt: { bundles }, parts, removed, accounts }, metadata: { at } }: Recorded<PrebuiltImported>): Promise<readonly Next[]> => {
-  const restored = ({ category, id, bundle, content }: Part): Next => (content === undefined
-    ? { command: kindOf(category)!.restore, id, input: { document: bundles[bundle]!.data, accounts, at } satisfies Restored }
-    : { command: ofContent[category]!, id, input: content });
+const installAll = async ({
+  stream,
+  data: {
+    prebuilt: { bundles },
+    parts,
+    removed,
+    accounts,
+  },
+  metadata: { at },
+}: Recorded<PrebuiltImported>): Promise<readonly Next[]> => {
+  const restored = ({ category, id, bundle, content }: Part): Next =>
+    content === undefined
+      ? {
+          command: kindOf(category)!.restore,
+          id,
+          input: { document: bundles[bundle]!.data, accounts, at } satisfies Restored,
+        }
+      : { command: ofContent[category]!, id, input: content };
   const documents = parts.filter(({ content }) => content === undefined);
   const automations = parts.filter(({ content }) => content !== undefined);
   return [

@@ -1,5 +1,17 @@
 import { Type } from 'typebox';
-import { activate, activeProfile, activeProfileId, adminsOf, create, type Patch, profile, type ProfileState, remove, requested, update } from '../../domain/profiles/profiles.ts';
+import {
+  activate,
+  activeProfile,
+  activeProfileId,
+  adminsOf,
+  create,
+  type Patch,
+  profile,
+  type ProfileState,
+  remove,
+  requested,
+  update,
+} from '../../domain/profiles/profiles.ts';
 import { newProfileSchema, profilePatchSchema } from '../../domain/profiles/profileSchemas.ts';
 import { sealSecrets } from '../../domain/engine/secretFields.ts';
 import { adminRemains, membership } from '../authorization/admins.ts';
@@ -9,38 +21,58 @@ const command = commandsOf(profile);
 
 type Receiver = { readonly ip?: string; readonly type?: string };
 
-/** The stored alarm receivers, each in the place of the one that a request means: a secret stays with its receiver, wherever in the list that is. */
+/**
+ * The stored alarm receivers, each in the place of the one that a request means: a secret stays with its receiver,
+ * wherever in the list that is.
+ */
 const inPlace = (wanted: unknown, stored: readonly Receiver[] = []): readonly (Receiver | undefined)[] =>
-  (Array.isArray(wanted) ? wanted as readonly Receiver[] : []).map(({ ip, type }, i) => {
+  (Array.isArray(wanted) ? (wanted as readonly Receiver[]) : []).map(({ ip, type }, i) => {
     const candidates = [stored[i], ...stored].filter((one) => one?.ip === ip);
     return candidates.find((one) => one?.type === type) ?? candidates[0];
   });
 
 /** Secrets are sealed before anything else is looked at; where the request means the one stored, that one stays. */
 const sealed = (input: Patch, { properties }: ProfileState, { seal }: Tools, path: string): Patch =>
-  sealSecrets(input, { ...properties, alarmProps: inPlace(input.alarmProps, properties.alarmProps) }, seal, path) as Patch;
+  sealSecrets(
+    input,
+    { ...properties, alarmProps: inPlace(input.alarmProps, properties.alarmProps) },
+    seal,
+    path,
+  ) as Patch;
 
-const isActive = async (id: string, { state }: Tools): Promise<boolean> => (await state(activeProfile, activeProfileId)).id === id;
+const isActive = async (id: string, { state }: Tools): Promise<boolean> =>
+  (await state(activeProfile, activeProfileId)).id === id;
 
 export const createProfile = command({
-  name: 'createProfile', input: newProfileSchema, on: 'new',
+  name: 'createProfile',
+  input: newProfileSchema,
+  on: 'new',
   prepare: async ({ input, state }, tools) => ({ properties: sealed(input, state, tools, ''), adminRemains: true }),
   decide: create,
 });
 
 export const updateProfile = command({
-  name: 'updateProfile', input: Type.Object({ properties: profilePatchSchema }), on: 'any',
-  series: ({ exists }, { properties }) => (exists && properties.authenticationProps !== undefined ? membership : undefined),
+  name: 'updateProfile',
+  input: Type.Object({ properties: profilePatchSchema }),
+  on: 'any',
+  series: ({ exists }, { properties }) =>
+    exists && properties.authenticationProps !== undefined ? membership : undefined,
   prepare: async ({ id, input, state }, tools) => {
     const properties = sealed(input.properties, state, tools, '/properties');
-    const matters = state.exists && properties.authenticationProps !== undefined && await isActive(id, tools);
-    return { properties, adminRemains: !matters || await adminRemains(tools, { admins: adminsOf(requested(state.properties, properties)) }) };
+    const matters = state.exists && properties.authenticationProps !== undefined && (await isActive(id, tools));
+    return {
+      properties,
+      adminRemains:
+        !matters || (await adminRemains(tools, { admins: adminsOf(requested(state.properties, properties)) })),
+    };
   },
   decide: update,
 });
 
 export const deleteProfile = command({
-  name: 'deleteProfile', input: Type.Object({}), on: 'existing',
+  name: 'deleteProfile',
+  input: Type.Object({}),
+  on: 'existing',
   series: ({ exists }) => (exists ? membership : undefined),
   prepare: async ({ id }, tools) => ({ active: await isActive(id, tools) }),
   decide: remove,
@@ -48,11 +80,13 @@ export const deleteProfile = command({
 
 /** On the stream that says which profile is active. */
 export const activateProfile = commandsOf(activeProfile)({
-  name: 'activateProfile', input: Type.Object({ id: Type.String() }), on: 'any',
+  name: 'activateProfile',
+  input: Type.Object({ id: Type.String() }),
+  on: 'any',
   series: (active, { id }) => (active.id === id ? undefined : membership),
   prepare: async ({ input }, tools) => {
     const { exists, properties } = await tools.state(profile, input.id);
-    return { exists, adminRemains: !exists || await adminRemains(tools, { admins: adminsOf(properties) }) };
+    return { exists, adminRemains: !exists || (await adminRemains(tools, { admins: adminsOf(properties) })) };
   },
   decide: activate,
 });

@@ -1,6 +1,18 @@
 import { Type } from 'typebox';
-import { create, importOne, remove, sealData, sealTemplate, template, update } from '../../domain/template-builder/templates.ts';
-import { newTemplateSchema, templateDocumentSchema, templatePatchSchema } from '../../domain/template-builder/templateSchemas.ts';
+import {
+  create,
+  importOne,
+  remove,
+  sealData,
+  sealTemplate,
+  template,
+  update,
+} from '../../domain/template-builder/templates.ts';
+import {
+  newTemplateSchema,
+  templateDocumentSchema,
+  templatePatchSchema,
+} from '../../domain/template-builder/templateSchemas.ts';
 import { accountIds } from '../engine/authors.ts';
 import { commandsOf } from '../engine/define.ts';
 import { referrersOfComponent } from '../engine/references.ts';
@@ -8,23 +20,51 @@ import { referrersOfComponent } from '../engine/references.ts';
 const command = commandsOf(template);
 const kind = 'template';
 
-export const createTemplate = command({ name: 'createTemplate', input: newTemplateSchema, on: 'new', seal: sealData, decide: create });
+export const createTemplate = command({
+  name: 'createTemplate',
+  input: newTemplateSchema,
+  on: 'new',
+  seal: sealData,
+  decide: create,
+});
 export const updateTemplate = command({
-  name: 'updateTemplate', input: templatePatchSchema, on: 'existing', seal: sealData, decide: update,
-  prepare: async ({ input, state: { content }, actor }, tools) =>
-    ({ referrers: input.name === undefined || input.name === content.name ? [] : await referrersOfComponent(tools, kind, [content.name], actor) }),
+  name: 'updateTemplate',
+  input: templatePatchSchema,
+  on: 'existing',
+  seal: sealData,
+  decide: update,
+  prepare: async ({ input, state: { content }, actor }, tools) => ({
+    referrers:
+      input.name === undefined || input.name === content.name
+        ? []
+        : await referrersOfComponent(tools, kind, [content.name], actor),
+  }),
 });
 export const deleteTemplate = command({
-  name: 'deleteTemplate', input: Type.Object({}), on: 'existing', decide: remove,
-  prepare: async ({ id, state: { content }, actor }, tools) => ({ referrers: await referrersOfComponent(tools, kind, [id, content.name], actor) }),
+  name: 'deleteTemplate',
+  input: Type.Object({}),
+  on: 'existing',
+  decide: remove,
+  prepare: async ({ id, state: { content }, actor }, tools) => ({
+    referrers: await referrersOfComponent(tools, kind, [id, content.name], actor),
+  }),
 });
 
 /** Takes one exported document in; `importedId` tells into which stream. */
 export const importTemplate = command({
-  name: 'importTemplate', input: Type.Object({ template: templateDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }), on: 'any', decide: importOne,
-  seal: (input, { content }, seal, kept) => ({ ...input, template: sealTemplate(input.template, [...kept, content], seal) }),
+  name: 'importTemplate',
+  input: Type.Object({ template: templateDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }),
+  on: 'any',
+  decide: importOne,
+  seal: (input, { content }, seal, kept) => ({
+    ...input,
+    template: sealTemplate(input.template, [...kept, content], seal),
+  }),
   prepare: async ({ input, state: { exists, content }, actor }, tools) => ({
-    referrers: exists && input.template.name !== content.name ? await referrersOfComponent(tools, kind, [content.name], actor) : [],
+    referrers:
+      exists && input.template.name !== content.name
+        ? await referrersOfComponent(tools, kind, [content.name], actor)
+        : [],
     accounts: await accountIds([input.template], tools),
   }),
 });

@@ -40,7 +40,11 @@ export const payFrom = (spend: Budget['spend'], ajv: Ajv): void => {
       const pay = gen.scopeValue('func', { ref: spend });
       const size = gen.scopeValue('func', { ref: sizeOf });
       const fixed = weightOf(parentSchema);
-      gen.code(dependsOnSize.some((keyword) => keyword in parentSchema) ? _`${pay}(${fixed} + ${size}(${data}))` : _`${pay}(${fixed})`);
+      gen.code(
+        dependsOnSize.some((keyword) => keyword in parentSchema)
+          ? _`${pay}(${fixed} + ${size}(${data}))`
+          : _`${pay}(${fixed})`,
+      );
     },
   };
   ajv.addKeyword(cost);
@@ -56,7 +60,26 @@ const weightOf = (schema: object): number => {
   return weight;
 };
 
-const dependsOnSize = ['minLength', 'maxLength', 'format', 'const', 'enum', 'minProperties', 'maxProperties', 'additionalProperties', 'patternProperties', 'propertyNames', 'unevaluatedProperties', 'unevaluatedItems'];
+const dependsOnSize = [
+  'minLength',
+  'maxLength',
+  'format',
+  'const',
+  'enum',
+  'minProperties',
+  'maxProperties',
+  'additionalProperties',
+  'patternProperties',
+  'propertyNames',
+  'unevaluatedProperties',
+  'unevaluatedItems',
+];
 
 const sizeOf = (value: unknown): number =>
-  typeof value === 'string' ? value.length >> 2 : Array.isArray(value) ? value.length : typeof value === 'object' && value !== null ? 8 * Object.keys(value).length : 0;
+  typeof value === 'string'
+    ? value.length >> 2
+    : Array.isArray(value)
+      ? value.length
+      : typeof value === 'object' && value !== null
+        ? 8 * Object.keys(value).length
+        : 0;

@@ -19,16 +19,22 @@ export type Dialect = {
 };
 
 const words = (text: string): readonly string[] => text.split(' ');
-const schemas = words('items additionalItems contains additionalProperties propertyNames not if then else allOf anyOf oneOf');
+const schemas = words(
+  'items additionalItems contains additionalProperties propertyNames not if then else allOf anyOf oneOf',
+);
 const newSchemas = words('prefixItems unevaluatedItems unevaluatedProperties');
 const maps = words('properties patternProperties definitions $defs dependencies');
 const newMaps = words('dependentSchemas');
-const values = words('type const enum required format pattern multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength maxItems minItems uniqueItems maxProperties minProperties');
+const values = words(
+  'type const enum required format pattern multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength maxItems minItems uniqueItems maxProperties minProperties',
+);
 const newValues = words('dependentRequired maxContains minContains');
 
 const oldUri = 'http://json-schema.org/draft-07/schema';
 const newUri = 'https://json-schema.org/draft/2020-12/schema';
-const newParts = words('core applicator unevaluated validation meta-data format-annotation content').map((part) => `https://json-schema.org/draft/2020-12/meta/${part}`);
+const newParts = words('core applicator unevaluated validation meta-data format-annotation content').map(
+  (part) => `https://json-schema.org/draft/2020-12/meta/${part}`,
+);
 
 const schemaAt = (meta: Ajv, uri: string): AnySchemaObject => {
   const schema = meta.getSchema(uri)?.schema;
@@ -58,14 +64,24 @@ const count = { type: 'integer', minimum: 0 };
 const anchor = { type: 'string', pattern: '^[A-Za-z_][-A-Za-z0-9._]*$' };
 /** draft-07, and beside it what 2020-12 has and draft-07 has not. */
 const eitherSchema = {
-  ...oldSchema, $id: 'either',
+  ...oldSchema,
+  $id: 'either',
   properties: {
     ...oldSchema.properties,
-    $defs: oldSchema.properties.definitions, $anchor: anchor, $dynamicAnchor: anchor, $dynamicRef: { type: 'string' },
-    prefixItems: { type: 'array', minItems: 1, items: self }, unevaluatedItems: self, unevaluatedProperties: self,
+    $defs: oldSchema.properties.definitions,
+    $anchor: anchor,
+    $dynamicAnchor: anchor,
+    $dynamicRef: { type: 'string' },
+    prefixItems: { type: 'array', minItems: 1, items: self },
+    unevaluatedItems: self,
+    unevaluatedProperties: self,
     dependentSchemas: { type: 'object', additionalProperties: self },
-    dependentRequired: { type: 'object', additionalProperties: { type: 'array', items: { type: 'string' }, uniqueItems: true } },
-    maxContains: count, minContains: count,
+    dependentRequired: {
+      type: 'object',
+      additionalProperties: { type: 'array', items: { type: 'string' }, uniqueItems: true },
+    },
+    maxContains: count,
+    minContains: count,
   },
 };
 
@@ -78,7 +94,13 @@ const either: Dialect = { isSchema: oldMeta.compile(eitherSchema), ...newer, bes
 /** The dialect that a schema says; throws `invalid` for one that nobody knows. */
 export const dialectOf = ($schema: unknown): Dialect => {
   if ($schema === undefined) return either;
-  const uri = typeof $schema === 'string' ? $schema.replace(/^http(?=:.*2020-12)/, 'https').replace(/^https(?=:.*draft-07)/, 'http').replace(/#$/, '') : '';
+  const uri =
+    typeof $schema === 'string'
+      ? $schema
+          .replace(/^http(?=:.*2020-12)/, 'https')
+          .replace(/^https(?=:.*draft-07)/, 'http')
+          .replace(/#$/, '')
+      : '';
   if (uri === oldUri) return draft07;
   if (uri === newUri) return draft2020;
   throw new Refusal('invalid', `$schema must be draft-07 or 2020-12, not ${JSON.stringify($schema)}`);

@@ -1,12 +1,17 @@
 import { Refusal } from '../../domain/engine/refusal.ts';
 import { categories } from './unicodeCategories.ts';
 
-/** How a pattern is written: `re2` also takes what only RE2 knows: \A, \z, \pL, \x{41}, (?P<name>...), (?i), [[:alpha:]]. */
+/**
+ * How a pattern is written: `re2` also takes what only RE2 knows: \A, \z, \pL, \x{41}, (?P<name>...), (?i),
+ * [[:alpha:]].
+ */
 export type Syntax = 'ecma' | 're2';
 
 // What ECMA 262 calls white space and line ends. RE2 knows only those of ASCII.
-const space = '\\t\\n\\x{b}\\f\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}';
-const noSpace = '\\x{0}-\\x{8}\\x{e}-\\x{1f}!-\\x{9f}\\x{a1}-\\x{167f}\\x{1681}-\\x{1fff}\\x{200b}-\\x{2027}\\x{202a}-\\x{202e}\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}\\x{3001}-\\x{fefe}\\x{ff00}-\\x{10ffff}';
+const space =
+  '\\t\\n\\x{b}\\f\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}';
+const noSpace =
+  '\\x{0}-\\x{8}\\x{e}-\\x{1f}!-\\x{9f}\\x{a1}-\\x{167f}\\x{1681}-\\x{1fff}\\x{200b}-\\x{2027}\\x{202a}-\\x{202e}\\x{2030}-\\x{205e}\\x{2060}-\\x{2fff}\\x{3001}-\\x{fefe}\\x{ff00}-\\x{10ffff}';
 const noLineEnd = '[^\\n\\r\\x{2028}\\x{2029}]';
 const anything = '\\x{0}-\\x{10ffff}';
 
@@ -16,7 +21,8 @@ const alike = new Set('dDwWtnrf');
 type Place = { readonly inClass: boolean; readonly syntax: Syntax };
 
 /**
- * The same pattern as RE2 writes it. Throws `invalid` with the place where the pattern has what RE2 cannot do (look-around,
+ * The same pattern as RE2 writes it. Throws `invalid` with the place where the pattern has what RE2 cannot do
+ * (look-around,
  * back references), or an escape that ECMA 262 does not know.
  */
 export const inRe2 = (pattern: string, syntax: Syntax): string => {
@@ -26,7 +32,10 @@ export const inRe2 = (pattern: string, syntax: Syntax): string => {
     written += text;
   };
   const refuse = (part: string, why: string): never => {
-    throw new Refusal('invalid', `The pattern ${JSON.stringify(pattern)} cannot be used: ${JSON.stringify(part)} at character ${read + 1} ${why}`);
+    throw new Refusal(
+      'invalid',
+      `The pattern ${JSON.stringify(pattern)} cannot be used: ${JSON.stringify(part)} at character ${read + 1} ${why}`,
+    );
   };
 
   while (read < pattern.length) {
@@ -91,7 +100,11 @@ const escape = (rest: string, { inClass, syntax }: Place, refuse: Refuse): Taken
 
 const character = (rest: string, syntax: Syntax, refuse: Refuse): Taken => {
   const pair = /^\\u(d[89ab][\da-f]{2})\\u(d[c-f][\da-f]{2})/i.exec(rest);
-  if (pair) return [12, codePoint(0x10000 + ((parseInt(pair[1] ?? '', 16) & 0x3ff) << 10) + (parseInt(pair[2] ?? '', 16) & 0x3ff))];
+  if (pair)
+    return [
+      12,
+      codePoint(0x10000 + ((parseInt(pair[1] ?? '', 16) & 0x3ff) << 10) + (parseInt(pair[2] ?? '', 16) & 0x3ff)),
+    ];
   const [hexadecimal, two, four, any] = /^\\(?:x([\da-f]{2})|u([\da-f]{4})|u\{0*([\da-f]{1,6})\})/i.exec(rest) ?? [];
   const code = parseInt(two ?? four ?? any ?? '', 16);
   if (hexadecimal !== undefined && code <= 0x10ffff) return [hexadecimal.length, codePoint(code)];
@@ -109,7 +122,8 @@ const codePoint = (code: number): string => `\\x{${code.toString(16)}}`;
 const property = (rest: string, syntax: Syntax, refuse: Refuse): Taken => {
   if (/^\\[pP][A-Z]/.test(rest) && syntax === 're2') return [3, rest.slice(0, 3)];
   const [all, letter, prefix, name] = /^\\([pP])\{(gc=|General_Category=|sc=|Script=)?(\w+)\}/.exec(rest) ?? [];
-  if (all === undefined || letter === undefined || name === undefined) return refuse(rest.slice(0, 3), 'names no Unicode property that is known');
+  if (all === undefined || letter === undefined || name === undefined)
+    return refuse(rest.slice(0, 3), 'names no Unicode property that is known');
   const script = prefix === 'sc=' || prefix === 'Script=';
-  return [all.length, `\\${letter}{${script ? name : categories.get(name) ?? name}}`];
+  return [all.length, `\\${letter}{${script ? name : (categories.get(name) ?? name)}}`];
 };

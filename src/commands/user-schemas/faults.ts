@@ -10,13 +10,18 @@ const longestPath = 1000;
 
 /** ajv's errors in words for people, at most 20; values are not repeated. */
 export const faultsOf = (errors: readonly ErrorObject[]): readonly SchemaFault[] => {
-  const unions = errors.filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf').map(({ schemaPath }) => `${schemaPath}/`);
+  const unions = errors
+    .filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')
+    .map(({ schemaPath }) => `${schemaPath}/`);
   const faults = new Map<string, SchemaFault>();
   for (const error of errors) {
     if (faults.size === mostFaults) break;
     if (secondary.has(error.keyword) || unions.some((union) => error.schemaPath.startsWith(union))) continue;
     const path = pathOf(error);
-    const fault = { message: wordsOf(error), path: path.length > longestPath ? `${path.slice(0, longestPath)}…` : path };
+    const fault = {
+      message: wordsOf(error),
+      path: path.length > longestPath ? `${path.slice(0, longestPath)}…` : path,
+    };
     faults.set(`${fault.path}\n${fault.message}`, fault);
   }
   return [...faults.values()];
@@ -32,21 +37,38 @@ const pathOf = ({ instancePath, params, propertyName }: ErrorObject): string => 
 
 const wordsOf = ({ keyword, message = 'is not valid', params, propertyName }: ErrorObject): string => {
   switch (keyword) {
-    case 'required': return 'is required';
-    case 'dependencies': case 'dependentRequired': return `is required beside ${shown(params.property)}`;
-    case 'additionalProperties': case 'unevaluatedProperties': return 'is not a known field';
-    case 'const': return `must be ${shown(params.allowedValue)}`;
-    case 'enum': return oneOf(params.allowedValues);
-    case 'type': return `must be ${[params.type].flat().join(' or ')}`;
-    case 'anyOf': return 'fits none of the forms that are allowed here';
-    case 'oneOf': return params.passingSchemas ? 'fits more than one of the forms that are allowed here' : 'fits none of the forms that are allowed here';
-    case 'false schema': case 'unevaluatedItems': return 'is not allowed';
-    default: return propertyName === undefined ? message : `as a name ${message}`;
+    case 'required':
+      return 'is required';
+    case 'dependencies':
+    case 'dependentRequired':
+      return `is required beside ${shown(params.property)}`;
+    case 'additionalProperties':
+    case 'unevaluatedProperties':
+      return 'is not a known field';
+    case 'const':
+      return `must be ${shown(params.allowedValue)}`;
+    case 'enum':
+      return oneOf(params.allowedValues);
+    case 'type':
+      return `must be ${[params.type].flat().join(' or ')}`;
+    case 'anyOf':
+      return 'fits none of the forms that are allowed here';
+    case 'oneOf':
+      return params.passingSchemas
+        ? 'fits more than one of the forms that are allowed here'
+        : 'fits none of the forms that are allowed here';
+    case 'false schema':
+    case 'unevaluatedItems':
+      return 'is not allowed';
+    default:
+      return propertyName === undefined ? message : `as a name ${message}`;
   }
 };
 
 const oneOf = (values: readonly unknown[]): string =>
-  (values.length === 0 ? 'has no allowed values: its enum is empty' : `must be one of ${values.slice(0, mostFaults).map(shown).join(', ')}`);
+  values.length === 0
+    ? 'has no allowed values: its enum is empty'
+    : `must be one of ${values.slice(0, mostFaults).map(shown).join(', ')}`;
 
 const shown = (value: unknown): string => {
   const text = JSON.stringify(value) ?? '';

@@ -1,13 +1,15 @@
 import type { Format } from 'ajv';
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 
-// Longer texts have no format (but base64): several of ajv-formats' expressions backtrack, none of them far within this.
+// Longer texts have no format (but base64): several of ajv-formats' expressions backtrack, none of them far within
+// this.
 const longest = 2048;
 
 const bounded = (format: Format): Format => {
   if (typeof format === 'function') return (text: string) => text.length <= longest && format(text) === true;
   if (format instanceof RegExp) return (text: string) => text.length <= longest && format.test(text);
-  if (typeof format === 'object' && 'validate' in format && format.type !== 'number') return bounded(format.validate as Format);
+  if (typeof format === 'object' && 'validate' in format && format.type !== 'number')
+    return bounded(format.validate as Format);
   return format;
 };
 

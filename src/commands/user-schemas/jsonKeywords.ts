@@ -9,14 +9,28 @@ type Spend = (steps: number) => void;
  */
 export const compareAsJson = (ajv: Ajv, spend: Spend = () => undefined): void => {
   for (const keyword of ['const', 'enum', 'uniqueItems', 'multipleOf']) ajv.removeKeyword(keyword);
-  ajv.addKeyword({ keyword: 'const', compile: (value: unknown) => among([value], { keyword: 'const', params: { allowedValue: value } }, spend) });
-  ajv.addKeyword({ keyword: 'enum', schemaType: 'array', compile: (values: readonly unknown[]) => among(values, { keyword: 'enum', params: { allowedValues: values } }, spend) });
   ajv.addKeyword({
-    keyword: 'uniqueItems', type: 'array', schemaType: 'boolean', error: { message: 'must not have the same item twice' },
+    keyword: 'const',
+    compile: (value: unknown) => among([value], { keyword: 'const', params: { allowedValue: value } }, spend),
+  });
+  ajv.addKeyword({
+    keyword: 'enum',
+    schemaType: 'array',
+    compile: (values: readonly unknown[]) =>
+      among(values, { keyword: 'enum', params: { allowedValues: values } }, spend),
+  });
+  ajv.addKeyword({
+    keyword: 'uniqueItems',
+    type: 'array',
+    schemaType: 'boolean',
+    error: { message: 'must not have the same item twice' },
     validate: (unique: boolean, items: readonly unknown[]) => !unique || areUnique(items, spend),
   });
   ajv.addKeyword({
-    keyword: 'multipleOf', type: 'number', schemaType: 'number', error: { message: ({ schema }) => `must be multiple of ${schema}` },
+    keyword: 'multipleOf',
+    type: 'number',
+    schemaType: 'number',
+    error: { message: ({ schema }) => `must be multiple of ${schema}` },
     validate: (factor: number, value: number) => isMultiple(value, factor),
   });
 };

@@ -9,13 +9,17 @@ const mostInstructions = 2000;
 /** A regular expression; a search in n characters takes at most n times `instructions` steps. */
 export type Pattern = { readonly expression: RE2JS; readonly instructions: number };
 
-/** The regular expressions of one schema, matched by RE2. `get` throws `invalid` for what RE2 cannot do and for what is too large. */
+/**
+ * The regular expressions of one schema, matched by RE2. `get` throws `invalid` for what RE2 cannot do and for what is
+ * too large.
+ */
 export const linearPatterns = (syntax: Syntax = 'ecma', flags = 0): { readonly get: (text: string) => Pattern } => {
   const known = new Map<string, Pattern>();
   let characters = 0;
   const added = (text: string): Pattern => {
     characters += text.length;
-    if (text.length > mostCharacters || characters > mostInAll) throw new Refusal('invalid', `A pattern may have ${mostCharacters} characters, all of them ${mostInAll}`);
+    if (text.length > mostCharacters || characters > mostInAll)
+      throw new Refusal('invalid', `A pattern may have ${mostCharacters} characters, all of them ${mostInAll}`);
     const expression = compiled(text, syntax, flags);
     const instructions = expression.programSize();
     if (instructions > mostInstructions) throw tooLarge(text);
@@ -26,9 +30,13 @@ export const linearPatterns = (syntax: Syntax = 'ecma', flags = 0): { readonly g
   return { get: (text) => known.get(text) ?? added(text) };
 };
 
-/** One regular expression by itself, in the syntax of RE2 too; throws `invalid` for what RE2 cannot do and for what is too large. */
+/**
+ * One regular expression by itself, in the syntax of RE2 too; throws `invalid` for what RE2 cannot do and for what is
+ * too large.
+ */
 export const linearPattern = (text: string, { ignoreCase = false, multiline = false, dotAll = false }): Pattern => {
-  const flags = (ignoreCase ? RE2JS.CASE_INSENSITIVE : 0) | (multiline ? RE2JS.MULTILINE : 0) | (dotAll ? RE2JS.DOTALL : 0);
+  const flags =
+    (ignoreCase ? RE2JS.CASE_INSENSITIVE : 0) | (multiline ? RE2JS.MULTILINE : 0) | (dotAll ? RE2JS.DOTALL : 0);
   return linearPatterns('re2', flags).get(text);
 };
 
@@ -66,6 +74,9 @@ const compiled = (text: string, syntax: Syntax, flags: number): RE2JS => {
   try {
     return RE2JS.compile(written, flags);
   } catch (error) {
-    throw new Refusal('invalid', `The pattern ${JSON.stringify(text)} is none, or cannot be matched in linear time: ${(error as Error).message}`);
+    throw new Refusal(
+      'invalid',
+      `The pattern ${JSON.stringify(text)} is none, or cannot be matched in linear time: ${(error as Error).message}`,
+    );
   }
 };

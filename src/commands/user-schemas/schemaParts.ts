@@ -22,7 +22,10 @@ const deciding = new Set(['anyOf', 'oneOf', 'if', 'contains', ...unevaluated]);
 // Held schemas that say nothing until something refers to them.
 const containers = new Set(['definitions', '$defs']);
 
-/** Takes a schema apart. `mark` is put into each schema. Throws `invalid` for schemas that refer to themselves without going into the value. */
+/**
+ * Takes a schema apart. `mark` is put into each schema. Throws `invalid` for schemas that refer to themselves without
+ * going into the value.
+ */
 export const partsOf = ({ root, target }: Places, dialect: Dialect, mark: object): Parts => {
   const parts = new Map<string, Part>();
   const names = new Map<string, string>();
@@ -46,14 +49,20 @@ export const partsOf = ({ root, target }: Places, dialect: Dialect, mark: object
   };
   const heldPart = (keyword: string, place: Place, scope: Scope): Part => {
     if (typeof place.schema === 'boolean') return place.schema;
-    return referred.has(place) || (hasUnevaluated && deciding.has(keyword)) ? referTo(place, scope) : written(place, entered(place, scope));
+    return referred.has(place) || (hasUnevaluated && deciding.has(keyword))
+      ? referTo(place, scope)
+      : written(place, entered(place, scope));
   };
 
   const written = (place: Place, scope: Scope): Part => {
     const { schema, held } = place;
     if (typeof schema === 'boolean') return schema;
     count += 1;
-    if (count > mostSchemas) throw new Refusal('invalid', `A schema may have ${mostSchemas} schemas within, those counted again that mean something else elsewhere`);
+    if (count > mostSchemas)
+      throw new Refusal(
+        'invalid',
+        `A schema may have ${mostSchemas} schemas within, those counted again that mean something else elsewhere`,
+      );
     const references = referencesOf(place, scope);
     if (dialect.besideRef === 'nothing' && references[0]) return { ...references[0], ...mark };
     const part: Draft = {};
@@ -62,14 +71,15 @@ export const partsOf = ({ root, target }: Places, dialect: Dialect, mark: object
       const members = places.map(([name, member]) => [name, heldPart(keyword, member, scope)] as const);
       if (form === 'one') part[keyword] = members[0]?.[1];
       else if (form === 'list') part[keyword] = members.map(([, member]) => member);
-      else if (!containers.has(keyword)) part[keyword] = { ...schema[keyword] as Json, ...Object.fromEntries(members) };
+      else if (!containers.has(keyword))
+        part[keyword] = { ...(schema[keyword] as Json), ...Object.fromEntries(members) };
     }
     tellItems(part);
     setTupleApart(part, mark);
     tellProto(part);
     const [first, second] = references;
     Object.assign(part, first);
-    if (second) part.allOf = [...(part.allOf as Part[] | undefined ?? []), second];
+    if (second) part.allOf = [...((part.allOf as Part[] | undefined) ?? []), second];
     return Object.keys(part).length > 0 ? { ...part, ...mark } : part;
   };
   const referencesOf = (place: Place, scope: Scope): readonly Reference[] => {
@@ -80,7 +90,7 @@ export const partsOf = ({ root, target }: Places, dialect: Dialect, mark: object
       const found = target(place, $dynamicRef);
       const name = $dynamicRef.slice($dynamicRef.indexOf('#') + 1);
       const isDynamic = found.resource.dynamic.get(name) === found;
-      references.push(referTo(isDynamic ? scope.get(name) ?? found : found, scope));
+      references.push(referTo(isDynamic ? (scope.get(name) ?? found) : found, scope));
     }
     return references;
   };

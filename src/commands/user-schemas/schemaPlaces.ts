@@ -5,13 +5,27 @@ import { definitions, type Dialect, dialectOf } from './dialects.ts';
 export type Json = { readonly [member: string]: unknown };
 
 /** A schema with an address of its own (`$id`), and the schemas within that have names. */
-export type Resource = { readonly base: string; readonly root: string; readonly anchors: Map<string, Place>; readonly dynamic: Map<string, Place> };
+export type Resource = {
+  readonly base: string;
+  readonly root: string;
+  readonly anchors: Map<string, Place>;
+  readonly dynamic: Map<string, Place>;
+};
 
 /** Schemas that a keyword of another schema holds: one, a list, or each under a name. */
-export type Held = { readonly keyword: string; readonly form: 'one' | 'list' | 'map'; readonly places: readonly (readonly [name: string, Place])[] };
+export type Held = {
+  readonly keyword: string;
+  readonly form: 'one' | 'list' | 'map';
+  readonly places: readonly (readonly [name: string, Place])[];
+};
 
 /** A schema within a document. `at` tells it from all others: a document, then a JSON pointer. */
-export type Place = { readonly at: string; readonly schema: Json | boolean; readonly resource: Resource; readonly held: readonly Held[] };
+export type Place = {
+  readonly at: string;
+  readonly schema: Json | boolean;
+  readonly resource: Resource;
+  readonly held: readonly Held[];
+};
 
 /** The schemas of a document. `target` is what a reference from a place means. */
 export type Places = { readonly root: Place; readonly target: (from: Place, ref: string) => Place };
@@ -25,7 +39,10 @@ const nowhere = 'schema:/';
 
 type OnPattern = (text: string, path: string) => void;
 
-/** Finds the schemas in a document. Throws `invalid` for references that lead out or nowhere; asks `onPattern` about each regular expression. */
+/**
+ * Finds the schemas in a document. Throws `invalid` for references that lead out or nowhere; asks `onPattern` about
+ * each regular expression.
+ */
 export const placesIn = (document: unknown, dialect: Dialect, onPattern: OnPattern): Places => {
   const places = new Map<string, Place>();
   const resources = new Map<string, Resource>();
@@ -50,34 +67,56 @@ export const placesIn = (document: unknown, dialect: Dialect, onPattern: OnPatte
     const place = noted({ at, schema, resource, held });
     if (!alone) nameIn(resource, place, fragment);
     if (typeof schema.pattern === 'string') onPattern(schema.pattern, `${at}/pattern`);
-    if (isObject(schema.patternProperties)) for (const text of Object.keys(schema.patternProperties)) onPattern(text, `${at}/patternProperties`);
-    for (const ref of [schema.$ref, schema.$dynamicRef]) if (typeof ref === 'string') references.push({ from: place, ref });
+    if (isObject(schema.patternProperties))
+      for (const text of Object.keys(schema.patternProperties)) onPattern(text, `${at}/patternProperties`);
+    for (const ref of [schema.$ref, schema.$dynamicRef])
+      if (typeof ref === 'string') references.push({ from: place, ref });
     for (const { keyword, form, members } of heldBy(schema, dialect)) {
       if (form === 'list' && members.length > mostVariants) {
-        throw new Refusal('invalid', `${at}/${keyword} may list ${mostVariants} schemas; many constants belong into one enum`);
+        throw new Refusal(
+          'invalid',
+          `${at}/${keyword} may list ${mostVariants} schemas; many constants belong into one enum`,
+        );
       }
       const within = `${at}/${escaped(keyword)}`;
-      held.push({ keyword, form, places: members.map(([name, member]) => [name, visit(member, form === 'one' ? within : `${within}/${escaped(name)}`, resource)]) });
+      held.push({
+        keyword,
+        form,
+        places: members.map(([name, member]) => [
+          name,
+          visit(member, form === 'one' ? within : `${within}/${escaped(name)}`, resource),
+        ]),
+      });
     }
     return place;
   };
   const noted = (place: Place): Place => {
-    if (places.set(place.at, place).size > mostSchemas) throw new Refusal('invalid', `A schema may have ${mostSchemas} schemas within`);
+    if (places.set(place.at, place).size > mostSchemas)
+      throw new Refusal('invalid', `A schema may have ${mostSchemas} schemas within`);
     return place;
   };
 
   const resourceAt = (address: string): Resource | undefined => {
     const definition = definitions.get(address);
-    if (definition && !resources.has(address)) visit(definition, `${address}#`, { base: address, root: '', anchors: new Map(), dynamic: new Map() });
+    if (definition && !resources.has(address))
+      visit(definition, `${address}#`, { base: address, root: '', anchors: new Map(), dynamic: new Map() });
     return resources.get(address);
   };
   const target = ({ resource: { base } }: Place, ref: string): Place => {
     const [address = '', fragment = ''] = ref.split('#', 2);
     const resource = resourceAt(address === '' ? base : resolved(address, base));
-    if (!resource) throw new Refusal('invalid', `$ref ${JSON.stringify(ref)} leaves the schema; only references within it are followed`);
+    if (!resource)
+      throw new Refusal(
+        'invalid',
+        `$ref ${JSON.stringify(ref)} leaves the schema; only references within it are followed`,
+      );
     const name = decoded(fragment) ?? fragment;
     const found = name === '' || name.startsWith('/') ? places.get(resource.root + name) : resource.anchors.get(name);
-    if (!found) throw new Refusal('invalid', `$ref ${JSON.stringify(ref)} names no schema; definitions belong into $defs or definitions`);
+    if (!found)
+      throw new Refusal(
+        'invalid',
+        `$ref ${JSON.stringify(ref)} names no schema; definitions belong into $defs or definitions`,
+      );
     return found;
   };
 
@@ -86,7 +125,8 @@ export const placesIn = (document: unknown, dialect: Dialect, onPattern: OnPatte
   return { root, target };
 };
 
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const requireKnown = ({ $schema, $id, $ref, $recursiveRef, $dynamicRef }: Json, at: string, dialect: Dialect): void => {
   const refuse = (keyword: string, why: string): never => {
@@ -94,9 +134,14 @@ const requireKnown = ({ $schema, $id, $ref, $recursiveRef, $dynamicRef }: Json, 
   };
   if ($recursiveRef !== undefined) refuse('$recursiveRef', 'is not supported');
   if ($dynamicRef !== undefined && dialect.besideRef === 'nothing') refuse('$dynamicRef', 'is not known in draft-07');
-  if ($id !== undefined && $ref !== undefined && dialect.besideRef === 'noId') refuse('$id', 'beside a $ref says nothing in draft-07, and does in 2020-12: the schema must say which it is in $schema');
+  if ($id !== undefined && $ref !== undefined && dialect.besideRef === 'noId')
+    refuse(
+      '$id',
+      'beside a $ref says nothing in draft-07, and does in 2020-12: the schema must say which it is in $schema',
+    );
   const isWithin = at.startsWith('/');
-  if (isWithin && $schema !== undefined && dialectOf($schema) !== dialect) refuse('$schema', 'must be that of the whole schema');
+  if (isWithin && $schema !== undefined && dialectOf($schema) !== dialect)
+    refuse('$schema', 'must be that of the whole schema');
 };
 
 const nameIn = ({ anchors, dynamic }: Resource, place: Place, fragment: string): void => {
@@ -111,16 +156,26 @@ const nameIn = ({ anchors, dynamic }: Resource, place: Place, fragment: string):
 };
 
 const heldBy = (schema: Json, { schemas, maps }: Dialect) => {
-  const held: { readonly keyword: string; readonly form: Held['form']; readonly members: readonly (readonly [string, unknown])[] }[] = [];
+  const held: {
+    readonly keyword: string;
+    readonly form: Held['form'];
+    readonly members: readonly (readonly [string, unknown])[];
+  }[] = [];
   for (const keyword of schemas) {
     const value = own(schema, keyword);
-    if (Array.isArray(value)) held.push({ keyword, form: 'list', members: value.map((member, i) => [String(i), member]) });
+    if (Array.isArray(value))
+      held.push({ keyword, form: 'list', members: value.map((member, i) => [String(i), member]) });
     else if (value !== undefined) held.push({ keyword, form: 'one', members: [[keyword, value]] });
   }
   for (const keyword of maps) {
     const value = own(schema, keyword);
     // Of `dependencies`: names of other members instead of a schema.
-    if (isObject(value)) held.push({ keyword, form: 'map', members: Object.entries(value).filter(([, member]) => !Array.isArray(member)) });
+    if (isObject(value))
+      held.push({
+        keyword,
+        form: 'map',
+        members: Object.entries(value).filter(([, member]) => !Array.isArray(member)),
+      });
   }
   return held;
 };
@@ -130,7 +185,7 @@ const own = (schema: Json, keyword: string): unknown => (Object.hasOwn(schema, k
 const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
 
 const resolved = (address: string, base: string): string => {
-  if (!URL.canParse(address, base)) throw new Refusal('invalid', `${JSON.stringify(address)} is no address of a schema`);
+  if (!URL.canParse(address, base))
+    throw new Refusal('invalid', `${JSON.stringify(address)} is no address of a schema`);
   return new URL(address, base).href;
 };
-

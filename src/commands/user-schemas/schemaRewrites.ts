@@ -22,15 +22,19 @@ export const setTupleApart = (part: Draft, mark: object): void => {
   delete part.prefixItems;
   delete part.items;
   const tuple = { prefixItems, ...mark };
-  part.allOf = [...(part.allOf as unknown[] | undefined ?? []), items === undefined ? tuple : { ...tuple, items }];
+  part.allOf = [...((part.allOf as unknown[] | undefined) ?? []), items === undefined ? tuple : { ...tuple, items }];
 };
 
 /** ajv overlooks a property that is called __proto__, but not as a pattern. */
 export const tellProto = (part: Draft): void => {
   for (const keyword of ['dependencies', 'dependentRequired', 'dependentSchemas']) {
-    if (Object.hasOwn(part[keyword] ?? {}, '__proto__')) throw new Refusal('invalid', `__proto__ is not supported in ${keyword}`);
+    if (Object.hasOwn(part[keyword] ?? {}, '__proto__'))
+      throw new Refusal('invalid', `__proto__ is not supported in ${keyword}`);
   }
   const { properties = {}, patternProperties = {} } = part as { properties?: Json; patternProperties?: Json };
   if (!Object.hasOwn(properties, '__proto__')) return;
-  part.patternProperties = { ...patternProperties, '^(?:__proto__)$': Object.getOwnPropertyDescriptor(properties, '__proto__')?.value };
+  part.patternProperties = {
+    ...patternProperties,
+    '^(?:__proto__)$': Object.getOwnPropertyDescriptor(properties, '__proto__')?.value,
+  };
 };

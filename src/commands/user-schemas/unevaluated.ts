@@ -11,7 +11,10 @@ export type Tools = {
 
 type Key = string | number;
 type Json = { readonly [member: string]: unknown };
-type Check = { (value: unknown, context?: { readonly instancePath: string }): boolean; errors?: Partial<ErrorObject>[] };
+type Check = {
+  (value: unknown, context?: { readonly instancePath: string }): boolean;
+  errors?: Partial<ErrorObject>[];
+};
 
 /**
  * `unevaluatedProperties` and `unevaluatedItems`: what members must be that no other keyword has looked at. ajv's own
@@ -22,14 +25,17 @@ export const addUnevaluated = (ajv: Ajv, tools: Tools): void => {
   for (const keyword of ['unevaluatedProperties', 'unevaluatedItems']) {
     ajv.removeKeyword(keyword);
     ajv.addKeyword({
-      keyword, post: true, schemaType: ['object', 'boolean'],
+      keyword,
+      post: true,
+      schemaType: ['object', 'boolean'],
       compile: (rest: Part, { [keyword]: _, ...around }: AnySchemaObject) => {
         const check: Check = (value, context) => {
           const members = keyword === 'unevaluatedItems' ? itemsOf(value) : propertiesOf(value);
           const seen = seenIn(value, ajv, tools);
           const errors: Partial<ErrorObject>[] = [];
           for (const [key, member] of members) {
-            if (!seen(around, key)) errors.push(...faultsOf(member, rest, `${context?.instancePath ?? ''}${step(key)}`, keyword, ajv));
+            if (!seen(around, key))
+              errors.push(...faultsOf(member, rest, `${context?.instancePath ?? ''}${step(key)}`, keyword, ajv));
             if (errors.length >= mostFaults) break;
           }
           // At the end: the schema of a member may come back to this check.
@@ -42,15 +48,26 @@ export const addUnevaluated = (ajv: Ajv, tools: Tools): void => {
   }
 };
 
-const isObject = (value: unknown): value is Json => typeof value === 'object' && value !== null && !Array.isArray(value);
-const itemsOf = (value: unknown): readonly (readonly [Key, unknown])[] => (Array.isArray(value) ? [...value.entries()] : []);
-const propertiesOf = (value: unknown): readonly (readonly [Key, unknown])[] => (isObject(value) ? Object.entries(value) : []);
+const isObject = (value: unknown): value is Json =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const itemsOf = (value: unknown): readonly (readonly [Key, unknown])[] =>
+  Array.isArray(value) ? [...value.entries()] : [];
+const propertiesOf = (value: unknown): readonly (readonly [Key, unknown])[] =>
+  isObject(value) ? Object.entries(value) : [];
 
-const faultsOf = (member: unknown, schema: Part, instancePath: string, keyword: string, ajv: Ajv): readonly Partial<ErrorObject>[] => {
+const faultsOf = (
+  member: unknown,
+  schema: Part,
+  instancePath: string,
+  keyword: string,
+  ajv: Ajv,
+): readonly Partial<ErrorObject>[] => {
   if (schema === true) return [];
   const validate = schema === false ? undefined : ajv.getSchema(partNamed(schema));
   if (!validate) return [{ keyword, instancePath, params: {} }];
-  return validate(member, { instancePath, parentData: {}, parentDataProperty: '', rootData: {}, dynamicAnchors: {} }) ? [] : validate.errors ?? [];
+  return validate(member, { instancePath, parentData: {}, parentDataProperty: '', rootData: {}, dynamicAnchors: {} })
+    ? []
+    : (validate.errors ?? []);
 };
 
 const partNamed = (part: Exclude<Part, boolean>): string => {
@@ -61,7 +78,8 @@ const partNamed = (part: Exclude<Part, boolean>): string => {
 /** Tells whether a schema that the value fits has looked at a member of it. */
 const seenIn = (value: unknown, ajv: Ajv, { parts, spend, fits }: Tools) => {
   const outcomes = new Map<string, boolean>();
-  const isValid = (schema: unknown, of: unknown): boolean => (typeof schema === 'boolean' ? schema : ajv.getSchema(partNamed(schema as Json))?.(of) === true);
+  const isValid = (schema: unknown, of: unknown): boolean =>
+    typeof schema === 'boolean' ? schema : ajv.getSchema(partNamed(schema as Json))?.(of) === true;
   const holds = (schema: unknown): boolean => {
     if (typeof schema === 'boolean') return schema;
     const name = partNamed(schema as Json);
@@ -98,13 +116,23 @@ const seenIn = (value: unknown, ajv: Ajv, { parts, spend, fits }: Tools) => {
 };
 
 /** The schemas within a schema that the value fits, too, because it fits the schema. */
-const appliedTo = (value: unknown, schema: Json, parts: Parts, holds: (schema: unknown) => boolean): readonly unknown[] => {
+const appliedTo = (
+  value: unknown,
+  schema: Json,
+  parts: Parts,
+  holds: (schema: unknown) => boolean,
+): readonly unknown[] => {
   const { $ref, allOf, anyOf, oneOf, dependentSchemas, dependencies } = schema;
   const applied: unknown[] = [...list(allOf), ...[...list(anyOf), ...list(oneOf)].filter(holds)];
   if (typeof $ref === 'string') applied.push(parts.get($ref));
   if ('if' in schema) applied.push(...(holds(schema.if) ? [schema.if, schema.then] : [schema.else]));
   for (const dependent of [dependentSchemas, dependencies]) {
-    if (isObject(dependent) && isObject(value)) applied.push(...Object.keys(dependent).filter((name) => Object.hasOwn(value, name)).map((name) => dependent[name]));
+    if (isObject(dependent) && isObject(value))
+      applied.push(
+        ...Object.keys(dependent)
+          .filter((name) => Object.hasOwn(value, name))
+          .map((name) => dependent[name]),
+      );
   }
   return applied;
 };

@@ -8,14 +8,19 @@ const untouched = new Set(['const', 'enum', 'default', 'examples', 'not', 'if'])
  * each), so that a validator finds fault with that one and not with all. For messages only: a union that is told apart
  * neither way stays as it is, and `oneOf` is taken for `anyOf`.
  */
-export const toldApart = (schema: any): any => { // JSON in, JSON out
+export const toldApart = (schema: any): any => {
+  // JSON in, JSON out
   if (Array.isArray(schema)) return schema.map(toldApart);
   if (typeof schema !== 'object' || schema === null) return schema;
   const told: Schema = {};
-  for (const [keyword, value] of Object.entries(schema)) told[keyword] = untouched.has(keyword) ? value : toldApart(value);
+  for (const [keyword, value] of Object.entries(schema))
+    told[keyword] = untouched.has(keyword) ? value : toldApart(value);
   for (const keyword of ['anyOf', 'oneOf']) {
     const variants: unknown = told[keyword];
-    const choice = Array.isArray(variants) && variants.every((variant) => typeof variant === 'object') ? chosen(variants) : undefined;
+    const choice =
+      Array.isArray(variants) && variants.every((variant) => typeof variant === 'object')
+        ? chosen(variants)
+        : undefined;
     if (!choice) continue;
     delete told[keyword];
     if (Object.keys(choice).some((other) => other in told)) told.allOf = [...(told.allOf ?? []), choice];
@@ -25,7 +30,11 @@ export const toldApart = (schema: any): any => { // JSON in, JSON out
 };
 
 const chosen = (variants: readonly Schema[]): Schema | undefined =>
-  variants.length === 0 ? undefined : variants.length === 1 ? variants[0] : byValue(variants) ?? byType(variants) ?? byTag(variants);
+  variants.length === 0
+    ? undefined
+    : variants.length === 1
+      ? variants[0]
+      : (byValue(variants) ?? byType(variants) ?? byTag(variants));
 
 const constants = (schema: Schema | boolean | undefined): readonly unknown[] | undefined => {
   if (typeof schema !== 'object') return undefined;

@@ -17,7 +17,9 @@ import { toldApart } from './unions.ts';
 export type Match = { readonly valid: boolean; readonly errors: readonly SchemaFault[] };
 
 /** A schema that a user stores, ready to check values; or why it cannot be. */
-export type UserSchema = { readonly ok: true; readonly matches: (value: unknown) => Match } | { readonly ok: false; readonly reason: string };
+export type UserSchema =
+  | { readonly ok: true; readonly matches: (value: unknown) => Match }
+  | { readonly ok: false; readonly reason: string };
 
 const mostBytes = 64 * 1024;
 const mostLevels = 32;
@@ -27,12 +29,14 @@ const compiled = new LRUCache<string, UserSchema>({ max: 500 });
 
 /**
  * Compiles a JSON Schema that somebody else wrote: draft-07 or 2020-12 (docs/schemas.md). At most 64 KiB and 32 levels;
- * references within the document only; regular expressions that are matched in linear time; unknown keywords and formats
+ * references within the document only; regular expressions that are matched in linear time; unknown keywords and
+ * formats
  * say nothing. A check takes a bounded number of steps, whatever schema and value are: beyond it the value does not
  * match and the error says so.
  */
 export const compileUserSchema = (schema: unknown): UserSchema => {
-  if (typeof schema !== 'boolean' && (typeof schema !== 'object' || schema === null || Array.isArray(schema))) return { ok: false, reason: 'A schema is an object or a boolean' };
+  if (typeof schema !== 'boolean' && (typeof schema !== 'object' || schema === null || Array.isArray(schema)))
+    return { ok: false, reason: 'A schema is an object or a boolean' };
   if (!hasAtMost(mostLevels, schema)) return { ok: false, reason: `A schema may have ${mostLevels} levels` };
   const text = JSON.stringify(schema);
   if (Buffer.byteLength(text) > mostBytes) return { ok: false, reason: `A schema may have ${mostBytes} bytes` };
@@ -60,7 +64,9 @@ const compile = (schema: object | boolean): ((value: unknown) => Match) => {
   const dialect = dialectOf(typeof schema === 'object' && '$schema' in schema ? schema.$schema : undefined);
   requireSchema(schema, dialect);
   const patterns = linearPatterns();
-  const places = placesIn(schema, dialect, (text, path) => { refuseAt(path, () => patterns.get(text)); });
+  const places = placesIn(schema, dialect, (text, path) => {
+    refuseAt(path, () => patterns.get(text));
+  });
   const parts = partsOf(places, dialect, costMark);
   const quick = checked(parts, patterns.get, mostSteps);
   let detailed: typeof quick | undefined;
@@ -76,7 +82,7 @@ const compile = (schema: object | boolean): ((value: unknown) => Match) => {
       valid: false,
       get errors() {
         const all = first && explained(value);
-        return all?.[0] ? all : first ?? [{ path: '', message: 'is too large for this schema' }];
+        return all?.[0] ? all : (first ?? [{ path: '', message: 'is too large for this schema' }]);
       },
     };
   };
@@ -85,7 +91,9 @@ const compile = (schema: object | boolean): ((value: unknown) => Match) => {
 /** The same, but it finds all faults; undefined: compiling that goes too deep. */
 const explaining = (parts: Parts, patternOf: (text: string) => Pattern) => {
   try {
-    return checked(new Map([...parts].map(([name, part]) => [name, toldApart(part)])), patternOf, mostSteps / 4, { allErrors: true });
+    return checked(new Map([...parts].map(([name, part]) => [name, toldApart(part)])), patternOf, mostSteps / 4, {
+      allErrors: true,
+    });
   } catch (error) {
     if (error instanceof Refusal) return undefined;
     throw error;
@@ -102,17 +110,32 @@ const refuseAt = (path: string, read: () => unknown): void => {
 };
 
 /** A check that finds the faults of a value within bounds; undefined: the bounds did not suffice. */
-const checked = (parts: Parts, patternOf: (text: string) => Pattern, steps: number, options: Options = {}): ((value: unknown) => readonly SchemaFault[] | undefined) => {
+const checked = (
+  parts: Parts,
+  patternOf: (text: string) => Pattern,
+  steps: number,
+  options: Options = {},
+): ((value: unknown) => readonly SchemaFault[] | undefined) => {
   const { spend, within } = budgetOf();
   const fits = (text: string, pattern: string): boolean => {
     const { expression, instructions } = patternOf(pattern);
     spend(1 + (text.length * instructions) / 4);
     return expression.test(text);
   };
-  const regExp = Object.assign((pattern: string) => ({ test: (text: string) => fits(text, pattern), toString: () => pattern }), { code: 'RE2' });
+  const regExp = Object.assign(
+    (pattern: string) => ({ test: (text: string) => fits(text, pattern), toString: () => pattern }),
+    { code: 'RE2' },
+  );
   const ajv = new Ajv2020({
-    strict: false, validateSchema: false, meta: false, logger: false, inlineRefs: false, ownProperties: true, formats,
-    code: { regExp, optimize: false }, ...options,
+    strict: false,
+    validateSchema: false,
+    meta: false,
+    logger: false,
+    inlineRefs: false,
+    ownProperties: true,
+    formats,
+    code: { regExp, optimize: false },
+    ...options,
   });
   // Ours takes its place (addUnevaluated), so ajv need not keep account.
   ajv.opts.unevaluated = false;
@@ -128,9 +151,16 @@ const compiledBy = (ajv: Ajv, parts: Parts): ValidateFunction => {
     for (const [name, part] of parts) ajv.addSchema(part, name);
     return ajv.compile({ $ref: rootPart });
   } catch (error) {
-    throw new Refusal('invalid', error instanceof RangeError ? 'The schema is nested too deeply' : `The schema cannot be compiled: ${(error as Error).message}`);
+    throw new Refusal(
+      'invalid',
+      error instanceof RangeError
+        ? 'The schema is nested too deeply'
+        : `The schema cannot be compiled: ${(error as Error).message}`,
+    );
   }
 };
 
 const hasAtMost = (levels: number, value: unknown): boolean =>
-  typeof value !== 'object' || value === null || (levels > 0 && Object.values(value).every((member) => hasAtMost(levels - 1, member)));
+  typeof value !== 'object' ||
+  value === null ||
+  (levels > 0 && Object.values(value).every((member) => hasAtMost(levels - 1, member)));

@@ -14,47 +14,79 @@ export const mostMessage = 65_536;
 export const asMessage = (text: string): string =>
   (text.length > mostMessage ? `${text.slice(0, mostMessage - 1)}…` : text).replace(/\p{Surrogate}/gu, '\ufffd');
 
-const inputs = Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}, { additionalProperties: true, description: 'What the agent is given; members named like secrets are kept sealed and shown as ********' }));
+const inputs = Type.Unsafe<Readonly<Record<string, unknown>>>(
+  Type.Object(
+    {},
+    {
+      additionalProperties: true,
+      description: 'What the agent is given; members named like secrets are kept sealed and shown as ********',
+    },
+  ),
+);
 const text = (description: string) => Type.String({ description, maxLength: 4096 });
 
 /** api.md, Agent session: whom to tell when a session ends. */
-export const callbackSchema = Type.Object({
-  location: text('Where the hook is'),
-  serviceName: name('Source of the event that tells of the end; must not begin with @platform/ or $'),
-  methodName: name('Its topic; must not have a colon'),
-  identifier: text('What the hook knows the session by'),
-}, { additionalProperties: false, title: 'TerminationCallback', description: 'The event that tells of the end: serviceName is its source, methodName its topic' });
+export const callbackSchema = Type.Object(
+  {
+    location: text('Where the hook is'),
+    serviceName: name('Source of the event that tells of the end; must not begin with @platform/ or $'),
+    methodName: name('Its topic; must not have a colon'),
+    identifier: text('What the hook knows the session by'),
+  },
+  {
+    additionalProperties: false,
+    title: 'TerminationCallback',
+    description: 'The event that tells of the end: serviceName is its source, methodName its topic',
+  },
+);
 
 /** api.md, operation 10. */
-export const runAgentSchema = Type.Object({
-  agent: name('Id or name of the agent'),
-  inputs: Type.Optional(inputs),
-  terminationCallbackSignature: Type.Optional(callbackSchema),
-}, { additionalProperties: false, title: 'RunAgent', description: 'Which agent to run, and with what' });
+export const runAgentSchema = Type.Object(
+  {
+    agent: name('Id or name of the agent'),
+    inputs: Type.Optional(inputs),
+    terminationCallbackSignature: Type.Optional(callbackSchema),
+  },
+  { additionalProperties: false, title: 'RunAgent', description: 'Which agent to run, and with what' },
+);
 
 const lastMessage = Type.String({ description: 'What was last heard of it', maxLength: mostMessage });
 
 /** What an agent reports at the end. */
-export const sessionReportSchema = Type.Object({ lastMessage: Type.Optional(lastMessage) }, { additionalProperties: false, title: 'SessionReport', description: 'What there is to say at the end' });
+export const sessionReportSchema = Type.Object(
+  { lastMessage: Type.Optional(lastMessage) },
+  { additionalProperties: false, title: 'SessionReport', description: 'What there is to say at the end' },
+);
 
 const sessionId = Type.String({ description: 'Id, a UUID' });
 
 /** The answer of operation 10. */
-export const startedSessionSchema = Type.Object({ status: sessionStatus, sessionId, lastMessage }, { title: 'StartedSession', description: 'Agent session that has begun' });
+export const startedSessionSchema = Type.Object(
+  { status: sessionStatus, sessionId, lastMessage },
+  { title: 'StartedSession', description: 'Agent session that has begun' },
+);
 
 /** A session as answers show it. */
-export const sessionSchema = Type.Object({
-  sessionId,
-  agent: name('Name that the agent had at the start'),
-  status: sessionStatus, inputs, lastMessage,
-  created: time('When it was started'),
-  ended: Type.Optional(time('When it ended')),
-}, { title: 'AgentSession', description: 'Run of an agent' });
+export const sessionSchema = Type.Object(
+  {
+    sessionId,
+    agent: name('Name that the agent had at the start'),
+    status: sessionStatus,
+    inputs,
+    lastMessage,
+    created: time('When it was started'),
+    ended: Type.Optional(time('When it ended')),
+  },
+  { title: 'AgentSession', description: 'Run of an agent' },
+);
 
 /** What happened in a session, in order. */
-export const sessionMessageSchema = Type.Object({
-  at: time('When'),
-  status: Type.Optional(sessionStatus),
-  message: Type.String({ description: 'What was said' }),
-}, { title: 'SessionMessage', description: 'Something that happened in a session; status where that changed' });
+export const sessionMessageSchema = Type.Object(
+  {
+    at: time('When'),
+    status: Type.Optional(sessionStatus),
+    message: Type.String({ description: 'What was said' }),
+  },
+  { title: 'SessionMessage', description: 'Something that happened in a session; status where that changed' },
+);
 export type SessionMessage = Static<typeof sessionMessageSchema>;

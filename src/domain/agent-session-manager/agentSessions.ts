@@ -26,9 +26,16 @@ export type SessionEvent =
   | Event<'sessionFailed', Said>
   | Event<'sessionCanceled', Said>;
 
-export type SessionState = { readonly status?: SessionStatus; readonly posted: boolean; readonly lastMessage: string; readonly callback?: SessionStarted['callback'] };
+export type SessionState = {
+  readonly status?: SessionStatus;
+  readonly posted: boolean;
+  readonly lastMessage: string;
+  readonly callback?: SessionStarted['callback'];
+};
 
-const become = (status: Outcome) => (state: SessionState, { lastMessage }: Said): SessionState => ({ ...state, status, lastMessage });
+const become =
+  (status: Outcome) =>
+  (state: SessionState, { lastMessage }: Said): SessionState => ({ ...state, status, lastMessage });
 
 /** One run of an agent (behaviour.md, operation 10). */
 export const agentSession = aggregate<SessionState, SessionEvent>({
@@ -37,7 +44,12 @@ export const agentSession = aggregate<SessionState, SessionEvent>({
   ids: 'uuid',
   initial: { posted: false, lastMessage: '' },
   evolve: {
-    sessionStarted: (_, { lastMessage, callback }) => ({ status: 'RUNNING', posted: false, lastMessage, ...(callback && { callback }) }),
+    sessionStarted: (_, { lastMessage, callback }) => ({
+      status: 'RUNNING',
+      posted: false,
+      lastMessage,
+      ...(callback && { callback }),
+    }),
     sessionPosted: (state) => ({ ...state, posted: true }),
     sessionMessageReceived: (state, { lastMessage }) => ({ ...state, lastMessage }),
     sessionCompleted: become('COMPLETE'),
@@ -47,7 +59,10 @@ export const agentSession = aggregate<SessionState, SessionEvent>({
   exists: ({ status }) => status !== undefined,
 });
 
-/** What the world says of a session that is to start: the agent if there is one, what is wrong with the inputs, the inputs with secrets sealed. */
+/**
+ * What the world says of a session that is to start: the agent if there is one, what is wrong with the inputs, the
+ * inputs with secrets sealed.
+ */
 export type StartRefs = {
   readonly agent: (SessionStarted['agent'] & { readonly timeout: number }) | undefined;
   readonly faults: readonly Fault[];
@@ -56,27 +71,55 @@ export type StartRefs = {
 
 const callbackPath = '/terminationCallbackSignature';
 
-export const start = (_: SessionState, { terminationCallbackSignature: callback }: Static<typeof runAgentSchema>, { refs }: Context<StartRefs>): readonly SessionEvent[] => {
-  if (callback) refuseReserved(callback.serviceName, callback.methodName, { source: `${callbackPath}/serviceName`, topic: `${callbackPath}/methodName` });
+export const start = (
+  _: SessionState,
+  { terminationCallbackSignature: callback }: Static<typeof runAgentSchema>,
+  { refs }: Context<StartRefs>,
+): readonly SessionEvent[] => {
+  if (callback)
+    refuseReserved(callback.serviceName, callback.methodName, {
+      source: `${callbackPath}/serviceName`,
+      topic: `${callbackPath}/methodName`,
+    });
   if (!refs.agent) throw new Refusal('not_found', 'No such agent', { path: '/agent' });
-  if (refs.faults.length > 0) throw new Refusal('unprocessable', 'The inputs do not fit the agent\'s input schema', { faults: refs.faults });
+  if (refs.faults.length > 0)
+    throw new Refusal('unprocessable', "The inputs do not fit the agent's input schema", { faults: refs.faults });
   const { id, name, timeout } = refs.agent;
-  return [{ type: 'sessionStarted', data: { agent: { id, name }, inputs: refs.inputs, timeout, ...(callback && { callback }), lastMessage: 'Started' } }];
+  return [
+    {
+      type: 'sessionStarted',
+      data: {
+        agent: { id, name },
+        inputs: refs.inputs,
+        timeout,
+        ...(callback && { callback }),
+        lastMessage: 'Started',
+      },
+    },
+  ];
 };
 
 /** Nothing, if it has been posted or has ended: then it is not to be posted. */
-export const post = ({ status, posted }: SessionState): readonly SessionEvent[] => (status === 'RUNNING' && !posted ? [{ type: 'sessionPosted', data: {} }] : []);
+export const post = ({ status, posted }: SessionState): readonly SessionEvent[] =>
+  status === 'RUNNING' && !posted ? [{ type: 'sessionPosted', data: {} }] : [];
 
 export const note = ({ status }: SessionState, { lastMessage }: Said): readonly SessionEvent[] =>
-  (status === 'RUNNING' ? [{ type: 'sessionMessageReceived', data: { lastMessage } }] : []);
+  status === 'RUNNING' ? [{ type: 'sessionMessageReceived', data: { lastMessage } }] : [];
 
 const topics = { COMPLETE: 'sessionCompleted', FAILED: 'sessionFailed', CANCELED: 'sessionCanceled' } as const;
 
 export type EndInput = { readonly status: Outcome; readonly lastMessage?: string };
 
 /** Without a message the one before stays the last. */
-export const end = (state: SessionState, { status, lastMessage = state.lastMessage }: EndInput, { id }: Context): readonly SessionEvent[] => {
+export const end = (
+  state: SessionState,
+  { status, lastMessage = state.lastMessage }: EndInput,
+  { id }: Context,
+): readonly SessionEvent[] => {
   if (state.status === status && state.lastMessage === lastMessage) return [];
-  if (state.status !== 'RUNNING') throw new Refusal('conflict', `Session ${id} has ended: ${state.status}`, { faults: [{ message: `It is ${state.status}`, id }] });
+  if (state.status !== 'RUNNING')
+    throw new Refusal('conflict', `Session ${id} has ended: ${state.status}`, {
+      faults: [{ message: `It is ${state.status}`, id }],
+    });
   return [{ type: topics[status], data: { lastMessage } }];
 };

@@ -36,17 +36,41 @@ export const agent = aggregate<AgentState, AgentEvent>({
 });
 
 /**
- * The headers with their values sealed. The mask keeps a value only as long as it goes where it went before: else whoever
+ * The headers with their values sealed. The mask keeps a value only as long as it goes where it went before: else
+ * whoever
  * may change an agent could have its credentials sent to a place of their own.
  */
-export const sealHeaders = ({ content }: AgentState, { url, headers }: NewAgent, seal: (secret: string) => Sealed): Headers | undefined =>
-  headers && sealSecrets(headers, content?.url === url ? content?.headers : undefined, seal, '/headers', () => true) as Headers;
+export const sealHeaders = (
+  { content }: AgentState,
+  { url, headers }: NewAgent,
+  seal: (secret: string) => Sealed,
+): Headers | undefined =>
+  headers &&
+  (sealSecrets(headers, content?.url === url ? content?.headers : undefined, seal, '/headers', () => true) as Headers);
 
-/** What the world says of an agent: why its schema cannot be compiled, if so; its headers; who names it by the name that it loses. */
-export type AgentRefs = { readonly schemaFault?: string | undefined; readonly headers: Headers | undefined; readonly referrers: readonly Referrer[] };
+/**
+ * What the world says of an agent: why its schema cannot be compiled, if so; its headers; who names it by the name that
+ * it loses.
+ */
+export type AgentRefs = {
+  readonly schemaFault?: string | undefined;
+  readonly headers: Headers | undefined;
+  readonly referrers: readonly Referrer[];
+};
 
 /** Headers that the call itself sets. */
-const own = new Set(['connection', 'content-length', 'content-type', 'expect', 'host', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade']);
+const own = new Set([
+  'connection',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+]);
 
 const refuseHeaders = (names: readonly string[]): void => {
   const seen = new Set<string>();
@@ -58,23 +82,46 @@ const refuseHeaders = (names: readonly string[]): void => {
   }
 };
 
-const checked = ({ name, description = '', inputSchema, runner, url, template, timeout = defaultTimeout }: NewAgent, { schemaFault, headers }: AgentRefs): AgentContent => {
-  if (schemaFault !== undefined) throw new Refusal('invalid', `The schema cannot be used: ${schemaFault}`, { path: '/inputSchema' });
+const checked = (
+  { name, description = '', inputSchema, runner, url, template, timeout = defaultTimeout }: NewAgent,
+  { schemaFault, headers }: AgentRefs,
+): AgentContent => {
+  if (schemaFault !== undefined)
+    throw new Refusal('invalid', `The schema cannot be used: ${schemaFault}`, { path: '/inputSchema' });
   if (url !== undefined && !URL.canParse(url)) throw new Refusal('invalid', 'It is not a URL', { path: '/url' });
   refuseHeaders(Object.keys(headers ?? {}));
-  return { name, description, inputSchema, runner, timeout, ...(url !== undefined && { url }), ...(headers && { headers }), ...(template !== undefined && { template }) };
+  return {
+    name,
+    description,
+    inputSchema,
+    runner,
+    timeout,
+    ...(url !== undefined && { url }),
+    ...(headers && { headers }),
+    ...(template !== undefined && { template }),
+  };
 };
 
-export const create = (_: AgentState, input: NewAgent, { refs }: Context<AgentRefs>): readonly AgentEvent[] => [{ type: 'agentCreated', data: checked(input, refs) }];
+export const create = (_: AgentState, input: NewAgent, { refs }: Context<AgentRefs>): readonly AgentEvent[] => [
+  { type: 'agentCreated', data: checked(input, refs) },
+];
 
-export const replace = ({ content }: AgentState, input: NewAgent, { refs }: Context<AgentRefs>): readonly AgentEvent[] => {
+export const replace = (
+  { content }: AgentState,
+  input: NewAgent,
+  { refs }: Context<AgentRefs>,
+): readonly AgentEvent[] => {
   const wanted = checked(input, refs);
   if (same(content, wanted)) return [];
   refuseReferred(refs.referrers, 'renamed');
   return [{ type: 'agentReplaced', data: wanted }];
 };
 
-export const remove = (_: AgentState, __: unknown, { refs }: Context<Pick<AgentRefs, 'referrers'>>): readonly AgentEvent[] => {
+export const remove = (
+  _: AgentState,
+  __: unknown,
+  { refs }: Context<Pick<AgentRefs, 'referrers'>>,
+): readonly AgentEvent[] => {
   refuseReferred(refs.referrers, 'deleted');
   return [{ type: 'agentDeleted', data: {} }];
 };

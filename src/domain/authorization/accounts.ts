@@ -11,8 +11,18 @@ import type { Sealed } from '../engine/sealed.ts';
 export const platform: Actor = { id: '', username: 'platform', provenance: 'platform', groups: [], admin: true };
 
 // Basic separates user name and password at the first colon.
-const username = Type.String({ description: 'Name to log in with, unique among accounts; no colon', minLength: 1, maxLength: 256, pattern: '^[^\\u0000-\\u001f\\u007f:]*$' });
-export const passwordSchema = Type.String({ description: 'Password: 8 characters to 1024 bytes', minLength: 8, maxLength: 1024, writeOnly: true });
+const username = Type.String({
+  description: 'Name to log in with, unique among accounts; no colon',
+  minLength: 1,
+  maxLength: 256,
+  pattern: '^[^\\u0000-\\u001f\\u007f:]*$',
+});
+export const passwordSchema = Type.String({
+  description: 'Password: 8 characters to 1024 bytes',
+  minLength: 8,
+  maxLength: 1024,
+  writeOnly: true,
+});
 
 const members = {
   provenance: name('Authentication provider that vouches for the account'),
@@ -21,14 +31,21 @@ const members = {
   inactive: Type.Boolean({ description: 'Whether the account may not log in' }),
   memberOf: groupRefs('Groups that the account belongs to'),
   assignedRoles: roleRefs('Roles that the account has by itself'),
-  externalGroups: Type.Array(name('Name of a group at the authentication provider'), { description: 'Groups at the authentication provider; group mappings make groups of the platform of them', maxItems: 500 }),
+  externalGroups: Type.Array(name('Name of a group at the authentication provider'), {
+    description: 'Groups at the authentication provider; group mappings make groups of the platform of them',
+    maxItems: 500,
+  }),
 };
 
 export const newAccountSchema = Type.Object(
   { username, password: passwordSchema, ...Type.Partial(Type.Object(members)).properties },
   { additionalProperties: false, title: 'NewAccount', description: 'New account' },
 );
-export const accountPatchSchema = Type.Partial(Type.Object({ username, password: passwordSchema, ...members }), { additionalProperties: false, title: 'AccountPatch', description: 'What changes of an account' });
+export const accountPatchSchema = Type.Partial(Type.Object({ username, password: passwordSchema, ...members }), {
+  additionalProperties: false,
+  title: 'AccountPatch',
+  description: 'What changes of an account',
+});
 export type AccountInput = Static<typeof accountPatchSchema>;
 
 export type AccountContent = {
@@ -51,7 +68,16 @@ export type AccountEvent =
 
 export type AccountState = { readonly exists: boolean; readonly deleted: boolean; readonly content: AccountContent };
 
-const nothing: AccountContent = { username: '', provenance: 'local', firstname: '', email: '', inactive: false, memberOf: [], assignedRoles: [], externalGroups: [] };
+const nothing: AccountContent = {
+  username: '',
+  provenance: 'local',
+  firstname: '',
+  email: '',
+  inactive: false,
+  memberOf: [],
+  assignedRoles: [],
+  externalGroups: [],
+};
 
 export const account = aggregate<AccountState, AccountEvent>({
   area: 'authorization',
@@ -68,22 +94,38 @@ export const account = aggregate<AccountState, AccountEvent>({
 });
 
 /** What an account will say once the request is met. */
-export const requested = (before: AccountContent, { password: _, memberOf, assignedRoles, externalGroups, ...rest }: AccountInput): AccountContent => ({
-  ...before, ...rest,
+export const requested = (
+  before: AccountContent,
+  { password: _, memberOf, assignedRoles, externalGroups, ...rest }: AccountInput,
+): AccountContent => ({
+  ...before,
+  ...rest,
   ...(memberOf && { memberOf: namesOf(memberOf) }),
   ...(assignedRoles && { assignedRoles: namesOf(assignedRoles) }),
   ...(externalGroups && { externalGroups: namesOf(externalGroups) }),
 });
 
 /** `password`: the hash of the one in the request, sealed. */
-export type AccountRefs = { readonly password: Sealed | undefined; readonly unknown: Unknown; readonly adminRemains: boolean };
+export type AccountRefs = {
+  readonly password: Sealed | undefined;
+  readonly unknown: Unknown;
+  readonly adminRemains: boolean;
+};
 
-export const create = (_: AccountState, input: Static<typeof newAccountSchema>, { refs }: Context<AccountRefs>): readonly AccountEvent[] => {
+export const create = (
+  _: AccountState,
+  input: Static<typeof newAccountSchema>,
+  { refs }: Context<AccountRefs>,
+): readonly AccountEvent[] => {
   refuseUnknown(refs.unknown);
   return [{ type: 'accountCreated', data: { ...requested(nothing, input), password: refs.password! } }];
 };
 
-export const update = ({ content }: AccountState, input: AccountInput, { refs }: Context<AccountRefs>): readonly AccountEvent[] => {
+export const update = (
+  { content }: AccountState,
+  input: AccountInput,
+  { refs }: Context<AccountRefs>,
+): readonly AccountEvent[] => {
   refuseUnknown(refs.unknown);
   refuseWithoutAdmin(refs);
   const changes = changesBetween(content, requested(content, input));
@@ -98,13 +140,23 @@ export const remove = (_: AccountState, __: unknown, { refs }: Context<AccountRe
   return [{ type: 'accountDeleted', data: {} }];
 };
 
-export const setPassword = (_: AccountState, __: unknown, { refs }: Context<Pick<AccountRefs, 'password'>>): readonly AccountEvent[] =>
-  [{ type: 'accountPasswordSet', data: { password: refs.password! } }];
+export const setPassword = (
+  _: AccountState,
+  __: unknown,
+  { refs }: Context<Pick<AccountRefs, 'password'>>,
+): readonly AccountEvent[] => [{ type: 'accountPasswordSet', data: { password: refs.password! } }];
 
 /** The account of the first start: an admin. Nothing to do if there is or ever was one. */
-export const provide = ({ exists, deleted }: AccountState, { username }: { readonly username: string }, { refs }: Context<Pick<AccountRefs, 'password'>>): readonly AccountEvent[] =>
-  (exists || deleted ? [] : [{ type: 'accountCreated', data: { ...nothing, username, memberOf: ['admins'], password: refs.password! } }]);
+export const provide = (
+  { exists, deleted }: AccountState,
+  { username }: { readonly username: string },
+  { refs }: Context<Pick<AccountRefs, 'password'>>,
+): readonly AccountEvent[] =>
+  exists || deleted
+    ? []
+    : [{ type: 'accountCreated', data: { ...nothing, username, memberOf: ['admins'], password: refs.password! } }];
 
 const refuseWithoutAdmin = ({ adminRemains }: AccountRefs): void => {
-  if (!adminRemains) throw new Refusal('conflict', 'The last admin stays one: no active account would be left that is an admin');
+  if (!adminRemains)
+    throw new Refusal('conflict', 'The last admin stays one: no active account would be left that is an admin');
 };

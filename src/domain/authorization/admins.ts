@@ -8,4 +8,7 @@ export const adminNames = (admins: Admins): readonly string[] =>
 /** Whether members of the group are admins by the list. */
 export const givesAdmin = (admins: Admins, group: { readonly name: string; readonly provenance: string }): boolean =>
   (admins.length > 0 ? admins : ['admins']).some((item) =>
-    (typeof item === 'string' ? item === group.name : item.group === group.name && (item.provenance === undefined || item.provenance === group.provenance)));
+    typeof item === 'string'
+      ? item === group.name
+      : item.group === group.name && (item.provenance === undefined || item.provenance === group.provenance),
+  );

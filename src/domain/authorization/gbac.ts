@@ -17,32 +17,53 @@ export type GbacInput = Static<typeof gbacInput>;
 const names = (description: string) => Type.Array(name('Name of a group'), { description });
 
 /** Access lists as documents show them: names. */
-export const gbacSchema = Type.Object({ read: names(lists.read), write: names(lists.write) }, { title: 'Gbac', description: 'Access by groups; both lists empty: everybody' });
+export const gbacSchema = Type.Object(
+  { read: names(lists.read), write: names(lists.write) },
+  { title: 'Gbac', description: 'Access by groups; both lists empty: everybody' },
+);
 
 /** A group as other documents show it. */
-export const groupObjectSchema = Type.Object({
-  provenance: Type.String({ description: 'Authentication provider that the group comes from' }),
-  name: name('Name of the group'),
-  description: Type.String({ description: 'What the group is for' }),
-}, { title: 'GroupObject', description: 'Group' });
+export const groupObjectSchema = Type.Object(
+  {
+    provenance: Type.String({ description: 'Authentication provider that the group comes from' }),
+    name: name('Name of the group'),
+    description: Type.String({ description: 'What the group is for' }),
+  },
+  { title: 'GroupObject', description: 'Group' },
+);
 const groups = (description: string) => Type.Array(groupObjectSchema, { description });
 
 /** Access lists as exports show them: group objects. */
-export const gbacExport = Type.Object({ read: groups(lists.read), write: groups(lists.write) }, { title: 'GbacExport', description: 'Access by groups; both lists empty: everybody' });
+export const gbacExport = Type.Object(
+  { read: groups(lists.read), write: groups(lists.write) },
+  { title: 'GbacExport', description: 'Access by groups; both lists empty: everybody' },
+);
 
 export const everybody: Gbac = { read: [], write: [] };
 
 /** The names that access lists give, each once. */
-export const groupsIn = (input: GbacInput | undefined): readonly string[] => namesOf([...(input?.read ?? []), ...(input?.write ?? [])]);
+export const groupsIn = (input: GbacInput | undefined): readonly string[] =>
+  namesOf([...(input?.read ?? []), ...(input?.write ?? [])]);
 
 /**
  * The access lists after a request: `read` without `write` is `invalid`, names in `unknown` are `not_found`, all at
  * once. `path` points to the lists in the body.
  */
-export const gbacOf = (input: GbacInput | undefined, before: Gbac, unknown: readonly string[], path = '/gbac'): Gbac => {
+export const gbacOf = (
+  input: GbacInput | undefined,
+  before: Gbac,
+  unknown: readonly string[],
+  path = '/gbac',
+): Gbac => {
   if (!input) return before;
-  const after = { read: input.read ? namesOf(input.read) : before.read, write: input.write ? namesOf(input.write) : before.write };
-  if (after.read.length > 0 && after.write.length === 0) throw new Refusal('invalid', 'Groups that may read need at least one group that may write', { path: `${path}/write` });
+  const after = {
+    read: input.read ? namesOf(input.read) : before.read,
+    write: input.write ? namesOf(input.write) : before.write,
+  };
+  if (after.read.length > 0 && after.write.length === 0)
+    throw new Refusal('invalid', 'Groups that may read need at least one group that may write', {
+      path: `${path}/write`,
+    });
   refuseUnknownGroups(unknown, path);
   return after;
 };

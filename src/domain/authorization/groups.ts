@@ -18,14 +18,22 @@ export type OpenTo = Exclude<keyof typeof builtInGroups, 'admins'>;
 const isBuiltIn = (name: string): boolean => Object.hasOwn(builtInGroups, name);
 
 /** Groups in a request: names or group objects. */
-export const groupRefs = (description: string) => Type.Array(
-  Type.Union([name('Name of a group'), Type.Object({ name: name('Name of a group') }, { additionalProperties: true, description: 'Group' })], { title: 'GroupRef', description: 'A group by its name, or a group object' }),
-  { description, maxItems: 500 },
-);
+export const groupRefs = (description: string) =>
+  Type.Array(
+    Type.Union(
+      [
+        name('Name of a group'),
+        Type.Object({ name: name('Name of a group') }, { additionalProperties: true, description: 'Group' }),
+      ],
+      { title: 'GroupRef', description: 'A group by its name, or a group object' },
+    ),
+    { description, maxItems: 500 },
+  );
 
 /** The names, each once. */
-export const namesOf = (refs: readonly (string | { readonly name: string })[]): readonly string[] =>
-  [...new Set(refs.map((ref) => (typeof ref === 'string' ? ref : ref.name)))];
+export const namesOf = (refs: readonly (string | { readonly name: string })[]): readonly string[] => [
+  ...new Set(refs.map((ref) => (typeof ref === 'string' ? ref : ref.name))),
+];
 
 export const roleRefs = (description: string) => Type.Array(name('Name of a role'), { description, maxItems: 500 });
 
@@ -37,8 +45,15 @@ const members = {
 };
 const groupName = name('Name, unique among groups');
 
-export const newGroupSchema = Type.Object({ name: groupName, ...Type.Partial(Type.Object(members)).properties }, { additionalProperties: false, title: 'NewGroup', description: 'New group' });
-export const groupPatchSchema = Type.Partial(Type.Object({ name: groupName, ...members }), { additionalProperties: false, title: 'GroupPatch', description: 'What changes of a group' });
+export const newGroupSchema = Type.Object(
+  { name: groupName, ...Type.Partial(Type.Object(members)).properties },
+  { additionalProperties: false, title: 'NewGroup', description: 'New group' },
+);
+export const groupPatchSchema = Type.Partial(Type.Object({ name: groupName, ...members }), {
+  additionalProperties: false,
+  title: 'GroupPatch',
+  description: 'What changes of a group',
+});
 export type GroupInput = Static<typeof groupPatchSchema>;
 
 export type GroupContent = {
@@ -73,28 +88,45 @@ export const group = aggregate<GroupState, GroupEvent>({
 
 /** What a group will say once the request is met. */
 export const requested = (before: GroupContent, { assignedRoles, memberOf, ...rest }: GroupInput): GroupContent => ({
-  ...before, ...rest,
+  ...before,
+  ...rest,
   ...(assignedRoles && { assignedRoles: namesOf(assignedRoles) }),
   ...(memberOf && { memberOf: namesOf(memberOf) }),
 });
 
-export type GroupRefs = { readonly unknown: Unknown; readonly referrers: readonly Referrer[]; readonly adminRemains: boolean };
+export type GroupRefs = {
+  readonly unknown: Unknown;
+  readonly referrers: readonly Referrer[];
+  readonly adminRemains: boolean;
+};
 
 /** Operators may call these commands: without this they could make themselves anything. */
 const refuseGranting = ({ admin, groups }: Actor, before: GroupContent, after: GroupContent): void => {
   if (admin || groups.includes('admins')) return;
   const giving = ({ assignedRoles, memberOf, provenance }: GroupContent) => ({ assignedRoles, memberOf, provenance });
-  if (changesBetween(giving(before), giving(after))) throw new Refusal('forbidden', 'Only admins may change what a group gives: its roles, its groups and its provenance');
+  if (changesBetween(giving(before), giving(after)))
+    throw new Refusal(
+      'forbidden',
+      'Only admins may change what a group gives: its roles, its groups and its provenance',
+    );
 };
 
-export const create = (_: GroupState, input: Static<typeof newGroupSchema>, { actor, refs }: Context<GroupRefs>): readonly GroupEvent[] => {
+export const create = (
+  _: GroupState,
+  input: Static<typeof newGroupSchema>,
+  { actor, refs }: Context<GroupRefs>,
+): readonly GroupEvent[] => {
   const content = requested(nothing, input);
   refuseGranting(actor, { ...nothing, provenance: content.provenance }, content);
   refuseUnknown(refs.unknown);
   return [{ type: 'groupCreated', data: content }];
 };
 
-export const update = ({ content }: GroupState, input: GroupInput, { actor, refs }: Context<GroupRefs>): readonly GroupEvent[] => {
+export const update = (
+  { content }: GroupState,
+  input: GroupInput,
+  { actor, refs }: Context<GroupRefs>,
+): readonly GroupEvent[] => {
   const after = requested(content, input);
   refuseGranting(actor, content, after);
   refuseUnknown(refs.unknown);
@@ -102,7 +134,8 @@ export const update = ({ content }: GroupState, input: GroupInput, { actor, refs
     if (isBuiltIn(content.name)) throw new Refusal('conflict', `The built-in group ${content.name} cannot be renamed`);
     refuseReferred(refs.referrers, 'renamed');
   }
-  if (!refs.adminRemains) throw new Refusal('conflict', 'The last admin stays one: no active account would be left that is an admin');
+  if (!refs.adminRemains)
+    throw new Refusal('conflict', 'The last admin stays one: no active account would be left that is an admin');
   const changes = changesBetween(content, after);
   return changes ? [{ type: 'groupUpdated', data: changes.changed }] : [];
 };
@@ -114,5 +147,8 @@ export const remove = ({ content }: GroupState, _: unknown, { refs }: Context<Gr
 };
 
 /** A built-in group; nothing to do if it is there. */
-export const provide = (state: GroupState, { name }: { readonly name: keyof typeof builtInGroups }): readonly GroupEvent[] =>
-  (state.exists ? [] : [{ type: 'groupCreated', data: { ...nothing, name, description: builtInGroups[name] } }]);
+export const provide = (
+  state: GroupState,
+  { name }: { readonly name: keyof typeof builtInGroups },
+): readonly GroupEvent[] =>
+  state.exists ? [] : [{ type: 'groupCreated', data: { ...nothing, name, description: builtInGroups[name] } }];

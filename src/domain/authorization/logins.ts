@@ -7,7 +7,10 @@ export const writtenEveryMs = 60_000;
 export const longestMs = 12 * 3_600_000;
 
 export type LoginEvent =
-  /** The stream's id is the keyed digest of the token; `credential` is the tag that the account had then (projections/authorization/credentials.ts). */
+  /**
+   * The stream's id is the keyed digest of the token; `credential` is the tag that the account had then
+   * (projections/authorization/credentials.ts).
+   */
   | Event<'loggedIn', { readonly account: string; readonly credential: string; readonly at: string }>
   | Event<'loginUsed', { readonly at: string }>
   | Event<'loggedOut', { readonly reason: Reason }>;
@@ -28,10 +31,15 @@ export const login = aggregate<State, LoginEvent>({
   exists: (state) => state.exists,
 });
 
-export const logIn = (_: State, { account, credential }: { readonly account: string; readonly credential: string }, { now }: Context): readonly LoginEvent[] =>
-  [{ type: 'loggedIn', data: { account, credential, at: now } }];
+export const logIn = (
+  _: State,
+  { account, credential }: { readonly account: string; readonly credential: string },
+  { now }: Context,
+): readonly LoginEvent[] => [{ type: 'loggedIn', data: { account, credential, at: now } }];
 
 export const use = ({ used }: State, _: unknown, { now }: Context): readonly LoginEvent[] =>
-  (Date.parse(now) - Date.parse(used) < writtenEveryMs ? [] : [{ type: 'loginUsed', data: { at: now } }]);
+  Date.parse(now) - Date.parse(used) < writtenEveryMs ? [] : [{ type: 'loginUsed', data: { at: now } }];
 
-export const logOut = (_: State, { reason }: { readonly reason: Reason }): readonly LoginEvent[] => [{ type: 'loggedOut', data: { reason } }];
+export const logOut = (_: State, { reason }: { readonly reason: Reason }): readonly LoginEvent[] => [
+  { type: 'loggedOut', data: { reason } },
+];

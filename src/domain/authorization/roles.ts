@@ -5,10 +5,13 @@ import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { Refusal } from '../engine/refusal.ts';
 import { name } from '../engine/schemas.ts';
 
-const method = Type.Object({
-  provenance: name('Area of the method'),
-  name: name('Name of the method'),
-}, { additionalProperties: false, title: 'MethodRef', description: 'A method, as GET /authorization/methods lists it' });
+const method = Type.Object(
+  {
+    provenance: name('Area of the method'),
+    name: name('Name of the method'),
+  },
+  { additionalProperties: false, title: 'MethodRef', description: 'A method, as GET /authorization/methods lists it' },
+);
 
 const members = {
   description: Type.String({ description: 'What the role is for', maxLength: 10_000 }),
@@ -20,11 +23,19 @@ export const newRoleSchema = Type.Object(
   { name: roleName, description: Type.Optional(members.description), allowedMethods: members.allowedMethods },
   { additionalProperties: false, title: 'NewRole', description: 'New role' },
 );
-export const rolePatchSchema = Type.Partial(Type.Object({ name: roleName, ...members }), { additionalProperties: false, title: 'RolePatch', description: 'What changes of a role' });
+export const rolePatchSchema = Type.Partial(Type.Object({ name: roleName, ...members }), {
+  additionalProperties: false,
+  title: 'RolePatch',
+  description: 'What changes of a role',
+});
 export type RoleInput = Static<typeof rolePatchSchema>;
 
 export type Method = { readonly provenance: string; readonly name: string };
-export type RoleContent = { readonly name: string; readonly description: string; readonly allowedMethods: readonly Method[] };
+export type RoleContent = {
+  readonly name: string;
+  readonly description: string;
+  readonly allowedMethods: readonly Method[];
+};
 
 export type RoleEvent =
   | Event<'roleCreated', RoleContent>
@@ -56,16 +67,33 @@ const keyOf = ({ provenance, name }: Method): string => `${provenance}/${name}`;
 /** The methods, each once; those that are neither known nor listed before are `not_found`, naming all. */
 const checked = (wanted: readonly Method[], before: readonly Method[], known: readonly Method[]): readonly Method[] => {
   const allowed = new Set([...known, ...before].map(keyOf));
-  const faults = wanted.flatMap((method, i) => (allowed.has(keyOf(method)) ? [] : [{ message: `No such method: ${keyOf(method)}`, path: `/allowedMethods/${i}` }]));
+  const faults = wanted.flatMap((method, i) =>
+    allowed.has(keyOf(method)) ? [] : [{ message: `No such method: ${keyOf(method)}`, path: `/allowedMethods/${i}` }],
+  );
   if (faults.length > 0) throw new Refusal('not_found', faults.map(({ message }) => message).join('; '), { faults });
-  return [...new Map(wanted.map(({ provenance, name }) => [keyOf({ provenance, name }), { provenance, name }])).values()];
+  return [
+    ...new Map(wanted.map(({ provenance, name }) => [keyOf({ provenance, name }), { provenance, name }])).values(),
+  ];
 };
 
-export const create = (_: RoleState, { name, description = '', allowedMethods }: Static<typeof newRoleSchema>, { refs }: Context<RoleRefs>): readonly RoleEvent[] =>
-  [{ type: 'roleCreated', data: { name, description, allowedMethods: checked(allowedMethods, [], refs.methods) } }];
+export const create = (
+  _: RoleState,
+  { name, description = '', allowedMethods }: Static<typeof newRoleSchema>,
+  { refs }: Context<RoleRefs>,
+): readonly RoleEvent[] => [
+  { type: 'roleCreated', data: { name, description, allowedMethods: checked(allowedMethods, [], refs.methods) } },
+];
 
-export const update = ({ content }: RoleState, { allowedMethods, ...rest }: RoleInput, { refs }: Context<RoleRefs>): readonly RoleEvent[] => {
-  const after = { ...content, ...rest, ...(allowedMethods && { allowedMethods: checked(allowedMethods, content.allowedMethods, refs.methods) }) };
+export const update = (
+  { content }: RoleState,
+  { allowedMethods, ...rest }: RoleInput,
+  { refs }: Context<RoleRefs>,
+): readonly RoleEvent[] => {
+  const after = {
+    ...content,
+    ...rest,
+    ...(allowedMethods && { allowedMethods: checked(allowedMethods, content.allowedMethods, refs.methods) }),
+  };
   if (after.name !== content.name) refuseReferred(refs.referrers, 'renamed');
   const changes = changesBetween(content, after);
   return changes ? [{ type: 'roleUpdated', data: changes.changed }] : [];

@@ -1,9 +1,16 @@
 import { unitLength } from '../operations-manager/repetition.ts';
 
-const numbers = new Map(['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven', 'twelve'].map((word, i) => [word, i + 1]));
+const numbers = new Map(
+  ['one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten', 'eleven', 'twelve'].map((word, i) => [
+    word,
+    i + 1,
+  ]),
+);
 numbers.set('a', 1).set('an', 1);
 
-const lengths = new Map<string, number>(Object.entries({ second: 1000, sec: 1000, min: unitLength.minute, hr: unitLength.hour, ...unitLength }));
+const lengths = new Map<string, number>(
+  Object.entries({ second: 1000, sec: 1000, min: unitLength.minute, hr: unitLength.hour, ...unitLength }),
+);
 
 const longest = 5200 * unitLength.week;
 
@@ -12,7 +19,11 @@ const numberOf = (word: string): number | undefined => (/^\d+(\.\d+)?$/.test(wor
 
 /** Milliseconds of a sum such as "3 hours and 15 minutes"; a number alone is milliseconds. NaN: no such text. */
 const sumOf = (text: string): number => {
-  const words = text.toLowerCase().replaceAll(',', ' ').split(/\s+/).filter((word) => word !== '' && word !== 'and');
+  const words = text
+    .toLowerCase()
+    .replaceAll(',', ' ')
+    .split(/\s+/)
+    .filter((word) => word !== '' && word !== 'and');
   const alone = words.length === 1 ? numberOf(words[0]!) : undefined;
   if (alone !== undefined) return alone;
   let [sum, quantity] = [0, undefined as number | undefined];
@@ -31,11 +42,16 @@ const sumOf = (text: string): number => {
  */
 export const intervalOf = (given: number | string): number | undefined => {
   const milliseconds = typeof given === 'number' ? given : sumOf(given);
-  return milliseconds > 0 && milliseconds <= longest && milliseconds % unitLength.minute === 0 ? milliseconds : undefined;
+  return milliseconds > 0 && milliseconds <= longest && milliseconds % unitLength.minute === 0
+    ? milliseconds
+    : undefined;
 };
 
 /** The same as a number of the largest unit that divides it. */
-export const inUnits = (milliseconds: number): { readonly repeatUnit: keyof typeof unitLength; readonly repeatFrequency: number } => {
-  const repeatUnit = (['week', 'day', 'hour'] as const).find((unit) => milliseconds % unitLength[unit] === 0) ?? 'minute';
+export const inUnits = (
+  milliseconds: number,
+): { readonly repeatUnit: keyof typeof unitLength; readonly repeatFrequency: number } => {
+  const repeatUnit =
+    (['week', 'day', 'hour'] as const).find((unit) => milliseconds % unitLength[unit] === 0) ?? 'minute';
   return { repeatUnit, repeatFrequency: milliseconds / unitLength[repeatUnit] };
 };

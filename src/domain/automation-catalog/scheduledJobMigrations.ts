@@ -9,7 +9,12 @@ import { name } from '../engine/schemas.ts';
 import { checkedContent, type TriggerContent } from '../operations-manager/triggers.ts';
 
 export const migrationSchema = Type.Object(
-  { agendaJobs: Type.Array(name('Id of a scheduled job'), { description: 'Scheduled jobs that are to become automations: all or none', maxItems: 1000 }) },
+  {
+    agendaJobs: Type.Array(name('Id of a scheduled job'), {
+      description: 'Scheduled jobs that are to become automations: all or none',
+      maxItems: 1000,
+    }),
+  },
   { additionalProperties: false, title: 'Migration', description: 'Scheduled jobs to migrate' },
 );
 
@@ -21,7 +26,12 @@ export type Migrated = {
   readonly name: string;
   /** Ids of the triggers. */
   readonly manual: string;
-  readonly schedule: { readonly _id: string; readonly firstRunAt: number; readonly repeatUnit: 'minute' | 'hour' | 'day' | 'week' | null; readonly repeatFrequency: number | null } | null;
+  readonly schedule: {
+    readonly _id: string;
+    readonly firstRunAt: number;
+    readonly repeatUnit: 'minute' | 'hour' | 'day' | 'week' | null;
+    readonly repeatFrequency: number | null;
+  } | null;
   readonly formSchemaHash: string | null;
   /** Name of its form, whatever the job calls it; not there if it has none, or in decisions of earlier versions. */
   readonly formName?: string;
@@ -40,18 +50,28 @@ export const scheduledJobMigration = aggregate<{ readonly decided?: MigrationDec
   initial: {},
   evolve: { migrationDecided: (_, decided) => ({ decided }) },
   exists: ({ decided }) => decided !== undefined,
-  promises: ({ decided }) => (decided?.migrated ?? []).flatMap(({ automation, name, manual, schedule }) => [
-    { owner: `automation-${automation}`, name: { kind: 'automation', name } },
-    { owner: `trigger-${manual}`, name: { kind: 'trigger', parent: automation, name: triggerName.manual } },
-    ...(schedule ? [{ owner: `trigger-${schedule._id}`, name: { kind: 'trigger', parent: automation, name: triggerName.schedule } }] : []),
-  ]),
+  promises: ({ decided }) =>
+    (decided?.migrated ?? []).flatMap(({ automation, name, manual, schedule }) => [
+      { owner: `automation-${automation}`, name: { kind: 'automation', name } },
+      { owner: `trigger-${manual}`, name: { kind: 'trigger', parent: automation, name: triggerName.manual } },
+      ...(schedule
+        ? [
+            {
+              owner: `trigger-${schedule._id}`,
+              name: { kind: 'trigger', parent: automation, name: triggerName.schedule },
+            },
+          ]
+        : []),
+    ]),
 });
 
 /** What the world says of a scheduled job in the request. */
 export type Candidate = {
   readonly job: string;
   /** Undefined: it is not there for the actor. */
-  readonly content?: { readonly title: string } & { readonly [T in 'nextRunAt' | 'lastRunAt' | 'repeatInterval']: ScheduledJob[T] | undefined };
+  readonly content?: { readonly title: string } & {
+    readonly [T in 'nextRunAt' | 'lastRunAt' | 'repeatInterval']: ScheduledJob[T] | undefined;
+  };
   /** Whether it has become an automation, or is about to. */
   readonly migrated: boolean;
   readonly writable: boolean;
@@ -63,21 +83,63 @@ export type Candidate = {
   readonly name: string;
 };
 
-/** Throws, naming all that stand in the way: first what is not there, then what may not be done, then what cannot be. */
+/**
+ * Throws, naming all that stand in the way: first what is not there, then what may not be done, then what cannot be.
+ */
 const refuseBad = (candidates: readonly Candidate[]): void => {
-  const of = (faults: (candidate: Candidate) => readonly (readonly [message: string, at?: string])[]): readonly Fault[] =>
-    candidates.flatMap((candidate, i) => faults(candidate).map(([message, at]) => ({ message, path: `/agendaJobs/${i}`, id: candidate.job, ...(candidate.content && { name: candidate.content.title }), ...(at !== undefined && { at }) })));
+  const of = (
+    faults: (candidate: Candidate) => readonly (readonly [message: string, at?: string])[],
+  ): readonly Fault[] =>
+    candidates.flatMap((candidate, i) =>
+      faults(candidate).map(([message, at]) => ({
+        message,
+        path: `/agendaJobs/${i}`,
+        id: candidate.job,
+        ...(candidate.content && { name: candidate.content.title }),
+        ...(at !== undefined && { at }),
+      })),
+    );
   const refuse = (code: 'not_found' | 'forbidden' | 'unprocessable', faults: readonly Fault[]) => {
-    if (faults.length > 0) throw new Refusal(code, [...new Set(faults.map(({ message }) => message))].join('; '), { faults });
+    if (faults.length > 0)
+      throw new Refusal(code, [...new Set(faults.map(({ message }) => message))].join('; '), { faults });
   };
   const called = ({ job, content }: Candidate) => `The scheduled job ${JSON.stringify(content?.title)} (${job})`;
-  refuse('not_found', of(({ job, content }) => (content ? [] : [[`No scheduled job has the id ${JSON.stringify(job)}`]])));
-  refuse('forbidden', of((candidate) => (candidate.writable ? [] : [[`${called(candidate)} may be migrated by members of its write groups alone`]])));
-  refuse('not_found', of((candidate) => [
-    ...candidate.unknownGroups.map((group) => [`${called(candidate)} names the group ${JSON.stringify(group)}, which is not there`, '/data/gbac'] as const),
-    ...(candidate.form === null ? [[`${called(candidate)} names the form ${JSON.stringify(candidate.formId)}, which is not there`, '/data/formId'] as const] : []),
-  ]));
-  refuse('unprocessable', of((candidate) => (candidate.form?.faults ?? []).map(({ message, path }) => [`${called(candidate)} has form data that do not fit the form: ${path} ${message}`, `/data/formData${path}`])));
+  refuse(
+    'not_found',
+    of(({ job, content }) => (content ? [] : [[`No scheduled job has the id ${JSON.stringify(job)}`]])),
+  );
+  refuse(
+    'forbidden',
+    of((candidate) =>
+      candidate.writable ? [] : [[`${called(candidate)} may be migrated by members of its write groups alone`]],
+    ),
+  );
+  refuse(
+    'not_found',
+    of((candidate) => [
+      ...candidate.unknownGroups.map(
+        (group) =>
+          [`${called(candidate)} names the group ${JSON.stringify(group)}, which is not there`, '/data/gbac'] as const,
+      ),
+      ...(candidate.form === null
+        ? [
+            [
+              `${called(candidate)} names the form ${JSON.stringify(candidate.formId)}, which is not there`,
+              '/data/formId',
+            ] as const,
+          ]
+        : []),
+    ]),
+  );
+  refuse(
+    'unprocessable',
+    of((candidate) =>
+      (candidate.form?.faults ?? []).map(({ message, path }) => [
+        `${called(candidate)} has form data that do not fit the form: ${path} ${message}`,
+        `/data/formData${path}`,
+      ]),
+    ),
+  );
 };
 
 /** When the job runs first as an automation, and how often; null: it was not scheduled. */
@@ -91,7 +153,11 @@ const scheduleOf = ({ nextRunAt, lastRunAt, repeatInterval }: NonNullable<Candid
 };
 
 /** A job that is a second time in the list has been migrated by then. */
-export const decideMigration = (_: unknown, __: unknown, { now, newId, refs }: Context<readonly Candidate[]>): readonly MigrationEvent[] => {
+export const decideMigration = (
+  _: unknown,
+  __: unknown,
+  { now, newId, refs }: Context<readonly Candidate[]>,
+): readonly MigrationEvent[] => {
   refuseBad(refs);
   const seen = new Set<string>();
   const migrated: Migrated[] = [];
@@ -102,8 +168,12 @@ export const decideMigration = (_: unknown, __: unknown, { now, newId, refs }: C
       const schedule = scheduleOf(content!, now);
       const formName = form?.name;
       migrated.push({
-        job, name, automation: newId(`automation ${job}`), manual: newId(`manual ${job}`),
-        schedule: schedule && { _id: newId(`schedule ${job}`), ...schedule }, formSchemaHash: form?.schemaHash ?? null,
+        job,
+        name,
+        automation: newId(`automation ${job}`),
+        manual: newId(`manual ${job}`),
+        schedule: schedule && { _id: newId(`schedule ${job}`), ...schedule },
+        formSchemaHash: form?.schemaHash ?? null,
         ...(formName !== undefined && { formName }),
       });
     }
@@ -113,16 +183,41 @@ export const decideMigration = (_: unknown, __: unknown, { now, newId, refs }: C
 };
 
 /** The automation that a job becomes. */
-export const automationOf = (job: ScheduledJob, { name }: Migrated): AutomationContent =>
-  ({ name, description: job.data.description ?? '', componentType: 'workflows', componentName: job.data.workflowId, gbac: gbacOfJob(job) });
+export const automationOf = (job: ScheduledJob, { name }: Migrated): AutomationContent => ({
+  name,
+  description: job.data.description ?? '',
+  componentType: 'workflows',
+  componentName: job.data.workflowId,
+  gbac: gbacOfJob(job),
+});
 
-/** Its triggers by id: one to run it by hand, and if it was scheduled, one that is yet to be enabled, so that it does not run here and there. */
-export const triggersOf = ({ data: { formData = null, formId = null } }: ScheduledJob, { automation, manual, schedule, formSchemaHash, formName }: Migrated): readonly (readonly [id: string, content: TriggerContent])[] => {
-  const both = { actionType: 'automations', actionId: automation, formData, formId: formName ?? formId, formSchemaHash } as const;
-  const made: [string, TriggerContent][] = [[manual, checkedContent({ ...both, type: 'manual', name: triggerName.manual, enabled: true }, {})]];
+/**
+ * Its triggers by id: one to run it by hand, and if it was scheduled, one that is yet to be enabled, so that it does
+ * not run here and there.
+ */
+export const triggersOf = (
+  { data: { formData = null, formId = null } }: ScheduledJob,
+  { automation, manual, schedule, formSchemaHash, formName }: Migrated,
+): readonly (readonly [id: string, content: TriggerContent])[] => {
+  const both = {
+    actionType: 'automations',
+    actionId: automation,
+    formData,
+    formId: formName ?? formId,
+    formSchemaHash,
+  } as const;
+  const made: [string, TriggerContent][] = [
+    [manual, checkedContent({ ...both, type: 'manual', name: triggerName.manual, enabled: true }, {})],
+  ];
   if (schedule) {
     const { _id, ...when } = schedule;
-    made.push([_id, checkedContent({ ...both, type: 'schedule', name: triggerName.schedule, enabled: false, processMissedRuns: 'none', ...when }, {})]);
+    made.push([
+      _id,
+      checkedContent(
+        { ...both, type: 'schedule', name: triggerName.schedule, enabled: false, processMissedRuns: 'none', ...when },
+        {},
+      ),
+    ]);
   }
   return made;
 };
@@ -130,7 +225,10 @@ export const triggersOf = ({ data: { formData = null, formId = null } }: Schedul
 const list = (names: readonly string[]): string => names.join(', ');
 
 /** What came of a migration, in words. */
-export const inWords = (created: readonly string[], skipped: readonly string[]): string => [
-  created.length === 0 ? 'Created no automations.' : `Created ${created.length} automation${created.length === 1 ? '' : 's'}: ${list(created)}.`,
-  ...(skipped.length === 0 ? [] : [`Skipped ${skipped.length} already migrated: ${list(skipped)}.`]),
-].join(' ');
+export const inWords = (created: readonly string[], skipped: readonly string[]): string =>
+  [
+    created.length === 0
+      ? 'Created no automations.'
+      : `Created ${created.length} automation${created.length === 1 ? '' : 's'}: ${list(created)}.`,
+    ...(skipped.length === 0 ? [] : [`Skipped ${skipped.length} already migrated: ${list(skipped)}.`]),
+  ].join(' ');

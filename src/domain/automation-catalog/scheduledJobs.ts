@@ -6,7 +6,8 @@ import { intervalOf } from './intervals.ts';
 import { Refusal } from '../engine/refusal.ts';
 import { name } from '../engine/schemas.ts';
 
-const nullable = <S extends Parameters<typeof Type.Optional>[0]>(schema: S, description: string) => Type.Optional(Type.Union([schema, Type.Null()], { description }));
+const nullable = <S extends Parameters<typeof Type.Optional>[0]>(schema: S, description: string) =>
+  Type.Optional(Type.Union([schema, Type.Null()], { description }));
 const text = (description: string) => nullable(Type.String(), description);
 const instant = (description: string) => nullable(time('ISO 8601'), description);
 
@@ -21,7 +22,10 @@ const times = {
 const members = {
   name: name('Name; several may have the same'),
   ...times,
-  repeatInterval: nullable(Type.Union([Type.Integer(), Type.String({ maxLength: 256 })]), 'Time between runs, a whole number of minutes: milliseconds, or a text such as "1 day" or "3 hours and 15 minutes"'),
+  repeatInterval: nullable(
+    Type.Union([Type.Integer(), Type.String({ maxLength: 256 })]),
+    'Time between runs, a whole number of minutes: milliseconds, or a text such as "1 day" or "3 hours and 15 minutes"',
+  ),
   type: text('How the scheduler kept it, such as normal or single'),
   priority: nullable(Type.Union([Type.Number(), Type.String()]), 'Which one runs first'),
   disabled: nullable(Type.Boolean(), 'Whether it had been switched off'),
@@ -29,23 +33,56 @@ const members = {
   failReason: text('Why it failed last'),
   repeatTimezone: text('Kept as given: fixed intervals do not depend on it'),
   lastModifiedBy: text('Scheduler that wrote it last'),
-  data: Type.Object({
-    name: nullable(name('Name'), 'Name of the automation; without it that of the job'),
-    description: text('What it is for'),
-    workflowId: name('Workflow that it runs'),
-    formId: nullable(name('Form'), 'Name or id of the form that its input comes from'),
-    formData: nullable(Type.Object({}, { additionalProperties: true }), 'Values of the form'),
-    gbac: Type.Optional(gbacInput),
-  }, { additionalProperties: true, maxProperties: 100, title: 'ScheduledJobData', description: 'What it runs; further members are kept as given' }),
+  data: Type.Object(
+    {
+      name: nullable(name('Name'), 'Name of the automation; without it that of the job'),
+      description: text('What it is for'),
+      workflowId: name('Workflow that it runs'),
+      formId: nullable(name('Form'), 'Name or id of the form that its input comes from'),
+      formData: nullable(Type.Object({}, { additionalProperties: true }), 'Values of the form'),
+      gbac: Type.Optional(gbacInput),
+    },
+    {
+      additionalProperties: true,
+      maxProperties: 100,
+      title: 'ScheduledJobData',
+      description: 'What it runs; further members are kept as given',
+    },
+  ),
 };
 
-const made = { _id: name('Id'), migrated: Type.Boolean({ description: 'Whether it has become an automation' }), automation: Type.Union([objectId('Id'), Type.Null()], { description: 'Id of that automation' }), ...authored };
-const ignored = { _id: nullable(name('Id'), 'Its id, kept; without one the service makes one'), migrated: nullable(Type.Boolean(), 'Ignored in requests'), automation: text('Ignored in requests'), ...authored };
+const made = {
+  _id: name('Id'),
+  migrated: Type.Boolean({ description: 'Whether it has become an automation' }),
+  automation: Type.Union([objectId('Id'), Type.Null()], { description: 'Id of that automation' }),
+  ...authored,
+};
+const ignored = {
+  _id: nullable(name('Id'), 'Its id, kept; without one the service makes one'),
+  migrated: nullable(Type.Boolean(), 'Ignored in requests'),
+  automation: text('Ignored in requests'),
+  ...authored,
+};
 
 const open = { additionalProperties: true } as const;
-/** A scheduled job as create takes it. What only the service knows is accepted and ignored, so that a copy can be sent. */
-export const newScheduledJobSchema = Type.Unsafe<ScheduledJob>(Type.Object({ ...members, ...ignored }, { ...open, maxProperties: 100, title: 'NewScheduledJob', description: 'Scheduled job of an earlier version; further members are kept as given' }));
-export const scheduledJobSchema = Type.Object({ ...members, ...made }, { ...open, title: 'ScheduledJob', description: 'Scheduled job; secrets are masked' });
+/**
+ * A scheduled job as create takes it. What only the service knows is accepted and ignored, so that a copy can be sent.
+ */
+export const newScheduledJobSchema = Type.Unsafe<ScheduledJob>(
+  Type.Object(
+    { ...members, ...ignored },
+    {
+      ...open,
+      maxProperties: 100,
+      title: 'NewScheduledJob',
+      description: 'Scheduled job of an earlier version; further members are kept as given',
+    },
+  ),
+);
+export const scheduledJobSchema = Type.Object(
+  { ...members, ...made },
+  { ...open, title: 'ScheduledJob', description: 'Scheduled job; secrets are masked' },
+);
 
 const content = Type.Object(members);
 /** What a scheduled job says, times in UTC, secrets sealed. */
@@ -79,23 +116,37 @@ export const titleOf = ({ name, data }: ScheduledJob): string => data.name ?? na
 const latest = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
 /** Times of the job in UTC with milliseconds. */
-const inUtc = (job: ScheduledJob): Partial<ScheduledJob> => Object.fromEntries(Object.keys(times).flatMap((member) => {
-  const given = job[member as keyof typeof times];
-  if (given == null) return [];
-  const at = Date.parse(given);
-  if (!(at >= 0 && at <= latest)) throw new Refusal('invalid', 'Times lie between the years 1970 and 9999', { path: `/${member}` });
-  return [[member, new Date(at).toISOString()]];
-}));
+const inUtc = (job: ScheduledJob): Partial<ScheduledJob> =>
+  Object.fromEntries(
+    Object.keys(times).flatMap((member) => {
+      const given = job[member as keyof typeof times];
+      if (given == null) return [];
+      const at = Date.parse(given);
+      if (!(at >= 0 && at <= latest))
+        throw new Refusal('invalid', 'Times lie between the years 1970 and 9999', { path: `/${member}` });
+      return [[member, new Date(at).toISOString()]];
+    }),
+  );
 
 /** `refs.sealed`: the input with its secrets sealed. */
-export const create = (_: ScheduledJobState, { repeatInterval }: ScheduledJob, { refs: { sealed } }: Context<{ readonly sealed: ScheduledJob }>): readonly ScheduledJobEvent[] => {
+export const create = (
+  _: ScheduledJobState,
+  { repeatInterval }: ScheduledJob,
+  { refs: { sealed } }: Context<{ readonly sealed: ScheduledJob }>,
+): readonly ScheduledJobEvent[] => {
   if (repeatInterval != null && intervalOf(repeatInterval) === undefined)
-    throw new Refusal('invalid', 'The interval must be a whole number of minutes, hours, days or weeks, at most 5,200 weeks: milliseconds, or a text such as "1 day" or "3 hours and 15 minutes"', { path: '/repeatInterval' });
+    throw new Refusal(
+      'invalid',
+      'The interval must be a whole number of minutes, hours, days or weeks, at most 5,200 weeks: milliseconds, or a text such as "1 day" or "3 hours and 15 minutes"',
+      { path: '/repeatInterval' },
+    );
   gbacOf(sealed.data.gbac, everybody, [], '/data/gbac');
   const given = Object.entries(sealed).filter(([member]) => !Object.hasOwn(ignored, member));
-  return [{ type: 'scheduledJobCreated', data: { ...Object.fromEntries(given) as ScheduledJob, ...inUtc(sealed) } }];
+  return [{ type: 'scheduledJobCreated', data: { ...(Object.fromEntries(given) as ScheduledJob), ...inUtc(sealed) } }];
 };
 
 /** Part of a migration. */
-export const markMigrated = ({ automation }: ScheduledJobState, input: { readonly automation: string }): readonly ScheduledJobEvent[] =>
-  (automation === undefined ? [{ type: 'scheduledJobMigrated', data: input }] : []);
+export const markMigrated = (
+  { automation }: ScheduledJobState,
+  input: { readonly automation: string },
+): readonly ScheduledJobEvent[] => (automation === undefined ? [{ type: 'scheduledJobMigrated', data: input }] : []);

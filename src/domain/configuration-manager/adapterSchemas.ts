@@ -2,52 +2,105 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { authored } from '../engine/authors.ts';
 import { name } from '../engine/schemas.ts';
 
-const secret = (description: string, pattern = '^[\\x20-\\x7e]+$') => Type.Optional(Type.String({ description: `${description}; kept sealed, shown as ********`, minLength: 1, maxLength: 16_384, pattern }));
-const timeout = Type.Optional(Type.Integer({ description: 'Longest call, in milliseconds; 30000 unless given', minimum: 100, maximum: 600_000 }));
-const line = (description: string) => Type.String({ description, minLength: 1, maxLength: 1000, pattern: '^[^\\u0000-\\u001f\\u007f]*$' });
+const secret = (description: string, pattern = '^[\\x20-\\x7e]+$') =>
+  Type.Optional(
+    Type.String({
+      description: `${description}; kept sealed, shown as ********`,
+      minLength: 1,
+      maxLength: 16_384,
+      pattern,
+    }),
+  );
+const timeout = Type.Optional(
+  Type.Integer({ description: 'Longest call, in milliseconds; 30000 unless given', minimum: 100, maximum: 600_000 }),
+);
+const line = (description: string) =>
+  Type.String({ description, minLength: 1, maxLength: 1000, pattern: '^[^\\u0000-\\u001f\\u007f]*$' });
 const lines = (description: string) => Type.Optional(Type.Array(line('One line'), { description, maxItems: 20 }));
-const fingerprint = Type.String({ description: 'SHA256:... as ssh-keygen -l prints it', pattern: '^SHA256:[A-Za-z0-9+/]{43}=?$' });
+const fingerprint = Type.String({
+  description: 'SHA256:... as ssh-keygen -l prints it',
+  pattern: '^SHA256:[A-Za-z0-9+/]{43}=?$',
+});
 
-const labProperties = Type.Object({}, { additionalProperties: false, title: 'LabAdapterProperties', description: 'Of simulated devices: none' });
+const labProperties = Type.Object(
+  {},
+  { additionalProperties: false, title: 'LabAdapterProperties', description: 'Of simulated devices: none' },
+);
 
-const httpPropertiesSchema = Type.Object({
-  baseUrl: Type.String({ description: 'URL of the controller, without query and credentials', maxLength: 2048, pattern: '^https?://[^\\s/?#@]+(/[^\\s?#]*)?$' }),
-  auth: secret('Whole Authorization header'),
-  token: secret('Bearer token'),
-  username: Type.Optional(line('Username of HTTP Basic')),
-  password: secret('Password of HTTP Basic', '^[^\\u0000-\\u001f\\u007f]+$'),
-  timeout,
-}, { additionalProperties: false, title: 'HttpAdapterProperties', description: 'Of a southbound controller' });
+const httpPropertiesSchema = Type.Object(
+  {
+    baseUrl: Type.String({
+      description: 'URL of the controller, without query and credentials',
+      maxLength: 2048,
+      pattern: '^https?://[^\\s/?#@]+(/[^\\s?#]*)?$',
+    }),
+    auth: secret('Whole Authorization header'),
+    token: secret('Bearer token'),
+    username: Type.Optional(line('Username of HTTP Basic')),
+    password: secret('Password of HTTP Basic', '^[^\\u0000-\\u001f\\u007f]+$'),
+    timeout,
+  },
+  { additionalProperties: false, title: 'HttpAdapterProperties', description: 'Of a southbound controller' },
+);
 export type HttpProperties = Static<typeof httpPropertiesSchema>;
 
-const sshPropertiesSchema = Type.Object({
-  username: line('Account on the devices'),
-  password: secret('Its password', '^[^\\u0000-\\u001f\\u007f]+$'),
-  privateKey: secret('Its private key, instead of a password', '^[\\x20-\\x7e\\r\\n]+$'),
-  passphrase: secret('Of the private key', '^[^\\u0000-\\u001f\\u007f]+$'),
-  hostKey: Type.Union([fingerprint, Type.Record(Type.String(), fingerprint, { description: 'By name of the device' })], { description: 'Fingerprint of the host key: one for all devices, or one for each' }),
-  timeout,
-  prompt: Type.Optional(Type.String({ description: 'Characters that a prompt may end with; #>$% unless given', minLength: 1, maxLength: 10, pattern: '^[\\x21-\\x7e]+$' })),
-  setup: lines('Commands at the begin of a session; "terminal length 0" unless given'),
-  enter: lines('Commands before a configuration; "configure terminal" unless given'),
-  leave: lines('Commands after a configuration; "end" unless given. Add one that saves, if it shall survive a restart of the device'),
-  show: Type.Optional(line('Command that prints the running configuration; "show running-config" unless given')),
-}, { additionalProperties: false, title: 'SshAdapterProperties', description: 'Of CLI sessions over SSH' });
+const sshPropertiesSchema = Type.Object(
+  {
+    username: line('Account on the devices'),
+    password: secret('Its password', '^[^\\u0000-\\u001f\\u007f]+$'),
+    privateKey: secret('Its private key, instead of a password', '^[\\x20-\\x7e\\r\\n]+$'),
+    passphrase: secret('Of the private key', '^[^\\u0000-\\u001f\\u007f]+$'),
+    hostKey: Type.Union(
+      [fingerprint, Type.Record(Type.String(), fingerprint, { description: 'By name of the device' })],
+      { description: 'Fingerprint of the host key: one for all devices, or one for each' },
+    ),
+    timeout,
+    prompt: Type.Optional(
+      Type.String({
+        description: 'Characters that a prompt may end with; #>$% unless given',
+        minLength: 1,
+        maxLength: 10,
+        pattern: '^[\\x21-\\x7e]+$',
+      }),
+    ),
+    setup: lines('Commands at the begin of a session; "terminal length 0" unless given'),
+    enter: lines('Commands before a configuration; "configure terminal" unless given'),
+    leave: lines(
+      'Commands after a configuration; "end" unless given. Add one that saves, if it shall survive a restart of the device',
+    ),
+    show: Type.Optional(line('Command that prints the running configuration; "show running-config" unless given')),
+  },
+  { additionalProperties: false, title: 'SshAdapterProperties', description: 'Of CLI sessions over SSH' },
+);
 export type SshProperties = Static<typeof sshPropertiesSchema>;
 
 const propertiesOf = { lab: labProperties, http: httpPropertiesSchema, ssh: sshPropertiesSchema };
 export type AdapterType = keyof typeof propertiesOf;
 
-export const deviceSchema = Type.Object({
-  name: name('Name, unique within the adapter'),
-  host: Type.Optional(Type.String({ description: 'Host name or address; the name unless given', minLength: 1, maxLength: 255, pattern: '^[A-Za-z0-9._:%-]+$' })),
-  port: Type.Optional(Type.Integer({ description: 'Port', minimum: 1, maximum: 65_535 })),
-  ostype: Type.Optional(name('Operating system')),
-}, { additionalProperties: false, title: 'Device', description: 'Device as its adapter lists it' });
+export const deviceSchema = Type.Object(
+  {
+    name: name('Name, unique within the adapter'),
+    host: Type.Optional(
+      Type.String({
+        description: 'Host name or address; the name unless given',
+        minLength: 1,
+        maxLength: 255,
+        pattern: '^[A-Za-z0-9._:%-]+$',
+      }),
+    ),
+    port: Type.Optional(Type.Integer({ description: 'Port', minimum: 1, maximum: 65_535 })),
+    ostype: Type.Optional(name('Operating system')),
+  },
+  { additionalProperties: false, title: 'Device', description: 'Device as its adapter lists it' },
+);
 
 const members = {
-  type: Type.Enum(['lab', 'http', 'ssh'], { description: 'lab: simulated devices; http: a controller; ssh: CLI sessions' }),
-  properties: Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}, { additionalProperties: true, description: 'As the type needs them' })),
+  type: Type.Enum(['lab', 'http', 'ssh'], {
+    description: 'lab: simulated devices; http: a controller; ssh: CLI sessions',
+  }),
+  properties: Type.Unsafe<Readonly<Record<string, unknown>>>(
+    Type.Object({}, { additionalProperties: true, description: 'As the type needs them' }),
+  ),
   devices: Type.Array(deviceSchema, { description: 'Devices that it knows', maxItems: 10_000 }),
 };
 
@@ -60,16 +113,30 @@ const typed = <S extends TSchema>(schema: S): S => ({
   })),
 });
 
-const changeable = { type: members.type, ...Type.Partial(Type.Object({ properties: members.properties, devices: members.devices })).properties };
+const changeable = {
+  type: members.type,
+  ...Type.Partial(Type.Object({ properties: members.properties, devices: members.devices })).properties,
+};
 
-export const newAdapterSchema = typed(Type.Object(
-  { name: name('Name, unique among adapters'), ...changeable },
-  { additionalProperties: false, title: 'NewAdapter', description: 'New adapter' },
-));
-export const adapterReplacementSchema = typed(Type.Object(
-  { name: Type.Optional(name('That of the path, if given')), ...changeable },
-  { additionalProperties: false, title: 'AdapterReplacement', description: 'What an adapter becomes; ******** keeps a secret' },
-));
+export const newAdapterSchema = typed(
+  Type.Object(
+    { name: name('Name, unique among adapters'), ...changeable },
+    { additionalProperties: false, title: 'NewAdapter', description: 'New adapter' },
+  ),
+);
+export const adapterReplacementSchema = typed(
+  Type.Object(
+    { name: Type.Optional(name('That of the path, if given')), ...changeable },
+    {
+      additionalProperties: false,
+      title: 'AdapterReplacement',
+      description: 'What an adapter becomes; ******** keeps a secret',
+    },
+  ),
+);
 
 /** An adapter as answers show it. */
-export const adapterSchema = Type.Object({ name: name('Name'), ...members, ...authored }, { title: 'Adapter', description: 'Way to some devices; secrets are shown as ********' });
+export const adapterSchema = Type.Object(
+  { name: name('Name'), ...members, ...authored },
+  { title: 'Adapter', description: 'Way to some devices; secrets are shown as ********' },
+);

@@ -9,7 +9,11 @@ import type { Sealed } from '../engine/sealed.ts';
 type Properties = Readonly<Record<string, unknown>>;
 
 /** `properties` with secrets sealed. */
-export type AdapterContent = { readonly type: AdapterType; readonly properties: Properties; readonly devices: readonly Static<typeof deviceSchema>[] };
+export type AdapterContent = {
+  readonly type: AdapterType;
+  readonly properties: Properties;
+  readonly devices: readonly Static<typeof deviceSchema>[];
+};
 
 export type AdapterEvent =
   | Event<'adapterCreated', { readonly name: string } & AdapterContent>
@@ -19,7 +23,10 @@ export type AdapterEvent =
 /** `known`: whether it has ever been there. */
 export type AdapterState = { readonly known: boolean; readonly content?: AdapterContent };
 
-const now = (_: unknown, { type, properties, devices }: AdapterContent): AdapterState => ({ known: true, content: { type, properties, devices } });
+const now = (_: unknown, { type, properties, devices }: AdapterContent): AdapterState => ({
+  known: true,
+  content: { type, properties, devices },
+});
 
 /** An adapter's id is its name. */
 export const adapter = aggregate<AdapterState, AdapterEvent>({
@@ -36,8 +43,13 @@ type Input = Static<typeof newAdapterSchema> | Static<typeof adapterReplacementS
  * The properties with their secrets sealed. The mask keeps a secret only as long as it goes where it went before: else
  * whoever may change an adapter could have its secrets sent to a place of their own.
  */
-export const sealProperties = ({ content }: AdapterState, { type, properties = {} }: Input, seal: (secret: string) => Sealed): Properties => {
-  const before = content?.type === type && same(destination(content.properties), destination(properties)) ? content.properties : {};
+export const sealProperties = (
+  { content }: AdapterState,
+  { type, properties = {} }: Input,
+  seal: (secret: string) => Sealed,
+): Properties => {
+  const before =
+    content?.type === type && same(destination(content.properties), destination(properties)) ? content.properties : {};
   const { hostKey, ...others } = properties;
   const sealed = sealSecrets(others, before, seal, '/properties', (name) => secrets.has(name)) as Properties;
   return hostKey === undefined ? sealed : { ...sealed, hostKey };
@@ -52,7 +64,8 @@ export type AdapterRefs = { readonly properties: Properties };
 const checked = ({ type, devices = [] }: Input, { properties }: AdapterRefs): AdapterContent => {
   const names = new Set<string>();
   devices.forEach(({ name }, i) => {
-    if (names.size === names.add(name).size) throw new Refusal('invalid', `The device ${JSON.stringify(name)} is there twice`, { path: `/devices/${i}/name` });
+    if (names.size === names.add(name).size)
+      throw new Refusal('invalid', `The device ${JSON.stringify(name)} is there twice`, { path: `/devices/${i}/name` });
   });
   const fault = faultOf(type, properties, names);
   if (fault) throw new Refusal('invalid', fault[1], { path: `/properties/${fault[0]}` });
@@ -60,25 +73,42 @@ const checked = ({ type, devices = [] }: Input, { properties }: AdapterRefs): Ad
 };
 
 /** Which property is wrong beside the others, and why. */
-const faultOf = (type: AdapterType, p: Properties, devices: ReadonlySet<string>): readonly [string, string] | undefined => {
+const faultOf = (
+  type: AdapterType,
+  p: Properties,
+  devices: ReadonlySet<string>,
+): readonly [string, string] | undefined => {
   if (type === 'http') {
-    if ([p.auth, p.token, p.username].filter((way) => way !== undefined).length > 1) return ['auth', 'Only one of auth, token and username says who calls'];
-    if ((p.username === undefined) !== (p.password === undefined)) return [p.username === undefined ? 'username' : 'password', 'username and password go together'];
+    if ([p.auth, p.token, p.username].filter((way) => way !== undefined).length > 1)
+      return ['auth', 'Only one of auth, token and username says who calls'];
+    if ((p.username === undefined) !== (p.password === undefined))
+      return [p.username === undefined ? 'username' : 'password', 'username and password go together'];
   }
   if (type === 'ssh') {
-    if ((p.password === undefined) === (p.privateKey === undefined)) return ['password', 'Either password or privateKey is needed'];
-    if (p.passphrase !== undefined && p.privateKey === undefined) return ['passphrase', 'A passphrase belongs to a privateKey'];
-    const without = typeof p.hostKey === 'object' && [...devices].find((name) => !Object.hasOwn(p.hostKey as object, name));
+    if ((p.password === undefined) === (p.privateKey === undefined))
+      return ['password', 'Either password or privateKey is needed'];
+    if (p.passphrase !== undefined && p.privateKey === undefined)
+      return ['passphrase', 'A passphrase belongs to a privateKey'];
+    const without =
+      typeof p.hostKey === 'object' && [...devices].find((name) => !Object.hasOwn(p.hostKey as object, name));
     if (without) return ['hostKey', `There is no host key for the device ${JSON.stringify(without)}`];
   }
   return undefined;
 };
 
-export const create = (_: AdapterState, input: Static<typeof newAdapterSchema>, { refs }: Context<AdapterRefs>): readonly AdapterEvent[] =>
-  [{ type: 'adapterCreated', data: { name: input.name, ...checked(input, refs) } }];
+export const create = (
+  _: AdapterState,
+  input: Static<typeof newAdapterSchema>,
+  { refs }: Context<AdapterRefs>,
+): readonly AdapterEvent[] => [{ type: 'adapterCreated', data: { name: input.name, ...checked(input, refs) } }];
 
-export const replace = ({ content }: AdapterState, input: Static<typeof adapterReplacementSchema>, { id, refs }: Context<AdapterRefs>): readonly AdapterEvent[] => {
-  if (input.name !== undefined && input.name !== id) throw new Refusal('invalid', 'An adapter keeps its name: it must be that of the path', { path: '/name' });
+export const replace = (
+  { content }: AdapterState,
+  input: Static<typeof adapterReplacementSchema>,
+  { id, refs }: Context<AdapterRefs>,
+): readonly AdapterEvent[] => {
+  if (input.name !== undefined && input.name !== id)
+    throw new Refusal('invalid', 'An adapter keeps its name: it must be that of the path', { path: '/name' });
   const wanted = checked(input, refs);
   return same(content, wanted) ? [] : [{ type: 'adapterReplaced', data: wanted }];
 };
@@ -95,4 +125,4 @@ const labDevices: AdapterContent['devices'] = [
 
 /** The lab of the first start; one that has been deleted stays away. */
 export const provideLab = ({ known }: AdapterState): readonly AdapterEvent[] =>
-  (known ? [] : [{ type: 'adapterCreated', data: { name: labName, type: 'lab', properties: {}, devices: labDevices } }]);
+  known ? [] : [{ type: 'adapterCreated', data: { name: labName, type: 'lab', properties: {}, devices: labDevices } }];

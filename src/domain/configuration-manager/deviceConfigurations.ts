@@ -14,7 +14,10 @@ export type DeviceConfigurationEvent =
   | Event<'deviceConfigurationApplied', About & Outcome>
   | Event<'deviceConfigurationFailed', About & Outcome>;
 
-export type DeviceConfigurationState = { readonly about?: About; readonly outcome?: Outcome & { readonly applied: boolean } };
+export type DeviceConfigurationState = {
+  readonly about?: About;
+  readonly outcome?: Outcome & { readonly applied: boolean };
+};
 
 /** One attempt to apply a configuration to a device (behaviour.md, operation 20). */
 export const deviceConfiguration = aggregate<DeviceConfigurationState, DeviceConfigurationEvent>({
@@ -23,21 +26,42 @@ export const deviceConfiguration = aggregate<DeviceConfigurationState, DeviceCon
   initial: {},
   evolve: {
     deviceConfigurationAttempted: (_, about) => ({ about }),
-    deviceConfigurationApplied: (state, { status, answer }) => ({ ...state, outcome: { applied: true, status, answer } }),
-    deviceConfigurationFailed: (state, { status, answer, reason }) => ({ ...state, outcome: { applied: false, status, answer, ...(reason !== undefined && { reason }) } }),
+    deviceConfigurationApplied: (state, { status, answer }) => ({
+      ...state,
+      outcome: { applied: true, status, answer },
+    }),
+    deviceConfigurationFailed: (state, { status, answer, reason }) => ({
+      ...state,
+      outcome: { applied: false, status, answer, ...(reason !== undefined && { reason }) },
+    }),
   },
   exists: ({ about }) => about !== undefined,
 });
 
-export const attemptSchema = Type.Object({ adapter: Type.String(), device: Type.String(), digest: Type.String(), lines: Type.Integer() });
+export const attemptSchema = Type.Object({
+  adapter: Type.String(),
+  device: Type.String(),
+  digest: Type.String(),
+  lines: Type.Integer(),
+});
 
 /** What came of a call: an answer, or the reason why there is none. */
-export const outcomeSchema = Type.Object({ status: Type.Union([Type.Integer(), Type.Null()]), text: Type.Union([Type.String(), Type.Null()]), reason: Type.Optional(Type.String()) });
+export const outcomeSchema = Type.Object({
+  status: Type.Union([Type.Integer(), Type.Null()]),
+  text: Type.Union([Type.String(), Type.Null()]),
+  reason: Type.Optional(Type.String()),
+});
 
-export const attempt = (_: unknown, about: About): readonly DeviceConfigurationEvent[] => [{ type: 'deviceConfigurationAttempted', data: about }];
+export const attempt = (_: unknown, about: About): readonly DeviceConfigurationEvent[] => [
+  { type: 'deviceConfigurationAttempted', data: about },
+];
 
 /** `answer`: the answer's text, sealed. The first outcome counts. */
-export const conclude = ({ about, outcome }: DeviceConfigurationState, { status, reason }: { readonly status: number | null; readonly reason?: string }, { refs }: Context<{ readonly answer: Sealed | null }>): readonly DeviceConfigurationEvent[] => {
+export const conclude = (
+  { about, outcome }: DeviceConfigurationState,
+  { status, reason }: { readonly status: number | null; readonly reason?: string },
+  { refs }: Context<{ readonly answer: Sealed | null }>,
+): readonly DeviceConfigurationEvent[] => {
   if (!about || outcome) return [];
   const data = { ...about, status, answer: refs.answer, ...(reason !== undefined && { reason }) };
   const applied = status !== null && status >= 200 && status < 300;

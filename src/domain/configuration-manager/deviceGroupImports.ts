@@ -5,7 +5,9 @@ import { contentOf, type DeviceGroupContent, deviceGroupItemSchema, deviceGroupN
 import { Refusal } from '../engine/refusal.ts';
 
 export const deviceGroupImportSchema = Type.Object(
-  { groups: Type.Array(deviceGroupItemSchema, { description: 'Device groups to take in: all or none', maxItems: 1000 }) },
+  {
+    groups: Type.Array(deviceGroupItemSchema, { description: 'Device groups to take in: all or none', maxItems: 1000 }),
+  },
   { additionalProperties: false, title: 'DeviceGroupImport', description: 'Device groups to take in' },
 );
 
@@ -20,27 +22,57 @@ export const deviceGroupImport = aggregate<Imported, DeviceGroupImportEvent>({
   initial: { groups: [] },
   evolve: { deviceGroupsImported: (_, imported) => imported },
   exists: ({ groups }) => groups.length > 0,
-  promises: ({ groups }) => groups.map(({ _id, name }) => ({ owner: `deviceGroup-${_id}`, name: deviceGroupName(name) })),
+  promises: ({ groups }) =>
+    groups.map(({ _id, name }) => ({ owner: `deviceGroup-${_id}`, name: deviceGroupName(name) })),
 });
 
 /** The groups that have names of the request, by name. */
 export type DeviceGroupImportRefs = { readonly existing: ReadonlyMap<string, DeviceGroupContent> };
 
 /** Operation 17: a group that exists with the same content is no change, with other content a conflict. */
-export const decideImport = (_: unknown, { groups }: Static<typeof deviceGroupImportSchema>, { newId, refs }: Context<DeviceGroupImportRefs>): readonly DeviceGroupImportEvent[] => {
+export const decideImport = (
+  _: unknown,
+  { groups }: Static<typeof deviceGroupImportSchema>,
+  { newId, refs }: Context<DeviceGroupImportRefs>,
+): readonly DeviceGroupImportEvent[] => {
   const seen = new Set<string>();
-  const repeated = groups.flatMap(({ name }, i) => (seen.size === seen.add(name).size ? [{ message: `${JSON.stringify(name)} is named twice`, path: `/groups/${i}/name` }] : []));
-  if (repeated.length > 0) throw new Refusal('invalid', 'Names must be unique within the request', { faults: repeated });
+  const repeated = groups.flatMap(({ name }, i) =>
+    seen.size === seen.add(name).size
+      ? [{ message: `${JSON.stringify(name)} is named twice`, path: `/groups/${i}/name` }]
+      : [],
+  );
+  if (repeated.length > 0)
+    throw new Refusal('invalid', 'Names must be unique within the request', { faults: repeated });
 
   const wanted = groups.map(contentOf);
   const others = wanted.flatMap((group, i) => {
     const there = refs.existing.get(group.name);
-    return there && !alike(there, group) ? [{ message: `The device group ${JSON.stringify(group.name)} exists with other content`, path: `/groups/${i}`, name: group.name }] : [];
+    return there && !alike(there, group)
+      ? [
+          {
+            message: `The device group ${JSON.stringify(group.name)} exists with other content`,
+            path: `/groups/${i}`,
+            name: group.name,
+          },
+        ]
+      : [];
   });
-  if (others.length > 0) throw new Refusal('conflict', `Device groups exist with other content: ${others.map(({ name }) => name).join(', ')}`, { faults: others });
+  if (others.length > 0)
+    throw new Refusal(
+      'conflict',
+      `Device groups exist with other content: ${others.map(({ name }) => name).join(', ')}`,
+      { faults: others },
+    );
 
   const news = wanted.filter(({ name }) => !refs.existing.has(name));
-  return news.length > 0 ? [{ type: 'deviceGroupsImported', data: { groups: news.map((group) => ({ _id: newId(`device group ${group.name}`), ...group })) } }] : [];
+  return news.length > 0
+    ? [
+        {
+          type: 'deviceGroupsImported',
+          data: { groups: news.map((group) => ({ _id: newId(`device group ${group.name}`), ...group })) },
+        },
+      ]
+    : [];
 };
 
 /** The order of devices says nothing. */

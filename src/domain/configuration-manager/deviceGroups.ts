@@ -7,20 +7,33 @@ import { name } from '../engine/schemas.ts';
 const members = {
   name: name('Name, unique among device groups'),
   description: Type.String({ description: 'What it is for' }),
-  devices: Type.Array(name('Name of a device'), { description: 'Devices in it; not checked, and each counts once', maxItems: 10_000 }),
+  devices: Type.Array(name('Name of a device'), {
+    description: 'Devices in it; not checked, and each counts once',
+    maxItems: 10_000,
+  }),
 };
 
 /** api.md, Device group (import item). */
 export const deviceGroupItemSchema = Type.Object(
-  { name: members.name, ...Type.Partial(Type.Object({ description: members.description, devices: members.devices })).properties },
+  {
+    name: members.name,
+    ...Type.Partial(Type.Object({ description: members.description, devices: members.devices })).properties,
+  },
   { additionalProperties: false, title: 'DeviceGroupItem', description: 'Device group to take in' },
 );
 export type DeviceGroupItem = Static<typeof deviceGroupItemSchema>;
 
 /** A device group as answers show it. */
-export const deviceGroupSchema = Type.Object({ _id: objectId('Id'), ...members, ...authored }, { title: 'DeviceGroup', description: 'Device group' });
+export const deviceGroupSchema = Type.Object(
+  { _id: objectId('Id'), ...members, ...authored },
+  { title: 'DeviceGroup', description: 'Device group' },
+);
 
-export type DeviceGroupContent = { readonly name: string; readonly description: string; readonly devices: readonly string[] };
+export type DeviceGroupContent = {
+  readonly name: string;
+  readonly description: string;
+  readonly devices: readonly string[];
+};
 
 export type DeviceGroupEvent =
   | Event<'deviceGroupCreated', DeviceGroupContent>
@@ -43,12 +56,22 @@ export const deviceGroup = aggregate<State, DeviceGroupEvent>({
 export const deviceGroupName = (name: string) => ({ kind: 'deviceGroup', name });
 
 /** What a request means: a device named twice counts once. */
-export const contentOf = ({ name, description = '', devices = [] }: DeviceGroupItem): DeviceGroupContent => ({ name, description, devices: [...new Set(devices)] });
+export const contentOf = ({ name, description = '', devices = [] }: DeviceGroupItem): DeviceGroupContent => ({
+  name,
+  description,
+  devices: [...new Set(devices)],
+});
 
-export const create = (_: State, item: DeviceGroupItem): readonly DeviceGroupEvent[] => [{ type: 'deviceGroupCreated', data: contentOf(item) }];
+export const create = (_: State, item: DeviceGroupItem): readonly DeviceGroupEvent[] => [
+  { type: 'deviceGroupCreated', data: contentOf(item) },
+];
 
 /** `referrers`: plans that name the group. */
-export const remove = (_: State, __: unknown, { refs }: Context<{ readonly referrers: readonly Referrer[] }>): readonly DeviceGroupEvent[] => {
+export const remove = (
+  _: State,
+  __: unknown,
+  { refs }: Context<{ readonly referrers: readonly Referrer[] }>,
+): readonly DeviceGroupEvent[] => {
   refuseReferred(refs.referrers, 'deleted');
   return [{ type: 'deviceGroupDeleted', data: {} }];
 };

@@ -23,10 +23,16 @@ export const planDeletion = aggregate<{ readonly decided: boolean }, PlanDeletio
 /** Plans of the request that are not there (for the actor), and those that the actor may not change. */
 export type PlanDeletionRefs = { readonly missing: readonly string[]; readonly closed: readonly string[] };
 
-export const decideDeletion = (_: unknown, { planIds }: { readonly planIds: readonly string[] }, { refs }: Context<PlanDeletionRefs>): readonly PlanDeletionEvent[] => {
+export const decideDeletion = (
+  _: unknown,
+  { planIds }: { readonly planIds: readonly string[] },
+  { refs }: Context<PlanDeletionRefs>,
+): readonly PlanDeletionEvent[] => {
   const { missing, closed } = refs;
   refuseUnknownIds(missing, 'compliance plan', '/planIds');
   if (closed.length > 0)
-    throw new Refusal('forbidden', `Only members of their write groups may delete these plans: ${closed.join(', ')}`, { faults: closed.map((id) => ({ message: 'You may not delete it', path: '/planIds', id })) });
+    throw new Refusal('forbidden', `Only members of their write groups may delete these plans: ${closed.join(', ')}`, {
+      faults: closed.map((id) => ({ message: 'You may not delete it', path: '/planIds', id })),
+    });
   return planIds.length > 0 ? [{ type: 'plansDeleted', data: { planIds: [...new Set(planIds)] } }] : [];
 };

@@ -6,15 +6,18 @@ import { name } from '../engine/schemas.ts';
 const texts = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
 
 /** api.md, Compliance plan: a node; tree, version and nodeId together tell it from others. */
-export const planNodeSchema = Type.Object({
-  treeId: name('Id of the golden configuration tree'),
-  version: name('Version of the tree'),
-  nodeId: name('configId of the node of the tree'),
-  variables: Type.Optional(Type.Object({}, { additionalProperties: true, description: 'Variables by name' })),
-  devices: texts('Devices to check'),
-  deviceGroups: texts('Groups of devices to check'),
-  tasks: texts('Tasks'),
-}, { additionalProperties: false, title: 'PlanNode', description: 'Node of a compliance plan' });
+export const planNodeSchema = Type.Object(
+  {
+    treeId: name('Id of the golden configuration tree'),
+    version: name('Version of the tree'),
+    nodeId: name('configId of the node of the tree'),
+    variables: Type.Optional(Type.Object({}, { additionalProperties: true, description: 'Variables by name' })),
+    devices: texts('Devices to check'),
+    deviceGroups: texts('Groups of devices to check'),
+    tasks: texts('Tasks'),
+  },
+  { additionalProperties: false, title: 'PlanNode', description: 'Node of a compliance plan' },
+);
 export type PlanNode = Static<typeof planNodeSchema>;
 
 const status = Type.Enum(['draft', 'active'], { description: 'Whether the plan is in force' });
@@ -22,7 +25,9 @@ export type PlanStatus = Static<typeof status>;
 
 const members = {
   description: Type.String({ description: 'What it is for' }),
-  nodes: Type.Array(planNodeSchema, { description: 'Nodes to add; one with the same tree, version and nodeId replaces the earlier one' }),
+  nodes: Type.Array(planNodeSchema, {
+    description: 'Nodes to add; one with the same tree, version and nodeId replaces the earlier one',
+  }),
   gbac: gbacInput,
 };
 
@@ -39,6 +44,14 @@ export const planOptionsSchema = Type.Partial(
 
 /** A plan as answers show it; authors are ids of accounts. */
 export const planSchema = Type.Object(
-  { _id: objectId('Id'), name: name('Name'), description: members.description, status, nodes: Type.Array(planNodeSchema, { description: 'Nodes' }), gbac: gbacSchema, ...authored },
+  {
+    _id: objectId('Id'),
+    name: name('Name'),
+    description: members.description,
+    status,
+    nodes: Type.Array(planNodeSchema, { description: 'Nodes' }),
+    gbac: gbacSchema,
+    ...authored,
+  },
   { title: 'Plan', description: 'Compliance plan' },
 );

@@ -7,7 +7,13 @@ import { Refusal } from '../engine/refusal.ts';
 import { maskNamed, type Seal, sealSecrets } from '../engine/secretFields.ts';
 import { findNode, type TreeState } from './trees.ts';
 
-export type PlanContent = { readonly name: string; readonly description: string; readonly status: PlanStatus; readonly nodes: readonly PlanNode[]; readonly gbac: Gbac };
+export type PlanContent = {
+  readonly name: string;
+  readonly description: string;
+  readonly status: PlanStatus;
+  readonly nodes: readonly PlanNode[];
+  readonly gbac: Gbac;
+};
 
 export type PlanEvent =
   | Event<'planCreated', PlanContent>
@@ -21,7 +27,10 @@ export type PlanEvent =
 
 export type PlanState = { readonly exists: boolean; readonly content: PlanContent };
 
-const set = (state: PlanState, part: Partial<PlanContent>): PlanState => ({ ...state, content: { ...state.content, ...part } });
+const set = (state: PlanState, part: Partial<PlanContent>): PlanState => ({
+  ...state,
+  content: { ...state.content, ...part },
+});
 
 export const plan = aggregate<PlanState, PlanEvent>({
   area: 'configuration-manager',
@@ -41,26 +50,41 @@ export const plan = aggregate<PlanState, PlanEvent>({
   gbac: ({ content }) => content.gbac,
 });
 
-const alike = (a: PlanNode, b: PlanNode): boolean => a.treeId === b.treeId && a.version === b.version && a.nodeId === b.nodeId;
+const alike = (a: PlanNode, b: PlanNode): boolean =>
+  a.treeId === b.treeId && a.version === b.version && a.nodeId === b.nodeId;
 
 /** The nodes with further ones, each in the place of the one that it replaces, else at the end. */
 export const withNodes = (nodes: readonly PlanNode[], added: readonly PlanNode[]): readonly PlanNode[] =>
-  added.reduce((all, node) => (all.some((old) => alike(old, node)) ? all.map((old) => (alike(old, node) ? node : old)) : [...all, node]), nodes);
+  added.reduce(
+    (all, node) =>
+      all.some((old) => alike(old, node)) ? all.map((old) => (alike(old, node) ? node : old)) : [...all, node],
+    nodes,
+  );
 
-/** What a request says with the secrets among the variables of its nodes sealed; the mask keeps that of the node which each replaces. `path` points to the nodes. */
-export const sealNodes = <T extends { readonly nodes?: readonly PlanNode[] }>(path: string) => (given: T, { content }: PlanState, seal: Seal): T => {
-  if (!given.nodes) return given;
-  const nodes = given.nodes.map((node, i): PlanNode => {
-    if (!node.variables) return node;
-    const before = content.nodes.find((old) => alike(old, node))?.variables;
-    return { ...node, variables: sealSecrets(node.variables, before, seal, `${path}/${i}/variables`) as typeof node.variables };
-  });
-  return { ...given, nodes };
-};
+/**
+ * What a request says with the secrets among the variables of its nodes sealed; the mask keeps that of the node which
+ * each replaces. `path` points to the nodes.
+ */
+export const sealNodes =
+  <T extends { readonly nodes?: readonly PlanNode[] }>(path: string) =>
+  (given: T, { content }: PlanState, seal: Seal): T => {
+    if (!given.nodes) return given;
+    const nodes = given.nodes.map((node, i): PlanNode => {
+      if (!node.variables) return node;
+      const before = content.nodes.find((old) => alike(old, node))?.variables;
+      return {
+        ...node,
+        variables: sealSecrets(node.variables, before, seal, `${path}/${i}/variables`) as typeof node.variables,
+      };
+    });
+    return { ...given, nodes };
+  };
 
 /** A plan as answers show it: secrets among the variables of nodes masked, also those of before they were sealed. */
-export const maskPlan = <P extends Pick<PlanContent, 'nodes'>>(plan: P): P =>
-  ({ ...plan, nodes: plan.nodes.map((node) => (node.variables ? { ...node, variables: maskNamed(node.variables) } : node)) });
+export const maskPlan = <P extends Pick<PlanContent, 'nodes'>>(plan: P): P => ({
+  ...plan,
+  nodes: plan.nodes.map((node) => (node.variables ? { ...node, variables: maskNamed(node.variables) } : node)),
+});
 
 export type PlanRefs = {
   /** Names of groups in the request that nobody has. */
@@ -73,29 +97,48 @@ export type PlanRefs = {
 const checkNodes = (nodes: readonly PlanNode[], { trees }: PlanRefs, path: string): void => {
   const faults = nodes.flatMap(({ treeId, version, nodeId }, i) => {
     const tree = trees[treeId];
-    if (!tree?.exists) return [{ message: `No tree has the id ${JSON.stringify(treeId)}`, path: `${path}/${i}/treeId` }];
+    if (!tree?.exists)
+      return [{ message: `No tree has the id ${JSON.stringify(treeId)}`, path: `${path}/${i}/treeId` }];
     const found = tree.versions.find(({ name }) => name === version);
-    if (!found) return [{ message: `Tree ${treeId} has no version ${JSON.stringify(version)}`, path: `${path}/${i}/version` }];
-    if (!findNode(found.root, nodeId)) return [{ message: `Version ${JSON.stringify(version)} of tree ${treeId} has no node ${JSON.stringify(nodeId)}`, path: `${path}/${i}/nodeId` }];
+    if (!found)
+      return [{ message: `Tree ${treeId} has no version ${JSON.stringify(version)}`, path: `${path}/${i}/version` }];
+    if (!findNode(found.root, nodeId))
+      return [
+        {
+          message: `Version ${JSON.stringify(version)} of tree ${treeId} has no node ${JSON.stringify(nodeId)}`,
+          path: `${path}/${i}/nodeId`,
+        },
+      ];
     return [];
   });
   if (faults.length > 0) throw new Refusal('not_found', faults.map(({ message }) => message).join('; '), { faults });
 };
 
-export const create = (_: PlanState, { name, description = '', nodes = [], gbac }: Static<typeof newPlanSchema>, { refs }: Context<PlanRefs>): readonly PlanEvent[] => {
+export const create = (
+  _: PlanState,
+  { name, description = '', nodes = [], gbac }: Static<typeof newPlanSchema>,
+  { refs }: Context<PlanRefs>,
+): readonly PlanEvent[] => {
   const lists = gbacOf(gbac, everybody, refs.unknownGroups);
   checkNodes(nodes, refs, '/nodes');
-  return [{ type: 'planCreated', data: { name, description, status: 'draft', nodes: withNodes([], nodes), gbac: lists } }];
+  return [
+    { type: 'planCreated', data: { name, description, status: 'draft', nodes: withNodes([], nodes), gbac: lists } },
+  ];
 };
 
 /** Operation 9: each part changes only when present, each as its own event. */
-export const update = ({ content }: PlanState, options: Static<typeof planOptionsSchema>, { refs }: Context<PlanRefs>): readonly PlanEvent[] => {
+export const update = (
+  { content }: PlanState,
+  options: Static<typeof planOptionsSchema>,
+  { refs }: Context<PlanRefs>,
+): readonly PlanEvent[] => {
   const { name = content.name, description = content.description, status = content.status, nodes = [] } = options;
   const gbac = gbacOf(options.gbac, content.gbac, refs.unknownGroups, '/options/gbac');
   checkNodes(nodes, refs, '/options/nodes');
   const after = withNodes(content.nodes, nodes);
   const news = after.filter((node) => !content.nodes.some((old) => same(old, node)));
-  if (status === 'active' && content.status === 'draft' && after.length === 0) throw new Refusal('conflict', 'A plan without nodes cannot be active', { path: '/options/status' });
+  if (status === 'active' && content.status === 'draft' && after.length === 0)
+    throw new Refusal('conflict', 'A plan without nodes cannot be active', { path: '/options/status' });
   const events: readonly (PlanEvent | false)[] = [
     name !== content.name && { type: 'planNamed', data: { name } },
     description !== content.description && { type: 'planDescribed', data: { description } },
@@ -107,4 +150,5 @@ export const update = ({ content }: PlanState, options: Static<typeof planOption
 };
 
 /** Goes by the decision to delete plans. */
-export const remove = ({ exists }: PlanState): readonly PlanEvent[] => (exists ? [{ type: 'planDeleted', data: {} }] : []);
+export const remove = ({ exists }: PlanState): readonly PlanEvent[] =>
+  exists ? [{ type: 'planDeleted', data: {} }] : [];

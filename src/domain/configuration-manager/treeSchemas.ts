@@ -4,53 +4,100 @@ import { name } from '../engine/schemas.ts';
 
 /** A node of a golden configuration tree. */
 export type TreeNode = { readonly name: string; readonly configId: string; readonly children: readonly TreeNode[] };
-export type TreeVersion = { readonly name: string; readonly root: TreeNode; readonly variables: Readonly<Record<string, unknown>> };
+export type TreeVersion = {
+  readonly name: string;
+  readonly root: TreeNode;
+  readonly variables: Readonly<Record<string, unknown>>;
+};
 
 const nodeSchema = {
   name: name('Name, unique among its siblings'),
   configId: objectId('Id of the node, the same in all versions that it was copied to'),
   children: Type.Array(Type.Any(), { description: 'Nodes below it, of the same form' }),
 };
-const variables = Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}, { additionalProperties: true, description: 'Variables by name' }));
+const variables = Type.Unsafe<Readonly<Record<string, unknown>>>(
+  Type.Object({}, { additionalProperties: true, description: 'Variables by name' }),
+);
 
 /** A node as answers show it. */
-export const treeNodeSchema = Type.Object(nodeSchema, { title: 'TreeNode', description: 'Node of a golden configuration tree' });
+export const treeNodeSchema = Type.Object(nodeSchema, {
+  title: 'TreeNode',
+  description: 'Node of a golden configuration tree',
+});
 
 /** A tree as answers show it. */
-export const treeSchema = Type.Object({
-  _id: objectId('Id'),
-  name: name('Name, unique among trees'),
-  deviceType: Type.Union([Type.String(), Type.Null()], { description: 'Type of the devices that it is for' }),
-  versions: Type.Array(Type.Object({
-    name: name('Name of the version'),
-    root: treeNodeSchema,
-    variables,
-  }, { title: 'TreeVersion', description: 'Version of a golden configuration tree' }), { description: 'Versions, the oldest first' }),
-}, { title: 'Tree', description: 'Golden configuration tree' });
+export const treeSchema = Type.Object(
+  {
+    _id: objectId('Id'),
+    name: name('Name, unique among trees'),
+    deviceType: Type.Union([Type.String(), Type.Null()], { description: 'Type of the devices that it is for' }),
+    versions: Type.Array(
+      Type.Object(
+        {
+          name: name('Name of the version'),
+          root: treeNodeSchema,
+          variables,
+        },
+        { title: 'TreeVersion', description: 'Version of a golden configuration tree' },
+      ),
+      { description: 'Versions, the oldest first' },
+    ),
+  },
+  { title: 'Tree', description: 'Golden configuration tree' },
+);
 export type Tree = Omit<Static<typeof treeSchema>, 'versions'> & { readonly versions: readonly TreeVersion[] };
 
 /** A whole tree as packages bring it, with its ids; nodes below the root are checked with it (trees.ts). */
-export const treeDocumentSchema = Type.Object({
-  _id: Type.Optional(objectId('Id')),
-  name: name('Name, unique among trees'),
-  deviceType: Type.Optional(Type.Union([name('Type of device'), Type.Null()], { description: 'Type of the devices that it is for' })),
-  versions: Type.Array(Type.Object({
-    name: name('Name, unique among the versions of the tree'),
-    root: Type.Unsafe<TreeNode>(Type.Object(nodeSchema, { additionalProperties: false, title: 'TreeNodeDocument', description: 'The node at the top' })),
-    variables: Type.Optional(variables),
-  }, { additionalProperties: false, title: 'TreeVersionDocument', description: 'Version of a golden configuration tree' }), { minItems: 1, description: 'Versions, the oldest first' }),
-}, { additionalProperties: false, title: 'TreeDocument', description: 'Golden configuration tree as it was read' });
+export const treeDocumentSchema = Type.Object(
+  {
+    _id: Type.Optional(objectId('Id')),
+    name: name('Name, unique among trees'),
+    deviceType: Type.Optional(
+      Type.Union([name('Type of device'), Type.Null()], { description: 'Type of the devices that it is for' }),
+    ),
+    versions: Type.Array(
+      Type.Object(
+        {
+          name: name('Name, unique among the versions of the tree'),
+          root: Type.Unsafe<TreeNode>(
+            Type.Object(nodeSchema, {
+              additionalProperties: false,
+              title: 'TreeNodeDocument',
+              description: 'The node at the top',
+            }),
+          ),
+          variables: Type.Optional(variables),
+        },
+        {
+          additionalProperties: false,
+          title: 'TreeVersionDocument',
+          description: 'Version of a golden configuration tree',
+        },
+      ),
+      { minItems: 1, description: 'Versions, the oldest first' },
+    ),
+  },
+  { additionalProperties: false, title: 'TreeDocument', description: 'Golden configuration tree as it was read' },
+);
 export type TreeDocument = Static<typeof treeDocumentSchema>;
 
 /** Any node of such a document. */
 export const nodeDocumentSchema = Type.Object(nodeSchema, { additionalProperties: false });
 
 export const newTreeSchema = Type.Object(
-  { name: name('Name, unique among trees'), deviceType: Type.Optional(Type.Union([name('Type of device'), Type.Null()], { description: 'Type of the devices that it is for' })) },
+  {
+    name: name('Name, unique among trees'),
+    deviceType: Type.Optional(
+      Type.Union([name('Type of device'), Type.Null()], { description: 'Type of the devices that it is for' }),
+    ),
+  },
   { additionalProperties: false, title: 'NewTree', description: 'New golden configuration tree' },
 );
 export const newVersionSchema = Type.Object(
-  { name: name('Name, unique among the versions of the tree'), base: Type.Optional(name('Version that it begins as a copy of; initial unless given')) },
+  {
+    name: name('Name, unique among the versions of the tree'),
+    base: Type.Optional(name('Version that it begins as a copy of; initial unless given')),
+  },
   { additionalProperties: false, title: 'NewTreeVersion', description: 'New version' },
 );
 export const newNodeSchema = Type.Object(

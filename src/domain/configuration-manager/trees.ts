@@ -5,21 +5,44 @@ import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { Refusal } from '../engine/refusal.ts';
 import { maskNamed, type Seal, sealImported, sealSecrets } from '../engine/secretFields.ts';
-import { type newNodeSchema, type newTreeSchema, type newVersionSchema, nodeDocumentSchema, type Tree, type TreeDocument, type TreeNode, type TreeVersion } from './treeSchemas.ts';
+import {
+  type newNodeSchema,
+  type newTreeSchema,
+  type newVersionSchema,
+  nodeDocumentSchema,
+  type Tree,
+  type TreeDocument,
+  type TreeNode,
+  type TreeVersion,
+} from './treeSchemas.ts';
 
 export type TreeEvent =
-  | Event<'treeCreated', { readonly name: string; readonly deviceType: string | null; readonly root: { readonly name: string; readonly configId: string } }>
+  | Event<
+      'treeCreated',
+      {
+        readonly name: string;
+        readonly deviceType: string | null;
+        readonly root: { readonly name: string; readonly configId: string };
+      }
+    >
   /** Begins with the nodes and variables that `base` has at this moment. */
   | Event<'treeVersionAdded', { readonly name: string; readonly base: string }>
   /** Comes last among the children of the node `parent`. */
-  | Event<'treeNodeAdded', { readonly version: string; readonly parent: string; readonly name: string; readonly configId: string }>
+  | Event<
+      'treeNodeAdded',
+      { readonly version: string; readonly parent: string; readonly name: string; readonly configId: string }
+    >
   | Event<'treeVariablesSet', { readonly version: string; readonly variables: Readonly<Record<string, unknown>> }>
   | Event<'treeVariablesDeleted', { readonly version: string; readonly names: readonly string[] }>
   /** Brought to what a document says. */
   | Event<'treeRestored', TreeContent>
   | Event<'treeDeleted', Record<string, never>>;
 
-export type TreeContent = { readonly name: string; readonly deviceType: string | null; readonly versions: readonly TreeVersion[] };
+export type TreeContent = {
+  readonly name: string;
+  readonly deviceType: string | null;
+  readonly versions: readonly TreeVersion[];
+};
 export type TreeState = { readonly exists: boolean } & TreeContent;
 
 const first = 'initial';
@@ -31,12 +54,28 @@ export const tree = aggregate<TreeState, TreeEvent>({
   category: 'tree',
   initial: { exists: false, name: '', deviceType: null, versions: [] },
   evolve: {
-    treeCreated: (_, { name, deviceType, root }) => ({ exists: true, name, deviceType, versions: [{ name: first, root: { ...root, children: [] }, variables: {} }] }),
-    treeVersionAdded: (state, { name, base }) => ({ ...state, versions: [...state.versions, { ...versionOf(state, base), name }] }),
-    treeNodeAdded: (state, { version, parent, name, configId }) => changed(state, version, (one) => ({ ...one, root: withChild(one.root, parent, { name, configId, children: [] }) })),
-    treeVariablesSet: (state, { version, variables }) => changed(state, version, (one) => ({ ...one, variables: { ...one.variables, ...variables } })),
-    treeVariablesDeleted: (state, { version, names }) => changed(state, version, (one) =>
-      ({ ...one, variables: Object.fromEntries(Object.entries(one.variables).filter(([name]) => !names.includes(name))) })),
+    treeCreated: (_, { name, deviceType, root }) => ({
+      exists: true,
+      name,
+      deviceType,
+      versions: [{ name: first, root: { ...root, children: [] }, variables: {} }],
+    }),
+    treeVersionAdded: (state, { name, base }) => ({
+      ...state,
+      versions: [...state.versions, { ...versionOf(state, base), name }],
+    }),
+    treeNodeAdded: (state, { version, parent, name, configId }) =>
+      changed(state, version, (one) => ({
+        ...one,
+        root: withChild(one.root, parent, { name, configId, children: [] }),
+      })),
+    treeVariablesSet: (state, { version, variables }) =>
+      changed(state, version, (one) => ({ ...one, variables: { ...one.variables, ...variables } })),
+    treeVariablesDeleted: (state, { version, names }) =>
+      changed(state, version, (one) => ({
+        ...one,
+        variables: Object.fromEntries(Object.entries(one.variables).filter(([name]) => !names.includes(name))),
+      })),
     treeRestored: (_, content) => ({ exists: true, ...content }),
     treeDeleted: (state) => ({ ...state, exists: false, versions: [] }),
   },
@@ -44,14 +83,22 @@ export const tree = aggregate<TreeState, TreeEvent>({
   names: ({ exists, name }) => (exists ? [{ kind: 'tree', name }] : []),
 });
 
-const changed = (state: TreeState, version: string, change: (version: TreeVersion) => TreeVersion): TreeState =>
-  ({ ...state, versions: state.versions.map((one) => (one.name === version ? change(one) : one)) });
+const changed = (state: TreeState, version: string, change: (version: TreeVersion) => TreeVersion): TreeState => ({
+  ...state,
+  versions: state.versions.map((one) => (one.name === version ? change(one) : one)),
+});
 
 const withChild = (node: TreeNode, parent: string, child: TreeNode): TreeNode =>
-  (node.configId === parent ? { ...node, children: [...node.children, child] } : { ...node, children: node.children.map((below) => withChild(below, parent, child)) });
+  node.configId === parent
+    ? { ...node, children: [...node.children, child] }
+    : { ...node, children: node.children.map((below) => withChild(below, parent, child)) };
 
 /** The node with the id and how deep it lies (the root: 1), if the tree of nodes has it. */
-export const findNode = (node: TreeNode, configId: string, depth = 1): { readonly node: TreeNode; readonly depth: number } | undefined => {
+export const findNode = (
+  node: TreeNode,
+  configId: string,
+  depth = 1,
+): { readonly node: TreeNode; readonly depth: number } | undefined => {
   if (node.configId === configId) return { node, depth };
   for (const child of node.children) {
     const found = findNode(child, configId, depth + 1);
@@ -66,36 +113,60 @@ const versionOf = ({ versions }: TreeState, name: string, path = 'version'): Tre
   return found;
 };
 
-export const create = (_: TreeState, { name, deviceType = null }: Static<typeof newTreeSchema>, { newId }: Context): readonly TreeEvent[] =>
-  [{ type: 'treeCreated', data: { name, deviceType, root: { name: 'base', configId: newId('root') } } }];
+export const create = (
+  _: TreeState,
+  { name, deviceType = null }: Static<typeof newTreeSchema>,
+  { newId }: Context,
+): readonly TreeEvent[] => [
+  { type: 'treeCreated', data: { name, deviceType, root: { name: 'base', configId: newId('root') } } },
+];
 
-export const addVersion = (state: TreeState, { name, base = first }: Static<typeof newVersionSchema>): readonly TreeEvent[] => {
+export const addVersion = (
+  state: TreeState,
+  { name, base = first }: Static<typeof newVersionSchema>,
+): readonly TreeEvent[] => {
   versionOf(state, base, '/base');
-  if (state.versions.some((version) => version.name === name)) throw new Refusal('conflict', `The tree has a version ${JSON.stringify(name)}`, { path: '/name' });
+  if (state.versions.some((version) => version.name === name))
+    throw new Refusal('conflict', `The tree has a version ${JSON.stringify(name)}`, { path: '/name' });
   return [{ type: 'treeVersionAdded', data: { name, base } }];
 };
 
 type NewNode = Static<typeof newNodeSchema> & { readonly version: string };
 
-export const addNode = (state: TreeState, { version, name, parent }: NewNode, { newId }: Context): readonly TreeEvent[] => {
+export const addNode = (
+  state: TreeState,
+  { version, name, parent }: NewNode,
+  { newId }: Context,
+): readonly TreeEvent[] => {
   const { root } = versionOf(state, version);
   const above = findNode(root, parent ?? root.configId);
   if (!above) throw new Refusal('not_found', 'No node of this version has this configId', { path: '/parent' });
-  if (above.node.children.some((child) => child.name === name)) throw new Refusal('conflict', `A sibling is named ${JSON.stringify(name)}`, { path: '/name' });
-  if (above.depth === maxDepth) throw new Refusal('unprocessable', `Nodes may lie ${maxDepth} levels deep`, { path: '/parent' });
+  if (above.node.children.some((child) => child.name === name))
+    throw new Refusal('conflict', `A sibling is named ${JSON.stringify(name)}`, { path: '/name' });
+  if (above.depth === maxDepth)
+    throw new Refusal('unprocessable', `Nodes may lie ${maxDepth} levels deep`, { path: '/parent' });
   return [{ type: 'treeNodeAdded', data: { version, parent: above.node.configId, name, configId: newId('node') } }];
 };
 
 type Variables = { readonly version: string; readonly variables: Readonly<Record<string, unknown>> };
 
 /** Secrets among the variables sealed. */
-export const sealVariables = ({ version, variables }: Variables, { versions }: TreeState, seal: Seal): Variables =>
-  ({ version, variables: sealSecrets(variables, versions.find(({ name }) => name === version)?.variables, seal, '/variables') as Variables['variables'] });
+export const sealVariables = ({ version, variables }: Variables, { versions }: TreeState, seal: Seal): Variables => ({
+  version,
+  variables: sealSecrets(
+    variables,
+    versions.find(({ name }) => name === version)?.variables,
+    seal,
+    '/variables',
+  ) as Variables['variables'],
+});
 
 /** Merges. */
 export const setVariables = (state: TreeState, { version, variables }: Variables): readonly TreeEvent[] => {
   const before = versionOf(state, version).variables;
-  const news = Object.entries(variables).filter(([name, value]) => !Object.hasOwn(before, name) || !same(before[name], value));
+  const news = Object.entries(variables).filter(
+    ([name, value]) => !Object.hasOwn(before, name) || !same(before[name], value),
+  );
   return news.length > 0 ? [{ type: 'treeVariablesSet', data: { version, variables: Object.fromEntries(news) } }] : [];
 };
 
@@ -105,20 +176,30 @@ export const deleteVariables = (state: TreeState, { version, variables }: Variab
   const names = Object.keys(variables);
   const missing = names.filter((name) => !Object.hasOwn(before, name));
   if (missing.length > 0)
-    throw new Refusal('not_found', `No such variables: ${missing.join(', ')}`, { faults: missing.map((name) => ({ message: `There is no variable ${JSON.stringify(name)}`, path: '/variables', name })) });
+    throw new Refusal('not_found', `No such variables: ${missing.join(', ')}`, {
+      faults: missing.map((name) => ({
+        message: `There is no variable ${JSON.stringify(name)}`,
+        path: '/variables',
+        name,
+      })),
+    });
   return names.length > 0 ? [{ type: 'treeVariablesDeleted', data: { version, names } }] : [];
 };
 
 const nodeDocument = Compile(nodeDocumentSchema);
 
-/** Refuses (`invalid`, with the path) nodes that are not as the schema says, two siblings of one name, two nodes of one id, and what lies too deep. */
+/**
+ * Refuses (`invalid`, with the path) nodes that are not as the schema says, two siblings of one name, two nodes of one
+ * id, and what lies too deep.
+ */
 const checkNodes = (root: TreeNode, path: string): void => {
   const ids = new Set<string>();
   const check = (node: TreeNode, path: string, depth: number): void => {
     const [fault] = nodeDocument.Check(node) ? [] : nodeDocument.Errors(node);
     if (fault) throw new Refusal('invalid', `This is no node: ${fault.message}`, { path: path + fault.instancePath });
     if (depth > maxDepth) throw new Refusal('invalid', `Nodes may lie ${maxDepth} levels deep`, { path });
-    if (ids.size === ids.add(node.configId).size) throw new Refusal('invalid', 'Another node has this configId', { path: `${path}/configId` });
+    if (ids.size === ids.add(node.configId).size)
+      throw new Refusal('invalid', 'Another node has this configId', { path: `${path}/configId` });
     node.children.forEach((child, i) => check(child, `${path}/children/${i}`, depth + 1));
     distinct(node.children, `${path}/children`);
   };
@@ -128,44 +209,83 @@ const checkNodes = (root: TreeNode, path: string): void => {
 const distinct = (named: readonly { readonly name: string }[], path: string): void => {
   const names = new Set<string>();
   named.forEach(({ name }, i) => {
-    if (names.size === names.add(name).size) throw new Refusal('invalid', `Another one here has the name ${JSON.stringify(name)}`, { path: `${path}/${i}/name` });
+    if (names.size === names.add(name).size)
+      throw new Refusal('invalid', `Another one here has the name ${JSON.stringify(name)}`, {
+        path: `${path}/${i}/name`,
+      });
   });
 };
 
 /** The tree as answers show it: secrets among the variables masked, also those of before they were sealed. */
-export const maskTree = <T extends Tree | TreeDocument>(tree: T): T =>
-  ({ ...tree, versions: tree.versions.map((version) => (version.variables ? { ...version, variables: maskNamed(version.variables) } : version)) });
+export const maskTree = <T extends Tree | TreeDocument>(tree: T): T => ({
+  ...tree,
+  versions: tree.versions.map((version) =>
+    version.variables ? { ...version, variables: maskNamed(version.variables) } : version,
+  ),
+});
 
 /** A whole tree that is taken in, its secrets sealed; `befores` have those that the mask keeps. */
-export const sealTree = (tree: TreeDocument, befores: readonly Pick<TreeDocument, 'versions'>[], seal: Seal): TreeDocument => ({
+export const sealTree = (
+  tree: TreeDocument,
+  befores: readonly Pick<TreeDocument, 'versions'>[],
+  seal: Seal,
+): TreeDocument => ({
   ...tree,
   versions: tree.versions.map((version, i) => {
     if (!version.variables) return version;
     const stored = befores.map(({ versions }) => versions.find(({ name }) => name === version.name)?.variables);
-    return { ...version, variables: sealImported(version.variables, stored, seal, `/versions/${i}/variables`) as TreeVersion['variables'] };
+    return {
+      ...version,
+      variables: sealImported(version.variables, stored, seal, `/versions/${i}/variables`) as TreeVersion['variables'],
+    };
   }),
 });
 
 /** A node of the tree that somebody names. */
 export type NodeReferrer = Referrer & { readonly version: string; readonly nodeId: string };
 
-/** Takes a whole tree in, ids and all, into its own stream or that of the tree with its name. Nodes that plans name must not go. */
+/**
+ * Takes a whole tree in, ids and all, into its own stream or that of the tree with its name. Nodes that plans name must
+ * not go.
+ */
 export const importOne = (
-  { exists, ...content }: TreeState, { tree: { _id, name, deviceType = null, versions }, overwrite = false }: { readonly tree: TreeDocument; readonly overwrite?: boolean },
+  { exists, ...content }: TreeState,
+  {
+    tree: { _id, name, deviceType = null, versions },
+    overwrite = false,
+  }: { readonly tree: TreeDocument; readonly overwrite?: boolean },
   { id, refs }: Context<{ readonly nodeReferrers: readonly NodeReferrer[] }>,
 ): readonly TreeEvent[] => {
   distinct(versions, '/versions');
   versions.forEach(({ root }, i) => checkNodes(root, `/versions/${i}/root`));
-  const wanted = { name, deviceType, versions: versions.map(({ name, root, variables = {} }) => ({ name, root, variables })) };
+  const wanted = {
+    name,
+    deviceType,
+    versions: versions.map(({ name, root, variables = {} }) => ({ name, root, variables })),
+  };
   const own = (_id ?? id) === id;
   if (exists && (own || overwrite) && same(wanted, content)) return [];
-  if (exists && !overwrite) throw new Refusal('conflict', own ? 'A tree with this id exists with other content' : 'Another tree has this name', { path: own ? '/_id' : '/name' });
-  const kept = ({ version, nodeId }: NodeReferrer) => wanted.versions.some((one) => one.name === version && findNode(one.root, nodeId));
-  if (exists) refuseReferred(refs.nodeReferrers.filter((one) => !kept(one)), 'replaced by one that lacks nodes');
+  if (exists && !overwrite)
+    throw new Refusal(
+      'conflict',
+      own ? 'A tree with this id exists with other content' : 'Another tree has this name',
+      { path: own ? '/_id' : '/name' },
+    );
+  const kept = ({ version, nodeId }: NodeReferrer) =>
+    wanted.versions.some((one) => one.name === version && findNode(one.root, nodeId));
+  if (exists)
+    refuseReferred(
+      refs.nodeReferrers.filter((one) => !kept(one)),
+      'replaced by one that lacks nodes',
+    );
   return [{ type: 'treeRestored', data: wanted }];
 };
 
-export const remove = (_: TreeState, __: unknown, { refs }: Context<{ readonly referrers: readonly Referrer[] }>): readonly TreeEvent[] => {
+export const remove = (
+  _: TreeState,
+  __: unknown,
+  { refs }: Context<{ readonly referrers: readonly Referrer[] }>,
+): readonly TreeEvent[] => {
   refuseReferred(refs.referrers, 'deleted');
   return [{ type: 'treeDeleted', data: {} }];
 };

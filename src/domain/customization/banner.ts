@@ -11,7 +11,14 @@ const members = {
   startTime: time('When display begins'),
   allPages: Type.Boolean({ description: 'On every page; false: on the home page only' }),
   // What CSS writes colours with, and nothing that loads something.
-  backgroundColor: Type.Optional(Type.String({ description: 'CSS colour', minLength: 1, maxLength: 64, pattern: '^#?[A-Za-z0-9]+(\\([A-Za-z0-9.,%/ -]*\\))?$' })),
+  backgroundColor: Type.Optional(
+    Type.String({
+      description: 'CSS colour',
+      minLength: 1,
+      maxLength: 64,
+      pattern: '^#?[A-Za-z0-9]+(\\([A-Za-z0-9.,%/ -]*\\))?$',
+    }),
+  ),
   endTime: Type.Optional(time('When display ends; after startTime')),
   image: Type.Optional(Type.String({ description: 'PNG, JPEG, GIF or WebP in base64, perhaps as a data URL' })),
 };
@@ -21,13 +28,22 @@ const given = {
 };
 
 /** api.md, Banner. */
-export const bannerSchema = Type.Object({ ...members, ...given }, { additionalProperties: false, title: 'Banner', description: 'Banner that the user interface shows' });
+export const bannerSchema = Type.Object(
+  { ...members, ...given },
+  { additionalProperties: false, title: 'Banner', description: 'Banner that the user interface shows' },
+);
 
 export type Banner = Static<typeof bannerSchema>;
 export type BannerContent = Omit<Banner, '_id' | 'messageLastUpdated'>;
 
 /** The banner until one is set (behaviour.md, operation 12). */
-export const unset: Banner = { active: false, text: '', dismissible: true, startTime: '1970-01-01T00:00:00.000Z', allPages: false };
+export const unset: Banner = {
+  active: false,
+  text: '',
+  dismissible: true,
+  startTime: '1970-01-01T00:00:00.000Z',
+  allPages: false,
+};
 
 /** There is one: "banner" in hexadecimal. */
 export const bannerId = '62616e6e6572000000000000';
@@ -59,7 +75,9 @@ const images: Readonly<Record<string, RegExp>> = {
 const checkImage = (image: string): void => {
   const url = /^data:([^,;]*);base64,/.exec(image);
   const data = url ? image.slice(url[0].length) : image;
-  const refuse = (message: string): never => { throw new Refusal('invalid', message, { path: '/image' }); };
+  const refuse = (message: string): never => {
+    throw new Refusal('invalid', message, { path: '/image' });
+  };
   if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(data)) refuse('image is not base64');
   const type = Object.keys(images).find((name) => images[name]!.test(data));
   if (type === undefined) refuse('image must be PNG, JPEG, GIF or WebP');
@@ -71,8 +89,13 @@ const inUtc = (at: string): string => new Date(at).toISOString();
 /** Sets the whole banner; what the service says of it (`_id`, `messageLastUpdated`) is passed over. */
 export const set = (before: State, { _id: _, messageLastUpdated: __, ...input }: Banner): readonly BannerEvent[] => {
   const { startTime, endTime, image } = input;
-  const wanted: BannerContent = { ...input, startTime: inUtc(startTime), ...(endTime !== undefined && { endTime: inUtc(endTime) }) };
-  if (endTime !== undefined && Date.parse(endTime) <= Date.parse(startTime)) throw new Refusal('invalid', 'endTime must be after startTime', { path: '/endTime' });
+  const wanted: BannerContent = {
+    ...input,
+    startTime: inUtc(startTime),
+    ...(endTime !== undefined && { endTime: inUtc(endTime) }),
+  };
+  if (endTime !== undefined && Date.parse(endTime) <= Date.parse(startTime))
+    throw new Refusal('invalid', 'endTime must be after startTime', { path: '/endTime' });
   if (image !== undefined) checkImage(image);
   const changes = changesBetween(before as BannerContent, wanted);
   return changes ? [{ type: 'bannerSet', data: changes }] : [];

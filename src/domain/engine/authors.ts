@@ -3,7 +3,11 @@ import type { Context } from './core.ts';
 
 /** ISO 8601 as every reader takes it: capital T and Z, no leap seconds. */
 export const time = (description: string) =>
-  Type.String({ format: 'date-time', pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:[0-5]\\d(\\.\\d{1,9})?(Z|[+-]\\d{2}:\\d{2})$', description });
+  Type.String({
+    format: 'date-time',
+    pattern: '^\\d{4}-\\d{2}-\\d{2}T\\d{2}:\\d{2}:[0-5]\\d(\\.\\d{1,9})?(Z|[+-]\\d{2}:\\d{2})$',
+    description,
+  });
 const author = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
 /** Who made and last changed a document, and when. Optional in what is taken in. */
@@ -18,14 +22,35 @@ export const authored = {
 export const objectId = (description: string) => Type.String({ pattern: '^[0-9a-f]{24}$', description });
 
 /** Times in UTC with milliseconds, authors as ids of accounts (a text that is no account's id stands for itself). */
-export type Authored = { readonly created: string; readonly createdBy: string | null; readonly lastUpdated: string; readonly lastUpdatedBy: string | null };
+export type Authored = {
+  readonly created: string;
+  readonly createdBy: string | null;
+  readonly lastUpdated: string;
+  readonly lastUpdatedBy: string | null;
+};
 
 const schema = Type.Object(authored);
 
-/** What a document that is taken in says of its authors (`accounts`: ids by username); what it leaves open is now and the actor. */
-export const authorsOf = (document: Static<typeof schema>, accounts: Readonly<Record<string, string>>, { now, actor }: Context): Authored => {
-  const who = (given: string | null | undefined) => (given == null ? given : Object.hasOwn(accounts, given) ? accounts[given]! : given);
+/**
+ * What a document that is taken in says of its authors (`accounts`: ids by username); what it leaves open is now and
+ * the actor.
+ */
+export const authorsOf = (
+  document: Static<typeof schema>,
+  accounts: Readonly<Record<string, string>>,
+  { now, actor }: Context,
+): Authored => {
+  const who = (given: string | null | undefined) =>
+    given == null ? given : Object.hasOwn(accounts, given) ? accounts[given]! : given;
   const when = (given: string | undefined) => (given === undefined ? now : new Date(given).toISOString());
-  const { createdBy = actor.id, lastUpdatedBy = actor.id } = { createdBy: who(document.createdBy), lastUpdatedBy: who(document.lastUpdatedBy) };
-  return { created: when(document.created), createdBy, lastUpdated: when(document.lastUpdated ?? document.created), lastUpdatedBy };
+  const { createdBy = actor.id, lastUpdatedBy = actor.id } = {
+    createdBy: who(document.createdBy),
+    lastUpdatedBy: who(document.lastUpdatedBy),
+  };
+  return {
+    created: when(document.created),
+    createdBy,
+    lastUpdated: when(document.lastUpdated ?? document.created),
+    lastUpdatedBy,
+  };
 };

@@ -4,18 +4,30 @@ export type Changes<T> = { readonly changed: Partial<T>; readonly removed?: read
 /** Whether two JSON values are equal; the order of an object's keys says nothing, `undefined` is as good as absent. */
 export const same = (a: unknown, b: unknown): boolean => {
   if (a === b) return true;
-  if (typeof a !== 'object' || typeof b !== 'object' || a === null || b === null || Array.isArray(a) !== Array.isArray(b)) return false;
+  if (
+    typeof a !== 'object' ||
+    typeof b !== 'object' ||
+    a === null ||
+    b === null ||
+    Array.isArray(a) !== Array.isArray(b)
+  )
+    return false;
   if (Array.isArray(a) && Array.isArray(b)) return a.length === b.length && a.every((item, i) => same(item, b[i]));
   const [left, right] = [a as Record<string, unknown>, b as Record<string, unknown>];
-  return [...new Set([...Object.keys(left), ...Object.keys(right)])].every((key) => same(own(left, key), own(right, key)));
+  return [...new Set([...Object.keys(left), ...Object.keys(right)])].every((key) =>
+    same(own(left, key), own(right, key)),
+  );
 };
 
-const own = (record: Record<string, unknown>, key: string): unknown => (Object.hasOwn(record, key) ? record[key] : undefined);
+const own = (record: Record<string, unknown>, key: string): unknown =>
+  Object.hasOwn(record, key) ? record[key] : undefined;
 
 /** From one record to another; undefined when they are the same. */
 export const changesBetween = <T extends object>(from: T, to: T): Changes<T> | undefined => {
   const [old, next] = [from as Record<string, unknown>, to as Record<string, unknown>];
-  const changed = Object.fromEntries(Object.entries(next).filter(([key, value]) => value !== undefined && !same(value, old[key])));
+  const changed = Object.fromEntries(
+    Object.entries(next).filter(([key, value]) => value !== undefined && !same(value, old[key])),
+  );
   const removed = Object.keys(old).filter((key) => old[key] !== undefined && next[key] === undefined);
   if (Object.keys(changed).length + removed.length === 0) return undefined;
   return { changed: changed as Partial<T>, ...(removed.length > 0 && { removed }) };

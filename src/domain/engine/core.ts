@@ -1,16 +1,33 @@
 /** The areas of the API: provenance of methods; `@platform/<area>` is the source of an area's events. */
 export const areas = [
-  'authorization', 'lifecycle-manager', 'operations-manager', 'mop', 'prebuilts', 'group-mappings', 'gateway-manager',
-  'configuration-manager', 'agent-session-manager', 'customization', 'profiles', 'template-builder', 'json-forms',
-  'inventory-manager', 'automation-catalog',
+  'authorization',
+  'lifecycle-manager',
+  'operations-manager',
+  'mop',
+  'prebuilts',
+  'group-mappings',
+  'gateway-manager',
+  'configuration-manager',
+  'agent-session-manager',
+  'customization',
+  'profiles',
+  'template-builder',
+  'json-forms',
+  'inventory-manager',
+  'automation-catalog',
 ] as const;
 export type Area = (typeof areas)[number];
 
 /**
- * A fact of one stream: its topic (camelCase, past tense, no colon) and what is known about it (JSON only). `source`: of
+ * A fact of one stream: its topic (camelCase, past tense, no colon) and what is known about it (JSON only). `source`:
+ * of
  * a published event, which has not that of its area.
  */
-export type Event<Topic extends string = string, Data = unknown> = { readonly type: Topic; readonly data: Data; readonly source?: string };
+export type Event<Topic extends string = string, Data = unknown> = {
+  readonly type: Topic;
+  readonly data: Data;
+  readonly source?: string;
+};
 
 export type DataOf<E extends Event, T extends E['type']> = Extract<E, { type: T }>['data'];
 
@@ -50,7 +67,11 @@ export type Aggregate<State = any, E extends Event = any> = {
 export const aggregate = <State, E extends Event>(a: Aggregate<State, E>): Aggregate<State, E> => a;
 
 /** The state after the events. A topic without a function (a lapsed claim) leaves the state as it is. */
-export const fold = <State, E extends Event>(a: Aggregate<State, E>, events: readonly Event[], from: State = a.initial): State =>
+export const fold = <State, E extends Event>(
+  a: Aggregate<State, E>,
+  events: readonly Event[],
+  from: State = a.initial,
+): State =>
   events.reduce<State>((state, { type, data }) => {
     if (a.published) return a.published(state);
     // Types are whatever a log has: `toString` too.

@@ -1,8 +1,10 @@
 /**
- * JSON as Python reads it, within JSON as JavaScript reads it. Python keeps integers of any size, tells `1.0` from `1` and
+ * JSON as Python reads it, within JSON as JavaScript reads it. Python keeps integers of any size, tells `1.0` from `1`
+ * and
  * leaves members in their order; `JSON.parse` does not. Where that shows, a value is marked:
  * - a number that JavaScript would write in another way is `{"$exact": "1.0"}`;
- * - an object whose members JavaScript would put into another order has their names as one more member, `"$exact": [...]`.
+ * - an object whose members JavaScript would put into another order has their names as one more member, `"$exact":
+ * [...]`.
  * Marked values are plain JSON: events keep them, and secrets within them have their names. Bodies cannot bring marks.
  */
 export const mark = '$exact';
@@ -11,7 +13,8 @@ type Members = Readonly<Record<string, unknown>>;
 
 const numeral = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-const isObject = (value: unknown): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The number that a marked value stands for, as it was written; undefined for anything else. */
 export const exactNumber = (value: unknown): string | undefined => {
@@ -26,7 +29,8 @@ export const exactEntries = (value: Members): readonly (readonly [string, unknow
   if (!Array.isArray(order)) return Object.entries(value);
   const names = new Set<unknown>(order);
   const members = Object.keys(value).filter((name) => name !== mark);
-  const isOrder = names.size === members.length && order.length === members.length && members.every((name) => names.has(name));
+  const isOrder =
+    names.size === members.length && order.length === members.length && members.every((name) => names.has(name));
   return isOrder ? order.map((name: string) => [name, value[name]]) : Object.entries(value);
 };
 
@@ -65,11 +69,14 @@ const quote = '"';
 /** Reads a text that is known to be JSON; a fault in it has been found before. */
 const marked = (text: string): unknown => {
   let at = 0;
-  const skipSpace = (): void => { while (text.charCodeAt(at) <= 0x20) at++; };
+  const skipSpace = (): void => {
+    while (text.charCodeAt(at) <= 0x20) at++;
+  };
 
   const string = (): string => {
     let end = at;
-    do end = text.indexOf(quote, end + 1); while (isEscaped(text, end));
+    do end = text.indexOf(quote, end + 1);
+    while (isEscaped(text, end));
     const read = JSON.parse(text.slice(at, end + 1)) as string;
     at = end + 1;
     return read;

@@ -19,7 +19,8 @@ export const nameClaims = aggregate<NameState, NameEvent>({
   evolve: {
     nameClaimed: ({ bearers }, { owner, decidedBy }) => ({
       claim: { owner, decidedBy },
-      bearers: bearers[0] === owner ? bearers : [owner, ...bearers.filter((other) => other !== owner)].slice(0, mostBearers),
+      bearers:
+        bearers[0] === owner ? bearers : [owner, ...bearers.filter((other) => other !== owner)].slice(0, mostBearers),
     }),
   },
   exists: ({ claim }) => claim !== undefined,
@@ -28,4 +29,5 @@ export const nameClaims = aggregate<NameState, NameEvent>({
 /** Closes the stream that was to decide a claim to a writer who has read it before; changes no state. */
 export const claimLapsed = (name: Name): Event<'claimLapsed', Name> => ({ type: 'claimLapsed', data: name });
 
-export const sameName = (a: Name, b: Name): boolean => a.kind === b.kind && (a.parent ?? '') === (b.parent ?? '') && a.name === b.name;
+export const sameName = (a: Name, b: Name): boolean =>
+  a.kind === b.kind && (a.parent ?? '') === (b.parent ?? '') && a.name === b.name;

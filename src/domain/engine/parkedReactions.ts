@@ -16,7 +16,9 @@ export const parkedReaction = aggregate<State, ParkedReactionEvent>({
   exists: ({ parked }) => parked,
 });
 
-export const park = ({ parked }: State, { stream, revision, reason }: { stream: string; revision: number; reason: string }): readonly ParkedReactionEvent[] =>
-  (parked ? [] : [{ type: 'reactionParked', data: { stream, revision, reason } }]);
+export const park = (
+  { parked }: State,
+  { stream, revision, reason }: { stream: string; revision: number; reason: string },
+): readonly ParkedReactionEvent[] => (parked ? [] : [{ type: 'reactionParked', data: { stream, revision, reason } }]);
 
 export const complete = (): readonly ParkedReactionEvent[] => [{ type: 'reactionCompleted', data: {} }];

@@ -18,18 +18,30 @@ export const refuseUnknown = ({ groups, roles }: Unknown): void => {
 /** Throws `not_found`, naming all, if the list of groups at `path` names some that nobody has. */
 export const refuseUnknownGroups = (unknown: readonly string[], path: string): void => {
   if (unknown.length > 0)
-    throw new Refusal('not_found', `No such groups: ${unknown.join(', ')}`, { faults: unknown.map((name) => ({ message: `No group is named ${JSON.stringify(name)}`, path, name })) });
+    throw new Refusal('not_found', `No such groups: ${unknown.join(', ')}`, {
+      faults: unknown.map((name) => ({ message: `No group is named ${JSON.stringify(name)}`, path, name })),
+    });
 };
 
 /** Throws `not_found`, naming all, if there are ids at `path` that no `what` has, as far as the actor may see. */
 export const refuseUnknownIds = (ids: readonly string[], what: string, path: string): void => {
   if (ids.length > 0)
-    throw new Refusal('not_found', `No such ${what}s: ${ids.join(', ')}`, { faults: ids.map((id) => ({ message: `No ${what} has the id ${JSON.stringify(id)}`, path, id })) });
+    throw new Refusal('not_found', `No such ${what}s: ${ids.join(', ')}`, {
+      faults: ids.map((id) => ({ message: `No ${what} has the id ${JSON.stringify(id)}`, path, id })),
+    });
 };
 
 /** Throws `conflict`, naming the referrers, if there are any. `what`: deleted or renamed. */
 export const refuseReferred = (referrers: readonly Referrer[], what: string): void => {
   if (referrers.length === 0) return;
-  const faults = referrers.map(({ kind, name }) => ({ message: `The ${kind} ${JSON.stringify(name)} refers to it`, kind, name }));
-  throw new Refusal('conflict', `It cannot be ${what}: ${referrers.map(({ kind, name }) => `the ${kind} ${JSON.stringify(name)}`).join(', ')} refer${referrers.length === 1 ? 's' : ''} to it`, { faults });
+  const faults = referrers.map(({ kind, name }) => ({
+    message: `The ${kind} ${JSON.stringify(name)} refers to it`,
+    kind,
+    name,
+  }));
+  throw new Refusal(
+    'conflict',
+    `It cannot be ${what}: ${referrers.map(({ kind, name }) => `the ${kind} ${JSON.stringify(name)}`).join(', ')} refer${referrers.length === 1 ? 's' : ''} to it`,
+    { faults },
+  );
 };

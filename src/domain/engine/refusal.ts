@@ -1,7 +1,19 @@
 /** Every way this service refuses. The HTTP status of each is in src/http/engine/errors.ts and nowhere else. */
 export type Code =
-  | 'invalid' | 'unauthenticated' | 'forbidden' | 'not_found' | 'method_not_allowed' | 'conflict' | 'stale' | 'too_large'
-  | 'unsupported_media' | 'unprocessable' | 'limited' | 'internal' | 'adapter_failed' | 'unavailable';
+  | 'invalid'
+  | 'unauthenticated'
+  | 'forbidden'
+  | 'not_found'
+  | 'method_not_allowed'
+  | 'conflict'
+  | 'stale'
+  | 'too_large'
+  | 'unsupported_media'
+  | 'unprocessable'
+  | 'limited'
+  | 'internal'
+  | 'adapter_failed'
+  | 'unavailable';
 
 /** One fault within a refusal: `path` is a JSON pointer into the body, or the name of the parameter. */
 export type Fault = { readonly message: string; readonly path?: string; readonly [more: string]: unknown };
@@ -33,7 +45,10 @@ export class Refusal extends Error {
   }
 }
 
-/** The read models cannot tell now what is asked: they are behind or cannot be reached. They will, so asking again helps. */
+/**
+ * The read models cannot tell now what is asked: they are behind or cannot be reached. They will, so asking again
+ * helps.
+ */
 export class NotReadable extends Refusal {
   constructor(message: string, cause?: unknown) {
     super('unavailable', message, { retryAfterSeconds: 1, cause });

@@ -3,4 +3,7 @@ export type Sealed = { readonly $sealed: string; readonly tag: string };
 
 /** Whether a JSON value is a sealed secret. */
 export const isSealed = (value: unknown): value is Sealed =>
-  typeof value === 'object' && value !== null && typeof (value as Sealed).$sealed === 'string' && typeof (value as Sealed).tag === 'string';
+  typeof value === 'object' &&
+  value !== null &&
+  typeof (value as Sealed).$sealed === 'string' &&
+  typeof (value as Sealed).tag === 'string';

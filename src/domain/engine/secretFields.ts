@@ -13,7 +13,9 @@ const endings = /(?:password|passwd|passphrase|secret|token|(?:api|access|privat
 // The last letter of all those names: most others are told apart by it, in documents of millions of members.
 const lastLetter = /[dehlnsty_-]$/i;
 
-/** Whether a member of this name is a secret, wherever it stands in an opaque document: case, `-` and `_` say nothing. */
+/**
+ * Whether a member of this name is a secret, wherever it stands in an opaque document: case, `-` and `_` say nothing.
+ */
 const isSecretName = (name: string): boolean => {
   if (!lastLetter.test(name)) return false;
   const plain = name.toLowerCase().replace(/[-_]/g, '');
@@ -26,10 +28,12 @@ type Members = Readonly<Record<string, Json>>;
 /** Whether the member `name` of an object is a secret. */
 export type IsSecret = (name: string, members: Members) => boolean;
 
-const isObject = (value: Json): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value);
+const isObject = (value: Json): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const schemaTypes: readonly Json[] = ['array', 'boolean', 'integer', 'null', 'number', 'object', 'string'];
-const isSchema = (value: Json): boolean => isObject(value) && (schemaTypes.includes(value.type) || typeof value.$ref === 'string');
+const isSchema = (value: Json): boolean =>
+  isObject(value) && (schemaTypes.includes(value.type) || typeof value.$ref === 'string');
 
 /**
  * The same in documents of other programs: workflows, models of integrations. They describe members by schemas under
@@ -56,33 +60,61 @@ export const bounded = (seal: Seal): SealAt => {
 /**
  * The value with every secret in it sealed; `before` is the same place as it was stored. A secret that has not changed
  * (the mask, or one with an equal tag) stays the very one stored, so that `same` finds no change; with the value itself
- * as `before`, what is sealed in it stays so. Secrets that are no text are sealed as JSON. `null` removes and stays. The
+ * as `before`, what is sealed in it stays so. Secrets that are no text are sealed as JSON. `null` removes and stays.
+ * The
  * mask where nothing was stored, and one secret more than `mostSecrets`, are `invalid`, at their path.
  */
-export const sealSecrets = (value: Json, before: Json, seal: Seal, path = '', isSecret: IsSecret = isSecretName): Json =>
-  (someSecret(value, isSecret) ? sealWithin(value, [before], { seal: bounded(seal), isSecret, keepsEqual: true }, path) : value);
+export const sealSecrets = (
+  value: Json,
+  before: Json,
+  seal: Seal,
+  path = '',
+  isSecret: IsSecret = isSecretName,
+): Json =>
+  someSecret(value, isSecret)
+    ? sealWithin(value, [before], { seal: bounded(seal), isSecret, keepsEqual: true }, path)
+    : value;
 
 /**
- * The same for a document that is taken in; `befores` are what is stored in its place, the first that has a secret counts.
+ * The same for a document that is taken in; `befores` are what is stored in its place, the first that has a secret
+ * counts.
  * Only the mask keeps one: a secret in clear is another one even if it is equal, so that nobody can try guesses.
  */
-export const sealImported = (value: Json, befores: readonly Json[], seal: Seal, path = '', isSecret: IsSecret = isSecretName): Json =>
-  (someSecret(value, isSecret) ? sealWithin(value, befores, { seal: bounded(seal), isSecret, keepsEqual: false }, path) : value);
+export const sealImported = (
+  value: Json,
+  befores: readonly Json[],
+  seal: Seal,
+  path = '',
+  isSecret: IsSecret = isSecretName,
+): Json =>
+  someSecret(value, isSecret)
+    ? sealWithin(value, befores, { seal: bounded(seal), isSecret, keepsEqual: false }, path)
+    : value;
 
 type How = { readonly seal: SealAt; readonly isSecret: IsSecret; readonly keepsEqual: boolean };
 
-const member = (value: Json, name: string): Json => (isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined);
+const member = (value: Json, name: string): Json =>
+  isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
 
 const sealWithin = (value: Json, befores: readonly Json[], how: How, path: string): Json => {
   if (Array.isArray(value)) {
     const lists = befores.filter((before) => Array.isArray(before));
-    return value.map((item, i) => sealWithin(item, lists.map((list): Json => list[i]), how, `${path}/${i}`));
+    return value.map((item, i) =>
+      sealWithin(
+        item,
+        lists.map((list): Json => list[i]),
+        how,
+        `${path}/${i}`,
+      ),
+    );
   }
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, given]) => {
-    const [stored, at] = [befores.map((before) => member(before, name)), `${path}${step(name)}`];
-    return [name, how.isSecret(name, value) ? sealed(given, stored, how, at) : sealWithin(given, stored, how, at)];
-  }));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, given]) => {
+      const [stored, at] = [befores.map((before) => member(before, name)), `${path}${step(name)}`];
+      return [name, how.isSecret(name, value) ? sealed(given, stored, how, at) : sealWithin(given, stored, how, at)];
+    }),
+  );
 };
 
 const textOf = (secret: Json): string => (typeof secret === 'string' ? secret : exactText(secret));
@@ -100,15 +132,22 @@ const sealed = (secret: Json, befores: readonly Json[], { seal, keepsEqual }: Ho
 };
 
 /**
- * The value with every secret in it as the mask, sealed or not: for what may have been stored in clear. The very same value
+ * The value with every secret in it as the mask, sealed or not: for what may have been stored in clear. The very same
+ * value
  * if there is none.
  */
-export const maskNamed = <V>(value: V, isSecret: IsSecret = isSecretName): V => (someSecret(value, isSecret) ? maskWithin(value, isSecret) as V : value);
+export const maskNamed = <V>(value: V, isSecret: IsSecret = isSecretName): V =>
+  someSecret(value, isSecret) ? (maskWithin(value, isSecret) as V) : value;
 
 const maskWithin = (value: Json, isSecret: IsSecret): Json => {
   if (Array.isArray(value)) return value.map((item) => maskWithin(item, isSecret));
   if (!isObject(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([name, given]) => [name, isSecret(name, value) ? masked(given) : maskWithin(given, isSecret)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([name, given]) => [
+      name,
+      isSecret(name, value) ? masked(given) : maskWithin(given, isSecret),
+    ]),
+  );
 };
 
 const isNone = (secret: Json): boolean => secret === null || secret === undefined;
@@ -133,11 +172,24 @@ const someSecret = (value: Json, isSecret: IsSecret, such: (secret: Json) => boo
 export const maskSecrets = (value: Json): Json => replaceSealed(value, () => mask);
 
 /**
- * The faults found with a value in which secrets are masked, but for those of a secret: whether one that nobody is shown
+ * The faults found with a value in which secrets are masked, but for those of a secret: whether one that nobody is
+ * shown
  * fits a schema that the same person may change would tell what it is, character by character.
  */
-export const faultsInTheOpen = <F extends { readonly path: string }>(faults: readonly F[], masked: Json): readonly F[] =>
-  faults.filter(({ path }) => path.split('/').slice(1).reduce<Json>((value, escaped) => (value as Members | undefined)?.[escaped.replaceAll('~1', '/').replaceAll('~0', '~')], masked) !== mask);
+export const faultsInTheOpen = <F extends { readonly path: string }>(
+  faults: readonly F[],
+  masked: Json,
+): readonly F[] =>
+  faults.filter(
+    ({ path }) =>
+      path
+        .split('/')
+        .slice(1)
+        .reduce<Json>(
+          (value, escaped) => (value as Members | undefined)?.[escaped.replaceAll('~1', '/').replaceAll('~0', '~')],
+          masked,
+        ) !== mask,
+  );
 
 /** The value in clear, for the ways out alone: they must neither log nor store it. */
 export const openSecrets = (value: Json, unseal: (sealed: Sealed) => string): Json => replaceSealed(value, unseal);

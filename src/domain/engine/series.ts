@@ -2,7 +2,10 @@ import { aggregate, type Event } from './core.ts';
 
 export type SeriesEvent = Event<'turnTaken', { readonly by: string; readonly revision: number }>;
 
-/** Whose turn it was last in a series of decisions: the stream to be written, and the revision the first event will have there. */
+/**
+ * Whose turn it was last in a series of decisions: the stream to be written, and the revision the first event will have
+ * there.
+ */
 export const series = aggregate<{ readonly by?: string; readonly revision?: number }, SeriesEvent>({
   area: 'authorization',
   category: 'series',
@@ -12,4 +15,7 @@ export const series = aggregate<{ readonly by?: string; readonly revision?: numb
 });
 
 /** Closes a stream to a writer who has taken a turn and not yet stored; changes no state. */
-export const turnPassed = (name: string): Event<'turnPassed', { readonly series: string }> => ({ type: 'turnPassed', data: { series: name } });
+export const turnPassed = (name: string): Event<'turnPassed', { readonly series: string }> => ({
+  type: 'turnPassed',
+  data: { series: name },
+});

@@ -5,11 +5,18 @@ import { Refusal } from '../engine/refusal.ts';
 import { name, nameOrNone } from '../engine/schemas.ts';
 
 /** api.md, Certificate, as an add takes it. */
-export const newCertificateSchema = Type.Object({
-  raw_certificate: Type.String({ description: 'PEM of one certificate, or of a chain: each one issued by the next', minLength: 1, maxLength: 65_536 }),
-  contract_id: Type.Optional(nameOrNone('Contract that the gateway belongs to; empty: none')),
-  alias: Type.Optional(name('Name of the certificate within its contract; its SHA-256 fingerprint if absent')),
-}, { additionalProperties: false, title: 'NewCertificate', description: 'New certificate of a gateway' });
+export const newCertificateSchema = Type.Object(
+  {
+    raw_certificate: Type.String({
+      description: 'PEM of one certificate, or of a chain: each one issued by the next',
+      minLength: 1,
+      maxLength: 65_536,
+    }),
+    contract_id: Type.Optional(nameOrNone('Contract that the gateway belongs to; empty: none')),
+    alias: Type.Optional(name('Name of the certificate within its contract; its SHA-256 fingerprint if absent')),
+  },
+  { additionalProperties: false, title: 'NewCertificate', description: 'New certificate of a gateway' },
+);
 
 export type NewCertificate = Static<typeof newCertificateSchema>;
 
@@ -44,17 +51,28 @@ export const certificate = aggregate<State, CertificateEvent>({
 });
 
 /** The natural key: contract, a space, alias. Spaces and `%` in either are percent-encoded. */
-export const certificateId = (contractId: string, alias: string): string => [contractId, alias].map((part) => part.replace(/[% ]/g, encodeURIComponent)).join(' ');
+export const certificateId = (contractId: string, alias: string): string =>
+  [contractId, alias].map((part) => part.replace(/[% ]/g, encodeURIComponent)).join(' ');
 
 /** Each certificate must be valid now. The same chain again is no change, another one under the alias a conflict. */
-export const add = (state: State, { contract_id: contractId = '', alias }: NewCertificate, { now, refs: chain }: Context<Chain>): readonly CertificateEvent[] => {
+export const add = (
+  state: State,
+  { contract_id: contractId = '', alias }: NewCertificate,
+  { now, refs: chain }: Context<Chain>,
+): readonly CertificateEvent[] => {
   for (const [at, { validFrom, validTo }] of chain.entries()) {
     const which = chain.length === 1 ? 'The certificate' : `Certificate ${at + 1} of ${chain.length}`;
-    if (now > validTo) throw new Refusal('invalid', `${which} has expired: it was valid until ${validTo}`, { path: '/raw_certificate' });
-    if (now < validFrom) throw new Refusal('invalid', `${which} is not valid before ${validFrom}`, { path: '/raw_certificate' });
+    if (now > validTo)
+      throw new Refusal('invalid', `${which} has expired: it was valid until ${validTo}`, { path: '/raw_certificate' });
+    if (now < validFrom)
+      throw new Refusal('invalid', `${which} is not valid before ${validFrom}`, { path: '/raw_certificate' });
   }
-  if (!state.exists) return [{ type: 'certificateAdded', data: { alias: alias ?? chain[0]!.fingerprint256, contractId, chain } }];
-  if (!same(state.chain, chain)) throw new Refusal('conflict', 'The contract has another certificate, or another chain of it, under this alias', { path: '/alias' });
+  if (!state.exists)
+    return [{ type: 'certificateAdded', data: { alias: alias ?? chain[0]!.fingerprint256, contractId, chain } }];
+  if (!same(state.chain, chain))
+    throw new Refusal('conflict', 'The contract has another certificate, or another chain of it, under this alias', {
+      path: '/alias',
+    });
   return [];
 };
 

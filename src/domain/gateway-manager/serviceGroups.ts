@@ -5,17 +5,25 @@ import { refuseUnknownGroups } from '../engine/references.ts';
 import { Refusal } from '../engine/refusal.ts';
 import { name, nameOrNone } from '../engine/schemas.ts';
 
-const service = Type.Object({ id: name('Id of the service'), name: name('Name of the service') }, { additionalProperties: false, title: 'GatewayService', description: 'Service of a gateway' });
+const service = Type.Object(
+  { id: name('Id of the service'), name: name('Name of the service') },
+  { additionalProperties: false, title: 'GatewayService', description: 'Service of a gateway' },
+);
 
 /** api.md, Service group, as a create takes it. */
-export const newServiceGroupSchema = Type.Object({
-  name: name('Name, unique among service groups'),
-  cluster_id: Type.Optional(nameOrNone('Cluster of gateways that it belongs to; empty: none')),
-  description: Type.Optional(Type.String({ description: 'What it is for', maxLength: 10_000 })),
-  is_default: Type.Optional(Type.Boolean({ description: 'Whether it is the default of its cluster; a cluster has one at most' })),
-  groups: Type.Optional(groupRefs('Groups whose members use it')),
-  services: Type.Optional(Type.Array(service, { description: 'Services of the group', maxItems: 1000 })),
-}, { additionalProperties: false, title: 'NewServiceGroup', description: 'New service group' });
+export const newServiceGroupSchema = Type.Object(
+  {
+    name: name('Name, unique among service groups'),
+    cluster_id: Type.Optional(nameOrNone('Cluster of gateways that it belongs to; empty: none')),
+    description: Type.Optional(Type.String({ description: 'What it is for', maxLength: 10_000 })),
+    is_default: Type.Optional(
+      Type.Boolean({ description: 'Whether it is the default of its cluster; a cluster has one at most' }),
+    ),
+    groups: Type.Optional(groupRefs('Groups whose members use it')),
+    services: Type.Optional(Type.Array(service, { description: 'Services of the group', maxItems: 1000 })),
+  },
+  { additionalProperties: false, title: 'NewServiceGroup', description: 'New service group' },
+);
 
 type NewServiceGroup = Static<typeof newServiceGroupSchema>;
 
@@ -32,22 +40,43 @@ export const serviceGroup = aggregate<State, ServiceGroupEvent>({
   category: 'serviceGroup',
   initial: { exists: false, name: '', defaultOf: undefined },
   evolve: {
-    serviceGroupCreated: (_, { name, cluster_id, is_default }) => ({ exists: true, name, defaultOf: is_default ? cluster_id : undefined }),
+    serviceGroupCreated: (_, { name, cluster_id, is_default }) => ({
+      exists: true,
+      name,
+      defaultOf: is_default ? cluster_id : undefined,
+    }),
     serviceGroupDeleted: (state) => ({ ...state, exists: false }),
   },
   exists: (state) => state.exists,
   // Being the default is a name that one group of a cluster can bear.
-  names: ({ exists, name, defaultOf }) => (!exists ? [] : [
-    { kind: 'serviceGroup', name },
-    ...(defaultOf === undefined ? [] : [{ kind: 'defaultServiceGroup', name: `default of cluster ${defaultOf}` }]),
-  ]),
+  names: ({ exists, name, defaultOf }) =>
+    !exists
+      ? []
+      : [
+          { kind: 'serviceGroup', name },
+          ...(defaultOf === undefined
+            ? []
+            : [{ kind: 'defaultServiceGroup', name: `default of cluster ${defaultOf}` }]),
+        ],
 });
 
-export const create = (_: State, { name, cluster_id = '', description = '', is_default = false, groups = [], services = [] }: NewServiceGroup, { refs }: Context<{ readonly unknownGroups: readonly string[] }>): readonly ServiceGroupEvent[] => {
+export const create = (
+  _: State,
+  { name, cluster_id = '', description = '', is_default = false, groups = [], services = [] }: NewServiceGroup,
+  { refs }: Context<{ readonly unknownGroups: readonly string[] }>,
+): readonly ServiceGroupEvent[] => {
   const twice = services.findIndex(({ id }, i) => services.findIndex((other) => other.id === id) < i);
-  if (twice >= 0) throw new Refusal('invalid', `The service ${JSON.stringify(services[twice]!.id)} is in the group more than once`, { path: `/serviceGroup/services/${twice}/id` });
+  if (twice >= 0)
+    throw new Refusal('invalid', `The service ${JSON.stringify(services[twice]!.id)} is in the group more than once`, {
+      path: `/serviceGroup/services/${twice}/id`,
+    });
   refuseUnknownGroups(refs.unknownGroups, '/serviceGroup/groups');
-  return [{ type: 'serviceGroupCreated', data: { name, cluster_id, description, is_default, groups: namesOf(groups), services } }];
+  return [
+    {
+      type: 'serviceGroupCreated',
+      data: { name, cluster_id, description, is_default, groups: namesOf(groups), services },
+    },
+  ];
 };
 
 export const remove = (): readonly ServiceGroupEvent[] => [{ type: 'serviceGroupDeleted', data: {} }];

@@ -3,11 +3,20 @@ import { aggregate, type Event } from '../engine/core.ts';
 import { name } from '../engine/schemas.ts';
 
 /** api.md, Group mapping. */
-export const groupMappingSchema = Type.Object({
-  externalGroup: name('Name of the external group'),
-  provenance: name('Authentication provider of the external group'),
-  platformGroups: Type.Array(name('Name of a group of the platform; it may come into being later'), { description: 'Groups that members of the external group belong to' }),
-}, { additionalProperties: false, title: 'GroupMapping', description: 'Mapping of an external group to groups of the platform' });
+export const groupMappingSchema = Type.Object(
+  {
+    externalGroup: name('Name of the external group'),
+    provenance: name('Authentication provider of the external group'),
+    platformGroups: Type.Array(name('Name of a group of the platform; it may come into being later'), {
+      description: 'Groups that members of the external group belong to',
+    }),
+  },
+  {
+    additionalProperties: false,
+    title: 'GroupMapping',
+    description: 'Mapping of an external group to groups of the platform',
+  },
+);
 
 export type GroupMapping = Static<typeof groupMappingSchema>;
 
@@ -34,19 +43,25 @@ export const groupMapping = aggregate<State, GroupMappingEvent>({
  * The natural key: provenance, a space, external group. Spaces and `%` in either are percent-encoded; the space sorts
  * below all else, so that mappings of one external group come in the order of their provenance.
  */
-export const groupMappingId = (provenance: string, externalGroup: string): string => `${escaped(provenance)} ${escaped(externalGroup)}`;
+export const groupMappingId = (provenance: string, externalGroup: string): string =>
+  `${escaped(provenance)} ${escaped(externalGroup)}`;
 
 const escaped = (text: string): string => text.replace(/[% ]/g, encodeURIComponent);
 
 /** A new mapping; duplicates are dropped, order kept. */
-export const create = (_: State, { provenance, externalGroup, platformGroups }: GroupMapping): readonly GroupMappingEvent[] =>
-  [{ type: 'groupMappingCreated', data: { provenance, externalGroup, platformGroups: [...new Set(platformGroups)] } }];
+export const create = (
+  _: State,
+  { provenance, externalGroup, platformGroups }: GroupMapping,
+): readonly GroupMappingEvent[] => [
+  { type: 'groupMappingCreated', data: { provenance, externalGroup, platformGroups: [...new Set(platformGroups)] } },
+];
 
 /** Replaces the list, or creates the mapping (behaviour.md, operation 6). */
 export const update = (state: State, mapping: GroupMapping): readonly GroupMappingEvent[] => {
   if (!state.exists) return create(state, mapping);
   const wanted = [...new Set(mapping.platformGroups)];
-  const same = wanted.length === state.platformGroups.length && wanted.every((group, i) => group === state.platformGroups[i]);
+  const same =
+    wanted.length === state.platformGroups.length && wanted.every((group, i) => group === state.platformGroups[i]);
   return same ? [] : [{ type: 'groupMappingUpdated', data: { platformGroups: wanted } }];
 };
 

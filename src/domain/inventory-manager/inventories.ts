@@ -16,21 +16,44 @@ const members = {
 };
 
 /** api.md, Inventory clear result; neighbours.md, inventory manager. */
-export const newInventorySchema = Type.Object({
-  name: members.name, description: Type.Optional(members.description), groups: Type.Optional(groupRefs('Groups that it is meant for')),
-}, { additionalProperties: false, title: 'NewInventory', description: 'New inventory' });
+export const newInventorySchema = Type.Object(
+  {
+    name: members.name,
+    description: Type.Optional(members.description),
+    groups: Type.Optional(groupRefs('Groups that it is meant for')),
+  },
+  { additionalProperties: false, title: 'NewInventory', description: 'New inventory' },
+);
 
-export const newNodeSchema = Type.Object({
-  name: name('Name, unique within the inventory'),
-  attributes: Type.Optional(Type.Record(Type.String(), Type.Any(), { description: 'What is known about it, kept as given; secrets among it are sealed' })),
-  tags: Type.Optional(Type.Array(name('A tag'), { description: 'Words to find it by', maxItems: 100 })),
-}, { additionalProperties: false, title: 'NewNode', description: 'New node of an inventory' });
+export const newNodeSchema = Type.Object(
+  {
+    name: name('Name, unique within the inventory'),
+    attributes: Type.Optional(
+      Type.Record(Type.String(), Type.Any(), {
+        description: 'What is known about it, kept as given; secrets among it are sealed',
+      }),
+    ),
+    tags: Type.Optional(Type.Array(name('A tag'), { description: 'Words to find it by', maxItems: 100 })),
+  },
+  { additionalProperties: false, title: 'NewNode', description: 'New node of an inventory' },
+);
 
-export const newNodesSchema = Type.Object({ nodes: Type.Array(newNodeSchema, { description: 'Nodes to add, all or none', maxItems: mostNodes }) }, { additionalProperties: false });
+export const newNodesSchema = Type.Object(
+  { nodes: Type.Array(newNodeSchema, { description: 'Nodes to add, all or none', maxItems: mostNodes }) },
+  { additionalProperties: false },
+);
 
 export type NewNode = Static<typeof newNodeSchema>;
-export type Node = { readonly name: string; readonly attributes: Readonly<Record<string, unknown>>; readonly tags: readonly string[] };
-export type InventoryContent = { readonly name: string; readonly description: string; readonly groups: readonly string[] };
+export type Node = {
+  readonly name: string;
+  readonly attributes: Readonly<Record<string, unknown>>;
+  readonly tags: readonly string[];
+};
+export type InventoryContent = {
+  readonly name: string;
+  readonly description: string;
+  readonly groups: readonly string[];
+};
 
 export type InventoryEvent =
   | Event<'inventoryCreated', InventoryContent>
@@ -49,7 +72,13 @@ export const inventory = aggregate<InventoryState, InventoryEvent>({
   initial: { exists: false, name: '', nodes: empty },
   evolve: {
     inventoryCreated: (_, content) => ({ exists: true, name: content.name, nodes: empty }),
-    nodesAdded: (state, { nodes }) => ({ ...state, nodes: withAll(state.nodes, nodes.map((node) => [node.name, node])) }),
+    nodesAdded: (state, { nodes }) => ({
+      ...state,
+      nodes: withAll(
+        state.nodes,
+        nodes.map((node) => [node.name, node]),
+      ),
+    }),
     nodesCleared: (state) => ({ ...state, nodes: empty }),
     inventoryDeleted: (state) => ({ ...state, exists: false, nodes: empty }),
   },
@@ -59,7 +88,11 @@ export const inventory = aggregate<InventoryState, InventoryEvent>({
 
 export type InventoryRefs = { readonly unknownGroups: readonly string[] };
 
-export const create = (_: InventoryState, { name, description = '', groups = [] }: Static<typeof newInventorySchema>, { refs }: Context<InventoryRefs>): readonly InventoryEvent[] => {
+export const create = (
+  _: InventoryState,
+  { name, description = '', groups = [] }: Static<typeof newInventorySchema>,
+  { refs }: Context<InventoryRefs>,
+): readonly InventoryEvent[] => {
   refuseUnknownGroups(refs.unknownGroups, '/groups');
   return [{ type: 'inventoryCreated', data: { name, description, groups: namesOf(groups) } }];
 };
@@ -68,8 +101,14 @@ export const create = (_: InventoryState, { name, description = '', groups = [] 
  * Adds what is not there yet. A node that is there with the same content is left out; with other content: conflict,
  * naming all such, and nothing is added. `refs` are the attributes with their secrets sealed.
  */
-export const addNodes = (state: InventoryState, { nodes }: { readonly nodes: readonly NewNode[] }, { refs }: Context<readonly Node['attributes'][]>): readonly InventoryEvent[] => {
-  const wanted = nodes.map(({ name, tags = [] }, i): Node => ({ name, attributes: refs[i]!, tags: [...new Set(tags)] }));
+export const addNodes = (
+  state: InventoryState,
+  { nodes }: { readonly nodes: readonly NewNode[] },
+  { refs }: Context<readonly Node['attributes'][]>,
+): readonly InventoryEvent[] => {
+  const wanted = nodes.map(
+    ({ name, tags = [] }, i): Node => ({ name, attributes: refs[i]!, tags: [...new Set(tags)] }),
+  );
   const seen = new Set<string>();
   refuse('invalid', 'is in the request more than once', wanted, ({ name }) => seen.size === seen.add(name).size);
   refuse('conflict', 'is in the inventory with other content', wanted, (node) => {
@@ -82,15 +121,25 @@ export const addNodes = (state: InventoryState, { nodes }: { readonly nodes: rea
 
 const mostFaults = 20;
 
-const refuse = (code: 'invalid' | 'conflict', what: string, nodes: readonly Node[], isWrong: (node: Node) => boolean): void => {
-  const faults = nodes.flatMap((node, i) => (isWrong(node) ? [{ message: `A node named ${JSON.stringify(node.name)} ${what}`, path: `/nodes/${i}/name`, name: node.name }] : []));
+const refuse = (
+  code: 'invalid' | 'conflict',
+  what: string,
+  nodes: readonly Node[],
+  isWrong: (node: Node) => boolean,
+): void => {
+  const faults = nodes.flatMap((node, i) =>
+    isWrong(node)
+      ? [{ message: `A node named ${JSON.stringify(node.name)} ${what}`, path: `/nodes/${i}/name`, name: node.name }]
+      : [],
+  );
   const named = faults.slice(0, mostFaults);
   const all = `${faults.length} nodes (${named.map(({ name }) => name).join(', ')}${faults.length > mostFaults ? ', ...' : ''}): each ${what}`;
   if (faults.length > 0) throw new Refusal(code, faults.length === 1 ? faults[0]!.message : all, { faults: named });
 };
 
 /** Operation 21: all nodes, as one fact. */
-export const clear = ({ nodes }: InventoryState): readonly InventoryEvent[] => (nodes.size > 0 ? [{ type: 'nodesCleared', data: { count: nodes.size } }] : []);
+export const clear = ({ nodes }: InventoryState): readonly InventoryEvent[] =>
+  nodes.size > 0 ? [{ type: 'nodesCleared', data: { count: nodes.size } }] : [];
 
 /** Its nodes go with it. */
 export const remove = (): readonly InventoryEvent[] => [{ type: 'inventoryDeleted', data: {} }];

@@ -7,7 +7,8 @@ export type Layers<V> = { readonly size: number; readonly layers: readonly Reado
 export const empty: Layers<never> = { size: 0, layers: [] };
 
 /** What is kept under the name. */
-export const get = <V>({ layers }: Layers<V>, name: string): V | undefined => layers.findLast((layer) => layer.has(name))?.get(name);
+export const get = <V>({ layers }: Layers<V>, name: string): V | undefined =>
+  layers.findLast((layer) => layer.has(name))?.get(name);
 
 /** With further entries. Each layer stays more than twice as large as the next, so that there are few of them. */
 export const withAll = <V>(map: Layers<V>, entries: Iterable<readonly [name: string, value: V]>): Layers<V> => {

@@ -31,10 +31,15 @@ export const formDeletion = aggregate<State, FormDeletionEvent>({
 /** Forms of the request that are not there, and triggers that name the others. */
 export type FormDeletionRefs = { readonly missing: readonly string[]; readonly referrers: readonly Referrer[] };
 
-export const decideDeletion = (_: State, { ids }: Input, { refs: { missing, referrers } }: Context<FormDeletionRefs>): readonly FormDeletionEvent[] => {
+export const decideDeletion = (
+  _: State,
+  { ids }: Input,
+  { refs: { missing, referrers } }: Context<FormDeletionRefs>,
+): readonly FormDeletionEvent[] => {
   refuseUnknownIds(missing, 'form', '/ids');
   refuseReferred(referrers, 'deleted');
   return ids.length > 0 ? [{ type: 'formsDeleted', data: { ids: [...new Set(ids)] } }] : [];
 };
 
-export const complete = ({ decided, completed }: State): readonly FormDeletionEvent[] => (decided && !completed ? [{ type: 'formDeletionCompleted', data: {} }] : []);
+export const complete = ({ decided, completed }: State): readonly FormDeletionEvent[] =>
+  decided && !completed ? [{ type: 'formDeletionCompleted', data: {} }] : [];

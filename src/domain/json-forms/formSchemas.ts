@@ -4,29 +4,37 @@ import { structSchema } from './formStructs.ts';
 import { namespaceSchema } from '../engine/namespaces.ts';
 import { name } from '../engine/schemas.ts';
 
-const opaque = (description: string) => Type.Union([Type.Object({}, { additionalProperties: true }), Type.Null()], { description });
+const opaque = (description: string) =>
+  Type.Union([Type.Object({}, { additionalProperties: true }), Type.Null()], { description });
 const flag = (description: string) => Type.Optional(Type.Boolean({ description }));
 const number = (description: string) => Type.Optional(Type.Number({ description }));
 const schemas = (description: string) => Type.Optional(Type.Array(Type.Any(), { description }));
 
 /** api.md, Form, `schema`: a JSON Schema that says what it is and what it is called. */
-const inputSchema = Type.Object({
-  type: Type.String({ description: 'Type of the values' }),
-  title: Type.String({ description: 'Title' }),
-  _id: Type.Optional(Type.String({ description: 'Id' })),
-  description: Type.Optional(Type.String({ description: 'What it is for' })),
-  uniqueItems: flag('Whether no item may come twice'),
-  minItems: number('Least number of items'),
-  maxItems: number('Most items'),
-  required: Type.Optional(Type.Array(Type.String(), { description: 'Members that must be there' })),
-  readOnly: flag('Whether it is only shown'),
-  options: Type.Optional(Type.Any({ description: 'Kept as given' })),
-  properties: Type.Optional(Type.Object({}, { additionalProperties: true, description: 'Schemas of the members' })),
-  items: Type.Optional(Type.Any({ description: 'Schema of the items' })),
-  anyOf: schemas('Schemas of which one or more must fit'),
-  oneOf: schemas('Schemas of which exactly one must fit'),
-  allOf: schemas('Schemas which all must fit'),
-}, { additionalProperties: true, title: 'FormInputSchema', description: 'JSON Schema, draft-07 or 2020-12, without remote references, that input must fit' });
+const inputSchema = Type.Object(
+  {
+    type: Type.String({ description: 'Type of the values' }),
+    title: Type.String({ description: 'Title' }),
+    _id: Type.Optional(Type.String({ description: 'Id' })),
+    description: Type.Optional(Type.String({ description: 'What it is for' })),
+    uniqueItems: flag('Whether no item may come twice'),
+    minItems: number('Least number of items'),
+    maxItems: number('Most items'),
+    required: Type.Optional(Type.Array(Type.String(), { description: 'Members that must be there' })),
+    readOnly: flag('Whether it is only shown'),
+    options: Type.Optional(Type.Any({ description: 'Kept as given' })),
+    properties: Type.Optional(Type.Object({}, { additionalProperties: true, description: 'Schemas of the members' })),
+    items: Type.Optional(Type.Any({ description: 'Schema of the items' })),
+    anyOf: schemas('Schemas of which one or more must fit'),
+    oneOf: schemas('Schemas of which exactly one must fit'),
+    allOf: schemas('Schemas which all must fit'),
+  },
+  {
+    additionalProperties: true,
+    title: 'FormInputSchema',
+    description: 'JSON Schema, draft-07 or 2020-12, without remote references, that input must fit',
+  },
+);
 
 const members = {
   name: name('Name, unique among forms'),
@@ -42,7 +50,12 @@ const members = {
 };
 const optional = Type.Partial(Type.Object(members)).properties;
 const author = (description: string) => Type.String({ description });
-const who = { created: time('When it was made'), createdBy: author('Who made it'), lastUpdated: time('When it was last changed'), lastUpdatedBy: author('Who last changed it') };
+const who = {
+  created: time('When it was made'),
+  createdBy: author('Who made it'),
+  lastUpdated: time('When it was last changed'),
+  lastUpdatedBy: author('Who last changed it'),
+};
 const signed = Type.Partial(Type.Object(who)).properties;
 const ids = { _id: Type.Optional(objectId('Id')), id: Type.Optional(objectId('The same as _id')) };
 
@@ -51,14 +64,30 @@ const content = Type.Object(members);
 export type FormContent = Static<typeof content>;
 
 /** A form as create takes it. Times and authors are accepted and ignored, so that a copy can be sent. */
-export const newFormSchema = Type.Object({ ...optional, name: members.name, ...signed }, { additionalProperties: false, title: 'NewForm', description: 'New form' });
+export const newFormSchema = Type.Object(
+  { ...optional, name: members.name, ...signed },
+  { additionalProperties: false, title: 'NewForm', description: 'New form' },
+);
 
 /** What changes of a form, which `_id`, `id` or else the name names; what it leaves out stays. */
-export const formPatchSchema = Type.Object({ ...ids, ...optional, ...signed }, { additionalProperties: false, title: 'FormPatch', description: 'What changes of a form; named by _id or id, else by its name' });
+export const formPatchSchema = Type.Object(
+  { ...ids, ...optional, ...signed },
+  {
+    additionalProperties: false,
+    title: 'FormPatch',
+    description: 'What changes of a form; named by _id or id, else by its name',
+  },
+);
 
 /** A form as imports take it: with its id, times and authors. */
-export const formDocumentSchema = Type.Object({ ...ids, ...optional, name: members.name, ...signed }, { additionalProperties: false, title: 'FormDocument', description: 'Form as it was read' });
+export const formDocumentSchema = Type.Object(
+  { ...ids, ...optional, name: members.name, ...signed },
+  { additionalProperties: false, title: 'FormDocument', description: 'Form as it was read' },
+);
 export type FormDocument = Static<typeof formDocumentSchema>;
 
 /** api.md, operation 19. */
-export const formSchema = Type.Object({ _id: objectId('Id'), id: objectId('The same'), ...members, ...who }, { title: 'Form', description: 'Form' });
+export const formSchema = Type.Object(
+  { _id: objectId('Id'), id: objectId('The same'), ...members, ...who },
+  { title: 'Form', description: 'Form' },
+);

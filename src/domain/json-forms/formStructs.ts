@@ -4,39 +4,100 @@ import { step } from '../engine/pointer.ts';
 import { Refusal } from '../engine/refusal.ts';
 
 /** The layout of a form: a tree of items, which `checkedStruct` checks by their kinds. */
-export const structSchema = Type.Object({
-  type: Type.String({ description: 'Type of the whole' }),
-  items: Type.Array(Type.Any(), { description: 'Items: containers (which have items of their own), booleans, numbers, texts, choices and files; at most 16 levels deep and 2,000 in all' }),
-  nodeId: Type.Optional(Type.String({ description: 'Id within the editor' })),
-  projectId: Type.Optional(Type.String({ description: 'Project of the editor' })),
-}, { additionalProperties: true, title: 'FormStruct', description: 'Layout of a form' });
+export const structSchema = Type.Object(
+  {
+    type: Type.String({ description: 'Type of the whole' }),
+    items: Type.Array(Type.Any(), {
+      description:
+        'Items: containers (which have items of their own), booleans, numbers, texts, choices and files; at most 16 levels deep and 2,000 in all',
+    }),
+    nodeId: Type.Optional(Type.String({ description: 'Id within the editor' })),
+    projectId: Type.Optional(Type.String({ description: 'Project of the editor' })),
+  },
+  { additionalProperties: true, title: 'FormStruct', description: 'Layout of a form' },
+);
 export type Struct = Static<typeof structSchema>;
 type Item = { readonly type: string; readonly items?: readonly Item[]; readonly [member: string]: unknown };
 
 const any = Type.Optional(Type.Any());
 const flag = Type.Optional(Type.Boolean());
 const list = Type.Optional(Type.Array(Type.Any()));
-const orNull = <S extends ReturnType<typeof Type.String | typeof Type.Number | typeof Type.Integer>>(schema: S) => Type.Optional(Type.Union([schema, Type.Null()]));
+const orNull = <S extends ReturnType<typeof Type.String | typeof Type.Number | typeof Type.Integer>>(schema: S) =>
+  Type.Optional(Type.Union([schema, Type.Null()]));
 const text = orNull(Type.String());
 const number = orNull(Type.Number());
 const length = orNull(Type.Integer({ minimum: 0 }));
 
 // api.md, Form: what every item has, and what those of each kind have beside it. Other members are kept as given.
-const kind = (members: TProperties) => Compile(Type.Object({ nodeId: Type.String(), type: Type.String(), title: Type.String(), description: Type.String(), ...members }));
+const kind = (members: TProperties) =>
+  Compile(
+    Type.Object({
+      nodeId: Type.String(),
+      type: Type.String(),
+      title: Type.String(),
+      description: Type.String(),
+      ...members,
+    }),
+  );
 
 const choice = {
-  enum: list, enumNames: list, method: text, body: any, sourcePointer: text, sourceKeyPointer: text, labelKeyPointer: text,
-  base: text, href: text, transformation: any, radio: flag, inline: flag,
+  enum: list,
+  enumNames: list,
+  method: text,
+  body: any,
+  sourcePointer: text,
+  sourceKeyPointer: text,
+  labelKeyPointer: text,
+  base: text,
+  href: text,
+  transformation: any,
+  radio: flag,
+  inline: flag,
 };
 
 const kinds = {
   container: kind({
-    items: Type.Array(Type.Any()), required: any, options: any, helper: any, collapsed: flag, readOnly: flag, schemaOption: any, combinationType: any, widget: any,
-    uniqueItems: flag, minItems: number, maxItems: number, customKey: any,
+    items: Type.Array(Type.Any()),
+    required: any,
+    options: any,
+    helper: any,
+    collapsed: flag,
+    readOnly: flag,
+    schemaOption: any,
+    combinationType: any,
+    widget: any,
+    uniqueItems: flag,
+    minItems: number,
+    maxItems: number,
+    customKey: any,
   }),
-  boolean: kind({ default: any, enum: Type.Optional(Type.Array(Type.Object({ id: Type.Any(), value: Type.Any() }))), widget: any }),
-  number: kind({ placeholder: Type.String(), required: Type.Boolean(), minimum: number, maximum: number, default: number, validation: any, disabled: flag }),
-  text: kind({ placeholder: text, required: flag, pattern: text, format: text, minLength: length, maxLength: length, default: any, binding: any, rel: text, targetPointer: text, disabled: flag }),
+  boolean: kind({
+    default: any,
+    enum: Type.Optional(Type.Array(Type.Object({ id: Type.Any(), value: Type.Any() }))),
+    widget: any,
+  }),
+  number: kind({
+    placeholder: Type.String(),
+    required: Type.Boolean(),
+    minimum: number,
+    maximum: number,
+    default: number,
+    validation: any,
+    disabled: flag,
+  }),
+  text: kind({
+    placeholder: text,
+    required: flag,
+    pattern: text,
+    format: text,
+    minLength: length,
+    maxLength: length,
+    default: any,
+    binding: any,
+    rel: text,
+    targetPointer: text,
+    disabled: flag,
+  }),
   choice: kind({ ...choice, placeholder: text, required: flag, binding: any, disabled: flag }),
   file: kind({ format: Type.Literal('data-url'), placeholder: text, required: flag, disabled: flag }),
 };
@@ -51,22 +112,31 @@ const kindOf = (item: Item): keyof typeof kinds => {
 const maxDepth = 16;
 const maxItems = 2000;
 
-/** The layout with the documented defaults of its choices. Refuses (`invalid`, with the path) an item that is not as its kind is, and what is too deep or too large. */
+/**
+ * The layout with the documented defaults of its choices. Refuses (`invalid`, with the path) an item that is not as its
+ * kind is, and what is too deep or too large.
+ */
 export const checkedStruct = (struct: Struct, path: string): Struct => {
   let count = 0;
   const checked = (item: Item, path: string, depth: number): Item => {
     if (depth > maxDepth) throw new Refusal('invalid', `Items may lie ${maxDepth} levels deep`, { path });
     if (++count > maxItems) throw new Refusal('invalid', `A form may have ${maxItems} items`, { path });
-    if (typeof item !== 'object' || item === null || Array.isArray(item)) throw new Refusal('invalid', 'An item of a form must be an object', { path });
+    if (typeof item !== 'object' || item === null || Array.isArray(item))
+      throw new Refusal('invalid', 'An item of a form must be an object', { path });
     const kind = kindOf(item);
     const [fault] = kinds[kind].Check(item) ? [] : kinds[kind].Errors(item);
     if (fault) {
       const missing = fault.keyword === 'required' ? fault.params.requiredProperties[0] : undefined;
-      throw new Refusal('invalid', `An item of the kind ${kind} ${missing === undefined ? fault.message : `must have ${missing}`}`, { path: path + fault.instancePath + (missing === undefined ? '' : step(missing)) });
+      throw new Refusal(
+        'invalid',
+        `An item of the kind ${kind} ${missing === undefined ? fault.message : `must have ${missing}`}`,
+        { path: path + fault.instancePath + (missing === undefined ? '' : step(missing)) },
+      );
     }
     if (kind === 'choice') return { enum: [], enumNames: [], binding: false, ...item };
     return kind === 'container' ? { ...item, items: all(item.items!, path, depth + 1) } : item;
   };
-  const all = (items: readonly Item[], path: string, depth: number): Item[] => items.map((item, i) => checked(item, `${path}/items/${i}`, depth));
+  const all = (items: readonly Item[], path: string, depth: number): Item[] =>
+    items.map((item, i) => checked(item, `${path}/items/${i}`, depth));
   return { ...struct, items: all(struct.items, path, 1) };
 };

@@ -14,13 +14,46 @@ export type FormEvent =
   | Event<'formRestored', FormContent & Authored>
   | Event<'formDeleted', Record<string, never>>;
 
-const defaults = { description: null, struct: { type: 'object', items: [] }, uiSchema: {}, validationSchema: {}, bindingSchema: {}, version: '1.0.0', tags: [], namespace: null };
-const contentOf = (given: Partial<FormContent> & { readonly name: string }): FormContent =>
-  ({ ...defaults, schema: { type: 'object', title: given.name, properties: {} }, ...given });
+const defaults = {
+  description: null,
+  struct: { type: 'object', items: [] },
+  uiSchema: {},
+  validationSchema: {},
+  bindingSchema: {},
+  version: '1.0.0',
+  tags: [],
+  namespace: null,
+};
+const contentOf = (given: Partial<FormContent> & { readonly name: string }): FormContent => ({
+  ...defaults,
+  schema: { type: 'object', title: given.name, properties: {} },
+  ...given,
+});
 
 /** The content among other members of the same object. */
-const contentIn = ({ name, description, struct, schema, uiSchema, validationSchema, bindingSchema, version, tags, namespace }: FormContent): FormContent =>
-  ({ name, description, struct, schema, uiSchema, validationSchema, bindingSchema, version, tags, namespace });
+const contentIn = ({
+  name,
+  description,
+  struct,
+  schema,
+  uiSchema,
+  validationSchema,
+  bindingSchema,
+  version,
+  tags,
+  namespace,
+}: FormContent): FormContent => ({
+  name,
+  description,
+  struct,
+  schema,
+  uiSchema,
+  validationSchema,
+  bindingSchema,
+  version,
+  tags,
+  namespace,
+});
 
 export type FormState = { readonly exists: boolean; readonly content: FormContent };
 
@@ -46,15 +79,23 @@ export type FormRefs = {
 };
 
 const checked = (given: FormContent, { schemaFault }: Pick<FormRefs, 'schemaFault'>, path = ''): FormContent => {
-  if (schemaFault !== undefined) throw new Refusal('invalid', `The schema cannot be used: ${schemaFault}`, { path: `${path}/schema` });
+  if (schemaFault !== undefined)
+    throw new Refusal('invalid', `The schema cannot be used: ${schemaFault}`, { path: `${path}/schema` });
   return { ...contentIn(given), struct: checkedStruct(given.struct, `${path}/struct`) };
 };
 
-export const create = (_: FormState, input: Static<typeof newFormSchema>, { refs }: Context<FormRefs>): readonly FormEvent[] =>
-  [{ type: 'formCreated', data: checked(contentOf(input), refs) }];
+export const create = (
+  _: FormState,
+  input: Static<typeof newFormSchema>,
+  { refs }: Context<FormRefs>,
+): readonly FormEvent[] => [{ type: 'formCreated', data: checked(contentOf(input), refs) }];
 
 /** What the options leave out stays; they are below `/options` in the body. */
-export const update = ({ content }: FormState, options: Static<typeof formPatchSchema>, { refs }: Context<FormRefs>): readonly FormEvent[] => {
+export const update = (
+  { content }: FormState,
+  options: Static<typeof formPatchSchema>,
+  { refs }: Context<FormRefs>,
+): readonly FormEvent[] => {
   documentId(options, '/options');
   const changes = changesBetween(content, checked({ ...content, ...options }, refs, '/options'));
   if (changes && 'name' in changes.changed) refuseReferred(refs.referrers, 'renamed');
@@ -63,23 +104,34 @@ export const update = ({ content }: FormState, options: Static<typeof formPatchS
 
 /** The id that a document gives, by `_id` or `id`, if any; `invalid` where they differ. */
 export const documentId = ({ _id, id }: Pick<FormDocument, '_id' | 'id'>, path = ''): string | undefined => {
-  if (_id !== undefined && id !== undefined && id !== _id) throw new Refusal('invalid', '_id and id must be the same', { path: `${path}/id` });
+  if (_id !== undefined && id !== undefined && id !== _id)
+    throw new Refusal('invalid', '_id and id must be the same', { path: `${path}/id` });
   return _id ?? id;
 };
 
-/** Takes a document in, with its times and authors (`accounts`: ids by username), into its own stream or that of the form with its name. */
+/**
+ * Takes a document in, with its times and authors (`accounts`: ids by username), into its own stream or that of the
+ * form with its name.
+ */
 export const importOne = (
-  { exists, content }: FormState, { form, overwrite = false }: { readonly form: FormDocument; readonly overwrite?: boolean },
+  { exists, content }: FormState,
+  { form, overwrite = false }: { readonly form: FormDocument; readonly overwrite?: boolean },
   context: Context<FormRefs & { readonly accounts: Readonly<Record<string, string>> }>,
 ): readonly FormEvent[] => {
   const { refs } = context;
   const wanted = checked(contentOf(form), refs);
   const own = (documentId(form) ?? context.id) === context.id;
   if (exists && (own || overwrite) && same(wanted, content)) return [];
-  if (exists && !overwrite) throw new Refusal('conflict', own ? 'A form with this id exists with other content' : 'Another form has this name', { path: own ? '/_id' : '/name' });
+  if (exists && !overwrite)
+    throw new Refusal(
+      'conflict',
+      own ? 'A form with this id exists with other content' : 'Another form has this name',
+      { path: own ? '/_id' : '/name' },
+    );
   if (exists && wanted.name !== content.name) refuseReferred(refs.referrers, 'renamed');
   return [{ type: 'formRestored', data: { ...wanted, ...authorsOf(form, refs.accounts, context) } }];
 };
 
 /** Goes by the decision to delete forms. */
-export const remove = ({ exists }: FormState): readonly FormEvent[] => (exists ? [{ type: 'formDeleted', data: {} }] : []);
+export const remove = ({ exists }: FormState): readonly FormEvent[] =>
+  exists ? [{ type: 'formDeleted', data: {} }] : [];

@@ -7,17 +7,29 @@ import type { ResourceAction } from './resourceModels.ts';
 import { name } from '../engine/schemas.ts';
 
 /** What runs an action: on an instance or on all of a group, or to make a new instance. */
-export const runActionSchema = Type.Object({
-  actionId: Type.String({ pattern: '^[0-9a-fA-F]{4}$', description: 'Id of an action of the model' }),
-  instance: Type.Optional(name('Id or name of the instance; for update and delete')),
-  group: Type.Optional(name('Id or name of a group, in place of an instance')),
-  instanceName: Type.Optional(name('Name of the new instance; for create and import')),
-  instanceDescription: Type.Optional(Type.String({ description: 'What the new instance is for', maxLength: 10_000 })),
-  inputs: Type.Optional(Type.Unsafe<InstanceData>(Type.Object({}, { additionalProperties: true, description: 'Inputs of the action, or the data of a new instance' }))),
-}, { additionalProperties: false, title: 'RunAction', description: 'Which action to run, and on what' });
+export const runActionSchema = Type.Object(
+  {
+    actionId: Type.String({ pattern: '^[0-9a-fA-F]{4}$', description: 'Id of an action of the model' }),
+    instance: Type.Optional(name('Id or name of the instance; for update and delete')),
+    group: Type.Optional(name('Id or name of a group, in place of an instance')),
+    instanceName: Type.Optional(name('Name of the new instance; for create and import')),
+    instanceDescription: Type.Optional(Type.String({ description: 'What the new instance is for', maxLength: 10_000 })),
+    inputs: Type.Optional(
+      Type.Unsafe<InstanceData>(
+        Type.Object(
+          {},
+          { additionalProperties: true, description: 'Inputs of the action, or the data of a new instance' },
+        ),
+      ),
+    ),
+  },
+  { additionalProperties: false, title: 'RunAction', description: 'Which action to run, and on what' },
+);
 export type RunAction = Static<typeof runActionSchema> & { readonly modelId: string };
 
-export const executionStatus = Type.Enum(['running', 'error', 'complete', 'canceled', 'paused'], { description: 'Where it is' });
+export const executionStatus = Type.Enum(['running', 'error', 'complete', 'canceled', 'paused'], {
+  description: 'Where it is',
+});
 export type ExecutionStatus = Static<typeof executionStatus>;
 
 /** What an execution does to one instance. Its id is that of its job. */
@@ -55,9 +67,16 @@ export type ExecutionEvent =
   | Event<'actionCanceled', Record<string, never>>;
 
 export type TaskState = Task & { readonly status: ExecutionStatus; readonly error: JobError | null };
-export type ExecutionState = { readonly status?: ExecutionStatus; readonly started?: ActionStarted; readonly tasks: readonly TaskState[]; readonly cancelRequested: boolean };
+export type ExecutionState = {
+  readonly status?: ExecutionStatus;
+  readonly started?: ActionStarted;
+  readonly tasks: readonly TaskState[];
+  readonly cancelRequested: boolean;
+};
 
-const become = (status: ExecutionStatus) => (state: ExecutionState): ExecutionState => ({ ...state, status });
+const become =
+  (status: ExecutionStatus) =>
+  (state: ExecutionState): ExecutionState => ({ ...state, status });
 
 /** The tasks that an execution begins with. */
 export const tasksAtStart = ({ action, tasks }: ActionStarted): readonly TaskState[] =>
@@ -84,12 +103,20 @@ export const actionExecution = aggregate<ExecutionState, ExecutionEvent>({
   },
   exists: ({ status }) => status !== undefined,
   // The name of an instance to come is kept from the start, so that work on the network is not done in vain.
-  promises: ({ status, started }) => (started && makes(started.action) && status !== 'error' && status !== 'canceled'
-    ? [{ owner: `resourceInstance-${started.target._id}`, name: instanceName({ modelId: started.modelId, name: started.target.name }) }] : []),
+  promises: ({ status, started }) =>
+    started && makes(started.action) && status !== 'error' && status !== 'canceled'
+      ? [
+          {
+            owner: `resourceInstance-${started.target._id}`,
+            name: instanceName({ modelId: started.modelId, name: started.target.name }),
+          },
+        ]
+      : [],
 });
 
 const makes = ({ type }: ResourceAction): boolean => type === 'create' || type === 'import';
-const hasEnded = (status: ExecutionStatus | undefined): boolean => status === 'complete' || status === 'error' || status === 'canceled';
+const hasEnded = (status: ExecutionStatus | undefined): boolean =>
+  status === 'complete' || status === 'error' || status === 'canceled';
 
 /** How many instances an action on a group may reach. */
 export const mostTasks = 1000;
@@ -111,22 +138,46 @@ export type RunRefs = {
   readonly inputs: InstanceData;
 };
 
-export const run = (_: ExecutionState, input: RunAction, { newId, now, refs }: Context<RunRefs>): readonly ExecutionEvent[] => {
+export const run = (
+  _: ExecutionState,
+  input: RunAction,
+  { newId, now, refs }: Context<RunRefs>,
+): readonly ExecutionEvent[] => {
   if (!refs.modelExists) throw new Refusal('not_found', 'No such resource model', { path: 'model' });
   const { action } = refs;
   if (!action) throw new Refusal('not_found', 'The model has no action with this id', { path: '/actionId' });
   checkTarget(action, input);
-  if (!refs.mayRun) throw new Refusal('forbidden', 'The workflow of the action is an automation that you may not run', { path: '/actionId' });
-  const target = makes(action) ? { type: 'instance' as const, _id: newId('instance'), name: input.instanceName! } : refs.target;
-  if (!target) throw new Refusal('not_found', `The model has no such ${input.group === undefined ? 'instance' : 'group'}`, { path: input.group === undefined ? '/instance' : '/group' });
+  if (!refs.mayRun)
+    throw new Refusal('forbidden', 'The workflow of the action is an automation that you may not run', {
+      path: '/actionId',
+    });
+  const target = makes(action)
+    ? { type: 'instance' as const, _id: newId('instance'), name: input.instanceName! }
+    : refs.target;
+  if (!target)
+    throw new Refusal('not_found', `The model has no such ${input.group === undefined ? 'instance' : 'group'}`, {
+      path: input.group === undefined ? '/instance' : '/group',
+    });
   const instances = makes(action) ? [{ id: target._id, name: target.name }] : refs.instances;
-  if (refs.size > mostTasks) throw new Refusal('unprocessable', `An action may reach ${mostTasks} instances, the group has ${refs.size}`, { path: '/group' });
+  if (refs.size > mostTasks)
+    throw new Refusal('unprocessable', `An action may reach ${mostTasks} instances, the group has ${refs.size}`, {
+      path: '/group',
+    });
   if (instances.length === 0) throw new Refusal('unprocessable', 'The group has no instances', { path: '/group' });
-  if (refs.faults[0]) throw new Refusal('unprocessable', `It does not fit the schema of the model: ${refs.faults[0].path} ${refs.faults[0].message}`, { faults: refs.faults });
+  if (refs.faults[0])
+    throw new Refusal(
+      'unprocessable',
+      `It does not fit the schema of the model: ${refs.faults[0].path} ${refs.faults[0].message}`,
+      { faults: refs.faults },
+    );
   const started: ExecutionEvent = {
     type: 'actionStarted',
     data: {
-      modelId: input.modelId, action, target, instanceDescription: input.instanceDescription ?? '', inputs: refs.inputs,
+      modelId: input.modelId,
+      action,
+      target,
+      instanceDescription: input.instanceDescription ?? '',
+      inputs: refs.inputs,
       tasks: instances.map(({ id, name }) => ({ _id: newId(`task ${id}`), instanceId: id, instanceName: name })),
       started: now,
     },
@@ -136,8 +187,11 @@ export const run = (_: ExecutionState, input: RunAction, { newId, now, refs }: C
 
 /** Throws `invalid` where a request names what the action does not need, or lacks what it needs. */
 const checkTarget = (action: ResourceAction, input: RunAction): void => {
-  const fault = (member: keyof RunAction, message: string) => new Refusal('invalid', `An action of type ${action.type} ${message}`, { path: `/${member}` });
-  const foreign = (makes(action) ? ['instance', 'group'] as const : ['instanceName', 'instanceDescription'] as const).find((member) => input[member] !== undefined);
+  const fault = (member: keyof RunAction, message: string) =>
+    new Refusal('invalid', `An action of type ${action.type} ${message}`, { path: `/${member}` });
+  const foreign = (
+    makes(action) ? (['instance', 'group'] as const) : (['instanceName', 'instanceDescription'] as const)
+  ).find((member) => input[member] !== undefined);
   if (foreign) throw fault(foreign, `takes no ${foreign}`);
   if (makes(action) && input.instanceName === undefined) throw fault('instanceName', 'needs instanceName');
   if (makes(action)) return;
@@ -156,14 +210,19 @@ export type JobOutcome = {
 };
 
 /** Follows from what happens to a job; an execution that has ended stays as it is. */
-export const note = (state: ExecutionState, { task }: { readonly task: string }, { refs }: Context<JobOutcome>): readonly ExecutionEvent[] => {
+export const note = (
+  state: ExecutionState,
+  { task }: { readonly task: string },
+  { refs }: Context<JobOutcome>,
+): readonly ExecutionEvent[] => {
   const before = state.tasks.find(({ _id }) => _id === task);
   if (!before || hasEnded(before.status) || before.status === refs.status) return [];
   const { instanceData, fault } = refs;
   const error = fault ?? refs.error;
-  const data: TaskChange = refs.status === 'complete' && fault === undefined
-    ? { task, status: 'complete', ...(instanceData && { instanceData }) }
-    : { task, status: fault === undefined ? refs.status : 'error', ...(error !== null && { error }) };
+  const data: TaskChange =
+    refs.status === 'complete' && fault === undefined
+      ? { task, status: 'complete', ...(instanceData && { instanceData }) }
+      : { task, status: fault === undefined ? refs.status : 'error', ...(error !== null && { error }) };
   const changed: ExecutionEvent = { type: 'actionTaskChanged', data };
   const { tasks } = fold(actionExecution, [changed], state);
   const status = overall(tasks);
@@ -171,15 +230,25 @@ export const note = (state: ExecutionState, { task }: { readonly task: string },
 };
 
 const overall = (tasks: readonly TaskState[]): ExecutionStatus =>
-  (['running', 'paused', 'error', 'canceled'] as const).find((status) => tasks.some((task) => task.status === status)) ?? 'complete';
+  (['running', 'paused', 'error', 'canceled'] as const).find((status) =>
+    tasks.some((task) => task.status === status),
+  ) ?? 'complete';
 
 const became = (status: ExecutionStatus, tasks: readonly TaskState[]): ExecutionEvent => {
   switch (status) {
-    case 'running': return { type: 'actionResumed', data: {} };
-    case 'paused': return { type: 'actionPaused', data: {} };
-    case 'canceled': return { type: 'actionCanceled', data: {} };
-    case 'complete': return { type: 'actionCompleted', data: {} };
-    case 'error': return { type: 'actionErrored', data: { error: tasks.find(({ error }) => error !== null)?.error ?? 'A job has failed' } };
+    case 'running':
+      return { type: 'actionResumed', data: {} };
+    case 'paused':
+      return { type: 'actionPaused', data: {} };
+    case 'canceled':
+      return { type: 'actionCanceled', data: {} };
+    case 'complete':
+      return { type: 'actionCompleted', data: {} };
+    case 'error':
+      return {
+        type: 'actionErrored',
+        data: { error: tasks.find(({ error }) => error !== null)?.error ?? 'A job has failed' },
+      };
   }
 };
 

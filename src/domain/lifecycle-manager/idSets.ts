@@ -1,5 +1,6 @@
 /**
- * A set of ids that shares what it can with the one it was made from: adding to 100,000 costs microseconds and leaves the
+ * A set of ids that shares what it can with the one it was made from: adding to 100,000 costs microseconds and leaves
+ * the
  * former set as it was. Plain JSON: a tree by the characters of the ids, an id as soon as it is alone in its branch.
  */
 export type IdSet = { readonly size: number; readonly root: Node };
@@ -22,13 +23,17 @@ export const withoutIds = (set: IdSet, ids: readonly string[]): IdSet =>
 /** All ids, in the order of their characters where these are no digits; else in an order that stays the same. */
 export const idsIn = ({ root }: IdSet): readonly string[] => below(root);
 
-const below = (node: Node): string[] => Object.values(node).flatMap((branch) => (typeof branch === 'string' ? [branch] : below(branch)));
+const below = (node: Node): string[] =>
+  Object.values(node).flatMap((branch) => (typeof branch === 'string' ? [branch] : below(branch)));
 
 const added = (node: Node, id: string, depth: number): Node => {
   const key = id.charAt(depth);
   const there = node[key];
   if (there === undefined) return { ...node, [key]: id };
-  return { ...node, [key]: added(typeof there === 'string' ? { [there.charAt(depth + 1)]: there } : there, id, depth + 1) };
+  return {
+    ...node,
+    [key]: added(typeof there === 'string' ? { [there.charAt(depth + 1)]: there } : there, id, depth + 1),
+  };
 };
 
 const removed = (node: Node, id: string, depth: number): Node => {

@@ -18,7 +18,10 @@ export type LastAction = Static<typeof lastActionSchema> & { readonly started: s
 
 export type LastActionEvent = Event<'lastActionSet', LastAction> | Event<'lastActionCleared', Record<string, never>>;
 
-/** The last action on an instance or group, whose id is the stream's: it is not in their own streams, so that runs never make editors stale. */
+/**
+ * The last action on an instance or group, whose id is the stream's: it is not in their own streams, so that runs never
+ * make editors stale.
+ */
 export const lastAction = aggregate<{ readonly last?: LastAction }, LastActionEvent>({
   area: 'lifecycle-manager',
   category: 'lastAction',
@@ -31,10 +34,15 @@ export const lastAction = aggregate<{ readonly last?: LastAction }, LastActionEv
 });
 
 /** Follows from what happens to an execution; `refs`: what there is to say now, nothing if the target is not there. */
-export const record = ({ last }: { readonly last?: LastAction }, _: unknown, { refs: next }: Context<LastAction | undefined>): readonly LastActionEvent[] =>
-  (!next || same(next, last) || (last && order(next) < order(last)) ? [] : [{ type: 'lastActionSet', data: next }]);
+export const record = (
+  { last }: { readonly last?: LastAction },
+  _: unknown,
+  { refs: next }: Context<LastAction | undefined>,
+): readonly LastActionEvent[] =>
+  !next || same(next, last) || (last && order(next) < order(last)) ? [] : [{ type: 'lastActionSet', data: next }];
 
 const order = ({ started, executionId }: LastAction): string => `${started} ${executionId}`;
 
 /** Follows from the deletion of the instance or group. */
-export const clear = ({ last }: { readonly last?: LastAction }): readonly LastActionEvent[] => (last ? [{ type: 'lastActionCleared', data: {} }] : []);
+export const clear = ({ last }: { readonly last?: LastAction }): readonly LastActionEvent[] =>
+  last ? [{ type: 'lastActionCleared', data: {} }] : [];

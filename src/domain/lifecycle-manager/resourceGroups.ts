@@ -4,11 +4,16 @@ import { hasId, type IdSet, noIds, withIds, withoutIds } from './idSets.ts';
 import { type Fault, Refusal } from '../engine/refusal.ts';
 import { name } from '../engine/schemas.ts';
 
-const instances = (description: string) => Type.Optional(Type.Array(name('Id or name of an instance of the model'), { maxItems: 10_000, description }));
+const instances = (description: string) =>
+  Type.Optional(Type.Array(name('Id or name of an instance of the model'), { maxItems: 10_000, description }));
 const description = Type.String({ description: 'What it is for', maxLength: 10_000 });
 
 /** What a document of a group says, but for id, times, authors and the last action. */
-export const groupMembers = { name: name('Name, unique among the groups of the model'), description, modelId: name('Id of the model') };
+export const groupMembers = {
+  name: name('Name, unique among the groups of the model'),
+  description,
+  modelId: name('Id of the model'),
+};
 
 export const newGroupSchema = Type.Object(
   { name: groupMembers.name, description: Type.Optional(description), instances: instances('Its first members') },
@@ -29,7 +34,12 @@ export type GroupEvent =
   | Event<'resourceGroupMembersChanged', { readonly added: readonly string[]; readonly removed: readonly string[] }>
   | Event<'resourceGroupDeleted', Record<string, never>>;
 
-export type GroupState = { readonly exists: boolean; readonly modelId: string; readonly name: string; readonly members: IdSet };
+export type GroupState = {
+  readonly exists: boolean;
+  readonly modelId: string;
+  readonly name: string;
+  readonly members: IdSet;
+};
 
 /** Members are in the state alone: a document that listed 100,000 would be written anew with each that comes. */
 export const resourceGroup = aggregate<GroupState, GroupEvent>({
@@ -37,8 +47,16 @@ export const resourceGroup = aggregate<GroupState, GroupEvent>({
   category: 'resourceGroup',
   initial: { exists: false, modelId: '', name: '', members: noIds },
   evolve: {
-    resourceGroupCreated: (_, { modelId, name, instances }) => ({ exists: true, modelId, name, members: withIds(noIds, instances) }),
-    resourceGroupMembersChanged: (state, { added, removed }) => ({ ...state, members: withIds(withoutIds(state.members, removed), added) }),
+    resourceGroupCreated: (_, { modelId, name, instances }) => ({
+      exists: true,
+      modelId,
+      name,
+      members: withIds(noIds, instances),
+    }),
+    resourceGroupMembersChanged: (state, { added, removed }) => ({
+      ...state,
+      members: withIds(withoutIds(state.members, removed), added),
+    }),
     resourceGroupDeleted: (state) => ({ ...state, exists: false, members: noIds }),
   },
   exists: (state) => state.exists,
@@ -49,7 +67,8 @@ export const resourceGroup = aggregate<GroupState, GroupEvent>({
 export type Found = readonly (string | undefined)[];
 
 export const create = (
-  _: GroupState, { modelId, name, description = '', instances = [] }: Static<typeof newGroupSchema> & { readonly modelId: string },
+  _: GroupState,
+  { modelId, name, description = '', instances = [] }: Static<typeof newGroupSchema> & { readonly modelId: string },
   { refs }: Context<{ readonly modelExists: boolean; readonly found: Found }>,
 ): readonly GroupEvent[] => {
   if (!refs.modelExists) throw new Refusal('not_found', 'No such resource model', { path: 'model' });
@@ -59,11 +78,15 @@ export const create = (
 
 /** All or nothing; a member that comes again and a stranger that goes are no change (behaviour.md, operation 2). */
 export const changeMembers = (
-  { members }: GroupState, { instancesToAdd = [], instancesToRemove = [] }: Static<typeof groupChangesSchema>,
+  { members }: GroupState,
+  { instancesToAdd = [], instancesToRemove = [] }: Static<typeof groupChangesSchema>,
   { refs }: Context<{ readonly toAdd: Found; readonly toRemove: Found }>,
 ): readonly GroupEvent[] => {
   refuseBoth(instancesToRemove, new Set(instancesToAdd));
-  refuseUnknown([...unknown(instancesToAdd, refs.toAdd, '/instancesToAdd'), ...unknown(instancesToRemove, refs.toRemove, '/instancesToRemove')]);
+  refuseUnknown([
+    ...unknown(instancesToAdd, refs.toAdd, '/instancesToAdd'),
+    ...unknown(instancesToRemove, refs.toRemove, '/instancesToRemove'),
+  ]);
   const [come, go] = [known(refs.toAdd), known(refs.toRemove)];
   refuseBoth(refs.toRemove, new Set(come));
   const [added, removed] = [come.filter((id) => !hasId(members, id)), go.filter((id) => hasId(members, id))];
@@ -71,8 +94,13 @@ export const changeMembers = (
 };
 
 /** Follows from the deletion of an instance. */
-export const drop = ({ exists, members }: GroupState, { instance }: { readonly instance: string }): readonly GroupEvent[] =>
-  (exists && hasId(members, instance) ? [{ type: 'resourceGroupMembersChanged', data: { added: [], removed: [instance] } }] : []);
+export const drop = (
+  { exists, members }: GroupState,
+  { instance }: { readonly instance: string },
+): readonly GroupEvent[] =>
+  exists && hasId(members, instance)
+    ? [{ type: 'resourceGroupMembersChanged', data: { added: [], removed: [instance] } }]
+    : [];
 
 export const remove = (): readonly GroupEvent[] => [{ type: 'resourceGroupDeleted', data: {} }];
 
@@ -82,13 +110,19 @@ export const removeIfThere = ({ exists }: GroupState): readonly GroupEvent[] => 
 const known = (found: Found): readonly string[] => [...new Set(found.filter((id) => id !== undefined))];
 
 const unknown = (given: readonly string[], found: Found, path: string): readonly Fault[] =>
-  given.flatMap((name, i) => (found[i] === undefined ? [{ message: `The model has no instance ${JSON.stringify(name)}`, path: `${path}/${i}`, name }] : []));
+  given.flatMap((name, i) =>
+    found[i] === undefined
+      ? [{ message: `The model has no instance ${JSON.stringify(name)}`, path: `${path}/${i}`, name }]
+      : [],
+  );
 
 const refuseUnknown = (faults: readonly Fault[]): void => {
-  if (faults.length > 0) throw new Refusal('not_found', `No such instances: ${faults.map(({ name }) => name).join(', ')}`, { faults });
+  if (faults.length > 0)
+    throw new Refusal('not_found', `No such instances: ${faults.map(({ name }) => name).join(', ')}`, { faults });
 };
 
 const refuseBoth = (removed: Found, added: ReadonlySet<string | undefined>): void => {
   const i = removed.findIndex((id) => added.has(id));
-  if (i >= 0) throw new Refusal('invalid', 'The same instance cannot both come and go', { path: `/instancesToRemove/${i}` });
+  if (i >= 0)
+    throw new Refusal('invalid', 'The same instance cannot both come and go', { path: `/instancesToRemove/${i}` });
 };

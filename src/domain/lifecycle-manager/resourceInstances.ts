@@ -11,7 +11,15 @@ const description = Type.String({ description: 'What it is for', maxLength: 10_0
 export const instanceMembers = {
   name: name('Name, unique among the instances of the model'),
   description,
-  instanceData: Type.Unsafe<InstanceData>(Type.Object({}, { additionalProperties: true, description: 'What the schema of the model asks for; members named like secrets are shown as ********' })),
+  instanceData: Type.Unsafe<InstanceData>(
+    Type.Object(
+      {},
+      {
+        additionalProperties: true,
+        description: 'What the schema of the model asks for; members named like secrets are shown as ********',
+      },
+    ),
+  ),
 };
 
 /** What a new instance says, and what an instance is replaced by. */
@@ -21,7 +29,12 @@ export const newInstanceSchema = Type.Object(
 );
 type NewInstance = Static<typeof newInstanceSchema>;
 
-export type InstanceContent = { readonly modelId: string; readonly name: string; readonly description: string; readonly instanceData: InstanceData };
+export type InstanceContent = {
+  readonly modelId: string;
+  readonly name: string;
+  readonly description: string;
+  readonly instanceData: InstanceData;
+};
 
 export type InstanceEvent =
   | Event<'resourceInstanceCreated', InstanceContent>
@@ -44,23 +57,47 @@ export const resourceInstance = aggregate<InstanceState, InstanceEvent>({
 });
 
 /** The name that an instance claims. */
-export const instanceName = ({ modelId, name }: Pick<InstanceContent, 'modelId' | 'name'>) => ({ kind: 'resourceInstance', parent: modelId, name });
+export const instanceName = ({ modelId, name }: Pick<InstanceContent, 'modelId' | 'name'>) => ({
+  kind: 'resourceInstance',
+  parent: modelId,
+  name,
+});
 
-/** What the world says of the data: whether the model is there, what does not fit its schema, and the data with its secrets sealed. */
-export type DataRefs = { readonly modelExists: boolean; readonly faults: readonly Fault[]; readonly instanceData: InstanceData };
+/**
+ * What the world says of the data: whether the model is there, what does not fit its schema, and the data with its
+ * secrets sealed.
+ */
+export type DataRefs = {
+  readonly modelExists: boolean;
+  readonly faults: readonly Fault[];
+  readonly instanceData: InstanceData;
+};
 
 /** Throws `not_found` if the model is not there, `unprocessable` with the paths if data do not fit. */
 const refuseUnfit = ({ modelExists, faults }: Omit<DataRefs, 'instanceData'>): void => {
   if (!modelExists) throw new Refusal('not_found', 'No such resource model', { path: 'model' });
-  if (faults[0]) throw new Refusal('unprocessable', `It does not fit the schema of the model: ${faults[0].path} ${faults[0].message}`, { faults });
+  if (faults[0])
+    throw new Refusal(
+      'unprocessable',
+      `It does not fit the schema of the model: ${faults[0].path} ${faults[0].message}`,
+      { faults },
+    );
 };
 
-export const create = (_: InstanceState, { modelId, name, description = '' }: NewInstance & { readonly modelId: string }, { refs }: Context<DataRefs>): readonly InstanceEvent[] => {
+export const create = (
+  _: InstanceState,
+  { modelId, name, description = '' }: NewInstance & { readonly modelId: string },
+  { refs }: Context<DataRefs>,
+): readonly InstanceEvent[] => {
   refuseUnfit(refs);
   return [{ type: 'resourceInstanceCreated', data: { modelId, name, description, instanceData: refs.instanceData } }];
 };
 
-export const replace = ({ content }: InstanceState, { name, description = '' }: NewInstance, { refs }: Context<DataRefs>): readonly InstanceEvent[] => {
+export const replace = (
+  { content }: InstanceState,
+  { name, description = '' }: NewInstance,
+  { refs }: Context<DataRefs>,
+): readonly InstanceEvent[] => {
   refuseUnfit(refs);
   const changes = changesBetween(content, { ...content, name, description, instanceData: refs.instanceData });
   return changes ? [{ type: 'resourceInstanceChanged', data: changes.changed }] : [];
@@ -69,15 +106,30 @@ export const replace = ({ content }: InstanceState, { name, description = '' }: 
 export const remove = (): readonly InstanceEvent[] => [{ type: 'resourceInstanceDeleted', data: {} }];
 
 /** Part of an action: comes into being, unless its model has gone. */
-export const admit = ({ exists }: InstanceState, content: InstanceContent, { refs }: Context<{ readonly modelExists: boolean }>): readonly InstanceEvent[] =>
-  (refs.modelExists && !exists ? [{ type: 'resourceInstanceCreated', data: content }] : []);
+export const admit = (
+  { exists }: InstanceState,
+  content: InstanceContent,
+  { refs }: Context<{ readonly modelExists: boolean }>,
+): readonly InstanceEvent[] =>
+  refs.modelExists && !exists ? [{ type: 'resourceInstanceCreated', data: content }] : [];
 
 /**
- * Part of an action: new data in the place of the old, or members (`merge`) in the place of those of the same name. Always
+ * Part of an action: new data in the place of the old, or members (`merge`) in the place of those of the same name.
+ * Always
  * an event, which shows that it has been carried out: else it could be again, over what somebody has edited since.
  */
-export const amend = ({ exists, content }: InstanceState, { instanceData, merge }: { readonly instanceData?: InstanceData; readonly merge?: InstanceData }): readonly InstanceEvent[] =>
-  (exists ? [{ type: 'resourceInstanceChanged', data: { instanceData: { ...(instanceData ?? content.instanceData), ...merge } } }] : []);
+export const amend = (
+  { exists, content }: InstanceState,
+  { instanceData, merge }: { readonly instanceData?: InstanceData; readonly merge?: InstanceData },
+): readonly InstanceEvent[] =>
+  exists
+    ? [
+        {
+          type: 'resourceInstanceChanged',
+          data: { instanceData: { ...(instanceData ?? content.instanceData), ...merge } },
+        },
+      ]
+    : [];
 
 /** Part of an action, or of the deletion of the model. */
 export const removeIfThere = ({ exists }: InstanceState): readonly InstanceEvent[] => (exists ? remove() : []);

@@ -5,36 +5,69 @@ import { Refusal } from '../engine/refusal.ts';
 import { name } from '../engine/schemas.ts';
 
 const description = Type.String({ description: 'What it is for', maxLength: 10_000 });
-const schema = Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}, { additionalProperties: true, description: 'JSON Schema of instanceData, draft-07 or 2020-12, without remote references' }));
-const workflow = Type.Union([name('Automation or workflow'), Type.Null()], { description: 'Automation or workflow that carries it out; null: it takes effect at once' });
+const schema = Type.Unsafe<Readonly<Record<string, unknown>>>(
+  Type.Object(
+    {},
+    {
+      additionalProperties: true,
+      description: 'JSON Schema of instanceData, draft-07 or 2020-12, without remote references',
+    },
+  ),
+);
+const workflow = Type.Union([name('Automation or workflow'), Type.Null()], {
+  description: 'Automation or workflow that carries it out; null: it takes effect at once',
+});
 
 const actionMembers = {
   _id: Type.String({ pattern: '^[0-9a-fA-F]{4}$', description: 'Four hexadecimal digits, unique within the model' }),
   name: name('Name, unique among the actions of the model'),
   type: Type.Enum(['import', 'create', 'update', 'delete'], { description: 'What it does to instances' }),
-  workflow, description,
+  workflow,
+  description,
 };
 
 /** An action of a model. */
-export const actionSchema = Type.Object(actionMembers, { additionalProperties: false, title: 'ResourceAction', description: 'Action on instances of a model' });
+export const actionSchema = Type.Object(actionMembers, {
+  additionalProperties: false,
+  title: 'ResourceAction',
+  description: 'Action on instances of a model',
+});
 export type ResourceAction = Static<typeof actionSchema>;
 
 const newActionSchema = Type.Object(
-  { name: actionMembers.name, type: actionMembers.type, ...Type.Partial(Type.Object({ _id: actionMembers._id, workflow, description })).properties },
-  { additionalProperties: false, title: 'NewResourceAction', description: 'Action; without an id it keeps that of the action with its name, or gets one' },
+  {
+    name: actionMembers.name,
+    type: actionMembers.type,
+    ...Type.Partial(Type.Object({ _id: actionMembers._id, workflow, description })).properties,
+  },
+  {
+    additionalProperties: false,
+    title: 'NewResourceAction',
+    description: 'Action; without an id it keeps that of the action with its name, or gets one',
+  },
 );
 
 /** What a new model says, and what a model is replaced by. */
-export const newModelSchema = Type.Object({
-  name: name('Name, unique among models'),
-  description: Type.Optional(description),
-  schema,
-  actions: Type.Optional(Type.Array(newActionSchema, { maxItems: 200, description: 'What can be done with instances' })),
-}, { additionalProperties: false, title: 'NewResourceModel', description: 'Resource model' });
+export const newModelSchema = Type.Object(
+  {
+    name: name('Name, unique among models'),
+    description: Type.Optional(description),
+    schema,
+    actions: Type.Optional(
+      Type.Array(newActionSchema, { maxItems: 200, description: 'What can be done with instances' }),
+    ),
+  },
+  { additionalProperties: false, title: 'NewResourceModel', description: 'Resource model' },
+);
 export type NewModel = Static<typeof newModelSchema>;
 
 /** A model as documents have it, but for id, times and authors. */
-export const modelMembers = { name: newModelSchema.properties.name, description, schema, actions: Type.Array(actionSchema, { description: 'What can be done with instances' }) };
+export const modelMembers = {
+  name: newModelSchema.properties.name,
+  description,
+  schema,
+  actions: Type.Array(actionSchema, { description: 'What can be done with instances' }),
+};
 export type ModelContent = {
   readonly name: string;
   readonly description: string;
@@ -50,7 +83,11 @@ export type ModelEvent =
   /** One step of that is done. */
   | Event<'resourceModelPartsRemoved', { readonly removed: number }>;
 
-export type ModelState = { readonly exists: boolean; readonly content: ModelContent; readonly deletedInstances: number };
+export type ModelState = {
+  readonly exists: boolean;
+  readonly content: ModelContent;
+  readonly deletedInstances: number;
+};
 
 export const resourceModel = aggregate<ModelState, ModelEvent>({
   area: 'lifecycle-manager',
@@ -69,17 +106,26 @@ export const resourceModel = aggregate<ModelState, ModelEvent>({
 /** Why the schema cannot be compiled, if so. */
 export type ModelRefs = { readonly schemaFault?: string };
 
-export const create = (_: ModelState, input: NewModel, context: Context<ModelRefs>): readonly ModelEvent[] =>
-  [{ type: 'resourceModelCreated', data: contentOf(input, [], context) }];
+export const create = (_: ModelState, input: NewModel, context: Context<ModelRefs>): readonly ModelEvent[] => [
+  { type: 'resourceModelCreated', data: contentOf(input, [], context) },
+];
 
 /** Instances stay as they are, whatever the new schema says: it holds for what is written from now on. */
-export const replace = ({ content }: ModelState, input: NewModel, context: Context<ModelRefs>): readonly ModelEvent[] => {
+export const replace = (
+  { content }: ModelState,
+  input: NewModel,
+  context: Context<ModelRefs>,
+): readonly ModelEvent[] => {
   const changes = changesBetween(content, contentOf(input, content.actions, context));
   return changes ? [{ type: 'resourceModelChanged', data: changes.changed }] : [];
 };
 
 /** With instances only if they go as well (api.md, operation 11). */
-export const remove = (_: ModelState, { withInstances }: { readonly withInstances: boolean }, { refs: { instances } }: Context<{ readonly instances: number }>): readonly ModelEvent[] => {
+export const remove = (
+  _: ModelState,
+  { withInstances }: { readonly withInstances: boolean },
+  { refs: { instances } }: Context<{ readonly instances: number }>,
+): readonly ModelEvent[] => {
   if (instances > 0 && !withInstances) {
     const message = `The model has ${instances} instance${instances === 1 ? '' : 's'}; delete-associated-instances deletes them as well`;
     throw new Refusal('conflict', message, { faults: [{ message, instances }] });
@@ -88,19 +134,33 @@ export const remove = (_: ModelState, { withInstances }: { readonly withInstance
 };
 
 /** Part of a deletion. */
-export const countRemoved = (_: ModelState, { removed }: { readonly removed: number }): readonly ModelEvent[] =>
-  [{ type: 'resourceModelPartsRemoved', data: { removed } }];
+export const countRemoved = (_: ModelState, { removed }: { readonly removed: number }): readonly ModelEvent[] => [
+  { type: 'resourceModelPartsRemoved', data: { removed } },
+];
 
 /** The action with the id, in any case. */
-export const actionOf = ({ actions }: ModelContent, id: string): ResourceAction | undefined => actions.find(({ _id }) => _id === id.toLowerCase());
+export const actionOf = ({ actions }: ModelContent, id: string): ResourceAction | undefined =>
+  actions.find(({ _id }) => _id === id.toLowerCase());
 
-const contentOf = ({ name, description = '', schema, actions = [] }: NewModel, before: readonly ResourceAction[], { newId, refs }: Context<ModelRefs>): ModelContent => {
-  if (refs.schemaFault !== undefined) throw new Refusal('invalid', `The schema cannot be used: ${refs.schemaFault}`, { path: '/schema' });
-  const fault = (i: number, member: string, message: string) => new Refusal('invalid', message, { path: `/actions/${i}/${member}` });
+const contentOf = (
+  { name, description = '', schema, actions = [] }: NewModel,
+  before: readonly ResourceAction[],
+  { newId, refs }: Context<ModelRefs>,
+): ModelContent => {
+  if (refs.schemaFault !== undefined)
+    throw new Refusal('invalid', `The schema cannot be used: ${refs.schemaFault}`, { path: '/schema' });
+  const fault = (i: number, member: string, message: string) =>
+    new Refusal('invalid', message, { path: `/actions/${i}/${member}` });
   actions.forEach((action, i) => {
-    if (actions.findIndex((other) => other.name === action.name) < i) throw fault(i, 'name', 'Two actions have this name');
-    if (action._id !== undefined && actions.findIndex(({ _id }) => _id?.toLowerCase() === action._id?.toLowerCase()) < i) throw fault(i, '_id', 'Two actions have this id');
-    if (action.type === 'import' && action.workflow != null) throw fault(i, 'workflow', 'An import takes effect at once: it has no workflow');
+    if (actions.findIndex((other) => other.name === action.name) < i)
+      throw fault(i, 'name', 'Two actions have this name');
+    if (
+      action._id !== undefined &&
+      actions.findIndex(({ _id }) => _id?.toLowerCase() === action._id?.toLowerCase()) < i
+    )
+      throw fault(i, '_id', 'Two actions have this id');
+    if (action.type === 'import' && action.workflow != null)
+      throw fault(i, 'workflow', 'An import takes effect at once: it has no workflow');
   });
   const taken = new Set(actions.flatMap(({ _id }) => _id?.toLowerCase() ?? []));
   const idFor = (actionName: string): string => {
@@ -111,8 +171,15 @@ const contentOf = ({ name, description = '', schema, actions = [] }: NewModel, b
     return id;
   };
   return {
-    name, description, schema,
-    actions: actions.map(({ _id, name: actionName, type, workflow = null, description: about = '' }) =>
-      ({ _id: _id?.toLowerCase() ?? idFor(actionName), name: actionName, type, workflow, description: about })),
+    name,
+    description,
+    schema,
+    actions: actions.map(({ _id, name: actionName, type, workflow = null, description: about = '' }) => ({
+      _id: _id?.toLowerCase() ?? idFor(actionName),
+      name: actionName,
+      type,
+      workflow,
+      description: about,
+    })),
   };
 };

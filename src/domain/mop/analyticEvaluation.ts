@@ -1,4 +1,10 @@
-import { type AnalyticEvaluation, type AnalyticRule, type AnalyticTemplateContent, evaluationOf, typeOf } from './analyticTemplates.ts';
+import {
+  type AnalyticEvaluation,
+  type AnalyticRule,
+  type AnalyticTemplateContent,
+  evaluationOf,
+  typeOf,
+} from './analyticTemplates.ts';
 import { compare } from './comparisons.ts';
 import { type Fault, Refusal } from '../engine/refusal.ts';
 import { extracted, type Find, searchOf } from './searches.ts';
@@ -11,20 +17,34 @@ export type AnalyticRuleResult = AnalyticRule & Verdict & { readonly pre?: Seen;
 const mostShown = 100;
 
 /** What the rule says of an answer before and one after, whose lines end with \n. */
-export const analyticRuleResult = (rule: AnalyticRule, before: string, after: string, find: Find): AnalyticRuleResult => {
+export const analyticRuleResult = (
+  rule: AnalyticRule,
+  before: string,
+  after: string,
+  find: Find,
+): AnalyticRuleResult => {
   const { preRegex = '', postRegex = preRegex, flags } = rule;
   const [type, evaluation] = [typeOf(rule.type), evaluationOf(rule.evaluation)];
   const search = (pattern: string, text: string) => (pattern === '' ? [text] : find(searchOf(pattern, flags), text));
   const seen: { pre?: Seen; post?: Seen } = {};
   const outcome = verdict(() => {
     if (!type || !evaluation) throw new Refusal('unprocessable', 'Nobody knows the type or evaluation of the rule');
-    if (type === 'matches' || type === '!matches') return [search(preRegex, before), search(postRegex, after)].every((found) => (found !== undefined) === (type === 'matches'));
+    if (type === 'matches' || type === '!matches')
+      return [search(preRegex, before), search(postRegex, after)].every(
+        (found) => (found !== undefined) === (type === 'matches'),
+      );
     if (type === 'table') {
-      const [pre, post] = [rows(before, (line) => search(preRegex, line)), rows(after, (line) => search(postRegex, line))];
+      const [pre, post] = [
+        rows(before, (line) => search(preRegex, line)),
+        rows(after, (line) => search(postRegex, line)),
+      ];
       [seen.pre, seen.post] = [pre.slice(0, mostShown), post.slice(0, mostShown)];
       return compareTables(pre, evaluation, post);
     }
-    const [pre, post] = [taken(search(preRegex, before), 'before', preRegex), taken(search(postRegex, after), 'after', postRegex)];
+    const [pre, post] = [
+      taken(search(preRegex, before), 'before', preRegex),
+      taken(search(postRegex, after), 'after', postRegex),
+    ];
     [seen.pre, seen.post] = [pre.slice(0, 1000), post.slice(0, 1000)];
     return compareValues(pre, evaluation, post);
   });
@@ -33,13 +53,29 @@ export const analyticRuleResult = (rule: AnalyticRule, before: string, after: st
 
 /** Throws `unprocessable`, naming all rules whose type or evaluation nobody knows. */
 export const refuseUnknown = ({ prepostCommands }: AnalyticTemplateContent): void => {
-  const fault = (member: string, text: string | undefined, at: string): Fault =>
-    ({ message: `Nobody knows the ${member} ${JSON.stringify(text)} (${at}/${member})`, path: '/template', at: `${at}/${member}` });
-  const faults = prepostCommands.flatMap(({ rules }, i) => rules.flatMap(({ type, evaluation }, j) => {
-    const at = `/prepostCommands/${i}/rules/${j}`;
-    return [...(typeOf(type) ? [] : [fault('type', type, at)]), ...(evaluationOf(evaluation) ? [] : [fault('evaluation', evaluation, at)])];
-  }));
-  if (faults.length > 0) throw new Refusal('unprocessable', faults.map(({ message }) => message).join('; ').slice(0, 1000), { faults: faults.slice(0, 20) });
+  const fault = (member: string, text: string | undefined, at: string): Fault => ({
+    message: `Nobody knows the ${member} ${JSON.stringify(text)} (${at}/${member})`,
+    path: '/template',
+    at: `${at}/${member}`,
+  });
+  const faults = prepostCommands.flatMap(({ rules }, i) =>
+    rules.flatMap(({ type, evaluation }, j) => {
+      const at = `/prepostCommands/${i}/rules/${j}`;
+      return [
+        ...(typeOf(type) ? [] : [fault('type', type, at)]),
+        ...(evaluationOf(evaluation) ? [] : [fault('evaluation', evaluation, at)]),
+      ];
+    }),
+  );
+  if (faults.length > 0)
+    throw new Refusal(
+      'unprocessable',
+      faults
+        .map(({ message }) => message)
+        .join('; ')
+        .slice(0, 1000),
+      { faults: faults.slice(0, 20) },
+    );
 };
 
 const taken = (found: readonly (string | undefined)[] | undefined, when: string, pattern: string): string => {
@@ -61,14 +97,23 @@ const compareValues = (pre: string, evaluation: AnalyticEvaluation, post: string
   return compare(pre, evaluation, post);
 };
 
-/** `=` and `!=`: the same rows in any order; `contains`: every row before is there after, `!contains`: none; in order: how many. */
+/**
+ * `=` and `!=`: the same rows in any order; `contains`: every row before is there after, `!contains`: none; in order:
+ * how many.
+ */
 const compareTables = (pre: readonly string[], evaluation: AnalyticEvaluation, post: readonly string[]): boolean => {
   switch (evaluation) {
-    case 'contains': return pre.every(within(post));
-    case '!contains': return !pre.some(within(post));
-    case '=': case '==': return sorted(pre) === sorted(post);
-    case '!=': return sorted(pre) !== sorted(post);
-    default: return compare(String(pre.length), evaluation, String(post.length));
+    case 'contains':
+      return pre.every(within(post));
+    case '!contains':
+      return !pre.some(within(post));
+    case '=':
+    case '==':
+      return sorted(pre) === sorted(post);
+    case '!=':
+      return sorted(pre) !== sorted(post);
+    default:
+      return compare(String(pre.length), evaluation, String(post.length));
   }
 };
 

@@ -1,7 +1,18 @@
 import { type Static, Type } from 'typebox';
 import { comparators } from './comparisons.ts';
 import { aggregate } from '../engine/core.ts';
-import { atMost, type Header, headerOf, passRule, severity, templateDecisions, type TemplateEvent, templateNames, templateSchemas, type TemplateState } from './mopTemplates.ts';
+import {
+  atMost,
+  type Header,
+  headerOf,
+  passRule,
+  severity,
+  templateDecisions,
+  type TemplateEvent,
+  templateNames,
+  templateSchemas,
+  type TemplateState,
+} from './mopTemplates.ts';
 import { type Flags, flagsSchema } from './searches.ts';
 
 const command = (description: string) => Type.Optional(Type.String({ maxLength: 1000, description }));
@@ -18,40 +29,78 @@ export const evaluationOf = (text = '='): AnalyticEvaluation | undefined => eval
 const others = 'Any other is refused when the template runs';
 
 /** What an analytic template says of answers. */
-export const analyticRuleSchema = Type.Object({
-  type: Type.Optional(Type.String({ maxLength: 256, default: 'regex', description: `What is compared (docs/command-templates.md): ${types.join(', ')}. ${others}` })),
-  preRegex: pattern('Pattern for the answer before; without one the whole answer, of a table each line'),
-  postRegex: pattern('Pattern for the answer after; that for the answer before where there is none'),
-  evaluation: Type.Optional(Type.String({
-    maxLength: 256, default: '=', description: `How what was found before compares with what was found after: ${evaluations.join(', ')}. ${others}`,
-  })),
-  severity,
-  flags: Type.Optional(flagsSchema),
-}, { additionalProperties: false, title: 'AnalyticRule', description: 'How answers before and after must compare' });
+export const analyticRuleSchema = Type.Object(
+  {
+    type: Type.Optional(
+      Type.String({
+        maxLength: 256,
+        default: 'regex',
+        description: `What is compared (docs/command-templates.md): ${types.join(', ')}. ${others}`,
+      }),
+    ),
+    preRegex: pattern('Pattern for the answer before; without one the whole answer, of a table each line'),
+    postRegex: pattern('Pattern for the answer after; that for the answer before where there is none'),
+    evaluation: Type.Optional(
+      Type.String({
+        maxLength: 256,
+        default: '=',
+        description: `How what was found before compares with what was found after: ${evaluations.join(', ')}. ${others}`,
+      }),
+    ),
+    severity,
+    flags: Type.Optional(flagsSchema),
+  },
+  { additionalProperties: false, title: 'AnalyticRule', description: 'How answers before and after must compare' },
+);
 
-const pairSchema = Type.Object({
-  preRawCommand: command('The command that was asked before'),
-  postRawCommand: command('The command that was asked after'),
-  passRule: passRule('rules'),
-  rules: atMost(100, analyticRuleSchema, 'How the answers must compare'),
-  preCommandResHTML: html('The answer before, to be shown; kept as given'),
-  postCommandResHTML: html('The answer after, to be shown; kept as given'),
-}, { additionalProperties: false, title: 'CommandPair', description: 'A command before and after, and its rules' });
+const pairSchema = Type.Object(
+  {
+    preRawCommand: command('The command that was asked before'),
+    postRawCommand: command('The command that was asked after'),
+    passRule: passRule('rules'),
+    rules: atMost(100, analyticRuleSchema, 'How the answers must compare'),
+    preCommandResHTML: html('The answer before, to be shown; kept as given'),
+    postCommandResHTML: html('The answer after, to be shown; kept as given'),
+  },
+  { additionalProperties: false, title: 'CommandPair', description: 'A command before and after, and its rules' },
+);
 
 /** api.md, Analytic template. */
-export const { fresh: newAnalyticTemplateSchema, document: analyticTemplateSchema } = templateSchemas('AnalyticTemplate', 'analytic template', { prepostCommands: atMost(100, pairSchema, 'Commands before and after') });
+export const { fresh: newAnalyticTemplateSchema, document: analyticTemplateSchema } = templateSchemas(
+  'AnalyticTemplate',
+  'analytic template',
+  { prepostCommands: atMost(100, pairSchema, 'Commands before and after') },
+);
 
 export type AnalyticTemplateDocument = Static<typeof analyticTemplateSchema>;
 export type AnalyticRule = Static<typeof analyticRuleSchema>;
-export type CommandPair = Required<Omit<Static<typeof pairSchema>, 'rules'>> & { readonly rules: readonly AnalyticRule[] };
+export type CommandPair = Required<Omit<Static<typeof pairSchema>, 'rules'>> & {
+  readonly rules: readonly AnalyticRule[];
+};
 export type AnalyticTemplateContent = Header & { readonly prepostCommands: readonly CommandPair[] };
 export type AnalyticTemplateEvent = TemplateEvent<'analyticTemplate', AnalyticTemplateContent>;
 
-const pairOf = ({ preRawCommand = '', postRawCommand = '', passRule = true, rules = [], preCommandResHTML = '', postCommandResHTML = '' }: Static<typeof pairSchema>): CommandPair =>
-  ({ preRawCommand, postRawCommand, passRule, rules, preCommandResHTML, postCommandResHTML });
+const pairOf = ({
+  preRawCommand = '',
+  postRawCommand = '',
+  passRule = true,
+  rules = [],
+  preCommandResHTML = '',
+  postCommandResHTML = '',
+}: Static<typeof pairSchema>): CommandPair => ({
+  preRawCommand,
+  postRawCommand,
+  passRule,
+  rules,
+  preCommandResHTML,
+  postCommandResHTML,
+});
 
 /** What a document says of a template, defaults filled in; nothing of its id, times and authors. */
-export const contentOf = ({ prepostCommands = [], ...header }: AnalyticTemplateDocument): AnalyticTemplateContent => ({ ...headerOf(header), prepostCommands: prepostCommands.map(pairOf) });
+export const contentOf = ({ prepostCommands = [], ...header }: AnalyticTemplateDocument): AnalyticTemplateContent => ({
+  ...headerOf(header),
+  prepostCommands: prepostCommands.map(pairOf),
+});
 
 export const analyticTemplate = aggregate<TemplateState<AnalyticTemplateContent>, AnalyticTemplateEvent>({
   area: 'mop',
@@ -59,8 +108,12 @@ export const analyticTemplate = aggregate<TemplateState<AnalyticTemplateContent>
   initial: { exists: false },
   evolve: {
     analyticTemplateCreated: (_, content) => ({ exists: true, content }),
-    analyticTemplateChanged: (state, changed) => (state.content ? { ...state, content: { ...state.content, ...changed } } : state),
-    analyticTemplateRestored: (_, { name, description, os, passRule, namespace, prepostCommands }) => ({ exists: true, content: { name, description, os, passRule, namespace, prepostCommands } }),
+    analyticTemplateChanged: (state, changed) =>
+      state.content ? { ...state, content: { ...state.content, ...changed } } : state,
+    analyticTemplateRestored: (_, { name, description, os, passRule, namespace, prepostCommands }) => ({
+      exists: true,
+      content: { name, description, os, passRule, namespace, prepostCommands },
+    }),
     analyticTemplateDeleted: () => ({ exists: false }),
   },
   exists: (state) => state.exists,
@@ -68,10 +121,21 @@ export const analyticTemplate = aggregate<TemplateState<AnalyticTemplateContent>
 });
 
 /** The patterns that rules match by, with their places. */
-export const patternsIn = ({ prepostCommands }: AnalyticTemplateContent): readonly { readonly path: string; readonly text: string; readonly flags?: Flags }[] =>
-  prepostCommands.flatMap(({ rules }, i) => rules.flatMap(({ flags, ...rule }, j) => (['preRegex', 'postRegex'] as const).flatMap((member) => {
-    const text = rule[member];
-    return text ? [{ path: `/prepostCommands/${i}/rules/${j}/${member}`, text, ...(flags && { flags }) }] : [];
-  })));
+export const patternsIn = ({
+  prepostCommands,
+}: AnalyticTemplateContent): readonly { readonly path: string; readonly text: string; readonly flags?: Flags }[] =>
+  prepostCommands.flatMap(({ rules }, i) =>
+    rules.flatMap(({ flags, ...rule }, j) =>
+      (['preRegex', 'postRegex'] as const).flatMap((member) => {
+        const text = rule[member];
+        return text ? [{ path: `/prepostCommands/${i}/rules/${j}/${member}`, text, ...(flags && { flags }) }] : [];
+      }),
+    ),
+  );
 
-export const { create, change, importOne, remove } = templateDecisions({ kind: 'analyticTemplate', word: 'template', contentOf, faultsIn: () => [] });
+export const { create, change, importOne, remove } = templateDecisions({
+  kind: 'analyticTemplate',
+  word: 'template',
+  contentOf,
+  faultsIn: () => [],
+});

@@ -1,7 +1,18 @@
 import { type Static, Type } from 'typebox';
 import { comparators } from './comparisons.ts';
 import { aggregate } from '../engine/core.ts';
-import { atMost, type Header, headerOf, passRule, severity, templateDecisions, type TemplateEvent, templateNames, templateSchemas, type TemplateState } from './mopTemplates.ts';
+import {
+  atMost,
+  type Header,
+  headerOf,
+  passRule,
+  severity,
+  templateDecisions,
+  type TemplateEvent,
+  templateNames,
+  templateSchemas,
+  type TemplateState,
+} from './mopTemplates.ts';
 import type { Fault } from '../engine/refusal.ts';
 import { type Flags, flagsSchema, isPattern } from './searches.ts';
 
@@ -11,26 +22,58 @@ export type Evaluation = (typeof evaluations)[number];
 export const evaluationOf = (text: string): Evaluation | undefined => evaluations.find((known) => known === text);
 
 /** What a template says of answers. */
-export const ruleSchema = Type.Object({
-  rule: Type.String({ maxLength: 4096, description: 'Text or pattern to look for; <!name!> stands for a variable. An empty one holds for nothing' }),
-  eval: Type.String({ maxLength: 256, description: `How the answer is looked at (docs/command-templates.md): ${evaluations.join(', ')}. Any other is refused when the template runs` }),
-  severity,
-  flags: Type.Optional(flagsSchema),
-  ruleB: Type.Optional(Type.String({ minLength: 1, maxLength: 4096, description: 'What a #comparison compares with: a pattern between slashes, or a value' })),
-  evaluator: Type.Optional(Type.Enum([...comparators, '%'], { description: 'How a #comparison compares' })),
-  percentage: Type.Optional(Type.Number({ minimum: 0, description: 'With the evaluator %: how much of the first value the second may be' })),
-  raw: Type.Optional(Type.String({ maxLength: 16_384, description: 'The rule before variables were put in; kept as given' })),
-  result: Type.Optional(Type.Boolean({ description: 'Outcome of a run; kept as given' })),
-}, { additionalProperties: false, title: 'CommandRule', description: 'What the answer to a command must be like' });
+export const ruleSchema = Type.Object(
+  {
+    rule: Type.String({
+      maxLength: 4096,
+      description: 'Text or pattern to look for; <!name!> stands for a variable. An empty one holds for nothing',
+    }),
+    eval: Type.String({
+      maxLength: 256,
+      description: `How the answer is looked at (docs/command-templates.md): ${evaluations.join(', ')}. Any other is refused when the template runs`,
+    }),
+    severity,
+    flags: Type.Optional(flagsSchema),
+    ruleB: Type.Optional(
+      Type.String({
+        minLength: 1,
+        maxLength: 4096,
+        description: 'What a #comparison compares with: a pattern between slashes, or a value',
+      }),
+    ),
+    evaluator: Type.Optional(Type.Enum([...comparators, '%'], { description: 'How a #comparison compares' })),
+    percentage: Type.Optional(
+      Type.Number({ minimum: 0, description: 'With the evaluator %: how much of the first value the second may be' }),
+    ),
+    raw: Type.Optional(
+      Type.String({ maxLength: 16_384, description: 'The rule before variables were put in; kept as given' }),
+    ),
+    result: Type.Optional(Type.Boolean({ description: 'Outcome of a run; kept as given' })),
+  },
+  { additionalProperties: false, title: 'CommandRule', description: 'What the answer to a command must be like' },
+);
 
-const commandSchema = Type.Object({
-  command: Type.Optional(Type.String({ maxLength: 1000, pattern: '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f]*$', description: 'What the device is asked, line by line; <!name!> stands for a variable' })),
-  passRule: passRule('rules'),
-  rules: atMost(100, ruleSchema, 'What its answer must be like'),
-}, { additionalProperties: false, title: 'TemplateCommand', description: 'A command and its rules' });
+const commandSchema = Type.Object(
+  {
+    command: Type.Optional(
+      Type.String({
+        maxLength: 1000,
+        pattern: '^[^\\u0000-\\u0008\\u000b\\u000c\\u000e-\\u001f\\u007f]*$',
+        description: 'What the device is asked, line by line; <!name!> stands for a variable',
+      }),
+    ),
+    passRule: passRule('rules'),
+    rules: atMost(100, ruleSchema, 'What its answer must be like'),
+  },
+  { additionalProperties: false, title: 'TemplateCommand', description: 'A command and its rules' },
+);
 
 /** api.md, Command template. */
-export const { fresh: newCommandTemplateSchema, document: commandTemplateSchema } = templateSchemas('CommandTemplate', 'command template', { commands: atMost(100, commandSchema, 'What devices are asked, in order') });
+export const { fresh: newCommandTemplateSchema, document: commandTemplateSchema } = templateSchemas(
+  'CommandTemplate',
+  'command template',
+  { commands: atMost(100, commandSchema, 'What devices are asked, in order') },
+);
 
 export type CommandTemplateDocument = Static<typeof commandTemplateSchema>;
 export type Rule = Static<typeof ruleSchema>;
@@ -39,8 +82,10 @@ export type CommandTemplateContent = Header & { readonly commands: readonly Comm
 export type CommandTemplateEvent = TemplateEvent<'commandTemplate', CommandTemplateContent>;
 
 /** What a document says of a template, defaults filled in; nothing of its id, times and authors. */
-export const contentOf = ({ commands = [], ...header }: CommandTemplateDocument): CommandTemplateContent =>
-  ({ ...headerOf(header), commands: commands.map(({ command = '', passRule = true, rules = [] }) => ({ command, passRule, rules })) });
+export const contentOf = ({ commands = [], ...header }: CommandTemplateDocument): CommandTemplateContent => ({
+  ...headerOf(header),
+  commands: commands.map(({ command = '', passRule = true, rules = [] }) => ({ command, passRule, rules })),
+});
 
 export const commandTemplate = aggregate<TemplateState<CommandTemplateContent>, CommandTemplateEvent>({
   area: 'mop',
@@ -48,8 +93,12 @@ export const commandTemplate = aggregate<TemplateState<CommandTemplateContent>, 
   initial: { exists: false },
   evolve: {
     commandTemplateCreated: (_, content) => ({ exists: true, content }),
-    commandTemplateChanged: (state, changed) => (state.content ? { ...state, content: { ...state.content, ...changed } } : state),
-    commandTemplateRestored: (_, { name, description, os, passRule, namespace, commands }) => ({ exists: true, content: { name, description, os, passRule, namespace, commands } }),
+    commandTemplateChanged: (state, changed) =>
+      state.content ? { ...state, content: { ...state.content, ...changed } } : state,
+    commandTemplateRestored: (_, { name, description, os, passRule, namespace, commands }) => ({
+      exists: true,
+      content: { name, description, os, passRule, namespace, commands },
+    }),
     commandTemplateDeleted: () => ({ exists: false }),
   },
   exists: (state) => state.exists,
@@ -57,23 +106,47 @@ export const commandTemplate = aggregate<TemplateState<CommandTemplateContent>, 
 });
 
 /** Rules with their places in the template. */
-const rulesIn = ({ commands }: CommandTemplateContent) => commands.flatMap(({ rules }, i) => rules.map((rule, j) => ({ rule, path: `/commands/${i}/rules/${j}` })));
+const rulesIn = ({ commands }: CommandTemplateContent) =>
+  commands.flatMap(({ rules }, i) => rules.map((rule, j) => ({ rule, path: `/commands/${i}/rules/${j}` })));
 
 /** The patterns that rules match by, with their places. */
-export const patternsIn = (content: CommandTemplateContent): readonly { readonly path: string; readonly text: string; readonly flags?: Flags }[] =>
+export const patternsIn = (
+  content: CommandTemplateContent,
+): readonly { readonly path: string; readonly text: string; readonly flags?: Flags }[] =>
   rulesIn(content).flatMap(({ rule: { rule, ruleB, eval: how, flags }, path }) => [
-    ...(how === 'RegEx' || how === '!RegEx' || how === '#comparison' ? [{ path: `${path}/rule`, text: rule, ...(flags && { flags }) }] : []),
-    ...(ruleB !== undefined && isPattern(ruleB) ? [{ path: `${path}/ruleB`, text: ruleB, ...(flags && { flags }) }] : []),
+    ...(how === 'RegEx' || how === '!RegEx' || how === '#comparison'
+      ? [{ path: `${path}/rule`, text: rule, ...(flags && { flags }) }]
+      : []),
+    ...(ruleB !== undefined && isPattern(ruleB)
+      ? [{ path: `${path}/ruleB`, text: ruleB, ...(flags && { flags }) }]
+      : []),
   ]);
 
-const faultsIn = (content: CommandTemplateContent): readonly Fault[] => rulesIn(content).flatMap(({ rule: { eval: how, ...rule }, path }): Fault[] => {
-  const compared = (['ruleB', 'evaluator', 'percentage'] as const).filter((member) => rule[member] !== undefined);
-  if (evaluationOf(how) === undefined) return [];
-  if (how !== '#comparison') return compared.map((member) => ({ message: `Only a #comparison has ${member}`, path: `${path}/${member}` }));
-  const percentage = rule.evaluator === '%';
-  return (['ruleB', 'evaluator', ...(percentage ? ['percentage'] as const : [])] as const).filter((member) => rule[member] === undefined)
-    .map((member): Fault => ({ message: `A #comparison${percentage ? ' by %' : ''} needs ${member}`, path: `${path}/${member}` }))
-    .concat(!percentage && rule.percentage !== undefined ? [{ message: 'Only the evaluator % has a percentage', path: `${path}/percentage` }] : []);
-});
+const faultsIn = (content: CommandTemplateContent): readonly Fault[] =>
+  rulesIn(content).flatMap(({ rule: { eval: how, ...rule }, path }): Fault[] => {
+    const compared = (['ruleB', 'evaluator', 'percentage'] as const).filter((member) => rule[member] !== undefined);
+    if (evaluationOf(how) === undefined) return [];
+    if (how !== '#comparison')
+      return compared.map((member) => ({ message: `Only a #comparison has ${member}`, path: `${path}/${member}` }));
+    const percentage = rule.evaluator === '%';
+    return (['ruleB', 'evaluator', ...(percentage ? (['percentage'] as const) : [])] as const)
+      .filter((member) => rule[member] === undefined)
+      .map(
+        (member): Fault => ({
+          message: `A #comparison${percentage ? ' by %' : ''} needs ${member}`,
+          path: `${path}/${member}`,
+        }),
+      )
+      .concat(
+        !percentage && rule.percentage !== undefined
+          ? [{ message: 'Only the evaluator % has a percentage', path: `${path}/percentage` }]
+          : [],
+      );
+  });
 
-export const { create, change, importOne, remove } = templateDecisions({ kind: 'commandTemplate', word: 'mop', contentOf, faultsIn });
+export const { create, change, importOne, remove } = templateDecisions({
+  kind: 'commandTemplate',
+  word: 'mop',
+  contentOf,
+  faultsIn,
+});

@@ -16,11 +16,17 @@ const grouped = /^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$/;
 const plain = (text: string): string => (grouped.test(text) ? text.replaceAll(',', '') : text);
 
 const order = (left: string, right: string): number => {
-  if (left.length > longest || right.length > longest) throw new Refusal('unprocessable', `Values of more than ${longest} characters are not put in order`);
-  if (integer.test(left) && integer.test(right)) return Number(BigInt(left) > BigInt(right)) - Number(BigInt(left) < BigInt(right));
+  if (left.length > longest || right.length > longest)
+    throw new Refusal('unprocessable', `Values of more than ${longest} characters are not put in order`);
+  if (integer.test(left) && integer.test(right))
+    return Number(BigInt(left) > BigInt(right)) - Number(BigInt(left) < BigInt(right));
   const numbers = [left, right].filter((text) => decimal.test(text)).length;
   if (numbers === 2) return Number(left) - Number(right);
-  if (numbers === 1 && !(/^\d/.test(left) && /^\d/.test(right))) throw new Refusal('unprocessable', `${JSON.stringify(left)} and ${JSON.stringify(right)} cannot be put in order: only one is a number`);
+  if (numbers === 1 && !(/^\d/.test(left) && /^\d/.test(right)))
+    throw new Refusal(
+      'unprocessable',
+      `${JSON.stringify(left)} and ${JSON.stringify(right)} cannot be put in order: only one is a number`,
+    );
   return natural.compare(left, right);
 };
 
@@ -32,18 +38,29 @@ export const compare = (a: string, comparator: Comparator, b: string): boolean =
   const [left, right] = [plain(a), plain(b)];
   const equal = left === right || (integer.test(left) && integer.test(right) && order(left, right) === 0);
   switch (comparator) {
-    case '=': case '==': return equal;
-    case '!=': return !equal;
-    case '<': return order(left, right) < 0;
-    case '<=': return equal || order(left, right) <= 0;
-    case '>': return order(left, right) > 0;
-    case '>=': return equal || order(left, right) >= 0;
+    case '=':
+    case '==':
+      return equal;
+    case '!=':
+      return !equal;
+    case '<':
+      return order(left, right) < 0;
+    case '<=':
+      return equal || order(left, right) <= 0;
+    case '>':
+      return order(left, right) > 0;
+    case '>=':
+      return equal || order(left, right) >= 0;
   }
 };
 
 /** Whether `part` is at most `percentage` percent of `whole`. */
 export const withinPercentage = (whole: string, part: string, percentage: number): boolean => {
   const [all, some] = [plain(whole), plain(part)];
-  if (!decimal.test(all) || !decimal.test(some) || Number(all) === 0) throw new Refusal('unprocessable', `${JSON.stringify(some)} is no part of ${JSON.stringify(all)} that a percentage can be told of`);
+  if (!decimal.test(all) || !decimal.test(some) || Number(all) === 0)
+    throw new Refusal(
+      'unprocessable',
+      `${JSON.stringify(some)} is no part of ${JSON.stringify(all)} that a percentage can be told of`,
+    );
   return (Number(some) / Number(all)) * 100 <= percentage;
 };

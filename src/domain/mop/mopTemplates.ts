@@ -8,11 +8,20 @@ import { type Fault, Refusal } from '../engine/refusal.ts';
 import { name } from '../engine/schemas.ts';
 
 /** What both kinds of templates say beside their commands, defaults filled in. */
-export type Header = { readonly name: string; readonly description: string; readonly os: string; readonly passRule: boolean; readonly namespace: Static<typeof namespaceSchema> | null };
+export type Header = {
+  readonly name: string;
+  readonly description: string;
+  readonly os: string;
+  readonly passRule: boolean;
+  readonly namespace: Static<typeof namespaceSchema> | null;
+};
 
 /** Whether all must pass (the default), or one is enough. */
-export const passRule = (of: string) => Type.Optional(Type.Boolean({ default: true, description: `true: all ${of} must pass; false: one is enough` }));
-export const severity = Type.Optional(Type.Enum(['error', 'warning', 'info'], { default: 'error', description: 'Only errors fail' }));
+export const passRule = (of: string) =>
+  Type.Optional(Type.Boolean({ default: true, description: `true: all ${of} must pass; false: one is enough` }));
+export const severity = Type.Optional(
+  Type.Enum(['error', 'warning', 'info'], { default: 'error', description: 'Only errors fail' }),
+);
 
 const header = {
   name: name('Name, unique among templates of its kind'),
@@ -23,22 +32,45 @@ const header = {
 };
 export type HeaderInput = { readonly name: string } & { readonly [M in Exclude<keyof Header, 'name'>]?: Header[M] };
 
-export const headerOf = ({ name, description = '', os = '', passRule = true, namespace = null }: HeaderInput): Header => ({ name, description, os, passRule, namespace });
+export const headerOf = ({
+  name,
+  description = '',
+  os = '',
+  passRule = true,
+  namespace = null,
+}: HeaderInput): Header => ({ name, description, os, passRule, namespace });
 
 // Up to the last year that ISO 8601 writes with four digits.
-const milliseconds = (description: string) => Type.Optional(Type.Integer({ minimum: 0, maximum: 253_402_300_799_999, description: `${description}, epoch milliseconds` }));
+const milliseconds = (description: string) =>
+  Type.Optional(
+    Type.Integer({ minimum: 0, maximum: 253_402_300_799_999, description: `${description}, epoch milliseconds` }),
+  );
 const author = (description: string) => Type.Optional(Type.Union([Type.Null(), Type.String()], { description }));
 const bookkeeping = {
   _id: Type.Optional(name('Id')),
-  created: milliseconds('When it was made'), createdBy: author('Who made it'),
-  lastUpdated: milliseconds('When it was last changed'), lastUpdatedBy: author('Who last changed it'),
+  created: milliseconds('When it was made'),
+  createdBy: author('Who made it'),
+  lastUpdated: milliseconds('When it was last changed'),
+  lastUpdatedBy: author('Who last changed it'),
 };
-export type Bookkeeping = { readonly _id?: string; readonly created?: number; readonly createdBy?: string | null; readonly lastUpdated?: number; readonly lastUpdatedBy?: string | null };
+export type Bookkeeping = {
+  readonly _id?: string;
+  readonly created?: number;
+  readonly createdBy?: string | null;
+  readonly lastUpdated?: number;
+  readonly lastUpdatedBy?: string | null;
+};
 
 /** The schemas of a kind of template: what is new, and the whole document that answers show and that is taken in. */
 export const templateSchemas = <P extends TProperties>(title: string, description: string, commands: P) => ({
-  fresh: Type.Object({ ...header, ...commands }, { additionalProperties: false, title: `New${title}`, description: `New ${description}` }),
-  document: Type.Object({ ...bookkeeping, ...header, ...commands }, { additionalProperties: false, title, description: description[0]!.toUpperCase() + description.slice(1) }),
+  fresh: Type.Object(
+    { ...header, ...commands },
+    { additionalProperties: false, title: `New${title}`, description: `New ${description}` },
+  ),
+  document: Type.Object(
+    { ...bookkeeping, ...header, ...commands },
+    { additionalProperties: false, title, description: description[0]!.toUpperCase() + description.slice(1) },
+  ),
 });
 
 export type TemplateState<C> = { readonly exists: boolean; readonly content?: C };
@@ -72,15 +104,24 @@ type Kind<K extends string, D, C> = {
 };
 
 /** The decisions on a kind of template. */
-export const templateDecisions = <K extends string, D extends HeaderInput & Bookkeeping, C extends Header>({ kind, word, contentOf, faultsIn }: Kind<K, D, C>) => {
+export const templateDecisions = <K extends string, D extends HeaderInput & Bookkeeping, C extends Header>({
+  kind,
+  word,
+  contentOf,
+  faultsIn,
+}: Kind<K, D, C>) => {
   type State = TemplateState<C>;
   type E = TemplateEvent<K, C>;
   type Refs = Context<TemplateRefs>;
-  const event = (what: 'Created' | 'Changed' | 'Restored' | 'Deleted', data: unknown): readonly E[] => [{ type: `${kind}${what}`, data } as E];
+  const event = (what: 'Created' | 'Changed' | 'Restored' | 'Deleted', data: unknown): readonly E[] => [
+    { type: `${kind}${what}`, data } as E,
+  ];
 
   const checked = (document: D, member: string, { refs }: Refs): C => {
     const content = contentOf(document);
-    const faults = [...faultsIn(content), ...refs.patternFaults ?? []].slice(0, 20).map(({ path, ...fault }) => ({ ...fault, path: `/${member}${path}` }));
+    const faults = [...faultsIn(content), ...(refs.patternFaults ?? [])]
+      .slice(0, 20)
+      .map(({ path, ...fault }) => ({ ...fault, path: `/${member}${path}` }));
     if (faults[0]) throw new Refusal('invalid', faults[0].message, { faults });
     return content;
   };
@@ -89,12 +130,14 @@ export const templateDecisions = <K extends string, D extends HeaderInput & Book
   };
 
   return {
-    create: (_: State, input: Readonly<Record<string, D>>, context: Refs) => event('Created', checked(input[word]!, word, context)),
+    create: (_: State, input: Readonly<Record<string, D>>, context: Refs) =>
+      event('Created', checked(input[word]!, word, context)),
 
     /** Brings it to what the document says; id, times and authors in it are the service's and change nothing. */
     change: ({ content: before }: State, input: Readonly<Record<string, D>>, context: Refs) => {
       const document = input[word]!;
-      if (document._id !== undefined && document._id !== context.id) throw new Refusal('invalid', 'The template in the path has another id', { path: `/${word}/_id` });
+      if (document._id !== undefined && document._id !== context.id)
+        throw new Refusal('invalid', 'The template in the path has another id', { path: `/${word}/_id` });
       const after = checked(document, word, context);
       const changes = changesBetween(before!, after); // commands on existing templates only
       if (!changes) return [];
@@ -103,10 +146,17 @@ export const templateDecisions = <K extends string, D extends HeaderInput & Book
     },
 
     /** Takes a document in, with its times and authors. */
-    importOne: ({ exists, content }: State, { template, overwrite = false }: { readonly template: D; readonly overwrite?: boolean }, context: Refs) => {
+    importOne: (
+      { exists, content }: State,
+      { template, overwrite = false }: { readonly template: D; readonly overwrite?: boolean },
+      context: Refs,
+    ) => {
       const wanted = checked(template, 'template', context);
       if (exists && same(wanted, content)) return [];
-      if (exists && !overwrite) throw new Refusal('conflict', 'A template with this id or name exists with other content', { path: '/template' });
+      if (exists && !overwrite)
+        throw new Refusal('conflict', 'A template with this id or name exists with other content', {
+          path: '/template',
+        });
       if (exists) renamed(content, wanted, context);
       return event('Restored', { ...wanted, ...authorsOf(inIso(template), context.refs.accounts ?? {}, context) });
     },
@@ -126,7 +176,11 @@ const inIso = ({ created, lastUpdated, createdBy, lastUpdatedBy }: Bookkeeping) 
 });
 
 /** The unique name that a template bears, of its kind. */
-export const templateNames = (kind: string) => ({ exists, content }: TemplateState<Header>) => (exists && content ? [{ kind, name: content.name }] : []);
+export const templateNames =
+  (kind: string) =>
+  ({ exists, content }: TemplateState<Header>) =>
+    exists && content ? [{ kind, name: content.name }] : [];
 
 /** A list of at most so many. */
-export const atMost = <S extends TSchema>(maxItems: number, items: S, description: string) => Type.Optional(Type.Array(items, { maxItems, description }));
+export const atMost = <S extends TSchema>(maxItems: number, items: S, description: string) =>
+  Type.Optional(Type.Array(items, { maxItems, description }));

@@ -7,7 +7,12 @@ import { type Verdict, verdict } from './verdicts.ts';
 
 /** A rule with its variables put in, and what it was before. */
 export type ReadyRule = Rule & { readonly raw: string; readonly eval: Evaluation };
-export type ReadyCommand = { readonly raw: string; readonly evaluated: string; readonly passRule: boolean; readonly rules: readonly ReadyRule[] };
+export type ReadyCommand = {
+  readonly raw: string;
+  readonly evaluated: string;
+  readonly passRule: boolean;
+  readonly rules: readonly ReadyRule[];
+};
 export type RuleResult = ReadyRule & Verdict;
 
 /**
@@ -17,23 +22,47 @@ export type RuleResult = ReadyRule & Verdict;
  */
 export const ready = ({ commands }: CommandTemplateContent, variables: Variables): readonly ReadyCommand[] => {
   refuseUnknown(commands);
-  refuseMissing(variablesIn(commands.flatMap(({ command, rules }) => [command, ...rules.flatMap(({ rule, ruleB = '' }) => [rule, ruleB])])), variables);
+  refuseMissing(
+    variablesIn(
+      commands.flatMap(({ command, rules }) => [command, ...rules.flatMap(({ rule, ruleB = '' }) => [rule, ruleB])]),
+    ),
+    variables,
+  );
   return commands.map(({ command: raw, passRule, rules }) => {
-    return { raw, evaluated: substituted(raw, variables, inOneLine), passRule, rules: rules.flatMap((rule) => readyRule(rule, variables)) };
+    return {
+      raw,
+      evaluated: substituted(raw, variables, inOneLine),
+      passRule,
+      rules: rules.flatMap((rule) => readyRule(rule, variables)),
+    };
   });
 };
 
 const refuseUnknown = (commands: CommandTemplateContent['commands']): void => {
-  const faults = commands.flatMap(({ rules }, i) => rules.flatMap((rule, j): Fault[] => {
-    const at = `/commands/${i}/rules/${j}/eval`;
-    return evaluationOf(rule.eval) ? [] : [{ message: `Nobody knows the eval ${JSON.stringify(rule.eval)} (${at})`, path: '/template', at }];
-  }));
-  if (faults.length > 0) throw new Refusal('unprocessable', faults.map(({ message }) => message).join('; ').slice(0, 1000), { faults: faults.slice(0, 20) });
+  const faults = commands.flatMap(({ rules }, i) =>
+    rules.flatMap((rule, j): Fault[] => {
+      const at = `/commands/${i}/rules/${j}/eval`;
+      return evaluationOf(rule.eval)
+        ? []
+        : [{ message: `Nobody knows the eval ${JSON.stringify(rule.eval)} (${at})`, path: '/template', at }];
+    }),
+  );
+  if (faults.length > 0)
+    throw new Refusal(
+      'unprocessable',
+      faults
+        .map(({ message }) => message)
+        .join('; ')
+        .slice(0, 1000),
+      { faults: faults.slice(0, 20) },
+    );
 };
 
 const inOneLine = (value: string): string => {
   if (!/[\u0000-\u001f\u007f]/.test(value)) return value;
-  throw new Refusal('unprocessable', 'A variable in a command holds a line break or control character', { path: '/variables' });
+  throw new Refusal('unprocessable', 'A variable in a command holds a line break or control character', {
+    path: '/variables',
+  });
 };
 
 /** The rule with its variables put in; none if nobody knows its `eval`. */
@@ -41,22 +70,35 @@ const readyRule = ({ result: _, ...rule }: Rule, variables: Variables): readonly
   const how = evaluationOf(rule.eval);
   if (!how) return [];
   const isText = how === 'contains' || how === '!contains' || how === 'contains1';
-  const ready = { ...rule, eval: how, rule: substituted(rule.rule, variables, isText ? undefined : quoted), raw: rule.rule };
+  const ready = {
+    ...rule,
+    eval: how,
+    rule: substituted(rule.rule, variables, isText ? undefined : quoted),
+    raw: rule.rule,
+  };
   if (rule.ruleB === undefined) return [ready];
   return [{ ...ready, ruleB: substituted(rule.ruleB, variables, isPattern(rule.ruleB) ? quoted : undefined) }];
 };
 
 /** What the rule says of an answer, whose lines end with \n. */
-export const ruleResult = (rule: ReadyRule, answer: string, find: Find): RuleResult => ({ ...rule, ...verdict(() => holds(rule, answer, find)) });
+export const ruleResult = (rule: ReadyRule, answer: string, find: Find): RuleResult => ({
+  ...rule,
+  ...verdict(() => holds(rule, answer, find)),
+});
 
 const holds = ({ rule, eval: how, flags = {}, ...comparison }: ReadyRule, answer: string, find: Find): boolean => {
   if (rule === '') throw new Refusal('unprocessable', 'The rule is empty');
   switch (how) {
-    case 'contains': return occurrences(rule, answer, flags.case) > 0;
-    case '!contains': return occurrences(rule, answer, flags.case) === 0;
-    case 'contains1': return occurrences(rule, answer, flags.case) === 1;
-    case 'RegEx': return find(searchOf(rule, flags), answer) !== undefined;
-    case '!RegEx': return find(searchOf(rule, flags), answer) === undefined;
+    case 'contains':
+      return occurrences(rule, answer, flags.case) > 0;
+    case '!contains':
+      return occurrences(rule, answer, flags.case) === 0;
+    case 'contains1':
+      return occurrences(rule, answer, flags.case) === 1;
+    case 'RegEx':
+      return find(searchOf(rule, flags), answer) !== undefined;
+    case '!RegEx':
+      return find(searchOf(rule, flags), answer) === undefined;
     case '#comparison': {
       const { ruleB = '', evaluator = '=', percentage = 100 } = comparison;
       const taken = (pattern: string): string => {

@@ -1,17 +1,28 @@
 import { type Static, Type } from 'typebox';
 
 /** How a text is looked for. `case: true` says that upper and lower case are the same. */
-export const flagsSchema = Type.Object({
-  case: Type.Optional(Type.Boolean({ description: 'Ignore case' })),
-  multiline: Type.Optional(Type.Boolean({ description: '^ and $ match at every line' })),
-  global: Type.Optional(Type.Boolean({ description: 'Kept; a search finds the same with it' })),
-}, { additionalProperties: false, title: 'SearchFlags', description: 'How a text is looked for' });
+export const flagsSchema = Type.Object(
+  {
+    case: Type.Optional(Type.Boolean({ description: 'Ignore case' })),
+    multiline: Type.Optional(Type.Boolean({ description: '^ and $ match at every line' })),
+    global: Type.Optional(Type.Boolean({ description: 'Kept; a search finds the same with it' })),
+  },
+  { additionalProperties: false, title: 'SearchFlags', description: 'How a text is looked for' },
+);
 export type Flags = Static<typeof flagsSchema>;
 
 /** A regular expression and how it is matched. */
-export type Search = { readonly pattern: string; readonly ignoreCase: boolean; readonly multiline: boolean; readonly dotAll: boolean };
+export type Search = {
+  readonly pattern: string;
+  readonly ignoreCase: boolean;
+  readonly multiline: boolean;
+  readonly dotAll: boolean;
+};
 
-/** The first match in a text: the whole of it, then its groups; undefined: none. Throws `Refusal` where the search would take too long. */
+/**
+ * The first match in a text: the whole of it, then its groups; undefined: none. Throws `Refusal` where the search would
+ * take too long.
+ */
 export type Find = (search: Search, text: string) => readonly (string | undefined)[] | undefined;
 
 const delimited = /^\/(.+)\/([gims]*)$/s;
@@ -23,7 +34,10 @@ export const isPattern = (text: string): boolean => delimited.test(text);
 export const searchOf = (text: string, flags: Flags = {}): Search => {
   const [, pattern = text, letters = ''] = delimited.exec(text) ?? [];
   return {
-    pattern, ignoreCase: flags.case === true || letters.includes('i'), multiline: flags.multiline === true || letters.includes('m'), dotAll: letters.includes('s'),
+    pattern,
+    ignoreCase: flags.case === true || letters.includes('i'),
+    multiline: flags.multiline === true || letters.includes('m'),
+    dotAll: letters.includes('s'),
   };
 };
 

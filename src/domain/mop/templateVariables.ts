@@ -9,14 +9,18 @@ const longestValue = 1000;
 const longestText = 16_384;
 
 /** Names of the variables that texts ask for, each once. */
-export const variablesIn = (texts: readonly string[]): readonly string[] =>
-  [...new Set(texts.flatMap((text) => [...text.matchAll(placeholder)].map(([, name]) => name!.trim())))];
+export const variablesIn = (texts: readonly string[]): readonly string[] => [
+  ...new Set(texts.flatMap((text) => [...text.matchAll(placeholder)].map(([, name]) => name!.trim()))),
+];
 
 const fault = (variables: Variables, name: string): string | undefined => {
   const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
   if (value === undefined) return `There is no variable ${JSON.stringify(name)}`;
-  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') return `The variable ${JSON.stringify(name)} is no text, number or truth value`;
-  return String(value).length > longestValue ? `The variable ${JSON.stringify(name)} has more than ${longestValue} characters` : undefined;
+  if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
+    return `The variable ${JSON.stringify(name)} is no text, number or truth value`;
+  return String(value).length > longestValue
+    ? `The variable ${JSON.stringify(name)} has more than ${longestValue} characters`
+    : undefined;
 };
 
 /** Throws `unprocessable`, naming all, unless there is a value for every name. */
@@ -25,13 +29,31 @@ export const refuseMissing = (names: readonly string[], variables: Variables): v
     const message = fault(variables, name);
     return message === undefined ? [] : [{ message, path: `/variables${step(name)}`, name }];
   });
-  if (faults.length > 0) throw new Refusal('unprocessable', faults.map(({ message }) => message).join('; ').slice(0, 1000), { faults });
+  if (faults.length > 0)
+    throw new Refusal(
+      'unprocessable',
+      faults
+        .map(({ message }) => message)
+        .join('; ')
+        .slice(0, 1000),
+      { faults },
+    );
 };
 
-/** The text with every `<!name!>` replaced; `as` makes of a value what stands in its place. There must be a value for each. */
-export const substituted = (text: string, variables: Variables, as: (value: string) => string = (value) => value): string => {
+/**
+ * The text with every `<!name!>` replaced; `as` makes of a value what stands in its place. There must be a value for
+ * each.
+ */
+export const substituted = (
+  text: string,
+  variables: Variables,
+  as: (value: string) => string = (value) => value,
+): string => {
   const whole = text.replace(placeholder, (_, name: string) => as(String(variables[name.trim()])));
-  if (whole.length > longestText) throw new Refusal('unprocessable', `With its variables a text has more than ${longestText} characters`, { path: '/variables' });
+  if (whole.length > longestText)
+    throw new Refusal('unprocessable', `With its variables a text has more than ${longestText} characters`, {
+      path: '/variables',
+    });
   return whole;
 };
 

@@ -19,7 +19,13 @@ const isError = ({ severity = 'error' }: Rated): boolean => severity === 'error'
 
 /** All: no error fails. One is enough: one holds, whatever its severity, or none is an error. No rules: passed. */
 export const rulesPass = (all: boolean, rules: readonly Rated[]): boolean =>
-  (all ? rules.every((rule) => rule.result || !isError(rule)) : rules.some(({ result }) => result) || !rules.some(isError));
+  all
+    ? rules.every((rule) => rule.result || !isError(rule))
+    : rules.some(({ result }) => result) || !rules.some(isError);
 
 /** The same for commands, which are all errors. */
-export const commandsPass = (all: boolean, commands: readonly Verdict[]): boolean => rulesPass(all, commands.map(({ result }) => ({ result })));
+export const commandsPass = (all: boolean, commands: readonly Verdict[]): boolean =>
+  rulesPass(
+    all,
+    commands.map(({ result }) => ({ result })),
+  );

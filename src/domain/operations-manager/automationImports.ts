@@ -12,12 +12,19 @@ import { checkedContent, type TriggerContent, triggerNames } from './triggers.ts
 const triggers = Type.Optional(Type.Array(triggerSchema, { description: 'Its triggers, sorted by name' }));
 
 /** An automation as operation 3 exports it. */
-export const automationExportSchema = Type.Object({ _id: objectId('Id'), ...automationMembers, gbac: gbacExport, ...authored, triggers }, { title: 'AutomationExport', description: 'Exported automation' });
+export const automationExportSchema = Type.Object(
+  { _id: objectId('Id'), ...automationMembers, gbac: gbacExport, ...authored, triggers },
+  { title: 'AutomationExport', description: 'Exported automation' },
+);
 
 /** The same as imports take it: groups by name, too. Without `triggers` those that it has stay. */
 export const automationDocumentSchema = Type.Object(
   { _id: objectId('Id'), ...automationMembers, gbac: gbacInput, ...authored, triggers },
-  { additionalProperties: false, title: 'AutomationDocument', description: 'Exported automation, groups by name or as objects' },
+  {
+    additionalProperties: false,
+    title: 'AutomationDocument',
+    description: 'Exported automation, groups by name or as objects',
+  },
 );
 
 type Stored<Content> = Content & Authored & { readonly _id: string };
@@ -33,17 +40,27 @@ export type AutomationImported = {
 
 export type AutomationImportEvent = Event<'automationImported', AutomationImported>;
 
-/** The decision to take an automation in with its triggers, all or nothing; what follows happens in their own streams. */
+/**
+ * The decision to take an automation in with its triggers, all or nothing; what follows happens in their own streams.
+ */
 export const automationImport = aggregate<{ readonly imported?: AutomationImported }, AutomationImportEvent>({
   area: 'operations-manager',
   category: 'automationImport',
   initial: {},
   evolve: { automationImported: (_, imported) => ({ imported }) },
   exists: ({ imported }) => imported !== undefined,
-  promises: ({ imported }) => (imported ? [
-    ...automationNames(imported.automation).map((name) => ({ owner: `automation-${imported.automation._id}`, name })),
-    ...imported.triggers.flatMap((trigger) => triggerNames(trigger).map((name) => ({ owner: `trigger-${trigger._id}`, name }))),
-  ] : []),
+  promises: ({ imported }) =>
+    imported
+      ? [
+          ...automationNames(imported.automation).map((name) => ({
+            owner: `automation-${imported.automation._id}`,
+            name,
+          })),
+          ...imported.triggers.flatMap((trigger) =>
+            triggerNames(trigger).map((name) => ({ owner: `trigger-${trigger._id}`, name })),
+          ),
+        ]
+      : [],
 });
 
 export type ImportRefs = {
@@ -70,45 +87,92 @@ export type ImportRefs = {
 
 type Input = { readonly automation: Static<typeof automationDocumentSchema>; readonly overwrite?: boolean };
 
-export const decideImport = (_: unknown, { automation: document, overwrite = false }: Input, context: Context<ImportRefs>): readonly AutomationImportEvent[] => {
+export const decideImport = (
+  _: unknown,
+  { automation: document, overwrite = false }: Input,
+  context: Context<ImportRefs>,
+): readonly AutomationImportEvent[] => {
   const { refs } = context;
   const { name, description, componentType } = document;
   const { componentName } = refs.sameComponent && refs.existing ? refs.existing : document;
   if (refs.access === 'none') throw new Refusal('not_found', 'No such automation', { path: '/_id' });
-  if (refs.access === 'read') throw new Refusal('forbidden', 'Only members of its write groups may change the automation', { path: '/_id' });
-  const content = { name, description, componentType, componentName, gbac: gbacOf(document.gbac, everybody, refs.unknownGroups) };
+  if (refs.access === 'read')
+    throw new Refusal('forbidden', 'Only members of its write groups may change the automation', { path: '/_id' });
+  const content = {
+    name,
+    description,
+    componentType,
+    componentName,
+    gbac: gbacOf(document.gbac, everybody, refs.unknownGroups),
+  };
   const wanted = triggersOf(document, refs);
   const current = new Map(refs.triggers.map(({ id, content }) => [id, content]));
   const changed = wanted.filter(({ id, content }) => !same(content, current.get(id)));
-  const removed = document.triggers ? [...current.keys()].filter((id) => !wanted.some((trigger) => trigger.id === id)) : [];
+  const removed = document.triggers
+    ? [...current.keys()].filter((id) => !wanted.some((trigger) => trigger.id === id))
+    : [];
   const own = refs.id === document._id;
-  if (refs.existing && (own || overwrite) && same(content, refs.existing) && changed.length + removed.length === 0) return [];
+  if (refs.existing && (own || overwrite) && same(content, refs.existing) && changed.length + removed.length === 0)
+    return [];
 
-  if (refs.existing && !overwrite) throw new Refusal('conflict', own ? 'An automation with this id exists with other content' : 'Another automation has this name', { path: own ? '/_id' : '/name' });
+  if (refs.existing && !overwrite)
+    throw new Refusal(
+      'conflict',
+      own ? 'An automation with this id exists with other content' : 'Another automation has this name',
+      { path: own ? '/_id' : '/name' },
+    );
   const taken = changed.find(({ id }) => Object.hasOwn(refs.elsewhere, id));
-  if (taken && !overwrite) throw new Refusal('conflict', 'A trigger with this id belongs to another automation', { path: `/triggers/${taken.index}/_id` });
-  if (taken && !refs.elsewhere[taken.id]!.writable) throw new Refusal('forbidden', 'A trigger with this id belongs to an automation that you may not change', { path: `/triggers/${taken.index}/_id` });
-  return [{
-    type: 'automationImported',
-    data: {
-      automation: { _id: refs.id, ...content, ...authorsOf(document, refs.accounts, context) },
-      triggers: changed.map(({ id, content, document }) => ({ _id: id, ...content, ...authorsOf(document, refs.accounts, context) })),
-      removed, overwrite,
+  if (taken && !overwrite)
+    throw new Refusal('conflict', 'A trigger with this id belongs to another automation', {
+      path: `/triggers/${taken.index}/_id`,
+    });
+  if (taken && !refs.elsewhere[taken.id]!.writable)
+    throw new Refusal('forbidden', 'A trigger with this id belongs to an automation that you may not change', {
+      path: `/triggers/${taken.index}/_id`,
+    });
+  return [
+    {
+      type: 'automationImported',
+      data: {
+        automation: { _id: refs.id, ...content, ...authorsOf(document, refs.accounts, context) },
+        triggers: changed.map(({ id, content, document }) => ({
+          _id: id,
+          ...content,
+          ...authorsOf(document, refs.accounts, context),
+        })),
+        removed,
+        overwrite,
+      },
     },
-  }];
+  ];
 };
 
 /** The document's triggers, each with the id it gets: its own, else that of the automation's trigger with its name. */
 const triggersOf = ({ _id, triggers = [] }: Input['automation'], refs: ImportRefs) => {
   checkDistinct(triggers);
-  refuseForms(triggers.map((trigger, i) => ({ formId: 'formId' in trigger ? trigger.formId : null, form: refs.forms[i], path: `/triggers/${i}` })));
+  refuseForms(
+    triggers.map((trigger, i) => ({
+      formId: 'formId' in trigger ? trigger.formId : null,
+      form: refs.forms[i],
+      path: `/triggers/${i}`,
+    })),
+  );
   return triggers.map((document, index) => {
     const path = `/triggers/${index}`;
-    if (document.actionId !== _id) throw new Refusal('invalid', 'The trigger is of another automation', { path: `${path}/actionId` });
+    if (document.actionId !== _id)
+      throw new Refusal('invalid', 'The trigger is of another automation', { path: `${path}/actionId` });
     const known = refs.triggers.some(({ id }) => id === document._id) || Object.hasOwn(refs.elsewhere, document._id);
-    const namesake = known ? undefined : refs.triggers.find(({ id, content }) => content.name === document.name && !triggers.some((other) => other._id === id));
+    const namesake = known
+      ? undefined
+      : refs.triggers.find(
+          ({ id, content }) => content.name === document.name && !triggers.some((other) => other._id === id),
+        );
     const [schemaFault, form] = [refs.schemaFaults[index], refs.forms[index]];
-    const content = checkedContent({ ...document, actionId: refs.id }, { form, formData: refs.formData[index], ...(schemaFault !== undefined && { schemaFault }) }, path);
+    const content = checkedContent(
+      { ...document, actionId: refs.id },
+      { form, formData: refs.formData[index], ...(schemaFault !== undefined && { schemaFault }) },
+      path,
+    );
     return { id: namesake?.id ?? document._id, index, document, content };
   });
 };
@@ -119,7 +183,8 @@ const checkDistinct = (triggers: readonly TriggerDocument[]): void => {
     triggers.forEach((trigger, i) => {
       const value = (trigger as { readonly [member in typeof member]?: string })[member];
       if (value === undefined) return;
-      if (seen.has(value)) throw new Refusal('invalid', `Two triggers have the same ${member}`, { path: `/triggers/${i}/${member}` });
+      if (seen.has(value))
+        throw new Refusal('invalid', `Two triggers have the same ${member}`, { path: `/triggers/${i}/${member}` });
       seen.add(value);
     });
   }

@@ -16,8 +16,15 @@ const { name: nameMember, ...optional } = automationMembers;
 const members = { ...optional, gbac: gbacInput };
 
 /** What a new automation may say. */
-export const newAutomationSchema = Type.Object({ name: nameMember, ...Type.Partial(Type.Object(members)).properties }, { additionalProperties: false, title: 'NewAutomation', description: 'New automation' });
-export const automationPatchSchema = Type.Partial(Type.Object({ name: nameMember, ...members }), { additionalProperties: false, title: 'AutomationPatch', description: 'What changes of an automation' });
+export const newAutomationSchema = Type.Object(
+  { name: nameMember, ...Type.Partial(Type.Object(members)).properties },
+  { additionalProperties: false, title: 'NewAutomation', description: 'New automation' },
+);
+export const automationPatchSchema = Type.Partial(Type.Object({ name: nameMember, ...members }), {
+  additionalProperties: false,
+  title: 'AutomationPatch',
+  description: 'What changes of an automation',
+});
 
 /** What an automation says, but for times and authors. */
 export type AutomationContent = {
@@ -38,13 +45,21 @@ export type AutomationEvent =
 export type AutomationState = { readonly exists: boolean; readonly content: AutomationContent };
 
 /** The content among other members of the same object. */
-export const contentIn = ({ name, description, componentType, componentName, gbac }: AutomationContent): AutomationContent =>
-  ({ name, description, componentType, componentName, gbac });
+export const contentIn = ({
+  name,
+  description,
+  componentType,
+  componentName,
+  gbac,
+}: AutomationContent): AutomationContent => ({ name, description, componentType, componentName, gbac });
 
 export const automation = aggregate<AutomationState, AutomationEvent>({
   area: 'operations-manager',
   category: 'automation',
-  initial: { exists: false, content: { name: '', description: '', componentType: null, componentName: null, gbac: everybody } },
+  initial: {
+    exists: false,
+    content: { name: '', description: '', componentType: null, componentName: null, gbac: everybody },
+  },
   evolve: {
     automationCreated: (_, data) => ({ exists: true, content: data }),
     automationChanged: ({ exists, content }, changed) => ({ exists, content: { ...content, ...changed } }),
@@ -62,18 +77,42 @@ export const automationNames = ({ name }: { readonly name: string }) => [{ kind:
 /** Names of groups in the request that nobody has. */
 export type GroupRefs = { readonly unknownGroups: readonly string[] };
 
-export const create = (_: AutomationState, input: Static<typeof newAutomationSchema>, { refs }: Context<GroupRefs>): readonly AutomationEvent[] => {
+export const create = (
+  _: AutomationState,
+  input: Static<typeof newAutomationSchema>,
+  { refs }: Context<GroupRefs>,
+): readonly AutomationEvent[] => {
   const { name, description = '', componentType = null, componentName = null } = input;
-  return [{ type: 'automationCreated', data: { name, description, componentType, componentName, gbac: gbacOf(input.gbac, everybody, refs.unknownGroups) } }];
+  return [
+    {
+      type: 'automationCreated',
+      data: {
+        name,
+        description,
+        componentType,
+        componentName,
+        gbac: gbacOf(input.gbac, everybody, refs.unknownGroups),
+      },
+    },
+  ];
 };
 
-export const change = ({ content }: AutomationState, input: Static<typeof automationPatchSchema>, { refs }: Context<GroupRefs>): readonly AutomationEvent[] => {
-  const changes = changesBetween(content, { ...content, ...input, gbac: gbacOf(input.gbac, content.gbac, refs.unknownGroups) });
+export const change = (
+  { content }: AutomationState,
+  input: Static<typeof automationPatchSchema>,
+  { refs }: Context<GroupRefs>,
+): readonly AutomationEvent[] => {
+  const changes = changesBetween(content, {
+    ...content,
+    ...input,
+    gbac: gbacOf(input.gbac, content.gbac, refs.unknownGroups),
+  });
   return changes ? [{ type: 'automationChanged', data: changes.changed }] : [];
 };
 
 /** Unasked: what an import has decided. Always an event, which shows that the import has been carried out here. */
-export const restore = (_: AutomationState, document: AutomationContent & Authored): readonly AutomationEvent[] =>
-  [{ type: 'automationRestored', data: document }];
+export const restore = (_: AutomationState, document: AutomationContent & Authored): readonly AutomationEvent[] => [
+  { type: 'automationRestored', data: document },
+];
 
 export const remove = (): readonly AutomationEvent[] => [{ type: 'automationDeleted', data: {} }];

@@ -27,14 +27,22 @@ export const jobMoveDecision = aggregate<{ readonly decided: boolean }, JobMoves
 
 export type JobMovesRefs = { readonly missing: readonly string[]; readonly states: ReadonlyMap<string, JobState> };
 
-export const decideMoves = (_: unknown, { move, jobIds }: JobMovesInput, { refs: { missing, states } }: Context<JobMovesRefs>): readonly JobMovesEvent[] => {
+export const decideMoves = (
+  _: unknown,
+  { move, jobIds }: JobMovesInput,
+  { refs: { missing, states } }: Context<JobMovesRefs>,
+): readonly JobMovesEvent[] => {
   refuseUnknownIds(missing, 'job', '/jobIds');
   const weighed = [...new Set(jobIds)].map((id) => ({ id, state: states.get(id)!, how: weigh(move, states.get(id)!) }));
   const illegal = weighed.filter(({ how }) => how === 'illegal');
   if (illegal.length > 0) {
-    throw new Refusal('conflict', `The state of these jobs does not allow to ${move} them: ${illegal.map(({ id, state }) => `${id} (${state.status})`).join(', ')}`, {
-      faults: illegal.map(({ id, state }) => ({ message: `It is ${state.status}`, path: '/jobIds', id })),
-    });
+    throw new Refusal(
+      'conflict',
+      `The state of these jobs does not allow to ${move} them: ${illegal.map(({ id, state }) => `${id} (${state.status})`).join(', ')}`,
+      {
+        faults: illegal.map(({ id, state }) => ({ message: `It is ${state.status}`, path: '/jobIds', id })),
+      },
+    );
   }
   const moving = weighed.filter(({ how }) => how === 'moves').map(({ id }) => id);
   return moving.length > 0 ? [{ type: 'jobsMoved', data: { move, jobIds: moving } }] : [];

@@ -4,14 +4,20 @@ import { groupRefs } from '../authorization/groups.ts';
 import { name } from '../engine/schemas.ts';
 
 /** What a job can be; only a running or paused one changes. */
-export const jobStatus = Type.Enum(['running', 'complete', 'error', 'canceled', 'paused', 'incomplete'], { description: 'Where it is' });
+export const jobStatus = Type.Enum(['running', 'complete', 'error', 'canceled', 'paused', 'incomplete'], {
+  description: 'Where it is',
+});
 export type JobStatus = Static<typeof jobStatus>;
 
 /** Opaque: any names, any JSON. */
-export const jobVariables = Type.Record(Type.String(), Type.Unknown(), { description: 'Its variables; those named like secrets are shown as ********' });
+export const jobVariables = Type.Record(Type.String(), Type.Unknown(), {
+  description: 'Its variables; those named like secrets are shown as ********',
+});
 
 /** What went wrong, in words or as an object. */
-export const jobError = Type.Union([Type.String({ minLength: 1 }), Type.Record(Type.String(), Type.Unknown())], { description: 'What went wrong' });
+export const jobError = Type.Union([Type.String({ minLength: 1 }), Type.Record(Type.String(), Type.Unknown())], {
+  description: 'What went wrong',
+});
 
 const about = {
   description: Type.Optional(Type.String({ description: 'What it is for' })),
@@ -22,43 +28,65 @@ const about = {
 const workflow = name('Id or name of an automation, or the name of a workflow that workers know');
 
 /** What starts a job. */
-export const newJobSchema = Type.Object({
-  workflow,
-  options: Type.Optional(Type.Object(about, { additionalProperties: false, description: 'Its description, type, variables and groups' })),
-}, { additionalProperties: false, title: 'NewJob', description: 'What to run' });
+export const newJobSchema = Type.Object(
+  {
+    workflow,
+    options: Type.Optional(
+      Type.Object(about, { additionalProperties: false, description: 'Its description, type, variables and groups' }),
+    ),
+  },
+  { additionalProperties: false, title: 'NewJob', description: 'What to run' },
+);
 
 /** The same as commands take it, and where it comes from, if not from a request. */
-export const jobStartSchema = Type.Object({
-  workflow, ...about,
-  name: Type.Optional(name('Name; that of the automation or workflow unless given')),
-  automation: Type.Optional(name('Id of the automation')),
-  trigger: Type.Optional(name('Id of the trigger that fired')),
-  execution: Type.Optional(name('Id of the action execution that it is a part of')),
-}, { additionalProperties: false });
+export const jobStartSchema = Type.Object(
+  {
+    workflow,
+    ...about,
+    name: Type.Optional(name('Name; that of the automation or workflow unless given')),
+    automation: Type.Optional(name('Id of the automation')),
+    trigger: Type.Optional(name('Id of the trigger that fired')),
+    execution: Type.Optional(name('Id of the action execution that it is a part of')),
+  },
+  { additionalProperties: false },
+);
 export type JobStart = Static<typeof jobStartSchema>;
 
 const nullable = (id: string) => Type.Union([Type.Null(), Type.String()], { description: id });
 
 /** A job as answers show it. */
-export const jobSchema = Type.Object({
-  _id: objectId('Id'),
-  name: name('Name of the automation or workflow'),
-  description: Type.String({ description: 'What it is for' }),
-  type: name('Kind of job'),
-  status: jobStatus,
-  variables: jobVariables,
-  watchers: Type.Array(Type.String(), { description: 'Usernames of those who watch it' }),
-  trigger: nullable('Id of the trigger that started it'),
-  automation: nullable('Id of the automation that it runs'),
-  component: Type.Object({ type: nullable('Type of the component'), name: Type.String({ description: 'Name of the component' }) }, { description: 'What a worker runs' }),
-  groups: Type.Array(Type.String(), { description: 'Groups whose members may see it; none: whoever may see its automation' }),
-  created: time('When it was started'),
-  created_by: Type.String({ description: 'Who started it' }),
-  last_updated: time('When it last changed'),
-  metrics: Type.Object({
-    start_time: time('When it was started'),
-    end_time: Type.Union([Type.Null(), time('When it ended')]),
-    duration: Type.Union([Type.Null(), Type.Integer({ minimum: 0 })], { description: 'Milliseconds from start to end' }),
-  }, { description: 'Times' }),
-  error: Type.Union([Type.Null(), jobError], { description: 'What went wrong' }),
-}, { title: 'Job', description: 'Run of an automation or workflow' });
+export const jobSchema = Type.Object(
+  {
+    _id: objectId('Id'),
+    name: name('Name of the automation or workflow'),
+    description: Type.String({ description: 'What it is for' }),
+    type: name('Kind of job'),
+    status: jobStatus,
+    variables: jobVariables,
+    watchers: Type.Array(Type.String(), { description: 'Usernames of those who watch it' }),
+    trigger: nullable('Id of the trigger that started it'),
+    automation: nullable('Id of the automation that it runs'),
+    component: Type.Object(
+      { type: nullable('Type of the component'), name: Type.String({ description: 'Name of the component' }) },
+      { description: 'What a worker runs' },
+    ),
+    groups: Type.Array(Type.String(), {
+      description: 'Groups whose members may see it; none: whoever may see its automation',
+    }),
+    created: time('When it was started'),
+    created_by: Type.String({ description: 'Who started it' }),
+    last_updated: time('When it last changed'),
+    metrics: Type.Object(
+      {
+        start_time: time('When it was started'),
+        end_time: Type.Union([Type.Null(), time('When it ended')]),
+        duration: Type.Union([Type.Null(), Type.Integer({ minimum: 0 })], {
+          description: 'Milliseconds from start to end',
+        }),
+      },
+      { description: 'Times' },
+    ),
+    error: Type.Union([Type.Null(), jobError], { description: 'What went wrong' }),
+  },
+  { title: 'Job', description: 'Run of an automation or workflow' },
+);

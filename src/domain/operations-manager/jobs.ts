@@ -35,9 +35,16 @@ export type JobEvent =
   | Event<'jobErrored', { readonly error: JobError }>
   | Event<'jobCanceled', Record<string, never>>;
 
-export type JobState = { readonly status?: JobStatus; readonly started?: JobStarted; readonly variables: Variables; readonly error: JobError | null };
+export type JobState = {
+  readonly status?: JobStatus;
+  readonly started?: JobStarted;
+  readonly variables: Variables;
+  readonly error: JobError | null;
+};
 
-const become = (status: JobStatus) => (state: JobState): JobState => ({ ...state, status });
+const become =
+  (status: JobStatus) =>
+  (state: JobState): JobState => ({ ...state, status });
 
 /** One run of an automation or workflow. */
 export const job = aggregate<JobState, JobEvent>({
@@ -48,7 +55,11 @@ export const job = aggregate<JobState, JobEvent>({
     jobStarted: (_, started) => ({ status: 'running', started, variables: started.variables, error: null }),
     jobPaused: become('paused'),
     jobResumed: become('running'),
-    jobCompleted: (state, { variables }) => ({ ...state, status: 'complete', variables: { ...state.variables, ...variables } }),
+    jobCompleted: (state, { variables }) => ({
+      ...state,
+      status: 'complete',
+      variables: { ...state.variables, ...variables },
+    }),
     jobErrored: (state, { error }) => ({ ...state, status: 'error', error }),
     jobCanceled: become('canceled'),
   },
@@ -73,7 +84,12 @@ export const weigh = (move: JobMove, { status }: JobState): 'moves' | 'already' 
 /** What the world says of a job that is to start. */
 export type StartRefs = {
   /** The automation that is meant, if the platform holds it. */
-  readonly automation?: { readonly id: string; readonly readable: boolean; readonly name: string; readonly component: JobStarted['component'] };
+  readonly automation?: {
+    readonly id: string;
+    readonly readable: boolean;
+    readonly name: string;
+    readonly component: JobStarted['component'];
+  };
   readonly unknownGroups: readonly string[];
   /** Those of the request, secrets sealed. */
   readonly variables: Variables;
@@ -82,45 +98,62 @@ export type StartRefs = {
 export const start = (_: JobState, input: JobStart, { refs, actor }: Context<StartRefs>): readonly JobEvent[] => {
   const { automation, unknownGroups, variables } = refs;
   const { workflow, description = '', trigger = null, execution = null } = input;
-  if (automation ? !automation.readable : input.automation !== undefined) throw new Refusal('not_found', 'No such automation', { path: '/workflow' });
+  if (automation ? !automation.readable : input.automation !== undefined)
+    throw new Refusal('not_found', 'No such automation', { path: '/workflow' });
   refuseUnknownGroups(unknownGroups, '/options/groups');
-  return [{
-    type: 'jobStarted',
-    data: {
-      name: input.name ?? automation?.name ?? workflow,
-      description,
-      type: input.type ?? (automation ? 'automation' : 'workflow'),
-      variables,
-      component: automation?.component ?? { type: 'workflows', name: workflow },
-      automation: automation?.id ?? null, trigger, execution,
-      groups: namesOf(input.groups ?? []),
-      watchers: [actor.id],
+  return [
+    {
+      type: 'jobStarted',
+      data: {
+        name: input.name ?? automation?.name ?? workflow,
+        description,
+        type: input.type ?? (automation ? 'automation' : 'workflow'),
+        variables,
+        component: automation?.component ?? { type: 'workflows', name: workflow },
+        automation: automation?.id ?? null,
+        trigger,
+        execution,
+        groups: namesOf(input.groups ?? []),
+        watchers: [actor.id],
+      },
     },
-  }];
+  ];
 };
 
 /** Throws `conflict`, unless the job has not ended. */
 const refuseEnded = ({ status }: JobState, id: string): void => {
-  if (status !== 'running' && status !== 'paused') throw new Refusal('conflict', `Job ${id} has ended: ${status}`, { faults: [{ message: `It is ${status}`, id }] });
+  if (status !== 'running' && status !== 'paused')
+    throw new Refusal('conflict', `Job ${id} has ended: ${status}`, { faults: [{ message: `It is ${status}`, id }] });
 };
 
 /** The access list that keeps the actor out of the job, if one does; else an open one. */
 type Access = { readonly gbac: Gbac };
 
 /** `refs.variables`: those that it ends with, secrets sealed; they join those that it has. */
-export const complete = (state: JobState, _: unknown, { id, refs: { variables } }: Context<Access & { readonly variables: Variables }>): readonly JobEvent[] => {
+export const complete = (
+  state: JobState,
+  _: unknown,
+  { id, refs: { variables } }: Context<Access & { readonly variables: Variables }>,
+): readonly JobEvent[] => {
   if (state.status === 'complete' && same({ ...state.variables, ...variables }, state.variables)) return [];
   refuseEnded(state, id);
   return [{ type: 'jobCompleted', data: { variables } }];
 };
 
 /** `refs.error`: what went wrong, secrets sealed. */
-export const fail = (state: JobState, _: unknown, { id, refs: { error } }: Context<Access & { readonly error: JobError }>): readonly JobEvent[] => {
+export const fail = (
+  state: JobState,
+  _: unknown,
+  { id, refs: { error } }: Context<Access & { readonly error: JobError }>,
+): readonly JobEvent[] => {
   if (state.status === 'error' && same(error, state.error)) return [];
   refuseEnded(state, id);
   return [{ type: 'jobErrored', data: { error } }];
 };
 
-/** Part of a decision about several jobs, or what follows from events elsewhere: a job that it cannot move stays as it is. */
+/**
+ * Part of a decision about several jobs, or what follows from events elsewhere: a job that it cannot move stays as it
+ * is.
+ */
 export const carryOut = (state: JobState, { move }: { readonly move: JobMove }): readonly JobEvent[] =>
-  (weigh(move, state) === 'moves' ? [jobMoves[move].event] : []);
+  weigh(move, state) === 'moves' ? [jobMoves[move].event] : [];

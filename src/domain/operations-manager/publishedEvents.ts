@@ -14,15 +14,27 @@ export const publishedEvent = aggregate<{ readonly exists: boolean }, PublishedE
   exists: ({ exists }) => exists,
 });
 
-/** Throws `invalid`, at one of the paths, for a source that is the platform's or the store's, and for a topic with a colon. */
-export const refuseReserved = (source: string, topic: string, paths: { readonly source: string; readonly topic: string }): void => {
-  if (source.startsWith('@platform/') || source.startsWith('$')) throw new Refusal('invalid', 'A source must not begin with @platform/ or $', { path: paths.source });
+/**
+ * Throws `invalid`, at one of the paths, for a source that is the platform's or the store's, and for a topic with a
+ * colon.
+ */
+export const refuseReserved = (
+  source: string,
+  topic: string,
+  paths: { readonly source: string; readonly topic: string },
+): void => {
+  if (source.startsWith('@platform/') || source.startsWith('$'))
+    throw new Refusal('invalid', 'A source must not begin with @platform/ or $', { path: paths.source });
   if (topic.includes(':')) throw new Refusal('invalid', 'A topic must not have a colon', { path: paths.topic });
 };
 
 export type Publication = { readonly source: string; readonly topic: string; readonly payload: unknown };
 
-export const publish = (_: unknown, { source, topic, payload }: Publication, __: Context): readonly PublishedEvent[] => {
+export const publish = (
+  _: unknown,
+  { source, topic, payload }: Publication,
+  __: Context,
+): readonly PublishedEvent[] => {
   refuseReserved(source, topic, { source: 'source', topic: 'topic' });
   return [{ type: topic, data: payload, source }];
 };

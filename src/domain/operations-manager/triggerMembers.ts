@@ -4,15 +4,21 @@ import { repetitionSchema, unit } from './repetition.ts';
 import { name } from '../engine/schemas.ts';
 
 const opaque = (description: string) => Type.Object({}, { additionalProperties: true, description });
-const nullable = <S extends Parameters<typeof Type.Optional>[0]>(schema: S, description: string) => Type.Union([schema, Type.Null()], { description });
+const nullable = <S extends Parameters<typeof Type.Optional>[0]>(schema: S, description: string) =>
+  Type.Union([schema, Type.Null()], { description });
 const milliseconds = (description: string) => Type.Integer({ minimum: 0, maximum: 8.64e15, description });
 const description = Type.String({ description: 'What it is for' });
-const options = Type.Object({
-  targetType: Type.Optional(nullable(Type.Enum(['instance', 'group']), 'What the action runs against')),
-  targetIdentifier: Type.Optional(nullable(Type.String(), 'Which instance or group')),
-  chooseTargetAtRuntime: Type.Optional(Type.Boolean({ description: 'Whether the target is chosen at every run' })),
-  actionId: Type.Optional(Type.String({ pattern: '^[0-9a-fA-F]{4}$', description: 'Action of a resource model: four hexadecimal digits' })),
-}, { additionalProperties: true, title: 'TriggerTarget', description: 'Target of a lifecycle action' });
+const options = Type.Object(
+  {
+    targetType: Type.Optional(nullable(Type.Enum(['instance', 'group']), 'What the action runs against')),
+    targetIdentifier: Type.Optional(nullable(Type.String(), 'Which instance or group')),
+    chooseTargetAtRuntime: Type.Optional(Type.Boolean({ description: 'Whether the target is chosen at every run' })),
+    actionId: Type.Optional(
+      Type.String({ pattern: '^[0-9a-fA-F]{4}$', description: 'Action of a resource model: four hexadecimal digits' }),
+    ),
+  },
+  { additionalProperties: true, title: 'TriggerTarget', description: 'Target of a lifecycle action' },
+);
 
 const common = {
   name: name('Name, unique within its automation'),
@@ -23,9 +29,14 @@ const common = {
   options: Type.Optional(options),
   migrationVersion: Type.Optional(Type.Integer({ default: 3, description: 'Version of the form of this document' })),
 };
-const filter = (of: string) => nullable(opaque('JSON Schema, draft-07 or 2020-12, without remote references'), `Filter for ${of}; null lets all pass`);
+const filter = (of: string) =>
+  nullable(
+    opaque('JSON Schema, draft-07 or 2020-12, without remote references'),
+    `Filter for ${of}; null lets all pass`,
+  );
 const jst = nullable(opaque('Transformation'), 'Transformation of what comes in, kept as given; null: none');
-const legacyWrapper = (wrapped: string) => Type.Optional(Type.Boolean({ default: true, description: `Whether ${wrapped}` }));
+const legacyWrapper = (wrapped: string) =>
+  Type.Optional(Type.Boolean({ default: true, description: `Whether ${wrapped}` }));
 const form = {
   formData: nullable(opaque('Values'), 'Values filled into the form'),
   formId: nullable(Type.String(), 'Name or id of the form that supplies job inputs'),
@@ -36,24 +47,37 @@ const form = {
 /** What each variant says (api.md, Triggers), but for id, times, authors and bookkeeping. */
 export const triggerMembers = {
   endpoint: {
-    ...common, type: Type.Literal('endpoint'),
+    ...common,
+    type: Type.Literal('endpoint'),
     verb: Type.Literal('POST', { description: 'Verb of the endpoint' }),
     routeName: name('Name of the endpoint, unique among all'),
-    schema: filter('the body of the POST'), jst,
+    schema: filter('the body of the POST'),
+    jst,
   },
   eventSystem: {
-    ...common, type: Type.Literal('eventSystem'),
+    ...common,
+    type: Type.Literal('eventSystem'),
     source: name('Source of the events that it waits for'),
     topic: name('Topic of the events that it waits for'),
-    schema: filter('the payload of the event'), jst,
+    schema: filter('the payload of the event'),
+    jst,
     legacyWrapper: legacyWrapper('the payload of the event is put under payload'),
   },
   manual: { ...common, type: Type.Literal('manual'), ...form },
   schedule: {
-    ...common, type: Type.Literal('schedule'), ...form,
+    ...common,
+    type: Type.Literal('schedule'),
+    ...form,
     firstRunAt: milliseconds('First run, epoch milliseconds'),
-    processMissedRuns: Type.Enum(['none', 'last'], { description: 'Of the runs that were missed, none or only the last one is made up for' }),
-    repeatInterval: Type.Optional(nullable(Type.Integer({ minimum: 1 }), 'Milliseconds between runs; derived where repeatUnit and repeatFrequency are given')),
+    processMissedRuns: Type.Enum(['none', 'last'], {
+      description: 'Of the runs that were missed, none or only the last one is made up for',
+    }),
+    repeatInterval: Type.Optional(
+      nullable(
+        Type.Integer({ minimum: 1 }),
+        'Milliseconds between runs; derived where repeatUnit and repeatFrequency are given',
+      ),
+    ),
     repeatUnit: Type.Optional(nullable(unit, 'Unit of repeatFrequency')),
     repeatFrequency: Type.Optional(nullable(Type.Integer({ minimum: 1 }), 'How many units lie between runs')),
     repeat: Type.Optional(nullable(repetitionSchema, 'Repetition tree, in place of repeatInterval')),
@@ -63,24 +87,50 @@ export const triggerMembers = {
 };
 
 const bookkeeping = {
-  lastExecuted: Type.Optional(nullable(Type.Integer(), 'Last run, epoch milliseconds; kept by the service, ignored in requests')),
+  lastExecuted: Type.Optional(
+    nullable(Type.Integer(), 'Last run, epoch milliseconds; kept by the service, ignored in requests'),
+  ),
 };
 const runs = {
-  nextRunAt: Type.Optional(nullable(Type.Integer(), 'Next run, epoch milliseconds; kept by the service, ignored in requests')),
-  lastIntervalStart: Type.Optional(nullable(Type.Integer(), 'Start of the last interval, epoch milliseconds; kept by the service, ignored in requests')),
+  nextRunAt: Type.Optional(
+    nullable(Type.Integer(), 'Next run, epoch milliseconds; kept by the service, ignored in requests'),
+  ),
+  lastIntervalStart: Type.Optional(
+    nullable(
+      Type.Integer(),
+      'Start of the last interval, epoch milliseconds; kept by the service, ignored in requests',
+    ),
+  ),
 };
 
 const variants = <Extra extends TProperties>(prefix: string, extra: Extra) => {
   const strict = { additionalProperties: false } as const;
-  return Type.Union([
-    Type.Object({ ...triggerMembers.endpoint, ...bookkeeping, ...authored, ...extra }, { ...strict, title: `${prefix}EndpointTrigger`, description: 'Endpoint trigger' }),
-    Type.Object({ ...triggerMembers.eventSystem, ...bookkeeping, ...authored, ...extra }, { ...strict, title: `${prefix}EventTrigger`, description: 'Event trigger' }),
-    Type.Object({ ...triggerMembers.manual, ...bookkeeping, ...authored, ...extra }, { ...strict, title: `${prefix}ManualTrigger`, description: 'Manual trigger' }),
-    Type.Object({ ...triggerMembers.schedule, ...runs, ...bookkeeping, ...authored, ...extra }, { ...strict, title: `${prefix}ScheduleTrigger`, description: 'Schedule trigger' }),
-  ], { title: `${prefix}Trigger`, description: 'Trigger, one of four variants by its type' });
+  return Type.Union(
+    [
+      Type.Object(
+        { ...triggerMembers.endpoint, ...bookkeeping, ...authored, ...extra },
+        { ...strict, title: `${prefix}EndpointTrigger`, description: 'Endpoint trigger' },
+      ),
+      Type.Object(
+        { ...triggerMembers.eventSystem, ...bookkeeping, ...authored, ...extra },
+        { ...strict, title: `${prefix}EventTrigger`, description: 'Event trigger' },
+      ),
+      Type.Object(
+        { ...triggerMembers.manual, ...bookkeeping, ...authored, ...extra },
+        { ...strict, title: `${prefix}ManualTrigger`, description: 'Manual trigger' },
+      ),
+      Type.Object(
+        { ...triggerMembers.schedule, ...runs, ...bookkeeping, ...authored, ...extra },
+        { ...strict, title: `${prefix}ScheduleTrigger`, description: 'Schedule trigger' },
+      ),
+    ],
+    { title: `${prefix}Trigger`, description: 'Trigger, one of four variants by its type' },
+  );
 };
 
-/** A trigger as create takes it. Times, authors and bookkeeping are accepted and ignored, so that a copy can be sent. */
+/**
+ * A trigger as create takes it. Times, authors and bookkeeping are accepted and ignored, so that a copy can be sent.
+ */
 export const newTriggerSchema = variants('New', {});
 export type NewTrigger = Static<typeof newTriggerSchema>;
 
@@ -90,10 +140,16 @@ export type TriggerDocument = Static<typeof triggerSchema>;
 
 const { endpoint, eventSystem, manual, schedule } = triggerMembers;
 /** Changes of a trigger: the members of its own variant; null takes `description` or `options` away. */
-export const triggerPatchSchema = Type.Partial(Type.Object({
-  ...manual, ...schedule, ...eventSystem, ...endpoint,
-  type: Type.Enum(['endpoint', 'eventSystem', 'manual', 'schedule'], { description: 'Cannot change' }),
-  description: nullable(description, 'What it is for; null takes it away'),
-  options: nullable(options, 'Target of a lifecycle action; null takes it away'),
-}), { additionalProperties: false, title: 'TriggerPatch', description: 'What changes of a trigger' });
+export const triggerPatchSchema = Type.Partial(
+  Type.Object({
+    ...manual,
+    ...schedule,
+    ...eventSystem,
+    ...endpoint,
+    type: Type.Enum(['endpoint', 'eventSystem', 'manual', 'schedule'], { description: 'Cannot change' }),
+    description: nullable(description, 'What it is for; null takes it away'),
+    options: nullable(options, 'Target of a lifecycle action; null takes it away'),
+  }),
+  { additionalProperties: false, title: 'TriggerPatch', description: 'What changes of a trigger' },
+);
 export type TriggerPatch = Static<typeof triggerPatchSchema>;

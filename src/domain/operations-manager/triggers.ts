@@ -34,7 +34,8 @@ export const contentIn = (trigger: TriggerContent): TriggerContent => {
 };
 
 /**
- * A trigger after changes; null takes `description` or `options` away, elsewhere it is a value. One copy: most of what is
+ * A trigger after changes; null takes `description` or `options` away, elsewhere it is a value. One copy: most of what
+ * is
  * replayed are changes.
  */
 export const patched = <T extends TriggerContent>(before: T, patch: TriggerPatch): T => {
@@ -50,7 +51,8 @@ export const trigger = aggregate<TriggerState, TriggerEvent>({
   initial: { exists: false },
   evolve: {
     triggerCreated: (_, content) => ({ exists: true, content }),
-    triggerChanged: (state, changed) => (state.content ? { ...state, content: patched(state.content, changed) } : state),
+    triggerChanged: (state, changed) =>
+      state.content ? { ...state, content: patched(state.content, changed) } : state,
     triggerRestored: (_, data) => ({ exists: true, content: contentIn(data) }),
     triggerDeleted: (state) => ({ ...state, exists: false }),
   },
@@ -79,75 +81,137 @@ export type TriggerRefs = {
 
 const defaults = { migrationVersion: 3, legacyWrapper: true, formSchemaHash: null };
 
-/** The content that a document gives, checked, with the hash of its form where it has none; `path` points to the document. */
-export const checkedContent = (given: NewTrigger, { target, schemaFault, form, formData }: Omit<TriggerRefs, 'gbac'>, path = ''): TriggerContent => {
-  const content = hashed(settled(contentIn({ ...defaults, ...given, ...(formData !== undefined && { formData }) } as TriggerContent), path), form);
-  if (schemaFault !== undefined) throw new Refusal('invalid', `The filter cannot be used: ${schemaFault}`, { path: `${path}/schema` });
-  if (content.type === 'eventSystem' && content.topic.includes(':')) throw new Refusal('invalid', 'A topic holds no colon', { path: `${path}/topic` });
+/**
+ * The content that a document gives, checked, with the hash of its form where it has none; `path` points to the
+ * document.
+ */
+export const checkedContent = (
+  given: NewTrigger,
+  { target, schemaFault, form, formData }: Omit<TriggerRefs, 'gbac'>,
+  path = '',
+): TriggerContent => {
+  const content = hashed(
+    settled(contentIn({ ...defaults, ...given, ...(formData !== undefined && { formData }) } as TriggerContent), path),
+    form,
+  );
+  if (schemaFault !== undefined)
+    throw new Refusal('invalid', `The filter cannot be used: ${schemaFault}`, { path: `${path}/schema` });
+  if (content.type === 'eventSystem' && content.topic.includes(':'))
+    throw new Refusal('invalid', 'A topic holds no colon', { path: `${path}/topic` });
   if (target && !target.exists) throw new Refusal('not_found', 'No such automation', { path: `${path}/actionId` });
-  if (target && !target.writable) throw new Refusal('forbidden', 'Only members of its write groups may change the automation', { path: `${path}/actionId` });
+  if (target && !target.writable)
+    throw new Refusal('forbidden', 'Only members of its write groups may change the automation', {
+      path: `${path}/actionId`,
+    });
   refuseForms([{ formId: 'formId' in content ? content.formId : null, form, path }]);
   return content;
 };
 
 const hashed = (content: TriggerContent, form: FormFound): TriggerContent =>
-  (!('formId' in content) ? content : { ...content, formSchemaHash: content.formId === null ? null : content.formSchemaHash ?? form?.schemaHash ?? null });
+  !('formId' in content)
+    ? content
+    : {
+        ...content,
+        formSchemaHash: content.formId === null ? null : (content.formSchemaHash ?? form?.schemaHash ?? null),
+      };
 
-/** Whether a change speaks of the form: then the data is checked and the hash made anew, so that sending the same again is the answer to a changed form. */
-export const speaksOfForm = (patch: object): boolean => ['formId', 'formData', 'formSchemaHash'].some((member) => member in patch);
+/**
+ * Whether a change speaks of the form: then the data is checked and the hash made anew, so that sending the same again
+ * is the answer to a changed form.
+ */
+export const speaksOfForm = (patch: object): boolean =>
+  ['formId', 'formData', 'formSchemaHash'].some((member) => member in patch);
 
 /** A schedule with its interval derived; anything else as it is. */
 const settled = (content: TriggerContent, path: string): TriggerContent => {
   if (content.type !== 'schedule') return content;
   const repeatInterval = intervalOf(content, path);
-  if (content.repeat && repeatInterval !== null) throw new Refusal('invalid', 'Either a repetition tree or an interval', { path: `${path}/repeat` });
+  if (content.repeat && repeatInterval !== null)
+    throw new Refusal('invalid', 'Either a repetition tree or an interval', { path: `${path}/repeat` });
   if (content.repeat) checkRepetition(content.repeat, `${path}/repeat`);
   return { ...content, repeatInterval };
 };
 
-const intervalOf = ({ repeatUnit: unit = null, repeatFrequency: frequency = null, repeatInterval: given = null }: Variants['schedule'], path: string): number | null => {
+const intervalOf = (
+  { repeatUnit: unit = null, repeatFrequency: frequency = null, repeatInterval: given = null }: Variants['schedule'],
+  path: string,
+): number | null => {
   if (unit === null && frequency === null) return given;
   if (unit === null) throw new Refusal('invalid', 'A frequency needs a unit', { path: `${path}/repeatUnit` });
   if (frequency === null) throw new Refusal('invalid', 'A unit needs a frequency', { path: `${path}/repeatFrequency` });
   const derived = unitLength[unit] * frequency;
-  if (!Number.isSafeInteger(derived)) throw new Refusal('invalid', 'The interval is too long', { path: `${path}/repeatFrequency` });
-  if (given !== null && given !== derived) throw new Refusal('invalid', `${frequency} times ${unit} is ${derived} ms, not ${given}`, { path: `${path}/repeatInterval` });
+  if (!Number.isSafeInteger(derived))
+    throw new Refusal('invalid', 'The interval is too long', { path: `${path}/repeatFrequency` });
+  if (given !== null && given !== derived)
+    throw new Refusal('invalid', `${frequency} times ${unit} is ${derived} ms, not ${given}`, {
+      path: `${path}/repeatInterval`,
+    });
   return derived;
 };
 
-export const create = (_: TriggerState, input: NewTrigger, { refs }: Context<TriggerRefs>): readonly TriggerEvent[] =>
-  [{ type: 'triggerCreated', data: checkedContent({ ...input, ...('formId' in input && { formSchemaHash: null }) }, refs) }];
+export const create = (_: TriggerState, input: NewTrigger, { refs }: Context<TriggerRefs>): readonly TriggerEvent[] => [
+  {
+    type: 'triggerCreated',
+    data: checkedContent({ ...input, ...('formId' in input && { formSchemaHash: null }) }, refs),
+  },
+];
 
 /** A new unit or frequency brings its own interval; moving to another automation is a change like any other. */
-export const change = ({ content }: TriggerState, patch: TriggerPatch, { refs }: Context<TriggerRefs>): readonly TriggerEvent[] => {
+export const change = (
+  { content }: TriggerState,
+  patch: TriggerPatch,
+  { refs }: Context<TriggerRefs>,
+): readonly TriggerEvent[] => {
   const before = content!; // commands on existing triggers only
-  if (patch.type !== undefined && patch.type !== before.type) throw new Refusal('invalid', 'The type of a trigger cannot change; make a new one', { path: '/type' });
+  if (patch.type !== undefined && patch.type !== before.type)
+    throw new Refusal('invalid', 'The type of a trigger cannot change; make a new one', { path: '/type' });
   const foreign = Object.keys(patch).find((key) => !Object.hasOwn(triggerMembers[before.type], key));
-  if (foreign !== undefined) throw new Refusal('invalid', `A trigger of type ${before.type} has no ${foreign}`, { path: `/${foreign}` });
+  if (foreign !== undefined)
+    throw new Refusal('invalid', `A trigger of type ${before.type} has no ${foreign}`, { path: `/${foreign}` });
   const derives = ('repeatUnit' in patch || 'repeatFrequency' in patch) && !('repeatInterval' in patch);
-  const after = checkedContent(patched(before, { ...patch, ...(derives && { repeatInterval: null }), ...(speaksOfForm(patch) && { formSchemaHash: null }) }), refs);
+  const after = checkedContent(
+    patched(before, {
+      ...patch,
+      ...(derives && { repeatInterval: null }),
+      ...(speaksOfForm(patch) && { formSchemaHash: null }),
+    }),
+    refs,
+  );
   const changes = changesBetween(before, after);
   if (!changes) return [];
-  return [{ type: 'triggerChanged', data: { ...changes.changed, ...Object.fromEntries((changes.removed ?? []).map((member) => [member, null])) } as TriggerPatch }];
+  return [
+    {
+      type: 'triggerChanged',
+      data: {
+        ...changes.changed,
+        ...Object.fromEntries((changes.removed ?? []).map((member) => [member, null])),
+      } as TriggerPatch,
+    },
+  ];
 };
 
 export const remove = (): readonly TriggerEvent[] => [{ type: 'triggerDeleted', data: {} }];
 
 /** Goes with its automation, unless it belongs to another one by now. */
-export const removeFrom = ({ exists, content }: TriggerState, { actionId }: { readonly actionId: string }): readonly TriggerEvent[] =>
-  (exists && content?.actionId === actionId ? remove() : []);
+export const removeFrom = (
+  { exists, content }: TriggerState,
+  { actionId }: { readonly actionId: string },
+): readonly TriggerEvent[] => (exists && content?.actionId === actionId ? remove() : []);
 
 /** Unasked: what an import has decided. Always an event, which shows that the import has been carried out here. */
-export const restore = (_: TriggerState, document: TriggerContent & Authored): readonly TriggerEvent[] =>
-  [{ type: 'triggerRestored', data: document }];
+export const restore = (_: TriggerState, document: TriggerContent & Authored): readonly TriggerEvent[] => [
+  { type: 'triggerRestored', data: document },
+];
 
 /** Takes a document in, with its times and authors (`accounts`: ids by username). */
 export const importOne = (
-  { exists, content }: TriggerState, { trigger, overwrite = false }: { readonly trigger: TriggerDocument; readonly overwrite?: boolean },
+  { exists, content }: TriggerState,
+  { trigger, overwrite = false }: { readonly trigger: TriggerDocument; readonly overwrite?: boolean },
   context: Context<TriggerRefs & { readonly accounts: Readonly<Record<string, string>> }>,
 ): readonly TriggerEvent[] => {
   const wanted = checkedContent(trigger, context.refs);
   if (exists && same(wanted, content)) return [];
-  if (exists && !overwrite) throw new Refusal('conflict', 'A trigger with this id exists with other content', { path: '/_id' });
+  if (exists && !overwrite)
+    throw new Refusal('conflict', 'A trigger with this id exists with other content', { path: '/_id' });
   return [{ type: 'triggerRestored', data: { ...wanted, ...authorsOf(trigger, context.refs.accounts, context) } }];
 };

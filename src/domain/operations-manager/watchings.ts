@@ -5,7 +5,10 @@ type JobIds = { readonly jobIds: readonly string[] };
 
 export type WatchingEvent = Event<'jobsWatched', JobIds> | Event<'jobsUnwatched', JobIds>;
 
-/** How an account differs from the watchers that its jobs began with: jobs that it watches besides, and those that it has left. */
+/**
+ * How an account differs from the watchers that its jobs began with: jobs that it watches besides, and those that it
+ * has left.
+ */
 export type WatchingState = { readonly watched: readonly string[]; readonly left: readonly string[] };
 
 /** Takes the ids out of one list; those that it did not have come into the other. */
@@ -36,19 +39,32 @@ export const watching = aggregate<WatchingState, WatchingEvent>({
 export type WatchRefs = { readonly missing: readonly string[]; readonly began: ReadonlySet<string> };
 
 /** Those of the jobs that the account watches, or does not. */
-const those = (watches: boolean, { watched, left }: WatchingState, jobIds: readonly string[], { missing, began }: WatchRefs): readonly string[] => {
+const those = (
+  watches: boolean,
+  { watched, left }: WatchingState,
+  jobIds: readonly string[],
+  { missing, began }: WatchRefs,
+): readonly string[] => {
   refuseUnknownIds(missing, 'job', '/jobIds');
   const [more, less] = [new Set(watched), new Set(left)];
   return [...new Set(jobIds)].filter((id) => (began.has(id) ? !less.has(id) : more.has(id)) === watches);
 };
 
-export const watch = (state: WatchingState, { jobIds }: JobIds, { refs }: Context<WatchRefs>): readonly WatchingEvent[] => {
+export const watch = (
+  state: WatchingState,
+  { jobIds }: JobIds,
+  { refs }: Context<WatchRefs>,
+): readonly WatchingEvent[] => {
   const news = those(false, state, jobIds, refs);
   return news.length > 0 ? [{ type: 'jobsWatched', data: { jobIds: news } }] : [];
 };
 
 /** Operation 14: not watching is no change. */
-export const unwatch = (state: WatchingState, { jobIds }: JobIds, { refs }: Context<WatchRefs>): readonly WatchingEvent[] => {
+export const unwatch = (
+  state: WatchingState,
+  { jobIds }: JobIds,
+  { refs }: Context<WatchRefs>,
+): readonly WatchingEvent[] => {
   const news = those(true, state, jobIds, refs);
   return news.length > 0 ? [{ type: 'jobsUnwatched', data: { jobIds: news } }] : [];
 };

@@ -1,20 +1,34 @@
 import type { Bundle, BundleType } from './prebuiltSchemas.ts';
-import { holdsClear, type IsSecret, isSecretOfDocument, maskNamed, type Seal, sealImported } from '../engine/secretFields.ts';
+import {
+  holdsClear,
+  type IsSecret,
+  isSecretOfDocument,
+  maskNamed,
+  type Seal,
+  sealImported,
+} from '../engine/secretFields.ts';
 
 type Document = Bundle['data'];
 type Work = (value: unknown, isSecret?: IsSecret) => unknown;
 type Places = (document: Document, work: Work) => Document;
 
 /** Work on one member of each object of a list. */
-const inEach = (list: string, member: string): Places => (document, work) => {
-  const items = document[list];
-  if (!Array.isArray(items)) return document;
-  return { ...document, [list]: items.map((item) => (item[member] === undefined ? item : { ...item, [member]: work(item[member]) })) };
-};
+const inEach =
+  (list: string, member: string): Places =>
+  (document, work) => {
+    const items = document[list];
+    if (!Array.isArray(items)) return document;
+    return {
+      ...document,
+      [list]: items.map((item) => (item[member] === undefined ? item : { ...item, [member]: work(item[member]) })),
+    };
+  };
 const nowhere: Places = (document) => document;
 const anywhere: Places = (document, work) => work(document, isSecretOfDocument) as Document;
 
-/** Where documents of each kind hold secrets: where the import of that kind seals them; anywhere in what is only kept. */
+/**
+ * Where documents of each kind hold secrets: where the import of that kind seals them; anywhere in what is only kept.
+ */
 const places: Readonly<Record<BundleType, Places>> = {
   automation: inEach('triggers', 'formData'),
   forms: nowhere,
@@ -43,5 +57,7 @@ export const isClear = ({ type, data }: Bundle): boolean => {
 };
 
 /** A document that the platform only keeps, its secrets sealed; `before`: as the installed package has it. */
-export const sealKept = ({ type, data }: Bundle, before: readonly Document[], seal: Seal): Bundle =>
-  ({ type, data: sealImported(data, before, seal, '', isSecretOfDocument) as Document });
+export const sealKept = ({ type, data }: Bundle, before: readonly Document[], seal: Seal): Bundle => ({
+  type,
+  data: sealImported(data, before, seal, '', isSecretOfDocument) as Document,
+});

@@ -1,6 +1,12 @@
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event, type Name } from '../engine/core.ts';
-import { type Bundle, type BundleType, isHeld, type PrebuiltDocument, type PrebuiltPackage } from './prebuiltSchemas.ts';
+import {
+  type Bundle,
+  type BundleType,
+  isHeld,
+  type PrebuiltDocument,
+  type PrebuiltPackage,
+} from './prebuiltSchemas.ts';
 import { isClear, maskBundle } from './prebuiltSecrets.ts';
 import { type Code, Refusal } from '../engine/refusal.ts';
 
@@ -55,7 +61,9 @@ export const prebuilt = aggregate<PrebuiltState, PrebuiltEvent>({
   },
   exists: ({ imported }) => imported !== undefined,
   promises: ({ imported, pending }) =>
-    (imported && pending ? imported.parts.flatMap(({ category, id, names }) => names.map((name) => ({ owner: `${category}-${id}`, name }))) : []),
+    imported && pending
+      ? imported.parts.flatMap(({ category, id, names }) => names.map((name) => ({ owner: `${category}-${id}`, name })))
+      : [],
 });
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
@@ -70,27 +78,35 @@ type Derived = Pick<PrebuiltImported, 'bundlesHash' | 'createdEpoch'>;
  * artifacts is one.
  */
 export const described = ({ bundles, ...prebuilt }: PrebuiltDocument, { bundlesHash, createdEpoch }: Derived) => {
-  const artifacts = () => bundles.map((bundle, i) => {
-    const { id = '', name = '' } = identityOf(bundle);
-    return { id, name, location: `/bundles/${i}`, type: bundle.type };
-  });
+  const artifacts = () =>
+    bundles.map((bundle, i) => {
+      const { id = '', name = '' } = identityOf(bundle);
+      return { id, name, location: `/bundles/${i}`, type: bundle.type };
+    });
   const { manifest } = prebuilt;
   // Made of secrets in clear, a fingerprint would let everybody try guesses.
   const fingerprint = manifest.fingerprint ?? (bundles.some(isClear) ? undefined : bundlesHash.slice(0, 24));
   return {
     ...prebuilt,
     manifest: {
-      ...manifest, artifacts: manifest.artifacts ?? artifacts(), ...(fingerprint !== undefined && { fingerprint }),
+      ...manifest,
+      artifacts: manifest.artifacts ?? artifacts(),
+      ...(fingerprint !== undefined && { fingerprint }),
       createdEpoch: manifest.createdEpoch ?? createdEpoch,
     },
   };
 };
 
 /** The package as operation 5 shows it, secrets masked. */
-export const completed = (prebuilt: PrebuiltDocument, derived: Derived): PrebuiltPackage =>
-  ({ ...described(prebuilt, derived), bundles: prebuilt.bundles.map(maskBundle) });
+export const completed = (prebuilt: PrebuiltDocument, derived: Derived): PrebuiltPackage => ({
+  ...described(prebuilt, derived),
+  bundles: prebuilt.bundles.map(maskBundle),
+});
 
-/** Whether the package is the installed one, be it as that came or as it is exported. The hash is made of masked secrets. */
+/**
+ * Whether the package is the installed one, be it as that came or as it is exported. The hash is made of masked
+ * secrets.
+ */
 export const isInstalled = ({ imported }: PrebuiltState, prebuilt: PrebuiltDocument, bundlesHash: string): boolean => {
   if (!imported) return false;
   const { bundles } = imported.prebuilt;
@@ -101,7 +117,8 @@ export const isInstalled = ({ imported }: PrebuiltState, prebuilt: PrebuiltDocum
 };
 
 /**
- * Finds, for the documents of a package in their order, each as the installed package has it: the mask keeps the secrets
+ * Finds, for the documents of a package in their order, each as the installed package has it: the mask keeps the
+ * secrets
  * of that one. Only an id, or else a name, tells that it is the same: what may read a secret must not change.
  */
 export const matching = ({ imported }: PrebuiltState) => {
@@ -112,7 +129,7 @@ export const matching = ({ imported }: PrebuiltState) => {
   };
   imported?.prebuilt.bundles.forEach((bundle, index) => {
     const key = keyOf(bundle, index);
-    installed.set(key, [...installed.get(key) ?? [], bundle.data]);
+    installed.set(key, [...(installed.get(key) ?? []), bundle.data]);
   });
   return (bundle: Bundle, index: number): readonly Bundle['data'][] => {
     const found = installed.get(keyOf(bundle, index))?.shift();
@@ -120,9 +137,10 @@ export const matching = ({ imported }: PrebuiltState) => {
   };
 };
 
-type Described = Pick<PrebuiltImported, 'installed'> & Pick<PrebuiltPackage, 'manifest'> & {
-  readonly bundles: Readonly<Record<string, number>>;
-};
+type Described = Pick<PrebuiltImported, 'installed'> &
+  Pick<PrebuiltPackage, 'manifest'> & {
+    readonly bundles: Readonly<Record<string, number>>;
+  };
 
 const isAutomation = ({ type }: { readonly type: BundleType }): boolean => type === 'automation';
 
@@ -142,8 +160,10 @@ export const withoutHidden = <D extends Described>(doc: D, hidden: ReadonlySet<s
   const { automation: _, ...bundles } = doc.bundles;
   // A fingerprint would tell whether a guess of what is hidden is right.
   const { fingerprint: __, artifacts, ...manifest } = doc.manifest;
-  const shown = artifacts.filter(({ type = 'automation', id, name }) =>
-    !isAutomation({ type }) || automations.some((one) => one._id === id || one.name === name));
+  const shown = artifacts.filter(
+    ({ type = 'automation', id, name }) =>
+      !isAutomation({ type }) || automations.some((one) => one._id === id || one.name === name),
+  );
   const counts = automations.length === 0 ? bundles : { ...bundles, automation: automations.length };
   return { ...doc, installed, bundles: counts, manifest: { ...manifest, artifacts: shown } };
 };
@@ -162,26 +182,50 @@ export type PrebuiltRefs = {
   readonly hidden?: boolean;
 };
 
-/** Installs a package, all or nothing. With `overwrite` everything is brought to what the package says, else the same package again is no change. */
-export const decideImport = (state: PrebuiltState, { prebuilt, overwrite = false }: PrebuiltImport, { now, refs }: Context<PrebuiltRefs>): readonly PrebuiltEvent[] => {
+/**
+ * Installs a package, all or nothing. With `overwrite` everything is brought to what the package says, else the same
+ * package again is no change.
+ */
+export const decideImport = (
+  state: PrebuiltState,
+  { prebuilt, overwrite = false }: PrebuiltImport,
+  { now, refs }: Context<PrebuiltRefs>,
+): readonly PrebuiltEvent[] => {
   const { plan, bundlesHash, accounts } = refs;
   refusePending(state);
   if (refs.hidden)
-    throw new Refusal('forbidden', 'The installed prebuilt has an automation that you may not read', { path: '/prebuilt/metadata/name' });
+    throw new Refusal('forbidden', 'The installed prebuilt has an automation that you may not read', {
+      path: '/prebuilt/metadata/name',
+    });
   const known = !refs.bringsSecrets && isInstalled(state, prebuilt, bundlesHash);
   if (known && !overwrite) return [];
-  const other = state.imported && !known && !overwrite ? [new Refusal('conflict', 'A prebuilt of this name is installed with other content', { path: '/prebuilt/metadata/name' })] : [];
+  const other =
+    state.imported && !known && !overwrite
+      ? [
+          new Refusal('conflict', 'A prebuilt of this name is installed with other content', {
+            path: '/prebuilt/metadata/name',
+          }),
+        ]
+      : [];
   refuseAll([...refs.refusals, ...other]);
   if (known && plan.parts.length + plan.removed.length === 0) return [];
-  const kept = prebuilt.bundles.filter(({ type }) => !isHeld(type)).map((bundle) => {
-    const { id, name } = identityOf(bundle);
-    return { type: bundle.type, ...(id !== undefined && { _id: id }), ...(name !== undefined && { name }) };
-  });
-  return [{ type: 'prebuiltImported', data: { prebuilt, ...plan, kept, accounts, bundlesHash, createdEpoch: String(Date.parse(now)) } }];
+  const kept = prebuilt.bundles
+    .filter(({ type }) => !isHeld(type))
+    .map((bundle) => {
+      const { id, name } = identityOf(bundle);
+      return { type: bundle.type, ...(id !== undefined && { _id: id }), ...(name !== undefined && { name }) };
+    });
+  return [
+    {
+      type: 'prebuiltImported',
+      data: { prebuilt, ...plan, kept, accounts, bundlesHash, createdEpoch: String(Date.parse(now)) },
+    },
+  ];
 };
 
 const refusePending = ({ pending }: PrebuiltState): void => {
-  if (pending) throw new Refusal('unavailable', 'This prebuilt is being installed; try again', { retryAfterSeconds: 1 });
+  if (pending)
+    throw new Refusal('unavailable', 'This prebuilt is being installed; try again', { retryAfterSeconds: 1 });
 };
 
 // As behaviour.md orders the checks of a request.
@@ -193,11 +237,14 @@ const refuseAll = (refusals: readonly Refusal[]): void => {
   const least = Math.min(...refusals.map(rank));
   const [one, ...others] = refusals.filter((refusal) => rank(refusal) === least);
   if (!one) return;
-  throw new Refusal(one.code, others.length > 0 ? `${one.message} (and ${others.length} more)` : one.message, { faults: [one, ...others].flatMap(({ faults }) => faults) });
+  throw new Refusal(one.code, others.length > 0 ? `${one.message} (and ${others.length} more)` : one.message, {
+    faults: [one, ...others].flatMap(({ faults }) => faults),
+  });
 };
 
 /** Told once all parts of an import have been carried out. */
-export const complete = ({ pending }: PrebuiltState): readonly PrebuiltEvent[] => (pending ? [{ type: 'prebuiltInstalled', data: {} }] : []);
+export const complete = ({ pending }: PrebuiltState): readonly PrebuiltEvent[] =>
+  pending ? [{ type: 'prebuiltInstalled', data: {} }] : [];
 
 /** Takes the package away; what it has installed stays. */
 export const remove = (state: PrebuiltState): readonly PrebuiltEvent[] => {

@@ -4,7 +4,8 @@ import { isSealed } from '../engine/sealed.ts';
 export type Members = Readonly<Record<string, unknown>>;
 
 /** Whether a JSON value has members to merge: a sealed secret is a value like a text. */
-const isObject = (value: unknown): value is Members => typeof value === 'object' && value !== null && !Array.isArray(value) && !isSealed(value);
+const isObject = (value: unknown): value is Members =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) && !isSealed(value);
 
 const member = (of: Members, name: string): unknown => (Object.hasOwn(of, name) ? of[name] : undefined);
 
@@ -18,7 +19,10 @@ export const merged = (before: unknown, patch: Members): Members => {
   return Object.fromEntries(after);
 };
 
-/** The least patch that leads from one object to another, neither of which holds `null` members; undefined: they are the same. */
+/**
+ * The least patch that leads from one object to another, neither of which holds `null` members; undefined: they are the
+ * same.
+ */
 export const patchBetween = (from: Members, to: Members): Members | undefined => {
   const patch: Record<string, unknown> = {};
   for (const name of new Set([...Object.keys(from), ...Object.keys(to)])) {

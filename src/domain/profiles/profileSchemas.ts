@@ -3,12 +3,17 @@ import { name } from '../engine/schemas.ts';
 
 const text = (description: string) => Type.String({ description, maxLength: 65_536 });
 const names = (description: string) => Type.Array(name('Name'), { description, maxItems: 1000 });
-const yesOrNo = (description: string, preset?: boolean) => Type.Boolean({ description, ...(preset !== undefined && { default: preset }) });
-const whole = (description: string, maximum: number, preset?: number, minimum = 0) => Type.Integer({ description, minimum, maximum, ...(preset !== undefined && { default: preset }) });
-const oneOf = <const T extends string>(description: string, values: readonly T[]) => Type.Unsafe<T>(Type.String({ description, enum: values }));
+const yesOrNo = (description: string, preset?: boolean) =>
+  Type.Boolean({ description, ...(preset !== undefined && { default: preset }) });
+const whole = (description: string, maximum: number, preset?: number, minimum = 0) =>
+  Type.Integer({ description, minimum, maximum, ...(preset !== undefined && { default: preset }) });
+const oneOf = <const T extends string>(description: string, values: readonly T[]) =>
+  Type.Unsafe<T>(Type.String({ description, enum: values }));
 /** An object whose members are a matter of who reads them. */
-const open = (description: string) => Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}, { description, additionalProperties: true }));
-const group = <T extends TProperties>(title: string, description: string, members: T) => Type.Partial(Type.Object(members), { additionalProperties: false, title, description });
+const open = (description: string) =>
+  Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}, { description, additionalProperties: true }));
+const group = <T extends TProperties>(title: string, description: string, members: T) =>
+  Type.Partial(Type.Object(members), { additionalProperties: false, title, description });
 
 const [year, week, day] = [31_536_000, 604_800_000, 86_400_000];
 const seconds = (description: string, preset?: number) => whole(`${description}, in seconds`, year, preset);
@@ -18,49 +23,116 @@ const count = (description: string, preset?: number) => whole(description, 1000,
 const about = text('What it is for');
 const level = (description: string) => oneOf(description, ['error', 'warn', 'info', 'debug', 'trace', 'spam']);
 const verbs = [
-  'ACL', 'BIND', 'CHECKOUT', 'CONNECT', 'COPY', 'LINK', 'LOCK', 'MERGE', 'MKACTIVITY', 'MKCALENDAR', 'MKCOL', 'MOVE', 'M-SEARCH', 'NOTIFY', 'PROPFIND', 'PROPPATCH',
-  'PURGE', 'REBIND', 'REPORT', 'SEARCH', 'SUBSCRIBE', 'TRACE', 'UNBIND', 'UNLINK', 'UNLOCK', 'UNSUBSCRIBE',
+  'ACL',
+  'BIND',
+  'CHECKOUT',
+  'CONNECT',
+  'COPY',
+  'LINK',
+  'LOCK',
+  'MERGE',
+  'MKACTIVITY',
+  'MKCALENDAR',
+  'MKCOL',
+  'MOVE',
+  'M-SEARCH',
+  'NOTIFY',
+  'PROPFIND',
+  'PROPPATCH',
+  'PURGE',
+  'REBIND',
+  'REPORT',
+  'SEARCH',
+  'SUBSCRIBE',
+  'TRACE',
+  'UNBIND',
+  'UNLINK',
+  'UNLOCK',
+  'UNSUBSCRIBE',
 ] as const;
 
 const receiver = {
   description: about,
-  ip: Type.String({ description: 'IP address or FQDN of the remote alarm receiver', minLength: 1, maxLength: 253, pattern: '^[A-Za-z0-9._:%-]*$' }),
+  ip: Type.String({
+    description: 'IP address or FQDN of the remote alarm receiver',
+    minLength: 1,
+    maxLength: 253,
+    pattern: '^[A-Za-z0-9._:%-]*$',
+  }),
   community: Type.String({ description: 'SNMP community; a secret', maxLength: 1024 }),
   type: oneOf('Kind of notification', ['trap', 'inform']),
 };
 /** An alarm receiver; `properties` is another one, down to a depth. */
-const alarm = (depth: number): TObject => group(`AlarmReceiver${depth}`, 'Alarm receiver', depth > 1 ? { ...receiver, properties: alarm(depth - 1) } : receiver);
+const alarm = (depth: number): TObject =>
+  group(
+    `AlarmReceiver${depth}`,
+    'Alarm receiver',
+    depth > 1 ? { ...receiver, properties: alarm(depth - 1) } : receiver,
+  );
 
-const admin = Type.Union([
-  name('Name of a group'),
-  Type.Object({ group: Type.Optional(name('Name of a group')), name: Type.Optional(name('The same')), provenance: Type.Optional(name('Provenance that the group must have')) }, { additionalProperties: true, description: 'Group' }),
-], { title: 'AdminGroup', description: 'A group by its name, or with its provenance' });
+const admin = Type.Union(
+  [
+    name('Name of a group'),
+    Type.Object(
+      {
+        group: Type.Optional(name('Name of a group')),
+        name: Type.Optional(name('The same')),
+        provenance: Type.Optional(name('Provenance that the group must have')),
+      },
+      { additionalProperties: true, description: 'Group' },
+    ),
+  ],
+  { title: 'AdminGroup', description: 'A group by its name, or with its provenance' },
+);
 
 /** What a request may say of a profile (api.md, Profile): bounds and defaults are here and nowhere else. */
 const members = {
   description: about,
   services: names('Services of the profile'),
   serviceDirectory: text('Directory of additional services'),
-  uiProps: group('UiProps', 'User interface', { description: about, layout: text('Layout'), home: text('Home page'), login: text('Login page'), profile: text('Profile page'), fav_icon: text('Icon') }),
+  uiProps: group('UiProps', 'User interface', {
+    description: about,
+    layout: text('Layout'),
+    home: text('Home page'),
+    login: text('Login page'),
+    profile: text('Profile page'),
+    fav_icon: text('Icon'),
+  }),
   authenticationProps: group('AuthenticationProps', 'Logging in', {
     description: about,
     logoutTime: whole('Minutes of inactivity before logout', 525_600, undefined, 1),
     principalTimeout: whole('Minutes that a user principal is cached', 525_600),
     relayStateTimeout: seconds('How long an SSO login callback lasts'),
     uniqueSession: yesOrNo('Only one session per user when true'),
-    admins: Type.Array(admin, { description: 'Members of these groups are admins; missing or empty: of the group admins', maxItems: 500 }),
+    admins: Type.Array(admin, {
+      description: 'Members of these groups are admins; missing or empty: of the group admins',
+      maxItems: 500,
+    }),
     // RFC 6265: a token of RFC 7230.
-    cookieName: Type.String({ description: 'Name of the session cookie', minLength: 1, maxLength: 64, pattern: '^[!#$%&\'*+.^_`|~0-9A-Za-z-]*$' }),
+    cookieName: Type.String({
+      description: 'Name of the session cookie',
+      minLength: 1,
+      maxLength: 64,
+      pattern: "^[!#$%&'*+.^_`|~0-9A-Za-z-]*$",
+    }),
     brokerPrincipal: yesOrNo('The authentication adapter creates the principal when true'),
   }),
   expressProps: group('ExpressProps', 'HTTP', {
     description: about,
     cacheControl: yesOrNo('Whether a Cache-Control header is sent'),
     timeout: milliseconds('How long an answer may take before it is 503; 0: as long as it takes'),
-    access_control_allow_origin: Type.String({ description: 'Value of the Access-Control-Allow-Origin header', minLength: 1, maxLength: 2048, pattern: '^[\\u0021-\\u007e]*$' }),
+    access_control_allow_origin: Type.String({
+      description: 'Value of the Access-Control-Allow-Origin header',
+      minLength: 1,
+      maxLength: 2048,
+      pattern: '^[\\u0021-\\u007e]*$',
+    }),
     express_http: open('HTTP listener'),
     express_https: open('HTTPS listener'),
-    allowedHttpOptionalVerbs: Type.Array(oneOf('Verb', verbs), { description: 'Optional HTTP verbs that are allowed', maxItems: 100 }),
+    allowedHttpOptionalVerbs: Type.Array(oneOf('Verb', verbs), {
+      description: 'Optional HTTP verbs that are allowed',
+      maxItems: 100,
+    }),
   }),
   loggerProps: group('LoggerProps', 'Logs', {
     description: about,
@@ -76,11 +148,20 @@ const members = {
     syslog: open('Syslog daemon to send to'),
   }),
   redisProps: open('Redis'),
-  auditProps: group('AuditProps', 'Audit', { description: about, audit: yesOrNo('Whether audit is on'), brokerValidation: yesOrNo('Whether brokers validate') }),
+  auditProps: group('AuditProps', 'Audit', {
+    description: about,
+    audit: yesOrNo('Whether audit is on'),
+    brokerValidation: yesOrNo('Whether brokers validate'),
+  }),
   pathProps: group('PathProps', 'Paths', { description: about, encrypted: yesOrNo('Whether core is encrypted') }),
   alarmProps: Type.Array(alarm(5), { description: 'Alarm receivers', maxItems: 100 }),
   adapterStrategy: group('AdapterStrategy', 'Southbound systems', {
-    device: Type.Unsafe<{ readonly order?: readonly string[] }>(Type.Object({ order: Type.Optional(names('Adapters, the first to be asked first; others follow by name')) }, { additionalProperties: true, description: 'Order in which southbound systems are called' })),
+    device: Type.Unsafe<{ readonly order?: readonly string[] }>(
+      Type.Object(
+        { order: Type.Optional(names('Adapters, the first to be asked first; others follow by name')) },
+        { additionalProperties: true, description: 'Order in which southbound systems are called' },
+      ),
+    ),
   }),
   systemProps: group('SystemProps', 'Processes', {
     shutdownTimeout: whole('How long a service waits before it shuts down, in seconds', 3600),
@@ -101,8 +182,14 @@ const members = {
     taskWorkerRateLimit: whole('Tasks per period; 0: no limit', 1_000_000, 0),
     taskWorkerRateLimitPeriod: seconds('Period of that limit', 1),
   }),
-  integrationProps: group('IntegrationProps', 'Integrations', { threadCount: count('Threads for API requests'), timeout: milliseconds('How long an integration request may take') }),
-  retryStrategy: group('RetryStrategy', 'Restarts', { maxRetries: count('Restarts after a crash before stopping'), retryResetTimer: whole('Milliseconds before the retry count resets', week) }),
+  integrationProps: group('IntegrationProps', 'Integrations', {
+    threadCount: count('Threads for API requests'),
+    timeout: milliseconds('How long an integration request may take'),
+  }),
+  retryStrategy: group('RetryStrategy', 'Restarts', {
+    maxRetries: count('Restarts after a crash before stopping'),
+    retryResetTimer: whole('Milliseconds before the retry count resets', week),
+  }),
 };
 
 const content = Type.Partial(Type.Object(members));
@@ -114,31 +201,65 @@ export type ProfileContent = Static<typeof content>;
 /** A profile as answers show it: with its defaults, secrets as `********`. */
 export const profileSchema = Type.Object(
   { id, ...content.properties, prebuiltProps: open('Settings that prebuilts bring along') },
-  { additionalProperties: false, title: 'Profile', description: 'Settings of the service; secrets are shown as ********' },
+  {
+    additionalProperties: false,
+    title: 'Profile',
+    description: 'Settings of the service; secrets are shown as ********',
+  },
 );
 
 /** The schema of a merge patch: in objects whose members are known each may be `null`, which removes it. */
-const patchOf = (schema: TSchema & { readonly properties?: Readonly<Record<string, TSchema & { description?: string }>> }): TSchema => {
-  if (!schema.properties || (schema as { additionalProperties?: boolean }).additionalProperties !== false) return schema;
-  const { required: _, title, ...rest } = schema as TSchema & { readonly required?: readonly string[]; readonly title?: string };
-  return { ...rest, ...(title !== undefined && { title: `${title}Patch` }), properties: Object.fromEntries(Object.entries(schema.properties).map(([member, value]) =>
-    [member, Type.Union([patchOf(value), Type.Null()], { description: value.description ?? member })])) } as TSchema;
+const patchOf = (
+  schema: TSchema & { readonly properties?: Readonly<Record<string, TSchema & { description?: string }>> },
+): TSchema => {
+  if (!schema.properties || (schema as { additionalProperties?: boolean }).additionalProperties !== false)
+    return schema;
+  const {
+    required: _,
+    title,
+    ...rest
+  } = schema as TSchema & { readonly required?: readonly string[]; readonly title?: string };
+  return {
+    ...rest,
+    ...(title !== undefined && { title: `${title}Patch` }),
+    properties: Object.fromEntries(
+      Object.entries(schema.properties).map(([member, value]) => [
+        member,
+        Type.Union([patchOf(value), Type.Null()], { description: value.description ?? member }),
+      ]),
+    ),
+  } as TSchema;
 };
 
-const patch = patchOf(Type.Object(members, { additionalProperties: false })) as TSchema & { readonly properties: TProperties };
+const patch = patchOf(Type.Object(members, { additionalProperties: false })) as TSchema & {
+  readonly properties: TProperties;
+};
 
 /** Operation 13: what is merged into a profile. `id`, if given, is the path's. */
 export const profilePatchSchema = Type.Unsafe<{ readonly id?: string; readonly [member: string]: unknown }>({
-  ...patch, properties: { id, ...patch.properties }, title: 'ProfilePatch', description: 'Merged into the profile: objects member by member, null removes, a list or scalar replaces; ******** keeps a secret',
+  ...patch,
+  properties: { id, ...patch.properties },
+  title: 'ProfilePatch',
+  description:
+    'Merged into the profile: objects member by member, null removes, a list or scalar replaces; ******** keeps a secret',
 });
 
 /** A new profile: the same, but it says its id. */
-export const newProfileSchema = Type.Unsafe<{ readonly id: string; readonly [member: string]: unknown }>({ ...profilePatchSchema, required: ['id'], title: 'NewProfile', description: 'New profile' });
+export const newProfileSchema = Type.Unsafe<{ readonly id: string; readonly [member: string]: unknown }>({
+  ...profilePatchSchema,
+  required: ['id'],
+  title: 'NewProfile',
+  description: 'New profile',
+});
 
 /** The documented defaults, by group. */
 export const profileDefaults: Readonly<Record<string, Readonly<Record<string, unknown>>>> = Object.fromEntries(
-  Object.entries(members as Readonly<Record<string, { readonly properties?: Readonly<Record<string, object>> }>>).flatMap(([group, { properties = {} }]) => {
-    const presets = Object.entries(properties).flatMap(([member, schema]) => ('default' in schema ? [[member, schema.default] as const] : []));
+  Object.entries(
+    members as Readonly<Record<string, { readonly properties?: Readonly<Record<string, object>> }>>,
+  ).flatMap(([group, { properties = {} }]) => {
+    const presets = Object.entries(properties).flatMap(([member, schema]) =>
+      'default' in schema ? [[member, schema.default] as const] : [],
+    );
     return presets.length > 0 ? [[group, Object.fromEntries(presets)]] : [];
   }),
 );

@@ -22,7 +22,10 @@ export const profile = aggregate<ProfileState, ProfileEvent>({
   initial: none,
   evolve: {
     profileCreated: (_, { properties }) => ({ exists: true, properties }),
-    profileUpdated: ({ properties }, { changes }) => ({ exists: true, properties: merged(properties, changes) as ProfileContent }),
+    profileUpdated: ({ properties }, { changes }) => ({
+      exists: true,
+      properties: merged(properties, changes) as ProfileContent,
+    }),
     profileDeleted: () => none,
   },
   exists: (state) => state.exists,
@@ -48,9 +51,13 @@ export const reservedId = 'active';
 export type Patch = { readonly id?: string | undefined; readonly [member: string]: unknown };
 
 /** The properties once the request is met. */
-export const requested = (before: ProfileContent, { id: _, ...patch }: Patch): ProfileContent => merged(before, patch) as ProfileContent;
+export const requested = (before: ProfileContent, { id: _, ...patch }: Patch): ProfileContent =>
+  merged(before, patch) as ProfileContent;
 
-/** Members of which groups are admins by a profile. Objects name a group as `group` or `name`; those that name none count for nothing. */
+/**
+ * Members of which groups are admins by a profile. Objects name a group as `group` or `name`; those that name none
+ * count for nothing.
+ */
 export const adminsOf = ({ authenticationProps }: ProfileContent): Admins =>
   (authenticationProps?.admins ?? []).flatMap((item): Admins => {
     if (typeof item === 'string') return [item];
@@ -61,7 +68,9 @@ export const adminsOf = ({ authenticationProps }: ProfileContent): Admins =>
 /** The profile as answers show it: defaults filled in, secrets masked. */
 export const shown = ({ id, ...properties }: { readonly id: string } & ProfileContent): unknown => {
   const given = maskSecrets(properties) as Readonly<Record<string, object | undefined>>;
-  const filled = Object.entries(profileDefaults).map(([group, presets]) => [group, { ...presets, ...given[group] }] as const);
+  const filled = Object.entries(profileDefaults).map(
+    ([group, presets]) => [group, { ...presets, ...given[group] }] as const,
+  );
   return { id, ...given, ...Object.fromEntries(filled), prebuiltProps: {} };
 };
 
@@ -69,12 +78,21 @@ export const shown = ({ id, ...properties }: { readonly id: string } & ProfileCo
 export type ProfileRefs = { readonly properties: Patch; readonly adminRemains: boolean };
 
 const refuseWithoutAdmin = (adminRemains: boolean, path: string): void => {
-  if (!adminRemains) throw new Refusal('conflict', 'Nobody would be an admin: no active account belongs to a group that the profile\'s authenticationProps.admins name', { path });
+  if (!adminRemains)
+    throw new Refusal(
+      'conflict',
+      "Nobody would be an admin: no active account belongs to a group that the profile's authenticationProps.admins name",
+      { path },
+    );
 };
 
 const checkId = (id: string, given: string | undefined): void => {
-  if (id === reservedId) throw new Refusal('invalid', `No profile may have the id ${reservedId}: it stands for the active one`, { path: 'id' });
-  if (given !== undefined && given !== id) throw new Refusal('invalid', 'The id is not the one of the path', { path: '/properties/id' });
+  if (id === reservedId)
+    throw new Refusal('invalid', `No profile may have the id ${reservedId}: it stands for the active one`, {
+      path: 'id',
+    });
+  if (given !== undefined && given !== id)
+    throw new Refusal('invalid', 'The id is not the one of the path', { path: '/properties/id' });
 };
 
 export const create = (_: ProfileState, __: unknown, { id, refs }: Context<ProfileRefs>): readonly ProfileEvent[] => {
@@ -92,14 +110,20 @@ export const update = (state: ProfileState, input: unknown, context: Context<Pro
   return changes ? [{ type: 'profileUpdated', data: { changes } }] : [];
 };
 
-export const remove = (_: ProfileState, __: unknown, { refs }: Context<{ readonly active: boolean }>): readonly ProfileEvent[] => {
+export const remove = (
+  _: ProfileState,
+  __: unknown,
+  { refs }: Context<{ readonly active: boolean }>,
+): readonly ProfileEvent[] => {
   if (refs.active) throw new Refusal('conflict', 'The active profile cannot be deleted: make another one active first');
   return [{ type: 'profileDeleted', data: {} }];
 };
 
 /** Makes a profile the active one; the one that was is so no longer. */
 export const activate = (
-  state: { readonly id: string | undefined }, { id }: { readonly id: string }, { refs }: Context<{ readonly exists: boolean; readonly adminRemains: boolean }>,
+  state: { readonly id: string | undefined },
+  { id }: { readonly id: string },
+  { refs }: Context<{ readonly exists: boolean; readonly adminRemains: boolean }>,
 ): readonly ActiveProfileEvent[] => {
   if (!refs.exists) throw new Refusal('not_found', 'No such profile', { path: 'id' });
   if (state.id === id) return [];

@@ -2,12 +2,18 @@ import { Type } from 'typebox';
 import { Refusal } from '../engine/refusal.ts';
 
 /** What a rendered text may be cast to (api.md, operation 18). */
-export const castSchema = Type.Enum(['boolean', 'object', 'number', 'string'], { default: 'string', description: 'Type of the answer' });
+export const castSchema = Type.Enum(['boolean', 'object', 'number', 'string'], {
+  default: 'string',
+  description: 'Type of the answer',
+});
 export type Cast = 'boolean' | 'object' | 'number' | 'string';
 
 const numeral = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-/** The JSON text of each type's value; undefined if the text is none. White space around it says nothing, except in strings. */
+/**
+ * The JSON text of each type's value; undefined if the text is none. White space around it says nothing, except in
+ * strings.
+ */
 const casts: Readonly<Record<Cast, (text: string) => string | undefined>> = {
   string: (text) => JSON.stringify(text),
   number: (text) => (numeral.test(text.trim()) && Number.isFinite(Number(text)) ? text.trim() : undefined),
@@ -26,10 +32,17 @@ const isJson = (text: string): boolean => {
 
 const shownCharacters = 200;
 
-/** The rendered text as the JSON text of a value of the type; numbers and objects keep every digit. `unprocessable`, with the first 200 characters, when it is none. */
+/**
+ * The rendered text as the JSON text of a value of the type; numbers and objects keep every digit. `unprocessable`,
+ * with the first 200 characters, when it is none.
+ */
 export const cast = (rendered: string, type: Cast): string => {
   const value = casts[type](rendered);
   if (value !== undefined) return value;
-  const beginning = Array.from(rendered.slice(0, 2 * shownCharacters)).slice(0, shownCharacters).join('');
-  throw new Refusal('unprocessable', `The rendered text is no ${type}: ${beginning}`, { faults: [{ message: `The rendered text is no ${type}`, path: '/castDataType', rendered: beginning }] });
+  const beginning = Array.from(rendered.slice(0, 2 * shownCharacters))
+    .slice(0, shownCharacters)
+    .join('');
+  throw new Refusal('unprocessable', `The rendered text is no ${type}: ${beginning}`, {
+    faults: [{ message: `The rendered text is no ${type}`, path: '/castDataType', rendered: beginning }],
+  });
 };

@@ -10,7 +10,10 @@ const members = {
   template: Type.String({ description: 'Text of the template; whether it parses shows when it is rendered' }),
   description: Type.String({ description: 'What it is for' }),
   command: Type.String({ description: 'Command whose output it is about' }),
-  data: Type.Union([Type.Null(), Type.String(), Type.Object({}, { additionalProperties: true }), Type.Array(Type.Any())], { description: 'Sample data to try it with, kept as given' }),
+  data: Type.Union(
+    [Type.Null(), Type.String(), Type.Object({}, { additionalProperties: true }), Type.Array(Type.Any())],
+    { description: 'Sample data to try it with, kept as given' },
+  ),
   group: Type.String({ description: 'Group that it is shown in' }),
   tags: Type.Array(Type.Any(), { maxItems: 1000, description: 'Tags' }),
 };
@@ -22,17 +25,29 @@ const id = Type.Optional(objectId('Id'));
 const content = Type.Object(members);
 export type TemplateContent = Static<typeof content>;
 
-export const newTemplateSchema = Type.Object({ name: nameMember, template, ...optional }, { additionalProperties: false, title: 'NewTemplate', description: 'New template' });
+export const newTemplateSchema = Type.Object(
+  { name: nameMember, template, ...optional },
+  { additionalProperties: false, title: 'NewTemplate', description: 'New template' },
+);
 
-/** What changes of a template; what it leaves out stays. Id, times and authors are accepted and ignored, so that a copy can be sent. */
+/**
+ * What changes of a template; what it leaves out stays. Id, times and authors are accepted and ignored, so that a copy
+ * can be sent.
+ */
 export const templatePatchSchema = Type.Object(
   { _id: id, ...Type.Partial(Type.Object(members)).properties, ...authored },
   { additionalProperties: false, title: 'TemplatePatch', description: 'What changes of a template' },
 );
 
 /** A template as imports take it: with its id, times and authors. */
-export const templateDocumentSchema = Type.Object({ _id: id, name: nameMember, template, ...optional, ...authored }, { additionalProperties: false, title: 'TemplateDocument', description: 'Template as it was read' });
+export const templateDocumentSchema = Type.Object(
+  { _id: id, name: nameMember, template, ...optional, ...authored },
+  { additionalProperties: false, title: 'TemplateDocument', description: 'Template as it was read' },
+);
 export type TemplateDocument = Static<typeof templateDocumentSchema>;
 
 /** A template as answers show it. */
-export const templateSchema = Type.Object({ _id: objectId('Id'), ...members, ...authored }, { title: 'Template', description: 'Template' });
+export const templateSchema = Type.Object(
+  { _id: objectId('Id'), ...members, ...authored },
+  { title: 'Template', description: 'Template' },
+);

@@ -14,8 +14,16 @@ export type TemplateEvent =
   | Event<'templateRestored', TemplateContent & Authored>
   | Event<'templateDeleted', Record<string, never>>;
 
-const contentIn = ({ name, type, template, description, command, data, group, tags }: TemplateContent): TemplateContent =>
-  ({ name, type, template, description, command, data, group, tags });
+const contentIn = ({
+  name,
+  type,
+  template,
+  description,
+  command,
+  data,
+  group,
+  tags,
+}: TemplateContent): TemplateContent => ({ name, type, template, description, command, data, group, tags });
 const contentOf = (given: Static<typeof newTemplateSchema>): TemplateContent =>
   contentIn({ type: 'jinja2', description: '', command: '', data: null, group: '', tags: [], ...given });
 
@@ -39,38 +47,68 @@ type WithData = { readonly data?: TemplateContent['data'] };
 
 /** What a request says with the secrets of its sample data sealed; the mask keeps those that the template has. */
 export const sealData = <T extends WithData>(given: T, { content }: TemplateState, seal: Seal): T =>
-  (given.data === undefined ? given : { ...given, data: sealSecrets(given.data, content.data, seal, '/data') });
+  given.data === undefined ? given : { ...given, data: sealSecrets(given.data, content.data, seal, '/data') };
 
 /** The same of a document that is taken in; `befores` have the secrets that the mask keeps. */
 export const sealTemplate = (given: TemplateDocument, befores: readonly WithData[], seal: Seal): TemplateDocument =>
-  (given.data === undefined ? given : { ...given, data: sealImported(given.data, befores.map(({ data }) => data), seal, '/data') as TemplateContent['data'] });
+  given.data === undefined
+    ? given
+    : {
+        ...given,
+        data: sealImported(
+          given.data,
+          befores.map(({ data }) => data),
+          seal,
+          '/data',
+        ) as TemplateContent['data'],
+      };
 
 /** The template as answers show it: secrets of its sample data masked, also those of before they were sealed. */
-export const maskTemplate = <T extends WithData>(template: T): T => (template.data === undefined ? template : { ...template, data: maskNamed(template.data) });
+export const maskTemplate = <T extends WithData>(template: T): T =>
+  template.data === undefined ? template : { ...template, data: maskNamed(template.data) };
 
-/** Automations that name the template as their component; of a template that is renamed, those that do so by the old name. */
+/**
+ * Automations that name the template as their component; of a template that is renamed, those that do so by the old
+ * name.
+ */
 export type TemplateRefs = { readonly referrers: readonly Referrer[] };
 
-export const create = (_: TemplateState, input: Static<typeof newTemplateSchema>): readonly TemplateEvent[] => [{ type: 'templateCreated', data: contentOf(input) }];
+export const create = (_: TemplateState, input: Static<typeof newTemplateSchema>): readonly TemplateEvent[] => [
+  { type: 'templateCreated', data: contentOf(input) },
+];
 
 /** What the request leaves out stays. */
-export const update = ({ content }: TemplateState, patch: Static<typeof templatePatchSchema>, { id, refs }: Context<TemplateRefs>): readonly TemplateEvent[] => {
-  if (patch._id !== undefined && patch._id !== id) throw new Refusal('invalid', 'The _id is that of another template', { path: '/_id' });
+export const update = (
+  { content }: TemplateState,
+  patch: Static<typeof templatePatchSchema>,
+  { id, refs }: Context<TemplateRefs>,
+): readonly TemplateEvent[] => {
+  if (patch._id !== undefined && patch._id !== id)
+    throw new Refusal('invalid', 'The _id is that of another template', { path: '/_id' });
   const changes = changesBetween(content, contentIn({ ...content, ...patch }));
   if (changes && 'name' in changes.changed) refuseReferred(refs.referrers, 'renamed');
   return changes ? [{ type: 'templateChanged', data: changes.changed }] : [];
 };
 
-/** Takes a document in, with its times and authors (`accounts`: ids by username), into its own stream or that of the template with its name. */
+/**
+ * Takes a document in, with its times and authors (`accounts`: ids by username), into its own stream or that of the
+ * template with its name.
+ */
 export const importOne = (
-  { exists, content }: TemplateState, { template, overwrite = false }: { readonly template: TemplateDocument; readonly overwrite?: boolean },
+  { exists, content }: TemplateState,
+  { template, overwrite = false }: { readonly template: TemplateDocument; readonly overwrite?: boolean },
   context: Context<TemplateRefs & { readonly accounts: Readonly<Record<string, string>> }>,
 ): readonly TemplateEvent[] => {
   const { refs, id } = context;
   const wanted = contentOf(template);
   const own = (template._id ?? id) === id;
   if (exists && (own || overwrite) && same(wanted, content)) return [];
-  if (exists && !overwrite) throw new Refusal('conflict', own ? 'A template with this id exists with other content' : 'Another template has this name', { path: own ? '/_id' : '/name' });
+  if (exists && !overwrite)
+    throw new Refusal(
+      'conflict',
+      own ? 'A template with this id exists with other content' : 'Another template has this name',
+      { path: own ? '/_id' : '/name' },
+    );
   if (exists && wanted.name !== content.name) refuseReferred(refs.referrers, 'renamed');
   return [{ type: 'templateRestored', data: { ...wanted, ...authorsOf(template, refs.accounts, context) } }];
 };

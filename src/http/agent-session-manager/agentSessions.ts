@@ -1,7 +1,18 @@
 import { endSession, startSession } from '../../commands/agent-session-manager/agentSessions.ts';
-import { runAgentSchema, sessionMessageSchema, type Outcome, sessionReportSchema, sessionSchema, startedSessionSchema } from '../../domain/agent-session-manager/agentSessionSchemas.ts';
+import {
+  runAgentSchema,
+  sessionMessageSchema,
+  type Outcome,
+  sessionReportSchema,
+  sessionSchema,
+  startedSessionSchema,
+} from '../../domain/agent-session-manager/agentSessionSchemas.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
-import { agentSessions, type SessionDoc, sessionMessages } from '../../projections/agent-session-manager/agentSessions.ts';
+import {
+  agentSessions,
+  type SessionDoc,
+  sessionMessages,
+} from '../../projections/agent-session-manager/agentSessions.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
 import type { CommandRow, Join, Params, Row } from '../engine/route.ts';
 import { changed, listed } from '../engine/schemas.ts';
@@ -11,32 +22,79 @@ const byId = ({ id = '' }: Params): string => id;
 const join: Join<SessionDoc> = async (doc) => maskSecrets({ ...doc, agent: doc.agent.name });
 
 const ending = (verb: string, status: Outcome, done: string, description: string): CommandRow => ({
-  name: `${verb}Session`, method: 'post', path: `/sessions/:id/${verb}`, access: ['operators'], summary: `${verb[0]!.toUpperCase()}${verb.slice(1)} a session`, description,
-  command: endSession, key: byId, input: (_, report) => ({ ...report, status }), join,
-  envelope: withStatus(() => `Successfully ${done} session`), answer: changed(sessionSchema),
+  name: `${verb}Session`,
+  method: 'post',
+  path: `/sessions/:id/${verb}`,
+  access: ['operators'],
+  summary: `${verb[0]!.toUpperCase()}${verb.slice(1)} a session`,
+  description,
+  command: endSession,
+  key: byId,
+  input: (_, report) => ({ ...report, status }),
+  join,
+  envelope: withStatus(() => `Successfully ${done} session`),
+  answer: changed(sessionSchema),
 });
 
 /** Sessions of agents: api.md, operation 10, and its neighbours. */
 export const agentSessionRows: readonly Row[] = [
   {
-    name: 'getSessions', method: 'get', path: '/sessions', access: ['operators', 'readers'], summary: 'List sessions', description: 'The newest come first.',
-    list: agentSessions, order: -1, join, envelope: results, answer: listed(sessionSchema),
+    name: 'getSessions',
+    method: 'get',
+    path: '/sessions',
+    access: ['operators', 'readers'],
+    summary: 'List sessions',
+    description: 'The newest come first.',
+    list: agentSessions,
+    order: -1,
+    join,
+    envelope: results,
+    answer: listed(sessionSchema),
   },
   {
-    name: 'runAgent', method: 'post', starts: true, path: '/sessions/run-agent', access: ['operators'], summary: 'Run an agent',
-    description: 'Answers at once, the session runs on. Its end, of whatever kind, is told by an event if terminationCallbackSignature says whom to tell: source serviceName, topic methodName, data {identifier, location, sessionId, status, lastMessage}.',
-    command: startSession, body: runAgentSchema, exact: 'inputs', join: async ({ status, sessionId, lastMessage }: SessionDoc) => ({ status, sessionId, lastMessage }),
-    envelope: plain, answer: startedSessionSchema,
+    name: 'runAgent',
+    method: 'post',
+    starts: true,
+    path: '/sessions/run-agent',
+    access: ['operators'],
+    summary: 'Run an agent',
+    description:
+      'Answers at once, the session runs on. Its end, of whatever kind, is told by an event if terminationCallbackSignature says whom to tell: source serviceName, topic methodName, data {identifier, location, sessionId, status, lastMessage}.',
+    command: startSession,
+    body: runAgentSchema,
+    exact: 'inputs',
+    join: async ({ status, sessionId, lastMessage }: SessionDoc) => ({ status, sessionId, lastMessage }),
+    envelope: plain,
+    answer: startedSessionSchema,
   },
   {
-    name: 'getSession', method: 'get', path: '/sessions/:id', access: ['operators', 'readers'], summary: 'Get a session',
-    get: agentSessions, key: byId, join, envelope: plain, answer: sessionSchema,
+    name: 'getSession',
+    method: 'get',
+    path: '/sessions/:id',
+    access: ['operators', 'readers'],
+    summary: 'Get a session',
+    get: agentSessions,
+    key: byId,
+    join,
+    envelope: plain,
+    answer: sessionSchema,
   },
   {
-    name: 'getSessionMessages', method: 'get', path: '/sessions/:id/messages', access: ['operators', 'readers'], summary: 'Get what happened in a session', description: 'All of it, in order.',
-    get: sessionMessages, key: byId, envelope: plain, answer: listed(sessionMessageSchema),
+    name: 'getSessionMessages',
+    method: 'get',
+    path: '/sessions/:id/messages',
+    access: ['operators', 'readers'],
+    summary: 'Get what happened in a session',
+    description: 'All of it, in order.',
+    get: sessionMessages,
+    key: byId,
+    envelope: plain,
+    answer: listed(sessionMessageSchema),
   },
   ending('cancel', 'CANCELED', 'canceled', 'A call of its webhook under way is broken off.'),
   { ...ending('complete', 'COMPLETE', 'completed', 'For agents that report later.'), body: sessionReportSchema },
-  { ...ending('fail', 'FAILED', 'reported the failure of', 'For agents that report later.'), body: sessionReportSchema },
+  {
+    ...ending('fail', 'FAILED', 'reported the failure of', 'For agents that report later.'),
+    body: sessionReportSchema,
+  },
 ];

@@ -50,7 +50,11 @@ type Needs = {
 };
 
 /** Who calls, as HTTP says it: `authorization` may be '', `cookie` is the value of the cookie `cookieName`. */
-export type Credentials = { readonly authorization: string; readonly cookie: string | undefined; readonly address: string };
+export type Credentials = {
+  readonly authorization: string;
+  readonly cookie: string | undefined;
+  readonly address: string;
+};
 
 const sweepMs = 10 * 60_000;
 const concerningAccounts = new Set(['account', 'group', 'role']);
@@ -60,10 +64,10 @@ const bearer = /^bearer +/i;
 const unauthenticated = (message: string): Refusal => new Refusal('unauthenticated', message);
 
 const sameName = ({ username }: Principal['actor'], known: Known | undefined): Known | undefined =>
-  (known?.principal.actor.username === username ? known : undefined);
+  known?.principal.actor.username === username ? known : undefined;
 
 const tokenOf = ({ authorization, cookie }: Omit<Credentials, 'address'>): string | undefined =>
-  (authorization === '' ? cookie : bearer.test(authorization) ? authorization.replace(bearer, '') : undefined);
+  authorization === '' ? cookie : bearer.test(authorization) ? authorization.replace(bearer, '') : undefined;
 
 /** Work under way by key, shared by all who ask for the same. */
 const sharing = <T>() => {
@@ -78,11 +82,24 @@ const sharing = <T>() => {
 };
 
 /**
- * Who calls: HTTP Basic, or the token of a login. A credential that was verified is kept, as a keyed digest whose key ends
+ * Who calls: HTTP Basic, or the token of a login. A credential that was verified is kept, as a keyed digest whose key
+ * ends
  * with the process, until `principalTimeout` after its last use: no password is hashed again as long as the account's
  * stays the same. Order of work: kept credential, limiter, hashing.
  */
-export const authenticator = ({ model, settled, head, handle, settings, hashing, unseal, digest, secure, limiter = limiterOf(), now = Date.now }: Needs) => {
+export const authenticator = ({
+  model,
+  settled,
+  head,
+  handle,
+  settings,
+  hashing,
+  unseal,
+  digest,
+  secure,
+  limiter = limiterOf(),
+  now = Date.now,
+}: Needs) => {
   const accounts = principals({ model, settings, now });
   const tokens = tokensOf({ model, settled, head, handle, digest, settings, now });
   const verified = new LRUCache<string, { readonly known: Known; used: number }>({ max: 20_000 });
@@ -98,7 +115,9 @@ export const authenticator = ({ model, settled, head, handle, settings, hashing,
   let shown = 0;
   let failed = 0;
 
-  const sweeping = setInterval(() => { tokens.sweep().catch(() => undefined); }, sweepMs).unref();
+  const sweeping = setInterval(() => {
+    tokens.sweep().catch(() => undefined);
+  }, sweepMs).unref();
 
   /** An account without waiting, if it is still as it was verified. */
   const keptAs = (account: string, credential: string, everSince = false): Known | undefined => {
@@ -130,7 +149,9 @@ export const authenticator = ({ model, settled, head, handle, settings, hashing,
     return credentials.authorization === '' ? undefined : keptBasic(credentials.authorization, everSince)?.principal;
   };
 
-  /** Waits until the read models know all accounts: those of the log at the start, and what this node has stored since. */
+  /**
+   * Waits until the read models know all accounts: those of the log at the start, and what this node has stored since.
+   */
   const upToDate = async (): Promise<void> => {
     const target = Math.max(stored, storedMappings);
     await settled(target);
@@ -146,11 +167,12 @@ export const authenticator = ({ model, settled, head, handle, settings, hashing,
     return known?.credential === credential ? known : undefined;
   };
 
-  const loadLike = async ({ principal: { actor }, credential }: Known): Promise<Known | undefined> => sameName(actor, await loadAs(actor.id, credential));
+  const loadLike = async ({ principal: { actor }, credential }: Known): Promise<Known | undefined> =>
+    sameName(actor, await loadAs(actor.id, credential));
 
   const byToken = async (token: string): Promise<Principal> => {
     const login = await tokens.load(token);
-    const known = login && await loadAs(login.account, login.credential);
+    const known = login && (await loadAs(login.account, login.credential));
     if (!known) throw unauthenticated('The login has ended; log in again');
     return known.principal;
   };
@@ -165,11 +187,15 @@ export const authenticator = ({ model, settled, head, handle, settings, hashing,
   };
 
   /** The account whose password this is; hashes. */
-  const check = async (hidden: string, { username, password }: UserPassword, network: string): Promise<Known | undefined> => {
+  const check = async (
+    hidden: string,
+    { username, password }: UserPassword,
+    network: string,
+  ): Promise<Known | undefined> => {
     const [account] = await model.idsNamed('credentials', username);
     if (account === undefined) await refuseParked(model, 'credentials', username);
     const entry = account === undefined ? undefined : await model.get('credentials', account);
-    const credential = entry && JSON.parse(entry.text) as Credential;
+    const credential = entry && (JSON.parse(entry.text) as Credential);
     const right = await hashing.verifyPassword(password, credential && hashIn(credential.password), network);
     if (!right || !entry || !credential) return undefined;
     const known = await accounts.load(entry.id);
@@ -206,7 +232,8 @@ export const authenticator = ({ model, settled, head, handle, settings, hashing,
 
   const slowly = async (credentials: Credentials): Promise<Principal> => {
     const token = tokenOf(credentials);
-    if (token === undefined && credentials.authorization === '') throw unauthenticated('Log in: HTTP Basic, or the token of POST /login');
+    if (token === undefined && credentials.authorization === '')
+      throw unauthenticated('Log in: HTTP Basic, or the token of POST /login');
     if (token === undefined) return (await verify(credentials.authorization, credentials.address)).principal;
     await upToDate();
     return byToken(token);
@@ -215,9 +242,16 @@ export const authenticator = ({ model, settled, head, handle, settings, hashing,
   return {
     /** Of the streams whose events it is told. */
     categories: concerning,
-    /** The caller; `unauthenticated`, or `limited` after too many failures. Not a promise when nothing has to be waited for. */
-    authenticate: (credentials: Credentials): Principal | Promise<Principal> => kept(credentials) ?? slowly(credentials),
-    /** The caller as verified at any time since the start, if no event has changed the account since: without asking anything. */
+    /**
+     * The caller; `unauthenticated`, or `limited` after too many failures. Not a promise when nothing has to be waited
+     * for.
+     */
+    authenticate: (credentials: Credentials): Principal | Promise<Principal> =>
+      kept(credentials) ?? slowly(credentials),
+    /**
+     * The caller as verified at any time since the start, if no event has changed the account since: without asking
+     * anything.
+     */
     lastKnown: (credentials: Credentials): Principal | undefined => kept(credentials, true),
     /** The account whose user name and password these are, limited like every login. */
     verify: async (given: UserPassword, address: string): Promise<Known> => {
@@ -225,15 +259,18 @@ export const authenticator = ({ model, settled, head, handle, settings, hashing,
       return verify(basicOf(given), address);
     },
     /** The account of HTTP Basic; limited like every login. */
-    byBasic: (authorization: string, address: string): Known | Promise<Known> => keptBasic(authorization) ?? verify(authorization, address),
+    byBasic: (authorization: string, address: string): Known | Promise<Known> =>
+      keptBasic(authorization) ?? verify(authorization, address),
     /** The same as they are now, without the password; `unauthenticated` once it would not be taken any more. */
     again: (before: Known): Known | Promise<Known> => keptLike(before) ?? reload(before),
     /** A new login's token. */
-    logIn: ({ principal, credential }: Known, requestId: string): Promise<string> => tokens.start(principal.actor, credential, requestId),
+    logIn: ({ principal, credential }: Known, requestId: string): Promise<string> =>
+      tokens.start(principal.actor, credential, requestId),
     /** Ends the login of a token, if there is one. */
     logOut: (token: string, requestId: string): Promise<void> => tokens.end(token, requestId),
     /** The token that a request's headers carry. */
-    tokenIn: (authorization: string, cookies: string): string | undefined => tokenOf({ authorization, cookie: cookieValue(cookies, settings().cookieName) }),
+    tokenIn: (authorization: string, cookies: string): string | undefined =>
+      tokenOf({ authorization, cookie: cookieValue(cookies, settings().cookieName) }),
     /** `Set-Cookie` for a token; undefined: for none. */
     cookie: (token: string | undefined): string => cookieText(settings().cookieName, token, secure),
     /** To be told of events as soon as they are stored: from then on what they change is not passed. */

@@ -34,7 +34,8 @@ const refusal = (ms: number): Refusal =>
   new Refusal('limited', 'Too many failed logins; try again later', { retryAfterSeconds: Math.ceil(ms / 1000) });
 
 /**
- * Limits failed logins: per account and network, and per network, by refusing (`limited`, with the seconds to wait); per
+ * Limits failed logins: per account and network, and per network, by refusing (`limited`, with the seconds to wait);
+ * per
  * account only by a slower lane, in which networks take turns and which networks that the account has logged in from do
  * not take: nobody locks out another. Memory is bounded.
  */
@@ -58,7 +59,11 @@ export const limiter = ({ now = Date.now, pause = sleep }: Options = {}) => {
 
   return {
     /** Does the work (a check that gives undefined when it fails), unless there were too many failures before. */
-    attempt: async <T>(account: string, network: string, work: () => Promise<T | undefined>): Promise<T | undefined> => {
+    attempt: async <T>(
+      account: string,
+      network: string,
+      work: () => Promise<T | undefined>,
+    ): Promise<T | undefined> => {
       const pair = `${network} ${account}`;
       const wait = Math.max(pairs.wait(pair), networks.wait(network));
       if (wait > 0) throw refusal(wait);

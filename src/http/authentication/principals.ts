@@ -72,7 +72,7 @@ export const principals = ({ model, settings, now }: Needs) => {
   const withAllAbove = async (names: readonly string[]): Promise<Group[]> => {
     const found = new Map<string, Group>();
     const asked = new Set(names);
-    for (let next = [...asked]; next.length > 0;) {
+    for (let next = [...asked]; next.length > 0; ) {
       const level = await named<Group>('groups', next);
       for (const group of level) found.set(group.name, group);
       next = level.flatMap(({ memberOf }) => memberOf).filter((name) => !asked.has(name) && asked.add(name));
@@ -81,7 +81,10 @@ export const principals = ({ model, settings, now }: Needs) => {
   };
 
   const mapped = async ({ provenance, externalGroups }: Account): Promise<string[]> => {
-    const found = await model.getMany('groupMappings', externalGroups.map((name) => groupMappingId(provenance, name)));
+    const found = await model.getMany(
+      'groupMappings',
+      externalGroups.map((name) => groupMappingId(provenance, name)),
+    );
     return found.flatMap((entry) => (entry ? (JSON.parse(entry.text) as GroupMapping).platformGroups : []));
   };
 
@@ -92,9 +95,18 @@ export const principals = ({ model, settings, now }: Needs) => {
       return undefined;
     }
     const account = JSON.parse(entry.text) as Account;
-    const groups = await withAllAbove([...account.memberOf, ...await mapped(account)]);
-    const roles = await named<Role>('roles', [...new Set([...account.assignedRoles, ...groups.flatMap(({ assignedRoles }) => assignedRoles)])]);
-    return { account, known: { principal: principalOf(account, groups, roles, settings().admins), credential: credentialTag(JSON.parse(credential.text) as Credential), mapped: account.externalGroups.length > 0 } };
+    const groups = await withAllAbove([...account.memberOf, ...(await mapped(account))]);
+    const roles = await named<Role>('roles', [
+      ...new Set([...account.assignedRoles, ...groups.flatMap(({ assignedRoles }) => assignedRoles)]),
+    ]);
+    return {
+      account,
+      known: {
+        principal: principalOf(account, groups, roles, settings().admins),
+        credential: credentialTag(JSON.parse(credential.text) as Credential),
+        mapped: account.externalGroups.length > 0,
+      },
+    };
   };
 
   const load = (id: string): Promise<Known | undefined> => {
@@ -104,10 +116,20 @@ export const principals = ({ model, settings, now }: Needs) => {
     const work = (async () => {
       const found = await read(id);
       const known = found && !found.account.inactive ? found.known : undefined;
-      const moved = before.epoch !== epoch || (found?.known.mapped && before.mappings !== mappings) || before.accounts !== accounts;
-      if (!moved) held.set(id, { known, admins: before.admins, epoch, mappings: found?.known.mapped ? mappings : undefined, since: now() });
+      const moved =
+        before.epoch !== epoch || (found?.known.mapped && before.mappings !== mappings) || before.accounts !== accounts;
+      if (!moved)
+        held.set(id, {
+          known,
+          admins: before.admins,
+          epoch,
+          mappings: found?.known.mapped ? mappings : undefined,
+          since: now(),
+        });
       return known;
-    })().finally(() => { if (loading.get(id) === work) loading.delete(id); });
+    })().finally(() => {
+      if (loading.get(id) === work) loading.delete(id);
+    });
     loading.set(id, work);
     return work;
   };
@@ -152,13 +174,13 @@ export const principals = ({ model, settings, now }: Needs) => {
   };
 };
 
-
 const principalOf = (account: Account, groups: readonly Group[], roles: readonly Role[], admins: Admins): Principal => {
   const names = groups.map(({ name }) => name);
   const admin = groups.some((group) => givesAdmin(admins, group));
   const everything = admin || names.includes('admins');
   const allowed = new Map<string, Set<string>>();
-  for (const { provenance, name } of roles.flatMap(({ allowedMethods }) => allowedMethods)) allowed.set(provenance, (allowed.get(provenance) ?? new Set()).add(name));
+  for (const { provenance, name } of roles.flatMap(({ allowedMethods }) => allowedMethods))
+    allowed.set(provenance, (allowed.get(provenance) ?? new Set()).add(name));
   return {
     actor: { id: account._id, username: account.username, provenance: account.provenance, groups: names, admin },
     firstname: account.firstname,
@@ -166,6 +188,9 @@ const principalOf = (account: Account, groups: readonly Group[], roles: readonly
     roles: roles.map(({ name }) => name),
     groups: groups.map(({ name, provenance }) => ({ name, provenance })),
     may: (area, { name, access }) =>
-      typeof access === 'string' || everything || access.some((group) => names.includes(group)) || allowed.get(area)?.has(name) === true,
+      typeof access === 'string' ||
+      everything ||
+      access.some((group) => names.includes(group)) ||
+      allowed.get(area)?.has(name) === true,
   };
 };

@@ -24,13 +24,29 @@ type Needs = {
   readonly now: () => number;
 };
 
-/** A login while it lasts, in milliseconds. `exact`: `used` is when it was used last, not only when that was written down. */
-type Held = { readonly account: string; readonly credential: string; readonly created: number; used: number; written: number; exact: boolean };
+/**
+ * A login while it lasts, in milliseconds. `exact`: `used` is when it was used last, not only when that was written
+ * down.
+ */
+type Held = {
+  readonly account: string;
+  readonly credential: string;
+  readonly created: number;
+  used: number;
+  written: number;
+  exact: boolean;
+};
 
 const tokenForm = /^[A-Za-z0-9_-]{43}$/;
 
 /** Who acts when a login ends or is used: its account. */
-const holder = ({ account }: { readonly account: string }): Actor => ({ id: account, username: '', provenance: '', groups: [], admin: false });
+const holder = ({ account }: { readonly account: string }): Actor => ({
+  id: account,
+  username: '',
+  provenance: '',
+  groups: [],
+  admin: false,
+});
 
 /**
  * Logins by their tokens (256 random bits; only their keyed digest is kept anywhere). A login ends after `logoutTime`
@@ -76,7 +92,13 @@ export const tokens = ({ model, settled, head, handle, digest, settings, now }: 
 
   const othersOf = async (account: string, id: string): Promise<readonly string[]> => {
     await settled();
-    const { entries } = await model.list('logins', { where: { field: 'account', op: 'equals', value: account }, sort: 'name', order: 1, skip: 0, limit: 1000 });
+    const { entries } = await model.list('logins', {
+      where: { field: 'account', op: 'equals', value: account },
+      sort: 'name',
+      order: 1,
+      skip: 0,
+      limit: 1000,
+    });
     return entries.map((entry) => entry.id).filter((other) => other !== id);
   };
 
@@ -98,10 +120,17 @@ export const tokens = ({ model, settled, head, handle, digest, settings, now }: 
       const id = digest(token);
       await settled();
       const before = ended;
-      const entry = await model.get('logins', id) ?? await justMade(id);
+      const entry = (await model.get('logins', id)) ?? (await justMade(id));
       if (!entry) return undefined;
       const { account, credential, created, used } = JSON.parse(entry.text) as Login;
-      const login = held.get(id) ?? { account, credential, created: Date.parse(created), used: Date.parse(used), written: Date.parse(used), exact: false };
+      const login = held.get(id) ?? {
+        account,
+        credential,
+        created: Date.parse(created),
+        used: Date.parse(used),
+        written: Date.parse(used),
+        exact: false,
+      };
       if (before === ended) held.set(id, login);
       return use(id, login);
     },
@@ -111,7 +140,8 @@ export const tokens = ({ model, settled, head, handle, digest, settings, now }: 
         const token = randomBytes(32).toString('base64url');
         const id = digest(token);
         await carryOut(logIn, id, { account: actor.id, credential }, actor, requestId);
-        if (settings().uniqueSession) for (const other of await othersOf(actor.id, id)) await end(other, 'replaced', actor, requestId);
+        if (settings().uniqueSession)
+          for (const other of await othersOf(actor.id, id)) await end(other, 'replaced', actor, requestId);
         return token;
       }),
     /** Ends a token's login; nothing happens when there is none. */
@@ -123,7 +153,7 @@ export const tokens = ({ model, settled, head, handle, digest, settings, now }: 
     },
     /** Ends the logins that are older than any may be, so that they leave the read models. */
     sweep: async (): Promise<void> => {
-      for (let more = true; more;) {
+      for (let more = true; more; ) {
         const { entries } = await model.list('logins', { sort: 'name', order: 1, skip: 0, limit: 100 });
         const old = entries.filter(({ text }) => now() - Date.parse((JSON.parse(text) as Login).created) >= longestMs);
         for (const { id, text } of old) await end(id, 'expired', holder(JSON.parse(text) as Login));
@@ -152,4 +182,8 @@ export const cookieText = (name: string, token: string | undefined, secure: bool
 
 /** The value of a cookie in a `Cookie` header. */
 export const cookieValue = (cookies: string, name: string): string | undefined =>
-  cookies.split(';').map((cookie) => cookie.trim()).find((cookie) => cookie.startsWith(`${name}=`))?.slice(name.length + 1);
+  cookies
+    .split(';')
+    .map((cookie) => cookie.trim())
+    .find((cookie) => cookie.startsWith(`${name}=`))
+    ?.slice(name.length + 1);

@@ -10,28 +10,41 @@ import { listed } from '../engine/schemas.ts';
 import { queryOf } from '../engine/serve.ts';
 import { whoamiRows } from './whoami.ts';
 
-const methodSchema = Type.Object({
-  name: Type.String(),
-  provenance: Type.String({ description: 'Area' }),
-  route: Type.Object({
-    path: Type.String({ description: 'Within the area' }),
-    verb: Type.String(),
-    fullPath: Type.String(),
-  }),
-  deprecated: Type.Boolean({ description: 'Whether it may go in a later version' }),
-}, { title: 'Method', description: 'Authorization method' });
+const methodSchema = Type.Object(
+  {
+    name: Type.String(),
+    provenance: Type.String({ description: 'Area' }),
+    route: Type.Object({
+      path: Type.String({ description: 'Within the area' }),
+      verb: Type.String(),
+      fullPath: Type.String(),
+    }),
+    deprecated: Type.Boolean({ description: 'Whether it may go in a later version' }),
+  },
+  { title: 'Method', description: 'Authorization method' },
+);
 
 /** Operation 1: the route table itself. `areas` gives all rows once the table is complete. */
 const getMethods = (areas: () => readonly AreaRows[]): ActionRow => {
   let index: ReturnType<typeof methodIndex> | undefined;
   const row: ActionRow = {
-    name: 'getMethods', method: 'get', path: '/methods', access: ['operators', 'readers'], summary: 'List authorization methods',
-    list: methodList, answer: listed(methodSchema),
+    name: 'getMethods',
+    method: 'get',
+    path: '/methods',
+    access: ['operators', 'readers'],
+    summary: 'List authorization methods',
+    list: methodList,
+    answer: listed(methodSchema),
     run: async ({ querystring }) => {
       index ??= methodIndex(areas());
       const page = queryOf(row)(querystring).page!;
       const { entries, total } = index.page(page);
-      return { text: results(entries.map(({ text }) => text), { ...page, total }) };
+      return {
+        text: results(
+          entries.map(({ text }) => text),
+          { ...page, total },
+        ),
+      };
     },
   };
   return row;

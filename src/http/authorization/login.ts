@@ -3,30 +3,49 @@ import type { ActionRow, AreaRows } from '../engine/route.ts';
 import { orWrapped } from '../engine/schemas.ts';
 import { whoamiRows } from './whoami.ts';
 
-const userSchema = Type.Object({
-  username: Type.String({ minLength: 1, maxLength: 256 }),
-  password: Type.String({ minLength: 1, maxLength: 1024 }),
-}, { additionalProperties: false, title: 'User', description: 'Who logs in' });
+const userSchema = Type.Object(
+  {
+    username: Type.String({ minLength: 1, maxLength: 256 }),
+    password: Type.String({ minLength: 1, maxLength: 1024 }),
+  },
+  { additionalProperties: false, title: 'User', description: 'Who logs in' },
+);
 
 const login: ActionRow = {
-  name: 'login', method: 'post', path: '/login', access: 'open', summary: 'Log in for a token',
-  description: 'The answer is the token, which is also set as a cookie. It is accepted as that cookie or as Authorization: Bearer.',
+  name: 'login',
+  method: 'post',
+  path: '/login',
+  access: 'open',
+  summary: 'Log in for a token',
+  description:
+    'The answer is the token, which is also set as a cookie. It is accepted as that cookie or as Authorization: Bearer.',
   body: orWrapped('user', userSchema),
   answer: Type.String({ contentMediaType: 'text/plain', description: 'The token' }),
   run: async ({ body, address, requestId }, { auth }) => {
     const token = await auth.logIn(await auth.verify(body.user ?? body, address), requestId);
-    return { text: token, type: 'text/plain; charset=utf-8', headers: { 'Set-Cookie': auth.cookie(token), 'Cache-Control': 'no-store' } };
+    return {
+      text: token,
+      type: 'text/plain; charset=utf-8',
+      headers: { 'Set-Cookie': auth.cookie(token), 'Cache-Control': 'no-store' },
+    };
   },
 };
 
 const logout: ActionRow = {
-  name: 'logout', method: 'post', path: '/logout', access: 'open', summary: 'End the login whose token is sent',
+  name: 'logout',
+  method: 'post',
+  path: '/logout',
+  access: 'open',
+  summary: 'End the login whose token is sent',
   description: 'The token comes as cookie or as Authorization: Bearer. Without one that is known nothing happens.',
   answer: Type.Object({ status: Type.Literal('OK'), message: Type.String(), data: Type.Null() }),
   run: async (call, { auth }) => {
     const token = auth.tokenIn(call.header('authorization'), call.header('cookie'));
     if (token !== undefined) await auth.logOut(token, call.requestId);
-    return { body: { status: 'OK', message: 'Successfully logged out', data: null }, headers: { 'Set-Cookie': auth.cookie(undefined) } };
+    return {
+      body: { status: 'OK', message: 'Successfully logged out', data: null },
+      headers: { 'Set-Cookie': auth.cookie(undefined) },
+    };
   },
 };
 
@@ -37,5 +56,8 @@ const logout: ActionRow = {
 export const loginRows: readonly ActionRow[] = [login, logout];
 
 /** Logging in and one's own account at the root, where clients look for them first. */
-export const rootLoginRows = (areas: () => readonly AreaRows[]): AreaRows =>
-  ({ area: 'service', prefix: '', rows: [...loginRows, ...whoamiRows(areas)] });
+export const rootLoginRows = (areas: () => readonly AreaRows[]): AreaRows => ({
+  area: 'service',
+  prefix: '',
+  rows: [...loginRows, ...whoamiRows(areas)],
+});

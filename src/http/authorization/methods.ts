@@ -15,31 +15,50 @@ export type Method = {
 
 const logArea = 'event-log';
 
-const logMethod = (name: LogMethod, path: string): Method =>
-  ({ name, provenance: logArea, route: { path, verb: 'POST', fullPath: `/event_store.client.streams.Streams${path}` }, deprecated: false });
+const logMethod = (name: LogMethod, path: string): Method => ({
+  name,
+  provenance: logArea,
+  route: { path, verb: 'POST', fullPath: `/event_store.client.streams.Streams${path}` },
+  deprecated: false,
+});
 
 // Only admins and roles that name them have them; their route is that of a gRPC call.
-const logMethods: readonly Method[] = [logMethod('readLog', '/Read'), logMethod('writeLog', '/BatchAppend'), logMethod('writeStreams', '/Append')];
+const logMethods: readonly Method[] = [
+  logMethod('readLog', '/Read'),
+  logMethod('writeLog', '/BatchAppend'),
+  logMethod('writeStreams', '/Append'),
+];
 
 /** Whether a caller may do that with the log, by EventStoreDB's protocol. */
-export const mayLog = ({ may }: Pick<Principal, 'may'>, method: LogMethod): boolean => may(logArea, { name: method, access: [] });
+export const mayLog = ({ may }: Pick<Principal, 'may'>, method: LogMethod): boolean =>
+  may(logArea, { name: method, access: [] });
 
 /** Names of the methods that a caller may call, by area; areas without any are left out. */
-export const callable = (areas: readonly AreaRows[], { may }: Pick<Principal, 'may'>): Readonly<Record<string, readonly string[]>> => {
-  const allowed = areas.filter(({ area }) => area !== 'service').map(({ area, rows }) =>
-    [area, rows.filter((row) => may(area, row)).map(({ name }) => name)] as const);
+export const callable = (
+  areas: readonly AreaRows[],
+  { may }: Pick<Principal, 'may'>,
+): Readonly<Record<string, readonly string[]>> => {
+  const allowed = areas
+    .filter(({ area }) => area !== 'service')
+    .map(({ area, rows }) => [area, rows.filter((row) => may(area, row)).map(({ name }) => name)] as const);
   const log = logMethods.map(({ name }) => name).filter((name) => may(logArea, { name, access: [] }));
   return Object.fromEntries([...allowed, [logArea, log] as const].filter(([, names]) => names.length > 0));
 };
 
 /** The methods of the API: the route table itself, but for `service` rows, and those of the log. */
-export const methodsOf = (areas: readonly AreaRows[]): readonly Method[] =>
-  [...areas.filter(({ area }) => area !== 'service').flatMap((area) => area.rows.map((row) => ({
-    name: row.name,
-    provenance: area.area,
-    route: { path: row.path, verb: row.method.toUpperCase(), fullPath: fullPathOf(area, row) },
-    deprecated: row.deprecated === true,
-  }))), ...logMethods];
+export const methodsOf = (areas: readonly AreaRows[]): readonly Method[] => [
+  ...areas
+    .filter(({ area }) => area !== 'service')
+    .flatMap((area) =>
+      area.rows.map((row) => ({
+        name: row.name,
+        provenance: area.area,
+        route: { path: row.path, verb: row.method.toUpperCase(), fullPath: fullPathOf(area, row) },
+        deprecated: row.deprecated === true,
+      })),
+    ),
+  ...logMethods,
+];
 
 /** By what methods are sorted and filtered. */
 export const methodList = {
@@ -53,11 +72,18 @@ export const methodList = {
 
 /** The methods in the order and with the filters of all lists. */
 export const methodIndex = (areas: readonly AreaRows[]): CollectionIndex<Entry> => {
-  const index = collectionIndex<Entry>({ name: 'methods', sorts: Object.keys(methodList.sorts), filters: Object.keys(methodList.filters) });
+  const index = collectionIndex<Entry>({
+    name: 'methods',
+    sorts: Object.keys(methodList.sorts),
+    filters: Object.keys(methodList.filters),
+  });
   for (const method of methodsOf(areas)) {
     const { name, provenance } = method;
     index.put({
-      id: `${provenance}/${name}`, revision: 0, text: JSON.stringify(method), sorts: { name },
+      id: `${provenance}/${name}`,
+      revision: 0,
+      text: JSON.stringify(method),
+      sorts: { name },
       filters: Object.fromEntries(Object.entries(methodList.filters).map(([field, value]) => [field, [value(method)]])),
     });
   }

@@ -7,36 +7,70 @@ import type { ActionRow, AreaRows } from '../engine/route.ts';
 import { requestOf } from '../engine/serve.ts';
 
 const whoami = (areas: () => readonly AreaRows[]): ActionRow => ({
-  name: 'whoami', method: 'get', path: '/whoami', access: 'login', summary: 'Who is calling, and what they may call',
-  answer: Type.Object({
-    id: Type.String(), username: Type.String(), provenance: Type.String(), firstname: Type.String(),
-    groups: Type.Array(Type.Object({ name: Type.String(), provenance: Type.String() })),
-    roles: Type.Array(Type.String()),
-    methods: Type.Record(Type.String(), Type.Array(Type.String()), { description: 'Names of the methods that may be called, by area' }),
-  }, { title: 'Caller', description: 'Who is calling' }),
+  name: 'whoami',
+  method: 'get',
+  path: '/whoami',
+  access: 'login',
+  summary: 'Who is calling, and what they may call',
+  answer: Type.Object(
+    {
+      id: Type.String(),
+      username: Type.String(),
+      provenance: Type.String(),
+      firstname: Type.String(),
+      groups: Type.Array(Type.Object({ name: Type.String(), provenance: Type.String() })),
+      roles: Type.Array(Type.String()),
+      methods: Type.Record(Type.String(), Type.Array(Type.String()), {
+        description: 'Names of the methods that may be called, by area',
+      }),
+    },
+    { title: 'Caller', description: 'Who is calling' },
+  ),
   run: async ({ principal }) => {
-    const { actor: { id, username, provenance }, firstname, groups, roles } = principal!;
+    const {
+      actor: { id, username, provenance },
+      firstname,
+      groups,
+      roles,
+    } = principal!;
     return { body: { id, username, provenance, firstname, groups, roles, methods: callable(areas(), principal!) } };
   },
 });
 
 const changePassword: ActionRow = {
-  name: 'changePassword', method: 'post', path: '/whoami/password', access: 'login', summary: 'Change one\'s own password',
+  name: 'changePassword',
+  method: 'post',
+  path: '/whoami/password',
+  access: 'login',
+  summary: "Change one's own password",
   description: 'Ends all logins of the account. A wrong old password is 403 and counts as a failed login.',
-  body: Type.Object({ old: Type.String({ description: 'The password so far', maxLength: 1024 }), new: passwordSchema }, { additionalProperties: false }),
+  body: Type.Object(
+    { old: Type.String({ description: 'The password so far', maxLength: 1024 }), new: passwordSchema },
+    { additionalProperties: false },
+  ),
   answer: Type.Object({ status: Type.Literal('OK'), message: Type.String(), data: Type.Null() }),
   run: async (call, service) => {
     const { actor, address, body } = call;
     const about = requestOf('changePassword', call, service);
     // The old password is the old one no more when the request is sent again.
-    const again = about.idempotency && await service.retries.answered(account, actor.id, about.idempotency.key);
-    if (!again) await service.auth.verify({ username: actor.username, password: body.old }, address).catch((error) => {
-      throw error instanceof Refusal && error.code === 'unauthenticated' ? new Refusal('forbidden', 'The old password is wrong', { path: '/old' }) : error;
+    const again = about.idempotency && (await service.retries.answered(account, actor.id, about.idempotency.key));
+    if (!again)
+      await service.auth.verify({ username: actor.username, password: body.old }, address).catch((error) => {
+        throw error instanceof Refusal && error.code === 'unauthenticated'
+          ? new Refusal('forbidden', 'The old password is wrong', { path: '/old' })
+          : error;
+      });
+    const { position, replayed } = await service.handle(setPassword, {
+      ...about,
+      id: actor.id,
+      input: { password: body.new },
     });
-    const { position, replayed } = await service.handle(setPassword, { ...about, id: actor.id, input: { password: body.new } });
     return { body: { status: 'OK', message: 'Successfully changed password', data: null }, position, replayed };
   },
 };
 
-/** The caller's own affairs: at the root and in the authorization area. `areas` gives all rows once the table is complete. */
+/**
+ * The caller's own affairs: at the root and in the authorization area. `areas` gives all rows once the table is
+ * complete.
+ */
 export const whoamiRows = (areas: () => readonly AreaRows[]): readonly ActionRow[] => [whoami(areas), changePassword];

@@ -1,5 +1,9 @@
 import { createAdapter, deleteAdapter, replaceAdapter } from '../../commands/configuration-manager/adapters.ts';
-import { adapterReplacementSchema, adapterSchema, newAdapterSchema } from '../../domain/configuration-manager/adapterSchemas.ts';
+import {
+  adapterReplacementSchema,
+  adapterSchema,
+  newAdapterSchema,
+} from '../../domain/configuration-manager/adapterSchemas.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { type Adapter, adapters } from '../../projections/configuration-manager/adapters.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
@@ -14,27 +18,67 @@ const join: Join<Adapter> = async (doc, service, call) => maskSecrets(await sign
 /** Adapters: the ways to devices. */
 export const adapterRows: readonly Row[] = [
   {
-    name: 'getAdapters', method: 'get', path: '/adapters', access: ['operators', 'readers'], summary: 'List adapters',
-    list: adapters, join, envelope: results, answer: listed(adapterSchema),
+    name: 'getAdapters',
+    method: 'get',
+    path: '/adapters',
+    access: ['operators', 'readers'],
+    summary: 'List adapters',
+    list: adapters,
+    join,
+    envelope: results,
+    answer: listed(adapterSchema),
   },
   {
-    name: 'createAdapter', method: 'post', path: '/adapters', access: ['operators'], summary: 'Create an adapter', description: 'Secrets in its properties are kept sealed.',
-    command: createAdapter, key: (_, body) => body.name, body: newAdapterSchema, join,
-    envelope: withStatus(() => 'Successfully created adapter'), answer: changed(adapterSchema),
+    name: 'createAdapter',
+    method: 'post',
+    path: '/adapters',
+    access: ['operators'],
+    summary: 'Create an adapter',
+    description: 'Secrets in its properties are kept sealed.',
+    command: createAdapter,
+    key: (_, body) => body.name,
+    body: newAdapterSchema,
+    join,
+    envelope: withStatus(() => 'Successfully created adapter'),
+    answer: changed(adapterSchema),
   },
   {
-    name: 'getAdapter', method: 'get', path, access: ['operators', 'readers'], summary: 'Get an adapter',
-    get: adapters, key, join, envelope: plain, answer: adapterSchema,
+    name: 'getAdapter',
+    method: 'get',
+    path,
+    access: ['operators', 'readers'],
+    summary: 'Get an adapter',
+    get: adapters,
+    key,
+    join,
+    envelope: plain,
+    answer: adapterSchema,
   },
   {
-    name: 'updateAdapter', method: 'put', path, access: ['operators'], summary: 'Replace an adapter',
-    description: 'What is left out is gone. ******** keeps a secret, unless baseUrl or hostKey change: then it must be sent again.',
-    command: replaceAdapter, key, body: adapterReplacementSchema, join,
-    envelope: withStatus(() => 'Successfully updated adapter'), answer: changed(adapterSchema),
+    name: 'updateAdapter',
+    method: 'put',
+    path,
+    access: ['operators'],
+    summary: 'Replace an adapter',
+    description:
+      'What is left out is gone. ******** keeps a secret, unless baseUrl or hostKey change: then it must be sent again.',
+    command: replaceAdapter,
+    key,
+    body: adapterReplacementSchema,
+    join,
+    envelope: withStatus(() => 'Successfully updated adapter'),
+    answer: changed(adapterSchema),
   },
   {
-    name: 'deleteAdapter', method: 'delete', path, access: ['operators'], summary: 'Delete an adapter',
-    command: deleteAdapter, key, join,
-    envelope: withStatus(() => 'Successfully deleted adapter'), answer: changed(adapterSchema),
+    name: 'deleteAdapter',
+    method: 'delete',
+    path,
+    access: ['operators'],
+    summary: 'Delete an adapter',
+    command: deleteAdapter,
+    key,
+    join,
+    envelope: withStatus(() => 'Successfully deleted adapter'),
+    answer: changed(adapterSchema),
   },
 ];

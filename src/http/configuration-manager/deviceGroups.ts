@@ -1,5 +1,9 @@
 import { type TSchema, Type } from 'typebox';
-import { createDeviceGroup, deleteDeviceGroup, importDeviceGroups } from '../../commands/configuration-manager/deviceGroups.ts';
+import {
+  createDeviceGroup,
+  deleteDeviceGroup,
+  importDeviceGroups,
+} from '../../commands/configuration-manager/deviceGroups.ts';
 import { deviceGroupImportSchema } from '../../domain/configuration-manager/deviceGroupImports.ts';
 import { deviceGroupItemSchema, deviceGroupSchema } from '../../domain/configuration-manager/deviceGroups.ts';
 import { deviceGroups } from '../../projections/configuration-manager/deviceGroups.ts';
@@ -13,18 +17,36 @@ const { name, description } = deviceGroupItemSchema.properties;
 const oneName = '[^\\u0000-\\u001f\\u007f,]{0,256}';
 
 /** The older form of a new device group: names of devices in one text. */
-const inWords = Type.Object({
-  groupName: name,
-  groupDescription: description,
-  deviceNames: Type.String({ description: 'Names of devices, separated by commas', pattern: `^${oneName}(,${oneName})*$` }),
-}, { additionalProperties: false, title: 'DeviceGroupInWords', description: 'New device group' });
+const inWords = Type.Object(
+  {
+    groupName: name,
+    groupDescription: description,
+    deviceNames: Type.String({
+      description: 'Names of devices, separated by commas',
+      pattern: `^${oneName}(,${oneName})*$`,
+    }),
+  },
+  { additionalProperties: false, title: 'DeviceGroupInWords', description: 'New device group' },
+);
 
-const eitherForm: TSchema = { if: { type: 'object', required: ['groupName'], properties: { groupName: {} } }, then: inWords, else: deviceGroupItemSchema };
+const eitherForm: TSchema = {
+  if: { type: 'object', required: ['groupName'], properties: { groupName: {} } },
+  then: inWords,
+  else: deviceGroupItemSchema,
+};
 
-const ofEitherForm = (_: unknown, body: any) => { // one of the two forms
+const ofEitherForm = (_: unknown, body: any) => {
+  // one of the two forms
   if (!Object.hasOwn(body, 'groupName')) return body;
   const { groupName: name, groupDescription: description, deviceNames } = body;
-  return { name, ...(description !== undefined && { description }), devices: deviceNames.split(',').map((device: string) => device.trim()).filter(Boolean) };
+  return {
+    name,
+    ...(description !== undefined && { description }),
+    devices: deviceNames
+      .split(',')
+      .map((device: string) => device.trim())
+      .filter(Boolean),
+  };
 };
 
 const created: Envelope = (text) => {
@@ -37,25 +59,68 @@ const path = '/devicegroups/:id';
 /** Device groups: api.md, operation 17, and its neighbours. */
 export const deviceGroupRows: readonly Row[] = [
   {
-    name: 'createDeviceGroup', method: 'post', path: '/devicegroup', access: ['operators'], summary: 'Create a device group', description: 'Its devices as a list, or as names in one text, separated by commas.',
-    command: createDeviceGroup, body: eitherForm, input: ofEitherForm, envelope: created,
-    answer: Type.Object({ id: Type.String(), name: Type.String(), message: Type.String(), status: Type.Literal('success') }),
+    name: 'createDeviceGroup',
+    method: 'post',
+    path: '/devicegroup',
+    access: ['operators'],
+    summary: 'Create a device group',
+    description: 'Its devices as a list, or as names in one text, separated by commas.',
+    command: createDeviceGroup,
+    body: eitherForm,
+    input: ofEitherForm,
+    envelope: created,
+    answer: Type.Object({
+      id: Type.String(),
+      name: Type.String(),
+      message: Type.String(),
+      status: Type.Literal('success'),
+    }),
   },
   {
-    name: 'getDeviceGroups', method: 'get', path: '/deviceGroups', access: ['operators', 'readers'], summary: 'List device groups',
-    list: deviceGroups, join: signed, envelope: results, answer: listed(deviceGroupSchema),
+    name: 'getDeviceGroups',
+    method: 'get',
+    path: '/deviceGroups',
+    access: ['operators', 'readers'],
+    summary: 'List device groups',
+    list: deviceGroups,
+    join: signed,
+    envelope: results,
+    answer: listed(deviceGroupSchema),
   },
   {
-    name: 'getDeviceGroup', method: 'get', path, access: ['operators', 'readers'], summary: 'Get a device group',
-    get: deviceGroups, join: signed, envelope: plain, answer: deviceGroupSchema,
+    name: 'getDeviceGroup',
+    method: 'get',
+    path,
+    access: ['operators', 'readers'],
+    summary: 'Get a device group',
+    get: deviceGroups,
+    join: signed,
+    envelope: plain,
+    answer: deviceGroupSchema,
   },
   {
-    name: 'deleteDeviceGroup', method: 'delete', path, access: ['operators'], summary: 'Delete a device group that no plan names',
-    command: deleteDeviceGroup, join: signed, envelope: withStatus(() => 'Successfully deleted device group'), answer: changed(deviceGroupSchema),
+    name: 'deleteDeviceGroup',
+    method: 'delete',
+    path,
+    access: ['operators'],
+    summary: 'Delete a device group that no plan names',
+    command: deleteDeviceGroup,
+    join: signed,
+    envelope: withStatus(() => 'Successfully deleted device group'),
+    answer: changed(deviceGroupSchema),
   },
   {
-    name: 'importGroups', method: 'post', path: '/import/groups', access: ['operators'], large: true, summary: 'Import device groups, all or none',
-    description: 'A group that exists with the same content is no change; one with other content is a conflict, and nothing is imported.',
-    command: importDeviceGroups, body: deviceGroupImportSchema, envelope: succeeded('Successfully imported device groups'), answer: success,
+    name: 'importGroups',
+    method: 'post',
+    path: '/import/groups',
+    access: ['operators'],
+    large: true,
+    summary: 'Import device groups, all or none',
+    description:
+      'A group that exists with the same content is no change; one with other content is a conflict, and nothing is imported.',
+    command: importDeviceGroups,
+    body: deviceGroupImportSchema,
+    envelope: succeeded('Successfully imported device groups'),
+    answer: success,
   },
 ];

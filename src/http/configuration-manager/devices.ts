@@ -1,7 +1,13 @@
 import { Type } from 'typebox';
-import { attemptDeviceConfig, concludeDeviceConfig } from '../../commands/configuration-manager/deviceConfigurations.ts';
+import {
+  attemptDeviceConfig,
+  concludeDeviceConfig,
+} from '../../commands/configuration-manager/deviceConfigurations.ts';
 import { deviceSchema } from '../../domain/configuration-manager/adapterSchemas.ts';
-import { deviceConfiguration, type DeviceConfigurationState } from '../../domain/configuration-manager/deviceConfigurations.ts';
+import {
+  deviceConfiguration,
+  type DeviceConfigurationState,
+} from '../../domain/configuration-manager/deviceConfigurations.ts';
 import { Refusal } from '../../domain/engine/refusal.ts';
 import { name } from '../../domain/engine/schemas.ts';
 import type { ActionRow, Answer, Row } from '../engine/route.ts';
@@ -13,20 +19,51 @@ const filterFields = ['name', 'host', 'ostype', 'adapter'] as const;
 const part = (of: string) => Type.Optional(Type.String({ description: `Part of the ${of}, in any case` }));
 
 const list: ActionRow = {
-  name: 'getDevices', method: 'post', path: '/devices', access: ['operators', 'readers'], summary: 'List devices', description: 'Of all adapters, by name. A device that several know is that of the first one.',
-  body: Type.Object({
-    options: Type.Optional(Type.Object({
-      filter: Type.Optional(Type.Object({ name: part('name'), host: part('host'), ostype: part('operating system'), adapter: part('adapter\'s name') }, { additionalProperties: false })),
-      ...fromStart,
-    }, { additionalProperties: false, description: 'Which devices' })),
-  }, { additionalProperties: false }),
+  name: 'getDevices',
+  method: 'post',
+  path: '/devices',
+  access: ['operators', 'readers'],
+  summary: 'List devices',
+  description: 'Of all adapters, by name. A device that several know is that of the first one.',
+  body: Type.Object(
+    {
+      options: Type.Optional(
+        Type.Object(
+          {
+            filter: Type.Optional(
+              Type.Object(
+                {
+                  name: part('name'),
+                  host: part('host'),
+                  ostype: part('operating system'),
+                  adapter: part("adapter's name"),
+                },
+                { additionalProperties: false },
+              ),
+            ),
+            ...fromStart,
+          },
+          { additionalProperties: false, description: 'Which devices' },
+        ),
+      ),
+    },
+    { additionalProperties: false },
+  ),
   answer: Type.Object({
-    entity: Type.Literal('device'), total: Type.Integer(),
-    list: Type.Array(Type.Object({ ...deviceSchema.properties, adapter: Type.String() }, { title: 'KnownDevice', description: 'Device and the adapter that it is reached by' })),
+    entity: Type.Literal('device'),
+    total: Type.Integer(),
+    list: Type.Array(
+      Type.Object(
+        { ...deviceSchema.properties, adapter: Type.String() },
+        { title: 'KnownDevice', description: 'Device and the adapter that it is reached by' },
+      ),
+    ),
   }),
   run: async ({ body: { options: { filter = {}, start = 0, limit = 25 } = {} } }, { devices }) => {
     const wanted = filterFields.filter((field) => filter[field] !== undefined);
-    const found = (await devices.list()).filter((device) => wanted.every((field) => (device[field] ?? '').toLowerCase().includes(filter[field].toLowerCase())));
+    const found = (await devices.list()).filter((device) =>
+      wanted.every((field) => (device[field] ?? '').toLowerCase().includes(filter[field].toLowerCase())),
+    );
     return { body: { entity: 'device', total: found.length, list: found.slice(start, start + limit) } };
   },
 };
@@ -35,62 +72,131 @@ const path = '/devices/:deviceName/configuration';
 
 /** The answer, now or again: the adapter's own where it applied the configuration, else `adapter_failed`. */
 const answered = ({ about, outcome }: DeviceConfigurationState, { unseal }: Service['tools']): Answer => {
-  if (!about || !outcome) throw new Refusal('unavailable', 'The outcome of this attempt is not known: it is under way, or was broken off. Look at the device; another Idempotency-Key is another attempt');
+  if (!about || !outcome)
+    throw new Refusal(
+      'unavailable',
+      'The outcome of this attempt is not known: it is under way, or was broken off. Look at the device; another Idempotency-Key is another attempt',
+    );
   const text = outcome.answer === null ? 'null' : unseal(outcome.answer);
   if (outcome.applied) return { text };
   const { adapter } = about;
-  throw new Refusal('adapter_failed', outcome.reason ?? `Adapter ${JSON.stringify(adapter)}: the answer has status ${outcome.status}`, { metadata: { adapter: { name: adapter, status: outcome.status, body: JSON.parse(text) } } });
+  throw new Refusal(
+    'adapter_failed',
+    outcome.reason ?? `Adapter ${JSON.stringify(adapter)}: the answer has status ${outcome.status}`,
+    { metadata: { adapter: { name: adapter, status: outcome.status, body: JSON.parse(text) } } },
+  );
 };
 
-/** The attempt is stored, then the device is called, then the outcome is stored: no crash makes a second call of one attempt. */
+/**
+ * The attempt is stored, then the device is called, then the outcome is stored: no crash makes a second call of one
+ * attempt.
+ */
 const apply: ActionRow = {
-  name: 'applyDeviceConfig', method: 'post', path, access: ['operators'], summary: 'Apply a configuration to a device',
-  description: 'Answers what the adapter answered. A retry under the same Idempotency-Key never calls the device again.',
-  body: Type.Object({
-    config: Type.Object({
-      device: Type.Optional(name('Name of the device; that of the path')),
-      config: Type.String({ description: 'Configuration text', minLength: 1 }),
-    }, { additionalProperties: false, description: 'What to apply' }),
-    options: Type.Optional(Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}, { additionalProperties: true, description: 'As the adapter understands them' }))),
-  }, { additionalProperties: false }),
-  answer: Type.Any({ description: 'The adapter\'s answer, unchanged' }),
+  name: 'applyDeviceConfig',
+  method: 'post',
+  path,
+  access: ['operators'],
+  summary: 'Apply a configuration to a device',
+  description:
+    'Answers what the adapter answered. A retry under the same Idempotency-Key never calls the device again.',
+  body: Type.Object(
+    {
+      config: Type.Object(
+        {
+          device: Type.Optional(name('Name of the device; that of the path')),
+          config: Type.String({ description: 'Configuration text', minLength: 1 }),
+        },
+        { additionalProperties: false, description: 'What to apply' },
+      ),
+      options: Type.Optional(
+        Type.Unsafe<Readonly<Record<string, unknown>>>(
+          Type.Object({}, { additionalProperties: true, description: 'As the adapter understands them' }),
+        ),
+      ),
+    },
+    { additionalProperties: false },
+  ),
+  answer: Type.Any({ description: "The adapter's answer, unchanged" }),
   run: async (call, service) => {
-    const { params: { deviceName = '' }, body: { config: { device: named = deviceName, config }, options = {} } } = call;
-    if (named !== deviceName) throw new Refusal('invalid', 'It must be the device of the path', { path: '/config/device' });
+    const {
+      params: { deviceName = '' },
+      body: {
+        config: { device: named = deviceName, config },
+        options = {},
+      },
+    } = call;
+    if (named !== deviceName)
+      throw new Refusal('invalid', 'It must be the device of the path', { path: '/config/device' });
     const about = requestOf('applyDeviceConfig', call, service);
     const { adapter, device } = await service.devices.find(deviceName);
     const id = newId(about.idempotency?.key);
     const lines = config.split('\n').length - (config.endsWith('\n') ? 1 : 0);
-    const attempt = await service.handle(attemptDeviceConfig, { ...about, id, input: { adapter, device: device.name, digest: service.digest(config), lines } });
+    const attempt = await service.handle(attemptDeviceConfig, {
+      ...about,
+      id,
+      input: { adapter, device: device.name, digest: service.digest(config), lines },
+    });
 
-    const outcome = attempt.replayed ? undefined : await service.devices.calls(call.traceparent).apply(adapter, device, config, options).then(
-      ({ status, text }) => ({ input: { status, text }, bug: undefined }),
-      (error: unknown) => ({ input: withoutAnswer(error), bug: error instanceof Refusal ? undefined : error }),
-    );
-    const { position } = outcome ? await service.handle(concludeDeviceConfig, { ...about, id, input: outcome.input, idempotency: undefined, ifRevision: undefined }).catch(unknown) : attempt;
+    const outcome = attempt.replayed
+      ? undefined
+      : await service.devices
+          .calls(call.traceparent)
+          .apply(adapter, device, config, options)
+          .then(
+            ({ status, text }) => ({ input: { status, text }, bug: undefined }),
+            (error: unknown) => ({ input: withoutAnswer(error), bug: error instanceof Refusal ? undefined : error }),
+          );
+    const { position } = outcome
+      ? await service
+          .handle(concludeDeviceConfig, {
+            ...about,
+            id,
+            input: outcome.input,
+            idempotency: undefined,
+            ifRevision: undefined,
+          })
+          .catch(unknown)
+      : attempt;
     if (outcome?.bug !== undefined) throw outcome.bug;
-    return { ...answered(await service.tools.state(deviceConfiguration, id), service.tools), position, replayed: attempt.replayed };
+    return {
+      ...answered(await service.tools.state(deviceConfiguration, id), service.tools),
+      position,
+      replayed: attempt.replayed,
+    };
   },
 };
 
 /** What is stored of a call that gave no answer: the reason, and what the adapter could say of an answer. */
 const withoutAnswer = (error: unknown) => {
   if (!(error instanceof Refusal)) return { status: null, text: null, reason: 'The adapter failed' };
-  const { status = null, body = null } = (error.metadata.adapter ?? {}) as { readonly status?: number | null; readonly body?: unknown };
+  const { status = null, body = null } = (error.metadata.adapter ?? {}) as {
+    readonly status?: number | null;
+    readonly body?: unknown;
+  };
   return { status, text: body === null ? null : JSON.stringify(body), reason: error.message };
 };
 
 const unknown = (cause: unknown): never => {
-  throw new Refusal('unavailable', 'The device was called, but the outcome could not be stored: it is not known here. Look at the device', { cause });
+  throw new Refusal(
+    'unavailable',
+    'The device was called, but the outcome could not be stored: it is not known here. Look at the device',
+    { cause },
+  );
 };
 
 /** Devices: api.md, operation 20, and its neighbours. */
 export const deviceRows: readonly Row[] = [
   list,
   {
-    name: 'getDeviceConfiguration', method: 'get', path, access: ['operators', 'readers'], summary: 'Get the running configuration of a device',
+    name: 'getDeviceConfiguration',
+    method: 'get',
+    path,
+    access: ['operators', 'readers'],
+    summary: 'Get the running configuration of a device',
     answer: Type.Object({ device: Type.String(), config: Type.String() }),
-    run: async ({ params: { deviceName = '' }, traceparent }, { devices }) => ({ body: { device: deviceName, config: await devices.calls(traceparent).configuration(deviceName) } }),
+    run: async ({ params: { deviceName = '' }, traceparent }, { devices }) => ({
+      body: { device: deviceName, config: await devices.calls(traceparent).configuration(deviceName) },
+    }),
   },
   apply,
 ];

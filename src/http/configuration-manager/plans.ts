@@ -1,5 +1,9 @@
 import { Type } from 'typebox';
-import { createCompliancePlan, deleteCompliancePlans, updateCompliancePlan } from '../../commands/configuration-manager/plans.ts';
+import {
+  createCompliancePlan,
+  deleteCompliancePlans,
+  updateCompliancePlan,
+} from '../../commands/configuration-manager/plans.ts';
 import { planDeletionSchema } from '../../domain/configuration-manager/planDeletions.ts';
 import { newPlanSchema, planOptionsSchema, planSchema } from '../../domain/configuration-manager/planSchemas.ts';
 import { maskPlan } from '../../domain/configuration-manager/plans.ts';
@@ -14,17 +18,33 @@ const path = '/compliance_plans';
 const join: Join<Plan> = async (plan) => maskPlan(plan);
 
 const search: ActionRow = {
-  name: 'searchCompliancePlans', method: 'post', path: '/search/compliance_plans', access: ['operators', 'readers'], summary: 'Search compliance plans', description: 'Sorted by name.',
-  body: Type.Object({
-    name: Type.Optional(Type.String({ description: 'Part of the name, in any case' })),
-    options: Type.Optional(Type.Object({
-      ...fromStart,
-    }, { additionalProperties: false })),
-  }, { additionalProperties: false }),
+  name: 'searchCompliancePlans',
+  method: 'post',
+  path: '/search/compliance_plans',
+  access: ['operators', 'readers'],
+  summary: 'Search compliance plans',
+  description: 'Sorted by name.',
+  body: Type.Object(
+    {
+      name: Type.Optional(Type.String({ description: 'Part of the name, in any case' })),
+      options: Type.Optional(
+        Type.Object(
+          {
+            ...fromStart,
+          },
+          { additionalProperties: false },
+        ),
+      ),
+    },
+    { additionalProperties: false },
+  ),
   answer: Type.Object({ totalCount: Type.Integer(), plans: Type.Array(planSchema) }),
   run: async ({ body: { name = '', options: { start = 0, limit = 25 } = {} }, actor }, { model }) => {
     const { entries, total } = await model.list(plans.collection, {
-      sort: 'name', order: 1, skip: start, limit,
+      sort: 'name',
+      order: 1,
+      skip: start,
+      limit,
       ...(name !== '' && { where: { field: 'name', op: 'contains', value: name } }),
       ...(!actor.admin && { may: mayReadGuard(actor, model.guard) }),
     });
@@ -36,21 +56,52 @@ const search: ActionRow = {
 export const planRows: readonly Row[] = [
   search,
   {
-    name: 'createCompliancePlan', method: 'post', path, access: ['operators'], summary: 'Create a compliance plan', description: 'A draft.',
-    command: createCompliancePlan, body: newPlanSchema, join, envelope: plain, answer: planSchema,
+    name: 'createCompliancePlan',
+    method: 'post',
+    path,
+    access: ['operators'],
+    summary: 'Create a compliance plan',
+    description: 'A draft.',
+    command: createCompliancePlan,
+    body: newPlanSchema,
+    join,
+    envelope: plain,
+    answer: planSchema,
   },
   {
-    name: 'updateCompliancePlan', method: 'put', path, access: ['operators'], summary: 'Update a compliance plan', description: 'Each part of the options changes only when present.',
-    command: updateCompliancePlan, key: (_, { planId }) => planId, input: (_, { options }) => options,
+    name: 'updateCompliancePlan',
+    method: 'put',
+    path,
+    access: ['operators'],
+    summary: 'Update a compliance plan',
+    description: 'Each part of the options changes only when present.',
+    command: updateCompliancePlan,
+    key: (_, { planId }) => planId,
+    input: (_, { options }) => options,
     body: Type.Object({ planId: name('Id of the plan'), options: planOptionsSchema }, { additionalProperties: false }),
-    envelope: succeeded('Successfully updated compliance plan'), answer: success,
+    envelope: succeeded('Successfully updated compliance plan'),
+    answer: success,
   },
   {
-    name: 'deleteCompliancePlans', method: 'delete', path, access: ['operators'], summary: 'Delete compliance plans, all or none',
-    command: deleteCompliancePlans, body: planDeletionSchema, envelope: succeeded('Successfully deleted compliance plans'), answer: success,
+    name: 'deleteCompliancePlans',
+    method: 'delete',
+    path,
+    access: ['operators'],
+    summary: 'Delete compliance plans, all or none',
+    command: deleteCompliancePlans,
+    body: planDeletionSchema,
+    envelope: succeeded('Successfully deleted compliance plans'),
+    answer: success,
   },
   {
-    name: 'getCompliancePlan', method: 'get', path: `${path}/:id`, access: ['operators', 'readers'], summary: 'Get a compliance plan',
-    get: plans, join, envelope: plain, answer: planSchema,
+    name: 'getCompliancePlan',
+    method: 'get',
+    path: `${path}/:id`,
+    access: ['operators', 'readers'],
+    summary: 'Get a compliance plan',
+    get: plans,
+    join,
+    envelope: plain,
+    answer: planSchema,
   },
 ];

@@ -1,5 +1,20 @@
-import { addTreeNode, addTreeVersion, createTree, deleteTree, deleteTreeVariables, setTreeVariables } from '../../commands/configuration-manager/trees.ts';
-import { newNodeSchema, newTreeSchema, newVersionSchema, type Tree, treeNodeSchema, treeSchema, variablesSchema } from '../../domain/configuration-manager/treeSchemas.ts';
+import {
+  addTreeNode,
+  addTreeVersion,
+  createTree,
+  deleteTree,
+  deleteTreeVariables,
+  setTreeVariables,
+} from '../../commands/configuration-manager/trees.ts';
+import {
+  newNodeSchema,
+  newTreeSchema,
+  newVersionSchema,
+  type Tree,
+  treeNodeSchema,
+  treeSchema,
+  variablesSchema,
+} from '../../domain/configuration-manager/treeSchemas.ts';
 import { findNode, maskTree } from '../../domain/configuration-manager/trees.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
 import { plain, results, succeeded, withStatus } from '../engine/envelopes.ts';
@@ -7,7 +22,11 @@ import type { Join, Params, Row } from '../engine/route.ts';
 import { changed, listed, success } from '../engine/schemas.ts';
 
 const path = '/configs/:id';
-const variables = { path: '/configs/variables/:treeId/:version', key: ({ treeId = '' }: Params) => treeId, body: variablesSchema };
+const variables = {
+  path: '/configs/variables/:treeId/:version',
+  key: ({ treeId = '' }: Params) => treeId,
+  body: variablesSchema,
+};
 const withVersion = ({ version }: Params, body: object) => ({ ...body, version });
 
 const join: Join<Tree> = async (tree) => maskTree(tree);
@@ -21,37 +40,100 @@ const newest: Join<Tree> = async ({ versions }, _, { params, body }) => {
 /** Golden configuration trees: api.md, operation 15, and its neighbours. */
 export const treeRows: readonly Row[] = [
   {
-    name: 'getTrees', method: 'get', path: '/configs', access: ['operators', 'readers'], summary: 'List golden configuration trees',
-    list: trees, join, envelope: results, answer: listed(treeSchema),
+    name: 'getTrees',
+    method: 'get',
+    path: '/configs',
+    access: ['operators', 'readers'],
+    summary: 'List golden configuration trees',
+    list: trees,
+    join,
+    envelope: results,
+    answer: listed(treeSchema),
   },
   {
-    name: 'createTree', method: 'post', path: '/configs', access: ['operators'], summary: 'Create a golden configuration tree',
+    name: 'createTree',
+    method: 'post',
+    path: '/configs',
+    access: ['operators'],
+    summary: 'Create a golden configuration tree',
     description: 'With one version, initial, that has a root node and no variables.',
-    command: createTree, body: newTreeSchema, join, envelope: plain, answer: treeSchema,
+    command: createTree,
+    body: newTreeSchema,
+    join,
+    envelope: plain,
+    answer: treeSchema,
   },
   {
-    name: 'setVariables', method: 'put', ...variables, access: ['operators'], summary: 'Set variables of a tree version', description: 'Merges: other variables stay.',
-    command: setTreeVariables, input: withVersion, join, envelope: withStatus(() => 'Successfully set variables'), answer: changed(treeSchema),
+    name: 'setVariables',
+    method: 'put',
+    ...variables,
+    access: ['operators'],
+    summary: 'Set variables of a tree version',
+    description: 'Merges: other variables stay.',
+    command: setTreeVariables,
+    input: withVersion,
+    join,
+    envelope: withStatus(() => 'Successfully set variables'),
+    answer: changed(treeSchema),
   },
   {
-    name: 'deleteVariables', method: 'delete', ...variables, access: ['operators'], summary: 'Delete variables of a tree version',
+    name: 'deleteVariables',
+    method: 'delete',
+    ...variables,
+    access: ['operators'],
+    summary: 'Delete variables of a tree version',
     description: 'The keys of variables say which; values are ignored. All must exist, else none is deleted.',
-    command: deleteTreeVariables, input: withVersion, envelope: succeeded('Successfully deleted variables'), answer: success,
+    command: deleteTreeVariables,
+    input: withVersion,
+    envelope: succeeded('Successfully deleted variables'),
+    answer: success,
   },
   {
-    name: 'getTree', method: 'get', path, access: ['operators', 'readers'], summary: 'Get a golden configuration tree',
-    get: trees, join, envelope: plain, answer: treeSchema,
+    name: 'getTree',
+    method: 'get',
+    path,
+    access: ['operators', 'readers'],
+    summary: 'Get a golden configuration tree',
+    get: trees,
+    join,
+    envelope: plain,
+    answer: treeSchema,
   },
   {
-    name: 'deleteTree', method: 'delete', path, access: ['operators'], summary: 'Delete a golden configuration tree that no plan refers to',
-    command: deleteTree, join, envelope: withStatus(() => 'Successfully deleted tree'), answer: changed(treeSchema),
+    name: 'deleteTree',
+    method: 'delete',
+    path,
+    access: ['operators'],
+    summary: 'Delete a golden configuration tree that no plan refers to',
+    command: deleteTree,
+    join,
+    envelope: withStatus(() => 'Successfully deleted tree'),
+    answer: changed(treeSchema),
   },
   {
-    name: 'addTreeVersion', method: 'post', path: `${path}/versions`, access: ['operators'], summary: 'Add a version to a tree', description: 'A copy of its base; nodes keep their configId.',
-    command: addTreeVersion, body: newVersionSchema, join, envelope: withStatus(() => 'Successfully added version'), answer: changed(treeSchema),
+    name: 'addTreeVersion',
+    method: 'post',
+    path: `${path}/versions`,
+    access: ['operators'],
+    summary: 'Add a version to a tree',
+    description: 'A copy of its base; nodes keep their configId.',
+    command: addTreeVersion,
+    body: newVersionSchema,
+    join,
+    envelope: withStatus(() => 'Successfully added version'),
+    answer: changed(treeSchema),
   },
   {
-    name: 'addTreeNode', method: 'post', path: `${path}/:version/nodes`, access: ['operators'], summary: 'Add a node to a tree version',
-    command: addTreeNode, body: newNodeSchema, input: withVersion, join: newest, envelope: plain, answer: treeNodeSchema,
+    name: 'addTreeNode',
+    method: 'post',
+    path: `${path}/:version/nodes`,
+    access: ['operators'],
+    summary: 'Add a node to a tree version',
+    command: addTreeNode,
+    body: newNodeSchema,
+    input: withVersion,
+    join: newest,
+    envelope: plain,
+    answer: treeNodeSchema,
   },
 ];

@@ -5,7 +5,8 @@ import { openapi } from './openapi.ts';
 import type { ActionRow, Answer, AreaRows } from '../engine/route.ts';
 
 // Nothing is asked of anybody but this service, and nothing runs that it has not sent as a file.
-const contentSecurityPolicy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+const contentSecurityPolicy =
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const headers = { 'Content-Security-Policy': contentSecurityPolicy, 'Referrer-Policy': 'no-referrer' };
 const cached = { 'Cache-Control': 'public, max-age=3600' };
 
@@ -32,15 +33,27 @@ const start = `SwaggerUIBundle({
 });
 `;
 
-const fileRow = (name: string, path: string, type: string, read: () => Promise<Pick<Answer, 'text' | 'headers'>>): ActionRow => ({
-  name, method: 'get', path, access: 'open', summary: `The page that shows this API: ${path === '/' ? 'the page itself' : path.slice(1)}`,
+const fileRow = (
+  name: string,
+  path: string,
+  type: string,
+  read: () => Promise<Pick<Answer, 'text' | 'headers'>>,
+): ActionRow => ({
+  name,
+  method: 'get',
+  path,
+  access: 'open',
+  summary: `The page that shows this API: ${path === '/' ? 'the page itself' : path.slice(1)}`,
   answer: Type.String({ contentMediaType: type }),
-  run: async () => ({ type: type.startsWith('text/') ? `${type}; charset=utf-8` : type, ...await read() }),
+  run: async () => ({ type: type.startsWith('text/') ? `${type}; charset=utf-8` : type, ...(await read()) }),
 });
 
 const distributed = (file: string) => {
   let content: Promise<Buffer> | undefined;
-  return async () => ({ text: await (content ??= readFile(createRequire(import.meta.url).resolve(`swagger-ui-dist/${file}`))), headers: cached });
+  return async () => ({
+    text: await (content ??= readFile(createRequire(import.meta.url).resolve(`swagger-ui-dist/${file}`))),
+    headers: cached,
+  });
 };
 
 /** The page at /docs: Swagger UI from the package installed here, without any request to elsewhere. */
@@ -62,10 +75,16 @@ export const openapiRows = (areas: () => readonly AreaRows[], about: { readonly 
   return {
     area: 'service',
     prefix: '/openapi.json',
-    rows: [{
-      name: 'openapi', method: 'get', path: '/', access: 'open', summary: 'This description of the API, OpenAPI 3.1',
-      answer: Type.Object({}, { additionalProperties: true }),
-      run: async () => ({ text: text ??= JSON.stringify(openapi(areas(), about)) }),
-    }],
+    rows: [
+      {
+        name: 'openapi',
+        method: 'get',
+        path: '/',
+        access: 'open',
+        summary: 'This description of the API, OpenAPI 3.1',
+        answer: Type.Object({}, { additionalProperties: true }),
+        run: async () => ({ text: (text ??= JSON.stringify(openapi(areas(), about))) }),
+      },
+    ],
   };
 };

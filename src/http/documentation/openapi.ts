@@ -14,13 +14,20 @@ export const openapi = (areas: readonly AreaRows[], { version }: { readonly vers
   const write = schemaWriter(schemas);
   const paths: Record<string, Record<string, object>> = {};
   for (const area of areas) {
-    for (const row of area.rows) (paths[fullPathOf(area, row).replace(/:(\w+)/g, '{$1}')] ??= {})[row.method] = operation(area, row, write);
+    for (const row of area.rows)
+      (paths[fullPathOf(area, row).replace(/:(\w+)/g, '{$1}')] ??= {})[row.method] = operation(area, row, write);
   }
   return {
     openapi: '3.1.0',
-    info: { title: 'Automation Platform', version, description: 'Network automation and orchestration: every change is an event, every read a view of them.' },
+    info: {
+      title: 'Automation Platform',
+      version,
+      description: 'Network automation and orchestration: every change is an event, every read a view of them.',
+    },
     servers: [{ url: '/' }],
-    tags: Object.entries(tags).filter(([name]) => areas.some(({ area }) => area === name)).map(([name, description]) => ({ name, description })),
+    tags: Object.entries(tags)
+      .filter(([name]) => areas.some(({ area }) => area === name))
+      .map(([name, description]) => ({ name, description })),
     security: [{ basic: [] }, { bearer: [] }, { cookie: [] }],
     paths,
     components: components(schemas, write),
@@ -37,8 +44,14 @@ const operation = (area: AreaRows, row: Row, write: Write): object => ({
   ...(row.description && { description: row.description }),
   ...(row.deprecated && { deprecated: true }),
   ...(row.access === 'open' && { security: [] }),
-  parameters: [...pathParameters(fullPathOf(area, row), row), ...queryParameters(row, write), ...requestHeaders(row).map((name) => refTo('parameters', name))],
-  ...(row.body && { requestBody: { required: needed(row.body), content: { 'application/json': { schema: write(row.body) } } } }),
+  parameters: [
+    ...pathParameters(fullPathOf(area, row), row),
+    ...queryParameters(row, write),
+    ...requestHeaders(row).map((name) => refTo('parameters', name)),
+  ],
+  ...(row.body && {
+    requestBody: { required: needed(row.body), content: { 'application/json': { schema: write(row.body) } } },
+  }),
   responses: {
     200: {
       description: 'Success',
@@ -46,13 +59,19 @@ const operation = (area: AreaRows, row: Row, write: Write): object => ({
       content: contentOf(row.answer, write),
     },
     ...(row.method === 'get' && { 304: { description: 'Still the same', headers: headers('ETag') } }),
-    ...Object.fromEntries(codesOf(row, fullPathOf(area, row)).map((code) => [statusOf[code], refTo('responses', code)])),
+    ...Object.fromEntries(
+      codesOf(row, fullPathOf(area, row)).map((code) => [statusOf[code], refTo('responses', code)]),
+    ),
   },
 });
 
 const pathParameters = (path: string, { parent }: Row): object[] =>
   [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
-    name, in: 'path', required: true, ...((name === 'id' || name === parent?.param) && { description: 'Id or name' }), schema: { type: 'string', minLength: 1, maxLength: 256 },
+    name,
+    in: 'path',
+    required: true,
+    ...((name === 'id' || name === parent?.param) && { description: 'Id or name' }),
+    schema: { type: 'string', minLength: 1, maxLength: 256 },
   }));
 
 const queryParameters = (row: Row, write: Write): object[] => {
@@ -66,35 +85,52 @@ const queryParameters = (row: Row, write: Write): object[] => {
 };
 
 const listFields = (row: Row): ListFields | undefined =>
-  ('list' in row && row.list ? { sorts: Object.keys(row.list.sorts), filters: Object.keys(row.list.filters), ...('order' in row && row.order && { order: row.order }), ...('limit' in row && row.limit && { limit: row.limit }) } : undefined);
+  'list' in row && row.list
+    ? {
+        sorts: Object.keys(row.list.sorts),
+        filters: Object.keys(row.list.filters),
+        ...('order' in row && row.order && { order: row.order }),
+        ...('limit' in row && row.limit && { limit: row.limit }),
+      }
+    : undefined;
 
 const filterParameters = (filters: readonly string[]): object[] =>
   Object.entries(filterOps).map(([name, op]) => ({
-    name, in: 'query', style: 'deepObject', explode: true,
-    description: `Documents in which a field ${{ equals: 'is exactly', startsWith: 'begins, in any case, with', contains: 'contains, in any case,' }[op]} the text. `
-      + 'Different fields: all must; a field again: one must. Or as JSON: objects (repeated or in an array) of which one must fit with all its fields.',
+    name,
+    in: 'query',
+    style: 'deepObject',
+    explode: true,
+    description:
+      `Documents in which a field ${{ equals: 'is exactly', startsWith: 'begins, in any case, with', contains: 'contains, in any case,' }[op]} the text. ` +
+      'Different fields: all must; a field again: one must. Or as JSON: objects (repeated or in an array) of which one must fit with all its fields.',
     schema: {
-      type: 'object', additionalProperties: false,
-      properties: Object.fromEntries(filters.filter((field) => field !== 'deprecated' || op === 'equals').map((field) => [field, field === 'deprecated' ? { enum: ['true', 'false'] } : text])),
+      type: 'object',
+      additionalProperties: false,
+      properties: Object.fromEntries(
+        filters
+          .filter((field) => field !== 'deprecated' || op === 'equals')
+          .map((field) => [field, field === 'deprecated' ? { enum: ['true', 'false'] } : text]),
+      ),
     },
     example: {},
   }));
 
 /** Whether it stores something: what readers may call does not. */
-const changes = ({ method, access }: Row): boolean => method !== 'get' && access !== 'open' && !access.includes('readers');
+const changes = ({ method, access }: Row): boolean =>
+  method !== 'get' && access !== 'open' && !access.includes('readers');
 
 const requestHeaders = (row: Row): readonly RequestHeader[] => [
   'X-Request-Id',
-  ...(row.method === 'get' ? ['If-None-Match'] as const : []),
-  ...(row.method === 'get' && row.access !== 'open' ? ['X-Min-Position'] as const : []),
-  ...('command' in row && row.command.on !== 'new' ? ['If-Match'] as const : []),
-  ...(changes(row) ? ['Idempotency-Key'] as const : []),
+  ...(row.method === 'get' ? (['If-None-Match'] as const) : []),
+  ...(row.method === 'get' && row.access !== 'open' ? (['X-Min-Position'] as const) : []),
+  ...('command' in row && row.command.on !== 'new' ? (['If-Match'] as const) : []),
+  ...(changes(row) ? (['Idempotency-Key'] as const) : []),
 ];
 
 const answerHeaders = (row: Row): readonly AnswerHeader[] => [
   'X-Request-Id',
-  ...(row.method === 'get' || 'command' in row ? ['ETag'] as const : []),
-  ...(changes(row) ? ['X-Event-Position'] as const : []),
+  ...(row.method === 'get' || 'command' in row ? (['ETag'] as const) : []),
+  ...(changes(row) ? (['X-Event-Position'] as const) : []),
 ];
 
 const codesOf = (row: Row, path: string): readonly Code[] => {
@@ -113,8 +149,9 @@ const codesOf = (row: Row, path: string): readonly Code[] => {
 };
 
 /** Whether the empty object, which stands for no body, does not fit. */
-const needed = (body: TSchema & { readonly required?: readonly string[]; readonly anyOf?: unknown; readonly if?: unknown }): boolean =>
-  (body.required?.length ?? 0) > 0 || body.anyOf !== undefined || body.if !== undefined;
+const needed = (
+  body: TSchema & { readonly required?: readonly string[]; readonly anyOf?: unknown; readonly if?: unknown },
+): boolean => (body.required?.length ?? 0) > 0 || body.anyOf !== undefined || body.if !== undefined;
 
 const contentOf = (answer: TSchema & { readonly contentMediaType?: string }, write: Write): object => {
   const { contentMediaType = 'application/json', ...schema } = answer;

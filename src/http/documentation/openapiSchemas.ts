@@ -11,12 +11,14 @@ export const schemaWriter = (components: Record<string, Json>): ((schema: object
   const refTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
 
   const keep = (name: string, written: Json): Json => {
-    const known = components[name] ??= written;
-    if (JSON.stringify(known) !== JSON.stringify(written)) throw new Error(`Two different schemas are called ${name}: give one of them another title`);
+    const known = (components[name] ??= written);
+    if (JSON.stringify(known) !== JSON.stringify(written))
+      throw new Error(`Two different schemas are called ${name}: give one of them another title`);
     return refTo(name);
   };
 
-  const write = (schema: any): any => { // JSON in, JSON out
+  const write = (schema: any): any => {
+    // JSON in, JSON out
     if (Array.isArray(schema)) return schema.map(write);
     if (typeof schema !== 'object' || schema === null) return schema;
     const { $defs, $id: _, $ref, ...rest } = schema as Json;
@@ -24,7 +26,11 @@ export const schemaWriter = (components: Record<string, Json>): ((schema: object
     if ($ref !== undefined) return refTo(String($ref).split('/').at(-1)!);
     const written: Json = {};
     for (const [keyword, value] of Object.entries(rest)) {
-      written[keyword] = data.has(keyword) ? value : maps.has(keyword) ? Object.fromEntries(Object.entries(value as Json).map(([name, member]) => [name, write(member)])) : write(value);
+      written[keyword] = data.has(keyword)
+        ? value
+        : maps.has(keyword)
+          ? Object.fromEntries(Object.entries(value as Json).map(([name, member]) => [name, write(member)]))
+          : write(value);
     }
     const plain = modern(written);
     return typeof plain.title === 'string' ? keep(plain.title, plain) : plain;

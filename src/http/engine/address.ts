@@ -2,21 +2,27 @@ import { type BlockList, isIP } from 'node:net';
 import type { Context } from 'koa';
 
 /** The caller's address: the socket's, or the last one in X-Forwarded-For that no trusted proxy has. */
-export const addressReader = (trusted: BlockList) => (ctx: Context): string => {
-  const socket = plain(ctx.req.socket.remoteAddress ?? '');
-  const forwarded = ctx.get('x-forwarded-for');
-  if (forwarded === '' || !isTrusted(trusted, socket)) return socket;
-  let caller = socket;
-  for (const address of forwarded.split(',').map((item) => plain(item.trim())).reverse()) {
-    if (isIP(address) === 0) break;
-    caller = address;
-    if (!isTrusted(trusted, address)) break;
-  }
-  return caller;
-};
+export const addressReader =
+  (trusted: BlockList) =>
+  (ctx: Context): string => {
+    const socket = plain(ctx.req.socket.remoteAddress ?? '');
+    const forwarded = ctx.get('x-forwarded-for');
+    if (forwarded === '' || !isTrusted(trusted, socket)) return socket;
+    let caller = socket;
+    for (const address of forwarded
+      .split(',')
+      .map((item) => plain(item.trim()))
+      .reverse()) {
+      if (isIP(address) === 0) break;
+      caller = address;
+      if (!isTrusted(trusted, address)) break;
+    }
+    return caller;
+  };
 
 /** IPv4 in IPv6 clothes (`::ffff:10.0.0.1`) is IPv4. */
-const plain = (address: string): string => (address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address);
+const plain = (address: string): string =>
+  address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
 
 const isTrusted = (trusted: BlockList, address: string): boolean => {
   const version = isIP(address);

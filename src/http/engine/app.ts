@@ -56,7 +56,13 @@ export type AppNeeds = {
 };
 
 /** What is noted of a request on its way. */
-type Noted = { operation: string; area: string; user: string | undefined; untimed: boolean; readonly traceparent: string | undefined };
+type Noted = {
+  operation: string;
+  area: string;
+  user: string | undefined;
+  untimed: boolean;
+  readonly traceparent: string | undefined;
+};
 
 const nobody: Actor = { id: '', username: '', provenance: '', groups: [], admin: false };
 const changing = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
@@ -64,7 +70,8 @@ const json = 'application/json; charset=utf-8';
 const noBody = Type.Object({}, { additionalProperties: false });
 
 /**
- * The whole of HTTP: from rows to answers, in the order of checks that behaviour.md gives. `warmUp` compiles the schemas
+ * The whole of HTTP: from rows to answers, in the order of checks that behaviour.md gives. `warmUp` compiles the
+ * schemas
  * of all rows, one in each turn of the event loop: else the first request of each waits for it, some for 0.2 s.
  */
 export const app = (needs: AppNeeds): { readonly listener: RequestListener; readonly warmUp: () => Promise<void> } => {
@@ -74,7 +81,8 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
   const rows = new Map<Row, ReturnType<typeof prepare>>();
 
   const prepare = ({ row, area }: Pick<Placed, 'row' | 'area'>) => ({
-    row, area,
+    row,
+    area,
     serve: serveRow(row, service),
     query: 'list' in row ? undefined : queryOf(row),
     checkBody: validator(row.body ?? noBody),
@@ -85,20 +93,34 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
     return known;
   };
 
-  /** Undefined: whoever calls may. No promise when nothing has to be waited for: most requests come from callers who are known. */
-  const principalOf = (ctx: Context, row: Row | undefined, address: string): Principal | undefined | Promise<Principal> => {
+  /**
+   * Undefined: whoever calls may. No promise when nothing has to be waited for: most requests come from callers who are
+   * known.
+   */
+  const principalOf = (
+    ctx: Context,
+    row: Row | undefined,
+    address: string,
+  ): Principal | undefined | Promise<Principal> => {
     const { authorization = '' } = ctx.headers;
     if (row?.access === 'open' || (row?.byMetricsToken && needs.mayMeasure(authorization))) return undefined;
     const credentials = { authorization, cookie: cookieOf(ctx, settings().cookieName), address };
     const known = row?.monitoring && authenticator.lastKnown(credentials);
     if (known) return known;
     // Nor could it hear of a password that was changed on another node.
-    if (needs.cutOff()) throw new Refusal('unavailable', 'This node cannot reach the event log', { retryAfterSeconds: 1 });
+    if (needs.cutOff())
+      throw new Refusal('unavailable', 'This node cannot reach the event log', { retryAfterSeconds: 1 });
     return authenticator.authenticate(credentials);
   };
 
   /** Before it waits for anything it notes whether it may take its time. */
-  const answer = async (ctx: Context, path: string, seen: Noted, requestId: string, address: string): Promise<Outgoing> => {
+  const answer = async (
+    ctx: Context,
+    path: string,
+    seen: Noted,
+    requestId: string,
+    address: string,
+  ): Promise<Outgoing> => {
     const { method } = ctx;
     if (needs.stopping()) throw new Refusal('unavailable', 'The service is shutting down', { retryAfterSeconds: 2 });
     const readable = path !== '' && !(path.includes('%') && decoded(path) === undefined);
@@ -111,9 +133,17 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
     const caller = principalOf(ctx, asked, address);
     const principal = caller instanceof Promise ? await caller : caller;
     seen.user = principal?.actor.username;
-    if (!readable) throw new Refusal('invalid', path === '' ? 'The request target is no URL' : 'The path has a malformed percent-encoding', { path: 'path' });
+    if (!readable)
+      throw new Refusal(
+        'invalid',
+        path === '' ? 'The request target is no URL' : 'The path has a malformed percent-encoding',
+        { path: 'path' },
+      );
     if (!match) throw new Refusal('not_found', 'No such path');
-    if ('allow' in match) return refused(new Refusal('method_not_allowed', `This path does not know ${method}`), { Allow: match.allow.join(', ') });
+    if ('allow' in match)
+      return refused(new Refusal('method_not_allowed', `This path does not know ${method}`), {
+        Allow: match.allow.join(', '),
+      });
     const { row, area, serve, query, checkBody } = prepared(match.placed);
     seen.operation = row.name;
     seen.area = area;
@@ -124,7 +154,11 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
     checkParams(match.params);
     const { querystring } = ctx;
     const call: Call = {
-      method, path, querystring, requestId, address,
+      method,
+      path,
+      querystring,
+      requestId,
+      address,
       traceparent: seen.traceparent,
       params: match.params,
       query: query ? query(querystring).values : {},
@@ -148,7 +182,9 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
     let timer: NodeJS.Timeout | undefined;
     const late = new Promise<Outgoing>((resolve) => {
       timer = setTimeout(() => {
-        work.catch((error: unknown) => { if (!(error instanceof Refusal)) needs.logBug(error, requestId); });
+        work.catch((error: unknown) => {
+          if (!(error instanceof Refusal)) needs.logBug(error, requestId);
+        });
         const message = `No answer within ${ms} ms. A change may be carried out all the same: send it again with the same Idempotency-Key to be sure`;
         // What is left of the body is not read.
         resolve(refused(new Refusal('unavailable', message), { Connection: 'close' }));
@@ -163,11 +199,29 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
     const requestId = /^[\x21-\x7e]{1,128}$/.test(given) ? given : randomUUID();
     const address = needs.addressOf(ctx);
     const path = pathOf(ctx);
-    const seen: Noted = { operation: '', area: '', user: undefined, untimed: false, traceparent: traceparentOf(ctx.get('traceparent')) };
+    const seen: Noted = {
+      operation: '',
+      area: '',
+      user: undefined,
+      untimed: false,
+      traceparent: traceparentOf(ctx.get('traceparent')),
+    };
     const { allowOrigin, cacheControl, timeout } = settings();
-    const headers = ['X-Request-Id', requestId, 'Vary', 'Authorization, Cookie, Accept-Encoding', 'X-Content-Type-Options', 'nosniff'];
+    const headers = [
+      'X-Request-Id',
+      requestId,
+      'Vary',
+      'Authorization, Cookie, Accept-Encoding',
+      'X-Content-Type-Options',
+      'nosniff',
+    ];
     if (allowOrigin !== undefined)
-      headers.push('Access-Control-Allow-Origin', allowOrigin, 'Access-Control-Expose-Headers', 'ETag, X-Event-Position, X-Request-Id, Idempotency-Replayed, Retry-After');
+      headers.push(
+        'Access-Control-Allow-Origin',
+        allowOrigin,
+        'Access-Control-Expose-Headers',
+        'ETag, X-Event-Position, X-Request-Id, Idempotency-Replayed, Retry-After',
+      );
     let outgoing: Outgoing;
     try {
       const work = answer(ctx, path, seen, requestId, address);
@@ -180,7 +234,18 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
     if (needs.stopping() && outgoing.headers?.Connection === undefined) headers.push('Connection', 'close');
     const sending = send(ctx, outgoing, headers);
     const status = typeof sending === 'number' ? sending : await sending;
-    needs.observe({ requestId, address, method: ctx.method, path, area: seen.area, operation: seen.operation, user: seen.user, traceparent: seen.traceparent, status, milliseconds: performance.now() - start });
+    needs.observe({
+      requestId,
+      address,
+      method: ctx.method,
+      path,
+      area: seen.area,
+      operation: seen.operation,
+      user: seen.user,
+      traceparent: seen.traceparent,
+      status,
+      milliseconds: performance.now() - start,
+    });
   });
 
   const warmUp = async (): Promise<void> => {
@@ -201,11 +266,13 @@ const toDocs: Outgoing = { status: 302, body: undefined, headers: { Location: 'd
 const preflight = (match: NonNullable<ReturnType<ReturnType<typeof rowRouter>>>): Outgoing => {
   const allow = 'allow' in match ? match.allow.join(', ') : 'OPTIONS';
   return {
-    status: 204, body: undefined,
+    status: 204,
+    body: undefined,
     headers: {
       Allow: allow,
       'Access-Control-Allow-Methods': allow,
-      'Access-Control-Allow-Headers': 'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Min-Position, X-Request-Id, traceparent',
+      'Access-Control-Allow-Headers':
+        'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Min-Position, X-Request-Id, traceparent',
       'Access-Control-Max-Age': '600',
     },
   };
@@ -218,7 +285,9 @@ const refused = (refusal: Refusal, more: Readonly<Record<string, string>> = {}):
     body: failureBody(refusal),
     headers: {
       ...more,
-      ...(refusal.code === 'unauthenticated' && { 'WWW-Authenticate': 'Basic realm="automation-platform", charset="UTF-8"' }),
+      ...(refusal.code === 'unauthenticated' && {
+        'WWW-Authenticate': 'Basic realm="automation-platform", charset="UTF-8"',
+      }),
       ...(retryAfter !== undefined && { 'Retry-After': String(retryAfter) }),
     },
   };
@@ -270,7 +339,8 @@ const abandonment = (res: ServerResponse): AbortSignal => {
   return aborting.signal;
 };
 
-const cookieOf = (ctx: Context, name: string): string | undefined => (ctx.headers.cookie === undefined ? undefined : ctx.cookies.get(name));
+const cookieOf = (ctx: Context, name: string): string | undefined =>
+  ctx.headers.cookie === undefined ? undefined : ctx.cookies.get(name);
 
 /**
  * The path that is asked for; '' when the target is no URL. One in full is cut down to its path and query: Koa's parser

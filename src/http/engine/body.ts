@@ -17,9 +17,16 @@ const lingerMs = 1000;
 /**
  * Reads bodies of at most `maxBytes`, or `maxImportBytes` for `large` ones. Refuses: too_large (the connection closes
  * after the answer), unsupported_media (neither JSON in UTF-8 nor without Content-Encoding), invalid (not JSON, or what
- * checkJson refuses; `exact` is the member whose numbers may be as they are). A byte order mark is dropped. No refusal repeats what the body said.
+ * checkJson refuses; `exact` is the member whose numbers may be as they are). A byte order mark is dropped. No refusal
+ * repeats what the body said.
  */
-export const bodyReader = ({ maxBytes, maxImportBytes }: { readonly maxBytes: number; readonly maxImportBytes: number }) => {
+export const bodyReader = ({
+  maxBytes,
+  maxImportBytes,
+}: {
+  readonly maxBytes: number;
+  readonly maxImportBytes: number;
+}) => {
   const small = { maxBytes, parse: jsonOf(maxBytes) };
   const big = { maxBytes: maxImportBytes, parse: jsonOf(maxImportBytes) };
 
@@ -44,7 +51,8 @@ export const bodyReader = ({ maxBytes, maxImportBytes }: { readonly maxBytes: nu
     }
     const text = ctx.request.rawBody ?? '';
     // Only this character can stand for bytes that are no UTF-8.
-    if (text.includes('\ufffd') && !isUtf8(Buffer.concat(chunks))) throw new Refusal('invalid', 'The body is not valid UTF-8', { path: '' });
+    if (text.includes('\ufffd') && !isUtf8(Buffer.concat(chunks)))
+      throw new Refusal('invalid', 'The body is not valid UTF-8', { path: '' });
     if (text === '') return { value: {}, text };
     checkJson(text, exact);
     return { value: ctx.request.body, text };
@@ -57,10 +65,17 @@ export const withExact = ({ value, text }: Body, member: string): unknown => {
   return { ...value, [member]: (exactValue(text) as Readonly<Record<string, unknown>>)[member] };
 };
 
-const jsonOf = (jsonLimit: number) => koaBody({
-  jsonLimit, jsonStrict: false, jsonTypes: ['application/json'], urlencoded: false, text: false, multipart: false,
-  includeUnparsed: true, parsedMethods: [Method.POST, Method.PUT, Method.PATCH, Method.DELETE],
-});
+const jsonOf = (jsonLimit: number) =>
+  koaBody({
+    jsonLimit,
+    jsonStrict: false,
+    jsonTypes: ['application/json'],
+    urlencoded: false,
+    text: false,
+    multipart: false,
+    includeUnparsed: true,
+    parsedMethods: [Method.POST, Method.PUT, Method.PATCH, Method.DELETE],
+  });
 
 const checkMedia = (ctx: Context): void => {
   const { 'content-encoding': encoding = 'identity' } = ctx.req.headers;
@@ -68,7 +83,8 @@ const checkMedia = (ctx: Context): void => {
     ctx.set('Accept-Encoding', 'identity');
     throw new Refusal('unsupported_media', 'A body must be sent without Content-Encoding');
   }
-  if (!ctx.is('application/json') || !/^(utf-?8)?$/i.test(ctx.request.charset)) throw new Refusal('unsupported_media', 'A body must be application/json in UTF-8');
+  if (!ctx.is('application/json') || !/^(utf-?8)?$/i.test(ctx.request.charset))
+    throw new Refusal('unsupported_media', 'A body must be application/json in UTF-8');
 };
 
 const tooLarge = async (ctx: Context, maxBytes: number): Promise<Refusal> => {
@@ -77,20 +93,34 @@ const tooLarge = async (ctx: Context, maxBytes: number): Promise<Refusal> => {
   return new Refusal('too_large', `A body may have ${maxBytes} bytes here`);
 };
 
-const lingered = (req: IncomingMessage): Promise<void> => new Promise((resolve) => {
-  let left = lingerBytes;
-  const timer = setTimeout(resolve, lingerMs);
-  const done = () => { clearTimeout(timer); resolve(); };
-  req.on('data', (chunk: Buffer) => { if ((left -= chunk.length) < 0) done(); });
-  req.once('end', done).once('close', done).resume();
-});
+const lingered = (req: IncomingMessage): Promise<void> =>
+  new Promise((resolve) => {
+    let left = lingerBytes;
+    const timer = setTimeout(resolve, lingerMs);
+    const done = () => {
+      clearTimeout(timer);
+      resolve();
+    };
+    req.on('data', (chunk: Buffer) => {
+      if ((left -= chunk.length) < 0) done();
+    });
+    req.once('end', done).once('close', done).resume();
+  });
 
 /** What was wrong, without the words of the error: those repeat the body. */
 const malformed = (error: Error, text: unknown): Refusal => {
   if (typeof text === 'string' && error.message.includes('prototype')) {
     // koa-body refuses __proto__ by itself; the check says where it is.
-    try { checkJson(text); } catch (found) { if (found instanceof Refusal) return found; }
+    try {
+      checkJson(text);
+    } catch (found) {
+      if (found instanceof Refusal) return found;
+    }
   }
   const position = /at position (\d+)/.exec(error.message)?.[1];
-  return new Refusal('invalid', `The body is not valid JSON${position === undefined ? '' : ` (at character ${position})`}`, { path: '' });
+  return new Refusal(
+    'invalid',
+    `The body is not valid JSON${position === undefined ? '' : ` (at character ${position})`}`,
+    { path: '' },
+  );
 };

@@ -12,7 +12,10 @@ const compressible = /^(?:text\/(?!event-stream)|application\/(?:[\w.-]+\+)?json
 
 // These run in Node's thread pool. More of brotli's quality costs much time for few bytes.
 const compressors: { readonly [E in Encoding]: (body: Buffer) => Promise<Buffer> } = {
-  br: (body) => promisify(brotliCompress)(body, { params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_SIZE_HINT]: body.length } }),
+  br: (body) =>
+    promisify(brotliCompress)(body, {
+      params: { [constants.BROTLI_PARAM_QUALITY]: 4, [constants.BROTLI_PARAM_SIZE_HINT]: body.length },
+    }),
   gzip: promisify<Buffer, Buffer>(gzip),
 };
 
@@ -28,10 +31,14 @@ const weight = (header: string, encoding: string): number => {
 };
 
 /**
- * The coding that an answer is sent in; undefined: as it is. HEAD has the headers of GET, so it does not matter here. Answers that hold a token are too short for it, so their
+ * The coding that an answer is sent in; undefined: as it is. HEAD has the headers of GET, so it does not matter here.
+ * Answers that hold a token are too short for it, so their
  * length tells nothing of the token.
  */
-export const encodingFor = ({ status = 200, body, type = 'application/json' }: Outgoing, accepted: string | undefined): Encoding | undefined => {
+export const encodingFor = (
+  { status = 200, body, type = 'application/json' }: Outgoing,
+  accepted: string | undefined,
+): Encoding | undefined => {
   if (accepted === undefined || body === undefined || status === 204) return undefined;
   if (body.length <= leastBytes && Buffer.byteLength(body) <= leastBytes) return undefined;
   if (!compressible.test(type)) return undefined;

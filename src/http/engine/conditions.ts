@@ -9,7 +9,9 @@ export const ifRevisionOf = ({ header }: Pick<Call, 'header'>): Request['ifRevis
   const match = header('if-match');
   if (match === '*') return 'some';
   if (match !== '') {
-    const revisions = match.split(',').map((tag) => /^(?:W\/)?"(\d+)(?:-[0-9a-f]{8})?(?:-(?:br|gzip))?"$/.exec(tag.trim())?.[1]);
+    const revisions = match
+      .split(',')
+      .map((tag) => /^(?:W\/)?"(\d+)(?:-[0-9a-f]{8})?(?:-(?:br|gzip))?"$/.exec(tag.trim())?.[1]);
     // A tag that is not one of ours, or several of them, can only be met by the revision it names.
     return revisions.length === 1 && revisions[0] !== undefined ? Number(revisions[0]) : -1;
   }
@@ -28,16 +30,23 @@ export const unchanged = (header: string, etag: string): boolean => {
  * `Idempotency-Key`, scoped by principal, method and path, and the keyed digest of the body that came with it.
  * 1-200 visible ASCII characters, else `invalid`.
  */
-export const idempotencyOf = ({ header, actor, method, path, bodyText, querystring }: Call, { digest }: Service): Request['idempotency'] => {
+export const idempotencyOf = (
+  { header, actor, method, path, bodyText, querystring }: Call,
+  { digest }: Service,
+): Request['idempotency'] => {
   const key = header('idempotency-key');
   if (key === '') return undefined;
-  if (!/^[\x21-\x7e]{1,200}$/.test(key)) throw new Refusal('invalid', 'Idempotency-Key must have 1 to 200 visible ASCII characters', { path: 'Idempotency-Key' });
+  if (!/^[\x21-\x7e]{1,200}$/.test(key))
+    throw new Refusal('invalid', 'Idempotency-Key must have 1 to 200 visible ASCII characters', {
+      path: 'Idempotency-Key',
+    });
   return { key: `${actor.id} ${method} ${path} ${key}`, request: digest(`${querystring}\n${bodyText}`) };
 };
 
 /** `X-Min-Position`: the position that the answer must at least know of; 0 without it. */
 export const minPositionOf = (header: string): number => {
   if (header === '') return 0;
-  if (!/^\d{1,15}$/.test(header)) throw new Refusal('invalid', 'X-Min-Position must be a position', { path: 'X-Min-Position' });
+  if (!/^\d{1,15}$/.test(header))
+    throw new Refusal('invalid', 'X-Min-Position must be a position', { path: 'X-Min-Position' });
   return Number(header);
 };

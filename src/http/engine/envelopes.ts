@@ -7,22 +7,34 @@ import type { Envelope, ListEnvelope } from './route.ts';
 export const plain: Envelope = (text) => text;
 
 /** `{message, data, metadata}`: operations manager and lifecycle manager. */
-export const withMessage = (message: string, metadata?: (done: Handled) => object): Envelope => (text, done) =>
-  `{"message":${JSON.stringify(message)},"data":${text},"metadata":${JSON.stringify(done && metadata ? metadata(done) : {})}}`;
+export const withMessage =
+  (message: string, metadata?: (done: Handled) => object): Envelope =>
+  (text, done) =>
+    `{"message":${JSON.stringify(message)},"data":${text},"metadata":${JSON.stringify(done && metadata ? metadata(done) : {})}}`;
 
 /** `{message, data: null, metadata}`. */
-export const acknowledged = (message: string): Envelope => () => `{"message":${JSON.stringify(message)},"data":null,"metadata":{}}`;
+export const acknowledged =
+  (message: string): Envelope =>
+  () =>
+    `{"message":${JSON.stringify(message)},"data":null,"metadata":{}}`;
 
 /** `{status: "Created"|"OK", message, data}`: the other areas' changes. */
-export const withStatus = (message: (done: Handled) => string): Envelope => (text, done) =>
-  `{"status":"${done?.created ? 'Created' : 'OK'}","message":${JSON.stringify(done ? message(done) : '')},"data":${text}}`;
+export const withStatus =
+  (message: (done: Handled) => string): Envelope =>
+  (text, done) =>
+    `{"status":"${done?.created ? 'Created' : 'OK'}","message":${JSON.stringify(done ? message(done) : '')},"data":${text}}`;
 
 /** `{results, total}`. */
 export const results: ListEnvelope = (texts, { total }) => `{"results":[${texts.join(',')}],"total":${total}}`;
 
 /** `{message, data: [...], metadata: {skip, limit, total}}`: lists of the operations manager and lifecycle manager. */
-export const resultsWithMessage = (message: string): ListEnvelope => (texts, { skip, limit, total }) =>
-  `{"message":${JSON.stringify(message)},"data":[${texts.join(',')}],"metadata":{"skip":${skip},"limit":${limit},"total":${total}}}`;
+export const resultsWithMessage =
+  (message: string): ListEnvelope =>
+  (texts, { skip, limit, total }) =>
+    `{"message":${JSON.stringify(message)},"data":[${texts.join(',')}],"metadata":{"skip":${skip},"limit":${limit},"total":${total}}}`;
 
 /** `{status: "success", message}`: documented changes of the configuration manager. */
-export const succeeded = (message: string): Envelope => () => `{"status":"success","message":${JSON.stringify(message)}}`;
+export const succeeded =
+  (message: string): Envelope =>
+  () =>
+    `{"status":"success","message":${JSON.stringify(message)}}`;

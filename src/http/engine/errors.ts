@@ -1,14 +1,33 @@
 import { type Code, Refusal } from '../../domain/engine/refusal.ts';
 
-/** The one place where a code becomes a status (behaviour.md 1, Errors). A new code does not compile until it has a line here. */
+/**
+ * The one place where a code becomes a status (behaviour.md 1, Errors). A new code does not compile until it has a line
+ * here.
+ */
 export const statusOf: Readonly<Record<Code, number>> = {
-  invalid: 400, unauthenticated: 401, forbidden: 403, not_found: 404, method_not_allowed: 405, conflict: 409, stale: 412,
-  too_large: 413, unsupported_media: 415, unprocessable: 422, limited: 429, internal: 500, adapter_failed: 502, unavailable: 503,
+  invalid: 400,
+  unauthenticated: 401,
+  forbidden: 403,
+  not_found: 404,
+  method_not_allowed: 405,
+  conflict: 409,
+  stale: 412,
+  too_large: 413,
+  unsupported_media: 415,
+  unprocessable: 422,
+  limited: 429,
+  internal: 500,
+  adapter_failed: 502,
+  unavailable: 503,
 };
 
 /** The failure body, the same everywhere: message, data null, metadata.errors. */
 export const failureBody = ({ code, message, faults, metadata }: Refusal): string =>
-  JSON.stringify({ message, data: null, metadata: { errors: faults.map((fault) => ({ code, ...fault })), ...metadata } });
+  JSON.stringify({
+    message,
+    data: null,
+    metadata: { errors: faults.map((fault) => ({ code, ...fault })), ...metadata },
+  });
 
 /** A bug seen from outside: nothing of its cause. */
 export const internal = (requestId: string): Refusal => new Refusal('internal', `Internal error; request ${requestId}`);

@@ -29,11 +29,19 @@ export const whereOf = (sent: readonly Sent[], fields: readonly string[], faults
   let conditions = 0;
   const condition = (filter: Name, field: string, value: unknown): Where[] => {
     const path = `${filter}[${field.slice(0, 256)}]`;
-    const fault = !fields.includes(field) ? `${path} is no filter here; fields are ${fields.join(', ')}`
-      : field === 'deprecated' ? (filter === 'multiEquals' && flags.includes(value) ? undefined : 'deprecated goes with multiEquals only, and is true or false')
-      : typeof value !== 'string' ? `${path} must be a text`
-      : value.length > longestValue ? `${path} may have ${longestValue} characters at most`
-      : ++conditions > mostConditions ? `There may be ${mostConditions} conditions at most` : undefined;
+    const fault = !fields.includes(field)
+      ? `${path} is no filter here; fields are ${fields.join(', ')}`
+      : field === 'deprecated'
+        ? filter === 'multiEquals' && flags.includes(value)
+          ? undefined
+          : 'deprecated goes with multiEquals only, and is true or false'
+        : typeof value !== 'string'
+          ? `${path} must be a text`
+          : value.length > longestValue
+            ? `${path} may have ${longestValue} characters at most`
+            : ++conditions > mostConditions
+              ? `There may be ${mostConditions} conditions at most`
+              : undefined;
     if (fault === undefined) return [{ field, op: filterOps[filter], value: String(value) }];
     faults.push({ message: fault, path });
     return [];
@@ -41,23 +49,44 @@ export const whereOf = (sent: readonly Sent[], fields: readonly string[], faults
 
   const inBrackets = (filter: Name, some: readonly Sent[]): Where | undefined => {
     const named = [...new Set(some.map(({ field = '' }) => field))];
-    return joined('all', named.map((name) => joined('any', some.filter(({ field }) => field === name).flatMap(({ text }) => condition(filter, name, text)))));
+    return joined(
+      'all',
+      named.map((name) =>
+        joined(
+          'any',
+          some.filter(({ field }) => field === name).flatMap(({ text }) => condition(filter, name, text)),
+        ),
+      ),
+    );
   };
 
   const inJson = (filter: Name, some: readonly Sent[]): Where | undefined => {
-    const objects = some.flatMap(({ text }) => objectsOf(text) ?? (faults.push({ message: `${filter} must be a JSON object or an array of them`, path: filter }), []));
-    const alternatives = objects.map((object) => joined('all', Object.entries(object).flatMap(([field, value]) => condition(filter, field, value))));
+    const objects = some.flatMap(
+      ({ text }) =>
+        objectsOf(text) ??
+        (faults.push({ message: `${filter} must be a JSON object or an array of them`, path: filter }), []),
+    );
+    const alternatives = objects.map((object) =>
+      joined(
+        'all',
+        Object.entries(object).flatMap(([field, value]) => condition(filter, field, value)),
+      ),
+    );
     // An object without fields asks for nothing: everything fits.
     return alternatives.includes(undefined) ? undefined : joined('any', alternatives);
   };
 
-  return joined('all', names.map((name) => {
-    const some = sent.filter(({ filter }) => filter === name);
-    const bracketed = some.filter(({ field }) => field !== undefined);
-    if (bracketed.length === 0) return inJson(name, some);
-    if (bracketed.length < some.length) faults.push({ message: `${name} is either in brackets or in JSON, not both`, path: name });
-    return inBrackets(name, bracketed);
-  }));
+  return joined(
+    'all',
+    names.map((name) => {
+      const some = sent.filter(({ filter }) => filter === name);
+      const bracketed = some.filter(({ field }) => field !== undefined);
+      if (bracketed.length === 0) return inJson(name, some);
+      if (bracketed.length < some.length)
+        faults.push({ message: `${name} is either in brackets or in JSON, not both`, path: name });
+      return inBrackets(name, bracketed);
+    }),
+  );
 };
 
 const joined = (how: 'all' | 'any', conditions: readonly (Where | undefined)[]): Where | undefined => {
@@ -70,7 +99,10 @@ const objectsOf = (text: string): readonly object[] | undefined => {
     const value: unknown = JSON.parse(text);
     checkJson(text);
     const objects = Array.isArray(value) ? value : [value];
-    return objects.length > 0 && objects.every((item) => typeof item === 'object' && item !== null && !Array.isArray(item)) ? objects : undefined;
+    return objects.length > 0 &&
+      objects.every((item) => typeof item === 'object' && item !== null && !Array.isArray(item))
+      ? objects
+      : undefined;
   } catch {
     return undefined;
   }

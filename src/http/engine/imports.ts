@@ -15,27 +15,60 @@ type Import = Pick<ActionRow, 'name' | 'method' | 'path' | 'access' | 'summary' 
   readonly document: TSchema;
   /** What the answer shows of each that was taken in. */
   readonly shown: TSchema;
-  /** Takes one in. `fresh`: an id for what has none, the same in a retry; `about`: what of the call goes into a command. */
-  readonly take: (given: { readonly document: any; readonly overwrite: boolean; readonly fresh: string; readonly about: Omit<Request, 'id' | 'input'> }, service: Service, call: Call) => Promise<Taken>; // as the schema has it
+  /**
+   * Takes one in. `fresh`: an id for what has none, the same in a retry; `about`: what of the call goes into a command.
+   */
+  readonly take: (
+    given: {
+      readonly document: any;
+      readonly overwrite: boolean;
+      readonly fresh: string;
+      readonly about: Omit<Request, 'id' | 'input'>;
+    },
+    service: Service,
+    call: Call,
+  ) => Promise<Taken>; // as the schema has it
 };
 
-const bodyOf = (member: string, document: TSchema) => Type.Object({
-  [member]: Type.Array(document, { description: 'Documents to take in, each all or nothing', maxItems: 1000 }),
-  overwrite: Type.Optional(Type.Boolean({ description: 'Whether other content under a used id or name is replaced' })),
-  options: Type.Optional(Type.Object({ overwrite: Type.Optional(Type.Boolean({ description: 'The same' })) }, { additionalProperties: false })),
-}, { additionalProperties: false });
+const bodyOf = (member: string, document: TSchema) =>
+  Type.Object(
+    {
+      [member]: Type.Array(document, { description: 'Documents to take in, each all or nothing', maxItems: 1000 }),
+      overwrite: Type.Optional(
+        Type.Boolean({ description: 'Whether other content under a used id or name is replaced' }),
+      ),
+      options: Type.Optional(
+        Type.Object(
+          { overwrite: Type.Optional(Type.Boolean({ description: 'The same' })) },
+          { additionalProperties: false },
+        ),
+      ),
+    },
+    { additionalProperties: false },
+  );
 
-const answerOf = (shown: TSchema) => enveloped(Type.Array(Type.Union([
-  Type.Object({ success: Type.Literal(true), data: shown }),
-  Type.Object({ success: Type.Literal(false), data: Type.Object({ message: Type.String(), errors: Type.Array(faultSchema) }) }),
-])));
+const answerOf = (shown: TSchema) =>
+  enveloped(
+    Type.Array(
+      Type.Union([
+        Type.Object({ success: Type.Literal(true), data: shown }),
+        Type.Object({
+          success: Type.Literal(false),
+          data: Type.Object({ message: Type.String(), errors: Type.Array(faultSchema) }),
+        }),
+      ]),
+    ),
+  );
 
 /**
  * Takes documents in one after the other, each all or nothing, and tells of each in their order. A refused one stops no
  * other; where all are refused, nothing is stored and the answer is the refusal, with the faults of all.
  */
 export const importRow = ({ member, document, shown, take, ...row }: Import): ActionRow => ({
-  ...row, large: true, body: bodyOf(member, document), answer: answerOf(shown),
+  ...row,
+  large: true,
+  body: bodyOf(member, document),
+  answer: answerOf(shown),
   run: async (call, service) => {
     const { [member]: documents, options, overwrite = options?.overwrite ?? false } = call.body;
     const about = { ...requestOf(row.name, call, service), ifRevision: undefined };
@@ -43,19 +76,29 @@ export const importRow = ({ member, document, shown, take, ...row }: Import): Ac
     const taken: (Taken | Refusal)[] = [];
     for (const [index, document] of documents.entries()) {
       const fresh = newId(key === undefined ? undefined : `${key} ${index}`);
-      taken.push(await take({ document, overwrite, fresh, about }, service, call).catch((error: unknown) => {
-        if (error instanceof Refusal) return error;
-        throw error;
-      }));
+      taken.push(
+        await take({ document, overwrite, fresh, about }, service, call).catch((error: unknown) => {
+          if (error instanceof Refusal) return error;
+          throw error;
+        }),
+      );
     }
     const refused = taken.map((one, index) => (one instanceof Refusal ? faultsOf(one, `/${member}/${index}`) : []));
     const done = taken.filter((one): one is Taken => !(one instanceof Refusal));
     const [first] = taken;
-    if (first instanceof Refusal && done.length === 0) throw new Refusal(first.code, first.message, { faults: refused.flat(), ...(first.retryAfterSeconds !== undefined && { retryAfterSeconds: first.retryAfterSeconds }) });
+    if (first instanceof Refusal && done.length === 0)
+      throw new Refusal(first.code, first.message, {
+        faults: refused.flat(),
+        ...(first.retryAfterSeconds !== undefined && { retryAfterSeconds: first.retryAfterSeconds }),
+      });
     return {
       body: {
         message: `Successfully imported ${done.length} of ${taken.length} ${member}`,
-        data: taken.map((one, index) => (one instanceof Refusal ? { success: false, data: { message: one.message, errors: refused[index] } } : { success: true, data: one.data })),
+        data: taken.map((one, index) =>
+          one instanceof Refusal
+            ? { success: false, data: { message: one.message, errors: refused[index] } }
+            : { success: true, data: one.data },
+        ),
         metadata: {},
       },
       position: Math.max(0, ...done.map(({ position }) => position)),
@@ -65,4 +108,8 @@ export const importRow = ({ member, document, shown, take, ...row }: Import): Ac
 });
 
 const faultsOf = ({ code, faults }: Refusal, path: string): readonly Fault[] =>
-  faults.map((fault) => ({ code, ...fault, path: path + (fault.path === undefined || fault.path.startsWith('/') ? fault.path ?? '' : `/${fault.path}`) }));
+  faults.map((fault) => ({
+    code,
+    ...fault,
+    path: path + (fault.path === undefined || fault.path.startsWith('/') ? (fault.path ?? '') : `/${fault.path}`),
+  }));

@@ -20,12 +20,22 @@ const prefix = 'automation_platform_';
 
 const measured = (registry: Registry, name: string, { help, value }: Measured): void => {
   const about = { name: prefix + name, help, registers: [registry] };
-  if (!name.endsWith('_total')) new Gauge({ ...about, async collect() { this.set(await value()); } });
-  else new Counter({ ...about, async collect() {
-    const total = await value();
-    this.reset();
-    this.inc(total);
-  } });
+  if (!name.endsWith('_total'))
+    new Gauge({
+      ...about,
+      async collect() {
+        this.set(await value());
+      },
+    });
+  else
+    new Counter({
+      ...about,
+      async collect() {
+        const total = await value();
+        this.reset();
+        this.inc(total);
+      },
+    });
 };
 
 /** Bound once per combination of labels: making them up again costs more than counting. */
@@ -41,21 +51,37 @@ const boundBy = <T>(make: (...labels: string[]) => T) => {
   };
 };
 
-/** Prometheus metrics of one service, with labels of few values: names of rows and event types, never what callers make up. */
+/**
+ * Prometheus metrics of one service, with labels of few values: names of rows and event types, never what callers make
+ * up.
+ */
 export const metrics = ({ areas, isOwnEvent }: Needs) => {
   const registry = new Registry();
   collectDefaultMetrics({ register: registry });
-  const counter = <Label extends string>(name: string, help: string, labelNames: Label[]) => new Counter({ name: `${prefix}${name}`, help, labelNames, registers: [registry] });
+  const counter = <Label extends string>(name: string, help: string, labelNames: Label[]) =>
+    new Counter({ name: `${prefix}${name}`, help, labelNames, registers: [registry] });
 
   const requests = counter('http_requests_total', 'Answered requests', ['area', 'operation', 'method', 'status']);
   const duration = new Histogram({
-    name: `${prefix}http_request_duration_seconds`, help: 'Time to answer', labelNames: ['area', 'operation'], registers: [registry],
+    name: `${prefix}http_request_duration_seconds`,
+    help: 'Time to answer',
+    labelNames: ['area', 'operation'],
+    registers: [registry],
     buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5],
   });
-  const refusedStarts = counter('refused_starts_total', 'Requests to start a job, a session or an action that were refused', ['area', 'operation', 'status']);
-  const events = counter('events_total', 'Events that the log got since this process started, from whatever node', ['area', 'topic']);
+  const refusedStarts = counter(
+    'refused_starts_total',
+    'Requests to start a job, a session or an action that were refused',
+    ['area', 'operation', 'status'],
+  );
+  const events = counter('events_total', 'Events that the log got since this process started, from whatever node', [
+    'area',
+    'topic',
+  ]);
 
-  const starting = new Set(areas.flatMap(({ area, rows }) => rows.filter(({ starts }) => starts).map(({ name }) => `${area} ${name}`)));
+  const starting = new Set(
+    areas.flatMap(({ area, rows }) => rows.filter(({ starts }) => starts).map(({ name }) => `${area} ${name}`)),
+  );
   const requestsOf = boundBy((area, operation, method, status) => requests.labels(area!, operation!, method!, status!));
   const durationOf = boundBy((area, operation) => duration.labels(area!, operation!));
   const topicOf = (event: Placed): readonly [string, string] => {
@@ -69,13 +95,17 @@ export const metrics = ({ areas, isOwnEvent }: Needs) => {
     observe: ({ area, operation, method, status, milliseconds }: Seen): void => {
       requestsOf(area, operation, method, String(status)).inc();
       durationOf(area, operation).observe(milliseconds / 1000);
-      if (status >= 400 && starting.has(`${area} ${operation}`)) refusedStarts.labels(area, operation, String(status)).inc();
+      if (status >= 400 && starting.has(`${area} ${operation}`))
+        refusedStarts.labels(area, operation, String(status)).inc();
     },
     show: (measures: Measures): void => {
       for (const [name, measure] of Object.entries(measures)) measured(registry, name, measure);
     },
     /** Told of each event, once. */
     stored: (event: Placed): void => events.labels(...topicOf(event)).inc(),
-    text: async (): Promise<{ text: string; type: string }> => ({ text: await registry.metrics(), type: registry.contentType }),
+    text: async (): Promise<{ text: string; type: string }> => ({
+      text: await registry.metrics(),
+      type: registry.contentType,
+    }),
   };
 };

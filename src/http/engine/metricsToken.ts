@@ -3,7 +3,7 @@ import { hash, timingSafeEqual } from 'node:crypto';
 const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
 
 /** Tells whether an `Authorization` header carries the token. The time that this takes says nothing of the token. */
-export const bearerOf = (token: string | undefined): (authorization: string) => boolean => {
+export const bearerOf = (token: string | undefined): ((authorization: string) => boolean) => {
   if (token === undefined) return () => false;
   const wanted = digest(token);
   return (authorization) => {

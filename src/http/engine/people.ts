@@ -9,30 +9,48 @@ type Signed = Pick<Authored, 'createdBy' | 'lastUpdatedBy'>;
 /** Usernames of accounts by id; what is no account's id is not in it. */
 export const usernames = async (model: ReadStore, ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
   const entries = await model.getMany('accounts', [...new Set(ids)]);
-  return new Map(entries.flatMap((entry) => (entry ? [[entry.id, (JSON.parse(entry.text) as { username: string }).username] as const] : [])));
+  return new Map(
+    entries.flatMap((entry) =>
+      entry ? [[entry.id, (JSON.parse(entry.text) as { username: string }).username] as const] : [],
+    ),
+  );
 };
 
 /** Puts usernames in the place of the authors' account ids; what is no account's id stays as it is. */
 export const signing = async (model: ReadStore, documents: readonly Signed[]) => {
-  const names = await usernames(model, documents.flatMap(({ createdBy, lastUpdatedBy }) => [createdBy, lastUpdatedBy].filter((id) => id !== null)));
-  const who = (id: string | null) => (id === null ? null : names.get(id) ?? id);
-  return <D extends Signed>(document: D): D => ({ ...document, createdBy: who(document.createdBy), lastUpdatedBy: who(document.lastUpdatedBy) });
+  const names = await usernames(
+    model,
+    documents.flatMap(({ createdBy, lastUpdatedBy }) => [createdBy, lastUpdatedBy].filter((id) => id !== null)),
+  );
+  const who = (id: string | null) => (id === null ? null : (names.get(id) ?? id));
+  return <D extends Signed>(document: D): D => ({
+    ...document,
+    createdBy: who(document.createdBy),
+    lastUpdatedBy: who(document.lastUpdatedBy),
+  });
 };
 
 /** A document with usernames in the place of its authors' ids. */
 export const signed: Join<Signed> = async (doc, { model }) => (await signing(model, [doc]))(doc);
 
-export type Author = { readonly _id: string; readonly username: string; readonly firstname: string; readonly provenance: string };
+export type Author = {
+  readonly _id: string;
+  readonly username: string;
+  readonly firstname: string;
+  readonly provenance: string;
+};
 
 /** Finds authors as objects by the ids of their accounts; null for none, and for an account that has gone. */
 export const authorObjects = async (model: ReadStore, ids: readonly (string | null)[]) => {
   const entries = await model.getMany('accounts', [...new Set(ids.filter((id) => id !== null))]);
-  const authors = new Map(entries.flatMap((entry) => {
-    if (!entry) return [];
-    const { _id, username, firstname, provenance } = JSON.parse(entry.text) as Author;
-    return [[_id, { _id, username, firstname, provenance }] as const];
-  }));
-  return (id: string | null): Author | null => (id === null ? null : authors.get(id) ?? null);
+  const authors = new Map(
+    entries.flatMap((entry) => {
+      if (!entry) return [];
+      const { _id, username, firstname, provenance } = JSON.parse(entry.text) as Author;
+      return [[_id, { _id, username, firstname, provenance }] as const];
+    }),
+  );
+  return (id: string | null): Author | null => (id === null ? null : (authors.get(id) ?? null));
 };
 
 type GroupObject = { readonly provenance: string; readonly name: string; readonly description: string };
@@ -42,12 +60,15 @@ const groupObjects = async (model: ReadStore, names: readonly string[]) => {
   const distinct = [...new Set(names)];
   const ids = await Promise.all(distinct.map((name) => model.idsNamed('groups', name)));
   const entries = await model.getMany('groups', ids.flat());
-  const found = new Map(entries.flatMap((entry) => {
-    if (!entry) return [];
-    const { provenance, name, description } = JSON.parse(entry.text) as GroupObject;
-    return [[name, { provenance, name, description }] as const];
-  }));
-  return (list: readonly string[]): readonly GroupObject[] => list.map((name) => found.get(name) ?? { provenance: '', name, description: '' });
+  const found = new Map(
+    entries.flatMap((entry) => {
+      if (!entry) return [];
+      const { provenance, name, description } = JSON.parse(entry.text) as GroupObject;
+      return [[name, { provenance, name, description }] as const];
+    }),
+  );
+  return (list: readonly string[]): readonly GroupObject[] =>
+    list.map((name) => found.get(name) ?? { provenance: '', name, description: '' });
 };
 
 /** Access lists with group objects in the place of names. */

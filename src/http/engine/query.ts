@@ -5,19 +5,38 @@ import type { Where } from '../../projections/engine/port.ts';
 import { filterOf, type Sent, whereOf } from './filters.ts';
 import { checker } from './validate.ts';
 
-/** What a list can be sorted by (the first is the default) and filtered by; `order` is the default direction, else 1; `limit` the default limit, else 25. */
-export type ListFields = { readonly sorts: readonly string[]; readonly filters: readonly string[]; readonly order?: 1 | -1; readonly limit?: number };
+/**
+ * What a list can be sorted by (the first is the default) and filtered by; `order` is the default direction, else 1;
+ * `limit` the default limit, else 25.
+ */
+export type ListFields = {
+  readonly sorts: readonly string[];
+  readonly filters: readonly string[];
+  readonly order?: 1 | -1;
+  readonly limit?: number;
+};
 
 /** A query as rows get it: the declared parameters, converted; of lists also the part that is asked for. */
 export type Parsed = {
   readonly values: Readonly<Record<string, unknown>>;
-  readonly page?: { readonly where?: Where; readonly sort: string; readonly order: 1 | -1; readonly skip: number; readonly limit: number };
+  readonly page?: {
+    readonly where?: Where;
+    readonly sort: string;
+    readonly order: 1 | -1;
+    readonly skip: number;
+    readonly limit: number;
+  };
 };
 
 /** The parameters by which every list is paged. */
 export const pageParameters = ({ sorts, order = 1, limit = 25 }: ListFields): Record<string, TSchema> => ({
   skip: Type.Integer({ minimum: 0, default: 0, description: 'How many documents to leave out' }),
-  limit: Type.Integer({ minimum: 1, maximum: 1000, default: limit, description: 'How many documents to answer at most' }),
+  limit: Type.Integer({
+    minimum: 1,
+    maximum: 1000,
+    default: limit,
+    description: 'How many documents to answer at most',
+  }),
   sort: Type.Enum([...sorts], { default: sorts[0], description: 'What to sort by' }),
   order: Type.Enum([1, -1], { default: order, description: '1 ascending, -1 descending' }),
 });
@@ -27,11 +46,19 @@ export const pageParameters = ({ sorts, order = 1, limit = 25 }: ListFields): Re
  * parameter that is also a filter field narrows the list. Throws `invalid` naming every parameter that is unknown,
  * malformed, given twice, or does not fit its schema.
  */
-export const queryParser = ({ parameters, list }: { readonly parameters: Readonly<Record<string, TSchema>>; readonly list?: ListFields }): ((querystring: string) => Parsed) => {
+export const queryParser = ({
+  parameters,
+  list,
+}: {
+  readonly parameters: Readonly<Record<string, TSchema>>;
+  readonly list?: ListFields;
+}): ((querystring: string) => Parsed) => {
   const all: Record<string, TSchema> = { ...parameters, ...(list && pageParameters(list)) };
   const convert = new Map(Object.entries(all).map(([name, schema]) => [name, converter(schema)]));
   const check = checker(Type.Partial(Type.Object(all), { additionalProperties: false }));
-  const defaults = Object.fromEntries(Object.entries(all).flatMap(([name, schema]) => ('default' in schema ? [[name, schema.default]] : [])));
+  const defaults = Object.fromEntries(
+    Object.entries(all).flatMap(([name, schema]) => ('default' in schema ? [[name, schema.default]] : [])),
+  );
 
   const parse = (querystring: string): Parsed => {
     const faults: Fault[] = [];
@@ -45,39 +72,70 @@ export const queryParser = ({ parameters, list }: { readonly parameters: Readonl
       else if (Object.hasOwn(given, name)) faults.push({ message: `${name} is given more than once`, path: name });
       else given[name] = known(text);
     }
-    for (const { path, message } of check(given)) faults.push({ message: `${path.slice(1)} ${message}`, path: path.slice(1) });
+    for (const { path, message } of check(given))
+      faults.push({ message: `${path.slice(1)} ${message}`, path: path.slice(1) });
     const where = list && whereOf(filters, list.filters, faults);
     if (faults.length > 0) throw new Refusal('invalid', faults[0]!.message, { faults: faults.slice(0, 20) });
 
     const values = { ...defaults, ...given };
     if (!list) return { values };
     const { skip, limit, sort, order, ...rest } = values as Required<Parsed>['page'];
-    const plain = list.filters.filter((field) => Object.hasOwn(given, field)).map((field): Where => ({ field, op: 'equals', value: String(given[field]) }));
+    const plain = list.filters
+      .filter((field) => Object.hasOwn(given, field))
+      .map((field): Where => ({ field, op: 'equals', value: String(given[field]) }));
     const narrowed = [...(where ? [where] : []), ...plain];
-    return { values: rest, page: { skip, limit, sort, order, ...(narrowed.length > 0 && { where: narrowed.length === 1 ? narrowed[0]! : { all: narrowed } }) } };
+    return {
+      values: rest,
+      page: {
+        skip,
+        limit,
+        sort,
+        order,
+        ...(narrowed.length > 0 && { where: narrowed.length === 1 ? narrowed[0]! : { all: narrowed } }),
+      },
+    };
   };
   const empty = parse('');
   return (querystring) => (querystring === '' ? empty : parse(querystring));
 };
 
 /** Texts that do not look like the schema's type, or would lose digits, stay texts for the check to find. */
-const converter = (schema: TSchema & { readonly type?: string; readonly const?: unknown; readonly enum?: readonly unknown[]; readonly anyOf?: readonly TSchema[] }): ((text: string) => unknown) => {
+const converter = (
+  schema: TSchema & {
+    readonly type?: string;
+    readonly const?: unknown;
+    readonly enum?: readonly unknown[];
+    readonly anyOf?: readonly TSchema[];
+  },
+): ((text: string) => unknown) => {
   if (schema.anyOf) return converter(schema.anyOf[0]!);
   switch (schema.type ?? typeof (schema.const ?? schema.enum?.[0])) {
-    case 'integer': case 'number': return (text) => (/^-?(0|[1-9]\d{0,14})(\.\d{1,15})?$/.test(text) ? Number(text) : text);
-    case 'boolean': return (text) => (text === 'true' ? true : text === 'false' ? false : text);
-    default: return (text) => text;
+    case 'integer':
+    case 'number':
+      return (text) => (/^-?(0|[1-9]\d{0,14})(\.\d{1,15})?$/.test(text) ? Number(text) : text);
+    case 'boolean':
+      return (text) => (text === 'true' ? true : text === 'false' ? false : text);
+    default:
+      return (text) => text;
   }
 };
 
 const pairsOf = (querystring: string, faults: Fault[]): readonly (readonly [name: string, text: string])[] =>
-  querystring.split('&').filter((pair) => pair !== '').flatMap((pair) => {
-    const at = pair.indexOf('=');
-    const [name, text] = at < 0 ? [formDecoded(pair), ''] : [formDecoded(pair.slice(0, at)), formDecoded(pair.slice(at + 1))];
-    if (name !== undefined && text !== undefined && name.length <= 256) return [[name, text] as const];
-    faults.push({ message: 'The query has a malformed percent-encoding, a control character, or a name of more than 256 characters', path: name?.slice(0, 256) ?? 'query' });
-    return [];
-  });
+  querystring
+    .split('&')
+    .filter((pair) => pair !== '')
+    .flatMap((pair) => {
+      const at = pair.indexOf('=');
+      const [name, text] =
+        at < 0 ? [formDecoded(pair), ''] : [formDecoded(pair.slice(0, at)), formDecoded(pair.slice(at + 1))];
+      if (name !== undefined && text !== undefined && name.length <= 256) return [[name, text] as const];
+      faults.push({
+        message:
+          'The query has a malformed percent-encoding, a control character, or a name of more than 256 characters',
+        path: name?.slice(0, 256) ?? 'query',
+      });
+      return [];
+    });
 
 const formDecoded = (text: string): string | undefined => {
   if (/^[\w.~:-]*$/.test(text)) return text;

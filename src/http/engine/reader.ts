@@ -15,7 +15,12 @@ export const reader = (model: ReadStore, { refuseTouched, refuseLost }: TouchedG
     entry !== undefined && (entry.guard === undefined || actor.admin || mayReadGuard(actor, model.guard)(entry.guard));
 
   /** What to refuse with where no document was found: that it is not there, or that it cannot be shown. */
-  const absent = async ({ collection, of }: Projection, idOrName: string, actor: Actor, message: string): Promise<Refusal> => {
+  const absent = async (
+    { collection, of }: Projection,
+    idOrName: string,
+    actor: Actor,
+    message: string,
+  ): Promise<Refusal> => {
     const parked = await findParked(model, collection, idOrName);
     if (readable(parked, actor)) return unshowable(parked);
     if (!parked) await refuseLost(of, idOrName);
@@ -42,9 +47,12 @@ export const reader = (model: ReadStore, { refuseTouched, refuseLost }: TouchedG
     if (readable(byId, actor)) return sound(projection, byId);
     const named = await model.getMany(collection, await model.idsNamed(collection, idOrName));
     const seen = named.filter((found) => readable(found, actor));
-    if (seen.length > 1) throw new Refusal('conflict', `Several ${collection} are named ${JSON.stringify(idOrName)}; use the id`);
+    if (seen.length > 1)
+      throw new Refusal('conflict', `Several ${collection} are named ${JSON.stringify(idOrName)}; use the id`);
     if (seen[0]) return sound(projection, seen[0]);
-    throw byId || named.length > 0 ? new Refusal('not_found', message) : await absent(projection, idOrName, actor, message);
+    throw byId || named.length > 0
+      ? new Refusal('not_found', message)
+      : await absent(projection, idOrName, actor, message);
   };
 
   return { entry, entryById };

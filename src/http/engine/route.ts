@@ -50,10 +50,14 @@ export type Answer = {
 export type Envelope = (text: string, done?: Handled) => string;
 
 /** The same around a list of documents' JSON texts. */
-export type ListEnvelope = (texts: readonly string[], page: { readonly skip: number; readonly limit: number; readonly total: number }) => string;
+export type ListEnvelope = (
+  texts: readonly string[],
+  page: { readonly skip: number; readonly limit: number; readonly total: number },
+) => string;
 
 /**
- * What a row's resource hangs on: `of` are the parents, `param` names one in the path. The resource's filter field `field`
+ * What a row's resource hangs on: `of` are the parents, `param` names one in the path. The resource's filter field
+ * `field`
  * has its id; without one the list is of documents that live in the parent's stream (`children` of its projection).
  */
 export type Parent = { readonly of: Projection; readonly param: string; readonly field?: string };
@@ -84,17 +88,25 @@ type Common = {
   /** Query parameters beside those of lists. */
   readonly query?: Readonly<Record<string, TSchema>>;
   readonly body?: TSchema;
-  /** The member of the body that is kept as it was written: numbers of any size and kind, members in their order (domain/engine/exactJson.ts). */
+  /**
+   * The member of the body that is kept as it was written: numbers of any size and kind, members in their order
+   * (domain/engine/exactJson.ts).
+   */
   readonly exact?: string;
-  /** In `key` and `input` the parameters are ids then, whatever the path says; what hangs on another parent is not found. */
+  /**
+   * In `key` and `input` the parameters are ids then, whatever the path says; what hangs on another parent is not
+   * found.
+   */
   readonly parent?: Parent;
   /** Schema of the 200 answer. */
   readonly answer: TSchema;
 };
 
 /**
- * A change. Which resource: `key` (natural keys, or an id that is given), else a new id for commands on `new`, else what `named` says (a parameter,
- * `id` unless given, or a function of path and body), which may be an id or a name. `input` makes the command's input from path and body; without it the body is the input, `{}` if there is none.
+ * A change. Which resource: `key` (natural keys, or an id that is given), else a new id for commands on `new`, else
+ * what `named` says (a parameter,
+ * `id` unless given, or a function of path and body), which may be an id or a name. `input` makes the command's input
+ * from path and body; without it the body is the input, `{}` if there is none.
  */
 export type CommandRow = Common & {
   readonly command: Command;
@@ -130,7 +142,10 @@ export type ListRow = Common & {
 };
 
 /** Anything else. `list`: what it answers is a list as well, and `run` reads the query string by `queryOf`. */
-export type ActionRow = Common & { readonly list?: Pick<Projection, 'sorts' | 'filters'>; readonly run: (call: Call, service: Service) => Promise<Answer> };
+export type ActionRow = Common & {
+  readonly list?: Pick<Projection, 'sorts' | 'filters'>;
+  readonly run: (call: Call, service: Service) => Promise<Answer>;
+};
 
 export type Row = CommandRow | GetRow | ListRow | ActionRow;
 

@@ -7,13 +7,18 @@ import type { AreaRows, Params, Row } from './route.ts';
 export type Placed = { readonly row: Row; readonly area: AreaRows['area']; readonly fullPath: string };
 
 /** What a method and a path lead to: a row and its parameters; or the methods that the path knows; or nothing. */
-export type Match = { readonly placed: Placed; readonly params: Params } | { readonly allow: readonly string[] } | undefined;
+export type Match =
+  | { readonly placed: Placed; readonly params: Params }
+  | { readonly allow: readonly string[] }
+  | undefined;
 
 /** The full path of a row: `/` stands for the area's prefix itself. */
-export const fullPathOf = ({ prefix }: AreaRows, { path }: Row): string => (path === '/' && prefix !== '' ? prefix : prefix + path);
+export const fullPathOf = ({ prefix }: AreaRows, { path }: Row): string =>
+  path === '/' && prefix !== '' ? prefix : prefix + path;
 
 /**
- * Finds rows. The area is picked by its prefix first, then that area's router is asked: @koa/router tries its routes one
+ * Finds rows. The area is picked by its prefix first, then that area's router is asked: @koa/router tries its routes
+ * one
  * after the other. What was found for a path is kept for the next request.
  */
 export const rowRouter = (areas: readonly AreaRows[]) => {
@@ -23,7 +28,10 @@ export const rowRouter = (areas: readonly AreaRows[]) => {
     const placed = new Map<unknown, Placed>();
     for (const row of area.rows) {
       const fullPath = fullPathOf(area, row);
-      placed.set(router.register(fullPath, [row.method], () => undefined, {}), { row, area: area.area, fullPath });
+      placed.set(
+        router.register(fullPath, [row.method], () => undefined, {}),
+        { row, area: area.area, fullPath },
+      );
     }
     return { prefix: area.prefix, router, placed };
   });
@@ -55,6 +63,9 @@ const control = /[\u0000-\u001f\u007f]/;
 /** Throws `invalid` for parameters that can be no name or id: 1..256 characters, no control characters. */
 export const checkParams = (params: Params): void => {
   for (const [name, value] of Object.entries(params)) {
-    if (value === '' || (value.length > 256 && [...value].length > 256) || control.test(value)) throw new Refusal('invalid', `${name} must have 1 to 256 characters, none of them control characters`, { path: name });
+    if (value === '' || (value.length > 256 && [...value].length > 256) || control.test(value))
+      throw new Refusal('invalid', `${name} must have 1 to 256 characters, none of them control characters`, {
+        path: name,
+      });
   }
 };

@@ -2,17 +2,23 @@ import { type TSchema, Type } from 'typebox';
 import { statusOf } from './errors.ts';
 
 /** `{results, total}` of a document. */
-export const listed = (doc: TSchema) => Type.Object({
-  results: Type.Array(doc), total: Type.Integer({ description: 'Total number of documents that match' }),
-});
+export const listed = (doc: TSchema) =>
+  Type.Object({
+    results: Type.Array(doc),
+    total: Type.Integer({ description: 'Total number of documents that match' }),
+  });
 
 /** `{status, message, data}` of a document. */
-export const changed = (doc: TSchema) => Type.Object({
-  status: Type.Union([Type.Literal('OK'), Type.Literal('Created')]), message: Type.String(), data: doc,
-});
+export const changed = (doc: TSchema) =>
+  Type.Object({
+    status: Type.Union([Type.Literal('OK'), Type.Literal('Created')]),
+    message: Type.String(),
+    data: doc,
+  });
 
 /** `{message, data, metadata}` around anything. */
-export const enveloped = (data: TSchema) => Type.Object({ message: Type.String(), data, metadata: Type.Record(Type.String(), Type.Any()) });
+export const enveloped = (data: TSchema) =>
+  Type.Object({ message: Type.String(), data, metadata: Type.Record(Type.String(), Type.Any()) });
 
 /** What part of a list a body asks for. */
 export const fromStart = {
@@ -28,14 +34,20 @@ export const orWrapped = (word: string, doc: TSchema): TSchema => ({
 });
 
 /** The document of such a body. */
-export const unwrapped = (word: string) => (_: unknown, body: Readonly<Record<string, unknown>>): unknown => (Object.hasOwn(body, word) ? body[word] : body);
+export const unwrapped =
+  (word: string) =>
+  (_: unknown, body: Readonly<Record<string, unknown>>): unknown =>
+    Object.hasOwn(body, word) ? body[word] : body;
 
 /** One fault of a failure; some say more. */
-export const faultSchema = Type.Object({
-  code: Type.Enum(Object.keys(statusOf)),
-  message: Type.String(),
-  path: Type.Optional(Type.String({ description: 'JSON pointer into the body, or the name of the parameter' })),
-}, { title: 'Fault', additionalProperties: true, description: 'What is wrong, and where' });
+export const faultSchema = Type.Object(
+  {
+    code: Type.Enum(Object.keys(statusOf)),
+    message: Type.String(),
+    path: Type.Optional(Type.String({ description: 'JSON pointer into the body, or the name of the parameter' })),
+  },
+  { title: 'Fault', additionalProperties: true, description: 'What is wrong, and where' },
+);
 
 /** `{status: "success", message}`. */
 export const success = Type.Object({ status: Type.Literal('success'), message: Type.String() });

@@ -39,26 +39,37 @@ export const serveRow = (row: Row, service: Service): Serve => {
 export const queryOf = (row: Row) =>
   queryParser({
     parameters: row.query ?? {},
-    ...('list' in row && row.list && { list: { sorts: Object.keys(row.list.sorts), filters: Object.keys(row.list.filters), ...('order' in row && row.order && { order: row.order }), ...('limit' in row && row.limit && { limit: row.limit }) } }),
+    ...('list' in row &&
+      row.list && {
+        list: {
+          sorts: Object.keys(row.list.sorts),
+          filters: Object.keys(row.list.filters),
+          ...('order' in row && row.order && { order: row.order }),
+          ...('limit' in row && row.limit && { limit: row.limit }),
+        },
+      }),
   });
 
 const tagged = (text: string | Buffer): string => digest('sha256', text, 'base64url').slice(0, 22);
 
 /** `"<revision>"` where the body comes from one stream alone, else `"<revision>-<hash8 of the body>"`. */
-const etagOf = (revision: number, joined: string | undefined): string => (joined === undefined ? `"${revision}"` : `"${revision}-${digest('sha256', joined, 'hex').slice(0, 8)}"`);
+const etagOf = (revision: number, joined: string | undefined): string =>
+  joined === undefined ? `"${revision}"` : `"${revision}-${digest('sha256', joined, 'hex').slice(0, 8)}"`;
 
 const joining = async (join: Join | undefined, text: string, service: Service, call: Call): Promise<string> =>
-  (join ? exactText(await join(JSON.parse(text), service, call)) : text);
+  join ? exactText(await join(JSON.parse(text), service, call)) : text;
 
 const serveCommand = (row: CommandRow, service: Service): Serve => {
   const { command, key, named = 'id', input, join, envelope } = row;
   const { aggregate } = command;
   const collection = service.collectionOf(aggregate);
-  const calledOf = ({ params, body }: Call): string => (typeof named === 'string' ? params[named] ?? '' : named(params, body));
+  const calledOf = ({ params, body }: Call): string =>
+    typeof named === 'string' ? (params[named] ?? '') : named(params, body);
 
   /** What the request is about, with the parameters as ids. */
   const target = async (call: Call, idempotencyKey: string | undefined): Promise<{ id: string; params: Params }> => {
-    const again = idempotencyKey === undefined ? undefined : await answeredBefore(row, call, calledOf, idempotencyKey, service);
+    const again =
+      idempotencyKey === undefined ? undefined : await answeredBefore(row, call, calledOf, idempotencyKey, service);
     if (again !== undefined) return { id: again, params: call.params };
     const params = await resolved(row, call, service, command.on === 'new' ? undefined : collection);
     const given = key?.(params, call.body, call.actor);
@@ -82,28 +93,51 @@ const serveCommand = (row: CommandRow, service: Service): Serve => {
     const calledBy = name === id ? undefined : { name, ...(within !== undefined && { parent: within }) };
     const done = await service.handle(command, { id, input: input ? input(params, body) : body, calledBy, ...about });
     const text = await joining(join, JSON.stringify(done.doc ?? done.before ?? null), service, call);
-    return { body: envelope(text, done), etag: etagOf(done.revision, join && text), position: done.position, replayed: done.replayed };
+    return {
+      body: envelope(text, done),
+      etag: etagOf(done.revision, join && text),
+      position: done.position,
+      replayed: done.replayed,
+    };
   };
 };
 
 /** The resource that has carried out the request before; undefined: the request is new, or its resource's id tells. */
-const answeredBefore = async (row: CommandRow, call: Call, calledOf: (call: Call) => string, key: string, service: Service): Promise<string | undefined> => {
-  const { command: { aggregate, on }, parent } = row;
+const answeredBefore = async (
+  row: CommandRow,
+  call: Call,
+  calledOf: (call: Call) => string,
+  key: string,
+  service: Service,
+): Promise<string | undefined> => {
+  const {
+    command: { aggregate, on },
+    parent,
+  } = row;
   const { retries, model } = service;
   if (row.key) return undefined;
   if (on === 'new') {
     const id = newId(key, aggregate.ids);
-    return parent && await retries.answered(aggregate, id, key) ? id : undefined;
+    return parent && (await retries.answered(aggregate, id, key)) ? id : undefined;
   }
   const idOrName = calledOf(call);
-  if (parent) return retries.find({ aggregate, idOrName, within: { aggregate: parent.of.of, idOrName: call.params[parent.param] ?? '' } }, key);
+  if (parent)
+    return retries.find(
+      { aggregate, idOrName, within: { aggregate: parent.of.of, idOrName: call.params[parent.param] ?? '' } },
+      key,
+    );
   const collection = service.collectionOf(aggregate);
-  const isThere = collection !== undefined && await model.get(collection, idOrName) !== undefined;
+  const isThere = collection !== undefined && (await model.get(collection, idOrName)) !== undefined;
   return isThere ? undefined : retries.find({ aggregate, idOrName }, key);
 };
 
 /** The parameters with ids in the place of names, where the row's resource hangs on a parent. */
-const resolved = async (row: Row, { params, actor }: Call, service: Service, collection: string | undefined): Promise<Params> => {
+const resolved = async (
+  row: Row,
+  { params, actor }: Call,
+  service: Service,
+  collection: string | undefined,
+): Promise<Params> => {
   if (!row.parent) return params;
   const { param, field, of } = row.parent;
   const named = 'named' in row && typeof row.named === 'string' ? row.named : 'id';
@@ -113,12 +147,15 @@ const resolved = async (row: Row, { params, actor }: Call, service: Service, col
   const [id] = await service.tools.findWithin(collection, field, above, [own]);
   const aggregate = aggregateOf(row);
   if (id === undefined && aggregate) await service.touched.refuseLost(aggregate, own, above);
-  if (id === undefined) throw new Refusal('not_found', `Nothing in ${collection} here has the id or name ${JSON.stringify(own)}`, { path: named });
+  if (id === undefined)
+    throw new Refusal('not_found', `Nothing in ${collection} here has the id or name ${JSON.stringify(own)}`, {
+      path: named,
+    });
   return { ...params, [param]: above, [named]: id };
 };
 
 const aggregateOf = (row: Row): Aggregate | undefined =>
-  ('command' in row ? row.command.aggregate : 'get' in row ? row.get.of : undefined);
+  'command' in row ? row.command.aggregate : 'get' in row ? row.get.of : undefined;
 
 /** What of a call goes into a command's request. */
 export const requestOf = (operation: string, call: Call, service: Service): Omit<Request, 'id' | 'input'> => ({
@@ -149,8 +186,12 @@ const serveGet = (row: GetRow, service: Service): Serve => {
   const preset = otherwise === undefined ? undefined : JSON.stringify(otherwise);
   return async (call) => {
     const params = await resolved(row, call, service, get.collection);
-    if (preset !== undefined && !(await isThere(service, get, key?.(params) ?? ''))) return { body: envelope(preset), etag: `"${tagged(preset)}"` };
-    const { revision, text } = key || row.parent ? await service.entryById(get, key ? key(params) : params[named] ?? '', call.actor) : await service.entry(get, params[named] ?? '', call.actor);
+    if (preset !== undefined && !(await isThere(service, get, key?.(params) ?? '')))
+      return { body: envelope(preset), etag: `"${tagged(preset)}"` };
+    const { revision, text } =
+      key || row.parent
+        ? await service.entryById(get, key ? key(params) : (params[named] ?? ''), call.actor)
+        : await service.entry(get, params[named] ?? '', call.actor);
     const whole = await joining(join, text, service, call);
     return { body: envelope(whole), etag: etagOf(revision, join && whole) };
   };
@@ -162,7 +203,10 @@ const serveList = (row: ListRow, service: Service): Serve => {
   const { model } = service;
   const parse = queryOf(row);
   const plans = new LRUCache<string, ReturnType<typeof parse>>({ max: 1000 });
-  const answers = new LRUCache<string, { version: number; body: Buffer; etag: string }>({ maxSize: 32 * 1024 * 1024, sizeCalculation: ({ body }) => body.length + 200 });
+  const answers = new LRUCache<string, { version: number; body: Buffer; etag: string }>({
+    maxSize: 32 * 1024 * 1024,
+    sizeCalculation: ({ body }) => body.length + 200,
+  });
 
   const planOf = (querystring: string) => {
     const known = plans.get(querystring);
@@ -172,15 +216,30 @@ const serveList = (row: ListRow, service: Service): Serve => {
     return plan;
   };
 
-  const answer = async (call: Call, { page, values }: ReturnType<typeof parse>, version: number, restricted: boolean, joined: Join | undefined, alone: boolean): Promise<Outgoing> => {
+  const answer = async (
+    call: Call,
+    { page, values }: ReturnType<typeof parse>,
+    version: number,
+    restricted: boolean,
+    joined: Join | undefined,
+    alone: boolean,
+  ): Promise<Outgoing> => {
     const params = await resolved(row, call, service, undefined);
     const above = params[parent?.param ?? ''] ?? '';
-    const where = parent?.field === undefined ? page!.where : both({ field: parent.field, op: 'equals', value: above }, page!.where);
+    const where =
+      parent?.field === undefined
+        ? page!.where
+        : both({ field: parent.field, op: 'equals', value: above }, page!.where);
     const { entries, total } = await model.list(list.collection, {
-      ...page!, ...(parent && parent.field === undefined && { part: above }), ...(where && { where }), ...(restricted && { may: mayReadGuard(call.actor, model.guard) }),
+      ...page!,
+      ...(parent && parent.field === undefined && { part: above }),
+      ...(where && { where }),
+      ...(restricted && { may: mayReadGuard(call.actor, model.guard) }),
     });
     boundPage(entries);
-    const texts = joined ? await Promise.all(entries.map(({ text }) => joining(joined, text, service, { ...call, query: values }))) : entries.map(({ text }) => text);
+    const texts = joined
+      ? await Promise.all(entries.map(({ text }) => joining(joined, text, service, { ...call, query: values })))
+      : entries.map(({ text }) => text);
     const body = Buffer.from(envelope(texts, { ...page!, total }));
     const made = { version, body, etag: `"${tagged(body)}"` };
     if (alone && model.version(list.collection) === version) answers.set(call.querystring, made);
@@ -198,12 +257,18 @@ const serveList = (row: ListRow, service: Service): Serve => {
   };
 };
 
-/** A page is sent as one text: whatever the documents are, it is no larger than what V8 can hold and others can wait for. */
+/**
+ * A page is sent as one text: whatever the documents are, it is no larger than what V8 can hold and others can wait
+ * for.
+ */
 const boundPage = (entries: readonly { readonly text: string }[]): void => {
   let left = mostInPage;
   for (const [i, { text }] of entries.entries()) {
     left -= text.length;
-    if (left < 0 && i > 0) throw new Refusal('invalid', `A page may have 32 MiB; the first ${i} documents here fill it: ask for fewer`, { path: 'limit' });
+    if (left < 0 && i > 0)
+      throw new Refusal('invalid', `A page may have 32 MiB; the first ${i} documents here fill it: ask for fewer`, {
+        path: 'limit',
+      });
   }
 };
 
@@ -211,13 +276,19 @@ const mostInPage = 32 * 1024 * 1024;
 
 const both = (a: Where, b: Where | undefined): Where => (b ? { all: [a, b] } : a);
 
-const serveAction = (row: ActionRow, service: Service): Serve => async (call) => {
-  const { status, body, text, type, headers, position, replayed } = await row.run(call, service);
-  const sent = text ?? (body === undefined ? undefined : JSON.stringify(body));
-  const ok = status === undefined || status === 200;
-  return {
-    body: sent,
-    ...(status !== undefined && { status }), ...(type !== undefined && { type }), ...(headers && { headers }), ...(position !== undefined && { position }), ...(replayed && { replayed }),
-    ...(ok && row.method === 'get' && sent !== undefined && { etag: `"${tagged(sent)}"` }),
+const serveAction =
+  (row: ActionRow, service: Service): Serve =>
+  async (call) => {
+    const { status, body, text, type, headers, position, replayed } = await row.run(call, service);
+    const sent = text ?? (body === undefined ? undefined : JSON.stringify(body));
+    const ok = status === undefined || status === 200;
+    return {
+      body: sent,
+      ...(status !== undefined && { status }),
+      ...(type !== undefined && { type }),
+      ...(headers && { headers }),
+      ...(position !== undefined && { position }),
+      ...(replayed && { replayed }),
+      ...(ok && row.method === 'get' && sent !== undefined && { etag: `"${tagged(sent)}"` }),
+    };
   };
-};

@@ -8,14 +8,28 @@ import type { Duplex } from 'node:stream';
 import { Refusal } from '../../domain/engine/refusal.ts';
 import { failureBody } from './errors.ts';
 
-type Where = { readonly host: string; readonly port: number; readonly tls?: { readonly certFile: string; readonly keyFile: string } };
+type Where = {
+  readonly host: string;
+  readonly port: number;
+  readonly tls?: { readonly certFile: string; readonly keyFile: string };
+};
 
-/** So many connections may wait to be accepted: in a burst of them, whoever finds no room is kept waiting for seconds. */
+/**
+ * So many connections may wait to be accepted: in a burst of them, whoever finds no room is kept waiting for seconds.
+ */
 const backlog = 4096;
 
-/** A server that listens. `stop` takes no new connections, waits for answers under way, and cuts what is left after `ms`. */
-export const listen = async ({ host, port, tls }: Where, listener: RequestListener): Promise<{ url: string; stop: (ms: number) => Promise<void> }> => {
-  const server: Server = tls ? createTlsServer({ cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) }, listener) : createServer(listener);
+/**
+ * A server that listens. `stop` takes no new connections, waits for answers under way, and cuts what is left after
+ * `ms`.
+ */
+export const listen = async (
+  { host, port, tls }: Where,
+  listener: RequestListener,
+): Promise<{ url: string; stop: (ms: number) => Promise<void> }> => {
+  const server: Server = tls
+    ? createTlsServer({ cert: readFileSync(tls.certFile), key: readFileSync(tls.keyFile) }, listener)
+    : createServer(listener);
   server.on('clientError', refuseUnread);
   server.listen({ port, host, backlog });
   await once(server, 'listening');
@@ -38,8 +52,18 @@ const refuseUnread = (_: Error, socket: Duplex & { readonly _httpMessage?: Serve
   // In the middle of an earlier answer there is no place for another; nothing public of Node says so.
   if (!socket.writable || socket._httpMessage?.headersSent) return void socket.destroy();
   const body = failureBody(new Refusal('invalid', 'The request cannot be read as HTTP'));
-  socket.end([
-    'HTTP/1.1 400 Bad Request', 'Content-Type: application/json; charset=utf-8', `Content-Length: ${Buffer.byteLength(body)}`, `X-Request-Id: ${randomUUID()}`,
-    'Vary: Authorization, Cookie, Accept-Encoding', 'X-Content-Type-Options: nosniff', 'Connection: close', '', body,
-  ].join('\r\n'), () => socket.destroy());
+  socket.end(
+    [
+      'HTTP/1.1 400 Bad Request',
+      'Content-Type: application/json; charset=utf-8',
+      `Content-Length: ${Buffer.byteLength(body)}`,
+      `X-Request-Id: ${randomUUID()}`,
+      'Vary: Authorization, Cookie, Accept-Encoding',
+      'X-Content-Type-Options: nosniff',
+      'Connection: close',
+      '',
+      body,
+    ].join('\r\n'),
+    () => socket.destroy(),
+  );
 };

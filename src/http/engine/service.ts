@@ -34,6 +34,9 @@ export type Service = {
   /** What monitoring asks. */
   readonly status: () => Promise<Record<string, unknown>>;
   readonly metrics: () => Promise<{ readonly text: string; readonly type: string }>;
-  /** Whether requests can be answered: the read models have caught up, nothing has stopped, the log is served if it is to be. */
+  /**
+   * Whether requests can be answered: the read models have caught up, nothing has stopped, the log is served if it is
+   * to be.
+   */
   readonly ready: () => Promise<boolean>;
 };

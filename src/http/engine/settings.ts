@@ -24,12 +24,25 @@ export type Settings = LoginSettings & {
 
 /** The settings that a profile makes; what it does not say is as without a profile. */
 export const settingsOf = (properties: ProfileContent): Settings => {
-  const { authenticationProps = {}, expressProps = {}, loggerProps = {}, systemProps = {}, adapterStrategy = {} } = properties;
+  const {
+    authenticationProps = {},
+    expressProps = {},
+    loggerProps = {},
+    systemProps = {},
+    adapterStrategy = {},
+  } = properties;
   const { logoutTime = 30, principalTimeout = 1, cookieName = 'token', uniqueSession = false } = authenticationProps;
   const { access_control_allow_origin: allowOrigin, cacheControl = false, timeout = 0 } = expressProps;
   const level = loggerProps.console_level ?? loggerProps.log_level;
   return {
-    admins: adminsOf(properties), logoutTime, principalTimeout, cookieName, uniqueSession, allowOrigin, cacheControl, timeout,
+    admins: adminsOf(properties),
+    logoutTime,
+    principalTimeout,
+    cookieName,
+    uniqueSession,
+    allowOrigin,
+    cacheControl,
+    timeout,
     logLevel: level === 'spam' ? 'trace' : level,
     shutdownMs: 1000 * (systemProps.shutdownTimeout ?? 10),
     adapterOrder: adapterStrategy.device?.order ?? [],
@@ -93,5 +106,11 @@ export const activeSettings = ({ state, onChange, log }: Needs) => {
     });
   };
 
-  return { categories: concerning, current: (): Settings => current, refresh, told, stop: (): void => clearTimeout(retry) };
+  return {
+    categories: concerning,
+    current: (): Settings => current,
+    refresh,
+    told,
+    stop: (): void => clearTimeout(retry),
+  };
 };

@@ -6,10 +6,28 @@ import { Refusal } from '../../domain/engine/refusal.ts';
 const maxLevels = 64;
 
 /** An open array or object: the member that the reading is at, and the names that an object has had so far. */
-type Level = { readonly array: boolean; index: number; name: string; readonly names: string[]; set: Set<string> | undefined };
+type Level = {
+  readonly array: boolean;
+  index: number;
+  name: string;
+  readonly names: string[];
+  set: Set<string> | undefined;
+};
 
-const quote = 0x22, plus = 0x2b, comma = 0x2c, minus = 0x2d, point = 0x2e, zero = 0x30, nine = 0x39, backslash = 0x5c;
-const openObject = 0x7b, closeObject = 0x7d, openArray = 0x5b, closeArray = 0x5d, lowerE = 0x65, lowerU = 0x75;
+const quote = 0x22,
+  plus = 0x2b,
+  comma = 0x2c,
+  minus = 0x2d,
+  point = 0x2e,
+  zero = 0x30,
+  nine = 0x39,
+  backslash = 0x5c;
+const openObject = 0x7b,
+  closeObject = 0x7d,
+  openArray = 0x5b,
+  closeArray = 0x5d,
+  lowerE = 0x65,
+  lowerU = 0x75;
 
 /**
  * Looks once over a text that `JSON.parse` has accepted and throws `invalid`, with the JSON pointer of the place, for
@@ -56,10 +74,15 @@ export const checkJson = (text: string, exact?: string): void => {
 };
 
 const refuse = (levels: readonly Level[], message: string): never => {
-  throw new Refusal('invalid', message, { path: levels.map(({ array, index, name }) => (array ? step(index) : name && step(name.slice(1)))).join('') });
+  throw new Refusal('invalid', message, {
+    path: levels.map(({ array, index, name }) => (array ? step(index) : name && step(name.slice(1)))).join(''),
+  });
 };
 
-/** `__proto__`, and what the log calls sealed secrets, facts that lie elsewhere and what is kept as written: nobody may pass his own off as such. */
+/**
+ * `__proto__`, and what the log calls sealed secrets, facts that lie elsewhere and what is kept as written: nobody may
+ * pass his own off as such.
+ */
 const reserved = new Set(['"__proto__', '"$sealed', '"$payload', `"${mark}`]);
 
 /** Names come with their opening quote: without it those that look like numbers would be hashed without a seed. */
@@ -109,7 +132,8 @@ const checkNumber = (levels: readonly Level[], text: string, start: number, end:
   const value = Number(written);
   if (!Number.isFinite(value)) refuse(levels, 'The number is too large');
   // Below 1e21 JSON writes a number without exponent, however it came: what is stored could not be sent again.
-  if (Math.abs(value) > Number.MAX_SAFE_INTEGER && (Math.abs(value) < 1e21 || /^-?\d+$/.test(written))) refuse(levels, 'The integer is beyond 2^53-1');
+  if (Math.abs(value) > Number.MAX_SAFE_INTEGER && (Math.abs(value) < 1e21 || /^-?\d+$/.test(written)))
+    refuse(levels, 'The integer is beyond 2^53-1');
 };
 
 // Python's limit as well.
@@ -118,5 +142,6 @@ const mostDigits = 4300;
 const checkExactNumber = (levels: readonly Level[], written: string): void => {
   if (/[.eE]/.test(written)) {
     if (!Number.isFinite(Number(written))) refuse(levels, 'The number is too large');
-  } else if (written.length > mostDigits + (written.startsWith('-') ? 1 : 0)) refuse(levels, `An integer may have ${mostDigits} digits`);
+  } else if (written.length > mostDigits + (written.startsWith('-') ? 1 : 0))
+    refuse(levels, `An integer may have ${mostDigits} digits`);
 };

@@ -12,7 +12,10 @@ const inDetail = new Ajv({ ...options, strict: false, allErrors: true, logger: f
 // Of larger values only the first fault is looked for: all of them could be millions.
 const largest = 10_000;
 
-/** Finds fault with values by one of our own schemas, compiled here and once: at most 20, each with its field's JSON pointer. */
+/**
+ * Finds fault with values by one of our own schemas, compiled here and once: at most 20, each with its field's JSON
+ * pointer.
+ */
 export const checker = (schema: TSchema): ((value: unknown) => readonly SchemaFault[]) => {
   const check = quickly.compile(schema);
   let detailed: ValidateFunction | undefined;
@@ -33,7 +36,9 @@ export const validator = (schema: TSchema): ((value: unknown) => void) => {
     const faults = check(value);
     if (!faults[0]) return;
     const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : '';
-    throw new Refusal('invalid', `The body is not valid: ${faults[0].path || 'it'} ${faults[0].message}${more}`, { faults });
+    throw new Refusal('invalid', `The body is not valid: ${faults[0].path || 'it'} ${faults[0].message}${more}`, {
+      faults,
+    });
   };
 };
 

@@ -14,32 +14,57 @@ import { requestOf } from '../engine/serve.ts';
 const text = Type.String();
 const { contract_id, alias } = newCertificateSchema.properties;
 
-const certificateSchema = Type.Object({
-  alias, contractId: text, subject: text, issuer: text, serialNumber: text, fingerprint256: text,
-  validFrom: time('From when it is valid'), validTo: time('Until when it is valid'),
-}, { title: 'Certificate', description: 'Certificate of a gateway' });
+const certificateSchema = Type.Object(
+  {
+    alias,
+    contractId: text,
+    subject: text,
+    issuer: text,
+    serialNumber: text,
+    fingerprint256: text,
+    validFrom: time('From when it is valid'),
+    validTo: time('Until when it is valid'),
+  },
+  { title: 'Certificate', description: 'Certificate of a gateway' },
+);
 
 /** The id of the certificate with the alias, in whichever contract if none is given. */
 const idOf = async (model: ReadStore, alias: string, contractId: string | undefined): Promise<string> => {
   if (contractId !== undefined) return certificateId(contractId, alias);
   const ids = await model.idsNamed(certificates.collection, alias);
   if (ids.length < 2) return ids[0] ?? certificateId('', alias);
-  const contracts = (await model.getMany(certificates.collection, ids)).flatMap((entry) => (entry ? [(JSON.parse(entry.text) as Certificate).contractId] : []));
-  throw new Refusal('conflict', 'Several contracts have a certificate with this alias; say which with contract_id', { path: 'contract_id', faults: [{ message: 'The alias is not unique', path: 'contract_id', contracts }] });
+  const contracts = (await model.getMany(certificates.collection, ids)).flatMap((entry) =>
+    entry ? [(JSON.parse(entry.text) as Certificate).contractId] : [],
+  );
+  throw new Refusal('conflict', 'Several contracts have a certificate with this alias; say which with contract_id', {
+    path: 'contract_id',
+    faults: [{ message: 'The alias is not unique', path: 'contract_id', contracts }],
+  });
 };
 
 const remove: ActionRow = {
-  name: 'deleteCertificate', method: 'delete', path: '/certificates/:alias', access: ['operators'], summary: 'Delete a certificate',
+  name: 'deleteCertificate',
+  method: 'delete',
+  path: '/certificates/:alias',
+  access: ['operators'],
+  summary: 'Delete a certificate',
   description: 'An alias that several contracts use is a conflict unless contract_id says whose it is.',
-  query: { contract_id }, answer: changed(certificateSchema),
+  query: { contract_id },
+  answer: changed(certificateSchema),
   run: async (call, service) => {
     const { alias: name = '' } = call.params;
     const contractId = call.query.contract_id as string | undefined;
     const about = requestOf('deleteCertificate', call, service);
-    const again = about.idempotency && await service.retries.find({ aggregate: certificate, idOrName: name }, about.idempotency.key);
-    const id = again ?? await idOf(service.model, name, contractId);
+    const again =
+      about.idempotency &&
+      (await service.retries.find({ aggregate: certificate, idOrName: name }, about.idempotency.key));
+    const id = again ?? (await idOf(service.model, name, contractId));
     const done = await service.handle(deleteCertificate, { id, input: {}, calledBy: { name }, ...about });
-    return { text: withStatus(() => 'Successfully deleted certificate')(JSON.stringify(done.before), done), position: done.position, replayed: done.replayed };
+    return {
+      text: withStatus(() => 'Successfully deleted certificate')(JSON.stringify(done.before), done),
+      position: done.position,
+      replayed: done.replayed,
+    };
   },
 };
 
@@ -48,15 +73,29 @@ const stored: Envelope = (certificate) => `{"state":"Success","results":${certif
 /** Certificates of gateways: api.md, operation 16, and its neighbours. */
 export const certificateRows: readonly Row[] = [
   {
-    name: 'getCertificates', method: 'get', path: '/certificates', access: ['operators', 'readers'], summary: 'List certificates',
-    list: certificates, envelope: results, answer: listed(certificateSchema),
+    name: 'getCertificates',
+    method: 'get',
+    path: '/certificates',
+    access: ['operators', 'readers'],
+    summary: 'List certificates',
+    list: certificates,
+    envelope: results,
+    answer: listed(certificateSchema),
   },
   {
-    name: 'addCertificate', method: 'post', path: '/certificates', access: ['operators'], summary: 'Add a certificate that identifies a gateway',
-    description: 'PEM of one certificate or a chain, all of them valid now. The same again is no change. A private key is refused, and kept nowhere.',
-    command: addCertificate, body: newCertificateSchema,
-    key: (_, { raw_certificate, contract_id = '', alias }) => certificateId(contract_id, alias ?? chainOf(raw_certificate)[0]!.fingerprint256),
-    envelope: stored, answer: Type.Object({ state: Type.Literal('Success'), results: certificateSchema }),
+    name: 'addCertificate',
+    method: 'post',
+    path: '/certificates',
+    access: ['operators'],
+    summary: 'Add a certificate that identifies a gateway',
+    description:
+      'PEM of one certificate or a chain, all of them valid now. The same again is no change. A private key is refused, and kept nowhere.',
+    command: addCertificate,
+    body: newCertificateSchema,
+    key: (_, { raw_certificate, contract_id = '', alias }) =>
+      certificateId(contract_id, alias ?? chainOf(raw_certificate)[0]!.fingerprint256),
+    envelope: stored,
+    answer: Type.Object({ state: Type.Literal('Success'), results: certificateSchema }),
   },
   remove,
 ];

@@ -1,5 +1,9 @@
 import { Type } from 'typebox';
-import { createGroupMapping, deleteGroupMapping, updateGroupMapping } from '../../commands/group-mappings/groupMappings.ts';
+import {
+  createGroupMapping,
+  deleteGroupMapping,
+  updateGroupMapping,
+} from '../../commands/group-mappings/groupMappings.ts';
 import { groupObjectSchema } from '../../domain/authorization/gbac.ts';
 import { groupMappingId, groupMappingSchema } from '../../domain/group-mappings/groupMappings.ts';
 import { groupMappings } from '../../projections/group-mappings/groupMappings.ts';
@@ -13,7 +17,12 @@ const path = '/:provenance/:externalGroup';
 
 const { platformGroups, ...others } = groupMappingSchema.properties;
 const listedSchema = Type.Object(
-  { ...others, platformGroups: Type.Union([platformGroups, Type.Array(groupObjectSchema)], { description: 'Names, or with expand group objects' }) },
+  {
+    ...others,
+    platformGroups: Type.Union([platformGroups, Type.Array(groupObjectSchema)], {
+      description: 'Names, or with expand group objects',
+    }),
+  },
   { title: 'ListedGroupMapping', description: 'Group mapping, its groups as names or objects' },
 );
 
@@ -23,30 +32,71 @@ export const groupMappingRows: AreaRows = {
   prefix: '/group-mappings',
   rows: [
     {
-      name: 'getGroupMappings', method: 'get', path: '/', access: ['readers'], summary: 'List group mappings',
-      list: groupMappings, query: { expand: Type.Literal('platformGroups', { description: 'Turns group names into group objects' }) },
-      join: (mapping, { model }) => withPlatformGroups(model, mapping), joinOn: 'expand',
-      envelope: results, answer: listed(listedSchema),
+      name: 'getGroupMappings',
+      method: 'get',
+      path: '/',
+      access: ['readers'],
+      summary: 'List group mappings',
+      list: groupMappings,
+      query: { expand: Type.Literal('platformGroups', { description: 'Turns group names into group objects' }) },
+      join: (mapping, { model }) => withPlatformGroups(model, mapping),
+      joinOn: 'expand',
+      envelope: results,
+      answer: listed(listedSchema),
     },
     {
-      name: 'createGroupMapping', method: 'post', path: '/', access: [], summary: 'Create a group mapping',
-      command: createGroupMapping, key: (_, body) => key(body), body: groupMappingSchema,
-      envelope: withStatus(() => 'Successfully created group mapping'), answer: changed(groupMappingSchema),
+      name: 'createGroupMapping',
+      method: 'post',
+      path: '/',
+      access: [],
+      summary: 'Create a group mapping',
+      command: createGroupMapping,
+      key: (_, body) => key(body),
+      body: groupMappingSchema,
+      envelope: withStatus(() => 'Successfully created group mapping'),
+      answer: changed(groupMappingSchema),
     },
     {
-      name: 'getGroupMapping', method: 'get', path, access: ['readers'], summary: 'Get a group mapping',
-      get: groupMappings, key, envelope: plain, answer: groupMappingSchema,
+      name: 'getGroupMapping',
+      method: 'get',
+      path,
+      access: ['readers'],
+      summary: 'Get a group mapping',
+      get: groupMappings,
+      key,
+      envelope: plain,
+      answer: groupMappingSchema,
     },
     {
-      name: 'updateGroupMapping', method: 'patch', path, access: [], summary: 'Update a group mapping, or create it',
-      command: updateGroupMapping, key,
-      input: ({ provenance, externalGroup }, { updates }) => ({ provenance, externalGroup, platformGroups: updates.platformGroups }),
-      body: Type.Object({ updates: Type.Pick(groupMappingSchema, ['platformGroups'], { additionalProperties: false }) }, { additionalProperties: false }),
-      envelope: withStatus(({ created }) => `Successfully ${created ? 'created' : 'updated'} group mapping`), answer: changed(groupMappingSchema),
+      name: 'updateGroupMapping',
+      method: 'patch',
+      path,
+      access: [],
+      summary: 'Update a group mapping, or create it',
+      command: updateGroupMapping,
+      key,
+      input: ({ provenance, externalGroup }, { updates }) => ({
+        provenance,
+        externalGroup,
+        platformGroups: updates.platformGroups,
+      }),
+      body: Type.Object(
+        { updates: Type.Pick(groupMappingSchema, ['platformGroups'], { additionalProperties: false }) },
+        { additionalProperties: false },
+      ),
+      envelope: withStatus(({ created }) => `Successfully ${created ? 'created' : 'updated'} group mapping`),
+      answer: changed(groupMappingSchema),
     },
     {
-      name: 'deleteGroupMapping', method: 'delete', path, access: [], summary: 'Delete a group mapping',
-      command: deleteGroupMapping, key, envelope: withStatus(() => 'Successfully deleted group mapping'), answer: changed(groupMappingSchema),
+      name: 'deleteGroupMapping',
+      method: 'delete',
+      path,
+      access: [],
+      summary: 'Delete a group mapping',
+      command: deleteGroupMapping,
+      key,
+      envelope: withStatus(() => 'Successfully deleted group mapping'),
+      answer: changed(groupMappingSchema),
     },
   ],
 };

@@ -1,5 +1,10 @@
 import { type TSchema, Type } from 'typebox';
-import { addInventoryNodes, clearInventoryNodes, createInventory, deleteInventory } from '../../commands/inventory-manager/inventories.ts';
+import {
+  addInventoryNodes,
+  clearInventoryNodes,
+  createInventory,
+  deleteInventory,
+} from '../../commands/inventory-manager/inventories.ts';
 import type { Handled } from '../../commands/engine/handle.ts';
 import { time } from '../../domain/engine/authors.ts';
 import { newInventorySchema, newNodeSchema, newNodesSchema } from '../../domain/inventory-manager/inventories.ts';
@@ -13,13 +18,25 @@ import { changed, listed } from '../engine/schemas.ts';
 const path = '/inventories/:id';
 const author = Type.Union([Type.String(), Type.Null()]);
 
-const inventorySchema = Type.Object({
-  _id: Type.String(), name: Type.String(), description: Type.String(), groups: Type.Array(Type.String()),
-  nodeCount: Type.Integer({ description: 'How many nodes it has' }),
-  created: time('When it was made'), createdBy: author, lastUpdated: time('When it was last changed'), lastUpdatedBy: author,
-}, { title: 'Inventory', description: 'Inventory, without its nodes' });
+const inventorySchema = Type.Object(
+  {
+    _id: Type.String(),
+    name: Type.String(),
+    description: Type.String(),
+    groups: Type.Array(Type.String()),
+    nodeCount: Type.Integer({ description: 'How many nodes it has' }),
+    created: time('When it was made'),
+    createdBy: author,
+    lastUpdated: time('When it was last changed'),
+    lastUpdatedBy: author,
+  },
+  { title: 'Inventory', description: 'Inventory, without its nodes' },
+);
 
-const nodeSchema = Type.Object({ ...Type.Required(newNodeSchema).properties, created: time('When it was added') }, { title: 'Node', description: 'Node of an inventory' });
+const nodeSchema = Type.Object(
+  { ...Type.Required(newNodeSchema).properties, created: time('When it was added') },
+  { title: 'Node', description: 'Node of an inventory' },
+);
 
 const masked: Join<NodeDoc> = async (doc) => maskSecrets(doc);
 
@@ -28,10 +45,16 @@ const succeeded = (result: TSchema) => Type.Object({ status: Type.Literal('Succe
 /** How many nodes a change has added, or taken away (less than 0). */
 const difference = ({ before, doc }: Handled): number => (doc as Inventory).nodeCount - (before as Inventory).nodeCount;
 
-const success = (message: (nodes: number) => string, result: (nodes: number, inventory: Inventory) => object): Envelope => (_, done) => {
-  const count = Math.abs(difference(done!));
-  return JSON.stringify({ status: 'Success', message: message(count), result: result(count, done!.doc as Inventory) });
-};
+const success =
+  (message: (nodes: number) => string, result: (nodes: number, inventory: Inventory) => object): Envelope =>
+  (_, done) => {
+    const count = Math.abs(difference(done!));
+    return JSON.stringify({
+      status: 'Success',
+      message: message(count),
+      result: result(count, done!.doc as Inventory),
+    });
+  };
 
 /** Inventories and their nodes: api.md, operation 21, and its neighbours. */
 export const inventoryManagerRows: AreaRows = {
@@ -39,42 +62,98 @@ export const inventoryManagerRows: AreaRows = {
   prefix: '/inventory_manager/v1',
   rows: [
     {
-      name: 'getInventories', method: 'get', path: '/inventories', access: ['operators', 'readers'], summary: 'List inventories',
-      list: inventories, join: signed, envelope: results, answer: listed(inventorySchema),
+      name: 'getInventories',
+      method: 'get',
+      path: '/inventories',
+      access: ['operators', 'readers'],
+      summary: 'List inventories',
+      list: inventories,
+      join: signed,
+      envelope: results,
+      answer: listed(inventorySchema),
     },
     {
-      name: 'createInventory', method: 'post', path: '/inventories', access: ['operators'], summary: 'Create an inventory',
-      command: createInventory, body: newInventorySchema, join: signed,
-      envelope: withStatus(() => 'Successfully created inventory'), answer: changed(inventorySchema),
+      name: 'createInventory',
+      method: 'post',
+      path: '/inventories',
+      access: ['operators'],
+      summary: 'Create an inventory',
+      command: createInventory,
+      body: newInventorySchema,
+      join: signed,
+      envelope: withStatus(() => 'Successfully created inventory'),
+      answer: changed(inventorySchema),
     },
     {
-      name: 'getInventory', method: 'get', path, access: ['operators', 'readers'], summary: 'Get an inventory, without its nodes',
-      get: inventories, join: signed, envelope: plain, answer: inventorySchema,
+      name: 'getInventory',
+      method: 'get',
+      path,
+      access: ['operators', 'readers'],
+      summary: 'Get an inventory, without its nodes',
+      get: inventories,
+      join: signed,
+      envelope: plain,
+      answer: inventorySchema,
     },
     {
-      name: 'deleteInventory', method: 'delete', path, access: ['operators'], summary: 'Delete an inventory and its nodes',
-      command: deleteInventory, join: signed,
-      envelope: withStatus(() => 'Successfully deleted inventory'), answer: changed(inventorySchema),
+      name: 'deleteInventory',
+      method: 'delete',
+      path,
+      access: ['operators'],
+      summary: 'Delete an inventory and its nodes',
+      command: deleteInventory,
+      join: signed,
+      envelope: withStatus(() => 'Successfully deleted inventory'),
+      answer: changed(inventorySchema),
     },
     {
-      name: 'getNodes', method: 'get', path: `${path}/nodes`, access: ['operators', 'readers'], summary: 'List the nodes of an inventory',
-      list: nodes, parent: { of: inventories, param: 'id' }, join: masked, envelope: results, answer: listed(nodeSchema),
+      name: 'getNodes',
+      method: 'get',
+      path: `${path}/nodes`,
+      access: ['operators', 'readers'],
+      summary: 'List the nodes of an inventory',
+      list: nodes,
+      parent: { of: inventories, param: 'id' },
+      join: masked,
+      envelope: results,
+      answer: listed(nodeSchema),
     },
     {
-      name: 'addNodes', method: 'post', path: `${path}/nodes`, access: ['operators'], large: true, summary: 'Add nodes to an inventory, all or none',
-      description: 'A node that is there with the same content stays as it is and is not counted; with other content it is a conflict.',
-      command: addInventoryNodes, body: newNodesSchema,
-      envelope: success((count) => `Added ${count} nodes`, (nodesAdded) => ({ nodesAdded })), answer: succeeded(Type.Object({ nodesAdded: Type.Integer() })),
+      name: 'addNodes',
+      method: 'post',
+      path: `${path}/nodes`,
+      access: ['operators'],
+      large: true,
+      summary: 'Add nodes to an inventory, all or none',
+      description:
+        'A node that is there with the same content stays as it is and is not counted; with other content it is a conflict.',
+      command: addInventoryNodes,
+      body: newNodesSchema,
+      envelope: success(
+        (count) => `Added ${count} nodes`,
+        (nodesAdded) => ({ nodesAdded }),
+      ),
+      answer: succeeded(Type.Object({ nodesAdded: Type.Integer() })),
     },
     {
-      name: 'clearNodes', method: 'delete', path: '/nodes/clear/:identifier', access: ['operators'], summary: 'Remove all nodes of an inventory',
-      description: 'An identifier that is one inventory\'s id and another one\'s name means the id.',
-      command: clearInventoryNodes, named: 'identifier',
-      envelope: success((count) => `Deleted ${count} nodes`, (nodesDeleted, { _id, name }) => ({ inventory: { id: _id, name }, statistics: { nodesDeleted } })),
-      answer: succeeded(Type.Object({
-        inventory: Type.Object({ id: Type.String(), name: Type.String() }),
-        statistics: Type.Object({ nodesDeleted: Type.Integer() }),
-      })),
+      name: 'clearNodes',
+      method: 'delete',
+      path: '/nodes/clear/:identifier',
+      access: ['operators'],
+      summary: 'Remove all nodes of an inventory',
+      description: "An identifier that is one inventory's id and another one's name means the id.",
+      command: clearInventoryNodes,
+      named: 'identifier',
+      envelope: success(
+        (count) => `Deleted ${count} nodes`,
+        (nodesDeleted, { _id, name }) => ({ inventory: { id: _id, name }, statistics: { nodesDeleted } }),
+      ),
+      answer: succeeded(
+        Type.Object({
+          inventory: Type.Object({ id: Type.String(), name: Type.String() }),
+          statistics: Type.Object({ nodesDeleted: Type.Integer() }),
+        }),
+      ),
     },
   ],
 };

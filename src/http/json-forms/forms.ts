@@ -13,16 +13,29 @@ import { changed, listed } from '../engine/schemas.ts';
 const path = '/forms';
 
 /** The form that a request means: by its id if it gives one, else by its name. */
-const meant = (_: unknown, { options: { _id, id, name } }: { readonly options: { readonly _id?: string; readonly id?: string; readonly name?: string } }): string => {
+const meant = (
+  _: unknown,
+  {
+    options: { _id, id, name },
+  }: { readonly options: { readonly _id?: string; readonly id?: string; readonly name?: string } },
+): string => {
   const idOrName = _id ?? id ?? name;
-  if (idOrName === undefined) throw new Refusal('invalid', 'The form must be named by its _id, id or name', { path: '/options/_id' });
+  if (idOrName === undefined)
+    throw new Refusal('invalid', 'The form must be named by its _id, id or name', { path: '/options/_id' });
   return idOrName;
 };
 
 const importForms = importRow({
-  name: 'importForms', method: 'post', path: '/import/forms', access: ['operators'], summary: 'Import forms',
-  description: 'Ids, times and authors are kept. The same document again is no change; other content under a used id or name is 409 unless overwrite is true.',
-  member: 'forms', document: formDocumentSchema, shown: formSchema,
+  name: 'importForms',
+  method: 'post',
+  path: '/import/forms',
+  access: ['operators'],
+  summary: 'Import forms',
+  description:
+    'Ids, times and authors are kept. The same document again is no change; other content under a used id or name is 409 unless overwrite is true.',
+  member: 'forms',
+  document: formDocumentSchema,
+  shown: formSchema,
   take: async ({ document: form, overwrite, fresh, about }, service, call) => {
     const id = await formMeant(form, fresh, service.tools);
     const { doc, position, replayed } = await service.handle(importForm, { ...about, id, input: { form, overwrite } });
@@ -35,35 +48,81 @@ const deleted: Envelope = (text) => `{"status":"OK","message":"Successfully dele
 
 /** Forms: api.md, operation 19, and its neighbours. */
 export const formRows: AreaRows = {
-  area: 'json-forms', prefix: '/json-forms', rows: [
+  area: 'json-forms',
+  prefix: '/json-forms',
+  rows: [
     {
-      name: 'getForms', method: 'get', path, access: ['operators', 'readers'], summary: 'List forms',
-      list: forms, join: signed, envelope: results, answer: listed(formSchema),
+      name: 'getForms',
+      method: 'get',
+      path,
+      access: ['operators', 'readers'],
+      summary: 'List forms',
+      list: forms,
+      join: signed,
+      envelope: results,
+      answer: listed(formSchema),
     },
     {
-      name: 'createForm', method: 'post', path, access: ['operators'], summary: 'Create a form',
-      command: createForm, body: newFormSchema, join: signed,
-      envelope: withStatus(() => 'Successfully created form'), answer: changed(formSchema),
+      name: 'createForm',
+      method: 'post',
+      path,
+      access: ['operators'],
+      summary: 'Create a form',
+      command: createForm,
+      body: newFormSchema,
+      join: signed,
+      envelope: withStatus(() => 'Successfully created form'),
+      answer: changed(formSchema),
     },
     {
-      name: 'updateForm', method: 'put', path, access: ['operators'], summary: 'Update a form', description: 'The one with the _id or id of the options, else the one with their name. What they leave out stays.',
-      command: updateForm, named: meant, input: (_, { options }) => options, join: signed,
+      name: 'updateForm',
+      method: 'put',
+      path,
+      access: ['operators'],
+      summary: 'Update a form',
+      description:
+        'The one with the _id or id of the options, else the one with their name. What they leave out stays.',
+      command: updateForm,
+      named: meant,
+      input: (_, { options }) => options,
+      join: signed,
       body: Type.Object({ options: formPatchSchema }, { additionalProperties: false }),
-      envelope: withStatus(() => 'Successfully updated form'), answer: changed(formSchema),
+      envelope: withStatus(() => 'Successfully updated form'),
+      answer: changed(formSchema),
     },
     {
-      name: 'deleteForms', method: 'delete', path, access: ['operators'], summary: 'Delete forms, all or none', description: '409 when a trigger names one of them.',
-      command: deleteForms, body: formDeletionSchema,
+      name: 'deleteForms',
+      method: 'delete',
+      path,
+      access: ['operators'],
+      summary: 'Delete forms, all or none',
+      description: '409 when a trigger names one of them.',
+      command: deleteForms,
+      body: formDeletionSchema,
       envelope: deleted,
       answer: Type.Object({
-        status: Type.Literal('OK'), message: Type.String(),
-        data: Type.Union([Type.Null(), Type.Object({ _id: Type.String({ description: 'Id of the deletion' }), ids: Type.Array(Type.String(), { description: 'Forms that went' }) })]),
+        status: Type.Literal('OK'),
+        message: Type.String(),
+        data: Type.Union([
+          Type.Null(),
+          Type.Object({
+            _id: Type.String({ description: 'Id of the deletion' }),
+            ids: Type.Array(Type.String(), { description: 'Forms that went' }),
+          }),
+        ]),
       }),
     },
     importForms,
     {
-      name: 'getForm', method: 'get', path: `${path}/:id`, access: ['operators', 'readers'], summary: 'Get a form',
-      get: forms, join: signed, envelope: plain, answer: formSchema,
+      name: 'getForm',
+      method: 'get',
+      path: `${path}/:id`,
+      access: ['operators', 'readers'],
+      summary: 'Get a form',
+      get: forms,
+      join: signed,
+      envelope: plain,
+      answer: formSchema,
     },
   ],
 };

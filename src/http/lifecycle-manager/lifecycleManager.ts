@@ -4,4 +4,8 @@ import { resourceInstanceRows } from './resourceInstances.ts';
 import { resourceModelRows } from './resourceModels.ts';
 import type { AreaRows } from '../engine/route.ts';
 
-export const lifecycleManagerRows: AreaRows = { area: 'lifecycle-manager', prefix: '/lifecycle-manager', rows: [...resourceModelRows, ...resourceInstanceRows, ...resourceGroupRows, ...actionExecutionRows] };
+export const lifecycleManagerRows: AreaRows = {
+  area: 'lifecycle-manager',
+  prefix: '/lifecycle-manager',
+  rows: [...resourceModelRows, ...resourceInstanceRows, ...resourceGroupRows, ...actionExecutionRows],
+};

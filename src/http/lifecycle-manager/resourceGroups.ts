@@ -1,6 +1,10 @@
 import { Type } from 'typebox';
 import type { Handled } from '../../commands/engine/handle.ts';
-import { createResourceGroup, deleteResourceGroup, updateResourceGroup } from '../../commands/lifecycle-manager/resourceGroups.ts';
+import {
+  createResourceGroup,
+  deleteResourceGroup,
+  updateResourceGroup,
+} from '../../commands/lifecycle-manager/resourceGroups.ts';
 import { groupChangesSchema, newGroupSchema } from '../../domain/lifecycle-manager/resourceGroups.ts';
 import { type ResourceGroupDoc, resourceGroups } from '../../projections/lifecycle-manager/resourceGroups.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
@@ -24,25 +28,66 @@ const counts = ({ doc, changed }: Handled): object => {
 /** Groups of instances: api.md, operation 2, and its neighbours. */
 export const resourceGroupRows: readonly Row[] = [
   {
-    name: 'getGroups', method: 'get', path, access: ['operators', 'readers'], summary: 'List the groups of a resource model',
-    list: resourceGroups, ...common, envelope: resultsWithMessage('Successfully retrieved groups'), answer: enveloped(Type.Array(groupSchema)),
+    name: 'getGroups',
+    method: 'get',
+    path,
+    access: ['operators', 'readers'],
+    summary: 'List the groups of a resource model',
+    list: resourceGroups,
+    ...common,
+    envelope: resultsWithMessage('Successfully retrieved groups'),
+    answer: enveloped(Type.Array(groupSchema)),
   },
   {
-    name: 'createGroup', method: 'post', path, access: ['operators'], summary: 'Create a group of instances',
-    command: createResourceGroup, ...common, input: ({ modelIdentifier: modelId }, body) => ({ ...body, modelId }), body: newGroupSchema,
-    envelope: withMessage('Successfully created group', counts), answer,
+    name: 'createGroup',
+    method: 'post',
+    path,
+    access: ['operators'],
+    summary: 'Create a group of instances',
+    command: createResourceGroup,
+    ...common,
+    input: ({ modelIdentifier: modelId }, body) => ({ ...body, modelId }),
+    body: newGroupSchema,
+    envelope: withMessage('Successfully created group', counts),
+    answer,
   },
   {
-    name: 'getGroup', method: 'get', path: `${path}/:groupIdentifier`, access: ['operators', 'readers'], summary: 'Get a group of instances',
-    get: resourceGroups, named, ...common, envelope: withMessage('Successfully retrieved group'), answer,
+    name: 'getGroup',
+    method: 'get',
+    path: `${path}/:groupIdentifier`,
+    access: ['operators', 'readers'],
+    summary: 'Get a group of instances',
+    get: resourceGroups,
+    named,
+    ...common,
+    envelope: withMessage('Successfully retrieved group'),
+    answer,
   },
   {
-    name: 'updateGroup', method: 'patch', path: `${path}/:groupIdentifier`, access: ['operators'], summary: 'Add instances to a group and remove others',
-    description: 'All or nothing. Instances by id or name; adding a member and removing what is none change nothing. metadata has added, removed and total.',
-    command: updateResourceGroup, named, ...common, body: groupChangesSchema, envelope: withMessage('Successfully updated group', counts), answer,
+    name: 'updateGroup',
+    method: 'patch',
+    path: `${path}/:groupIdentifier`,
+    access: ['operators'],
+    summary: 'Add instances to a group and remove others',
+    description:
+      'All or nothing. Instances by id or name; adding a member and removing what is none change nothing. metadata has added, removed and total.',
+    command: updateResourceGroup,
+    named,
+    ...common,
+    body: groupChangesSchema,
+    envelope: withMessage('Successfully updated group', counts),
+    answer,
   },
   {
-    name: 'deleteGroup', method: 'delete', path: `${path}/:groupIdentifier`, access: ['operators'], summary: 'Delete a group; its instances stay',
-    command: deleteResourceGroup, named, ...common, envelope: withMessage('Successfully deleted group'), answer,
+    name: 'deleteGroup',
+    method: 'delete',
+    path: `${path}/:groupIdentifier`,
+    access: ['operators'],
+    summary: 'Delete a group; its instances stay',
+    command: deleteResourceGroup,
+    named,
+    ...common,
+    envelope: withMessage('Successfully deleted group'),
+    answer,
   },
 ];

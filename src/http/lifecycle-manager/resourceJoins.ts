@@ -25,10 +25,12 @@ const withLastAction = async <D extends { readonly _id: string }>(doc: D, model:
 export const shownModel: Join<Authored> = (doc, { model }) => signed(doc, model);
 
 /** Authors as objects, secrets masked, with the last action. */
-export const shownInstance: Join<InstanceDoc> = async (doc, { model }) => maskSecrets(await withLastAction(await signed(doc, model), model));
+export const shownInstance: Join<InstanceDoc> = async (doc, { model }) =>
+  maskSecrets(await withLastAction(await signed(doc, model), model));
 
 /** api.md, Resource instance group. */
-export const shownGroup: Join<ResourceGroupDoc> = async ({ members: _, ...doc }, { model }) => withLastAction(await signed(doc, model), model);
+export const shownGroup: Join<ResourceGroupDoc> = async ({ members: _, ...doc }, { model }) =>
+  withLastAction(await signed(doc, model), model);
 
 /** The author as an object, secrets masked. */
 export const shownExecution: Join<ExecutionDoc> = async (doc, { model }) =>
@@ -37,6 +39,9 @@ export const shownExecution: Join<ExecutionDoc> = async (doc, { model }) =>
 /** The same as it is once everything that follows from the request is through: jobs may have ended by then. */
 export const executionNow: Join<ExecutionDoc> = async (doc, service, call) => {
   // What is stored is answered, also when the read models are behind.
-  const entry = await service.tools.find(actionExecutions.collection, doc._id).then((id) => (id === undefined ? undefined : service.model.get(actionExecutions.collection, id))).catch(() => undefined);
+  const entry = await service.tools
+    .find(actionExecutions.collection, doc._id)
+    .then((id) => (id === undefined ? undefined : service.model.get(actionExecutions.collection, id)))
+    .catch(() => undefined);
   return shownExecution(entry ? JSON.parse(entry.text) : doc, service, call);
 };

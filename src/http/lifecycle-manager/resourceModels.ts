@@ -1,6 +1,10 @@
 import { Type } from 'typebox';
 import { runAction } from '../../commands/lifecycle-manager/actionExecutions.ts';
-import { createResourceModel, deleteResourceModel, updateResourceModel } from '../../commands/lifecycle-manager/resourceModels.ts';
+import {
+  createResourceModel,
+  deleteResourceModel,
+  updateResourceModel,
+} from '../../commands/lifecycle-manager/resourceModels.ts';
 import { runActionSchema } from '../../domain/lifecycle-manager/actionExecutions.ts';
 import { newModelSchema, resourceModel } from '../../domain/lifecycle-manager/resourceModels.ts';
 import { resourceModels } from '../../projections/lifecycle-manager/resourceModels.ts';
@@ -18,51 +22,115 @@ const flag = Type.String({ description: 'true: its instances are deleted as well
 export const ofModel: Parent = { of: resourceModels, param: 'modelIdentifier', field: 'modelId' };
 
 const deletion: ActionRow = {
-  name: 'deleteResourceModel', method: 'delete', path, access: ['operators'], summary: 'Delete a resource model, with its instances if asked to',
-  description: 'With instances and without delete-associated-instances: 409, and errors[0].instances counts them. Its groups go with it.',
+  name: 'deleteResourceModel',
+  method: 'delete',
+  path,
+  access: ['operators'],
+  summary: 'Delete a resource model, with its instances if asked to',
+  description:
+    'With instances and without delete-associated-instances: 409, and errors[0].instances counts them. Its groups go with it.',
   query: { 'delete-associated-instances': flag },
-  body: Type.Object({
-    queryParameters: Type.Optional(Type.Object({ 'delete-associated-instances': Type.Optional(flag) }, { additionalProperties: false, description: 'As in the query' })),
-  }, { additionalProperties: false }),
+  body: Type.Object(
+    {
+      queryParameters: Type.Optional(
+        Type.Object(
+          { 'delete-associated-instances': Type.Optional(flag) },
+          { additionalProperties: false, description: 'As in the query' },
+        ),
+      ),
+    },
+    { additionalProperties: false },
+  ),
   answer: enveloped(deletionSchema),
   run: async (call, service) => {
     const given = call.params.id ?? '';
-    const withInstances = [call.query, call.body.queryParameters].some((flags) => flags?.['delete-associated-instances'] === 'true');
+    const withInstances = [call.query, call.body.queryParameters].some(
+      (flags) => flags?.['delete-associated-instances'] === 'true',
+    );
     const about = requestOf('deleteResourceModel', call, service);
-    const again = about.idempotency && await service.retries.find({ aggregate: resourceModel, idOrName: given }, about.idempotency.key);
-    const _id = again ?? await service.tools.find(resourceModels.collection, given) ?? given;
-    const { position, replayed } = await service.handle(deleteResourceModel, { ...about, id: _id, input: { withInstances } });
+    const again =
+      about.idempotency &&
+      (await service.retries.find({ aggregate: resourceModel, idOrName: given }, about.idempotency.key));
+    const _id = again ?? (await service.tools.find(resourceModels.collection, given)) ?? given;
+    const { position, replayed } = await service.handle(deleteResourceModel, {
+      ...about,
+      id: _id,
+      input: { withInstances },
+    });
     const { deletedInstances } = await service.tools.state(resourceModel, _id);
-    return { body: { message: 'Successfully deleted resource model', data: { _id, deletedInstances }, metadata: {} }, position, replayed };
+    return {
+      body: { message: 'Successfully deleted resource model', data: { _id, deletedInstances }, metadata: {} },
+      position,
+      replayed,
+    };
   },
 };
 
 /** Resource models: api.md, operation 11, and its neighbours. */
 export const resourceModelRows: readonly Row[] = [
   {
-    name: 'getResourceModels', method: 'get', path: '/resources', access: ['operators', 'readers'], summary: 'List resource models',
-    list: resourceModels, join: shownModel, envelope: resultsWithMessage('Successfully retrieved resource models'), answer: enveloped(Type.Array(modelSchema)),
+    name: 'getResourceModels',
+    method: 'get',
+    path: '/resources',
+    access: ['operators', 'readers'],
+    summary: 'List resource models',
+    list: resourceModels,
+    join: shownModel,
+    envelope: resultsWithMessage('Successfully retrieved resource models'),
+    answer: enveloped(Type.Array(modelSchema)),
   },
   {
-    name: 'createResourceModel', method: 'post', path: '/resources', access: ['operators'], summary: 'Create a resource model',
-    command: createResourceModel, body: newModelSchema, join: shownModel,
-    envelope: withMessage('Successfully created resource model'), answer: enveloped(modelSchema),
+    name: 'createResourceModel',
+    method: 'post',
+    path: '/resources',
+    access: ['operators'],
+    summary: 'Create a resource model',
+    command: createResourceModel,
+    body: newModelSchema,
+    join: shownModel,
+    envelope: withMessage('Successfully created resource model'),
+    answer: enveloped(modelSchema),
   },
   {
-    name: 'getResourceModel', method: 'get', path, access: ['operators', 'readers'], summary: 'Get a resource model',
-    get: resourceModels, join: shownModel, envelope: withMessage('Successfully retrieved resource model'), answer: enveloped(modelSchema),
+    name: 'getResourceModel',
+    method: 'get',
+    path,
+    access: ['operators', 'readers'],
+    summary: 'Get a resource model',
+    get: resourceModels,
+    join: shownModel,
+    envelope: withMessage('Successfully retrieved resource model'),
+    answer: enveloped(modelSchema),
   },
   {
-    name: 'updateResourceModel', method: 'put', path, access: ['operators'], summary: 'Replace a resource model',
-    description: 'Actions keep the ids of those with their names. A new schema holds for what is written from now on; instances stay as they are.',
-    command: updateResourceModel, body: newModelSchema, join: shownModel,
-    envelope: withMessage('Successfully updated resource model'), answer: enveloped(modelSchema),
+    name: 'updateResourceModel',
+    method: 'put',
+    path,
+    access: ['operators'],
+    summary: 'Replace a resource model',
+    description:
+      'Actions keep the ids of those with their names. A new schema holds for what is written from now on; instances stay as they are.',
+    command: updateResourceModel,
+    body: newModelSchema,
+    join: shownModel,
+    envelope: withMessage('Successfully updated resource model'),
+    answer: enveloped(modelSchema),
   },
   deletion,
   {
-    name: 'runAction', method: 'post', starts: true, path: '/resources/:modelIdentifier/run-action', access: ['operators'], summary: 'Run an action of a model',
+    name: 'runAction',
+    method: 'post',
+    starts: true,
+    path: '/resources/:modelIdentifier/run-action',
+    access: ['operators'],
+    summary: 'Run an action of a model',
     description: 'On an instance or on every instance of a group, one job for each; or to make an instance.',
-    command: runAction, parent: ofModel, input: ({ modelIdentifier: modelId }, body) => ({ ...body, modelId }), body: runActionSchema, join: executionNow,
-    envelope: withMessage('Successfully started action'), answer: enveloped(executionSchema),
+    command: runAction,
+    parent: ofModel,
+    input: ({ modelIdentifier: modelId }, body) => ({ ...body, modelId }),
+    body: runActionSchema,
+    join: executionNow,
+    envelope: withMessage('Successfully started action'),
+    answer: enveloped(executionSchema),
   },
 ];

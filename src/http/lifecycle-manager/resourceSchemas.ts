@@ -8,37 +8,91 @@ import { instanceMembers } from '../../domain/lifecycle-manager/resourceInstance
 import { actionSchema, modelMembers } from '../../domain/lifecycle-manager/resourceModels.ts';
 
 const text = (description: string) => Type.String({ description });
-const author = (description: string) => Type.Union([
-  Type.Object({ _id: text('Id of the account'), username: text('Name to log in with'), firstname: text('Name to greet with'), provenance: text('Who vouches for the account') }, { title: 'Author', description: 'Account' }),
-  Type.Null(),
-], { description });
+const author = (description: string) =>
+  Type.Union(
+    [
+      Type.Object(
+        {
+          _id: text('Id of the account'),
+          username: text('Name to log in with'),
+          firstname: text('Name to greet with'),
+          provenance: text('Who vouches for the account'),
+        },
+        { title: 'Author', description: 'Account' },
+      ),
+      Type.Null(),
+    ],
+    { description },
+  );
 
-const document = (members: TProperties, options: { readonly title: string; readonly description: string }) => Type.Object({
-  _id: objectId('Id'), ...members,
-  created: time('When it was made'), createdBy: author('Who made it'),
-  lastUpdated: time('When it was last changed'), lastUpdatedBy: author('Who last changed it'),
-}, options);
+const document = (members: TProperties, options: { readonly title: string; readonly description: string }) =>
+  Type.Object(
+    {
+      _id: objectId('Id'),
+      ...members,
+      created: time('When it was made'),
+      createdBy: author('Who made it'),
+      lastUpdated: time('When it was last changed'),
+      lastUpdatedBy: author('Who last changed it'),
+    },
+    options,
+  );
 const modelId = objectId('Id of the model');
 const lastAction = Type.Optional(lastActionSchema);
 
 export const modelSchema = document(modelMembers, { title: 'ResourceModel', description: 'Model of resources' });
-export const instanceSchema = document({ modelId, ...instanceMembers, lastAction }, { title: 'ResourceInstance', description: 'Instance of a model' });
-export const groupSchema = document({ ...groupMembers, lastAction }, { title: 'ResourceGroup', description: 'Group of instances of a model' });
+export const instanceSchema = document(
+  { modelId, ...instanceMembers, lastAction },
+  { title: 'ResourceInstance', description: 'Instance of a model' },
+);
+export const groupSchema = document(
+  { ...groupMembers, lastAction },
+  { title: 'ResourceGroup', description: 'Group of instances of a model' },
+);
 
 const error = Type.Union([Type.Null(), jobError], { description: 'What went wrong' });
 
-export const executionSchema = Type.Object({
-  _id: objectId('Id'), modelId, action: actionSchema,
-  target: Type.Object({ type: Type.Enum(['instance', 'group'], { description: 'What it is' }), _id: objectId('Id'), name: text('Name at the start') }, { description: 'What the action runs on, or makes' }),
-  inputs: instanceMembers.instanceData,
-  status: executionStatus,
-  tasks: Type.Array(Type.Object({
-    job: Type.Union([Type.Null(), objectId('Id')], { description: 'Id of its job; null without a workflow' }),
-    instanceId: objectId('Id of the instance'), instanceName: text('Name of the instance at the start'), status: executionStatus, error,
-  }, { title: 'ActionTask', description: 'What is done to one instance' }), { description: 'One for each instance' }),
-  error,
-  created: time('When it was started'), createdBy: author('Who started it'), lastUpdated: time('When it last changed'),
-}, { title: 'ActionExecution', description: 'Run of an action' });
+export const executionSchema = Type.Object(
+  {
+    _id: objectId('Id'),
+    modelId,
+    action: actionSchema,
+    target: Type.Object(
+      {
+        type: Type.Enum(['instance', 'group'], { description: 'What it is' }),
+        _id: objectId('Id'),
+        name: text('Name at the start'),
+      },
+      { description: 'What the action runs on, or makes' },
+    ),
+    inputs: instanceMembers.instanceData,
+    status: executionStatus,
+    tasks: Type.Array(
+      Type.Object(
+        {
+          job: Type.Union([Type.Null(), objectId('Id')], { description: 'Id of its job; null without a workflow' }),
+          instanceId: objectId('Id of the instance'),
+          instanceName: text('Name of the instance at the start'),
+          status: executionStatus,
+          error,
+        },
+        { title: 'ActionTask', description: 'What is done to one instance' },
+      ),
+      { description: 'One for each instance' },
+    ),
+    error,
+    created: time('When it was started'),
+    createdBy: author('Who started it'),
+    lastUpdated: time('When it last changed'),
+  },
+  { title: 'ActionExecution', description: 'Run of an action' },
+);
 
 /** api.md, operation 11. */
-export const deletionSchema = Type.Object({ _id: objectId('Id of the model'), deletedInstances: Type.Integer({ minimum: 0, description: 'How many instances went with it' }) }, { title: 'ResourceModelDeletion', description: 'What went' });
+export const deletionSchema = Type.Object(
+  {
+    _id: objectId('Id of the model'),
+    deletedInstances: Type.Integer({ minimum: 0, description: 'How many instances went with it' }),
+  },
+  { title: 'ResourceModelDeletion', description: 'What went' },
+);

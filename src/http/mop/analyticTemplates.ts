@@ -1,7 +1,16 @@
 import { Type } from 'typebox';
-import { createAnalyticTemplate, deleteAnalyticTemplate, updateAnalyticTemplate } from '../../commands/mop/analyticTemplates.ts';
+import {
+  createAnalyticTemplate,
+  deleteAnalyticTemplate,
+  updateAnalyticTemplate,
+} from '../../commands/mop/analyticTemplates.ts';
 import { runAnalyticTemplate } from '../../commands/mop/runTemplates.ts';
-import { analyticRuleSchema, analyticTemplateSchema, contentOf, newAnalyticTemplateSchema } from '../../domain/mop/analyticTemplates.ts';
+import {
+  analyticRuleSchema,
+  analyticTemplateSchema,
+  contentOf,
+  newAnalyticTemplateSchema,
+} from '../../domain/mop/analyticTemplates.ts';
 import { analyticTemplates } from '../../projections/mop/analyticTemplates.ts';
 import { withStatus } from '../engine/envelopes.ts';
 import { listRow, oneRow, runSchema, templateNamed, verdictMembers } from './mopTemplates.ts';
@@ -9,28 +18,45 @@ import { signed } from '../engine/people.ts';
 import type { ActionRow, Row } from '../engine/route.ts';
 import { changed } from '../engine/schemas.ts';
 
-const body = (template: typeof analyticTemplateSchema | typeof newAnalyticTemplateSchema) => Type.Object({ template }, { additionalProperties: false });
+const body = (template: typeof analyticTemplateSchema | typeof newAnalyticTemplateSchema) =>
+  Type.Object({ template }, { additionalProperties: false });
 const texts = (description: string) => Type.Array(Type.String(), { maxItems: 100, description });
 
-const seen = (description: string) => Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())], { description }));
+const seen = (description: string) =>
+  Type.Optional(Type.Union([Type.String(), Type.Array(Type.String())], { description }));
 const ruleResult = Type.Object(
-  { ...analyticRuleSchema.properties, ...verdictMembers, pre: seen('What was found before; of a table its first 100 rows'), post: seen('The same after') },
+  {
+    ...analyticRuleSchema.properties,
+    ...verdictMembers,
+    pre: seen('What was found before; of a table its first 100 rows'),
+    post: seen('The same after'),
+  },
   { title: 'AnalyticRuleResult', description: 'A rule and what it says of the answers' },
 );
-const pairResult = Type.Object({
-  preRawCommand: Type.String({ description: 'The command that was asked before' }),
-  postRawCommand: Type.String({ description: 'The command that was asked after' }),
-  result: Type.Boolean({ description: 'Whether the pair passed' }),
-  all_pass_flag: Type.Boolean({ description: 'passRule of the pair' }),
-  rules: Type.Array(ruleResult),
-  preCommandResHTML: Type.String({ description: 'The answer before as HTML that shows it as it is' }),
-  postCommandResHTML: Type.String({ description: 'The same after' }),
-}, { title: 'CommandPairResult', description: 'Answers before and after' });
+const pairResult = Type.Object(
+  {
+    preRawCommand: Type.String({ description: 'The command that was asked before' }),
+    postRawCommand: Type.String({ description: 'The command that was asked after' }),
+    result: Type.Boolean({ description: 'Whether the pair passed' }),
+    all_pass_flag: Type.Boolean({ description: 'passRule of the pair' }),
+    rules: Type.Array(ruleResult),
+    preCommandResHTML: Type.String({ description: 'The answer before as HTML that shows it as it is' }),
+    postCommandResHTML: Type.String({ description: 'The same after' }),
+  },
+  { title: 'CommandPairResult', description: 'Answers before and after' },
+);
 
 const run: ActionRow = {
-  name: 'runAnalyticTemplate', method: 'post', path: '/RunAnalyticTemplate', access: ['operators', 'readers'], summary: 'Compare answers before and after by an analytic template',
+  name: 'runAnalyticTemplate',
+  method: 'post',
+  path: '/RunAnalyticTemplate',
+  access: ['operators', 'readers'],
+  summary: 'Compare answers before and after by an analytic template',
   description: 'One text per pair of commands, in their order. Asks no device.',
-  body: Type.Object({ template: templateNamed, pre: texts('Answers before'), post: texts('Answers after') }, { additionalProperties: false }),
+  body: Type.Object(
+    { template: templateNamed, pre: texts('Answers before'), post: texts('Answers after') },
+    { additionalProperties: false },
+  ),
   answer: runSchema('AnalyticTemplateRun', 'Results in the order of the pairs', pairResult),
   run: async ({ body: { template, pre, post }, actor }, service) => {
     const { text } = await service.entry(analyticTemplates, template, actor);
@@ -43,20 +69,41 @@ export const analyticTemplateRows: readonly Row[] = [
   listRow('listAnalyticTemplates', 'analytic templates', analyticTemplates, analyticTemplateSchema),
   oneRow('listAnAnalyticTemplate', 'an analytic template', analyticTemplates, analyticTemplateSchema),
   {
-    name: 'createAnalyticTemplate', method: 'post', path: '/createAnalyticTemplate', access: ['operators'], summary: 'Create an analytic template',
-    command: createAnalyticTemplate, body: body(newAnalyticTemplateSchema), join: signed,
-    envelope: withStatus(() => 'Successfully created analytic template'), answer: changed(analyticTemplateSchema),
+    name: 'createAnalyticTemplate',
+    method: 'post',
+    path: '/createAnalyticTemplate',
+    access: ['operators'],
+    summary: 'Create an analytic template',
+    command: createAnalyticTemplate,
+    body: body(newAnalyticTemplateSchema),
+    join: signed,
+    envelope: withStatus(() => 'Successfully created analytic template'),
+    answer: changed(analyticTemplateSchema),
   },
   {
-    name: 'updateAnalyticTemplate', method: 'post', path: '/updateAnalyticTemplate/:id', access: ['operators'], summary: 'Replace an analytic template',
-    description: 'Brings it to what the document says; what that leaves out gets its default. Id, times and authors of the document change nothing.',
-    command: updateAnalyticTemplate, body: body(analyticTemplateSchema), join: signed,
-    envelope: withStatus(() => 'Successfully updated analytic template'), answer: changed(analyticTemplateSchema),
+    name: 'updateAnalyticTemplate',
+    method: 'post',
+    path: '/updateAnalyticTemplate/:id',
+    access: ['operators'],
+    summary: 'Replace an analytic template',
+    description:
+      'Brings it to what the document says; what that leaves out gets its default. Id, times and authors of the document change nothing.',
+    command: updateAnalyticTemplate,
+    body: body(analyticTemplateSchema),
+    join: signed,
+    envelope: withStatus(() => 'Successfully updated analytic template'),
+    answer: changed(analyticTemplateSchema),
   },
   {
-    name: 'deleteAnalyticTemplate', method: 'post', path: '/deleteAnalyticTemplate/:id', access: ['operators'], summary: 'Delete an analytic template',
-    command: deleteAnalyticTemplate, join: signed,
-    envelope: withStatus(() => 'Successfully deleted analytic template'), answer: changed(analyticTemplateSchema),
+    name: 'deleteAnalyticTemplate',
+    method: 'post',
+    path: '/deleteAnalyticTemplate/:id',
+    access: ['operators'],
+    summary: 'Delete an analytic template',
+    command: deleteAnalyticTemplate,
+    join: signed,
+    envelope: withStatus(() => 'Successfully deleted analytic template'),
+    answer: changed(analyticTemplateSchema),
   },
   run,
 ];

@@ -1,7 +1,16 @@
 import { Type } from 'typebox';
-import { createCommandTemplate, deleteCommandTemplate, updateCommandTemplate } from '../../commands/mop/commandTemplates.ts';
+import {
+  createCommandTemplate,
+  deleteCommandTemplate,
+  updateCommandTemplate,
+} from '../../commands/mop/commandTemplates.ts';
 import { runCommandTemplate } from '../../commands/mop/runTemplates.ts';
-import { commandTemplateSchema, contentOf, newCommandTemplateSchema, ruleSchema } from '../../domain/mop/commandTemplates.ts';
+import {
+  commandTemplateSchema,
+  contentOf,
+  newCommandTemplateSchema,
+  ruleSchema,
+} from '../../domain/mop/commandTemplates.ts';
 import { name } from '../../domain/engine/schemas.ts';
 import { commandTemplates } from '../../projections/mop/commandTemplates.ts';
 import { withStatus } from '../engine/envelopes.ts';
@@ -10,31 +19,65 @@ import { signed } from '../engine/people.ts';
 import type { ActionRow, Row } from '../engine/route.ts';
 import { changed } from '../engine/schemas.ts';
 
-const body = (template: typeof commandTemplateSchema | typeof newCommandTemplateSchema) => Type.Object({ mop: template }, { additionalProperties: false });
+const body = (template: typeof commandTemplateSchema | typeof newCommandTemplateSchema) =>
+  Type.Object({ mop: template }, { additionalProperties: false });
 
-const ruleResult = Type.Object({ ...ruleSchema.properties, rule: Type.String(), ruleB: Type.Optional(Type.String()), raw: Type.String(), ...verdictMembers }, { title: 'CommandRuleResult', description: 'A rule with its variables put in, and what it says of an answer' });
-const commandResult = Type.Object({
-  raw: Type.String({ description: 'The command before variables were put in' }),
-  evaluated: Type.String({ description: 'The command as the device was asked' }),
-  device: Type.String({ description: 'Name of the device' }),
-  response: Type.String({ description: 'What it answered, or why it did not' }),
-  result: Type.Boolean({ description: 'Whether the command passed' }),
-  all_pass_flag: Type.Boolean({ description: 'passRule of the command' }),
-  rules: Type.Array(ruleResult),
-}, { title: 'CommandResult', description: 'A command on a device' });
+const ruleResult = Type.Object(
+  {
+    ...ruleSchema.properties,
+    rule: Type.String(),
+    ruleB: Type.Optional(Type.String()),
+    raw: Type.String(),
+    ...verdictMembers,
+  },
+  { title: 'CommandRuleResult', description: 'A rule with its variables put in, and what it says of an answer' },
+);
+const commandResult = Type.Object(
+  {
+    raw: Type.String({ description: 'The command before variables were put in' }),
+    evaluated: Type.String({ description: 'The command as the device was asked' }),
+    device: Type.String({ description: 'Name of the device' }),
+    response: Type.String({ description: 'What it answered, or why it did not' }),
+    result: Type.Boolean({ description: 'Whether the command passed' }),
+    all_pass_flag: Type.Boolean({ description: 'passRule of the command' }),
+    rules: Type.Array(ruleResult),
+  },
+  { title: 'CommandResult', description: 'A command on a device' },
+);
 
 const run: ActionRow = {
-  name: 'runCommandTemplate', method: 'post', path: '/RunCommandTemplate', access: ['operators'], summary: 'Run a command template on devices',
-  description: 'Up to 8 devices at once. A device that fails is told in its results. Unknown devices: 404 naming all; missing variables: 422 naming all; then nothing is asked.',
-  body: Type.Object({
-    template: templateNamed,
-    devices: Type.Array(name('Name of a device'), { minItems: 1, maxItems: 1000, description: 'Devices to ask' }),
-    variables: Type.Optional(Type.Object({}, { additionalProperties: true, description: 'Values for <!name!> in commands and rules: texts, numbers, truth values' })),
-  }, { additionalProperties: false }),
+  name: 'runCommandTemplate',
+  method: 'post',
+  path: '/RunCommandTemplate',
+  access: ['operators'],
+  summary: 'Run a command template on devices',
+  description:
+    'Up to 8 devices at once. A device that fails is told in its results. Unknown devices: 404 naming all; missing variables: 422 naming all; then nothing is asked.',
+  body: Type.Object(
+    {
+      template: templateNamed,
+      devices: Type.Array(name('Name of a device'), { minItems: 1, maxItems: 1000, description: 'Devices to ask' }),
+      variables: Type.Optional(
+        Type.Object(
+          {},
+          {
+            additionalProperties: true,
+            description: 'Values for <!name!> in commands and rules: texts, numbers, truth values',
+          },
+        ),
+      ),
+    },
+    { additionalProperties: false },
+  ),
   answer: runSchema('CommandTemplateRun', 'Results device by device, commands in their order', commandResult),
   run: async ({ body: { template, devices, variables = {} }, actor, traceparent }, service) => {
     const { text } = await service.entry(commandTemplates, template, actor);
-    return { body: await runCommandTemplate(contentOf(JSON.parse(text)), devices, variables, { find: service.devices.find, ...service.devices.calls(traceparent) }) };
+    return {
+      body: await runCommandTemplate(contentOf(JSON.parse(text)), devices, variables, {
+        find: service.devices.find,
+        ...service.devices.calls(traceparent),
+      }),
+    };
   },
 };
 
@@ -43,20 +86,41 @@ export const commandTemplateRows: readonly Row[] = [
   listRow('listTemplates', 'command templates', commandTemplates, commandTemplateSchema),
   oneRow('listATemplate', 'a command template', commandTemplates, commandTemplateSchema),
   {
-    name: 'createTemplate', method: 'post', path: '/createTemplate', access: ['operators'], summary: 'Create a command template',
-    command: createCommandTemplate, body: body(newCommandTemplateSchema), join: signed,
-    envelope: withStatus(() => 'Successfully created template'), answer: changed(commandTemplateSchema),
+    name: 'createTemplate',
+    method: 'post',
+    path: '/createTemplate',
+    access: ['operators'],
+    summary: 'Create a command template',
+    command: createCommandTemplate,
+    body: body(newCommandTemplateSchema),
+    join: signed,
+    envelope: withStatus(() => 'Successfully created template'),
+    answer: changed(commandTemplateSchema),
   },
   {
-    name: 'updateTemplate', method: 'post', path: '/updateTemplate/:id', access: ['operators'], summary: 'Replace a command template',
-    description: 'Brings it to what the document says; what that leaves out gets its default. Id, times and authors of the document change nothing.',
-    command: updateCommandTemplate, body: body(commandTemplateSchema), join: signed,
-    envelope: withStatus(() => 'Successfully updated template'), answer: changed(commandTemplateSchema),
+    name: 'updateTemplate',
+    method: 'post',
+    path: '/updateTemplate/:id',
+    access: ['operators'],
+    summary: 'Replace a command template',
+    description:
+      'Brings it to what the document says; what that leaves out gets its default. Id, times and authors of the document change nothing.',
+    command: updateCommandTemplate,
+    body: body(commandTemplateSchema),
+    join: signed,
+    envelope: withStatus(() => 'Successfully updated template'),
+    answer: changed(commandTemplateSchema),
   },
   {
-    name: 'deleteTemplate', method: 'post', path: '/deleteTemplate/:id', access: ['operators'], summary: 'Delete a command template that no automation runs',
-    command: deleteCommandTemplate, join: signed,
-    envelope: withStatus(() => 'Successfully deleted template'), answer: changed(commandTemplateSchema),
+    name: 'deleteTemplate',
+    method: 'post',
+    path: '/deleteTemplate/:id',
+    access: ['operators'],
+    summary: 'Delete a command template that no automation runs',
+    command: deleteCommandTemplate,
+    join: signed,
+    envelope: withStatus(() => 'Successfully deleted template'),
+    answer: changed(commandTemplateSchema),
   },
   run,
 ];

@@ -9,15 +9,28 @@ const bare: ListEnvelope = (texts) => `[${texts.join(',')}]`;
 
 /** The list of one kind of template. */
 export const listRow = (operation: string, what: string, list: Projection, document: TSchema): ListRow => ({
-  name: operation, method: 'get', path: `/${operation}`, access: ['operators', 'readers'], summary: `List ${what}`,
+  name: operation,
+  method: 'get',
+  path: `/${operation}`,
+  access: ['operators', 'readers'],
+  summary: `List ${what}`,
   description: 'An array without a total: limit is 1000 unless given.',
-  list, limit: 1000, join: signed, envelope: bare, answer: Type.Array(document),
+  list,
+  limit: 1000,
+  join: signed,
+  envelope: bare,
+  answer: Type.Array(document),
 });
 
 /** One template of one kind, by name or id, in an array. */
 export const oneRow = (operation: string, what: string, projection: Projection, document: TSchema): ActionRow => ({
-  name: operation, method: 'get', path: `/${operation}/:name`, access: ['operators', 'readers'], summary: `Get ${what} in an array`,
-  description: 'By name or id; an empty array when there is none.', answer: Type.Array(document),
+  name: operation,
+  method: 'get',
+  path: `/${operation}/:name`,
+  access: ['operators', 'readers'],
+  summary: `Get ${what} in an array`,
+  description: 'By name or id; an empty array when there is none.',
+  answer: Type.Array(document),
   run: async (call, service) => {
     const id = await service.tools.find(projection.collection, call.params.name ?? '');
     const entry = id === undefined ? undefined : await service.model.get(projection.collection, id);
@@ -29,12 +42,19 @@ export const oneRow = (operation: string, what: string, projection: Projection, 
 export const templateNamed = name('Name or id of the template');
 
 /** What a rule says: whether it holds, and why that could not be found out. */
-export const verdictMembers = { result: Type.Boolean({ description: 'Whether it holds' }), error: Type.Optional(Type.String({ description: 'Why that could not be found out' })) };
+export const verdictMembers = {
+  result: Type.Boolean({ description: 'Whether it holds' }),
+  error: Type.Optional(Type.String({ description: 'Why that could not be found out' })),
+};
 
 /** The answer of a run. */
-export const runSchema = (title: string, description: string, result: TSchema) => Type.Object({
-  name: Type.String({ description: 'Name of the template' }),
-  result: Type.Boolean({ description: 'Whether it passed' }),
-  all_pass_flag: Type.Boolean({ description: 'passRule of the template' }),
-  commands_results: Type.Array(result),
-}, { title, description });
+export const runSchema = (title: string, description: string, result: TSchema) =>
+  Type.Object(
+    {
+      name: Type.String({ description: 'Name of the template' }),
+      result: Type.Boolean({ description: 'Whether it passed' }),
+      all_pass_flag: Type.Boolean({ description: 'passRule of the template' }),
+      commands_results: Type.Array(result),
+    },
+    { title, description },
+  );

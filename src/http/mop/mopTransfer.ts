@@ -21,41 +21,78 @@ const kinds = {
   analytics: { collection: analyticTemplates, command: importAnalyticTemplate },
   analytic: { collection: analyticTemplates, command: importAnalyticTemplate },
 } as const;
-const type = Type.Optional(Type.Enum(Object.keys(kinds) as (keyof typeof kinds)[], { default: 'templates', description: 'Command templates, or analytic templates' }));
+const type = Type.Optional(
+  Type.Enum(Object.keys(kinds) as (keyof typeof kinds)[], {
+    default: 'templates',
+    description: 'Command templates, or analytic templates',
+  }),
+);
 const anyTemplate = Type.Union([commandTemplateSchema, analyticTemplateSchema]);
 
 const exportTemplate: ActionRow = {
-  name: 'exportTemplate', method: 'post', path: '/export', access: ['operators', 'readers'], summary: 'Export a command template or an analytic template',
+  name: 'exportTemplate',
+  method: 'post',
+  path: '/export',
+  access: ['operators', 'readers'],
+  summary: 'Export a command template or an analytic template',
   description: 'Selected by name or id; where both are given, both must be those of the template.',
-  body: Type.Object({
-    options: Type.Optional(Type.Object({
-      name: Type.Optional(Type.String({ description: 'Its name' })),
-      _id: Type.Optional(Type.String({ description: 'Its id' })),
-    }, { additionalProperties: false, description: 'Which template' })),
-    type,
-  }, { additionalProperties: false }),
+  body: Type.Object(
+    {
+      options: Type.Optional(
+        Type.Object(
+          {
+            name: Type.Optional(Type.String({ description: 'Its name' })),
+            _id: Type.Optional(Type.String({ description: 'Its id' })),
+          },
+          { additionalProperties: false, description: 'Which template' },
+        ),
+      ),
+      type,
+    },
+    { additionalProperties: false },
+  ),
   answer: anyTemplate,
   run: async (call, service) => {
-    const { options: { name, _id } = {}, type = 'templates' } = call.body as { readonly options?: { readonly name?: string; readonly _id?: string }; readonly type?: keyof typeof kinds };
-    if (name === undefined && _id === undefined) throw new Refusal('invalid', 'options must say which template: name or _id', { path: '/options' });
+    const { options: { name, _id } = {}, type = 'templates' } = call.body as {
+      readonly options?: { readonly name?: string; readonly _id?: string };
+      readonly type?: keyof typeof kinds;
+    };
+    if (name === undefined && _id === undefined)
+      throw new Refusal('invalid', 'options must say which template: name or _id', { path: '/options' });
     const { collection } = kinds[type].collection;
     const id = _id ?? (await service.model.idsNamed(collection, name!))[0];
     const entry = id === undefined ? undefined : await service.model.get(collection, id);
     const found = entry && JSON.parse(entry.text);
-    if (!found || (name !== undefined && found.name !== name)) throw new Refusal('not_found', 'Could not find matching template', { path: '/options' });
+    if (!found || (name !== undefined && found.name !== name))
+      throw new Refusal('not_found', 'Could not find matching template', { path: '/options' });
     return { body: await signed(found, service, call) };
   },
 };
 
-const overwrite = Type.Optional(Type.Boolean({ description: 'Whether other content under a used id or name is replaced' }));
+const overwrite = Type.Optional(
+  Type.Boolean({ description: 'Whether other content under a used id or name is replaced' }),
+);
 const envelope = withStatus(() => 'Successfully imported template');
-const importBody = (template: typeof commandTemplateSchema | typeof analyticTemplateSchema) => Type.Object({
-  type, template, overwrite, options: Type.Optional(Type.Object({ overwrite }, { additionalProperties: false })),
-}, { additionalProperties: false });
+const importBody = (template: typeof commandTemplateSchema | typeof analyticTemplateSchema) =>
+  Type.Object(
+    {
+      type,
+      template,
+      overwrite,
+      options: Type.Optional(Type.Object({ overwrite }, { additionalProperties: false })),
+    },
+    { additionalProperties: false },
+  );
 
 const importTemplate: ActionRow = {
-  name: 'importTemplate', method: 'post', path: '/import', access: ['operators'], large: true, summary: 'Import a command template or an analytic template',
-  description: 'Takes what export gives. Id, times and authors are kept. The same document again is no change; other content under a used id or name is 409 unless overwrite is true.',
+  name: 'importTemplate',
+  method: 'post',
+  path: '/import',
+  access: ['operators'],
+  large: true,
+  summary: 'Import a command template or an analytic template',
+  description:
+    'Takes what export gives. Id, times and authors are kept. The same document again is no change; other content under a used id or name is 409 unless overwrite is true.',
   body: {
     if: { type: 'object', required: ['type'], properties: { type: { enum: ['analytics', 'analytic'] } } },
     then: importBody(analyticTemplateSchema),
@@ -64,12 +101,23 @@ const importTemplate: ActionRow = {
   answer: changed(anyTemplate),
   run: async (call, service) => {
     const { type = 'templates', template, options, overwrite = options?.overwrite ?? false } = call.body;
-    const { collection: { collection }, command } = kinds[type as keyof typeof kinds];
+    const {
+      collection: { collection },
+      command,
+    } = kinds[type as keyof typeof kinds];
     const about = requestOf('importTemplate', call, service);
-    // Without overwrite a document with an id is about nothing else: a name that another template has is refused as taken.
-    const id = template._id !== undefined && !overwrite ? template._id : await importedId(command.aggregate, collection, template, newId(about.idempotency?.key), service.tools);
+    // Without overwrite a document with an id is about nothing else: a name that another template has is refused as
+    // taken.
+    const id =
+      template._id !== undefined && !overwrite
+        ? template._id
+        : await importedId(command.aggregate, collection, template, newId(about.idempotency?.key), service.tools);
     const done = await service.handle(command, { ...about, id, input: { template, overwrite } });
-    return { text: envelope(JSON.stringify(await signed(done.doc as TemplateDoc<Header>, service, call)), done), position: done.position, replayed: done.replayed };
+    return {
+      text: envelope(JSON.stringify(await signed(done.doc as TemplateDoc<Header>, service, call)), done),
+      position: done.position,
+      replayed: done.replayed,
+    };
   },
 };
 

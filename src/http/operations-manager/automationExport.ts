@@ -10,16 +10,29 @@ const pageSize = 1000;
 const triggersOf = async (model: ReadStore, actionId: string): Promise<readonly TriggerDoc[]> => {
   const found: TriggerDoc[] = [];
   for (;;) {
-    const { entries, total } = await model.list('triggers', { where: { field: 'actionId', op: 'equals', value: actionId }, sort: 'name', order: 1, skip: found.length, limit: pageSize });
+    const { entries, total } = await model.list('triggers', {
+      where: { field: 'actionId', op: 'equals', value: actionId },
+      sort: 'name',
+      order: 1,
+      skip: found.length,
+      limit: pageSize,
+    });
     found.push(...entries.map(({ text }) => JSON.parse(text) as TriggerDoc));
     if (entries.length === 0 || found.length >= total) return found;
   }
 };
 
-/** The name of an automation's component, also where it is stored as its id; kept as text where the platform does not hold its kind. */
-const componentNameOf = async (model: ReadStore, { componentType, componentName }: AutomationDoc): Promise<string | null> => {
+/**
+ * The name of an automation's component, also where it is stored as its id; kept as text where the platform does not
+ * hold its kind.
+ */
+const componentNameOf = async (
+  model: ReadStore,
+  { componentType, componentName }: AutomationDoc,
+): Promise<string | null> => {
   const collection = componentType === null ? undefined : componentCollections.get(componentType);
-  const entry = collection === undefined || componentName === null ? undefined : await model.get(collection, componentName);
+  const entry =
+    collection === undefined || componentName === null ? undefined : await model.get(collection, componentName);
   return entry ? (JSON.parse(entry.text) as { readonly name: string }).name : componentName;
 };
 
@@ -28,11 +41,18 @@ const kept = new Set(['lastExecuted', 'nextRunAt', 'lastIntervalStart', 'formSch
 
 /** A trigger without the members that are not set. */
 const withoutUnset = <T extends object>(trigger: T): Partial<T> =>
-  Object.fromEntries(Object.entries(trigger).filter(([name, value]) => value !== null || !kept.has(name))) as Partial<T>;
+  Object.fromEntries(
+    Object.entries(trigger).filter(([name, value]) => value !== null || !kept.has(name)),
+  ) as Partial<T>;
 
 /** Operation 3: the automation with its triggers, usernames, group objects and its component by name. */
 export const exportOf: Join<AutomationDoc> = async (doc, { model }) => {
   const triggers = await triggersOf(model, doc._id);
   const sign = await signing(model, [doc, ...triggers]);
-  return { ...sign(doc), componentName: await componentNameOf(model, doc), gbac: await withGroups(model, doc.gbac), triggers: triggers.map((trigger) => withoutUnset(sign(trigger))) };
+  return {
+    ...sign(doc),
+    componentName: await componentNameOf(model, doc),
+    gbac: await withGroups(model, doc.gbac),
+    triggers: triggers.map((trigger) => withoutUnset(sign(trigger))),
+  };
 };

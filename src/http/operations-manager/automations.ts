@@ -2,7 +2,11 @@ import { Type } from 'typebox';
 import { importAutomation } from '../../commands/operations-manager/automationImports.ts';
 import { createAutomation, deleteAutomation, updateAutomation } from '../../commands/operations-manager/automations.ts';
 import { automationDocumentSchema, automationExportSchema } from '../../domain/operations-manager/automationImports.ts';
-import { automationMembers, automationPatchSchema, newAutomationSchema } from '../../domain/operations-manager/automations.ts';
+import {
+  automationMembers,
+  automationPatchSchema,
+  newAutomationSchema,
+} from '../../domain/operations-manager/automations.ts';
 import { authored, objectId } from '../../domain/engine/authors.ts';
 import { gbacSchema } from '../../domain/authorization/gbac.ts';
 import { automations } from '../../projections/operations-manager/automations.ts';
@@ -12,17 +16,29 @@ import { importRow } from '../engine/imports.ts';
 import type { Row } from '../engine/route.ts';
 import { enveloped } from '../engine/schemas.ts';
 
-const automationSchema = Type.Object({ _id: objectId('Id'), ...automationMembers, gbac: gbacSchema, ...authored }, { title: 'Automation', description: 'Automation; authors are ids of accounts' });
+const automationSchema = Type.Object(
+  { _id: objectId('Id'), ...automationMembers, gbac: gbacSchema, ...authored },
+  { title: 'Automation', description: 'Automation; authors are ids of accounts' },
+);
 const path = '/automations/:id';
 
 const importAutomations = importRow({
-  name: 'importAutomations', method: 'put', path: '/automations', access: ['operators'], summary: 'Import automations with their triggers',
-  description: 'Takes what export gives. Ids, times and authors are kept. The same document again is no change; other content under a used id or name is 409 unless overwrite is true: then it is replaced, and triggers that the document does not have go. A secret in clear is other content, be it right or wrong; ******** keeps the one that is stored.',
-  member: 'automations', document: automationDocumentSchema,
-  shown: Type.Union([automationSchema, Type.Null()], { description: 'The automation; null if it has been deleted since, or is still being made' }),
+  name: 'importAutomations',
+  method: 'put',
+  path: '/automations',
+  access: ['operators'],
+  summary: 'Import automations with their triggers',
+  description:
+    'Takes what export gives. Ids, times and authors are kept. The same document again is no change; other content under a used id or name is 409 unless overwrite is true: then it is replaced, and triggers that the document does not have go. A secret in clear is other content, be it right or wrong; ******** keeps the one that is stored.',
+  member: 'automations',
+  document: automationDocumentSchema,
+  shown: Type.Union([automationSchema, Type.Null()], {
+    description: 'The automation; null if it has been deleted since, or is still being made',
+  }),
   take: async ({ document: automation, overwrite, fresh: id, about }, { handle, tools, model }) => {
     const { position, replayed } = await handle(importAutomation, { ...about, id, input: { automation, overwrite } });
-    const imported = await tools.find('automations', automation._id) ?? await tools.find('automations', automation.name);
+    const imported =
+      (await tools.find('automations', automation._id)) ?? (await tools.find('automations', automation.name));
     const entry = imported === undefined ? undefined : await model.get('automations', imported);
     return { data: entry ? JSON.parse(entry.text) : null, position, replayed };
   },
@@ -31,32 +47,67 @@ const importAutomations = importRow({
 /** Automations: api.md, operation 3, and its neighbours. */
 export const automationRows: readonly Row[] = [
   {
-    name: 'getAutomations', method: 'get', path: '/automations', access: ['operators', 'readers'], summary: 'List automations',
-    list: automations, envelope: resultsWithMessage('Successfully retrieved automations'), answer: enveloped(Type.Array(automationSchema)),
+    name: 'getAutomations',
+    method: 'get',
+    path: '/automations',
+    access: ['operators', 'readers'],
+    summary: 'List automations',
+    list: automations,
+    envelope: resultsWithMessage('Successfully retrieved automations'),
+    answer: enveloped(Type.Array(automationSchema)),
   },
   {
-    name: 'createAutomation', method: 'post', path: '/automations', access: ['operators'], summary: 'Create an automation',
-    command: createAutomation, body: newAutomationSchema,
-    envelope: withMessage('Successfully created automation'), answer: enveloped(automationSchema),
+    name: 'createAutomation',
+    method: 'post',
+    path: '/automations',
+    access: ['operators'],
+    summary: 'Create an automation',
+    command: createAutomation,
+    body: newAutomationSchema,
+    envelope: withMessage('Successfully created automation'),
+    answer: enveloped(automationSchema),
   },
   importAutomations,
   {
-    name: 'exportAutomation', method: 'get', path: `${path}/export`, access: ['operators', 'readers'], summary: 'Export an automation with its triggers',
-    get: automations, join: exportOf,
-    envelope: withMessage('Successfully exported automation'), answer: enveloped(automationExportSchema),
+    name: 'exportAutomation',
+    method: 'get',
+    path: `${path}/export`,
+    access: ['operators', 'readers'],
+    summary: 'Export an automation with its triggers',
+    get: automations,
+    join: exportOf,
+    envelope: withMessage('Successfully exported automation'),
+    answer: enveloped(automationExportSchema),
   },
   {
-    name: 'getAutomation', method: 'get', path, access: ['operators', 'readers'], summary: 'Get an automation',
-    get: automations, envelope: withMessage('Successfully retrieved automation'), answer: enveloped(automationSchema),
+    name: 'getAutomation',
+    method: 'get',
+    path,
+    access: ['operators', 'readers'],
+    summary: 'Get an automation',
+    get: automations,
+    envelope: withMessage('Successfully retrieved automation'),
+    answer: enveloped(automationSchema),
   },
   {
-    name: 'updateAutomation', method: 'patch', path, access: ['operators'], summary: 'Change an automation',
-    command: updateAutomation, body: automationPatchSchema,
-    envelope: withMessage('Successfully updated automation'), answer: enveloped(automationSchema),
+    name: 'updateAutomation',
+    method: 'patch',
+    path,
+    access: ['operators'],
+    summary: 'Change an automation',
+    command: updateAutomation,
+    body: automationPatchSchema,
+    envelope: withMessage('Successfully updated automation'),
+    answer: enveloped(automationSchema),
   },
   {
-    name: 'deleteAutomation', method: 'delete', path, access: ['operators'], summary: 'Delete an automation and its triggers',
+    name: 'deleteAutomation',
+    method: 'delete',
+    path,
+    access: ['operators'],
+    summary: 'Delete an automation and its triggers',
     command: deleteAutomation,
-    envelope: withMessage('Successfully deleted automation'), answer: enveloped(automationSchema),
+    envelope: withMessage('Successfully deleted automation'),
+    answer: enveloped(automationSchema),
   },
 ];

@@ -22,23 +22,37 @@ const shown = async (doc: JobDoc, { model }: Pick<Service, 'model'>) => {
   const watchers = await watchersOf(model, doc._id, doc.watchers);
   const names = await usernames(model, [doc.created_by, ...watchers]);
   return {
-    ...doc, variables: maskSecrets(doc.variables), error: maskSecrets(doc.error),
-    watchers: watchers.flatMap((id) => names.get(id) ?? []), created_by: names.get(doc.created_by) ?? doc.created_by,
+    ...doc,
+    variables: maskSecrets(doc.variables),
+    error: maskSecrets(doc.error),
+    watchers: watchers.flatMap((id) => names.get(id) ?? []),
+    created_by: names.get(doc.created_by) ?? doc.created_by,
   };
 };
 
 /** The jobs that the request names, as they are now. */
 const named: Join<null> = async (_, service, { body: { jobIds } }) => {
   const ids = await Promise.all([...new Set<string>(jobIds)].map((id) => service.tools.find(jobs.collection, id)));
-  const entries = await service.model.getMany(jobs.collection, ids.filter((id) => id !== undefined));
+  const entries = await service.model.getMany(
+    jobs.collection,
+    ids.filter((id) => id !== undefined),
+  );
   return Promise.all(entries.flatMap((entry) => (entry ? [shown(JSON.parse(entry.text) as JobDoc, service)] : [])));
 };
 
 const move = (move: JobMove, done: string, description: string): CommandRow => ({
-  name: `${move}Jobs`, method: 'post', path: `/jobs/${move}`, access: ['operators'], summary: `${move[0]!.toUpperCase()}${move.slice(1)} jobs, all or none`,
+  name: `${move}Jobs`,
+  method: 'post',
+  path: `/jobs/${move}`,
+  access: ['operators'],
+  summary: `${move[0]!.toUpperCase()}${move.slice(1)} jobs, all or none`,
   description: `${description} Unknown ids are 404, other states 409, both naming all; then nothing changes. A job that ends at the same moment stays as it ended: data has the jobs as they are now.`,
-  command: moveJobs, body: jobIdsSchema, input: (_, { jobIds }) => ({ move, jobIds }), join: named,
-  envelope: withMessage(`Successfully ${done} jobs`), answer: enveloped(Type.Array(jobSchema)),
+  command: moveJobs,
+  body: jobIdsSchema,
+  input: (_, { jobIds }) => ({ move, jobIds }),
+  join: named,
+  envelope: withMessage(`Successfully ${done} jobs`),
+  answer: enveloped(Type.Array(jobSchema)),
 });
 
 /** The account of the caller: what they watch is in its stream. */
@@ -47,36 +61,101 @@ const caller = (_: Params, __: unknown, { id }: Actor): string => id;
 /** Jobs: api.md, operation 14, and its neighbours. */
 export const jobRows: readonly Row[] = [
   {
-    name: 'getJobs', method: 'get', path: '/jobs', access: ['operators', 'readers'], summary: 'List jobs', description: 'The newest come first.',
-    list: jobs, order: -1, join: shown, envelope: resultsWithMessage('Successfully retrieved jobs'), answer: enveloped(Type.Array(jobSchema)),
+    name: 'getJobs',
+    method: 'get',
+    path: '/jobs',
+    access: ['operators', 'readers'],
+    summary: 'List jobs',
+    description: 'The newest come first.',
+    list: jobs,
+    order: -1,
+    join: shown,
+    envelope: resultsWithMessage('Successfully retrieved jobs'),
+    answer: enveloped(Type.Array(jobSchema)),
   },
   {
-    name: 'startJob', method: 'post', starts: true, path: '/jobs/start', access: ['operators'], summary: 'Start a job',
-    description: 'Of an automation (its id or name), or of a workflow that the platform does not hold and workers know. Whoever starts it watches it.',
-    command: startJob, body: newJobSchema, input: (_, { workflow, options }) => ({ workflow, ...options }), join: shown,
-    envelope: withMessage('Successfully started job'), answer: enveloped(jobSchema),
+    name: 'startJob',
+    method: 'post',
+    starts: true,
+    path: '/jobs/start',
+    access: ['operators'],
+    summary: 'Start a job',
+    description:
+      'Of an automation (its id or name), or of a workflow that the platform does not hold and workers know. Whoever starts it watches it.',
+    command: startJob,
+    body: newJobSchema,
+    input: (_, { workflow, options }) => ({ workflow, ...options }),
+    join: shown,
+    envelope: withMessage('Successfully started job'),
+    answer: enveloped(jobSchema),
   },
   {
-    name: 'watchJobs', method: 'post', path: '/jobs/watch', access: ['operators'], summary: 'Watch jobs', description: 'All or none. Watching already is no change.',
-    command: watchJobs, body: jobIdsSchema, key: caller, envelope: acknowledged('Successfully watched jobs'), answer: enveloped(Type.Null()),
+    name: 'watchJobs',
+    method: 'post',
+    path: '/jobs/watch',
+    access: ['operators'],
+    summary: 'Watch jobs',
+    description: 'All or none. Watching already is no change.',
+    command: watchJobs,
+    body: jobIdsSchema,
+    key: caller,
+    envelope: acknowledged('Successfully watched jobs'),
+    answer: enveloped(Type.Null()),
   },
   {
-    name: 'unwatchJobs', method: 'post', path: '/jobs/unwatch', access: ['operators'], summary: 'Stop watching jobs', description: 'All or none. Not watching is no change.',
-    command: unwatchJobs, body: jobIdsSchema, key: caller, envelope: acknowledged('Successfully unwatched jobs'), answer: enveloped(Type.Null()),
+    name: 'unwatchJobs',
+    method: 'post',
+    path: '/jobs/unwatch',
+    access: ['operators'],
+    summary: 'Stop watching jobs',
+    description: 'All or none. Not watching is no change.',
+    command: unwatchJobs,
+    body: jobIdsSchema,
+    key: caller,
+    envelope: acknowledged('Successfully unwatched jobs'),
+    answer: enveloped(Type.Null()),
   },
   move('pause', 'paused', 'Running jobs; paused ones stay so.'),
   move('resume', 'resumed', 'Paused jobs; running ones stay so.'),
   move('cancel', 'canceled', 'Running and paused jobs; canceled ones stay so.'),
   {
-    name: 'getJob', method: 'get', path: '/jobs/:id', access: ['operators', 'readers'], summary: 'Get a job',
-    get: jobs, key: byId, join: shown, envelope: withMessage('Successfully retrieved job'), answer: enveloped(jobSchema),
+    name: 'getJob',
+    method: 'get',
+    path: '/jobs/:id',
+    access: ['operators', 'readers'],
+    summary: 'Get a job',
+    get: jobs,
+    key: byId,
+    join: shown,
+    envelope: withMessage('Successfully retrieved job'),
+    answer: enveloped(jobSchema),
   },
   {
-    name: 'completeJob', method: 'post', path: '/jobs/:id/complete', access: ['operators'], summary: 'Report that a job is complete', description: 'For workers. The variables join those that the job has.',
-    command: completeJob, key: byId, body: completeJob.input, join: shown, envelope: withMessage('Successfully completed job'), answer: enveloped(jobSchema),
+    name: 'completeJob',
+    method: 'post',
+    path: '/jobs/:id/complete',
+    access: ['operators'],
+    summary: 'Report that a job is complete',
+    description: 'For workers. The variables join those that the job has.',
+    command: completeJob,
+    key: byId,
+    body: completeJob.input,
+    join: shown,
+    envelope: withMessage('Successfully completed job'),
+    answer: enveloped(jobSchema),
   },
   {
-    name: 'failJob', method: 'post', path: '/jobs/:id/error', access: ['operators'], summary: 'Report that a job has failed', description: 'For workers.',
-    command: failJob, key: byId, body: failJob.input, join: shown, envelope: withMessage('Successfully reported the error'), answer: enveloped(jobSchema),
+    name: 'failJob',
+    method: 'post',
+    path: '/jobs/:id/error',
+    access: ['operators'],
+    summary: 'Report that a job has failed',
+    description: 'For workers.',
+    command: failJob,
+    key: byId,
+    body: failJob.input,
+    join: shown,
+    envelope: withMessage('Successfully reported the error'),
+    answer: enveloped(jobSchema),
   },
 ];

@@ -3,4 +3,8 @@ import { jobRows } from './jobs.ts';
 import type { AreaRows } from '../engine/route.ts';
 import { triggerRows } from './triggers.ts';
 
-export const operationsManagerRows: AreaRows = { area: 'operations-manager', prefix: '/operations-manager', rows: [...automationRows, ...jobRows, ...triggerRows] };
+export const operationsManagerRows: AreaRows = {
+  area: 'operations-manager',
+  prefix: '/operations-manager',
+  rows: [...automationRows, ...jobRows, ...triggerRows],
+};

@@ -1,5 +1,10 @@
 import { Type } from 'typebox';
-import { createTrigger, deleteTrigger, importTrigger, updateTrigger } from '../../commands/operations-manager/triggers.ts';
+import {
+  createTrigger,
+  deleteTrigger,
+  importTrigger,
+  updateTrigger,
+} from '../../commands/operations-manager/triggers.ts';
 import { newTriggerSchema, triggerPatchSchema, triggerSchema } from '../../domain/operations-manager/triggerMembers.ts';
 import { triggers } from '../../projections/operations-manager/triggers.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
@@ -10,11 +15,22 @@ import { enveloped } from '../engine/schemas.ts';
 const path = '/triggers/:id';
 
 const importTriggers = importRow({
-  name: 'importTriggers', method: 'put', path: '/triggers', access: ['operators'], summary: 'Import triggers',
-  description: 'Ids, times and authors are kept. The same document again is no change; other content under a used id is 409 unless overwrite is true. A secret in clear is other content, be it right or wrong; ******** keeps the one that is stored.',
-  member: 'triggers', document: triggerSchema, shown: triggerSchema,
+  name: 'importTriggers',
+  method: 'put',
+  path: '/triggers',
+  access: ['operators'],
+  summary: 'Import triggers',
+  description:
+    'Ids, times and authors are kept. The same document again is no change; other content under a used id is 409 unless overwrite is true. A secret in clear is other content, be it right or wrong; ******** keeps the one that is stored.',
+  member: 'triggers',
+  document: triggerSchema,
+  shown: triggerSchema,
   take: async ({ document: trigger, overwrite, about }, service) => {
-    const { doc, position, replayed } = await service.handle(importTrigger, { ...about, id: trigger._id, input: { trigger, overwrite } });
+    const { doc, position, replayed } = await service.handle(importTrigger, {
+      ...about,
+      id: trigger._id,
+      input: { trigger, overwrite },
+    });
     return { data: doc, position, replayed };
   },
 });
@@ -22,28 +38,57 @@ const importTriggers = importRow({
 /** Triggers of all four types. */
 export const triggerRows: readonly Row[] = [
   {
-    name: 'getTriggers', method: 'get', path: '/triggers', access: ['operators', 'readers'], summary: 'List triggers',
-    list: triggers, envelope: resultsWithMessage('Successfully retrieved triggers'), answer: enveloped(Type.Array(triggerSchema)),
+    name: 'getTriggers',
+    method: 'get',
+    path: '/triggers',
+    access: ['operators', 'readers'],
+    summary: 'List triggers',
+    list: triggers,
+    envelope: resultsWithMessage('Successfully retrieved triggers'),
+    answer: enveloped(Type.Array(triggerSchema)),
   },
   {
-    name: 'createTrigger', method: 'post', path: '/triggers', access: ['operators'], summary: 'Create a trigger',
-    command: createTrigger, body: newTriggerSchema,
-    envelope: withMessage('Successfully created trigger'), answer: enveloped(triggerSchema),
+    name: 'createTrigger',
+    method: 'post',
+    path: '/triggers',
+    access: ['operators'],
+    summary: 'Create a trigger',
+    command: createTrigger,
+    body: newTriggerSchema,
+    envelope: withMessage('Successfully created trigger'),
+    answer: enveloped(triggerSchema),
   },
   importTriggers,
   {
-    name: 'getTrigger', method: 'get', path, access: ['operators', 'readers'], summary: 'Get a trigger',
-    get: triggers, envelope: withMessage('Successfully retrieved trigger'), answer: enveloped(triggerSchema),
+    name: 'getTrigger',
+    method: 'get',
+    path,
+    access: ['operators', 'readers'],
+    summary: 'Get a trigger',
+    get: triggers,
+    envelope: withMessage('Successfully retrieved trigger'),
+    answer: enveloped(triggerSchema),
   },
   {
-    name: 'updateTrigger', method: 'patch', path, access: ['operators'], summary: 'Change a trigger',
+    name: 'updateTrigger',
+    method: 'patch',
+    path,
+    access: ['operators'],
+    summary: 'Change a trigger',
     description: 'The type cannot change; another actionId moves it to another automation.',
-    command: updateTrigger, body: triggerPatchSchema,
-    envelope: withMessage('Successfully updated trigger'), answer: enveloped(triggerSchema),
+    command: updateTrigger,
+    body: triggerPatchSchema,
+    envelope: withMessage('Successfully updated trigger'),
+    answer: enveloped(triggerSchema),
   },
   {
-    name: 'deleteTrigger', method: 'delete', path, access: ['operators'], summary: 'Delete a trigger',
+    name: 'deleteTrigger',
+    method: 'delete',
+    path,
+    access: ['operators'],
+    summary: 'Delete a trigger',
     command: deleteTrigger,
-    envelope: withMessage('Successfully deleted trigger'), answer: enveloped(triggerSchema),
+    envelope: withMessage('Successfully deleted trigger'),
+    answer: enveloped(triggerSchema),
   },
 ];

@@ -2,7 +2,12 @@ import type { Page, ReadStore } from '../../projections/engine/port.ts';
 import type { Watching } from '../../projections/operations-manager/watchings.ts';
 
 /** One account's part, as of a revision of its stream. */
-type Part = { readonly account: string; readonly revision: number; readonly watched: ReadonlySet<string>; readonly left: ReadonlySet<string> };
+type Part = {
+  readonly account: string;
+  readonly revision: number;
+  readonly watched: ReadonlySet<string>;
+  readonly left: ReadonlySet<string>;
+};
 
 const pageSize = 1000;
 
@@ -16,11 +21,18 @@ const partsIn = async (model: ReadStore, before: Promise<readonly Part[]> | unde
   const known = new Map((await before?.catch(() => []))?.map((part) => [part.account, part]));
   const parts: Part[] = [];
   for (;;) {
-    const { entries, total } = await model.list('watchings', { sort: 'account', order: 1, skip: parts.length, limit: pageSize });
-    parts.push(...entries.map((entry) => {
-      const old = known.get(entry.id);
-      return old?.revision === entry.revision ? old : partOf(entry);
-    }));
+    const { entries, total } = await model.list('watchings', {
+      sort: 'account',
+      order: 1,
+      skip: parts.length,
+      limit: pageSize,
+    });
+    parts.push(
+      ...entries.map((entry) => {
+        const old = known.get(entry.id);
+        return old?.revision === entry.revision ? old : partOf(entry);
+      }),
+    );
     if (entries.length === 0 || parts.length >= total) return parts;
   }
 };
@@ -39,8 +51,15 @@ const partsOf = (model: ReadStore): Promise<readonly Part[]> => {
 };
 
 /** Ids of the accounts that watch a job now; `began` are those from its start. */
-export const watchersOf = async (model: ReadStore, job: string, began: readonly string[]): Promise<readonly string[]> => {
+export const watchersOf = async (
+  model: ReadStore,
+  job: string,
+  began: readonly string[],
+): Promise<readonly string[]> => {
   const parts = await partsOf(model);
   const gone = new Set(parts.filter(({ left }) => left.has(job)).map(({ account }) => account));
-  return [...began.filter((id) => !gone.has(id)), ...parts.filter(({ watched }) => watched.has(job)).map(({ account }) => account)];
+  return [
+    ...began.filter((id) => !gone.has(id)),
+    ...parts.filter(({ watched }) => watched.has(job)).map(({ account }) => account),
+  ];
 };

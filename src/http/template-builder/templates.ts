@@ -3,7 +3,11 @@ import { createTemplate, deleteTemplate, updateTemplate } from '../../commands/t
 import { type Cast, cast, castSchema } from '../../domain/template-builder/casts.ts';
 import { Refusal } from '../../domain/engine/refusal.ts';
 import { maskTemplate } from '../../domain/template-builder/templates.ts';
-import { newTemplateSchema, templatePatchSchema, templateSchema } from '../../domain/template-builder/templateSchemas.ts';
+import {
+  newTemplateSchema,
+  templatePatchSchema,
+  templateSchema,
+} from '../../domain/template-builder/templateSchemas.ts';
 import { type TemplateDoc, templates } from '../../projections/template-builder/templates.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
 import { signed } from '../engine/people.ts';
@@ -13,12 +17,17 @@ import type { Service } from '../engine/service.ts';
 
 const path = '/templates/:name';
 const named = 'name';
-const join: Join<TemplateDoc> = async (doc, service, call) => maskTemplate(await signed(doc, service, call) as TemplateDoc);
+const join: Join<TemplateDoc> = async (doc, service, call) =>
+  maskTemplate((await signed(doc, service, call)) as TemplateDoc);
 const variables = (description: string) => Type.Optional(Type.Object({}, { additionalProperties: true, description }));
 
 /** Renders in a turn of the caller, for as long as the caller waits. */
-const rendered = (template: string, variables: Readonly<Record<string, unknown>>, { actor, abandoned }: Call, { renderer }: Service): Promise<string> =>
-  renderer.render(template, variables, { account: actor.id, signal: abandoned() });
+const rendered = (
+  template: string,
+  variables: Readonly<Record<string, unknown>>,
+  { actor, abandoned }: Call,
+  { renderer }: Service,
+): Promise<string> => renderer.render(template, variables, { account: actor.id, signal: abandoned() });
 
 /** The text of the stored template; `unprocessable` if it is of a type that cannot be rendered. */
 const stored = async ({ params, actor }: Call, { entry }: Service): Promise<string> => {
@@ -28,8 +37,13 @@ const stored = async ({ params, actor }: Call, { entry }: Service): Promise<stri
 };
 
 const renderJinja: ActionRow = {
-  name: 'renderJinja', method: 'post', path: `${path}/renderJinja`, access: ['operators', 'readers'], summary: 'Render a template',
-  body: Type.Object({ context: variables('Variables by name') }, { additionalProperties: false }), exact: 'context',
+  name: 'renderJinja',
+  method: 'post',
+  path: `${path}/renderJinja`,
+  access: ['operators', 'readers'],
+  summary: 'Render a template',
+  body: Type.Object({ context: variables('Variables by name') }, { additionalProperties: false }),
+  exact: 'context',
   answer: Type.String({ description: 'The rendered text' }),
   run: async (call, service) => {
     const template = await stored(call, service);
@@ -38,47 +52,107 @@ const renderJinja: ActionRow = {
 };
 
 const renderWithCast: ActionRow = {
-  name: 'renderJinja2TemplateWithCast', method: 'post', path: `${path}/renderJinja2TemplateWithCast`, access: ['operators', 'readers'], summary: 'Render a template with cast',
-  description: 'Renders the template of the body if there is one, else the stored one. 422 where the rendered text is no value of the type, with its first 200 characters.',
-  body: Type.Object({
-    template: Type.Optional(Type.String({ description: 'Text of a Jinja2 template, in place of the stored one' })),
-    variables: variables('Variables by name'),
-    castDataType: Type.Optional(castSchema),
-  }, { additionalProperties: false }),
+  name: 'renderJinja2TemplateWithCast',
+  method: 'post',
+  path: `${path}/renderJinja2TemplateWithCast`,
+  access: ['operators', 'readers'],
+  summary: 'Render a template with cast',
+  description:
+    'Renders the template of the body if there is one, else the stored one. 422 where the rendered text is no value of the type, with its first 200 characters.',
+  body: Type.Object(
+    {
+      template: Type.Optional(Type.String({ description: 'Text of a Jinja2 template, in place of the stored one' })),
+      variables: variables('Variables by name'),
+      castDataType: Type.Optional(castSchema),
+    },
+    { additionalProperties: false },
+  ),
   exact: 'variables',
-  answer: Type.Object({ renderedTemplate: Type.Any({ description: 'The rendered text, or the value of the type of castDataType that it stands for' }) }),
+  answer: Type.Object({
+    renderedTemplate: Type.Any({
+      description: 'The rendered text, or the value of the type of castDataType that it stands for',
+    }),
+  }),
   run: async (call, service) => {
-    const { variables = {}, castDataType = 'string', ...given }: { template?: string; variables?: Record<string, unknown>; castDataType?: Cast } = call.body;
-    const template = given.template ?? await stored(call, service);
+    const {
+      variables = {},
+      castDataType = 'string',
+      ...given
+    }: { template?: string; variables?: Record<string, unknown>; castDataType?: Cast } = call.body;
+    const template = given.template ?? (await stored(call, service));
     return { text: `{"renderedTemplate":${cast(await rendered(template, variables, call, service), castDataType)}}` };
   },
 };
 
 /** Templates: api.md, operation 18, and its neighbours. */
 export const templateRows: AreaRows = {
-  area: 'template-builder', prefix: '/template_builder', rows: [
+  area: 'template-builder',
+  prefix: '/template_builder',
+  rows: [
     {
-      name: 'getTemplates', method: 'get', path: '/templates', access: ['operators', 'readers'], summary: 'List templates',
-      list: templates, join, envelope: results, answer: listed(templateSchema),
+      name: 'getTemplates',
+      method: 'get',
+      path: '/templates',
+      access: ['operators', 'readers'],
+      summary: 'List templates',
+      list: templates,
+      join,
+      envelope: results,
+      answer: listed(templateSchema),
     },
     {
-      name: 'createTemplate', method: 'post', path: '/templates', access: ['operators'], summary: 'Create a template', description: 'Its text is not parsed until it is rendered.',
-      command: createTemplate, body: newTemplateSchema, exact: 'data', join,
-      envelope: withStatus(() => 'Successfully created template'), answer: changed(templateSchema),
+      name: 'createTemplate',
+      method: 'post',
+      path: '/templates',
+      access: ['operators'],
+      summary: 'Create a template',
+      description: 'Its text is not parsed until it is rendered.',
+      command: createTemplate,
+      body: newTemplateSchema,
+      exact: 'data',
+      join,
+      envelope: withStatus(() => 'Successfully created template'),
+      answer: changed(templateSchema),
     },
     {
-      name: 'getTemplate', method: 'get', path, access: ['operators', 'readers'], summary: 'Get a template, by name or id',
-      get: templates, named, join, envelope: plain, answer: templateSchema,
+      name: 'getTemplate',
+      method: 'get',
+      path,
+      access: ['operators', 'readers'],
+      summary: 'Get a template, by name or id',
+      get: templates,
+      named,
+      join,
+      envelope: plain,
+      answer: templateSchema,
     },
     {
-      name: 'updateTemplate', method: 'put', path, access: ['operators'], summary: 'Update a template, by name or id', description: 'What the body leaves out stays.',
-      command: updateTemplate, named, body: templatePatchSchema, exact: 'data', join,
-      envelope: withStatus(() => 'Successfully updated template'), answer: changed(templateSchema),
+      name: 'updateTemplate',
+      method: 'put',
+      path,
+      access: ['operators'],
+      summary: 'Update a template, by name or id',
+      description: 'What the body leaves out stays.',
+      command: updateTemplate,
+      named,
+      body: templatePatchSchema,
+      exact: 'data',
+      join,
+      envelope: withStatus(() => 'Successfully updated template'),
+      answer: changed(templateSchema),
     },
     {
-      name: 'deleteTemplate', method: 'delete', path, access: ['operators'], summary: 'Delete a template, by name or id', description: '409 when an automation names it as its component.',
-      command: deleteTemplate, named, join,
-      envelope: withStatus(() => 'Successfully deleted template'), answer: changed(templateSchema),
+      name: 'deleteTemplate',
+      method: 'delete',
+      path,
+      access: ['operators'],
+      summary: 'Delete a template, by name or id',
+      description: '409 when an automation names it as its component.',
+      command: deleteTemplate,
+      named,
+      join,
+      envelope: withStatus(() => 'Successfully deleted template'),
+      answer: changed(templateSchema),
     },
     renderJinja,
     renderWithCast,

@@ -1,4 +1,8 @@
-import { agentSession, type SessionEvent, type SessionStarted } from '../../domain/agent-session-manager/agentSessions.ts';
+import {
+  agentSession,
+  type SessionEvent,
+  type SessionStarted,
+} from '../../domain/agent-session-manager/agentSessions.ts';
 import type { Outcome, SessionMessage, SessionStatus } from '../../domain/agent-session-manager/agentSessionSchemas.ts';
 import type { Recorded } from '../../store/event.ts';
 import { projection } from '../engine/define.ts';
@@ -16,15 +20,20 @@ export type SessionDoc = {
 
 type Said = Recorded<{ readonly lastMessage: string }>;
 
-const ended = (status: Outcome) => (doc: SessionDoc | undefined, { data: { lastMessage }, metadata: { at } }: Said): SessionDoc | undefined =>
-  doc && { ...doc, status, lastMessage, ended: at };
+const ended =
+  (status: Outcome) =>
+  (doc: SessionDoc | undefined, { data: { lastMessage }, metadata: { at } }: Said): SessionDoc | undefined =>
+    doc && { ...doc, status, lastMessage, ended: at };
 
 /** Sessions of agents; secrets in inputs are sealed. */
 export const agentSessions = projection<SessionDoc, SessionEvent>(agentSession, {
   collection: 'agentSessions',
   on: {
     sessionStarted: (_, event) => {
-      const { data: { agent, inputs, lastMessage }, metadata: { at } } = event;
+      const {
+        data: { agent, inputs, lastMessage },
+        metadata: { at },
+      } = event;
       return { sessionId: idOf(event), agent, status: 'RUNNING', inputs, lastMessage, created: at };
     },
     sessionPosted: (doc) => doc,
@@ -45,8 +54,10 @@ const appended = (doc: SessionMessages | undefined, message: SessionMessage): Se
   return { results, total: results.length };
 };
 
-const said = (status?: SessionStatus) => (doc: SessionMessages | undefined, { data: { lastMessage: message }, metadata: { at } }: Said): SessionMessages =>
-  appended(doc, { at, ...(status && { status }), message });
+const said =
+  (status?: SessionStatus) =>
+  (doc: SessionMessages | undefined, { data: { lastMessage: message }, metadata: { at } }: Said): SessionMessages =>
+    appended(doc, { at, ...(status && { status }), message });
 
 /** The same sessions as lists of what happened. */
 export const sessionMessages = projection<SessionMessages, SessionEvent>(agentSession, {

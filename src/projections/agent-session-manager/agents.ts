@@ -10,7 +10,8 @@ export const agents = projection<AgentDoc, AgentEvent>(agent, {
   collection: 'agents',
   on: {
     agentCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...made(event) }),
-    agentReplaced: (doc, event) => doc && { _id: doc._id, ...event.data, created: doc.created, createdBy: doc.createdBy, ...touched(event) },
+    agentReplaced: (doc, event) =>
+      doc && { _id: doc._id, ...event.data, created: doc.created, createdBy: doc.createdBy, ...touched(event) },
     agentDeleted: () => undefined,
   },
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created },

@@ -2,12 +2,20 @@ import { account, type AccountContent, type AccountEvent } from '../../domain/au
 import { projection } from '../engine/define.ts';
 
 /** An account as it is shown; its password is in `credentials`. */
-export type Account = { readonly _id: string } & AccountContent & { readonly created: string; readonly lastUpdated: string };
+export type Account = { readonly _id: string } & AccountContent & {
+    readonly created: string;
+    readonly lastUpdated: string;
+  };
 
 export const accounts = projection<Account, AccountEvent>(account, {
   collection: 'accounts',
   on: {
-    accountCreated: (_, { stream, data: { password: __, ...content }, metadata: { at } }) => ({ _id: stream.slice('account-'.length), ...content, created: at, lastUpdated: at }),
+    accountCreated: (_, { stream, data: { password: __, ...content }, metadata: { at } }) => ({
+      _id: stream.slice('account-'.length),
+      ...content,
+      created: at,
+      lastUpdated: at,
+    }),
     accountUpdated: (doc, { data, metadata: { at } }) => doc && { ...doc, ...data, lastUpdated: at },
     accountPasswordSet: (doc, { metadata: { at } }) => doc && { ...doc, lastUpdated: at },
     accountDeleted: () => undefined,

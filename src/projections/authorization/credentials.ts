@@ -10,12 +10,14 @@ export type Credential = {
   readonly deactivated?: number;
 };
 
-/** The tag that logins keep: they last until the password or this is another, so a deactivated account's end for good. */
+/**
+ * The tag that logins keep: they last until the password or this is another, so a deactivated account's end for good.
+ */
 export const credentialTag = ({ password, deactivated = 0 }: Credential): string =>
-  (deactivated === 0 ? password.tag : `${password.tag} ${deactivated}`);
+  deactivated === 0 ? password.tag : `${password.tag} ${deactivated}`;
 
 const updated = (doc: Credential, { username = doc.username, inactive }: Partial<AccountContent>): Credential =>
-  (inactive ? { ...doc, username, deactivated: (doc.deactivated ?? 0) + 1 } : { ...doc, username });
+  inactive ? { ...doc, username, deactivated: (doc.deactivated ?? 0) + 1 } : { ...doc, username };
 
 export const credentials = projection<Credential, AccountEvent>(account, {
   collection: 'credentials',

@@ -1,12 +1,20 @@
 import { group, type GroupContent, type GroupEvent } from '../../domain/authorization/groups.ts';
 import { projection } from '../engine/define.ts';
 
-export type Group = { readonly _id: string } & GroupContent & { readonly created: string; readonly lastUpdated: string };
+export type Group = { readonly _id: string } & GroupContent & {
+    readonly created: string;
+    readonly lastUpdated: string;
+  };
 
 export const groups = projection<Group, GroupEvent>(group, {
   collection: 'groups',
   on: {
-    groupCreated: (_, { stream, data, metadata: { at } }) => ({ _id: stream.slice('group-'.length), ...data, created: at, lastUpdated: at }),
+    groupCreated: (_, { stream, data, metadata: { at } }) => ({
+      _id: stream.slice('group-'.length),
+      ...data,
+      created: at,
+      lastUpdated: at,
+    }),
     groupUpdated: (doc, { data, metadata: { at } }) => doc && { ...doc, ...data, lastUpdated: at },
     groupDeleted: () => undefined,
   },

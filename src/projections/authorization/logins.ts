@@ -2,7 +2,12 @@ import { login, type LoginEvent } from '../../domain/authorization/logins.ts';
 import { projection } from '../engine/define.ts';
 
 /** A login that has not ended; its id is the keyed digest of its token. No row serves it. */
-export type Login = { readonly account: string; readonly credential: string; readonly created: string; readonly used: string };
+export type Login = {
+  readonly account: string;
+  readonly credential: string;
+  readonly created: string;
+  readonly used: string;
+};
 
 export const logins = projection<Login, LoginEvent>(login, {
   collection: 'logins',

@@ -6,7 +6,12 @@ export type Role = { readonly _id: string } & RoleContent & { readonly created: 
 export const roles = projection<Role, RoleEvent>(role, {
   collection: 'roles',
   on: {
-    roleCreated: (_, { stream, data, metadata: { at } }) => ({ _id: stream.slice('role-'.length), ...data, created: at, lastUpdated: at }),
+    roleCreated: (_, { stream, data, metadata: { at } }) => ({
+      _id: stream.slice('role-'.length),
+      ...data,
+      created: at,
+      lastUpdated: at,
+    }),
     roleUpdated: (doc, { data, metadata: { at } }) => doc && { ...doc, ...data, lastUpdated: at },
     roleDeleted: () => undefined,
   },

@@ -1,4 +1,8 @@
-import { type MigrationDecided, type MigrationEvent, scheduledJobMigration } from '../../domain/automation-catalog/scheduledJobMigrations.ts';
+import {
+  type MigrationDecided,
+  type MigrationEvent,
+  scheduledJobMigration,
+} from '../../domain/automation-catalog/scheduledJobMigrations.ts';
 import { projection } from '../engine/define.ts';
 import { idOf } from '../engine/stamps.ts';
 

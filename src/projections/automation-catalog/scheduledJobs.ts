@@ -1,17 +1,34 @@
 import type { Authored } from '../../domain/engine/authors.ts';
-import { gbacOfJob, type ScheduledJob, scheduledJob, type ScheduledJobEvent } from '../../domain/automation-catalog/scheduledJobs.ts';
+import {
+  gbacOfJob,
+  type ScheduledJob,
+  scheduledJob,
+  type ScheduledJobEvent,
+} from '../../domain/automation-catalog/scheduledJobs.ts';
 import { projection } from '../engine/define.ts';
 import { groupsGuard } from '../engine/guards.ts';
 import { idOf, made, touched } from '../engine/stamps.ts';
 
-export type ScheduledJobDoc = { readonly _id: string; readonly migrated: boolean; readonly automation: string | null } & ScheduledJob & Authored;
+export type ScheduledJobDoc = {
+  readonly _id: string;
+  readonly migrated: boolean;
+  readonly automation: string | null;
+} & ScheduledJob &
+  Authored;
 
 /** Scheduled jobs; authors are ids of accounts, secrets are sealed. */
 export const scheduledJobs = projection<ScheduledJobDoc, ScheduledJobEvent>(scheduledJob, {
   collection: 'scheduledJobs',
   on: {
-    scheduledJobCreated: (_, event) => ({ _id: idOf(event), ...event.data, migrated: false, automation: null, ...made(event) }),
-    scheduledJobMigrated: (doc, event) => doc && { ...doc, migrated: true, automation: event.data.automation, ...touched(event) },
+    scheduledJobCreated: (_, event) => ({
+      _id: idOf(event),
+      ...event.data,
+      migrated: false,
+      automation: null,
+      ...made(event),
+    }),
+    scheduledJobMigrated: (doc, event) =>
+      doc && { ...doc, migrated: true, automation: event.data.automation, ...touched(event) },
   },
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created },
   filters: { name: (doc) => doc.name, migrated: (doc) => String(doc.migrated) },

@@ -7,7 +7,8 @@ import { idOf, made, touched } from '../engine/stamps.ts';
 
 export type Plan = { readonly _id: string } & PlanContent & Authored;
 
-const set = (doc: Plan | undefined, event: Recorded<Partial<PlanContent>>): Plan | undefined => doc && { ...doc, ...event.data, ...touched(event) };
+const set = (doc: Plan | undefined, event: Recorded<Partial<PlanContent>>): Plan | undefined =>
+  doc && { ...doc, ...event.data, ...touched(event) };
 
 /** Compliance plans; authors are ids of accounts, groups are names. */
 export const plans = projection<Plan, PlanEvent>(plan, {

@@ -5,8 +5,10 @@ import { projection } from '../engine/define.ts';
 import { idOf } from '../engine/stamps.ts';
 
 /** The document with the versions that the aggregate makes of the event. */
-const evolved = <T extends TreeEvent['type']>(topic: T) => (doc: Tree | undefined, { data }: { readonly data: DataOf<TreeEvent, T> }): Tree | undefined =>
-  doc && { ...doc, versions: tree.evolve[topic]({ exists: true, ...doc }, data).versions };
+const evolved =
+  <T extends TreeEvent['type']>(topic: T) =>
+  (doc: Tree | undefined, { data }: { readonly data: DataOf<TreeEvent, T> }): Tree | undefined =>
+    doc && { ...doc, versions: tree.evolve[topic]({ exists: true, ...doc }, data).versions };
 
 /** Golden configuration trees with all their versions. */
 export const trees = projection<Tree, TreeEvent>(tree, {
@@ -14,7 +16,12 @@ export const trees = projection<Tree, TreeEvent>(tree, {
   on: {
     treeCreated: (_, event) => {
       const { name, deviceType } = event.data;
-      return { _id: idOf(event), name, deviceType, versions: tree.evolve.treeCreated(tree.initial, event.data).versions };
+      return {
+        _id: idOf(event),
+        name,
+        deviceType,
+        versions: tree.evolve.treeCreated(tree.initial, event.data).versions,
+      };
     },
     treeVersionAdded: evolved('treeVersionAdded'),
     treeNodeAdded: evolved('treeNodeAdded'),

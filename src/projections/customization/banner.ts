@@ -7,7 +7,7 @@ export const banners = projection<Banner, BannerEvent>(banner, {
   collection: 'banners',
   on: {
     bannerSet: (doc, event) => ({
-      ...withChanges(doc ?? {}, event.data) as Banner,
+      ...(withChanges(doc ?? {}, event.data) as Banner),
       _id: idOf(event),
       ...(event.data.changed.text !== undefined && { messageLastUpdated: event.metadata.at }),
     }),

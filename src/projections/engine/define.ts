@@ -19,25 +19,37 @@ export type Projection<Doc = any, E extends Event = any> = {
   readonly children?: Children<any, E>; // the children's documents are their own affair
 };
 
-/** What an event makes of the children: `cleared` removes all that there were, then each of `put` is written under its name. */
-export type ChildChanges<Doc = any> = { readonly cleared?: true; readonly put?: readonly (readonly [name: string, doc: Doc])[] }; // as in Projection
+/**
+ * What an event makes of the children: `cleared` removes all that there were, then each of `put` is written under its
+ * name.
+ */
+export type ChildChanges<Doc = any> = {
+  readonly cleared?: true;
+  readonly put?: readonly (readonly [name: string, doc: Doc])[];
+}; // as in Projection
 
 /**
  * The children of one kind of document: a pure function per topic from the event alone to what becomes of them. The id
  * of a child is `<id of the parent>/<name>`: its collection is kept in parts, one for each parent.
  */
-export type Children<Doc = any, E extends Event = any> = Pick<Projection<Doc, E>, 'collection' | 'sorts' | 'filters'> & {
+export type Children<Doc = any, E extends Event = any> = Pick<
+  Projection<Doc, E>,
+  'collection' | 'sorts' | 'filters'
+> & {
   readonly on: { readonly [T in E['type']]?: (event: Recorded<DataOf<E, T>>) => ChildChanges<Doc> };
 };
 
 /** What lists ask a collection for. */
 export type Listed = Pick<Projection, 'collection' | 'sorts' | 'filters' | 'guard'>;
 
-export const projection = <Doc, E extends Event>(aggregate: Aggregate<any, E>, p: Omit<Projection<Doc, E>, 'of'>): Projection<Doc, E> =>
-  ({ ...p, of: aggregate });
+export const projection = <Doc, E extends Event>(
+  aggregate: Aggregate<any, E>,
+  p: Omit<Projection<Doc, E>, 'of'>,
+): Projection<Doc, E> => ({ ...p, of: aggregate });
 
 /**
- * The document after the event. A topic without a function leaves it as it is. Throws when the function does, or when the
+ * The document after the event. A topic without a function leaves it as it is. Throws when the function does, or when
+ * the
  * read models could not find what it gives.
  */
 export const project = <Doc>(p: Projection<Doc>, doc: Doc | undefined, event: Recorded): Doc | undefined => {
@@ -65,16 +77,25 @@ const isTexts = (value: unknown): boolean =>
 /** Throws unless a list can sort and filter the document, and tell who may see it. */
 const checkDocument = <Doc>({ sorts, filters, guard }: Found<Doc>, doc: Doc): void => {
   if (typeof doc !== 'object' || doc === null) throw new Error('The document is no object');
-  for (const field in sorts) if (typeof sorts[field]!(doc) !== 'string') throw new Error(`The document has no text to sort by ${field}`);
-  for (const field in filters) if (!isTexts(filters[field]!(doc))) throw new Error(`The document has no texts to filter by ${field}`);
+  for (const field in sorts)
+    if (typeof sorts[field]!(doc) !== 'string') throw new Error(`The document has no text to sort by ${field}`);
+  for (const field in filters)
+    if (!isTexts(filters[field]!(doc))) throw new Error(`The document has no texts to filter by ${field}`);
   const key: unknown = guard?.(doc);
   if (key !== undefined && typeof key !== 'string') throw new Error('The document does not say who may see it');
 };
 
-const specOf = (p: Listed): CollectionSpec => ({ name: p.collection, sorts: Object.keys(p.sorts), filters: Object.keys(p.filters) });
+const specOf = (p: Listed): CollectionSpec => ({
+  name: p.collection,
+  sorts: Object.keys(p.sorts),
+  filters: Object.keys(p.filters),
+});
 
 /** The collections that a projection fills. */
-export const specsOf = (p: Projection): readonly CollectionSpec[] => [specOf(p), ...(p.children ? [{ ...specOf(p.children), inParts: true as const }] : [])];
+export const specsOf = (p: Projection): readonly CollectionSpec[] => [
+  specOf(p),
+  ...(p.children ? [{ ...specOf(p.children), inParts: true as const }] : []),
+];
 
 /** What the document is called. */
 export const nameOf = <Doc>({ sorts }: Pick<Projection<Doc>, 'sorts'>, doc: Doc): string => {
@@ -86,7 +107,8 @@ export const nameOf = <Doc>({ sorts }: Pick<Projection<Doc>, 'sorts'>, doc: Doc)
 export const entryOf = <Doc>(p: Found<Doc>, id: string, doc: Doc, revision: number): Entry => {
   const guard = p.guard?.(doc);
   return {
-    id, revision,
+    id,
+    revision,
     text: JSON.stringify(doc),
     sorts: mapped(p.sorts, (sort) => sort(doc)),
     filters: mapped(p.filters, (filter) => {

@@ -1,8 +1,12 @@
-/** The lead among the processes that share the read models: one at a time projects, and does what one alone should do. */
+/**
+ * The lead among the processes that share the read models: one at a time projects, and does what one alone should do.
+ */
 export type Lead = {
   /** Whether this process has it, as far as it knows. */
   held(): boolean;
-  /** Resolves once this process has it, with a signal that aborts as soon as it no longer has; also when `stop` aborts. */
+  /**
+   * Resolves once this process has it, with a signal that aborts as soon as it no longer has; also when `stop` aborts.
+   */
   taken(stop: AbortSignal): Promise<AbortSignal>;
 };
 
@@ -18,15 +22,16 @@ export const newLead = (): Lead & { readonly set: (held: boolean) => void } => {
       turn = held ? new AbortController() : undefined;
       if (held) for (const wake of waiting) wake();
     },
-    taken: (stop) => new Promise((resolve) => {
-      if (turn || stop.aborted) return resolve(turn?.signal ?? stop);
-      const wake = (): void => {
-        waiting.delete(wake);
-        stop.removeEventListener('abort', wake);
-        resolve(turn?.signal ?? stop);
-      };
-      waiting.add(wake);
-      stop.addEventListener('abort', wake);
-    }),
+    taken: (stop) =>
+      new Promise((resolve) => {
+        if (turn || stop.aborted) return resolve(turn?.signal ?? stop);
+        const wake = (): void => {
+          waiting.delete(wake);
+          stop.removeEventListener('abort', wake);
+          resolve(turn?.signal ?? stop);
+        };
+        waiting.add(wake);
+        stop.addEventListener('abort', wake);
+      }),
   };
 };

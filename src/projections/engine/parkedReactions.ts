@@ -1,13 +1,23 @@
 import { parkedReaction, type ParkedReactionEvent } from '../../domain/engine/parkedReactions.ts';
 import { projection } from './define.ts';
 
-export type ParkedReaction = { readonly event: string; readonly stream: string; readonly revision: number; readonly reason: string; readonly at: string };
+export type ParkedReaction = {
+  readonly event: string;
+  readonly stream: string;
+  readonly revision: number;
+  readonly reason: string;
+  readonly at: string;
+};
 
 /** Events whose consequences could not be carried out: shown by health, tried again at the next start. */
 export const parkedReactions = projection<ParkedReaction, ParkedReactionEvent>(parkedReaction, {
   collection: 'parkedReactions',
   on: {
-    reactionParked: (_, { stream, data, metadata }) => ({ event: stream.slice(stream.indexOf('-') + 1), ...data, at: metadata.at }),
+    reactionParked: (_, { stream, data, metadata }) => ({
+      event: stream.slice(stream.indexOf('-') + 1),
+      ...data,
+      at: metadata.at,
+    }),
     reactionCompleted: () => undefined,
   },
   sorts: { at: ({ at }) => at },

@@ -13,16 +13,27 @@ export type Entry = {
   readonly guard?: string;
 };
 
-/** A document written (entry) or removed (no entry); `wholePart`: all documents of the part with this id are removed. */
-export type Change = { readonly collection: string; readonly id: string; readonly entry?: Entry; readonly wholePart?: true };
+/**
+ * A document written (entry) or removed (no entry); `wholePart`: all documents of the part with this id are removed.
+ */
+export type Change = {
+  readonly collection: string;
+  readonly id: string;
+  readonly entry?: Entry;
+  readonly wholePart?: true;
+};
 
 /**
- * Up to where the read models are, and the id of the event there: tells whether a log is the one they came from. '' where the
+ * Up to where the read models are, and the id of the event there: tells whether a log is the one they came from. ''
+ * where the
  * position is that of no event which was projected.
  */
 export type Checkpoint = { readonly position: number; readonly event: string };
 
-/** equals is exact; startsWith and contains ignore case (both sides lower-cased). A list-valued field matches when one value does. */
+/**
+ * equals is exact; startsWith and contains ignore case (both sides lower-cased). A list-valued field matches when one
+ * value does.
+ */
 export type Where =
   | { readonly field: string; readonly op: 'equals' | 'startsWith' | 'contains'; readonly value: string }
   | { readonly all: readonly Where[] }
@@ -43,7 +54,9 @@ export type Query = {
 
 export type Page = { readonly entries: readonly Pick<Entry, 'id' | 'text' | 'revision'>[]; readonly total: number };
 
-/** How long a lead lasts that is not renewed: so long the read models stand still when the process that leads is killed. */
+/**
+ * How long a lead lasts that is not renewed: so long the read models stand still when the process that leads is killed.
+ */
 export const leaseMs = 3000;
 
 /** A collection's fixed properties, known before the first document arrives. */
@@ -61,9 +74,11 @@ export type CollectionSpec = {
 /**
  * The read models. Every adapter passes `test/readStore.contract.ts`.
  *
- * A read never answers from a state older than the last `apply`, `catchUp` or `resume` that this object has seen succeed;
+ * A read never answers from a state older than the last `apply`, `catchUp` or `resume` that this object has seen
+ * succeed;
  * when the store cannot do that now (gone, emptied, behind, foreign), it throws `Refusal('unavailable')` and calls
- * `onLost`, and the runner calls `resume` again. Those three are called by one runner, never at the same time. A store that
+ * `onLost`, and the runner calls `resume` again. Those three are called by one runner, never at the same time. A store
+ * that
  * starts over resumes at an older state than it was at: until the runner has brought it as far as `shown` said, reads
  * throw `Refusal('unavailable')`.
  *
@@ -78,7 +93,10 @@ export type ReadStore = {
   lead(): Promise<boolean>;
   /** Gives the lead up at once, if it is had. */
   resign(): Promise<void>;
-  /** Writes documents and checkpoint in one atomic step, only if it leads and the checkpoint is at `from`; else false and nothing written. */
+  /**
+   * Writes documents and checkpoint in one atomic step, only if it leads and the checkpoint is at `from`; else false
+   * and nothing written.
+   */
   apply(changes: readonly Change[], from: number, to: Checkpoint): Promise<boolean>;
   /** Removes everything; afterwards the checkpoint is at 0. */
   clear(): Promise<void>;

@@ -6,7 +6,10 @@ import { keyOf, parkedEntry, parkedSpec } from './parked.ts';
 import type { Change, CollectionSpec, Entry } from './port.ts';
 
 /** All collections that the projections fill. */
-export const collectionsOf = (projections: readonly Projection[]): readonly CollectionSpec[] => [...projections.flatMap(specsOf), parkedSpec];
+export const collectionsOf = (projections: readonly Projection[]): readonly CollectionSpec[] => [
+  ...projections.flatMap(specsOf),
+  parkedSpec,
+];
 
 /** A document as far as its stream has been folded; `changed` since the last drain. */
 type Held = { readonly projection: Projection; readonly id: string; doc: unknown; revision: number; changed: boolean };
@@ -21,7 +24,12 @@ type Unit = {
 };
 
 /** What has become of the children of one document since the last drain: `docs` by name, after `cleared`. */
-type Brood = { readonly children: Children; readonly id: string; cleared: boolean; readonly docs: Map<string, Pick<Held, 'doc' | 'revision'>> };
+type Brood = {
+  readonly children: Children;
+  readonly id: string;
+  cleared: boolean;
+  readonly docs: Map<string, Pick<Held, 'doc' | 'revision'>>;
+};
 
 type Log = (message: string, about: Record<string, unknown>) => void;
 
@@ -32,17 +40,28 @@ const mostUnits = 200_000;
  * Folds events into documents. `take` works out what they become, `drain` gives what changed since the last drain as
  * entries: a document that many events touch is put into words once. `read` gives the entry that the read store holds.
  *
- * What cannot be done with an event concerns its stream alone, and so do events that are missing before it: the documents
- * that the stream makes are parked, with their children. They leave their collections, the reason comes into `parked`, later events pass them by. Which are
+ * What cannot be done with an event concerns its stream alone, and so do events that are missing before it: the
+ * documents
+ * that the stream makes are parked, with their children. They leave their collections, the reason comes into `parked`,
+ * later events pass them by. Which are
  * parked follows from the log alone, so it is the same however the read models come about.
  */
 export const projector = (
-  projections: readonly Projection[], read: (collection: string, id: string) => Promise<Entry | undefined>, log: Log,
+  projections: readonly Projection[],
+  read: (collection: string, id: string) => Promise<Entry | undefined>,
+  log: Log,
   onTouched: (stream: string, reason: string) => void = () => undefined,
 ) => {
-  const byCategory = new Map(projections.map(({ of }) => [of.category, projections.filter((p) => p.of.category === of.category)]));
+  const byCategory = new Map(
+    projections.map(({ of }) => [of.category, projections.filter((p) => p.of.category === of.category)]),
+  );
   // Both by stream.
-  const units = new LRUCache<string, Unit>({ max: mostUnits, dispose: (_, __, why) => { knowsAll &&= why !== 'evict'; } });
+  const units = new LRUCache<string, Unit>({
+    max: mostUnits,
+    dispose: (_, __, why) => {
+      knowsAll &&= why !== 'evict';
+    },
+  });
   const touched = new Map<string, Unit>();
   const broods = new Map<string, Brood>();
   const parked = new Map<string, string>();
@@ -51,8 +70,13 @@ export const projector = (
   // Whether every stream that had an event is among the units.
   let knowsAll = false;
 
-  const held = (projection: Projection, id: string, entry?: Entry): Held =>
-    ({ projection, id, doc: entry && JSON.parse(entry.text), revision: entry?.revision ?? -1, changed: false });
+  const held = (projection: Projection, id: string, entry?: Entry): Held => ({
+    projection,
+    id,
+    doc: entry && JSON.parse(entry.text),
+    revision: entry?.revision ?? -1,
+    changed: false,
+  });
 
   /** The documents of a stream as they are before an event; undefined if it makes none. */
   const before = ({ stream, revision }: StoredEvent): Unit | undefined | Promise<Unit> => {
@@ -92,7 +116,14 @@ export const projector = (
       const document = keyOf(projection.collection, id);
       const name = doc === undefined ? id : nameOf(projection, doc);
       parked.set(document, reason);
-      newlyParked.set(document, parkedEntry({ document, stream, reason, ...more }, keyOf(projection.collection, name), doc === undefined ? undefined : projection.guard?.(doc)));
+      newlyParked.set(
+        document,
+        parkedEntry(
+          { document, stream, reason, ...more },
+          keyOf(projection.collection, name),
+          doc === undefined ? undefined : projection.guard?.(doc),
+        ),
+      );
       one.doc = undefined;
       one.changed = true;
       if (projection.children) clear(broodOf(projection.children, id));
@@ -149,7 +180,9 @@ export const projector = (
   };
 
   return {
-    /** Forgets everything; `empty` says that the read store holds nothing, so that nothing has to be looked up in it. */
+    /**
+     * Forgets everything; `empty` says that the read store holds nothing, so that nothing has to be looked up in it.
+     */
     reset: (empty: boolean, parkedBefore: ReadonlyMap<string, string> = new Map()): void => {
       units.clear();
       touched.clear();

@@ -46,11 +46,19 @@ export const runProjections = ({ store, model, projections, catchUp, onTouched, 
   let moved = false;
   let wake = (): void => undefined;
   let tellDamage: (error: Error) => void = () => undefined;
-  const damaged = new Promise<Error>((resolve) => { tellDamage = resolve; });
+  const damaged = new Promise<Error>((resolve) => {
+    tellDamage = resolve;
+  });
 
-  const endTurn = (): void => { turn.abort(); wake(); };
+  const endTurn = (): void => {
+    turn.abort();
+    wake();
+  };
   model.onLost(endTurn);
-  model.onMoved(() => { moved = true; wake(); });
+  model.onMoved(() => {
+    moved = true;
+    wake();
+  });
 
   const move = (to: number): void => {
     model.shown(to);
@@ -91,7 +99,8 @@ export const runProjections = ({ store, model, projections, catchUp, onTouched, 
       taken += events.length;
       if (to < target && pending < catchUp) continue;
       pending = 0;
-      if (!(await model.apply(documents.drain(), position, checkpointAt(to, events)))) throw new Refusal('unavailable', 'The read models are not where they were left');
+      if (!(await model.apply(documents.drain(), position, checkpointAt(to, events))))
+        throw new Refusal('unavailable', 'The read models are not where they were left');
       move(to);
       if (!ready) setReady(to >= target);
       goesOn();
@@ -99,16 +108,20 @@ export const runProjections = ({ store, model, projections, catchUp, onTouched, 
   };
 
   /** Until the other process may have written something. */
-  const next = (): Promise<void> => new Promise((resolve) => {
-    if (moved) return resolve();
-    const timer = setTimeout(() => wake(), renewEveryMs);
-    wake = () => { clearTimeout(timer); resolve(); };
-  });
+  const next = (): Promise<void> =>
+    new Promise((resolve) => {
+      if (moved) return resolve();
+      const timer = setTimeout(() => wake(), renewEveryMs);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
 
   const watch = async (signal: AbortSignal): Promise<void> => {
     move((await model.resume()).position);
     const target = await store.head();
-    for (let asked = performance.now(); !signal.aborted;) {
+    for (let asked = performance.now(); !signal.aborted; ) {
       moved = false;
       move((await model.catchUp()).position);
       setReady(position >= target);
@@ -125,7 +138,14 @@ export const runProjections = ({ store, model, projections, catchUp, onTouched, 
     turn = new AbortController();
     const signal = AbortSignal.any([stop.signal, turn.signal]);
     if (!(await leads())) return watch(signal);
-    const renewing = setInterval(() => { leads().then((still) => { if (!still) endTurn(); }, () => undefined); }, renewEveryMs).unref();
+    const renewing = setInterval(() => {
+      leads().then(
+        (still) => {
+          if (!still) endTurn();
+        },
+        () => undefined,
+      );
+    }, renewEveryMs).unref();
     await project(signal).finally(() => clearInterval(renewing));
   };
 
@@ -151,35 +171,43 @@ export const runProjections = ({ store, model, projections, catchUp, onTouched, 
     /** Whether the read models have reached the head that the log had when following began. */
     ready: (): boolean => ready,
     /** Resolves once it is ready, or the signal aborts. */
-    whenReady: (signal: AbortSignal): Promise<void> => new Promise((resolve) => {
-      const go = (): void => {
-        waitingForReady.delete(go);
-        signal.removeEventListener('abort', go);
-        resolve();
-      };
-      if (ready || signal.aborted) return resolve();
-      waitingForReady.add(go);
-      signal.addEventListener('abort', go);
-    }),
+    whenReady: (signal: AbortSignal): Promise<void> =>
+      new Promise((resolve) => {
+        const go = (): void => {
+          waitingForReady.delete(go);
+          signal.removeEventListener('abort', go);
+          resolve();
+        };
+        if (ready || signal.aborted) return resolve();
+        waitingForReady.add(go);
+        signal.addEventListener('abort', go);
+      }),
     /** Resolves when the log turns out to be damaged where it is read at the start: nothing may be shown then. */
     damaged,
     /** Why projecting does not go on just now. */
     fault: (): string | undefined => fault,
-    /** Waits until the read models hold everything up to the position; `unavailable` after `ms`, and when the service stops. */
-    reached: (target: number, ms?: number): Promise<void> => new Promise((resolve, reject) => {
-      if (target <= position) return resolve();
-      // Nothing moves any more: who waits now would wait for ever.
-      if (stop.signal.aborted) return reject(shuttingDown());
-      const end = (error?: Refusal): void => {
-        clearTimeout(timer);
-        waiting.delete(waiter);
-        if (error) reject(error);
-        else resolve();
-      };
-      const waiter = { position: target, wake: end };
-      const timer = ms === undefined ? undefined : setTimeout(() => end(new NotReadable('The read models are behind; try again', fault)), ms);
-      waiting.add(waiter);
-    }),
+    /**
+     * Waits until the read models hold everything up to the position; `unavailable` after `ms`, and when the service
+     * stops.
+     */
+    reached: (target: number, ms?: number): Promise<void> =>
+      new Promise((resolve, reject) => {
+        if (target <= position) return resolve();
+        // Nothing moves any more: who waits now would wait for ever.
+        if (stop.signal.aborted) return reject(shuttingDown());
+        const end = (error?: Refusal): void => {
+          clearTimeout(timer);
+          waiting.delete(waiter);
+          if (error) reject(error);
+          else resolve();
+        };
+        const waiter = { position: target, wake: end };
+        const timer =
+          ms === undefined
+            ? undefined
+            : setTimeout(() => end(new NotReadable('The read models are behind; try again', fault)), ms);
+        waiting.add(waiter);
+      }),
     stop: async (): Promise<void> => {
       stop.abort();
       wake();

@@ -5,7 +5,15 @@ import { type Recorded, splitStream } from '../../store/event.ts';
 export const idOf = ({ stream }: Recorded): string => splitStream(stream).id;
 
 /** Time and author that an event gives to what it brings into being. */
-export const made = ({ metadata: { at, actor } }: Recorded): Authored => ({ created: at, createdBy: actor.id, lastUpdated: at, lastUpdatedBy: actor.id });
+export const made = ({ metadata: { at, actor } }: Recorded): Authored => ({
+  created: at,
+  createdBy: actor.id,
+  lastUpdated: at,
+  lastUpdatedBy: actor.id,
+});
 
 /** Time and author that an event gives to what it changes. */
-export const touched = ({ metadata: { at, actor } }: Recorded): Pick<Authored, 'lastUpdated' | 'lastUpdatedBy'> => ({ lastUpdated: at, lastUpdatedBy: actor.id });
+export const touched = ({ metadata: { at, actor } }: Recorded): Pick<Authored, 'lastUpdated' | 'lastUpdatedBy'> => ({
+  lastUpdated: at,
+  lastUpdatedBy: actor.id,
+});

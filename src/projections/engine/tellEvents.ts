@@ -20,14 +20,19 @@ type Needs = {
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
-/** Tells a node of every event of some categories, in order and once, whoever projects; also of those that cannot be read. */
+/**
+ * Tells a node of every event of some categories, in order and once, whoever projects; also of those that cannot be
+ * read.
+ */
 export const tellEvents = ({ store, run, after, categories, onStored, onEvent, onAny, log }: Needs) => {
   const stop = new AbortController();
   let told = after;
 
   const tell = async (): Promise<void> => {
     for await (const { events, position } of store.follow(told, undefined, stop.signal)) {
-      const concerning = events.filter(({ stream, type }) => categories.has(splitStream(stream).category) && type.startsWith('@platform/')).map(toldOf);
+      const concerning = events
+        .filter(({ stream, type }) => categories.has(splitStream(stream).category) && type.startsWith('@platform/'))
+        .map(toldOf);
       if (concerning.length > 0) {
         onStored(concerning);
         await run.reached(concerning.at(-1)!.position);
@@ -54,6 +59,9 @@ export const tellEvents = ({ store, run, after, categories, onStored, onEvent, o
     /** Up to where events have been told. */
     told: (): number => told,
     /** After the projections have stopped. */
-    stop: (): Promise<void> => { stop.abort(); return done; },
+    stop: (): Promise<void> => {
+      stop.abort();
+      return done;
+    },
   };
 };

@@ -11,7 +11,10 @@ export const projectionVersion = (): string => {
   const suffix = extname(import.meta.url);
   for (const folder of ['./', '../domain/']) {
     const base = new URL(folder, import.meta.url);
-    for (const name of readdirSync(base).filter((file) => file.endsWith(suffix)).sort()) digest.update(name).update(readFileSync(new URL(name, base)));
+    for (const name of readdirSync(base)
+      .filter((file) => file.endsWith(suffix))
+      .sort())
+      digest.update(name).update(readFileSync(new URL(name, base)));
   }
   return digest.digest('base64url').slice(0, 16);
 };

@@ -1,4 +1,8 @@
-import { certificate, type CertificateEvent, type CertificateFacts } from '../../domain/gateway-manager/certificates.ts';
+import {
+  certificate,
+  type CertificateEvent,
+  type CertificateFacts,
+} from '../../domain/gateway-manager/certificates.ts';
 import { projection } from '../engine/define.ts';
 
 export type Certificate = { readonly alias: string; readonly contractId: string } & CertificateFacts;

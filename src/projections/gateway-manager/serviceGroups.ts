@@ -1,8 +1,17 @@
-import { serviceGroup, type ServiceGroupContent, type ServiceGroupEvent } from '../../domain/gateway-manager/serviceGroups.ts';
+import {
+  serviceGroup,
+  type ServiceGroupContent,
+  type ServiceGroupEvent,
+} from '../../domain/gateway-manager/serviceGroups.ts';
 import { projection } from '../engine/define.ts';
 import { idOf, made } from '../engine/stamps.ts';
 
-export type ServiceGroup = { readonly _id: string } & ServiceGroupContent & { readonly created: string; readonly created_by: string; readonly last_updated: string; readonly last_updated_by: string };
+export type ServiceGroup = { readonly _id: string } & ServiceGroupContent & {
+    readonly created: string;
+    readonly created_by: string;
+    readonly last_updated: string;
+    readonly last_updated_by: string;
+  };
 
 /** Service groups as api.md shows them; authors are ids of accounts, groups are names. */
 export const serviceGroups = projection<ServiceGroup, ServiceGroupEvent>(serviceGroup, {
@@ -11,7 +20,19 @@ export const serviceGroups = projection<ServiceGroup, ServiceGroupEvent>(service
     serviceGroupCreated: (_, event) => {
       const { name, cluster_id, description, is_default, groups, services } = event.data;
       const { created, createdBy } = made(event);
-      return { _id: idOf(event), name, cluster_id, description, created, created_by: createdBy ?? '', last_updated: created, last_updated_by: createdBy ?? '', is_default, groups, services };
+      return {
+        _id: idOf(event),
+        name,
+        cluster_id,
+        description,
+        created,
+        created_by: createdBy ?? '',
+        last_updated: created,
+        last_updated_by: createdBy ?? '',
+        is_default,
+        groups,
+        services,
+      };
     },
     serviceGroupDeleted: () => undefined,
   },

@@ -5,7 +5,11 @@ import { projection } from '../engine/define.ts';
 export const groupMappings = projection<GroupMapping, GroupMappingEvent>(groupMapping, {
   collection: 'groupMappings',
   on: {
-    groupMappingCreated: (_, { data: { externalGroup, provenance, platformGroups } }) => ({ externalGroup, provenance, platformGroups }),
+    groupMappingCreated: (_, { data: { externalGroup, provenance, platformGroups } }) => ({
+      externalGroup,
+      provenance,
+      platformGroups,
+    }),
     groupMappingUpdated: (doc, { data }) => doc && { ...doc, platformGroups: data.platformGroups },
     groupMappingDeleted: () => undefined,
   },

@@ -1,6 +1,9 @@
 import { blockSize } from './sorted.ts';
 
-/** One bit for each item of a block. With 64 bytes V8 still keeps it in its own heap, where it is cheap to make and drop. */
+/**
+ * One bit for each item of a block. With 64 bytes V8 still keeps it in its own heap, where it is cheap to make and
+ * drop.
+ */
 export type Bits = Int32Array;
 
 const words = blockSize / 32;
@@ -10,12 +13,14 @@ export const noBits = (): Bits => new Int32Array(words);
 /** The first so many set. */
 export const firstBits = (count: number): Bits => {
   const bits = noBits().fill(-1, 0, count >>> 5);
-  if (count % 32 > 0) bits[count >>> 5] = (1 << count % 32) - 1;
+  if (count % 32 > 0) bits[count >>> 5] = (1 << (count % 32)) - 1;
   return bits;
 };
 
-export const setBit = (bits: Bits, at: number): void => { bits[at >>> 5]! |= 1 << (at & 31); };
-export const hasBit = (bits: Bits, at: number): boolean => (bits[at >>> 5]! >>> (at & 31) & 1) === 1;
+export const setBit = (bits: Bits, at: number): void => {
+  bits[at >>> 5]! |= 1 << (at & 31);
+};
+export const hasBit = (bits: Bits, at: number): boolean => ((bits[at >>> 5]! >>> (at & 31)) & 1) === 1;
 
 /** Sets in `bits` what is set in `more`. */
 export const addBits = (bits: Bits, more: Bits): Bits => {

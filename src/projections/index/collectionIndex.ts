@@ -39,7 +39,9 @@ export const collectionIndex = <E extends Indexed>({ name, sorts, filters }: Col
     const known = lists.get(sort);
     if (known) return known;
     if (!sorts.includes(sort)) throw new Error(`Collection ${name} has no sort field ${sort}`);
-    const list = sortedList<E, Derived>(Array.from(entries.values(), (entry) => [sortKey(entry.sorts[sort]!, entry.id), entry]));
+    const list = sortedList<E, Derived>(
+      Array.from(entries.values(), (entry) => [sortKey(entry.sorts[sort]!, entry.id), entry]),
+    );
     lists.set(sort, list);
     return list;
   };
@@ -80,7 +82,9 @@ export const collectionIndex = <E extends Indexed>({ name, sorts, filters }: Col
       for (const [sort, list] of lists) list.remove(sortKey(before.sorts[sort]!, id));
       version++;
     },
-    removePart: () => { throw new Error(`Collection ${name} has no parts`); },
+    removePart: () => {
+      throw new Error(`Collection ${name} has no parts`);
+    },
     clear() {
       entries.clear();
       guards.clear();

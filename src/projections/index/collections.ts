@@ -21,11 +21,14 @@ export type Collections<E extends Indexed> = {
 
 /** Throws an Error unless positions go on: one position is one state. */
 export const checkStep = (changes: readonly unknown[], from: number, to: number): void => {
-  if (to < from || (to === from && changes.length > 0)) throw new Error(`A step of the read models leads from ${from} to ${to}`);
+  if (to < from || (to === from && changes.length > 0))
+    throw new Error(`A step of the read models leads from ${from} to ${to}`);
 };
 
 export const collections = <E extends Indexed>(specs: readonly CollectionSpec[]): Collections<E> => {
-  const indexes = new Map(specs.map((spec) => [spec.name, { spec, index: spec.inParts ? partedIndex<E>(spec) : collectionIndex<E>(spec) }]));
+  const indexes = new Map(
+    specs.map((spec) => [spec.name, { spec, index: spec.inParts ? partedIndex<E>(spec) : collectionIndex<E>(spec) }]),
+  );
 
   const known = (name: string) => {
     const found = indexes.get(name);
@@ -41,10 +44,12 @@ export const collections = <E extends Indexed>(specs: readonly CollectionSpec[])
       if (!entry) continue;
       if (entry.id !== id) throw new Error(`Document ${id} of ${collection} has the id ${entry.id}`);
       for (const sort of spec.sorts) {
-        if (typeof entry.sorts[sort] !== 'string') throw new Error(`Document ${id} of ${collection} lacks its sort field ${sort}`);
+        if (typeof entry.sorts[sort] !== 'string')
+          throw new Error(`Document ${id} of ${collection} lacks its sort field ${sort}`);
       }
       for (const filter of spec.filters) {
-        if (!Array.isArray(entry.filters[filter])) throw new Error(`Document ${id} of ${collection} lacks its filter field ${filter}`);
+        if (!Array.isArray(entry.filters[filter]))
+          throw new Error(`Document ${id} of ${collection} lacks its filter field ${filter}`);
       }
     }
   };

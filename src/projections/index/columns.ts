@@ -34,7 +34,7 @@ const ownersOf = (items: readonly Filtered[], valuesOf: ValuesOf): Map<string, B
       let bits = owners.get(value);
       if (!bits) {
         if (owners.size === few) return null;
-        owners.set(value, bits = noBits());
+        owners.set(value, (bits = noBits()));
       }
       setBit(bits, at);
     }
@@ -57,17 +57,19 @@ const textOf = (items: readonly Filtered[], valuesOf: ValuesOf) => {
   return { text: parts.join(''), starts };
 };
 
-export const derivedOf = (block: FilteredBlock): Derived => (block.derived ??= {
-  columns: new Map(),
-  guards: ownersOf(block.items, ({ guard }) => (guard === undefined ? [] : [guard])),
-});
+export const derivedOf = (block: FilteredBlock): Derived =>
+  (block.derived ??= {
+    columns: new Map(),
+    guards: ownersOf(block.items, ({ guard }) => (guard === undefined ? [] : [guard])),
+  });
 
 const columnOf = (block: FilteredBlock, field: string, lower: boolean): Column => {
   const { columns } = derivedOf(block);
   const name = `${lower ? 'lower' : 'exact'} ${field}`;
   const known = columns.get(name);
   if (known) return known;
-  const valuesOf: ValuesOf = ({ filters }) => (lower ? filters[field]!.map((value) => value.toLowerCase()) : filters[field]!);
+  const valuesOf: ValuesOf = ({ filters }) =>
+    lower ? filters[field]!.map((value) => value.toLowerCase()) : filters[field]!;
   const owners = ownersOf(block.items, valuesOf);
   const column = owners ? { owners } : textOf(block.items, valuesOf);
   columns.set(name, column);
@@ -86,16 +88,31 @@ const search = (text: string, starts: Uint32Array, needle: string): Bits => {
 
 /** How each operation looks at a value, and what it looks for in a text of framed values. */
 const operations = {
-  equals: { lower: false, test: (own: string, value: string) => own === value, needle: (value: string) => `\x02${value}\x03` },
-  startsWith: { lower: true, test: (own: string, value: string) => own.startsWith(value), needle: (value: string) => `\x02${value}` },
-  contains: { lower: true, test: (own: string, value: string) => own.includes(value), needle: (value: string) => value || '\x02' },
+  equals: {
+    lower: false,
+    test: (own: string, value: string) => own === value,
+    needle: (value: string) => `\x02${value}\x03`,
+  },
+  startsWith: {
+    lower: true,
+    test: (own: string, value: string) => own.startsWith(value),
+    needle: (value: string) => `\x02${value}`,
+  },
+  contains: {
+    lower: true,
+    test: (own: string, value: string) => own.includes(value),
+    needle: (value: string) => value || '\x02',
+  },
 };
 
 type Matcher = (block: FilteredBlock) => Bits;
 
 const every: Matcher = ({ items }) => firstBits(items.length);
 
-/** Finds a block's matches; what it returns is the caller's to keep, not to change. A value with control characters matches nothing. */
+/**
+ * Finds a block's matches; what it returns is the caller's to keep, not to change. A value with control characters
+ * matches nothing.
+ */
 export const matcher = (where: Where, fields: readonly string[]): Matcher => {
   if ('all' in where) {
     const parts = where.all.map((part) => matcher(part, fields));
@@ -110,7 +127,8 @@ export const matcher = (where: Where, fields: readonly string[]): Matcher => {
   if (control.test(value)) return noBits;
   const { lower, test, needle } = operations[op];
   const sought = lower ? value.toLowerCase() : value;
-  // What is found is not kept for the next time: objects that outlive a query cost the garbage collector more than a search.
+  // What is found is not kept for the next time: objects that outlive a query cost the garbage collector more than a
+  // search.
   return (block) => {
     const column = columnOf(block, field, lower);
     if ('text' in column) return search(column.text, column.starts, needle(sought));

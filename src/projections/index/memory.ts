@@ -9,7 +9,9 @@ type Options = {
    * What was kept from an earlier run, asked for once, at the first resume. When it throws, however late, nothing of it
    * is used: the log has it all.
    */
-  readonly load?: () => Promise<{ readonly checkpoint: Checkpoint; readonly changes: AsyncIterable<readonly Change[]> } | undefined>;
+  readonly load?: () => Promise<
+    { readonly checkpoint: Checkpoint; readonly changes: AsyncIterable<readonly Change[]> } | undefined
+  >;
 };
 
 /** `entries`: all documents, each with its collection. */
@@ -65,7 +67,11 @@ export const memoryReadStore = ({ collections: specs, load }: Options): MemoryRe
       const index = kept.of(collection);
       return ids.map((id) => index.get(id));
     },
-    idsNamed: async (collection, name) => kept.of(collection).named(name).map(({ id }) => id),
+    idsNamed: async (collection, name) =>
+      kept
+        .of(collection)
+        .named(name)
+        .map(({ id }) => id),
     list: forRunner.list,
     guard(collection, id) {
       const entry = kept.of(collection).get(id);

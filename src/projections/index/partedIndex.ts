@@ -8,7 +8,10 @@ export const partOf = (id: string): string => {
   return id.slice(0, slash);
 };
 
-/** A collection that is kept in parts, each an index of its own: what a list costs depends on its part alone, and a part goes in no time. */
+/**
+ * A collection that is kept in parts, each an index of its own: what a list costs depends on its part alone, and a part
+ * goes in no time.
+ */
 export const partedIndex = <E extends Indexed>(spec: CollectionSpec): CollectionIndex<E> => {
   const parts = new Map<string, CollectionIndex<E>>();
   let version = 0;
@@ -40,7 +43,9 @@ export const partedIndex = <E extends Indexed>(spec: CollectionSpec): Collection
       parts.clear();
       version++;
     },
-    named: () => { throw new Error(`Collection ${spec.name} is kept in parts`); },
+    named: () => {
+      throw new Error(`Collection ${spec.name} is kept in parts`);
+    },
     page(query) {
       if (query.part === undefined) throw new Error(`Collection ${spec.name} is kept in parts; which one?`);
       return parts.get(query.part)?.page(query) ?? { entries: [], total: 0 };

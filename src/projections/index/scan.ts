@@ -15,8 +15,13 @@ type Scan = Pick<Query, 'skip' | 'limit' | 'order'> & {
 const refusedOf = (block: FilteredBlock, refused: ReadonlySet<string>): Bits => {
   const found = noBits();
   const { guards } = derivedOf(block);
-  if (guards) for (const [guard, bits] of guards) { if (refused.has(guard)) addBits(found, bits); }
-  else for (const [at, { guard }] of block.items.entries()) if (guard !== undefined && refused.has(guard)) setBit(found, at);
+  if (guards)
+    for (const [guard, bits] of guards) {
+      if (refused.has(guard)) addBits(found, bits);
+    }
+  else
+    for (const [at, { guard }] of block.items.entries())
+      if (guard !== undefined && refused.has(guard)) setBit(found, at);
   return found;
 };
 

@@ -16,7 +16,9 @@ export type SortedList<T, D> = {
   insert(key: string, item: T): void;
   /** The key must be in the list. */
   remove(key: string): void;
-  /** Puts another item in the place of the key's, which must be there; `alike`: what is derived from both is the same. */
+  /**
+   * Puts another item in the place of the key's, which must be there; `alike`: what is derived from both is the same.
+   */
   replace(key: string, item: T, alike: boolean): void;
   /** Items whose rank (0 is the least key) is at least `from` and less than `to`, both cut to the list. */
   slice(from: number, to: number): T[];
@@ -25,7 +27,8 @@ export type SortedList<T, D> = {
 };
 
 export const blockSize = 512;
-// Leaves room for inserts before the first split; and with fewer items than `sparse` a block joins a neighbour with room.
+// Leaves room for inserts before the first split; and with fewer items than `sparse` a block joins a neighbour with
+// room.
 const filled = 384;
 const sparse = 128;
 

@@ -1,5 +1,10 @@
 import type { Authored } from '../../domain/engine/authors.ts';
-import { inventory, type InventoryContent, type InventoryEvent, type Node } from '../../domain/inventory-manager/inventories.ts';
+import {
+  inventory,
+  type InventoryContent,
+  type InventoryEvent,
+  type Node,
+} from '../../domain/inventory-manager/inventories.ts';
 import { type Children, projection } from '../engine/define.ts';
 import { idOf, made, touched } from '../engine/stamps.ts';
 
@@ -12,7 +17,9 @@ export type NodeDoc = Node & { readonly created: string };
 export const nodes: Children<NodeDoc, InventoryEvent> = {
   collection: 'nodes',
   on: {
-    nodesAdded: ({ data, metadata: { at } }) => ({ put: data.nodes.map(({ name, attributes, tags }) => [name, { name, attributes, tags, created: at }]) }),
+    nodesAdded: ({ data, metadata: { at } }) => ({
+      put: data.nodes.map(({ name, attributes, tags }) => [name, { name, attributes, tags, created: at }]),
+    }),
     nodesCleared: () => ({ cleared: true }),
     inventoryDeleted: () => ({ cleared: true }),
   },
@@ -25,7 +32,8 @@ export const inventories = projection<Inventory, InventoryEvent>(inventory, {
   collection: 'inventories',
   on: {
     inventoryCreated: (_, event) => ({ _id: idOf(event), ...event.data, nodeCount: 0, ...made(event) }),
-    nodesAdded: (doc, event) => doc && { ...doc, nodeCount: doc.nodeCount + event.data.nodes.length, ...touched(event) },
+    nodesAdded: (doc, event) =>
+      doc && { ...doc, nodeCount: doc.nodeCount + event.data.nodes.length, ...touched(event) },
     nodesCleared: (doc, event) => doc && { ...doc, nodeCount: 0, ...touched(event) },
     inventoryDeleted: () => undefined,
   },

@@ -3,12 +3,15 @@ import { projection } from '../engine/define.ts';
 import { idOf } from '../engine/stamps.ts';
 
 /** Deletions of forms that are decided and not yet carried out in all their streams. */
-export const formDeletions = projection<{ readonly _id: string; readonly ids: readonly string[] }, FormDeletionEvent>(formDeletion, {
-  collection: 'formDeletions',
-  on: {
-    formsDeleted: (_, event) => ({ _id: idOf(event), ids: event.data.ids }),
-    formDeletionCompleted: () => undefined,
+export const formDeletions = projection<{ readonly _id: string; readonly ids: readonly string[] }, FormDeletionEvent>(
+  formDeletion,
+  {
+    collection: 'formDeletions',
+    on: {
+      formsDeleted: (_, event) => ({ _id: idOf(event), ids: event.data.ids }),
+      formDeletionCompleted: () => undefined,
+    },
+    sorts: { name: (doc) => doc._id },
+    filters: { form: (doc) => doc.ids },
   },
-  sorts: { name: (doc) => doc._id },
-  filters: { form: (doc) => doc.ids },
-});
+);

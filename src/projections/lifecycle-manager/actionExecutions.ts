@@ -1,4 +1,12 @@
-import { actionExecution, type ActionStarted, type ExecutionEvent, type ExecutionStatus, tasksAtStart, type TaskState, withTask } from '../../domain/lifecycle-manager/actionExecutions.ts';
+import {
+  actionExecution,
+  type ActionStarted,
+  type ExecutionEvent,
+  type ExecutionStatus,
+  tasksAtStart,
+  type TaskState,
+  withTask,
+} from '../../domain/lifecycle-manager/actionExecutions.ts';
 import type { JobError } from '../../domain/operations-manager/jobs.ts';
 import type { Recorded } from '../../store/event.ts';
 import { projection } from '../engine/define.ts';
@@ -19,30 +27,63 @@ export type ExecutionDoc = Omit<ActionStarted, 'tasks' | 'started' | 'instanceDe
 
 type Step = (doc: ExecutionDoc | undefined, event: Recorded) => ExecutionDoc | undefined;
 
-const become = (status: ExecutionStatus): Step => (doc, { metadata: { at } }) => doc && { ...doc, status, lastUpdated: at };
+const become =
+  (status: ExecutionStatus): Step =>
+  (doc, { metadata: { at } }) =>
+    doc && { ...doc, status, lastUpdated: at };
 
 /** Executions of actions; authors are ids of accounts, secrets are sealed. */
 export const actionExecutions = projection<ExecutionDoc, ExecutionEvent>(actionExecution, {
   collection: 'actionExecutions',
   on: {
     actionStarted: (_, event) => {
-      const { data, metadata: { at, actor } } = event;
+      const {
+        data,
+        metadata: { at, actor },
+      } = event;
       const { modelId, action, target, inputs } = data;
-      const tasks = tasksAtStart(data).map(({ _id, ...task }) => ({ job: action.workflow === null ? null : _id, ...task }));
-      return { _id: idOf(event), modelId, action, target, inputs, status: 'running', tasks, error: null, created: at, createdBy: actor.id, lastUpdated: at };
+      const tasks = tasksAtStart(data).map(({ _id, ...task }) => ({
+        job: action.workflow === null ? null : _id,
+        ...task,
+      }));
+      return {
+        _id: idOf(event),
+        modelId,
+        action,
+        target,
+        inputs,
+        status: 'running',
+        tasks,
+        error: null,
+        created: at,
+        createdBy: actor.id,
+        lastUpdated: at,
+      };
     },
     actionTaskChanged: (doc, { data, metadata: { at } }) => {
       const tasks = doc?.tasks.map(({ job, ...task }) => ({ ...task, _id: job ?? '' })) ?? [];
-      return doc && { ...doc, tasks: withTask(tasks, data).map(({ _id, ...task }) => ({ job: _id, ...task })), lastUpdated: at };
+      return (
+        doc && {
+          ...doc,
+          tasks: withTask(tasks, data).map(({ _id, ...task }) => ({ job: _id, ...task })),
+          lastUpdated: at,
+        }
+      );
     },
     actionCancelRequested: (doc, { metadata: { at } }) => doc && { ...doc, lastUpdated: at },
     actionPaused: become('paused'),
     actionResumed: become('running'),
     actionCompleted: become('complete'),
-    actionErrored: (doc, { data: { error }, metadata: { at } }) => doc && { ...doc, status: 'error', error, lastUpdated: at },
+    actionErrored: (doc, { data: { error }, metadata: { at } }) =>
+      doc && { ...doc, status: 'error', error, lastUpdated: at },
     actionCanceled: become('canceled'),
   },
-  sorts: { created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated, status: (doc) => doc.status, name: (doc) => doc.action.name },
+  sorts: {
+    created: (doc) => doc.created,
+    lastUpdated: (doc) => doc.lastUpdated,
+    status: (doc) => doc.status,
+    name: (doc) => doc.action.name,
+  },
   filters: {
     status: (doc) => doc.status,
     modelId: (doc) => doc.modelId,

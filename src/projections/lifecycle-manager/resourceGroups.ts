@@ -4,7 +4,8 @@ import { projection } from '../engine/define.ts';
 import { idOf, made, touched } from '../engine/stamps.ts';
 
 /** `members`: how many there are, and what the last event did to them; answers tell it in their metadata. */
-export type ResourceGroupDoc = { readonly _id: string } & GroupContent & Authored & { readonly members: { readonly added: number; readonly removed: number; readonly total: number } };
+export type ResourceGroupDoc = { readonly _id: string } & GroupContent &
+  Authored & { readonly members: { readonly added: number; readonly removed: number; readonly total: number } };
 
 /** Groups of instances; authors are ids of accounts. */
 export const resourceGroups = projection<ResourceGroupDoc, GroupEvent>(resourceGroup, {
@@ -12,11 +13,18 @@ export const resourceGroups = projection<ResourceGroupDoc, GroupEvent>(resourceG
   on: {
     resourceGroupCreated: (_, event) => {
       const { instances, ...content } = event.data;
-      return { _id: idOf(event), ...content, ...made(event), members: { added: instances.length, removed: 0, total: instances.length } };
+      return {
+        _id: idOf(event),
+        ...content,
+        ...made(event),
+        members: { added: instances.length, removed: 0, total: instances.length },
+      };
     },
     resourceGroupMembersChanged: (doc, event) => {
       const [added, removed] = [event.data.added.length, event.data.removed.length];
-      return doc && { ...doc, ...touched(event), members: { added, removed, total: doc.members.total + added - removed } };
+      return (
+        doc && { ...doc, ...touched(event), members: { added, removed, total: doc.members.total + added - removed } }
+      );
     },
     resourceGroupDeleted: () => undefined,
   },

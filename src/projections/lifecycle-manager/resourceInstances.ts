@@ -1,5 +1,9 @@
 import type { Authored } from '../../domain/engine/authors.ts';
-import { type InstanceContent, type InstanceEvent, resourceInstance } from '../../domain/lifecycle-manager/resourceInstances.ts';
+import {
+  type InstanceContent,
+  type InstanceEvent,
+  resourceInstance,
+} from '../../domain/lifecycle-manager/resourceInstances.ts';
 import { projection } from '../engine/define.ts';
 import { idOf, made, touched } from '../engine/stamps.ts';
 

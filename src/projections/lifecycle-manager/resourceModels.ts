@@ -15,5 +15,9 @@ export const resourceModels = projection<ModelDoc, ModelEvent>(resourceModel, {
     resourceModelPartsRemoved: () => undefined,
   },
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },
-  filters: { name: (doc) => doc.name, actionId: (doc) => doc.actions.map(({ _id }) => _id), workflow: (doc) => doc.actions.flatMap(({ workflow }) => workflow ?? []) },
+  filters: {
+    name: (doc) => doc.name,
+    actionId: (doc) => doc.actions.map(({ _id }) => _id),
+    workflow: (doc) => doc.actions.flatMap(({ workflow }) => workflow ?? []),
+  },
 });

@@ -1,4 +1,8 @@
-import { analyticTemplate, type AnalyticTemplateContent, type AnalyticTemplateEvent } from '../../domain/mop/analyticTemplates.ts';
+import {
+  analyticTemplate,
+  type AnalyticTemplateContent,
+  type AnalyticTemplateEvent,
+} from '../../domain/mop/analyticTemplates.ts';
 import { projection } from '../engine/define.ts';
 import { type TemplateDoc, templateFilters, templateSorts, templateSteps } from './mopTemplates.ts';
 
@@ -9,7 +13,12 @@ const { created, changed, restored, deleted } = templateSteps<AnalyticTemplateCo
 /** Analytic templates. */
 export const analyticTemplates = projection<AnalyticTemplateDoc, AnalyticTemplateEvent>(analyticTemplate, {
   collection: 'analyticTemplates',
-  on: { analyticTemplateCreated: created, analyticTemplateChanged: changed, analyticTemplateRestored: restored, analyticTemplateDeleted: deleted },
+  on: {
+    analyticTemplateCreated: created,
+    analyticTemplateChanged: changed,
+    analyticTemplateRestored: restored,
+    analyticTemplateDeleted: deleted,
+  },
   sorts: templateSorts,
   filters: templateFilters,
 });

@@ -1,4 +1,8 @@
-import { commandTemplate, type CommandTemplateContent, type CommandTemplateEvent } from '../../domain/mop/commandTemplates.ts';
+import {
+  commandTemplate,
+  type CommandTemplateContent,
+  type CommandTemplateEvent,
+} from '../../domain/mop/commandTemplates.ts';
 import { projection } from '../engine/define.ts';
 import { type TemplateDoc, templateFilters, templateSorts, templateSteps } from './mopTemplates.ts';
 
@@ -9,7 +13,12 @@ const { created, changed, restored, deleted } = templateSteps<CommandTemplateCon
 /** Command templates. */
 export const commandTemplates = projection<CommandTemplateDoc, CommandTemplateEvent>(commandTemplate, {
   collection: 'commandTemplates',
-  on: { commandTemplateCreated: created, commandTemplateChanged: changed, commandTemplateRestored: restored, commandTemplateDeleted: deleted },
+  on: {
+    commandTemplateCreated: created,
+    commandTemplateChanged: changed,
+    commandTemplateRestored: restored,
+    commandTemplateDeleted: deleted,
+  },
   sorts: templateSorts,
   filters: templateFilters,
 });

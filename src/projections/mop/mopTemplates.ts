@@ -3,17 +3,43 @@ import type { Recorded } from '../../store/event.ts';
 import { idOf } from '../engine/stamps.ts';
 
 /** A template as it is kept: times in epoch milliseconds, authors are ids of accounts. */
-export type TemplateDoc<C> = { readonly _id: string } & C & { readonly created: number; readonly createdBy: string | null; readonly lastUpdated: number; readonly lastUpdatedBy: string | null };
+export type TemplateDoc<C> = { readonly _id: string } & C & {
+    readonly created: number;
+    readonly createdBy: string | null;
+    readonly lastUpdated: number;
+    readonly lastUpdatedBy: string | null;
+  };
 
 /** The document after each event of a kind of template. */
 export const templateSteps = <C extends Header>() => {
   type Doc = TemplateDoc<C>;
   const now = ({ metadata: { at, actor } }: Recorded) => ({ lastUpdated: Date.parse(at), lastUpdatedBy: actor.id });
   return {
-    created: (_: Doc | undefined, event: Recorded<C>): Doc => ({ _id: idOf(event), ...event.data, created: Date.parse(event.metadata.at), createdBy: event.metadata.actor.id, ...now(event) }),
-    changed: (doc: Doc | undefined, event: Recorded<Partial<C>>): Doc | undefined => doc && { ...doc, ...event.data, ...now(event) },
-    restored: (_: Doc | undefined, event: Recorded<C & { readonly created: string; readonly createdBy: string | null; readonly lastUpdated: string; readonly lastUpdatedBy: string | null }>): Doc =>
-      ({ _id: idOf(event), ...event.data, created: Date.parse(event.data.created), lastUpdated: Date.parse(event.data.lastUpdated) }),
+    created: (_: Doc | undefined, event: Recorded<C>): Doc => ({
+      _id: idOf(event),
+      ...event.data,
+      created: Date.parse(event.metadata.at),
+      createdBy: event.metadata.actor.id,
+      ...now(event),
+    }),
+    changed: (doc: Doc | undefined, event: Recorded<Partial<C>>): Doc | undefined =>
+      doc && { ...doc, ...event.data, ...now(event) },
+    restored: (
+      _: Doc | undefined,
+      event: Recorded<
+        C & {
+          readonly created: string;
+          readonly createdBy: string | null;
+          readonly lastUpdated: string;
+          readonly lastUpdatedBy: string | null;
+        }
+      >,
+    ): Doc => ({
+      _id: idOf(event),
+      ...event.data,
+      created: Date.parse(event.data.created),
+      lastUpdated: Date.parse(event.data.lastUpdated),
+    }),
     deleted: (): undefined => undefined,
   };
 };
@@ -26,4 +52,7 @@ export const templateSorts = {
 };
 
 /** What templates are found by. */
-export const templateFilters = { name: (doc: TemplateDoc<Header>) => doc.name, os: (doc: TemplateDoc<Header>) => doc.os };
+export const templateFilters = {
+  name: (doc: TemplateDoc<Header>) => doc.name,
+  os: (doc: TemplateDoc<Header>) => doc.os,
+};

@@ -6,20 +6,29 @@ import { bothGuards, documentGuard, groupsGuard } from '../engine/guards.ts';
 import { idOf } from '../engine/stamps.ts';
 
 export type JobDoc = { readonly _id: string } & Omit<JobStarted, 'execution'> & {
-  readonly status: JobStatus;
-  readonly created: string;
-  readonly created_by: string;
-  readonly last_updated: string;
-  readonly metrics: { readonly start_time: string; readonly end_time: string | null; readonly duration: number | null };
-  readonly error: JobError | null;
-};
+    readonly status: JobStatus;
+    readonly created: string;
+    readonly created_by: string;
+    readonly last_updated: string;
+    readonly metrics: {
+      readonly start_time: string;
+      readonly end_time: string | null;
+      readonly duration: number | null;
+    };
+    readonly error: JobError | null;
+  };
 
 type Step = (doc: JobDoc | undefined, event: Recorded) => JobDoc | undefined;
 
-const become = (status: JobStatus): Step => (doc, { metadata: { at } }) => doc && { ...doc, status, last_updated: at };
+const become =
+  (status: JobStatus): Step =>
+  (doc, { metadata: { at } }) =>
+    doc && { ...doc, status, last_updated: at };
 
 const ended = (doc: JobDoc, status: JobStatus, { metadata: { at } }: Recorded): JobDoc => ({
-  ...doc, status, last_updated: at,
+  ...doc,
+  status,
+  last_updated: at,
   metrics: { ...doc.metrics, end_time: at, duration: Math.max(0, Date.parse(at) - Date.parse(doc.metrics.start_time)) },
 });
 
@@ -28,19 +37,42 @@ export const jobs = projection<JobDoc, JobEvent>(job, {
   collection: 'jobs',
   on: {
     jobStarted: (_, event) => {
-      const { metadata: { at, actor }, data: { name, description, type, variables, watchers, trigger, automation, component, groups } } = event;
+      const {
+        metadata: { at, actor },
+        data: { name, description, type, variables, watchers, trigger, automation, component, groups },
+      } = event;
       return {
-        _id: idOf(event), name, description, type, status: 'running', variables, watchers, trigger, automation, component, groups,
-        created: at, created_by: actor.id, last_updated: at, metrics: { start_time: at, end_time: null, duration: null }, error: null,
+        _id: idOf(event),
+        name,
+        description,
+        type,
+        status: 'running',
+        variables,
+        watchers,
+        trigger,
+        automation,
+        component,
+        groups,
+        created: at,
+        created_by: actor.id,
+        last_updated: at,
+        metrics: { start_time: at, end_time: null, duration: null },
+        error: null,
       };
     },
     jobPaused: become('paused'),
     jobResumed: become('running'),
-    jobCompleted: (doc, event) => doc && ended({ ...doc, variables: { ...doc.variables, ...event.data.variables } }, 'complete', event),
+    jobCompleted: (doc, event) =>
+      doc && ended({ ...doc, variables: { ...doc.variables, ...event.data.variables } }, 'complete', event),
     jobErrored: (doc, event) => doc && ended({ ...doc, error: event.data.error }, 'error', event),
     jobCanceled: (doc, event) => doc && ended(doc, 'canceled', event),
   },
-  sorts: { created: (doc) => doc.created, name: (doc) => doc.name, status: (doc) => doc.status, last_updated: (doc) => doc.last_updated },
+  sorts: {
+    created: (doc) => doc.created,
+    name: (doc) => doc.name,
+    status: (doc) => doc.status,
+    last_updated: (doc) => doc.last_updated,
+  },
   filters: {
     status: (doc) => doc.status,
     name: (doc) => doc.name,
@@ -50,5 +82,9 @@ export const jobs = projection<JobDoc, JobEvent>(job, {
     component: (doc) => doc.component.name,
     groups: (doc) => doc.groups,
   },
-  guard: ({ automation, groups }) => bothGuards(groupsGuard({ read: groups, write: [] }), automation === null ? undefined : documentGuard('automations', automation)),
+  guard: ({ automation, groups }) =>
+    bothGuards(
+      groupsGuard({ read: groups, write: [] }),
+      automation === null ? undefined : documentGuard('automations', automation),
+    ),
 });

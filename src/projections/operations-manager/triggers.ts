@@ -10,12 +10,21 @@ import { idOf, made, touched } from '../engine/stamps.ts';
 const noRuns = { lastExecuted: null };
 const noScheduledRuns = { nextRunAt: null, lastIntervalStart: null };
 
-export type TriggerDoc = { readonly _id: string } & TriggerContent & Authored & typeof noRuns & Partial<typeof noScheduledRuns>;
+export type TriggerDoc = { readonly _id: string } & TriggerContent &
+  Authored &
+  typeof noRuns &
+  Partial<typeof noScheduledRuns>;
 
 // No read needs more of the secrets in form data than the mask.
-const masked = <C extends TriggerContent | TriggerPatch>(content: C): C => ('formData' in content ? { ...content, formData: maskSecrets(content.formData) } : content);
+const masked = <C extends TriggerContent | TriggerPatch>(content: C): C =>
+  'formData' in content ? { ...content, formData: maskSecrets(content.formData) } : content;
 
-const shown = (_id: string, content: TriggerContent & Authored): TriggerDoc => ({ _id, ...masked(content), ...noRuns, ...(content.type === 'schedule' && noScheduledRuns) });
+const shown = (_id: string, content: TriggerContent & Authored): TriggerDoc => ({
+  _id,
+  ...masked(content),
+  ...noRuns,
+  ...(content.type === 'schedule' && noScheduledRuns),
+});
 
 /** Triggers of all four types; authors are ids of accounts. */
 export const triggers = projection<TriggerDoc, TriggerEvent>(trigger, {
@@ -35,7 +44,7 @@ export const triggers = projection<TriggerDoc, TriggerEvent>(trigger, {
     routeName: (doc) => (doc.type === 'endpoint' ? doc.routeName : []),
     source: (doc) => (doc.type === 'eventSystem' ? doc.source : []),
     topic: (doc) => (doc.type === 'eventSystem' ? doc.topic : []),
-    formId: (doc) => ('formId' in doc ? doc.formId ?? [] : []),
+    formId: (doc) => ('formId' in doc ? (doc.formId ?? []) : []),
   },
   guard: (doc) => documentGuard('automations', doc.actionId),
 });

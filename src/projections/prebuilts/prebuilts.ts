@@ -4,9 +4,11 @@ import type { PrebuiltPackage } from '../../domain/prebuilts/prebuiltSchemas.ts'
 import { projection } from '../engine/define.ts';
 import { idOf, made, touched } from '../engine/stamps.ts';
 
-export type PrebuiltDoc = { readonly _id: string; readonly name: string } & Omit<PrebuiltPackage, 'bundles'> & Pick<PrebuiltImported, 'installed' | 'kept'> & Authored & {
-  readonly bundles: Readonly<Record<string, number>>;
-};
+export type PrebuiltDoc = { readonly _id: string; readonly name: string } & Omit<PrebuiltPackage, 'bundles'> &
+  Pick<PrebuiltImported, 'installed' | 'kept'> &
+  Authored & {
+    readonly bundles: Readonly<Record<string, number>>;
+  };
 
 const counts = (bundles: PrebuiltPackage['bundles']): Readonly<Record<string, number>> => {
   const counted: Record<string, number> = {};
@@ -22,7 +24,19 @@ export const prebuilts = projection<PrebuiltDoc, PrebuiltEvent>(prebuilt, {
       const { prebuilt, installed, kept } = event.data;
       const { metadata, manifest, readme } = described(prebuilt, event.data);
       const { created, createdBy } = doc ?? made(event);
-      return { _id: idOf(event), name: metadata.name, metadata, manifest, readme, bundles: counts(prebuilt.bundles), installed, kept, created, createdBy, ...touched(event) };
+      return {
+        _id: idOf(event),
+        name: metadata.name,
+        metadata,
+        manifest,
+        readme,
+        bundles: counts(prebuilt.bundles),
+        installed,
+        kept,
+        created,
+        createdBy,
+        ...touched(event),
+      };
     },
     prebuiltInstalled: (doc) => doc,
     prebuiltDeleted: () => undefined,

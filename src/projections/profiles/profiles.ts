@@ -1,6 +1,12 @@
 import { adminNames } from '../../domain/authorization/admins.ts';
 import { merged } from '../../domain/profiles/mergePatch.ts';
-import { activeProfile, type ActiveProfileEvent, adminsOf, profile, type ProfileEvent } from '../../domain/profiles/profiles.ts';
+import {
+  activeProfile,
+  type ActiveProfileEvent,
+  adminsOf,
+  profile,
+  type ProfileEvent,
+} from '../../domain/profiles/profiles.ts';
 import type { ProfileContent } from '../../domain/profiles/profileSchemas.ts';
 import { projection } from '../engine/define.ts';
 import { idOf } from '../engine/stamps.ts';

@@ -10,7 +10,11 @@ export type Source = {
   readonly follow: (epoch: string, from: number) => Promise<Following | null>;
   readonly scan: (cursor: string) => Promise<readonly [cursor: string, fieldsAndRests: readonly string[]]>;
 };
-export type Following = readonly [position: string, event: string, notices: readonly (readonly [id: string, pair: readonly [string, string]])[]];
+export type Following = readonly [
+  position: string,
+  event: string,
+  notices: readonly (readonly [id: string, pair: readonly [string, string]])[],
+];
 
 /** The indexes of all documents in Redis, and the state they are at (undefined before the first). */
 export type NearCopy = {
@@ -72,13 +76,17 @@ export const nearCopy = (specs: readonly CollectionSpec[], source: Source): Near
       let cursor = '0';
       do {
         const [next, pairs] = await source.scan(cursor);
-        for (let pair = 0; pair < pairs.length; pair += 2) found.set(pairs[pair]!, changeOf(pairs[pair]!, pairs[pair + 1]!));
+        for (let pair = 0; pair < pairs.length; pair += 2)
+          found.set(pairs[pair]!, changeOf(pairs[pair]!, pairs[pair + 1]!));
         cursor = next;
       } while (cursor !== '0');
       indexes.reset([...found.values()]);
       at = state;
     },
-    follow: () => (following ??= catchUp().finally(() => { following = undefined; })),
+    follow: () =>
+      (following ??= catchUp().finally(() => {
+        following = undefined;
+      })),
     advance,
   };
 };

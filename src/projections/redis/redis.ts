@@ -3,7 +3,15 @@ import { NotReadable, type Refusal } from '../../domain/engine/refusal.ts';
 import type { Indexed } from '../index/collectionIndex.ts';
 import { checkStep } from '../index/collections.ts';
 import { type Following, nearCopy, type State } from './nearCopy.ts';
-import { type Checkpoint, type CollectionSpec, type Entry, leaseMs, type Page, type Query, type ReadStore } from '../engine/port.ts';
+import {
+  type Checkpoint,
+  type CollectionSpec,
+  type Entry,
+  leaseMs,
+  type Page,
+  type Query,
+  type ReadStore,
+} from '../engine/port.ts';
 import { redisConnection } from './redisConnection.ts';
 import * as scripts from './redisScripts.ts';
 import { fieldOf, redisStep, restOf } from './redisStep.ts';
@@ -11,7 +19,9 @@ import { fieldOf, redisStep, restOf } from './redisStep.ts';
 type Options = {
   /** `redis[s]://[[user]:password@]host[:port][/database]` */
   readonly url: string;
-  /** Tells these read models from others in the same Redis: other logs', and those of other versions of the projections. */
+  /**
+   * Tells these read models from others in the same Redis: other logs', and those of other versions of the projections.
+   */
   readonly prefix: string;
   readonly collections: readonly CollectionSpec[];
   /** Longest that a read waits for Redis, and for the near copy to come to the same position. */
@@ -28,7 +38,13 @@ const loadTries = 5;
  * Read models in Redis: the documents there, and what finds them as a near copy in this process. A list is looked up in
  * the near copy; the round trip that fetches the texts proves that Redis is at the very same position.
  */
-export const redisReadStore = ({ url, prefix, collections, readWaitMs = 2000, notices = 10_000 }: Options): ReadStore => {
+export const redisReadStore = ({
+  url,
+  prefix,
+  collections,
+  readWaitMs = 2000,
+  notices = 10_000,
+}: Options): ReadStore => {
   const redis = redisConnection(url);
   // What is in braces decides the slot: all keys share one, so that scripts may use them together on a Redis Cluster.
   const keys = ['meta', 'texts', 'index', 'notices', 'lease', 'fence'].map((key) => `{${prefix}}:${key}`);
@@ -58,7 +74,9 @@ export const redisReadStore = ({ url, prefix, collections, readWaitMs = 2000, no
   };
 
   const reached = <T>(asked: Promise<unknown>): Promise<T> =>
-    asked.catch((error: unknown) => { throw refuse('The read models cannot be reached', error); }) as Promise<T>;
+    asked.catch((error: unknown) => {
+      throw refuse('The read models cannot be reached', error);
+    }) as Promise<T>;
   const step = <T>(script: scripts.Script, args: readonly string[], ms = stepMs): Promise<T> =>
     reached(redis.run(script, keys, args, ms));
 
@@ -70,7 +88,12 @@ export const redisReadStore = ({ url, prefix, collections, readWaitMs = 2000, no
   type Begun = readonly [epoch: string, position: string, event: string];
   const stateOf = ([epoch, position, event]: Begun): State => ({ epoch, position: Number(position), event });
 
-  type Read = readonly [epoch: string, position: string, texts: readonly (string | null)[], rests: readonly (string | null)[]];
+  type Read = readonly [
+    epoch: string,
+    position: string,
+    texts: readonly (string | null)[],
+    rests: readonly (string | null)[],
+  ];
   const read = async (epoch: string, what: 'texts' | 'whole', fields: readonly string[]) => {
     const found = await step<Read | null>(scripts.read, [what, ...fields], readWaitMs);
     if (found?.[0] !== epoch) throw refuse('The read models are not there');
@@ -87,7 +110,10 @@ export const redisReadStore = ({ url, prefix, collections, readWaitMs = 2000, no
   };
 
   /** What `look` finds in the near copy, and the texts of its fields in Redis, both as of one position. */
-  const agreed = async <T>(least: number, look: () => { readonly found: T; readonly fields: readonly string[] }): Promise<{ found: T; texts: readonly string[] }> => {
+  const agreed = async <T>(
+    least: number,
+    look: () => { readonly found: T; readonly fields: readonly string[] },
+  ): Promise<{ found: T; texts: readonly string[] }> => {
     const until = Date.now() + readWaitMs;
     for (;;) {
       while (applying) await applying;
@@ -103,10 +129,18 @@ export const redisReadStore = ({ url, prefix, collections, readWaitMs = 2000, no
     }
   };
 
-  const getMany = async (least: number, collection: string, ids: readonly string[]): Promise<readonly (Entry | undefined)[]> => {
+  const getMany = async (
+    least: number,
+    collection: string,
+    ids: readonly string[],
+  ): Promise<readonly (Entry | undefined)[]> => {
     copy.collections.of(collection);
     const state = stateAt(least);
-    const { position, texts, rests } = await read(state.epoch, 'whole', ids.map((id) => fieldOf(collection, id)));
+    const { position, texts, rests } = await read(
+      state.epoch,
+      'whole',
+      ids.map((id) => fieldOf(collection, id)),
+    );
     if (position < state.position) throw refuse('The read models are behind');
     return texts.map((text, n) => {
       const rest = rests[n]!;
@@ -120,13 +154,18 @@ export const redisReadStore = ({ url, prefix, collections, readWaitMs = 2000, no
       const page = copy.collections.of(collection).page(query);
       return { found: page, fields: page.entries.map(({ id }) => fieldOf(collection, id)) };
     });
-    return { total: found.total, entries: found.entries.map(({ id, revision }, n) => ({ id, revision, text: texts[n]! })) };
+    return {
+      total: found.total,
+      entries: found.entries.map(({ id, revision }, n) => ({ id, revision, text: texts[n]! })),
+    };
   };
 
   const resume = async (): Promise<Checkpoint> => {
     await reached(redis.ready());
     for (let tries = 0; tries < loadTries; tries++) {
-      const there = stateOf(await (spoilt ? step<Begun>(scripts.clear, [newEpoch()]) : step<Begun>(scripts.begin, [newEpoch(), shape])));
+      const there = stateOf(
+        await (spoilt ? step<Begun>(scripts.clear, [newEpoch()]) : step<Begun>(scripts.begin, [newEpoch(), shape])),
+      );
       spoilt = false;
       if (await copy.follow()) {
         lost = false;
@@ -163,10 +202,19 @@ export const redisReadStore = ({ url, prefix, collections, readWaitMs = 2000, no
       // What goes with a part is known from the near copy alone.
       if (state.position !== from && changes.some(({ wholePart }) => wholePart)) return false;
       let applied = (): void => undefined;
-      applying = new Promise((resolve) => { applied = resolve; });
+      applying = new Promise((resolve) => {
+        applied = resolve;
+      });
       try {
         const numbers = [from, to.position].map(String);
-        const done = await step(scripts.apply, [token, state.epoch, ...numbers, to.event, String(notices), ...redisStep(changes, copy.collections)]);
+        const done = await step(scripts.apply, [
+          token,
+          state.epoch,
+          ...numbers,
+          to.event,
+          String(notices),
+          ...redisStep(changes, copy.collections),
+        ]);
         if (done !== 1) return false;
         if (state.position === from) copy.advance(state, bare, to);
         return true;
@@ -179,7 +227,9 @@ export const redisReadStore = ({ url, prefix, collections, readWaitMs = 2000, no
     async clear() {
       await copy.load(stateOf(await step(scripts.clear, [newEpoch()])));
     },
-    shown: (position) => { shown = Math.max(shown, position); },
+    shown: (position) => {
+      shown = Math.max(shown, position);
+    },
     forRunner: {
       get: async (collection, id) => (await getMany(0, collection, [id]))[0],
       list: async (collection, query) => list(0, collection, query),

@@ -8,7 +8,9 @@ export type RedisConnection = {
   ready(): Promise<void>;
   send(args: readonly string[], ms: number): Promise<unknown>;
   run(script: Script, keys: readonly string[], args: readonly string[], ms: number): Promise<unknown>;
-  /** Tells, on a connection of its own, of whatever is published on a channel, and each time when it is connected anew. */
+  /**
+   * Tells, on a connection of its own, of whatever is published on a channel, and each time when it is connected anew.
+   */
   listen(channel: string, heard: () => void): void;
   close(): void;
 };

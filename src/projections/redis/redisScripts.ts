@@ -10,10 +10,12 @@ const script = (text: string): Script => {
 
 /**
  * All scripts get the same keys: `meta` (hash: epoch, position, event, documents), `texts` and `index` (hashes by
- * `<collection>/<id>`: the document's text, and as JSON the rest of its entry), `notices` (stream of what changed), `lease`
+ * `<collection>/<id>`: the document's text, and as JSON the rest of its entry), `notices` (stream of what changed),
+ * `lease`
  * (token of who leads, until it expires) and `fence` (token of who led last: who may write). What is published on the
  * channel `notices` says no more than that it is worth to look.
- * `state()` is epoch, position and event, or false if anything is missing: keys evicted, deleted by hand, or overwritten with
+ * `state()` is epoch, position and event, or false if anything is missing: keys evicted, deleted by hand, or
+ * overwritten with
  * values of another type count as lost.
  * Positions stay text, since Lua prints large numbers rounded.
  */
@@ -49,7 +51,9 @@ local function values(key, first)
 end
 `;
 
-/** A new epoch, and what epochs must begin with. Gives the state, after starting afresh if there is none of that kind. */
+/**
+ * A new epoch, and what epochs must begin with. Gives the state, after starting afresh if there is none of that kind.
+ */
 export const begin = script(`
 if asked('XLEN', notices) == false then redis.call('UNLINK', notices) end
 local at = state()
@@ -60,14 +64,20 @@ return start(ARGV[1])
 /** A new epoch. Removes everything. */
 export const clear = script(`return start(ARGV[1])`);
 
-/** 'texts' or 'whole', then fields. Gives epoch, position, texts and, for 'whole', the rest of the entries; null when lost. */
+/**
+ * 'texts' or 'whole', then fields. Gives epoch, position, texts and, for 'whole', the rest of the entries; null when
+ * lost.
+ */
 export const read = script(`
 local at = state()
 if not at then return false end
 return {at[1], at[2], values(texts, 2), ARGV[1] == 'whole' and values(index, 2) or {}}
 `);
 
-/** Epoch and the least position of interest. Gives position, event and the notices from there on; null when lost or foreign. */
+/**
+ * Epoch and the least position of interest. Gives position, event and the notices from there on; null when lost or
+ * foreign.
+ */
 export const follow = script(`
 local at = state()
 if not at or at[1] ~= ARGV[1] then return false end
@@ -75,7 +85,9 @@ local since = asked('XRANGE', notices, ARGV[2], '+')
 return since and {at[2], at[3], since}
 `);
 
-/** The token had so far ('' for none), a new one, milliseconds. Gives the token to lead with, or '' while another leads. */
+/**
+ * The token had so far ('' for none), a new one, milliseconds. Gives the token to lead with, or '' while another leads.
+ */
 export const lead = script(`
 local held = asked('GET', lease)
 -- One that never ends is none of ours.
@@ -96,12 +108,16 @@ return 1
 `);
 
 /**
- * Token, epoch, from, to, event, how many notices to keep; how many documents to write, to remove, and parts to remove; for each
- * document to write its field, text and rest; the fields to remove; the fields of the parts; then the fields of all that
+ * Token, epoch, from, to, event, how many notices to keep; how many documents to write, to remove, and parts to remove;
+ * for each
+ * document to write its field, text and rest; the fields to remove; the fields of the parts; then the fields of all
+ * that
  * goes with the parts, which goes first. Gives 1, or 0 when the state is another, or another has led since.
  *
- * A step has the notice `<to>-0` (from), then one for each change (its field, and the rest, '' when removed, '*' for a part).
- * Redis does not roll back: while the script writes there is no epoch, so that one that fails midway leaves a lost state.
+ * A step has the notice `<to>-0` (from), then one for each change (its field, and the rest, '' when removed, '*' for a
+ * part).
+ * Redis does not roll back: while the script writes there is no epoch, so that one that fails midway leaves a lost
+ * state.
  */
 export const apply = script(`
 local epoch, from, to, event, keep = ARGV[2], ARGV[3], ARGV[4], ARGV[5], ARGV[6]

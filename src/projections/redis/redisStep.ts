@@ -20,10 +20,21 @@ export const redisStep = (changes: readonly Change[], there: Collections<Indexed
     if (!wholePart) latest.set(field, entry);
     else {
       for (const earlier of latest.keys()) if (earlier.startsWith(`${field}/`)) latest.delete(earlier);
-      parts.set(field, Array.from(there.of(collection).all(id), (gone) => fieldOf(collection, gone.id)));
+      parts.set(
+        field,
+        Array.from(there.of(collection).all(id), (gone) => fieldOf(collection, gone.id)),
+      );
     }
   }
-  const written = [...latest].flatMap(([field, entry]) => (entry ? [field, entry.text, JSON.stringify(restOf(entry))] : []));
+  const written = [...latest].flatMap(([field, entry]) =>
+    entry ? [field, entry.text, JSON.stringify(restOf(entry))] : [],
+  );
   const removed = [...latest].flatMap(([field, entry]) => (entry ? [] : [field]));
-  return [...[written.length / 3, removed.length, parts.size].map(String), ...written, ...removed, ...parts.keys(), ...[...parts.values()].flat()];
+  return [
+    ...[written.length / 3, removed.length, parts.size].map(String),
+    ...written,
+    ...removed,
+    ...parts.keys(),
+    ...[...parts.values()].flat(),
+  ];
 };

@@ -15,7 +15,12 @@ const perChunk = 2000;
  * Writes all documents with their checkpoint, readable by the owner alone; the file appears complete or not at all.
  * Lines: header; per document its index fields and its text; last the SHA-256 of all before.
  */
-export const writeSnapshot = async (file: string, origin: Origin, checkpoint: Checkpoint, entries: Iterable<readonly [string, Entry]>): Promise<void> => {
+export const writeSnapshot = async (
+  file: string,
+  origin: Origin,
+  checkpoint: Checkpoint,
+  entries: Iterable<readonly [string, Entry]>,
+): Promise<void> => {
   const fresh = `${file}.new`;
   await rm(fresh, { force: true });
   const handle = await open(fresh, 'wx', 0o600);
@@ -52,7 +57,10 @@ function* partsOf(header: Header, entries: Iterable<readonly [string, Entry]>): 
 }
 
 /** The snapshot of that origin; undefined when there is none, it is of another origin, or damaged. */
-export const readSnapshot = async (file: string, origin: Origin): Promise<{ checkpoint: Checkpoint; changes: AsyncIterable<readonly Change[]> } | undefined> => {
+export const readSnapshot = async (
+  file: string,
+  origin: Origin,
+): Promise<{ checkpoint: Checkpoint; changes: AsyncIterable<readonly Change[]> } | undefined> => {
   const bytes = await readFile(file).catch(() => undefined);
   if (!bytes || bytes.length < 64) return undefined;
   const body = bytes.subarray(0, -64);
@@ -65,11 +73,29 @@ export const readSnapshot = async (file: string, origin: Origin): Promise<{ chec
 
 async function* changesIn(body: Buffer, start: number): AsyncGenerator<readonly Change[]> {
   let chunk: Change[] = [];
-  for (let at = start; at < body.length;) {
+  for (let at = start; at < body.length; ) {
     const middle = body.indexOf(lineFeed, at);
     const end = body.indexOf(lineFeed, middle + 1);
-    const [collection, id, revision, sorts, filters, guard] = JSON.parse(body.toString('utf8', at, middle)) as [string, string, number, Entry['sorts'], Entry['filters'], string | null];
-    chunk.push({ collection, id, entry: { id, revision, sorts, filters, text: body.toString('utf8', middle + 1, end), ...(guard !== null && { guard }) } });
+    const [collection, id, revision, sorts, filters, guard] = JSON.parse(body.toString('utf8', at, middle)) as [
+      string,
+      string,
+      number,
+      Entry['sorts'],
+      Entry['filters'],
+      string | null,
+    ];
+    chunk.push({
+      collection,
+      id,
+      entry: {
+        id,
+        revision,
+        sorts,
+        filters,
+        text: body.toString('utf8', middle + 1, end),
+        ...(guard !== null && { guard }),
+      },
+    });
     if (chunk.length === perChunk) {
       yield chunk;
       chunk = [];

@@ -16,7 +16,8 @@ export type SnapshotWork = { readonly log: LogUrl; readonly file: string; readon
 const categories = new Set(projections.map(({ of }) => of.category));
 
 /** Nothing else comes into a snapshot. */
-const isProjected = ({ stream, type }: StoredEvent): boolean => type.startsWith('@platform/') && categories.has(splitStream(stream).category);
+const isProjected = ({ stream, type }: StoredEvent): boolean =>
+  type.startsWith('@platform/') && categories.has(splitStream(stream).category);
 
 // From the last snapshot and the log alone, never from live memory: what went wrong there is not handed on.
 const make = async ({ log, file, origin }: SnapshotWork): Promise<void> => {

@@ -46,8 +46,12 @@ export const snapshots = ({ work, every, log }: Needs) => {
     /** Position that the last snapshot has at least. */
     position: (): number => done,
     /** Told the position of a snapshot that is there. */
-    found: (position: number): void => { done = Math.max(done, position); },
+    found: (position: number): void => {
+      done = Math.max(done, position);
+    },
     /** Gives up the one under way: its file appears complete or not at all. */
-    stop: async (): Promise<void> => { await worker?.terminate(); },
+    stop: async (): Promise<void> => {
+      await worker?.terminate();
+    },
   };
 };

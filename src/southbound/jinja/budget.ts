@@ -44,7 +44,8 @@ export const newBudget = (): Budget => {
   let depth = 0;
   const look = (): void => {
     const { user, system } = process.cpuUsage(begun);
-    if (user + system > 1000 * limits.processorMs) throw limitError(`Rendering takes longer than ${limits.processorMs} ms`);
+    if (user + system > 1000 * limits.processorMs)
+      throw limitError(`Rendering takes longer than ${limits.processorMs} ms`);
   };
   const step = (count = 1): void => {
     if ((steps += count) > limits.steps) throw limitError(`The template takes more than ${limits.steps} steps`);
@@ -53,14 +54,16 @@ export const newBudget = (): Budget => {
     look();
   };
   const fits = (size: number | bigint): void => {
-    if (size > limits.size) throw limitError(`The template makes a value of more than ${limits.size} characters or elements`);
+    if (size > limits.size)
+      throw limitError(`The template makes a value of more than ${limits.size} characters or elements`);
   };
   return {
     step,
     fits,
     make: (size) => {
       fits(size);
-      if ((made += Number(size)) > limits.made) throw limitError(`The template makes values of more than ${limits.made} characters or elements in all`);
+      if ((made += Number(size)) > limits.made)
+        throw limitError(`The template makes values of more than ${limits.made} characters or elements in all`);
       if (size > 256) step(Number(size) >> 8);
     },
     bits: (count) => {
@@ -68,10 +71,12 @@ export const newBudget = (): Budget => {
       if (count > 1024) step(Number(count) >> 6);
     },
     print: (characters) => {
-      if ((printed += characters) > limits.output) throw limitError(`The template prints more than ${limits.output} characters`);
+      if ((printed += characters) > limits.output)
+        throw limitError(`The template prints more than ${limits.output} characters`);
     },
     deeper: (work) => {
-      if (depth >= limits.depth) throw limitError(`Macros and recursive loops are nested deeper than ${limits.depth} levels`);
+      if (depth >= limits.depth)
+        throw limitError(`Macros and recursive loops are nested deeper than ${limits.depth} levels`);
       depth++;
       try {
         return work();

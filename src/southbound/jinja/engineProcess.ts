@@ -62,32 +62,43 @@ export const engineProcess = (limits: EngineLimits): EngineProcess => {
   };
 };
 
-const ask = (child: ChildProcess, work: Work, limits: EngineLimits, signal: AbortSignal, tellUsed: (ms: number) => void): Promise<Outcome | Cut> => new Promise((resolve) => {
-  const begun = performance.now();
-  const usedBefore = processorMs(child.pid);
-  const wall = (): number => performance.now() - begun;
-  const used = (): number => {
-    const now = processorMs(child.pid);
-    // Where nothing tells how much the process has used, its time is the clock's.
-    return now === undefined || usedBefore === undefined ? wall() : now - usedBefore;
-  };
-  const look = (): void => {
-    if (used() > limits.processorMs || wall() > limits.wallMs) settle('late');
-  };
-  const settle = (outcome: Outcome | Cut): void => {
-    clearInterval(looking);
-    tellUsed(used());
-    child.off('message', settle).off('exit', onExit);
-    signal.removeEventListener('abort', onAbort);
-    hold(child, false);
-    resolve(outcome);
-  };
-  const onExit = (): void => { settle('ended'); };
-  const onAbort = (): void => { settle('dropped'); };
-  const looking = setInterval(look, looksEveryMs);
-  hold(child, true);
-  child.on('message', settle).on('exit', onExit);
-  signal.addEventListener('abort', onAbort);
-  // What cannot be sent any more has an exit as its outcome.
-  child.send(work, () => undefined);
-});
+const ask = (
+  child: ChildProcess,
+  work: Work,
+  limits: EngineLimits,
+  signal: AbortSignal,
+  tellUsed: (ms: number) => void,
+): Promise<Outcome | Cut> =>
+  new Promise((resolve) => {
+    const begun = performance.now();
+    const usedBefore = processorMs(child.pid);
+    const wall = (): number => performance.now() - begun;
+    const used = (): number => {
+      const now = processorMs(child.pid);
+      // Where nothing tells how much the process has used, its time is the clock's.
+      return now === undefined || usedBefore === undefined ? wall() : now - usedBefore;
+    };
+    const look = (): void => {
+      if (used() > limits.processorMs || wall() > limits.wallMs) settle('late');
+    };
+    const settle = (outcome: Outcome | Cut): void => {
+      clearInterval(looking);
+      tellUsed(used());
+      child.off('message', settle).off('exit', onExit);
+      signal.removeEventListener('abort', onAbort);
+      hold(child, false);
+      resolve(outcome);
+    };
+    const onExit = (): void => {
+      settle('ended');
+    };
+    const onAbort = (): void => {
+      settle('dropped');
+    };
+    const looking = setInterval(look, looksEveryMs);
+    hold(child, true);
+    child.on('message', settle).on('exit', onExit);
+    signal.addEventListener('abort', onAbort);
+    // What cannot be sent any more has an exit as its outcome.
+    child.send(work, () => undefined);
+  });

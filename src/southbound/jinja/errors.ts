@@ -28,9 +28,11 @@ export const undefinedError = (message: string): PythonError => new PythonError(
 export const limitError = (message: string): PythonError => new PythonError('Limit', message);
 
 /** Whether an error is one of these types of Python. */
-export const isRaised = (error: unknown, ...types: string[]): boolean => error instanceof PythonError && types.includes(error.type);
+export const isRaised = (error: unknown, ...types: string[]): boolean =>
+  error instanceof PythonError && types.includes(error.type);
 
 const selfExplaining = ['TemplateSyntaxError', 'UndefinedError', 'Limit'];
 
 /** The reason as the caller of the service reads it. */
-export const reasonOf = ({ type, message }: PythonError): string => (selfExplaining.includes(type) ? message : `${type}: ${message}`);
+export const reasonOf = ({ type, message }: PythonError): string =>
+  selfExplaining.includes(type) ? message : `${type}: ${message}`;

@@ -9,17 +9,35 @@ import { contains, equal, ordered } from './values/compare.ts';
 import { newDict } from './values/dicts.ts';
 import { each } from './values/iterate.ts';
 import { textRepr } from './values/print.ts';
-import { type Kwargs, type Run, type Value, isDict, isThing, isUndefined, orElse, truthy, tuple, typeName } from './values/values.ts';
+import {
+  type Kwargs,
+  type Run,
+  type Value,
+  isDict,
+  isThing,
+  isUndefined,
+  orElse,
+  truthy,
+  tuple,
+  typeName,
+} from './values/values.ts';
 
 /** The arguments of a call, with those of `*` and `**` in their place. */
-export const argumentsOf = (run: Run, scope: Scope, { args, kwargs, allArgs, allKwargs }: CallArguments): readonly [Value[], Map<string, Value>] => {
+export const argumentsOf = (
+  run: Run,
+  scope: Scope,
+  { args, kwargs, allArgs, allKwargs }: CallArguments,
+): readonly [Value[], Map<string, Value>] => {
   const given = args.map((arg) => evaluate(run, scope, arg));
   const named = new Map<string, Value>();
   for (const [name, value] of kwargs) named.set(name, evaluate(run, scope, value));
   if (allArgs) for (const value of each(run, evaluate(run, scope, allArgs))) given.push(value);
   if (allKwargs) {
     const dict = evaluate(run, scope, allKwargs);
-    if (!isDict(dict)) throw isUndefined(dict) ? undefinedError(dict.message) : typeError(`argument after ** must be a mapping, not ${typeName(dict)}`);
+    if (!isDict(dict))
+      throw isUndefined(dict)
+        ? undefinedError(dict.message)
+        : typeError(`argument after ** must be a mapping, not ${typeName(dict)}`);
     for (const [key, value] of dict.entries.values()) {
       const name = needText(key, 'keywords');
       if (named.has(name)) throw typeError(`got multiple values for keyword argument '${name}'`);
@@ -41,11 +59,16 @@ export const callValue = (run: Run, callee: Value, args: readonly Value[], kwarg
 
 const compared = (run: Run, operator: string, a: Value, b: Value): boolean => {
   switch (operator) {
-    case '==': return equal(run, a, b);
-    case '!=': return !equal(run, a, b);
-    case 'in': return contains(run, b, a);
-    case 'not in': return !contains(run, b, a);
-    default: return ordered(run, operator as '<', a, b);
+    case '==':
+      return equal(run, a, b);
+    case '!=':
+      return !equal(run, a, b);
+    case 'in':
+      return contains(run, b, a);
+    case 'not in':
+      return !contains(run, b, a);
+    default:
+      return ordered(run, operator as '<', a, b);
   }
 };
 
@@ -55,10 +78,14 @@ export const evaluate = (run: Run, scope: Scope, node: Expression): Value => {
   run.line = node.line;
   const value = (part: Expression): Value => evaluate(run, scope, part);
   switch (node.node) {
-    case 'constant': return node.value;
-    case 'name': return orElse(lookUp(scope, node.name), () => undefinedValue(`${textRepr(node.name)} is undefined`));
-    case 'attribute': return attribute(run, value(node.of), node.name);
-    case 'item': return item(run, value(node.of), value(node.key));
+    case 'constant':
+      return node.value;
+    case 'name':
+      return orElse(lookUp(scope, node.name), () => undefinedValue(`${textRepr(node.name)} is undefined`));
+    case 'attribute':
+      return attribute(run, value(node.of), node.name);
+    case 'item':
+      return item(run, value(node.of), value(node.key));
     case 'slice': {
       const of = value(node.of);
       const [start, stop, step] = [node.start, node.stop, node.step].map((part) => (part ? value(part) : null));
@@ -88,8 +115,10 @@ export const evaluate = (run: Run, scope: Scope, node: Expression): Value => {
       run.line = node.line;
       return operate(run, node.operator, left, right);
     }
-    case 'sign': return signed(node.sign, value(node.of));
-    case 'not': return !truthy(value(node.of));
+    case 'sign':
+      return signed(node.sign, value(node.of));
+    case 'not':
+      return !truthy(value(node.of));
     case 'and': {
       const left = value(node.left);
       return truthy(left) ? value(node.right) : left;
@@ -107,12 +136,20 @@ export const evaluate = (run: Run, scope: Scope, node: Expression): Value => {
       }
       return true;
     }
-    case 'concat': return concatenated(run, node.parts.map(value));
+    case 'concat':
+      return concatenated(run, node.parts.map(value));
     case 'condition':
       if (truthy(value(node.test))) return value(node.then);
-      return node.otherwise ? value(node.otherwise) : undefinedValue(`the inline if-expression on line ${node.line} evaluated to false and no else section was defined.`);
-    case 'list': return node.items.map(value);
-    case 'tuple': return tuple(node.items.map(value));
-    case 'dict': return newDict(node.pairs.map(([key, member]) => [value(key), value(member)]));
+      return node.otherwise
+        ? value(node.otherwise)
+        : undefinedValue(
+            `the inline if-expression on line ${node.line} evaluated to false and no else section was defined.`,
+          );
+    case 'list':
+      return node.items.map(value);
+    case 'tuple':
+      return tuple(node.items.map(value));
+    case 'dict':
+      return newDict(node.pairs.map(([key, member]) => [value(key), value(member)]));
   }
 };

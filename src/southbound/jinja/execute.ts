@@ -21,7 +21,14 @@ export const execute = (run: Run, tree: Body, globals: Scope): string => {
   const root = innerScope(globals);
 
   const sink = (count: (characters: number) => void): Sink => {
-    const made: Sink = { text: '', add: (text) => { count(text.length); run.budget.fits(made.text.length); made.text += text; } };
+    const made: Sink = {
+      text: '',
+      add: (text) => {
+        count(text.length);
+        run.budget.fits(made.text.length);
+        made.text += text;
+      },
+    };
     return made;
   };
 
@@ -42,19 +49,24 @@ export const execute = (run: Run, tree: Body, globals: Scope): string => {
     }
     if (target.node === 'member') {
       const object = lookUp(scope, target.name);
-      if (object === undefined || !isThing(object) || !object.set) throw new PythonError('TemplateRuntimeError', 'cannot assign attribute on non-namespace object');
+      if (object === undefined || !isThing(object) || !object.set)
+        throw new PythonError('TemplateRuntimeError', 'cannot assign attribute on non-namespace object');
       object.set(target.attribute, value);
       return;
     }
     const { items } = target;
-    if (typeof value === 'bigint' || typeof value === 'number' || typeof value === 'boolean' || value === null) throw typeError(`cannot unpack non-iterable ${typeName(value)} object`);
+    if (typeof value === 'bigint' || typeof value === 'number' || typeof value === 'boolean' || value === null)
+      throw typeError(`cannot unpack non-iterable ${typeName(value)} object`);
     const values: Value[] = [];
     for (const item of each(run, value)) {
       if (values.length === items.length) throw valueError(`too many values to unpack (expected ${items.length})`);
       values.push(item);
     }
-    if (values.length < items.length) throw valueError(`not enough values to unpack (expected ${items.length}, got ${values.length})`);
-    items.forEach((item, i) => { assign(scope, item, values[i]!); });
+    if (values.length < items.length)
+      throw valueError(`not enough values to unpack (expected ${items.length}, got ${values.length})`);
+    items.forEach((item, i) => {
+      assign(scope, item, values[i]!);
+    });
   };
 
   const filtered = (scope: Scope, node: FilterNode, text: string): Value => {
@@ -74,11 +86,12 @@ export const execute = (run: Run, tree: Body, globals: Scope): string => {
   }
 
   const repeat = (node: ForNode, scope: Scope, over: Value, into: Sink, depth: number): void => {
-    const again = (inner: Value): Value => run.budget.deeper(() => {
-      const text = sink(run.budget.make);
-      repeat(node, scope, inner, text, depth + 1);
-      return asValue(text.text);
-    });
+    const again = (inner: Value): Value =>
+      run.budget.deeper(() => {
+        const text = sink(run.budget.make);
+        repeat(node, scope, inner, text, depth + 1);
+        return asValue(text.text);
+      });
     const items: Value = node.test ? generator('do_filter', chosen(node, scope, over)) : over;
     const loop: Loop = loopOver(run, items, depth, node.recursive ? again : undefined);
     let any = false;
@@ -102,15 +115,21 @@ export const execute = (run: Run, tree: Body, globals: Scope): string => {
     run.budget.step();
     run.line = node.line;
     switch (node.node) {
-      case 'data': into.add(node.text); return;
+      case 'data':
+        into.add(node.text);
+        return;
       case 'print': {
         const value = evaluate(run, scope, node.value);
         run.line = node.line;
         print(value, into);
         return;
       }
-      case 'do': evaluate(run, scope, node.value); return;
-      case 'set': assign(scope, node.target, evaluate(run, scope, node.value)); return;
+      case 'do':
+        evaluate(run, scope, node.value);
+        return;
+      case 'set':
+        assign(scope, node.target, evaluate(run, scope, node.value));
+        return;
       case 'setBlock': {
         const inner = innerScope(scope);
         const text = captured(inner, node.body);
@@ -119,7 +138,8 @@ export const execute = (run: Run, tree: Body, globals: Scope): string => {
         return;
       }
       case 'if': {
-        for (const { test, body } of node.branches) if (truthy(evaluate(run, scope, test))) return perform(body, scope, into);
+        for (const { test, body } of node.branches)
+          if (truthy(evaluate(run, scope, test))) return perform(body, scope, into);
         return perform(node.otherwise, scope, into);
       }
       case 'for': {
@@ -132,7 +152,9 @@ export const execute = (run: Run, tree: Body, globals: Scope): string => {
         for (const [target, value] of node.targets) assign(inner, target, evaluate(run, scope, value));
         return perform(node.body, inner, into);
       }
-      case 'macro': scope.names.set(node.name, macroOf(run, node.name, node.signature, scope, captured)); return;
+      case 'macro':
+        scope.names.set(node.name, macroOf(run, node.name, node.signature, scope, captured));
+        return;
       case 'callBlock': {
         const result = callBlock(scope, node.call, macroOf(run, undefined, node.signature, scope, captured));
         print(result, into);
@@ -144,7 +166,8 @@ export const execute = (run: Run, tree: Body, globals: Scope): string => {
         print(value, into);
         return;
       }
-      case 'block': return perform(node.body, innerScope(node.scoped ? scope : root), into);
+      case 'block':
+        return perform(node.body, innerScope(node.scoped ? scope : root), into);
       case 'autoescape': {
         const before = run.escaping;
         run.escaping = truthy(evaluate(run, scope, node.value));
@@ -153,7 +176,8 @@ export const execute = (run: Run, tree: Body, globals: Scope): string => {
         return ending;
       }
       case 'break':
-      case 'continue': return node.node;
+      case 'continue':
+        return node.node;
     }
   };
 

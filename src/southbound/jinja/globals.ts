@@ -15,7 +15,11 @@ const range = callable('type', "<class 'range'>", (_run, args, kwargs) => {
   const distance = step > 0n ? stop - start : start - stop;
   const size = step > 0n ? step : -step;
   const length = distance <= 0n ? 0n : (distance + size - 1n) / size;
-  if (length > mostInRange) throw new PythonError('OverflowError', `Range too big. The sandbox blocks ranges larger than MAX_RANGE (${mostInRange}).`);
+  if (length > mostInRange)
+    throw new PythonError(
+      'OverflowError',
+      `Range too big. The sandbox blocks ranges larger than MAX_RANGE (${mostInRange}).`,
+    );
   return { kind: 'range', start, stop, step, length: Number(length) };
 });
 
@@ -29,7 +33,8 @@ const namespace = callable('type', "<class 'jinja2.utils.Namespace'>", (run, arg
   const attributes = newDict();
   merge(run, attributes, args, kwargs);
   return {
-    kind: 'thing', type: 'Namespace',
+    kind: 'thing',
+    type: 'Namespace',
     shown: () => `<Namespace ${repr(run, attributes)}>`,
     get: (name) => attributes.entries.get(name)?.[1],
     set: (name, value) => {
@@ -39,26 +44,57 @@ const namespace = callable('type', "<class 'jinja2.utils.Namespace'>", (run, arg
   };
 });
 
-const method = (name: string, call: () => Value): Value => callable('method', `<bound method ${name}>`, (_run, args, kwargs) => { bind(name, [], args, kwargs); return call(); });
+const method = (name: string, call: () => Value): Value =>
+  callable('method', `<bound method ${name}>`, (_run, args, kwargs) => {
+    bind(name, [], args, kwargs);
+    return call();
+  });
 
 const cycler = callable('type', "<class 'jinja2.utils.Cycler'>", (_run, args, kwargs) => {
-  bind('cycler', args.map(() => 'item'), args, kwargs);
+  bind(
+    'cycler',
+    args.map(() => 'item'),
+    args,
+    kwargs,
+  );
   if (args.length === 0) throw new PythonError('RuntimeError', 'at least one item has to be provided');
   let at = 0;
   const attributes: ReadonlyMap<string, () => Value> = new Map([
     ['current', () => args[at]!],
-    ['next', () => method('Cycler.next', () => { const item = args[at]!; at = (at + 1) % args.length; return item; })],
-    ['reset', () => method('Cycler.reset', () => { at = 0; return null; })],
+    [
+      'next',
+      () =>
+        method('Cycler.next', () => {
+          const item = args[at]!;
+          at = (at + 1) % args.length;
+          return item;
+        }),
+    ],
+    [
+      'reset',
+      () =>
+        method('Cycler.reset', () => {
+          at = 0;
+          return null;
+        }),
+    ],
     ['pos', () => BigInt(at)],
   ]);
-  return { kind: 'thing', type: 'Cycler', shown: () => '<jinja2.utils.Cycler object>', get: (name) => attributes.get(name)?.() };
+  return {
+    kind: 'thing',
+    type: 'Cycler',
+    shown: () => '<jinja2.utils.Cycler object>',
+    get: (name) => attributes.get(name)?.(),
+  };
 });
 
 const joiner = callable('type', "<class 'jinja2.utils.Joiner'>", (_run, args, kwargs) => {
   const [separator = ', '] = bind('joiner', ['sep?'], args, kwargs);
   let used = false;
   const made: Thing = {
-    kind: 'thing', type: 'Joiner', shown: () => '<jinja2.utils.Joiner object>',
+    kind: 'thing',
+    type: 'Joiner',
+    shown: () => '<jinja2.utils.Joiner object>',
     get: (name) => (name === 'sep' ? separator : name === 'used' ? used : undefined),
     call: () => {
       if (used) return separator;
@@ -69,9 +105,16 @@ const joiner = callable('type', "<class 'jinja2.utils.Joiner'>", (_run, args, kw
   return made;
 });
 
-const lipsum = callable('function', '<function lipsum>', () => { throw typeError(`${textRepr('lipsum')} is not supported: the same template and variables give the same text`); });
+const lipsum = callable('function', '<function lipsum>', () => {
+  throw typeError(`${textRepr('lipsum')} is not supported: the same template and variables give the same text`);
+});
 
 /** What every template knows. */
 export const globals: ReadonlyMap<string, Value> = new Map<string, Value>([
-  ['range', range], ['dict', dict], ['namespace', namespace], ['cycler', cycler], ['joiner', joiner], ['lipsum', lipsum],
+  ['range', range],
+  ['dict', dict],
+  ['namespace', namespace],
+  ['cycler', cycler],
+  ['joiner', joiner],
+  ['lipsum', lipsum],
 ]);

@@ -2,12 +2,23 @@ import { typeError } from './errors.ts';
 import { bind } from './values/arguments.ts';
 import { equal } from './values/compare.ts';
 import { iterator, knownLength } from './values/iterate.ts';
-import { type Kwargs, type Run, type Thing, type Value, callable, orElse, tuple, undefinedValue } from './values/values.ts';
+import {
+  type Kwargs,
+  type Run,
+  type Thing,
+  type Value,
+  callable,
+  orElse,
+  tuple,
+  undefinedValue,
+} from './values/values.ts';
 
 /** A loop under way: the next item (JavaScript's undefined at the end), and `loop` as its body sees it. */
 export type Loop = { readonly next: () => Value | undefined; readonly seen: Thing };
 
-/** `depth` is 0 for a loop that is not within itself; `again` renders the loop over something else, if it is recursive. */
+/**
+ * `depth` is 0 for a loop that is not within itself; `again` renders the loop over something else, if it is recursive.
+ */
 export const loopOver = (run: Run, over: Value, depth: number, again: ((over: Value) => Value) | undefined): Loop => {
   const rest = iterator(run, over);
   const ahead: Value[] = [];
@@ -37,7 +48,15 @@ export const loopOver = (run: Run, over: Value, depth: number, again: ((over: Va
     return length;
   };
   const method = (name: string, call: (args: readonly Value[]) => Value): Value =>
-    callable('method', `<bound method LoopContext.${name}>`, (_run, args, kwargs) => { bind(name, args.map(() => 'value'), args, kwargs); return call(args); });
+    callable('method', `<bound method LoopContext.${name}>`, (_run, args, kwargs) => {
+      bind(
+        name,
+        args.map(() => 'value'),
+        args,
+        kwargs,
+      );
+      return call(args);
+    });
 
   const attributes: ReadonlyMap<string, () => Value> = new Map<string, () => Value>([
     ['index', () => BigInt(index + 1)],
@@ -51,16 +70,24 @@ export const loopOver = (run: Run, over: Value, depth: number, again: ((over: Va
     ['depth0', () => BigInt(depth)],
     ['previtem', () => (index === 0 ? undefinedValue('there is no previous item') : before!)],
     ['nextitem', () => orElse(peek(), () => undefinedValue('there is no next item'))],
-    ['cycle', () => method('cycle', (args) => {
-      if (args.length === 0) throw typeError('no items for cycling given');
-      return args[index % args.length]!;
-    })],
-    ['changed', () => method('changed', (args) => {
-      const now = tuple(args);
-      if (lastChange !== undefined && equal(run, lastChange, now)) return false;
-      lastChange = now;
-      return true;
-    })],
+    [
+      'cycle',
+      () =>
+        method('cycle', (args) => {
+          if (args.length === 0) throw typeError('no items for cycling given');
+          return args[index % args.length]!;
+        }),
+    ],
+    [
+      'changed',
+      () =>
+        method('changed', (args) => {
+          const now = tuple(args);
+          if (lastChange !== undefined && equal(run, lastChange, now)) return false;
+          lastChange = now;
+          return true;
+        }),
+    ],
   ]);
 
   return {
@@ -73,7 +100,8 @@ export const loopOver = (run: Run, over: Value, depth: number, again: ((over: Va
       return item;
     },
     seen: {
-      kind: 'thing', type: 'LoopContext',
+      kind: 'thing',
+      type: 'LoopContext',
       shown: () => `<LoopContext ${index + 1}/${count()}>`,
       length: count,
       get: (name) => attributes.get(name)?.(),

@@ -3,7 +3,9 @@ import { readFileSync } from 'node:fs';
 /** Linux counts in hundredths of a second, whatever the machine. */
 const msPerTick = 10;
 
-/** Milliseconds of processor time that a process has used, by itself and for the system; undefined where nothing tells. */
+/**
+ * Milliseconds of processor time that a process has used, by itself and for the system; undefined where nothing tells.
+ */
 export const processorMs = (pid: number | undefined): number | undefined => {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');

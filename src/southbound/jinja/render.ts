@@ -16,11 +16,17 @@ const named = <T>(run: Run, what: string, table: ReadonlyMap<string, T>, name: V
   const text = textOf(name);
   const found = text === undefined ? undefined : table.get(text);
   if (text !== undefined && found !== undefined) return [text, found];
-  if (isUndefined(name)) throw undefinedError(`No ${what} named ${repr(run, name)}. (${name.message}; did you forget to quote the callable name?)`);
+  if (isUndefined(name))
+    throw undefinedError(
+      `No ${what} named ${repr(run, name)}. (${name.message}; did you forget to quote the callable name?)`,
+    );
   throw new PythonError('TemplateRuntimeError', `No ${what} named ${repr(run, name)}.`);
 };
 
-/** Renders a template over variables of JSON, with the marks of domain/engine/exactJson.ts. Throws `TemplateError` with line and reason; nothing else is thrown for a bad template. */
+/**
+ * Renders a template over variables of JSON, with the marks of domain/engine/exactJson.ts. Throws `TemplateError` with
+ * line and reason; nothing else is thrown for a bad template.
+ */
 export const renderTemplate = (template: string, variables: Readonly<Record<string, unknown>>): string => {
   const run: Run = {
     budget: newBudget(),
@@ -33,11 +39,13 @@ export const renderTemplate = (template: string, variables: Readonly<Record<stri
     const tree = parse(template, { filter: (name) => filters.has(name), test: (name) => tests.has(name) });
     const given = new Map(exactEntries(variables).map(([name, value]) => [name, fromJson(value)]));
     const output = execute(run, tree, innerScope(innerScope(undefined, new Map(globals)), given));
-    if (Buffer.byteLength(output) > limits.output) throw limitError(`The template prints more than ${limits.output} bytes`);
+    if (Buffer.byteLength(output) > limits.output)
+      throw limitError(`The template prints more than ${limits.output} bytes`);
     return output;
   } catch (error) {
     if (error instanceof PythonError) throw new TemplateError(reasonOf(error), run.line);
-    if (error instanceof RangeError) throw new TemplateError('The template, or a value in it, is nested too deeply', run.line);
+    if (error instanceof RangeError)
+      throw new TemplateError('The template, or a value in it, is nested too deeply', run.line);
     throw error;
   }
 };

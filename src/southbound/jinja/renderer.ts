@@ -16,10 +16,13 @@ const inLine = 50;
 const inAll = 250;
 
 const refusal = (line: number, reason: string): Refusal =>
-  new Refusal('unprocessable', `The template does not render: line ${line}: ${reason}`, { faults: [{ message: reason, line, path: '/template' }] });
+  new Refusal('unprocessable', `The template does not render: line ${line}: ${reason}`, {
+    faults: [{ message: reason, line, path: '/template' }],
+  });
 
 /**
- * Jinja2 in processes of its own, which start when there is work for them. Accounts take fair turns. A render has a second of
+ * Jinja2 in processes of its own, which start when there is work for them. Accounts take fair turns. A render has a
+ * second of
  * processor time, 64 MiB and the interpreter's own budgets; an engine that does not keep to them is killed, and so is
  * one whose render nobody waits for any more. When too many wait: `limited`.
  */
@@ -70,7 +73,8 @@ export const jinjaRenderer = (): Renderer => {
       try {
         return await begin({ template, variables }, rendering);
       } catch (error) {
-        if (error instanceof Busy) throw new Refusal('limited', 'Too many templates to render at once; try again', { retryAfterSeconds: 5 });
+        if (error instanceof Busy)
+          throw new Refusal('limited', 'Too many templates to render at once; try again', { retryAfterSeconds: 5 });
         throw error;
       }
     },

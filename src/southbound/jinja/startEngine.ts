@@ -12,13 +12,19 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 export const startEngine = (megabytes: number): { readonly engine: ChildProcess; readonly ready: Promise<unknown> } => {
   const type = extname(import.meta.url);
   const engine = fork(fileURLToPath(new URL(`engine${type}`, import.meta.url)), [], {
-    execArgv: [`--max-old-space-size=${megabytes}`, '--disallow-code-generation-from-strings', ...(type === '.ts' ? ['--import', pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href] : [])],
+    execArgv: [
+      `--max-old-space-size=${megabytes}`,
+      '--disallow-code-generation-from-strings',
+      ...(type === '.ts' ? ['--import', pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href] : []),
+    ],
     env: {},
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
     // No JSON, whose names Node itself may misread (soundJson.ts).
     serialization: 'advanced',
   });
-  const ended = once(engine, 'exit').then(([code, signal]) => { throw new Error(`The template engine ended while it started: ${code ?? signal}`); });
+  const ended = once(engine, 'exit').then(([code, signal]) => {
+    throw new Error(`The template engine ended while it started: ${code ?? signal}`);
+  });
   return { engine, ready: Promise.race([once(engine, 'message'), ended]) };
 };
 

@@ -4,18 +4,34 @@ import { operate } from './values/arithmetic.ts';
 import { isCase } from './values/cases.ts';
 import { contains, equal, type Order, ordered } from './values/compare.ts';
 import { str } from './values/print.ts';
-import { type Kwargs, type Run, type Value, isDict, isMarkup, isThing, isTuple, isUndefined, kindOf, numberOf, textOf } from './values/values.ts';
+import {
+  type Kwargs,
+  type Run,
+  type Value,
+  isDict,
+  isMarkup,
+  isThing,
+  isTuple,
+  isUndefined,
+  kindOf,
+  numberOf,
+  textOf,
+} from './values/values.ts';
 import { keyOf } from './values/dicts.ts';
 
 type Test = { readonly parameters: Parameters; readonly holds: (run: Run, value: Value, other: Value) => boolean };
 
-const of = (holds: (value: Value, run: Run) => boolean): Test => ({ parameters: [], holds: (run, value) => holds(value, run) });
+const of = (holds: (value: Value, run: Run) => boolean): Test => ({
+  parameters: [],
+  holds: (run, value) => holds(value, run),
+});
 const order = (which: Order): Test => ({ parameters: ['other'], holds: (run, a, b) => ordered(run, which, a, b) });
 const same: Test = { parameters: ['other'], holds: (run, a, b) => equal(run, a, b) };
 const different: Test = { parameters: ['other'], holds: (run, a, b) => !equal(run, a, b) };
 
 const remainder = (run: Run, value: Value, by: Value): Value => operate(run, '%', value, by);
-const hasLength = (value: Value): boolean => textOf(value) !== undefined || Array.isArray(value) || isTuple(value) || isDict(value) || kindOf(value) === 'range';
+const hasLength = (value: Value): boolean =>
+  textOf(value) !== undefined || Array.isArray(value) || isTuple(value) || isDict(value) || kindOf(value) === 'range';
 
 const iterable = (value: Value): boolean => {
   if (textOf(value) !== undefined || Array.isArray(value)) return true;
@@ -30,8 +46,20 @@ export const tests: ReadonlyMap<string, Test> = new Map<string, Test>([
   ['divisibleby', { parameters: ['num'], holds: (run, value, by) => equal(run, remainder(run, value, by), 0n) }],
   ['defined', of((value) => !isUndefined(value))],
   ['undefined', of((value) => isUndefined(value))],
-  ['filter', of((value) => { keyOf(value); return filters.has(textOf(value) ?? ''); })],
-  ['test', of((value) => { keyOf(value); return tests.has(textOf(value) ?? ''); })],
+  [
+    'filter',
+    of((value) => {
+      keyOf(value);
+      return filters.has(textOf(value) ?? '');
+    }),
+  ],
+  [
+    'test',
+    of((value) => {
+      keyOf(value);
+      return tests.has(textOf(value) ?? '');
+    }),
+  ],
   ['none', of((value) => value === null)],
   ['boolean', of((value) => typeof value === 'boolean')],
   ['false', of((value) => value === false)],
@@ -49,15 +77,22 @@ export const tests: ReadonlyMap<string, Test> = new Map<string, Test>([
   ['sameas', { parameters: ['other'], holds: (_run, a, b) => a === b }],
   ['escaped', of(isMarkup)],
   ['in', { parameters: ['seq'], holds: (run, value, container) => contains(run, container, value) }],
-  ...(['==', 'eq', 'equalto'].map((name) => [name, same] as const)),
-  ...(['!=', 'ne'].map((name) => [name, different] as const)),
-  ...(['>', 'gt', 'greaterthan'].map((name) => [name, order('>')] as const)),
-  ...(['>=', 'ge'].map((name) => [name, order('>=')] as const)),
-  ...(['<', 'lt', 'lessthan'].map((name) => [name, order('<')] as const)),
-  ...(['<=', 'le'].map((name) => [name, order('<=')] as const)),
+  ...['==', 'eq', 'equalto'].map((name) => [name, same] as const),
+  ...['!=', 'ne'].map((name) => [name, different] as const),
+  ...['>', 'gt', 'greaterthan'].map((name) => [name, order('>')] as const),
+  ...['>=', 'ge'].map((name) => [name, order('>=')] as const),
+  ...['<', 'lt', 'lessthan'].map((name) => [name, order('<')] as const),
+  ...['<=', 'le'].map((name) => [name, order('<=')] as const),
 ]);
 
-export const callTest = (run: Run, name: string, { parameters, holds }: Test, value: Value, args: readonly Value[], kwargs: Kwargs): boolean => {
+export const callTest = (
+  run: Run,
+  name: string,
+  { parameters, holds }: Test,
+  value: Value,
+  args: readonly Value[],
+  kwargs: Kwargs,
+): boolean => {
   const [other = null] = bind(name, parameters, args, kwargs);
   return holds(run, value, other);
 };

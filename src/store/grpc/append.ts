@@ -1,5 +1,12 @@
 import type { ServerReadableStream } from '@grpc/grpc-js';
-import type { AppendReq, AppendResp, DeleteReq, DeleteResp, TombstoneReq, TombstoneResp } from '@eventstore/db-client/generated/streams_pb.js';
+import type {
+  AppendReq,
+  AppendResp,
+  DeleteReq,
+  DeleteResp,
+  TombstoneReq,
+  TombstoneResp,
+} from '@eventstore/db-client/generated/streams_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { Appended } from '../port.ts';
 import type { Rights } from './access.ts';
@@ -12,13 +19,19 @@ import type { Writes } from './writes.ts';
 
 const success = ({ revision, position }: Appended): AppendResp => {
   const at = new streams.AppendResp.Position().setCommitPosition(String(position)).setPreparePosition(String(position));
-  return new streams.AppendResp().setSuccess(new streams.AppendResp.Success().setCurrentRevision(String(revision)).setPosition(at));
+  return new streams.AppendResp().setSuccess(
+    new streams.AppendResp.Success().setCurrentRevision(String(revision)).setPosition(at),
+  );
 };
 
 /**
  * Append: first the options, then the events one by one; stored together when the caller has ended, if they still may.
  */
-export const append = async (call: ServerReadableStream<AppendReq, AppendResp>, rights: Rights, writes: Writes): Promise<AppendResp> => {
+export const append = async (
+  call: ServerReadableStream<AppendReq, AppendResp>,
+  rights: Rights,
+  writes: Writes,
+): Promise<AppendResp> => {
   const events = gathering();
   let options: AppendReq.Options | undefined;
   for await (const request of messagesOf(call)) {
@@ -30,7 +43,9 @@ export const append = async (call: ServerReadableStream<AppendReq, AppendResp>, 
   }
   if (!options) throw badRequest('An append is its options, then its events');
   try {
-    return success(await writes.append(await rights(), streamIn(options.getStreamIdentifier()), expectedIn(options), events.all()));
+    return success(
+      await writes.append(await rights(), streamIn(options.getStreamIdentifier()), expectedIn(options), events.all()),
+    );
   } catch (error) {
     if (error instanceof Fault && error.wrong) return wrongVersionAnswer(error.wrong);
     throw error;
@@ -38,7 +53,12 @@ export const append = async (call: ServerReadableStream<AppendReq, AppendResp>, 
 };
 
 /** Delete and Tombstone: where the event is that says so. */
-export const remove = async (request: DeleteReq | TombstoneReq, rights: Rights, writes: Writes, forEver: boolean): Promise<Appended> => {
+export const remove = async (
+  request: DeleteReq | TombstoneReq,
+  rights: Rights,
+  writes: Writes,
+  forEver: boolean,
+): Promise<Appended> => {
   const options = request.getOptions();
   if (!options) throw badRequest('The options are missing');
   return writes.remove(await rights(), streamIn(options.getStreamIdentifier()), expectedIn(options), forEver);
@@ -46,8 +66,12 @@ export const remove = async (request: DeleteReq | TombstoneReq, rights: Rights, 
 
 /** The answer to Delete. */
 export const deleted = ({ position }: Appended): DeleteResp =>
-  new streams.DeleteResp().setPosition(new streams.DeleteResp.Position().setCommitPosition(String(position)).setPreparePosition(String(position)));
+  new streams.DeleteResp().setPosition(
+    new streams.DeleteResp.Position().setCommitPosition(String(position)).setPreparePosition(String(position)),
+  );
 
 /** The answer to Tombstone. */
 export const tombstoned = ({ position }: Appended): TombstoneResp =>
-  new streams.TombstoneResp().setPosition(new streams.TombstoneResp.Position().setCommitPosition(String(position)).setPreparePosition(String(position)));
+  new streams.TombstoneResp().setPosition(
+    new streams.TombstoneResp.Position().setCommitPosition(String(position)).setPreparePosition(String(position)),
+  );

@@ -24,13 +24,18 @@ const mostBytesUnderWay = 16 * 1024 * 1024;
 const failed = (fault: Fault): statuses.Status => {
   const details = new any.Any();
   details.pack(fault.detail.message.serializeBinary(), fault.detail.name);
-  return new statuses.Status().setCode(fault.code as number).setMessage(fault.details).setDetails(details);
+  return new statuses.Status()
+    .setCode(fault.code as number)
+    .setMessage(fault.details)
+    .setDetails(details);
 };
 
 const succeeded = ({ revision, position }: Appended): BatchAppendResp.Success =>
   new streams.BatchAppendResp.Success()
     .setCurrentRevision(String(revision))
-    .setPosition(new shared.AllStreamPosition().setCommitPosition(String(position)).setPreparePosition(String(position)));
+    .setPosition(
+      new shared.AllStreamPosition().setCommitPosition(String(position)).setPreparePosition(String(position)),
+    );
 
 const isLate = (options: BatchAppendReq.Options): boolean => {
   const deadline = options.getDeadline();
@@ -56,14 +61,22 @@ type Needs = {
 
 /**
  * BatchAppend: many appends in one call, each in one message or several that have its correlation id. They begin in the
- * order in which their last messages come, and are answered as they are stored. A log that cannot be reached ends the call.
+ * order in which their last messages come, and are answered as they are stored. A log that cannot be reached ends the
+ * call.
  */
-export const batchAppend = async (call: ServerDuplexStream<BatchAppendReq, BatchAppendResp>, { send, fail, signal }: Answering<BatchAppendResp>, { rights, writes, report }: Needs): Promise<void> => {
+export const batchAppend = async (
+  call: ServerDuplexStream<BatchAppendReq, BatchAppendResp>,
+  { send, fail, signal }: Answering<BatchAppendResp>,
+  { rights, writes, report }: Needs,
+): Promise<void> => {
   const open = new Map<string, Batch>();
   const underWay = new Set<Promise<void>>();
   let bytesUnderWay = 0;
   let finished = (): void => undefined;
-  const oneFinishes = (): Promise<void> => new Promise((resolve) => { finished = resolve; });
+  const oneFinishes = (): Promise<void> =>
+    new Promise((resolve) => {
+      finished = resolve;
+    });
 
   const batchOf = (id: string, request: BatchAppendReq): Batch => {
     const known = open.get(id);
@@ -80,7 +93,11 @@ export const batchAppend = async (call: ServerDuplexStream<BatchAppendReq, Batch
     const answer = answerTo(request, options);
     try {
       if (isLate(options)) throw timedOut();
-      answer.setSuccess(succeeded(await writes.append(may, streamIn(options.getStreamIdentifier()), expectedInBatch(options), events.all())));
+      answer.setSuccess(
+        succeeded(
+          await writes.append(may, streamIn(options.getStreamIdentifier()), expectedInBatch(options), events.all()),
+        ),
+      );
     } catch (error) {
       const fault = faultOf(error, report);
       // What has no name in the protocol; the caller does not know what became of the others either.
@@ -92,11 +109,13 @@ export const batchAppend = async (call: ServerDuplexStream<BatchAppendReq, Batch
 
   const begin = (request: BatchAppendReq, batch: Batch, may: May): void => {
     const size = batch.events.size();
-    const work = store(request, batch, may).catch(fail).finally(() => {
-      underWay.delete(work);
-      bytesUnderWay -= size;
-      finished();
-    });
+    const work = store(request, batch, may)
+      .catch(fail)
+      .finally(() => {
+        underWay.delete(work);
+        bytesUnderWay -= size;
+        finished();
+      });
     underWay.add(work);
     bytesUnderWay += size;
   };

@@ -7,6 +7,8 @@ export const breather = (): (() => Promise<void> | undefined) => {
   let began = performance.now();
   return () => {
     if (performance.now() - began < longestMs) return undefined;
-    return nextTurn().then(() => { began = performance.now(); });
+    return nextTurn().then(() => {
+      began = performance.now();
+    });
   };
 };

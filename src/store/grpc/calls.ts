@@ -1,4 +1,10 @@
-import { type Metadata, type ServerDuplexStream, type ServerReadableStream, type ServerWritableStream, status } from '@grpc/grpc-js';
+import {
+  type Metadata,
+  type ServerDuplexStream,
+  type ServerReadableStream,
+  type ServerWritableStream,
+  status,
+} from '@grpc/grpc-js';
 import { Fault, faultOf } from './faults.ts';
 
 type Writable = {
@@ -15,7 +21,9 @@ type Writable = {
 const cancelled = (): Fault => new Fault(status.CANCELLED, 'The call was cancelled');
 
 /** What a caller sends, as it comes. Whoever stops listening can still answer. */
-export async function* messagesOf<T>(call: ServerReadableStream<T, unknown> | ServerDuplexStream<T, unknown>): AsyncGenerator<T> {
+export async function* messagesOf<T>(
+  call: ServerReadableStream<T, unknown> | ServerDuplexStream<T, unknown>,
+): AsyncGenerator<T> {
   try {
     yield* call.iterator({ destroyOnReturn: false }) as AsyncIterable<T>;
   } catch (error) {
@@ -43,7 +51,11 @@ const watchUntil = (signal: AbortSignal, check: () => Promise<void>, fail: (erro
   const timer = setInterval(() => {
     if (checking) return;
     checking = true;
-    check().catch(fail).finally(() => { checking = false; });
+    check()
+      .catch(fail)
+      .finally(() => {
+        checking = false;
+      });
   }, watchMs);
   signal.addEventListener('abort', () => clearInterval(timer));
 };
@@ -52,7 +64,10 @@ const watchUntil = (signal: AbortSignal, check: () => Promise<void>, fail: (erro
 export const answeringCalls = (report: (error: unknown) => void) => {
   const underWay = new Set<(error: unknown) => void>();
 
-  const answer = async <T>(call: ServerWritableStream<unknown, T> | ServerDuplexStream<unknown, T>, work: (answering: Answering<T>) => Promise<void>): Promise<void> => {
+  const answer = async <T>(
+    call: ServerWritableStream<unknown, T> | ServerDuplexStream<unknown, T>,
+    work: (answering: Answering<T>) => Promise<void>,
+  ): Promise<void> => {
     const stream = call as unknown as Writable;
     const life = new AbortController();
     const { signal } = life;
@@ -62,21 +77,24 @@ export const answeringCalls = (report: (error: unknown) => void) => {
       life.abort(fault);
       stream.emit('error', fault);
     };
-    const drained = (): Promise<void> => new Promise((resolve) => {
-      const done = (): void => {
-        stream.off('drain', done);
-        signal.removeEventListener('abort', done);
-        resolve();
-      };
-      stream.once('drain', done);
-      signal.addEventListener('abort', done);
-    });
+    const drained = (): Promise<void> =>
+      new Promise((resolve) => {
+        const done = (): void => {
+          stream.off('drain', done);
+          signal.removeEventListener('abort', done);
+          resolve();
+        };
+        stream.once('drain', done);
+        signal.addEventListener('abort', done);
+      });
     let draining: Promise<void> | undefined;
     const send = async (message: T): Promise<void> => {
       while (draining) await draining;
       signal.throwIfAborted();
       if (stream.write(message as never)) return;
-      await (draining = drained().finally(() => { draining = undefined; }));
+      await (draining = drained().finally(() => {
+        draining = undefined;
+      }));
       signal.throwIfAborted();
     };
     stream.on('cancelled', () => fail(cancelled()));
@@ -96,6 +114,8 @@ export const answeringCalls = (report: (error: unknown) => void) => {
   return {
     answer,
     /** Ends all that are under way. */
-    stop: (): void => { for (const fail of underWay) fail(new Fault(status.UNAVAILABLE, 'The server is stopping')); },
+    stop: (): void => {
+      for (const fail of underWay) fail(new Fault(status.UNAVAILABLE, 'The server is stopping'));
+    },
   };
 };

@@ -15,8 +15,10 @@ export const authorityFile = (folder: string): string => join(folder, 'esdb-auth
 type Log = (message: string, about: Record<string, unknown>) => void;
 
 /**
- * The certificate of the server and its key, PEM. An authority of this service's own has issued it; both lie in a folder.
- * The authority is made once and kept, because clients are given its certificate. The server's certificate is issued again
+ * The certificate of the server and its key, PEM. An authority of this service's own has issued it; both lie in a
+ * folder.
+ * The authority is made once and kept, because clients are given its certificate. The server's certificate is issued
+ * again
  * whenever it is of no use: expired, from another authority, or not for a name by which clients reach this machine.
  */
 export const ownCertificate = async (folder: string, host: string, log: Log): Promise<Pair> => {
@@ -24,14 +26,16 @@ export const ownCertificate = async (folder: string, host: string, log: Log): Pr
   const server = { cert: join(folder, 'esdb-certificate.pem'), key: join(folder, 'esdb-key.pem') };
   makeFolder(folder);
   checkOurs(server.cert);
-  if (!existsSync(authority.cert)) keep(authority, adopted(texts(server), authority.cert, log) ?? await makeAuthority());
+  if (!existsSync(authority.cert))
+    keep(authority, adopted(texts(server), authority.cert, log) ?? (await makeAuthority()));
 
   const names = [...new Set(['localhost', '127.0.0.1', '::1', hostname(), ...(everywhere.has(host) ? [] : [host])])];
   const known = texts(server);
   if (serves(known, readFileSync(authority.cert, 'utf8'), names)) return known;
   const issuer = texts(authority);
   const fault = faultOf(issuer);
-  if (fault) throw new Error(`${authority.cert} ${fault}; remove it, and a new one is made, which clients have to be given`);
+  if (fault)
+    throw new Error(`${authority.cert} ${fault}; remove it, and a new one is made, which clients have to be given`);
   keep(server, await issueServer(issuer, names));
   return texts(server);
 };
@@ -51,14 +55,20 @@ const adopted = (earlier: Pair, authority: string, log: Log): Pair | undefined =
     log('A new authority is made for the certificate of the log: clients have to be given its file', { authority });
     return undefined;
   }
-  log('The certificate of the log was authority and server in one, which some clients refuse. It is the authority alone now, '
-    + 'and issues another one for the server. Who trusts it needs nothing new; others are given its file', { authority });
+  log(
+    'The certificate of the log was authority and server in one, which some clients refuse. It is the authority alone now, ' +
+      'and issues another one for the server. Who trusts it needs nothing new; others are given its file',
+    { authority },
+  );
   return earlier;
 };
 
 /** Writes a pair of files. The certificate comes last: where it is, its key is. */
 const keep = (files: Pair, { cert, key }: Pair): void => {
-  for (const [file, text, mode] of [[files.key, key, 0o600], [files.cert, cert, 0o644]] as const) {
+  for (const [file, text, mode] of [
+    [files.key, key, 0o600],
+    [files.cert, cert, 0o644],
+  ] as const) {
     writeFileSync(`${file}.new`, text, { mode, flush: true });
     renameSync(`${file}.new`, file);
   }
@@ -70,7 +80,11 @@ const texts = ({ cert, key }: Pair): Pair => ({ cert: textIn(cert), key: textIn(
 
 /** The first certificate of a PEM text. */
 const certificateIn = (text: string): X509Certificate | undefined => {
-  try { return new X509Certificate(text); } catch { return undefined; }
+  try {
+    return new X509Certificate(text);
+  } catch {
+    return undefined;
+  }
 };
 
 const isOver = ({ validTo }: X509Certificate): boolean => new Date(validTo).getTime() < Date.now();
@@ -91,6 +105,9 @@ const faultOf = ({ cert, key }: Pair): string | undefined => {
 const serves = (pair: Pair, authorityText: string, names: readonly string[]): boolean => {
   const [certificate, authority] = [certificateIn(pair.cert), certificateIn(authorityText)];
   if (!certificate || !authority || faultOf(pair) || certificate.ca || isOver(authority)) return false;
-  return certificate.checkIssued(authority) && certificate.verify(authority.publicKey)
-    && names.every((name) => (isIP(name) ? certificate.checkIP(name) : certificate.checkHost(name)) !== undefined);
+  return (
+    certificate.checkIssued(authority) &&
+    certificate.verify(authority.publicKey) &&
+    names.every((name) => (isIP(name) ? certificate.checkIP(name) : certificate.checkHost(name)) !== undefined)
+  );
 };

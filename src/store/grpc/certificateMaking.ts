@@ -25,7 +25,8 @@ export const makeAuthority = async (): Promise<Pair> => {
   // Seldom needed, and slow to load.
   const { generate } = await import('selfsigned');
   const made = await generate(named('authority'), {
-    ...common, ...validity(),
+    ...common,
+    ...validity(),
     extensions: [
       { name: 'basicConstraints', cA: true, pathLenConstraint: 0, critical: true },
       { name: 'keyUsage', keyCertSign: true, cRLSign: true, critical: true },
@@ -38,12 +39,17 @@ export const makeAuthority = async (): Promise<Pair> => {
 export const issueServer = async (authority: Pair, names: readonly string[]): Promise<Pair> => {
   const { generate } = await import('selfsigned');
   const made = await generate(named('log'), {
-    ...common, ...validity(), ca: authority,
+    ...common,
+    ...validity(),
+    ca: authority,
     extensions: [
       { name: 'basicConstraints', cA: false, critical: true },
       { name: 'keyUsage', digitalSignature: true, critical: true },
       { name: 'extKeyUsage', serverAuth: true },
-      { name: 'subjectAltName', altNames: names.map((name) => (isIP(name) ? { type: 7, ip: name } : { type: 2, value: name })) },
+      {
+        name: 'subjectAltName',
+        altNames: names.map((name) => (isIP(name) ? { type: 7, ip: name } : { type: 2, value: name })),
+      },
     ],
   });
   return { cert: `${made.cert.trimEnd()}\n${authority.cert}`, key: made.private };

@@ -10,12 +10,12 @@ const protocolVersion = '24.2.0';
 
 /** ServerFeatures: the methods of Streams, in small letters as EventStoreDB says them. */
 export const supportedMethods = (): SupportedMethods =>
-  new features.SupportedMethods()
-    .setEventStoreServerVersion(protocolVersion)
-    .setMethodsList(Object.values(StreamsService).map(({ path }) => {
+  new features.SupportedMethods().setEventStoreServerVersion(protocolVersion).setMethodsList(
+    Object.values(StreamsService).map(({ path }) => {
       const [, service, method] = (path as string).toLowerCase().split('/');
       return new features.SupportedMethod().setServiceName(service!).setMethodName(method!);
-    }));
+    }),
+  );
 
 /** Gossip: one member, which leads. */
 export const cluster = (id: string, { host, port }: { readonly host: string; readonly port: number }): ClusterInfo =>

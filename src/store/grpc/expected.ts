@@ -1,5 +1,11 @@
 import { status } from '@grpc/grpc-js';
-import type { AppendReq, AppendResp, BatchAppendReq, DeleteReq, TombstoneReq } from '@eventstore/db-client/generated/streams_pb.js';
+import type {
+  AppendReq,
+  AppendResp,
+  BatchAppendReq,
+  DeleteReq,
+  TombstoneReq,
+} from '@eventstore/db-client/generated/streams_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import empty from 'google-protobuf/google/protobuf/empty_pb.js';
@@ -25,17 +31,22 @@ const revisionIn = (text: string): number => {
 
 /** Out of the options of an append, a delete or a tombstone. */
 export const expectedIn = (options: AppendReq.Options | DeleteReq.Options | TombstoneReq.Options): Expected =>
-  (options.hasRevision() ? revisionIn(options.getRevision()) : wordIn(options));
+  options.hasRevision() ? revisionIn(options.getRevision()) : wordIn(options);
 
 /** Out of the options of a batch. */
 export const expectedInBatch = (options: BatchAppendReq.Options): Expected =>
-  (options.hasStreamPosition() ? revisionIn(options.getStreamPosition()) : wordIn(options));
+  options.hasStreamPosition() ? revisionIn(options.getStreamPosition()) : wordIn(options);
 
 // As EventStoreDB numbers the words.
 const numbers = { any: -2, no_stream: -1, stream_exists: -4 };
 
 /** That the stream is at another revision; `actual` is -1 when it is not there. */
-export const wrongVersion = (operation: 'Append' | 'Delete', stream: string, expected: Expected, actual: number): Fault => {
+export const wrongVersion = (
+  operation: 'Append' | 'Delete',
+  stream: string,
+  expected: Expected,
+  actual: number,
+): Fault => {
   const message = new shared.WrongExpectedVersion();
   if (actual < 0) message.setCurrentNoStream(new empty.Empty());
   else message.setCurrentStreamRevision(String(actual));
@@ -44,13 +55,20 @@ export const wrongVersion = (operation: 'Append' | 'Delete', stream: string, exp
   else if (expected === 'stream_exists') message.setExpectedStreamExists(new empty.Empty());
   else message.setExpectedStreamPosition(String(expected));
   const number = typeof expected === 'number' ? expected : numbers[expected];
-  return new Fault(status.FAILED_PRECONDITION, `${operation} failed due to WrongExpectedVersion. Stream: ${stream}, Expected version: ${number}, Actual version: ${actual}`, {
-    trailers: {
-      exception: 'wrong-expected-version', 'stream-name': stream, 'expected-version': String(number), ...(actual >= 0 && { 'actual-version': String(actual) }),
+  return new Fault(
+    status.FAILED_PRECONDITION,
+    `${operation} failed due to WrongExpectedVersion. Stream: ${stream}, Expected version: ${number}, Actual version: ${actual}`,
+    {
+      trailers: {
+        exception: 'wrong-expected-version',
+        'stream-name': stream,
+        'expected-version': String(number),
+        ...(actual >= 0 && { 'actual-version': String(actual) }),
+      },
+      detail: { name: 'event_store.client.WrongExpectedVersion', message },
+      wrong: { expected, actual },
     },
-    detail: { name: 'event_store.client.WrongExpectedVersion', message },
-    wrong: { expected, actual },
-  });
+  );
 };
 
 /** The same as the answer to an append. */

@@ -37,14 +37,19 @@ export class Fault extends Error {
     this.detail = detail ?? { name: 'event_store.client.Unknown', message: new shared.Unknown() };
     this.wrong = wrong;
     // Trailers are ASCII.
-    for (const [name, value] of Object.entries(trailers)) this.metadata.set(name, value.replace(/[^ -~]/gu, encodeURIComponent));
+    for (const [name, value] of Object.entries(trailers))
+      this.metadata.set(name, value.replace(/[^ -~]/gu, encodeURIComponent));
   }
 }
 
-const wrongRequest = (message: string): Detail => ({ name: 'event_store.client.BadRequest', message: new shared.BadRequest().setMessage(message) });
+const wrongRequest = (message: string): Detail => ({
+  name: 'event_store.client.BadRequest',
+  message: new shared.BadRequest().setMessage(message),
+});
 
 /** What nobody may send. Of the answers to a batch it is the one whose words clients show. */
-export const badRequest = (message: string): Fault => new Fault(status.INVALID_ARGUMENT, message, { detail: wrongRequest(message) });
+export const badRequest = (message: string): Fault =>
+  new Fault(status.INVALID_ARGUMENT, message, { detail: wrongRequest(message) });
 
 export const missingMetadata = (names: readonly string[]): Fault => {
   const message = `Required metadata is missing: ${names.join(', ')}`;
@@ -65,7 +70,10 @@ export const streamDeleted = (stream: string): Fault => {
   const identifier = streamIdentifier(stream);
   return new Fault(status.FAILED_PRECONDITION, `Event stream '${stream}' is deleted.`, {
     trailers: { exception: 'stream-deleted', 'stream-name': stream },
-    detail: { name: 'event_store.client.StreamDeleted', message: new shared.StreamDeleted().setStreamIdentifier(identifier) },
+    detail: {
+      name: 'event_store.client.StreamDeleted',
+      message: new shared.StreamDeleted().setStreamIdentifier(identifier),
+    },
   });
 };
 
@@ -73,16 +81,24 @@ export const streamDeleted = (stream: string): Fault => {
 export const tooLarge = (most: number, message = `Maximum Append Size of ${most} Exceeded.`): Fault =>
   new Fault(status.INVALID_ARGUMENT, message, {
     trailers: { exception: 'maximum-append-size-exceeded', 'maximum-append-size': String(most) },
-    detail: { name: 'event_store.client.MaximumAppendSizeExceeded', message: new shared.MaximumAppendSizeExceeded().setMaxappendsize(most) },
+    detail: {
+      name: 'event_store.client.MaximumAppendSizeExceeded',
+      message: new shared.MaximumAppendSizeExceeded().setMaxappendsize(most),
+    },
   });
 
 export const timedOut = (): Fault =>
-  new Fault(status.DEADLINE_EXCEEDED, 'The deadline has passed', { detail: { name: 'event_store.client.Timeout', message: new shared.Timeout() } });
+  new Fault(status.DEADLINE_EXCEEDED, 'The deadline has passed', {
+    detail: { name: 'event_store.client.Timeout', message: new shared.Timeout() },
+  });
 
 export const exhausted = (message: string): Fault => new Fault(status.RESOURCE_EXHAUSTED, message);
 
 const codes: Partial<Record<Refusal['code'], status>> = {
-  unauthenticated: status.UNAUTHENTICATED, limited: status.RESOURCE_EXHAUSTED, unavailable: status.UNAVAILABLE, invalid: status.INVALID_ARGUMENT,
+  unauthenticated: status.UNAUTHENTICATED,
+  limited: status.RESOURCE_EXHAUSTED,
+  unavailable: status.UNAVAILABLE,
+  invalid: status.INVALID_ARGUMENT,
 };
 
 /** What a caller is told of whatever was thrown; a bug is given to `report` and told by a fixed text. */

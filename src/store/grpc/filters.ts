@@ -20,14 +20,22 @@ const presetWindow = 32;
 
 /** How much larger repetitions with numbers can make a pattern: compiling takes as long as it is large. */
 const repetitions = (text: string): number =>
-  [...text.matchAll(/\{(\d+)(?:,(\d*))?\}/g)].reduce((product, [, least, most]) => product * Math.max(1, Number(least), Number(most ?? 0)), 1);
+  [...text.matchAll(/\{(\d+)(?:,(\d*))?\}/g)].reduce(
+    (product, [, least, most]) => product * Math.max(1, Number(least), Number(most ?? 0)),
+    1,
+  );
 
 /** A stranger's pattern, searched for in linear time. */
 const patternIn = (text: string): RE2JS => {
-  if (text.length > mostCharacters || text.length * repetitions(text) > 100 * mostInstructions) throw badRequest('The regular expression is too large');
+  if (text.length > mostCharacters || text.length * repetitions(text) > 100 * mostInstructions)
+    throw badRequest('The regular expression is too large');
   let pattern: RE2JS;
-  try { pattern = RE2JS.compile(RE2JS.translateRegExp(text)); } catch (error) {
-    throw badRequest(`The regular expression cannot be matched in linear time, or is none: ${(error as Error).message}`);
+  try {
+    pattern = RE2JS.compile(RE2JS.translateRegExp(text));
+  } catch (error) {
+    throw badRequest(
+      `The regular expression cannot be matched in linear time, or is none: ${(error as Error).message}`,
+    );
   }
   if (pattern.programSize() > mostInstructions) throw badRequest('The regular expression is too large');
   return pattern;

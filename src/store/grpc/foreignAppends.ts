@@ -42,7 +42,8 @@ const placeOf = ({ stream, state, last, ids }: View, { expected, events }: Asked
 };
 
 /**
- * Hands appends of one stream to the log in the order of asking, each at the revision where the one before it ends. None
+ * Hands appends of one stream to the log in the order of asking, each at the revision where the one before it ends.
+ * None
  * waits until the one before it is stored, so one commit of the log stores them all.
  */
 export const foreignAppends = (store: SqliteStore) => {
@@ -73,7 +74,8 @@ export const foreignAppends = (store: SqliteStore) => {
         if (isNew) known.delete(stream);
         if (!(error instanceof WrongRevision)) throw error;
         // One before it was not stored, and what it expects cannot be wrong.
-        if (isNew && asked.expected === 'any') throw new Refusal('unavailable', 'An append before this one failed; send it again');
+        if (isNew && asked.expected === 'any')
+          throw new Refusal('unavailable', 'An append before this one failed; send it again');
         throw wrongVersion('Append', stream, asked.expected, error.actual);
       }
     });

@@ -11,7 +11,8 @@ export const metastreamOf = (stream: string): string => `$$${stream}`;
 export const isMetastream = (stream: string): boolean => stream.startsWith('$$');
 
 /**
- * A stream as the log tells it. `first`, `since` and `oldest` are the revision, position and time before which its events
+ * A stream as the log tells it. `first`, `since` and `oldest` are the revision, position and time before which its
+ * events
  * are hidden by its metadata.
  */
 export type StreamState = {
@@ -29,12 +30,15 @@ export type StreamState = {
   readonly metadataRevision: number;
 };
 
-const integer = (value: unknown): number | undefined => (typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined);
+const integer = (value: unknown): number | undefined =>
+  typeof value === 'number' && Number.isInteger(value) && value >= 0 ? value : undefined;
 
 const objectIn = (event: StoredEvent): Readonly<Record<string, unknown>> => {
   try {
     const value: unknown = JSON.parse(Buffer.from(unwrapForeign(event)?.data ?? []).toString());
-    return typeof value === 'object' && value !== null && !Array.isArray(value) ? value as Record<string, unknown> : {};
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : {};
   } catch {
     return {};
   }
@@ -45,11 +49,21 @@ const newestEvent = async (store: SqliteStore, stream: string): Promise<StoredEv
   return newest && store.at(newest.position);
 };
 
-const nothingHidden = { deleted: false, first: 0, since: 0, oldest: -Infinity, metadata: undefined, metadataRevision: -1 };
+const nothingHidden = {
+  deleted: false,
+  first: 0,
+  since: 0,
+  oldest: -Infinity,
+  metadata: undefined,
+  metadataRevision: -1,
+};
 
 /** State of one of the platform's own streams: nothing is ever hidden. */
-export const ownState = async (store: SqliteStore, stream: string): Promise<StreamState> =>
-  ({ ...nothingHidden, last: (await store.newest(stream, 1))[0]?.revision ?? -1, tombstoned: false });
+export const ownState = async (store: SqliteStore, stream: string): Promise<StreamState> => ({
+  ...nothingHidden,
+  last: (await store.newest(stream, 1))[0]?.revision ?? -1,
+  tombstoned: false,
+});
 
 /** State of a foreign stream or of the metadata stream of one, of which only the last event is shown. */
 export const foreignState = async (store: SqliteStore, stream: string, now: number): Promise<StreamState> => {
@@ -81,4 +95,6 @@ export const foreignState = async (store: SqliteStore, stream: string, now: numb
 
 /** Whether an event of the stream is shown. */
 export const isShown = (event: StoredEvent, { first, since, oldest }: StreamState): boolean =>
-  event.revision >= first && event.position >= since && (oldest === -Infinity || (unwrapForeign(event)?.created.getTime() ?? Infinity) >= oldest);
+  event.revision >= first &&
+  event.position >= since &&
+  (oldest === -Infinity || (unwrapForeign(event)?.created.getTime() ?? Infinity) >= oldest);

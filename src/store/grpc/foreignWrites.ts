@@ -16,13 +16,25 @@ const everything = '{"$tb":9223372036854775807}';
 const bytes = (text: string): Uint8Array => Buffer.from(text);
 
 const systemEvent = (type: string, data: string, now: Date): NewEvent =>
-  wrapForeign({ id: randomUUID(), type, data: bytes(data), metadata: bytes(''), contentType: data === '' ? 'application/octet-stream' : 'application/json', created: now });
+  wrapForeign({
+    id: randomUUID(),
+    type,
+    data: bytes(data),
+    metadata: bytes(''),
+    contentType: data === '' ? 'application/octet-stream' : 'application/json',
+    created: now,
+  });
 
 /** An append in the line of those that wait for their stream; with its outcome once it was begun. */
 type Waiting = Asked & { outcome?: Promise<Appended> };
 
 /** Throws unless a stream is where a delete expects it. What never was can be ended for ever, but not deleted. */
-const checkDelete = (stream: string, expected: Expected, { last, deleted, metadata }: StreamState, forEver: boolean): void => {
+const checkDelete = (
+  stream: string,
+  expected: Expected,
+  { last, deleted, metadata }: StreamState,
+  forEver: boolean,
+): void => {
   const wasNever = last < 0 && metadata === undefined;
   const wrong = (): Fault => wrongVersion('Delete', stream, expected, last);
   if (expected === 'stream_exists' && deleted) throw streamDeleted(stream);
@@ -31,7 +43,9 @@ const checkDelete = (stream: string, expected: Expected, { last, deleted, metada
   if (typeof expected === 'number' && expected !== last) throw wrong();
 };
 
-/** Writes to streams that are not the platform's own, by the rules of EventStoreDB; one stream's one after the other. */
+/**
+ * Writes to streams that are not the platform's own, by the rules of EventStoreDB; one stream's one after the other.
+ */
 export const foreignWrites = (store: SqliteStore, now = () => new Date()) => {
   const inTurn = turns();
   const appendInOrder = foreignAppends(store);
@@ -54,7 +68,8 @@ export const foreignWrites = (store: SqliteStore, now = () => new Date()) => {
 
   /** The first append since a delete. One that expects no stream may repeat one from before the delete. */
   const appendAgain = async (stream: string, state: StreamState, asked: Asked): Promise<Appended> => {
-    const attempt = async (expected: Expected): Promise<Appended> => (await appendInOrder(stream, state, [{ ...asked, expected }]))[0]!;
+    const attempt = async (expected: Expected): Promise<Appended> =>
+      (await appendInOrder(stream, state, [{ ...asked, expected }]))[0]!;
     const appended = await attempt(asked.expected).catch((error: unknown) => {
       if (asked.expected === 'no_stream' && error instanceof Fault && error.wrong) return attempt(state.last);
       throw error;

@@ -15,7 +15,11 @@ export const streamIn = (identifier: StreamIdentifier | undefined): string => {
   const bytes = identifier?.getStreamName_asU8() ?? new Uint8Array();
   if (bytes.length === 0 || bytes.length > maxName) throw badRequest(`A stream's name has 1 to ${maxName} bytes`);
   let name: string;
-  try { name = utf8.decode(bytes); } catch { throw badRequest("The stream's name is not UTF-8"); }
+  try {
+    name = utf8.decode(bytes);
+  } catch {
+    throw badRequest("The stream's name is not UTF-8");
+  }
   if (/\p{Cc}/u.test(name)) throw badRequest("A stream's name has no control characters");
   return name;
 };
@@ -26,20 +30,27 @@ const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$
 export const uuidIn = (uuid: UUID | undefined, what: string): string => {
   const structured = uuid?.getStructured();
   const text = structured
-    ? withDashes([structured.getMostSignificantBits(), structured.getLeastSignificantBits()].map((bits) => BigInt.asUintN(64, BigInt(bits)).toString(16).padStart(16, '0')).join(''))
-    : uuid?.getString().toLowerCase() ?? '';
+    ? withDashes(
+        [structured.getMostSignificantBits(), structured.getLeastSignificantBits()]
+          .map((bits) => BigInt.asUintN(64, BigInt(bits)).toString(16).padStart(16, '0'))
+          .join(''),
+      )
+    : (uuid?.getString().toLowerCase() ?? '');
   if (!uuidForm.test(text)) throw badRequest(`${what} is no UUID`);
   return text;
 };
 
-const withDashes = (hex: string): string => [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
+const withDashes = (hex: string): string =>
+  [hex.slice(0, 8), hex.slice(8, 12), hex.slice(12, 16), hex.slice(16, 20), hex.slice(20)].join('-');
 
 /** A UUID in the form that the caller wants: two signed numbers, or text. */
 export const uuidOf = (text: string, structured = false): UUID => {
   if (!structured) return new shared.UUID().setString(text);
   const hex = text.replaceAll('-', '');
   const half = (from: number): string => BigInt.asIntN(64, BigInt(`0x${hex.slice(from, from + 16)}`)).toString();
-  return new shared.UUID().setStructured(new shared.UUID.Structured().setMostSignificantBits(half(0)).setLeastSignificantBits(half(16)));
+  return new shared.UUID().setStructured(
+    new shared.UUID.Structured().setMostSignificantBits(half(0)).setLeastSignificantBits(half(16)),
+  );
 };
 
 const timeIn = (metadata: string): Date => {
@@ -54,7 +65,12 @@ const timeIn = (metadata: string): Date => {
 
 /** An event's bytes: a foreign one's as they were sent, the platform's own as the texts of the log. */
 export const contentOf = (event: StoredEvent): Foreign =>
-  unwrapForeign(event) ?? { data: Buffer.from(event.data), metadata: Buffer.from(event.metadata), contentType: 'application/json', created: timeIn(event.metadata) };
+  unwrapForeign(event) ?? {
+    data: Buffer.from(event.data),
+    metadata: Buffer.from(event.metadata),
+    contentType: 'application/json',
+    created: timeIn(event.metadata),
+  };
 
 /** The event of an answer. A position is both `commit` and `prepare`; `created` counts 100 nanoseconds since 1970. */
 export const eventAnswer = (event: StoredEvent, structured: boolean): ReadResp => {
@@ -68,6 +84,12 @@ export const eventAnswer = (event: StoredEvent, structured: boolean): ReadResp =
     .setPreparePosition(position)
     .setCustomMetadata(metadata)
     .setData(data);
-  recorded.getMetadataMap().set('type', event.type).set('content-type', contentType).set('created', String(BigInt(created.getTime()) * 10_000n));
-  return new streams.ReadResp().setEvent(new streams.ReadResp.ReadEvent().setEvent(recorded).setCommitPosition(position));
+  recorded
+    .getMetadataMap()
+    .set('type', event.type)
+    .set('content-type', contentType)
+    .set('created', String(BigInt(created.getTime()) * 10_000n));
+  return new streams.ReadResp().setEvent(
+    new streams.ReadResp.ReadEvent().setEvent(recorded).setCommitPosition(position),
+  );
 };

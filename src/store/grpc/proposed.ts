@@ -7,7 +7,13 @@ import { isMetastream, metadataType, tombstoneType } from './foreignStream.ts';
 import { uuidIn } from './messages.ts';
 
 /** An event as a caller sent it. */
-export type Proposed = { readonly id: string; readonly type: string; readonly contentType: string; readonly data: Uint8Array; readonly metadata: Uint8Array };
+export type Proposed = {
+  readonly id: string;
+  readonly type: string;
+  readonly contentType: string;
+  readonly data: Uint8Array;
+  readonly metadata: Uint8Array;
+};
 
 const maxType = 1024;
 // Control characters and halves of characters.
@@ -18,9 +24,17 @@ const proposedIn = (message: AppendReq.ProposedMessage | BatchAppendReq.Proposed
   const [type, contentType] = [about.get('type'), about.get('content-type')];
   const missing = [...(type ? [] : ['type']), ...(contentType ? [] : ['content-type'])];
   if (!type || !contentType) throw missingMetadata(missing);
-  if (Buffer.byteLength(type) > maxType || broken.test(type)) throw badRequest(`An event's type has at most ${maxType} bytes and no control characters`);
-  if (contentType.length > 256 || broken.test(contentType)) throw badRequest('A content type has at most 256 characters and no control characters');
-  return { id: uuidIn(message.getId(), "The event's id"), type, contentType, data: message.getData_asU8(), metadata: message.getCustomMetadata_asU8() };
+  if (Buffer.byteLength(type) > maxType || broken.test(type))
+    throw badRequest(`An event's type has at most ${maxType} bytes and no control characters`);
+  if (contentType.length > 256 || broken.test(contentType))
+    throw badRequest('A content type has at most 256 characters and no control characters');
+  return {
+    id: uuidIn(message.getId(), "The event's id"),
+    type,
+    contentType,
+    data: message.getData_asU8(),
+    metadata: message.getCustomMetadata_asU8(),
+  };
 };
 
 // What an event counts at least, so that many small ones are bounded too.
@@ -32,7 +46,9 @@ export const gathering = () => {
   let size = 0;
   let refused: unknown;
   return {
-    /** Takes more events. What is wrong with them is said by `all`, so that the rest of the append can be passed over. */
+    /**
+     * Takes more events. What is wrong with them is said by `all`, so that the rest of the append can be passed over.
+     */
     take(messages: readonly (AppendReq.ProposedMessage | BatchAppendReq.ProposedMessage)[]): void {
       try {
         for (const message of messages) {
@@ -77,25 +93,35 @@ export const ownEvent = ({ id, type, contentType, data, metadata }: Proposed): N
   if (type.startsWith('$')) throw systemType(type);
   if (contentType !== 'application/json') throw badRequest('Events of the platform are application/json');
   const event = { id, type, data: jsonText(data, 'The data'), metadata: jsonText(metadata, 'The metadata') };
-  if (!event.metadata.startsWith('{') || isForeign(event)) throw badRequest('The metadata is not that of an event of the platform');
+  if (!event.metadata.startsWith('{') || isForeign(event))
+    throw badRequest('The metadata is not that of an event of the platform');
   return event;
 };
 
 // Nobody may write these, so it is no question of rights: clients show the words of a bad request alone.
 const systemTypes: Readonly<Record<string, string>> = {
   '$>': 'Events of the type $> are links to other events, and this log keeps none: write the event itself',
-  [metadataType]: 'Events of the type $metadata are the metadata of a stream: they go to the stream of its name after $$',
+  [metadataType]:
+    'Events of the type $metadata are the metadata of a stream: they go to the stream of its name after $$',
   [tombstoneType]: 'Events of the type $streamDeleted end a stream: they are not appended, tombstone the stream',
 };
 
 const systemType = (type: string): Fault =>
-  badRequest((Object.hasOwn(systemTypes, type) && systemTypes[type]) || `${type} begins with $: such types are the system's`);
+  badRequest(
+    (Object.hasOwn(systemTypes, type) && systemTypes[type]) || `${type} begins with $: such types are the system's`,
+  );
 
 /** An event for any other stream, or for its metadata. */
-export const foreignEvent = (stream: string, { id, type, contentType, data, metadata }: Proposed, created: Date): NewEvent => {
-  if (type.startsWith('@platform/')) throw badRequest(`${type} begins with @platform/: such types are the platform's own`);
+export const foreignEvent = (
+  stream: string,
+  { id, type, contentType, data, metadata }: Proposed,
+  created: Date,
+): NewEvent => {
+  if (type.startsWith('@platform/'))
+    throw badRequest(`${type} begins with @platform/: such types are the platform's own`);
   if (isMetastream(stream)) {
-    if (type !== metadataType) throw badRequest(`${stream} has the metadata of a stream: it takes events of the type ${metadataType} alone`);
+    if (type !== metadataType)
+      throw badRequest(`${stream} has the metadata of a stream: it takes events of the type ${metadataType} alone`);
     checkStreamMetadata(data);
   } else if (type.startsWith('$')) {
     throw systemType(type);
@@ -108,12 +134,19 @@ const limits = { $maxAge: 1, $maxCount: 1, $tb: 0 };
 
 const checkStreamMetadata = (data: Uint8Array): void => {
   let value: unknown;
-  try { value = JSON.parse(utf8.decode(data)); } catch { /* Said below. */ }
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) throw badRequest('The metadata of a stream is a JSON object');
+  try {
+    value = JSON.parse(utf8.decode(data));
+  } catch {
+    /* Said below. */
+  }
+  if (typeof value !== 'object' || value === null || Array.isArray(value))
+    throw badRequest('The metadata of a stream is a JSON object');
   const metadata = value as Readonly<Record<string, unknown>>;
   // Taking it and not keeping to it would be a lie.
   if ('$acl' in metadata) {
-    throw badRequest('$acl is the access list of a stream, which this log does not have: accounts of the platform and their roles say who reads and writes');
+    throw badRequest(
+      '$acl is the access list of a stream, which this log does not have: accounts of the platform and their roles say who reads and writes',
+    );
   }
   for (const [name, least] of Object.entries(limits)) {
     const limit = metadata[name];

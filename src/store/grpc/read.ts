@@ -40,18 +40,28 @@ export const revisionIn = (options: ReadReq.Options.StreamOptions): number => {
   return Number(options.getRevision());
 };
 
-const backwards = (options: ReadReq.Options): boolean => options.getReadDirection() === streams.ReadReq.Options.ReadDirection.BACKWARDS;
+const backwards = (options: ReadReq.Options): boolean =>
+  options.getReadDirection() === streams.ReadReq.Options.ReadDirection.BACKWARDS;
 
 async function* eventsOf(lists: AsyncIterable<readonly StoredEvent[]>): AsyncGenerator<StoredEvent> {
   for await (const list of lists) yield* list;
 }
 
-async function* inOrder(store: SqliteStore, after: number, types: readonly string[] | undefined): AsyncGenerator<readonly StoredEvent[]> {
+async function* inOrder(
+  store: SqliteStore,
+  after: number,
+  types: readonly string[] | undefined,
+): AsyncGenerator<readonly StoredEvent[]> {
   for await (const { events } of store.readAll(after, types)) yield events;
 }
 
 /** Sends the first `count` of the events that pass. */
-const sendSome = async (events: AsyncIterable<StoredEvent>, count: number, passes: (event: StoredEvent) => boolean, send: (event: StoredEvent) => Promise<void>): Promise<void> => {
+const sendSome = async (
+  events: AsyncIterable<StoredEvent>,
+  count: number,
+  passes: (event: StoredEvent) => boolean,
+  send: (event: StoredEvent) => Promise<void>,
+): Promise<void> => {
   let left = count;
   const breathe = breather();
   if (left < 1) return;
@@ -64,13 +74,22 @@ const sendSome = async (events: AsyncIterable<StoredEvent>, count: number, passe
 };
 
 /** Read of one stream, forwards or backwards, from a revision on. */
-const readStream = async (readable: Readable, options: ReadReq.Options, from: ReadReq.Options.StreamOptions, { signal, send }: Answering<ReadResp>): Promise<void> => {
+const readStream = async (
+  readable: Readable,
+  options: ReadReq.Options,
+  from: ReadReq.Options.StreamOptions,
+  { signal, send }: Answering<ReadResp>,
+): Promise<void> => {
   const stream = streamIn(from.getStreamIdentifier());
   const structured = wantsStructured(options);
   const revision = revisionIn(from);
   const state = await stateOf(readable, stream);
   if (state.last < 0 || state.deleted) {
-    return send(new streams.ReadResp().setStreamNotFound(new streams.ReadResp.StreamNotFound().setStreamIdentifier(streamIdentifier(stream))));
+    return send(
+      new streams.ReadResp().setStreamNotFound(
+        new streams.ReadResp.StreamNotFound().setStreamIdentifier(streamIdentifier(stream)),
+      ),
+    );
   }
   const { store } = readable;
   // What is written meanwhile is not of this reading.
@@ -89,12 +108,19 @@ const readStream = async (readable: Readable, options: ReadReq.Options, from: Re
 };
 
 /** Read of the log: forwards from a position on, the event there included; backwards from before a position. */
-const readAll = async ({ store }: Readable, options: ReadReq.Options, from: ReadReq.Options.AllOptions, { signal, send }: Answering<ReadResp>): Promise<void> => {
+const readAll = async (
+  { store }: Readable,
+  options: ReadReq.Options,
+  from: ReadReq.Options.AllOptions,
+  { signal, send }: Answering<ReadResp>,
+): Promise<void> => {
   const structured = wantsStructured(options);
   const filter = filterIn(options);
   const head = await store.head();
   const position = positionIn(from, head + 1);
-  const lists = backwards(options) ? store.readAllBack(Math.min(position, head + 1)) : inOrder(store, Math.max(0, position - 1), filter?.types);
+  const lists = backwards(options)
+    ? store.readAllBack(Math.min(position, head + 1))
+    : inOrder(store, Math.max(0, position - 1), filter?.types);
   const passes = (event: StoredEvent): boolean => {
     signal.throwIfAborted();
     return filter?.passes(event) ?? true;

@@ -1,6 +1,9 @@
 import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { GossipService, type IGossipServer } from '@eventstore/db-client/generated/gossip_grpc_pb.js';
-import { type IServerFeaturesServer, ServerFeaturesService } from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
+import {
+  type IServerFeaturesServer,
+  ServerFeaturesService,
+} from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import { type IStreamsServer, StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import { ensureIdentity } from '../identity.ts';
 import type { SqliteStore } from '../sqlite.ts';
@@ -41,13 +44,29 @@ const keepaliveMs = 20_000;
 const patienceMs = 2000;
 
 const listen = (server: Server, host: string, port: number, credentials: ServerCredentials): Promise<number> =>
-  new Promise((resolve, reject) => server.bindAsync(`${host.includes(':') ? `[${host}]` : host}:${port}`, credentials, (error, bound) => (error ? reject(new Error(`The log cannot be served on ${host}:${port}: ${error.message}`, { cause: error })) : resolve(bound))));
+  new Promise((resolve, reject) =>
+    server.bindAsync(`${host.includes(':') ? `[${host}]` : host}:${port}`, credentials, (error, bound) =>
+      error
+        ? reject(new Error(`The log cannot be served on ${host}:${port}: ${error.message}`, { cause: error }))
+        : resolve(bound),
+    ),
+  );
 
 /**
- * Serves the log by the gRPC protocol of EventStoreDB: Streams, Gossip and ServerFeatures, always over TLS; what is in the
+ * Serves the log by the gRPC protocol of EventStoreDB: Streams, Gossip and ServerFeatures, always over TLS; what is in
+ * the
  * log only to those whom `authorize` knows. Streams of the platform's own take appends from its other nodes alone.
  */
-export const serveLog = async ({ store, host, port, certificate: { cert, key }, advertise, own, authorize, log }: ServeLog): Promise<ServedLog> => {
+export const serveLog = async ({
+  store,
+  host,
+  port,
+  certificate: { cert, key },
+  advertise,
+  own,
+  authorize,
+  log,
+}: ServeLog): Promise<ServedLog> => {
   await ensureIdentity(store);
   const report = (error: unknown): void => log('gRPC call failed', { err: error });
   const calls = answeringCalls(report);
@@ -58,26 +77,50 @@ export const serveLog = async ({ store, host, port, certificate: { cert, key }, 
     const may = await rights();
     if (!may('readLog')) throw accessDenied('This account may not read the log');
   };
-  const answer = <Response>(work: Promise<Response>, callback: (fault: Fault | null, response?: Response) => void): void => {
-    work.then((response) => callback(null, response), (error: unknown) => callback(faultOf(error, report)));
+  const answer = <Response>(
+    work: Promise<Response>,
+    callback: (fault: Fault | null, response?: Response) => void,
+  ): void => {
+    work.then(
+      (response) => callback(null, response),
+      (error: unknown) => callback(faultOf(error, report)),
+    );
   };
   const streamsServer: IStreamsServer = {
-    read: (call) => calls.answer(call, async (answering) => {
-      const options = call.request.getOptions();
-      if (!options) throw badRequest('The options are missing');
-      const rights = await callerOf(call);
-      await checkReads(rights);
-      answering.watch(() => checkReads(rights));
-      return (options.hasSubscription() ? subscribe : read)({ store, own }, options, answering);
-    }),
-    append: (call, callback) => answer(callerOf(call).then((rights) => append(call, rights, writes)), callback),
-    batchAppend: (call) => calls.answer(call, async (answering) => {
-      const rights = await callerOf(call);
-      answering.watch(async () => void await rights());
-      return batchAppend(call, answering, { rights, writes, report });
-    }),
-    delete: (call, callback) => answer(callerOf(call).then((rights) => remove(call.request, rights, writes, false)).then(deleted), callback),
-    tombstone: (call, callback) => answer(callerOf(call).then((rights) => remove(call.request, rights, writes, true)).then(tombstoned), callback),
+    read: (call) =>
+      calls.answer(call, async (answering) => {
+        const options = call.request.getOptions();
+        if (!options) throw badRequest('The options are missing');
+        const rights = await callerOf(call);
+        await checkReads(rights);
+        answering.watch(() => checkReads(rights));
+        return (options.hasSubscription() ? subscribe : read)({ store, own }, options, answering);
+      }),
+    append: (call, callback) =>
+      answer(
+        callerOf(call).then((rights) => append(call, rights, writes)),
+        callback,
+      ),
+    batchAppend: (call) =>
+      calls.answer(call, async (answering) => {
+        const rights = await callerOf(call);
+        answering.watch(async () => void (await rights()));
+        return batchAppend(call, answering, { rights, writes, report });
+      }),
+    delete: (call, callback) =>
+      answer(
+        callerOf(call)
+          .then((rights) => remove(call.request, rights, writes, false))
+          .then(deleted),
+        callback,
+      ),
+    tombstone: (call, callback) =>
+      answer(
+        callerOf(call)
+          .then((rights) => remove(call.request, rights, writes, true))
+          .then(tombstoned),
+        callback,
+      ),
   };
 
   const server = new Server({
@@ -87,10 +130,18 @@ export const serveLog = async ({ store, host, port, certificate: { cert, key }, 
     'grpc.keepalive_time_ms': keepaliveMs,
     'grpc.keepalive_timeout_ms': keepaliveMs,
   });
-  const credentials = ServerCredentials.createSsl(null, [{ cert_chain: Buffer.from(cert), private_key: Buffer.from(key) }], false);
+  const credentials = ServerCredentials.createSsl(
+    null,
+    [{ cert_chain: Buffer.from(cert), private_key: Buffer.from(key) }],
+    false,
+  );
   server.addService(StreamsService, streamsServer);
-  server.addService(ServerFeaturesService, { getSupportedMethods: (_call, callback) => callback(null, supportedMethods()) } satisfies IServerFeaturesServer);
-  server.addService(GossipService, { read: (_call, callback) => callback(null, cluster(store.id, { host: advertise ?? host, port: bound })) } satisfies IGossipServer);
+  server.addService(ServerFeaturesService, {
+    getSupportedMethods: (_call, callback) => callback(null, supportedMethods()),
+  } satisfies IServerFeaturesServer);
+  server.addService(GossipService, {
+    read: (_call, callback) => callback(null, cluster(store.id, { host: advertise ?? host, port: bound })),
+  } satisfies IGossipServer);
   const bound = await listen(server, host, port, credentials);
 
   const close = async (): Promise<void> => {

@@ -11,16 +11,27 @@ import { isShown, tombstoneType } from './foreignStream.ts';
 import { eventAnswer, streamIn } from './messages.ts';
 import { positionIn, type Readable, revisionIn, stateOf, wantsStructured } from './read.ts';
 
-const confirmation = (): ReadResp => new streams.ReadResp().setConfirmation(new streams.ReadResp.SubscriptionConfirmation().setSubscriptionId(randomUUID()));
+const confirmation = (): ReadResp =>
+  new streams.ReadResp().setConfirmation(
+    new streams.ReadResp.SubscriptionConfirmation().setSubscriptionId(randomUUID()),
+  );
 const caughtUp = (): ReadResp => new streams.ReadResp().setCaughtUp(new streams.ReadResp.CaughtUp());
 const checkpoint = (position: number): ReadResp =>
-  new streams.ReadResp().setCheckpoint(new streams.ReadResp.Checkpoint().setCommitPosition(String(position)).setPreparePosition(String(position)));
+  new streams.ReadResp().setCheckpoint(
+    new streams.ReadResp.Checkpoint().setCommitPosition(String(position)).setPreparePosition(String(position)),
+  );
 
 /**
- * The whole log after a position. With a filter the subscriber also hears how far it has come, whenever so many positions
+ * The whole log after a position. With a filter the subscriber also hears how far it has come, whenever so many
+ * positions
  * have been passed, and when it has come to the end: every event up to a checkpoint was sent before it.
  */
-const toAll = async ({ store }: Readable, options: ReadReq.Options, from: ReadReq.Options.AllOptions, { signal, send }: Answering<ReadResp>): Promise<void> => {
+const toAll = async (
+  { store }: Readable,
+  options: ReadReq.Options,
+  from: ReadReq.Options.AllOptions,
+  { signal, send }: Answering<ReadResp>,
+): Promise<void> => {
   const structured = wantsStructured(options);
   const filter = filterIn(options);
   if (filter && filter.checkpointInterval < 1) throw badRequest('The interval of checkpoints must be positive');
@@ -32,7 +43,7 @@ const toAll = async ({ store }: Readable, options: ReadReq.Options, from: ReadRe
     told = position;
     await send(checkpoint(position));
   };
-  let live = start >= await store.head();
+  let live = start >= (await store.head());
   if (live) await send(caughtUp());
   const breathe = breather();
   for await (const { events, position } of store.follow(start, filter?.types, signal)) {
@@ -42,7 +53,7 @@ const toAll = async ({ store }: Readable, options: ReadReq.Options, from: ReadRe
       await passed(event.position, filter?.checkpointInterval ?? Infinity);
     }
     await passed(position, filter?.checkpointInterval ?? Infinity);
-    if (live || position < await store.head()) continue;
+    if (live || position < (await store.head())) continue;
     live = true;
     await passed(position, 1);
     await send(caughtUp());
@@ -50,7 +61,12 @@ const toAll = async ({ store }: Readable, options: ReadReq.Options, from: ReadRe
 };
 
 /** One stream after a revision. */
-const toStream = async (readable: Readable, options: ReadReq.Options, from: ReadReq.Options.StreamOptions, { signal, send }: Answering<ReadResp>): Promise<void> => {
+const toStream = async (
+  readable: Readable,
+  options: ReadReq.Options,
+  from: ReadReq.Options.StreamOptions,
+  { signal, send }: Answering<ReadResp>,
+): Promise<void> => {
   const { store } = readable;
   const stream = streamIn(from.getStreamIdentifier());
   const structured = wantsStructured(options);
@@ -78,7 +94,11 @@ const toStream = async (readable: Readable, options: ReadReq.Options, from: Read
 };
 
 /** Read with subscription: what is there, then what comes, until the caller or the server ends it. */
-export const subscribe = async (readable: Readable, options: ReadReq.Options, subscriber: Answering<ReadResp>): Promise<void> => {
+export const subscribe = async (
+  readable: Readable,
+  options: ReadReq.Options,
+  subscriber: Answering<ReadResp>,
+): Promise<void> => {
   await delivering(readable, options, subscriber);
   subscriber.signal.throwIfAborted();
   throw new Refusal('unavailable', 'The log is closed');
@@ -86,7 +106,8 @@ export const subscribe = async (readable: Readable, options: ReadReq.Options, su
 
 const delivering = (readable: Readable, options: ReadReq.Options, subscriber: Answering<ReadResp>): Promise<void> => {
   const [stream, all] = [options.getStream(), options.getAll()];
-  if (options.getReadDirection() !== streams.ReadReq.Options.ReadDirection.FORWARDS) throw badRequest('Subscriptions go forwards');
+  if (options.getReadDirection() !== streams.ReadReq.Options.ReadDirection.FORWARDS)
+    throw badRequest('Subscriptions go forwards');
   if (stream) {
     if (options.hasFilter()) throw badRequest('Only the whole log can be filtered');
     return toStream(readable, options, stream, subscriber);

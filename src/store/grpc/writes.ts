@@ -7,7 +7,11 @@ import { isMetastream } from './foreignStream.ts';
 import type { ForeignWrites } from './foreignWrites.ts';
 import { foreignEvent, ownEvent, type Proposed } from './proposed.ts';
 
-type Needs = { readonly store: SqliteStore; readonly own: (stream: string) => boolean; readonly foreign: ForeignWrites };
+type Needs = {
+  readonly store: SqliteStore;
+  readonly own: (stream: string) => boolean;
+  readonly foreign: ForeignWrites;
+};
 
 const fitting = (events: readonly NewEvent[]): readonly NewEvent[] => {
   const fault = sizeFault(events);
@@ -18,7 +22,8 @@ const fitting = (events: readonly NewEvent[]): readonly NewEvent[] => {
 /** The writes of this protocol, each checked against what the caller may do. */
 export const writes = ({ store, own, foreign }: Needs) => {
   const appendOwn = async (stream: string, expected: Expected, proposed: readonly Proposed[]): Promise<Appended> => {
-    if (typeof expected === 'string' && expected !== 'no_stream') throw badRequest(`${stream} takes appends at an explicit revision, not at ${expected}`);
+    if (typeof expected === 'string' && expected !== 'no_stream')
+      throw badRequest(`${stream} takes appends at an explicit revision, not at ${expected}`);
     try {
       return await store.append(stream, expected === 'no_stream' ? -1 : expected, fitting(proposed.map(ownEvent)));
     } catch (error) {
@@ -30,8 +35,10 @@ export const writes = ({ store, own, foreign }: Needs) => {
   const checkForeign = (may: May, stream: string): void => {
     if (!may('writeStreams')) throw accessDenied('This account may not write streams');
     const named = isMetastream(stream) ? stream.slice(2) : stream;
-    if (own(named)) throw badRequest(`${named} is one of the platform's own streams: it has no metadata, and nobody deletes it`);
-    if (named.startsWith('$') || named === '') throw badRequest(`${stream} is a system stream of EventStoreDB: this log has none of them`);
+    if (own(named))
+      throw badRequest(`${named} is one of the platform's own streams: it has no metadata, and nobody deletes it`);
+    if (named.startsWith('$') || named === '')
+      throw badRequest(`${stream} is a system stream of EventStoreDB: this log has none of them`);
   };
 
   return {

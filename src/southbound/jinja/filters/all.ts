@@ -5,7 +5,14 @@ import { selectFilters } from './select.ts';
 import { sequenceFilters } from './sequences.ts';
 import { textFilters } from './texts.ts';
 
-const all: Filters = { ...htmlFilters, ...numberFilters, ...selectFilters, ...sequenceFilters, ...textFilters, d: sequenceFilters['default']! };
+const all: Filters = {
+  ...htmlFilters,
+  ...numberFilters,
+  ...selectFilters,
+  ...sequenceFilters,
+  ...textFilters,
+  d: sequenceFilters['default']!,
+};
 
 /** Jinja2's filters by name. */
 export const filters: ReadonlyMap<string, Filter> = new Map(Object.entries(all));

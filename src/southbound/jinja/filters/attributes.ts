@@ -12,7 +12,12 @@ const partsOf = (path: Value): Value[] => {
 export const ignoreCase = (value: Value): Value => textOf(value)?.toLowerCase() ?? value;
 
 /** Reads `a.b.0` of items; what is undefined on the way is `otherwise`, if given. */
-export const getter = (run: Run, path: Value, otherwise: Value = null, after: (value: Value) => Value = (value) => value): ((of: Value) => Value) => {
+export const getter = (
+  run: Run,
+  path: Value,
+  otherwise: Value = null,
+  after: (value: Value) => Value = (value) => value,
+): ((of: Value) => Value) => {
   const parts = partsOf(path);
   return (of) => {
     let value = of;
@@ -28,6 +33,8 @@ export const getter = (run: Run, path: Value, otherwise: Value = null, after: (v
 /** The same for several paths with commas between them: a list. */
 export const listGetter = (run: Run, paths: Value, after: (value: Value) => Value): ((of: Value) => Value) => {
   const text = textOf(paths);
-  const getters = (text === undefined ? [paths] : needText(text).split(',')).map((path) => getter(run, path, null, after));
+  const getters = (text === undefined ? [paths] : needText(text).split(',')).map((path) =>
+    getter(run, path, null, after),
+  );
   return (of) => getters.map((get) => get(of));
 };

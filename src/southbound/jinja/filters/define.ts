@@ -9,7 +9,14 @@ export type Filter =
 
 export type Filters = Readonly<Record<string, Filter>>;
 
-export const callFilter = (run: Run, name: string, filter: Filter, value: Value, args: readonly Value[], kwargs: Kwargs): Value => {
+export const callFilter = (
+  run: Run,
+  name: string,
+  filter: Filter,
+  value: Value,
+  args: readonly Value[],
+  kwargs: Kwargs,
+): Value => {
   if ('all' in filter) return filter.all(run, value, args, kwargs);
   const { parameters, call } = filter;
   return invoke(run, name, { parameters, call: (run, ...bound) => call(run, value, ...bound) }, args, kwargs);

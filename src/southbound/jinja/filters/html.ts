@@ -3,7 +3,17 @@ import { needText, toIndex, needInt, unusable } from '../values/arguments.ts';
 import { each, listOf } from '../values/iterate.ts';
 import { escaped, str, textRepr } from '../values/print.ts';
 import { splitSpace } from '../values/text.ts';
-import { type Run, type Value, isDict, isUndefined, kindOf, markup, textOf, truthy, typeName } from '../values/values.ts';
+import {
+  type Run,
+  type Value,
+  isDict,
+  isUndefined,
+  kindOf,
+  markup,
+  textOf,
+  truthy,
+  typeName,
+} from '../values/values.ts';
 import type { Filter, Filters } from './define.ts';
 import { unescapeHtml } from './entities.ts';
 import { toJson } from './json.ts';
@@ -30,8 +40,12 @@ const quoted = (run: Run, value: Value, inQuery: boolean): string => {
   let result = '';
   for (const byte of Buffer.from(text, 'utf8')) {
     const character = String.fromCharCode(byte);
-    result += unreserved.test(character) || (!inQuery && character === '/') ? character
-      : inQuery && character === ' ' ? '+' : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+    result +=
+      unreserved.test(character) || (!inQuery && character === '/')
+        ? character
+        : inQuery && character === ' '
+          ? '+'
+          : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
   }
   return result;
 };
@@ -45,44 +59,75 @@ export const htmlFilters: Filters = {
   e: escape,
   forceescape: { parameters: [], call: (run, value: Value) => escaped(run, str(run, value)) },
   safe: { parameters: [], call: (run, value: Value) => markup(str(run, value)) },
-  striptags: { parameters: [], call: (run, value: Value) => {
-    const text = str(run, value);
-    run.budget.make(text.length);
-    return unescapeHtml(splitSpace(without(without(text, '<!--', '-->'), '<', '>')).join(' '));
-  } },
-  tojson: { parameters: ['indent?'], call: (run, value: Value, indent: Value = null) => markup(toJson(run, value, indent)) },
-  urlencode: { parameters: [], call: (run, value: Value) => {
-    const iterable = textOf(value) === undefined && (Array.isArray(value) || (typeof value === 'object' && value !== null && kindOf(value) !== 'thing'));
-    if (!iterable) return quoted(run, value, false);
-    const pairs = isDict(value) ? [...value.entries.values()] : Array.from(each(run, value), (pair) => {
-      const items = listOf(run, pair);
-      if (items.length !== 2) throw valueError(`${items.length < 2 ? 'not enough' : 'too many'} values to unpack (expected 2)`);
-      return items as [Value, Value];
-    });
-    return pairs.map(([key, member]) => `${quoted(run, key, true)}=${quoted(run, member, true)}`).join('&');
-  } },
-  xmlattr: { parameters: ['autospace?'], call: (run, value: Value, autospace: Value = true) => {
-    if (!isDict(value)) throw unusable(value, `'${typeName(value)}' object has no attribute 'items'`);
-    const parts: string[] = [];
-    for (const [key, member] of value.entries.values()) {
-      if (member === null || isUndefined(member)) continue;
-      if (/[ \t\n\r\f\v/>=]/.test(needText(key, 'attribute name'))) throw valueError(`Invalid character in attribute name: ${textRepr(needText(key))}`);
-      parts.push(`${escaped(run, key).text}="${escaped(run, member).text}"`);
-    }
-    const text = (truthy(autospace) && parts.length > 0 ? ' ' : '') + parts.join(' ');
-    return run.escaping ? markup(text) : text;
-  } },
-  urlize: { parameters: ['trim_url_limit?', 'nofollow?', 'target?', 'rel?', 'extra_schemes?'], call: (run, value: Value, limit: Value = null, nofollow: Value = false, target: Value = null, rel: Value = null, schemes: Value = null) => {
-    const relations = new Set(splitSpace(rel === null ? '' : needText(rel)));
-    if (truthy(nofollow)) relations.add('nofollow');
-    relations.add('noopener');
-    const extra = schemes === null ? [] : listOf(run, schemes).map((given) => needText(given));
-    for (const given of extra) if (!scheme.test(given)) throw new PythonError('FilterArgumentError', `${textRepr(given)} is not a valid URI scheme prefix.`);
-    const text = linked(run, escaped(run, value).text, {
-      limit: limit === null ? undefined : toIndex(needInt(limit)),
-      attributes: ` rel="${escaped(run, [...relations].sort().join(' ')).text}"${target !== null && truthy(target) ? ` target="${escaped(run, target).text}"` : ''}`,
-      schemes: extra,
-    });
-    return run.escaping ? markup(text) : text;
-  } },
+  striptags: {
+    parameters: [],
+    call: (run, value: Value) => {
+      const text = str(run, value);
+      run.budget.make(text.length);
+      return unescapeHtml(splitSpace(without(without(text, '<!--', '-->'), '<', '>')).join(' '));
+    },
+  },
+  tojson: {
+    parameters: ['indent?'],
+    call: (run, value: Value, indent: Value = null) => markup(toJson(run, value, indent)),
+  },
+  urlencode: {
+    parameters: [],
+    call: (run, value: Value) => {
+      const iterable =
+        textOf(value) === undefined &&
+        (Array.isArray(value) || (typeof value === 'object' && value !== null && kindOf(value) !== 'thing'));
+      if (!iterable) return quoted(run, value, false);
+      const pairs = isDict(value)
+        ? [...value.entries.values()]
+        : Array.from(each(run, value), (pair) => {
+            const items = listOf(run, pair);
+            if (items.length !== 2)
+              throw valueError(`${items.length < 2 ? 'not enough' : 'too many'} values to unpack (expected 2)`);
+            return items as [Value, Value];
+          });
+      return pairs.map(([key, member]) => `${quoted(run, key, true)}=${quoted(run, member, true)}`).join('&');
+    },
+  },
+  xmlattr: {
+    parameters: ['autospace?'],
+    call: (run, value: Value, autospace: Value = true) => {
+      if (!isDict(value)) throw unusable(value, `'${typeName(value)}' object has no attribute 'items'`);
+      const parts: string[] = [];
+      for (const [key, member] of value.entries.values()) {
+        if (member === null || isUndefined(member)) continue;
+        if (/[ \t\n\r\f\v/>=]/.test(needText(key, 'attribute name')))
+          throw valueError(`Invalid character in attribute name: ${textRepr(needText(key))}`);
+        parts.push(`${escaped(run, key).text}="${escaped(run, member).text}"`);
+      }
+      const text = (truthy(autospace) && parts.length > 0 ? ' ' : '') + parts.join(' ');
+      return run.escaping ? markup(text) : text;
+    },
+  },
+  urlize: {
+    parameters: ['trim_url_limit?', 'nofollow?', 'target?', 'rel?', 'extra_schemes?'],
+    call: (
+      run,
+      value: Value,
+      limit: Value = null,
+      nofollow: Value = false,
+      target: Value = null,
+      rel: Value = null,
+      schemes: Value = null,
+    ) => {
+      const relations = new Set(splitSpace(rel === null ? '' : needText(rel)));
+      if (truthy(nofollow)) relations.add('nofollow');
+      relations.add('noopener');
+      const extra = schemes === null ? [] : listOf(run, schemes).map((given) => needText(given));
+      for (const given of extra)
+        if (!scheme.test(given))
+          throw new PythonError('FilterArgumentError', `${textRepr(given)} is not a valid URI scheme prefix.`);
+      const text = linked(run, escaped(run, value).text, {
+        limit: limit === null ? undefined : toIndex(needInt(limit)),
+        attributes: ` rel="${escaped(run, [...relations].sort().join(' ')).text}"${target !== null && truthy(target) ? ` target="${escaped(run, target).text}"` : ''}`,
+        schemes: extra,
+      });
+      return run.escaping ? markup(text) : text;
+    },
+  },
 };

@@ -8,9 +8,13 @@ import { type Run, type Value, isDict, isTuple, textOf, tuple, typeName } from '
 
 const deepest = 200;
 
-const quoted = (text: string): string => JSON.stringify(text).replace(/[\x7f-\uffff]/g, (unit) => (unit === '\x7f' ? unit : `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`));
+const quoted = (text: string): string =>
+  JSON.stringify(text).replace(/[\x7f-\uffff]/g, (unit) =>
+    unit === '\x7f' ? unit : `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
 
-const floatJson = (value: number): string => (Number.isNaN(value) ? 'NaN' : value === Infinity ? 'Infinity' : value === -Infinity ? '-Infinity' : floatRepr(value));
+const floatJson = (value: number): string =>
+  Number.isNaN(value) ? 'NaN' : value === Infinity ? 'Infinity' : value === -Infinity ? '-Infinity' : floatRepr(value);
 
 const scalar = (value: Value): string | undefined => {
   if (value === null) return 'null';
@@ -21,7 +25,7 @@ const scalar = (value: Value): string | undefined => {
 
 /** json.dumps(value, sort_keys=True, indent=indent), with what HTML reads as more than text as \u escapes. */
 export const toJson = (run: Run, given: Value, indentGiven: Value): string => {
-  const unit = indentGiven === null ? undefined : textOf(indentGiven) ?? repeat(run, ' ', needInt(indentGiven));
+  const unit = indentGiven === null ? undefined : (textOf(indentGiven) ?? repeat(run, ' ', needInt(indentGiven)));
   const around: Value[] = [];
   const block = (open: string, parts: readonly (() => string)[], close: string, container: Value): string => {
     if (around.includes(container)) throw valueError('Circular reference detected');
@@ -36,22 +40,49 @@ export const toJson = (run: Run, given: Value, indentGiven: Value): string => {
       return text;
     });
     around.pop();
-    return open + line + texts.join(unit === undefined ? ', ' : `,${line}`) + (unit === undefined ? '' : `\n${repeat(run, unit, around.length)}`) + close;
+    return (
+      open +
+      line +
+      texts.join(unit === undefined ? ', ' : `,${line}`) +
+      (unit === undefined ? '' : `\n${repeat(run, unit, around.length)}`) +
+      close
+    );
   };
   const write = (value: Value): string => {
     const text = textOf(value);
     if (text !== undefined) return quoted(text);
     const simple = scalar(value);
     if (simple !== undefined) return simple;
-    if (Array.isArray(value)) return block('[', value.map((item) => () => write(item)), ']', value);
-    if (isTuple(value)) return block('[', value.items.map((item) => () => write(item)), ']', value);
+    if (Array.isArray(value))
+      return block(
+        '[',
+        value.map((item) => () => write(item)),
+        ']',
+        value,
+      );
+    if (isTuple(value))
+      return block(
+        '[',
+        value.items.map((item) => () => write(item)),
+        ']',
+        value,
+      );
     if (!isDict(value)) throw typeError(`Object of type ${typeName(value)} is not JSON serializable`);
-    const pairs = sorted(run, [...value.entries.values()].map((pair) => tuple(pair)), (pair) => (pair as ReturnType<typeof tuple>).items[0]!) as ReturnType<typeof tuple>[];
-    return block('{', pairs.map(({ items: [key, member] }) => () => {
-      const name = textOf(key!) ?? scalar(key!);
-      if (name === undefined) throw typeError(`keys must be str, int, float, bool or None, not ${typeName(key!)}`);
-      return `${quoted(name)}: ${write(member!)}`;
-    }), '}', value);
+    const pairs = sorted(
+      run,
+      [...value.entries.values()].map((pair) => tuple(pair)),
+      (pair) => (pair as ReturnType<typeof tuple>).items[0]!,
+    ) as ReturnType<typeof tuple>[];
+    return block(
+      '{',
+      pairs.map(({ items: [key, member] }) => () => {
+        const name = textOf(key!) ?? scalar(key!);
+        if (name === undefined) throw typeError(`keys must be str, int, float, bool or None, not ${typeName(key!)}`);
+        return `${quoted(name)}: ${write(member!)}`;
+      }),
+      '}',
+      value,
+    );
   };
   return write(given).replace(/[<>&']/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
 };

@@ -19,59 +19,89 @@ const roundInt = (run: Run, value: bigint, digits: bigint): bigint => {
   return value < 0n ? -result : result;
 };
 
-const sizes = [['kB', 'KiB'], ['MB', 'MiB'], ['GB', 'GiB'], ['TB', 'TiB'], ['PB', 'PiB'], ['EB', 'EiB'], ['ZB', 'ZiB'], ['YB', 'YiB']] as const;
+const sizes = [
+  ['kB', 'KiB'],
+  ['MB', 'MiB'],
+  ['GB', 'GiB'],
+  ['TB', 'TiB'],
+  ['PB', 'PiB'],
+  ['EB', 'EiB'],
+  ['ZB', 'ZiB'],
+  ['YB', 'YiB'],
+] as const;
 
 export const numberFilters: Filters = {
-  abs: { parameters: [], call: (_run, value: Value) => {
-    const number = numberOf(value);
-    if (number === undefined) throw typeError(`bad operand type for abs(): '${typeName(value)}'`);
-    return typeof number === 'bigint' ? number < 0n ? -number : number : Math.abs(number);
-  } },
-  int: { parameters: ['default?', 'base?'], call: (_run, value: Value, otherwise: Value = 0n, base: Value = 10n) => {
-    try {
-      const text = textOf(value);
-      return text === undefined ? toNumberOf(value, 'int') : toIntOf(text, toIndex(needInt(base)));
-    } catch (error) {
-      if (!isRaised(error, 'TypeError', 'ValueError')) throw error;
-    }
-    try {
-      return toNumberOf(toNumberOf(value, 'float'), 'int');
-    } catch (error) {
-      if (!isRaised(error, 'TypeError', 'ValueError')) throw error;
-      return otherwise;
-    }
-  } },
-  float: { parameters: ['default?'], call: (_run, value: Value, otherwise: Value = 0) => {
-    try {
-      return toNumberOf(value, 'float');
-    } catch (error) {
-      if (!isRaised(error, 'TypeError', 'ValueError')) throw error;
-      return otherwise;
-    }
-  } },
-  round: { parameters: ['precision?', 'method?'], call: (run, value: Value, precision: Value = 0n, method: Value = 'common') => {
-    const how = textOf(method);
-    if (how !== 'common' && how !== 'ceil' && how !== 'floor') throw new PythonError('FilterArgumentError', 'method must be common, ceil or floor');
-    const number = numberOf(value);
-    if (how === 'common') {
-      if (number === undefined) throw typeError(`type ${typeName(value)} doesn't define __round__ method`);
-      if (precision === null) return typeof number === 'bigint' ? number : toNumberOf(roundFloat(number, 0), 'int');
-      return typeof number === 'bigint' ? roundInt(run, number, needInt(precision)) : roundFloat(number, toIndex(needInt(precision)));
-    }
-    const scale = operate(run, '**', 10n, precision);
-    const scaled = numberOf(operate(run, '*', value, scale));
-    if (scaled === undefined) throw unusable(value, `must be real number, not ${typeName(value)}`);
-    const whole = typeof scaled === 'bigint' ? scaled : toNumberOf(how === 'ceil' ? Math.ceil(scaled) : Math.floor(scaled), 'int');
-    return operate(run, '/', whole, scale);
-  } },
-  filesizeformat: { parameters: ['binary?'], call: (_run, value: Value, binary: Value = false) => {
-    const bytes = Number(toNumberOf(value, 'float'));
-    const [base, column] = truthy(binary) ? [1024, 1] : [1000, 0];
-    if (bytes === 1) return '1 Byte';
-    if (bytes < base) return `${intOf(toNumberOf(bytes, 'int'))} Bytes`;
-    const at = sizes.findIndex((_, i) => bytes < base ** (i + 2));
-    const unit = at < 0 ? sizes.length - 1 : at;
-    const size = base * bytes / base ** (unit + 2);
-    return `${Number.isFinite(size) ? fixed(size, 1) : String(size) === 'NaN' ? 'nan' : 'inf'} ${sizes[unit]![column]}`;
-  } },
+  abs: {
+    parameters: [],
+    call: (_run, value: Value) => {
+      const number = numberOf(value);
+      if (number === undefined) throw typeError(`bad operand type for abs(): '${typeName(value)}'`);
+      return typeof number === 'bigint' ? (number < 0n ? -number : number) : Math.abs(number);
+    },
+  },
+  int: {
+    parameters: ['default?', 'base?'],
+    call: (_run, value: Value, otherwise: Value = 0n, base: Value = 10n) => {
+      try {
+        const text = textOf(value);
+        return text === undefined ? toNumberOf(value, 'int') : toIntOf(text, toIndex(needInt(base)));
+      } catch (error) {
+        if (!isRaised(error, 'TypeError', 'ValueError')) throw error;
+      }
+      try {
+        return toNumberOf(toNumberOf(value, 'float'), 'int');
+      } catch (error) {
+        if (!isRaised(error, 'TypeError', 'ValueError')) throw error;
+        return otherwise;
+      }
+    },
+  },
+  float: {
+    parameters: ['default?'],
+    call: (_run, value: Value, otherwise: Value = 0) => {
+      try {
+        return toNumberOf(value, 'float');
+      } catch (error) {
+        if (!isRaised(error, 'TypeError', 'ValueError')) throw error;
+        return otherwise;
+      }
+    },
+  },
+  round: {
+    parameters: ['precision?', 'method?'],
+    call: (run, value: Value, precision: Value = 0n, method: Value = 'common') => {
+      const how = textOf(method);
+      if (how !== 'common' && how !== 'ceil' && how !== 'floor')
+        throw new PythonError('FilterArgumentError', 'method must be common, ceil or floor');
+      const number = numberOf(value);
+      if (how === 'common') {
+        if (number === undefined) throw typeError(`type ${typeName(value)} doesn't define __round__ method`);
+        if (precision === null) return typeof number === 'bigint' ? number : toNumberOf(roundFloat(number, 0), 'int');
+        return typeof number === 'bigint'
+          ? roundInt(run, number, needInt(precision))
+          : roundFloat(number, toIndex(needInt(precision)));
+      }
+      const scale = operate(run, '**', 10n, precision);
+      const scaled = numberOf(operate(run, '*', value, scale));
+      if (scaled === undefined) throw unusable(value, `must be real number, not ${typeName(value)}`);
+      const whole =
+        typeof scaled === 'bigint'
+          ? scaled
+          : toNumberOf(how === 'ceil' ? Math.ceil(scaled) : Math.floor(scaled), 'int');
+      return operate(run, '/', whole, scale);
+    },
+  },
+  filesizeformat: {
+    parameters: ['binary?'],
+    call: (_run, value: Value, binary: Value = false) => {
+      const bytes = Number(toNumberOf(value, 'float'));
+      const [base, column] = truthy(binary) ? [1024, 1] : [1000, 0];
+      if (bytes === 1) return '1 Byte';
+      if (bytes < base) return `${intOf(toNumberOf(bytes, 'int'))} Bytes`;
+      const at = sizes.findIndex((_, i) => bytes < base ** (i + 2));
+      const unit = at < 0 ? sizes.length - 1 : at;
+      const size = (base * bytes) / base ** (unit + 2);
+      return `${Number.isFinite(size) ? fixed(size, 1) : String(size) === 'NaN' ? 'nan' : 'inf'} ${sizes[unit]![column]}`;
+    },
+  },
 };

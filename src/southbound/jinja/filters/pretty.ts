@@ -25,7 +25,10 @@ const sortedWithin = (run: Run, value: Value, depth = 0): Value => {
   if (depth > deepest) return value;
   if (Array.isArray(value)) return value.map((item) => sortedWithin(run, item, depth + 1));
   if (isTuple(value)) return tuple(value.items.map((item) => sortedWithin(run, item, depth + 1)));
-  if (isDict(value)) return newDict(inOrder(run, [...value.entries.values()]).map(([key, member]) => [key, sortedWithin(run, member, depth + 1)]));
+  if (isDict(value))
+    return newDict(
+      inOrder(run, [...value.entries.values()]).map(([key, member]) => [key, sortedWithin(run, member, depth + 1)]),
+    );
   return value;
 };
 
@@ -41,7 +44,7 @@ const textLines = (run: Run, text: string, width: number, allowance: number): st
       return;
     }
     const parts: string[] = [];
-    for (let from = 0; from < line.length;) {
+    for (let from = 0; from < line.length; ) {
       let to = from;
       while (to < line.length && !isSpace(line[to]!)) to++;
       while (to < line.length && isSpace(line[to]!)) to++;
@@ -77,10 +80,12 @@ export const pretty = (run: Run, given: Value): string => {
     }
     if (isDict(value)) {
       const pairs = [...value.entries.values()];
-      return `{${lines(pairs.map(([key, member], i) => {
-        const name = repr(run, key);
-        return `${name}: ${write(member, indent + 1 + lengthOf(name) + 2, i === pairs.length - 1 ? allowance + 1 : 1, level + 1)}`;
-      }))}}`;
+      return `{${lines(
+        pairs.map(([key, member], i) => {
+          const name = repr(run, key);
+          return `${name}: ${write(member, indent + 1 + lengthOf(name) + 2, i === pairs.length - 1 ? allowance + 1 : 1, level + 1)}`;
+        }),
+      )}}`;
     }
     if (typeof value !== 'string') return shown;
     const [at, after] = level === 1 ? [indent + 1, allowance + 1] : [indent, allowance];

@@ -7,8 +7,10 @@ const w = '[\\p{L}\\p{N}_]';
 const label = '[\\p{L}\\p{N}_%-]';
 // Labels end at their dots, so that there is one way to match each: linear.
 const url = new RegExp(
-  `^(?:(?:https?://|www\\.)(?:${label}+\\.)*(?:[a-z]{2,63}|xn--[\\p{L}\\p{N}_%]{2,59})|(?:${label}{2,63}\\.)+(?:com|net|int|edu|gov|org|info|mil)`
-  + '|https?://(?:\\d{1,3}(?:\\.\\d{1,3}){3}|\\[(?:[\\da-f]{0,4}:){2}(?:[\\da-f]{0,4}:?){1,6}\\]))(?::\\d{1,5})?(?:[/?#]\\S*)?$', 'iu');
+  `^(?:(?:https?://|www\\.)(?:${label}+\\.)*(?:[a-z]{2,63}|xn--[\\p{L}\\p{N}_%]{2,59})|(?:${label}{2,63}\\.)+(?:com|net|int|edu|gov|org|info|mil)` +
+    '|https?://(?:\\d{1,3}(?:\\.\\d{1,3}){3}|\\[(?:[\\da-f]{0,4}:){2}(?:[\\da-f]{0,4}:?){1,6}\\]))(?::\\d{1,5})?(?:[/?#]\\S*)?$',
+  'iu',
+);
 const domain = new RegExp(`^${w}[\\p{L}\\p{N}_.-]*$`, 'u');
 const lastLabel = new RegExp(`^${w}+$`, 'u');
 
@@ -22,15 +24,25 @@ const isEmail = (text: string): boolean => {
 
 const opening = ['(', '<', '&lt;'];
 const closing = [')', '>', '.', ',', '\n', '&gt;'];
-const pairs = [['(', ')'], ['<', '>'], ['&lt;', '&gt;']] as const;
+const pairs = [
+  ['(', ')'],
+  ['<', '>'],
+  ['&lt;', '&gt;'],
+] as const;
 
 const count = (text: string, part: string): number => text.split(part).length - 1;
 
 /** What stands around a word that is not part of a link: brackets before it, brackets and points after it. */
 const bare = (run: Run, word: string): readonly [head: string, middle: string, tail: string] => {
   let [from, to] = [0, word.length];
-  for (let mark: string | undefined; (mark = opening.find((text) => word.startsWith(text, from))); from += mark.length) run.budget.step();
-  for (let mark: string | undefined; (mark = closing.find((text) => to - text.length >= from && word.endsWith(text, to))); to -= mark.length) run.budget.step();
+  for (let mark: string | undefined; (mark = opening.find((text) => word.startsWith(text, from))); from += mark.length)
+    run.budget.step();
+  for (
+    let mark: string | undefined;
+    (mark = closing.find((text) => to - text.length >= from && word.endsWith(text, to)));
+    to -= mark.length
+  )
+    run.budget.step();
   for (const [open, close] of pairs) {
     const missing = count(word.slice(from, to), open) - count(word.slice(from, to), close);
     if (missing <= 0) continue;
@@ -46,20 +58,24 @@ const bare = (run: Run, word: string): readonly [head: string, middle: string, t
 
 /** Text with its addresses as links; it is escaped already. */
 export const linked = (run: Run, text: string, { limit, attributes, schemes }: Options): string => {
-  const shown = (address: string): string => (limit !== undefined && lengthOf(address) > limit ? `${sliceText(address, 0, limit)}...` : address);
-  const link = (address: string, label: string, more = attributes): string => `<a href="${address}"${more}>${label}</a>`;
+  const shown = (address: string): string =>
+    limit !== undefined && lengthOf(address) > limit ? `${sliceText(address, 0, limit)}...` : address;
+  const link = (address: string, label: string, more = attributes): string =>
+    `<a href="${address}"${more}>${label}</a>`;
   const change = (word: string): string => {
     const [head, middle, tail] = bare(run, word);
     let result = middle;
     if (url.test(middle)) result = link(/^https?:\/\//.test(middle) ? middle : `https://${middle}`, shown(middle));
     else if (middle.startsWith('mailto:') && isEmail(middle.slice(7))) result = link(middle, middle.slice(7), '');
-    else if (middle.includes('@') && !middle.startsWith('www.') && !middle.includes(':') && isEmail(middle)) result = link(`mailto:${middle}`, middle, '');
-    else for (const scheme of schemes) if (middle !== scheme && middle.startsWith(scheme)) result = link(middle, middle);
+    else if (middle.includes('@') && !middle.startsWith('www.') && !middle.includes(':') && isEmail(middle))
+      result = link(`mailto:${middle}`, middle, '');
+    else
+      for (const scheme of schemes) if (middle !== scheme && middle.startsWith(scheme)) result = link(middle, middle);
     run.budget.make(result.length);
     return head + result + tail;
   };
   let result = '';
-  for (let from = 0; from < text.length;) {
+  for (let from = 0; from < text.length; ) {
     const space = isSpace(text[from]!);
     let to = from + 1;
     while (to < text.length && isSpace(text[to]!) === space) to++;

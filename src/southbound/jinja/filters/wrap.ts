@@ -7,7 +7,10 @@ const letter = /[\p{L}_]/u;
 const word = /[\p{L}\p{N}_!"'&.,?]/u;
 const wordCharacter = /[\p{L}\p{N}_]/u;
 
-/** After which characters of a word a line may break: a hyphen between letters, or before or after a dash of two and more. */
+/**
+ * After which characters of a word a line may break: a hyphen between letters, or before or after a dash of two and
+ * more.
+ */
 const hyphenBreaks = (text: string): number[] => {
   const is = (pattern: RegExp, at: number): boolean => at >= 0 && at < text.length && pattern.test(text[at]!);
   const breaks: number[] = [];
@@ -37,7 +40,7 @@ const hyphenBreaks = (text: string): number[] => {
 /** Words and the space between them, each as one piece. */
 const pieces = (text: string, breakOnHyphens: boolean): string[] => {
   const found: string[] = [];
-  for (let from = 0; from < text.length;) {
+  for (let from = 0; from < text.length; ) {
     const space = blank.test(text[from]!);
     let to = from + 1;
     while (to < text.length && blank.test(text[to]!) === space) to++;

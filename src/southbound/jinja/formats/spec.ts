@@ -36,26 +36,37 @@ export const floatForm = (value: number, form: string, precision: number, altern
 /** The float that a number is; ints too large raise as in Python. */
 export const toFloat = (value: bigint | number): number => {
   const float = Number(value);
-  if (typeof value === 'bigint' && !Number.isFinite(float)) throw new PythonError('OverflowError', 'int too large to convert to float');
+  if (typeof value === 'bigint' && !Number.isFinite(float))
+    throw new PythonError('OverflowError', 'int too large to convert to float');
   return float;
 };
 
 const group = (digits: string, separator: string, size: number): string => {
   const [whole, ...rest] = digits.split(/(?=[.e%])/);
   let grouped = whole!;
-  if (separator !== '') for (let at = grouped.length - size; at > 0; at -= size) grouped = grouped.slice(0, at) + separator + grouped.slice(at);
+  if (separator !== '')
+    for (let at = grouped.length - size; at > 0; at -= size)
+      grouped = grouped.slice(0, at) + separator + grouped.slice(at);
   return [grouped, ...rest].join('');
 };
 
 const specForm = /^(?:(.)?([<>=^]))?([-+ ])?(z)?(#)?(0)?(\d+)?([,_])?(?:\.(\d+))?([a-zA-Z%])?$/su;
 
-const intForms: ReadonlyMap<string, readonly [radix: number, prefix: string]> = new Map([['b', [2, '0b']], ['o', [8, '0o']], ['x', [16, '0x']], ['X', [16, '0X']], ['d', [10, '']], ['n', [10, '']]]);
+const intForms: ReadonlyMap<string, readonly [radix: number, prefix: string]> = new Map([
+  ['b', [2, '0b']],
+  ['o', [8, '0o']],
+  ['x', [16, '0x']],
+  ['X', [16, '0X']],
+  ['d', [10, '']],
+  ['n', [10, '']],
+]);
 
 /** format(value, spec) */
 export const formatValue = (run: Run, value: Value, spec: string): string => {
   const number = numberOf(value);
   if (spec === '') return str(run, value);
-  if (number === undefined && typeof value !== 'string' && !isMarkup(value)) throw typeError(`unsupported format string passed to ${typeName(value)}.__format__`);
+  if (number === undefined && typeof value !== 'string' && !isMarkup(value))
+    throw typeError(`unsupported format string passed to ${typeName(value)}.__format__`);
   if (isUndefined(value)) throw typeError('unsupported format string passed to Undefined.__format__');
   const parts = specForm.exec(spec);
   if (!parts) throw valueError(`Invalid format specifier${number === undefined ? '' : ` '${spec}'`}`);
@@ -76,7 +87,8 @@ export const formatValue = (run: Run, value: Value, spec: string): string => {
     const text = str(run, value);
     body = precision === undefined ? text : sliceText(text, 0, precision);
   } else {
-    if (typeof value === 'boolean' && form === undefined && precision === undefined) return formatValue(run, number, spec.endsWith('d') ? spec : `${spec}d`);
+    if (typeof value === 'boolean' && form === undefined && precision === undefined)
+      return formatValue(run, number, spec.endsWith('d') ? spec : `${spec}d`);
     const negative = typeof number === 'bigint' ? number < 0n : number < 0 || Object.is(number, -0);
     lead = negative ? '-' : sign === '+' || sign === ' ' ? sign : '';
     const isInt = typeof number === 'bigint' && (form === undefined || form === 'c' || intForms.has(form));
@@ -103,7 +115,8 @@ export const formatValue = (run: Run, value: Value, spec: string): string => {
       else if (lower === undefined) {
         // Like g, but with a digit after the point, and with an exponent one digit earlier.
         const count = Math.max(precision!, 1);
-        body = significant(float, count)[1] >= count - 1 ? withExponent(float, count) : floatForm(float, 'g', count, false);
+        body =
+          significant(float, count)[1] >= count - 1 ? withExponent(float, count) : floatForm(float, 'g', count, false);
         if (!/[.e]/.test(body)) body += '.0';
       } else if (lower === '%') body = `${floatForm(float * 100, 'f', precision ?? 6, Boolean(alternate))}%`;
       else body = floatForm(float, lower === 'n' ? 'g' : lower, precision ?? 6, Boolean(alternate));
@@ -131,9 +144,12 @@ export const formatValue = (run: Run, value: Value, spec: string): string => {
   }
   const text = lead + body;
   switch (align ?? (number === undefined ? '<' : '>')) {
-    case '<': return text + repeat(run, fill, missing);
-    case '>': return repeat(run, fill, missing) + text;
-    default: return repeat(run, fill, missing / 2n) + text + repeat(run, fill, missing - missing / 2n);
+    case '<':
+      return text + repeat(run, fill, missing);
+    case '>':
+      return repeat(run, fill, missing) + text;
+    default:
+      return repeat(run, fill, missing / 2n) + text + repeat(run, fill, missing - missing / 2n);
   }
 };
 

@@ -40,9 +40,14 @@ export const strFormat = (run: Run, self: Value, format: string, args: readonly 
       manual = true;
     }
     const start = /^\d+$/.test(first) ? args[Number(first)] : kwargs.get(first);
-    if (start === undefined) throw /^\d+$/.test(first) ? new PythonError('IndexError', `Replacement index ${first} out of range for positional args tuple`) : new PythonError('KeyError', `'${first}'`);
+    if (start === undefined)
+      throw /^\d+$/.test(first)
+        ? new PythonError('IndexError', `Replacement index ${first} out of range for positional args tuple`)
+        : new PythonError('KeyError', `'${first}'`);
     let value = start;
-    if (end >= 0) for (const [how, part] of steps(name.slice(end))) value = how === '.' ? attribute(run, value, part) : item(run, value, /^\d+$/.test(part) ? BigInt(part) : part);
+    if (end >= 0)
+      for (const [how, part] of steps(name.slice(end)))
+        value = how === '.' ? attribute(run, value, part) : item(run, value, /^\d+$/.test(part) ? BigInt(part) : part);
     return value;
   };
   const shown = (name: string, conversion: string | undefined, spec: string): string => {
@@ -70,8 +75,12 @@ export const strFormat = (run: Run, self: Value, format: string, args: readonly 
         let open = 1;
         let end = i + 1;
         for (; end < text.length && open > 0; end++) open += text[end] === '{' ? 1 : text[end] === '}' ? -1 : 0;
-        if (open > 0) throw valueError(end === i + 1 ? "Single '{' encountered in format string" : "expected '}' before end of string");
-        const [, name, conversion, spec] = /^([^!:{}[\]]*(?:\[[^\]]*\][^!:{}[\]]*)*)(?:!(.))?(?::(.*))?$/su.exec(text.slice(i + 1, end - 1)) ?? [];
+        if (open > 0)
+          throw valueError(
+            end === i + 1 ? "Single '{' encountered in format string" : "expected '}' before end of string",
+          );
+        const [, name, conversion, spec] =
+          /^([^!:{}[\]]*(?:\[[^\]]*\][^!:{}[\]]*)*)(?:!(.))?(?::(.*))?$/su.exec(text.slice(i + 1, end - 1)) ?? [];
         if (name === undefined) throw valueError("expected ':' after conversion specifier");
         result += shown(name, conversion, spec === undefined ? '' : expand(spec, depth - 1));
         i = end;

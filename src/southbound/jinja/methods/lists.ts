@@ -6,7 +6,8 @@ import { repr } from '../values/print.ts';
 import { type Run, type Thing, type Tuple, type Value, isThing, noKwargs, truthy } from '../values/values.ts';
 import type { Methods } from './all.ts';
 
-const count = (run: Run, items: readonly Value[], item: Value): Value => BigInt(items.filter((other) => equal(run, other, item)).length);
+const count = (run: Run, items: readonly Value[], item: Value): Value =>
+  BigInt(items.filter((other) => equal(run, other, item)).length);
 
 const index = (run: Run, type: string, items: readonly Value[], item: Value, start?: Value, stop?: Value): Value => {
   const [from, to] = bounds(items.length, start, stop);
@@ -21,42 +22,94 @@ const replaceAll = (list: Value[], items: readonly Value[]): null => {
 };
 
 /** Methods of list; those that change it do so in place. */
-export const listMethods: Methods = new Map(Object.entries({
-  append: { parameters: ['item'], call: (run, list: Value[], item: Value) => { run.budget.make(1); list.push(item); return null; } },
-  extend: { parameters: ['items'], call: (run, list: Value[], items: Value) => { for (const item of listOf(run, items)) list.push(item); return null; } },
-  insert: { parameters: ['index', 'item'], call: (run, list: Value[], at: Value, item: Value) => {
-    run.budget.make(1);
-    run.budget.step(1 + (list.length >> 6));
-    list.splice(toIndex(needInt(at)), 0, item);
-    return null;
-  } },
-  pop: { parameters: ['index?'], call: (run, list: Value[], at?: Value) => {
-    if (list.length === 0) throw new PythonError('IndexError', 'pop from empty list');
-    const i = at === undefined ? -1 : toIndex(needInt(at));
-    const from = i < 0 ? i + list.length : i;
-    if (from < 0 || from >= list.length) throw new PythonError('IndexError', 'pop index out of range');
-    run.budget.step(1 + ((list.length - from) >> 6));
-    return list.splice(from, 1)[0]!;
-  } },
-  remove: { parameters: ['item'], call: (run, list: Value[], item: Value) => {
-    const at = list.findIndex((other) => equal(run, other, item));
-    if (at < 0) throw valueError('list.remove(x): x not in list');
-    list.splice(at, 1);
-    return null;
-  } },
-  index: { parameters: ['item', 'start?', 'stop?'], call: (run, list: Value[], item: Value, start?: Value, stop?: Value) => index(run, 'list', list, item, start, stop) },
-  count: { parameters: ['item'], call: (run, list: Value[], item: Value) => count(run, list, item) },
-  sort: { parameters: ['key?', 'reverse?'], call: (run, list: Value[], key?: Value, reverse?: Value) => {
-    const by = key !== undefined && isThing(key) ? (key as Thing).call : undefined;
-    return replaceAll(list, sorted(run, list, (item) => (by ? by(run, [item], noKwargs) : item), reverse !== undefined && truthy(reverse)));
-  } },
-  reverse: { parameters: [], call: (run, list: Value[]) => { run.budget.step(1 + (list.length >> 4)); list.reverse(); return null; } },
-  copy: { parameters: [], call: (run, list: Value[]) => listOf(run, list) },
-  clear: { parameters: [], call: (_run, list: Value[]) => replaceAll(list, []) },
-} satisfies Record<string, Builtin>));
+export const listMethods: Methods = new Map(
+  Object.entries({
+    append: {
+      parameters: ['item'],
+      call: (run, list: Value[], item: Value) => {
+        run.budget.make(1);
+        list.push(item);
+        return null;
+      },
+    },
+    extend: {
+      parameters: ['items'],
+      call: (run, list: Value[], items: Value) => {
+        for (const item of listOf(run, items)) list.push(item);
+        return null;
+      },
+    },
+    insert: {
+      parameters: ['index', 'item'],
+      call: (run, list: Value[], at: Value, item: Value) => {
+        run.budget.make(1);
+        run.budget.step(1 + (list.length >> 6));
+        list.splice(toIndex(needInt(at)), 0, item);
+        return null;
+      },
+    },
+    pop: {
+      parameters: ['index?'],
+      call: (run, list: Value[], at?: Value) => {
+        if (list.length === 0) throw new PythonError('IndexError', 'pop from empty list');
+        const i = at === undefined ? -1 : toIndex(needInt(at));
+        const from = i < 0 ? i + list.length : i;
+        if (from < 0 || from >= list.length) throw new PythonError('IndexError', 'pop index out of range');
+        run.budget.step(1 + ((list.length - from) >> 6));
+        return list.splice(from, 1)[0]!;
+      },
+    },
+    remove: {
+      parameters: ['item'],
+      call: (run, list: Value[], item: Value) => {
+        const at = list.findIndex((other) => equal(run, other, item));
+        if (at < 0) throw valueError('list.remove(x): x not in list');
+        list.splice(at, 1);
+        return null;
+      },
+    },
+    index: {
+      parameters: ['item', 'start?', 'stop?'],
+      call: (run, list: Value[], item: Value, start?: Value, stop?: Value) =>
+        index(run, 'list', list, item, start, stop),
+    },
+    count: { parameters: ['item'], call: (run, list: Value[], item: Value) => count(run, list, item) },
+    sort: {
+      parameters: ['key?', 'reverse?'],
+      call: (run, list: Value[], key?: Value, reverse?: Value) => {
+        const by = key !== undefined && isThing(key) ? (key as Thing).call : undefined;
+        return replaceAll(
+          list,
+          sorted(
+            run,
+            list,
+            (item) => (by ? by(run, [item], noKwargs) : item),
+            reverse !== undefined && truthy(reverse),
+          ),
+        );
+      },
+    },
+    reverse: {
+      parameters: [],
+      call: (run, list: Value[]) => {
+        run.budget.step(1 + (list.length >> 4));
+        list.reverse();
+        return null;
+      },
+    },
+    copy: { parameters: [], call: (run, list: Value[]) => listOf(run, list) },
+    clear: { parameters: [], call: (_run, list: Value[]) => replaceAll(list, []) },
+  } satisfies Record<string, Builtin>),
+);
 
 /** Methods of tuple. */
-export const tupleMethods: Methods = new Map(Object.entries({
-  index: { parameters: ['item', 'start?', 'stop?'], call: (run, { items }: Tuple, item: Value, start?: Value, stop?: Value) => index(run, 'tuple', items, item, start, stop) },
-  count: { parameters: ['item'], call: (run, { items }: Tuple, item: Value) => count(run, items, item) },
-} satisfies Record<string, Builtin>));
+export const tupleMethods: Methods = new Map(
+  Object.entries({
+    index: {
+      parameters: ['item', 'start?', 'stop?'],
+      call: (run, { items }: Tuple, item: Value, start?: Value, stop?: Value) =>
+        index(run, 'tuple', items, item, start, stop),
+    },
+    count: { parameters: ['item'], call: (run, { items }: Tuple, item: Value) => count(run, items, item) },
+  } satisfies Record<string, Builtin>),
+);

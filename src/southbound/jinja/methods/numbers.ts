@@ -2,18 +2,38 @@ import { fractionOf } from '../values/floats.ts';
 import { type Run, type Value, callable, numberOf, tuple } from '../values/values.ts';
 import { bind } from '../values/arguments.ts';
 
-const methods: ReadonlyMap<string, (value: bigint | number) => Value | undefined> = new Map<string, (value: bigint | number) => Value | undefined>([
-  ['bit_length', (value) => (typeof value === 'bigint' ? value === 0n ? 0n : BigInt((value < 0n ? -value : value).toString(2).length) : undefined)],
-  ['bit_count', (value) => (typeof value === 'bigint' ? BigInt((value < 0n ? -value : value).toString(2).replaceAll('0', '').length) : undefined)],
+const methods: ReadonlyMap<string, (value: bigint | number) => Value | undefined> = new Map<
+  string,
+  (value: bigint | number) => Value | undefined
+>([
+  [
+    'bit_length',
+    (value) =>
+      typeof value === 'bigint'
+        ? value === 0n
+          ? 0n
+          : BigInt((value < 0n ? -value : value).toString(2).length)
+        : undefined,
+  ],
+  [
+    'bit_count',
+    (value) =>
+      typeof value === 'bigint'
+        ? BigInt((value < 0n ? -value : value).toString(2).replaceAll('0', '').length)
+        : undefined,
+  ],
   ['conjugate', (value) => value],
   ['is_integer', (value) => (typeof value === 'number' ? Number.isInteger(value) : undefined)],
-  ['as_integer_ratio', (value) => {
-    if (typeof value === 'bigint') return tuple([value, 1n]);
-    if (!Number.isFinite(value)) return undefined;
-    let [top, bottom] = fractionOf(Math.abs(value));
-    while (bottom > 1n && top % 2n === 0n) [top, bottom] = [top / 2n, bottom / 2n];
-    return tuple([value < 0 ? -top : top, bottom]);
-  }],
+  [
+    'as_integer_ratio',
+    (value) => {
+      if (typeof value === 'bigint') return tuple([value, 1n]);
+      if (!Number.isFinite(value)) return undefined;
+      let [top, bottom] = fractionOf(Math.abs(value));
+      while (bottom > 1n && top % 2n === 0n) [top, bottom] = [top / 2n, bottom / 2n];
+      return tuple([value < 0 ? -top : top, bottom]);
+    },
+  ],
 ]);
 
 /** Attributes of int and float. */

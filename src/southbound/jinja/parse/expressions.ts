@@ -15,33 +15,47 @@ export type Watch = {
 export type Expressions = {
   readonly expression: (conditions?: boolean) => Expression;
   /** One expression, or several with commas as a tuple; `end` stops before that name. */
-  readonly tuple: (options?: { readonly conditions?: boolean; readonly end?: string; readonly parenthesised?: boolean }) => Expression;
+  readonly tuple: (options?: {
+    readonly conditions?: boolean;
+    readonly end?: string;
+    readonly parenthesised?: boolean;
+  }) => Expression;
   readonly primary: () => Expression;
   /** The filters that follow; `inline`: without a bar before the first. */
   readonly filters: (of: Expression | undefined, inline?: boolean) => FilterNode | undefined;
 };
 
-const constants: ReadonlyMap<string, boolean | null> = new Map([['true', true], ['True', true], ['false', false], ['False', false], ['none', null], ['None', null]]);
+const constants: ReadonlyMap<string, boolean | null> = new Map([
+  ['true', true],
+  ['True', true],
+  ['false', false],
+  ['False', false],
+  ['none', null],
+  ['None', null],
+]);
 const comparisons: readonly string[] = ['==', '!=', '<', '<=', '>', '>='];
 const noArguments: CallArguments = { args: [], kwargs: [], allArgs: undefined, allKwargs: undefined };
 
-/** Jinja2's expressions, loosest first: condition, or, and, not, comparison, sum, concatenation, product, power, sign. */
+/**
+ * Jinja2's expressions, loosest first: condition, or, and, not, comparison, sum, concatenation, product, power, sign.
+ */
 export const expressionsOf = (stream: Stream, watch: Watch): Expressions => {
   const { current, next, is, isName, skip, skipName, expect, expectType, fail } = stream;
 
   const expression = (conditions = true): Expression => stream.deeper(() => (conditions ? condition() : or()));
 
-  const condition = (): Expression => watch.condition(() => {
-    const line = current().line;
-    let value = or();
-    const conditional = isName('if');
-    while (skipName('if')) {
-      const test = or();
-      const otherwise = skipName('else') ? expression() : undefined;
-      value = { node: 'condition', test, then: value, otherwise, line };
-    }
-    return [value, conditional];
-  });
+  const condition = (): Expression =>
+    watch.condition(() => {
+      const line = current().line;
+      let value = or();
+      const conditional = isName('if');
+      while (skipName('if')) {
+        const test = or();
+        const otherwise = skipName('else') ? expression() : undefined;
+        value = { node: 'condition', test, then: value, otherwise, line };
+      }
+      return [value, conditional];
+    });
 
   /** Operators of one level, applied from left to right. */
   const leftToRight = (operand: () => Expression, operators: readonly string[]) => (): Expression => {
@@ -55,13 +69,15 @@ export const expressionsOf = (stream: Stream, watch: Watch): Expressions => {
 
   const or = (): Expression => {
     let left = and();
-    for (let line = current().line; skipName('or'); line = current().line) left = { node: 'or', left, right: and(), line };
+    for (let line = current().line; skipName('or'); line = current().line)
+      left = { node: 'or', left, right: and(), line };
     return left;
   };
 
   const and = (): Expression => {
     let left = not();
-    for (let line = current().line; skipName('and'); line = current().line) left = { node: 'and', left, right: not(), line };
+    for (let line = current().line; skipName('and'); line = current().line)
+      left = { node: 'and', left, right: not(), line };
     return left;
   };
 
@@ -169,7 +185,13 @@ export const expressionsOf = (stream: Stream, watch: Watch): Expressions => {
     let commas = false;
     for (;;) {
       if (parts.length > 0) expect(',');
-      if (current().type === 'variable_end' || current().type === 'block_end' || is(')') || (end !== undefined && isName(end))) break;
+      if (
+        current().type === 'variable_end' ||
+        current().type === 'block_end' ||
+        is(')') ||
+        (end !== undefined && isName(end))
+      )
+        break;
       parts.push(expression(conditions));
       if (!is(',')) break;
       commas = true;
@@ -225,7 +247,9 @@ export const expressionsOf = (stream: Stream, watch: Watch): Expressions => {
     const kwargs: [string, Expression][] = [];
     let allArgs: Expression | undefined;
     let allKwargs: Expression | undefined;
-    const ensure = (fine: boolean): void => { if (!fine) fail('invalid syntax for function call expression', line); };
+    const ensure = (fine: boolean): void => {
+      if (!fine) fail('invalid syntax for function call expression', line);
+    };
     let first = true;
     while (!is(')')) {
       if (!first) {
@@ -286,7 +310,10 @@ export const expressionsOf = (stream: Stream, watch: Watch): Expressions => {
     watch.test(name, line);
     let given = noArguments;
     if (is('(')) given = callArguments();
-    else if ((['name', 'string', 'integer', 'float'].includes(current().type) || is('[') || is('{')) && !isName('else', 'or', 'and')) {
+    else if (
+      (['name', 'string', 'integer', 'float'].includes(current().type) || is('[') || is('{')) &&
+      !isName('else', 'or', 'and')
+    ) {
       if (isName('is')) fail('You cannot chain multiple tests with is');
       given = { ...noArguments, args: [postfix(primary())] };
     }

@@ -3,12 +3,32 @@ import { textRepr } from '../values/print.ts';
 import { isSpace } from '../values/text.ts';
 import { unescaped } from './stringLiteral.ts';
 
-export type TokenType = 'data' | 'block_begin' | 'block_end' | 'variable_begin' | 'variable_end' | 'name' | 'string' | 'integer' | 'float' | 'operator' | 'eof';
+export type TokenType =
+  | 'data'
+  | 'block_begin'
+  | 'block_end'
+  | 'variable_begin'
+  | 'variable_end'
+  | 'name'
+  | 'string'
+  | 'integer'
+  | 'float'
+  | 'operator'
+  | 'eof';
 
 /** `value` is what the source means: text, operator, name, the number. */
-export type Token = { readonly type: TokenType; readonly value: string; readonly number?: bigint | number; readonly line: number };
+export type Token = {
+  readonly type: TokenType;
+  readonly value: string;
+  readonly number?: bigint | number;
+  readonly line: number;
+};
 
-const openers: ReadonlyMap<string, string> = new Map([['(', ')'], ['[', ']'], ['{', '}']]);
+const openers: ReadonlyMap<string, string> = new Map([
+  ['(', ')'],
+  ['[', ']'],
+  ['{', '}'],
+]);
 const closers = new Set([')', ']', '}']);
 
 const float = /(?<!\.)\d+(?:_\d+)*(?:(?:\.\d+(?:_\d+)*)?e[-+]?\d+(?:_\d+)*|\.\d+(?:_\d+)*)/iy;
@@ -34,7 +54,9 @@ export const tokenize = (template: string): Token[] => {
     for (; newline >= 0 && newline < to; newline = source.indexOf('\n', newline + 1)) line++;
     at = to;
   };
-  const fail = (message: string, where = line): never => { throw new TemplateError(message, where); };
+  const fail = (message: string, where = line): never => {
+    throw new TemplateError(message, where);
+  };
   const match = (pattern: RegExp): string | undefined => {
     pattern.lastIndex = at;
     return pattern.exec(source)?.[0];
@@ -78,7 +100,8 @@ export const tokenize = (template: string): Token[] => {
 
   const number = (text: string, type: 'integer' | 'float'): void => {
     const digits = text.replaceAll('_', '');
-    if (type === 'integer' && digits.length > mostDigits) fail('Exceeds the limit (4300 digits) for integer string conversion');
+    if (type === 'integer' && digits.length > mostDigits)
+      fail('Exceeds the limit (4300 digits) for integer string conversion');
     tokens.push({ type, value: text, number: type === 'float' ? Number(digits) : BigInt(digits.toLowerCase()), line });
   };
 

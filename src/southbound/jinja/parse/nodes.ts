@@ -15,47 +15,92 @@ type At = { readonly line: number };
 type NameNode = At & { readonly node: 'name'; readonly name: string };
 export type CallNode = At & CallArguments & { readonly node: 'call'; readonly callee: Expression };
 /** `of` is undefined where a filter works on the text of a block. */
-export type FilterNode = At & CallArguments & { readonly node: 'filter'; readonly name: string; readonly of: Expression | undefined };
+export type FilterNode = At &
+  CallArguments & { readonly node: 'filter'; readonly name: string; readonly of: Expression | undefined };
 
 export type Expression =
-  | NameNode | CallNode | FilterNode
-  | At & { readonly node: 'constant'; readonly value: Value }
-  | At & { readonly node: 'list' | 'tuple'; readonly items: readonly Expression[] }
-  | At & { readonly node: 'dict'; readonly pairs: readonly (readonly [Expression, Expression])[] }
-  | At & { readonly node: 'attribute'; readonly of: Expression; readonly name: string }
-  | At & { readonly node: 'item'; readonly of: Expression; readonly key: Expression }
-  | At & { readonly node: 'slice'; readonly of: Expression; readonly start: Expression | undefined; readonly stop: Expression | undefined; readonly step: Expression | undefined }
-  | At & CallArguments & { readonly node: 'test'; readonly name: string; readonly of: Expression }
-  | At & { readonly node: 'binary'; readonly operator: Operator; readonly left: Expression; readonly right: Expression }
-  | At & { readonly node: 'sign'; readonly sign: '-' | '+'; readonly of: Expression }
-  | At & { readonly node: 'not'; readonly of: Expression }
-  | At & { readonly node: 'and' | 'or'; readonly left: Expression; readonly right: Expression }
-  | At & { readonly node: 'compare'; readonly first: Expression; readonly rest: readonly (readonly [Comparison, Expression])[] }
-  | At & { readonly node: 'concat'; readonly parts: readonly Expression[] }
-  | At & { readonly node: 'condition'; readonly test: Expression; readonly then: Expression; readonly otherwise: Expression | undefined };
+  | NameNode
+  | CallNode
+  | FilterNode
+  | (At & { readonly node: 'constant'; readonly value: Value })
+  | (At & { readonly node: 'list' | 'tuple'; readonly items: readonly Expression[] })
+  | (At & { readonly node: 'dict'; readonly pairs: readonly (readonly [Expression, Expression])[] })
+  | (At & { readonly node: 'attribute'; readonly of: Expression; readonly name: string })
+  | (At & { readonly node: 'item'; readonly of: Expression; readonly key: Expression })
+  | (At & {
+      readonly node: 'slice';
+      readonly of: Expression;
+      readonly start: Expression | undefined;
+      readonly stop: Expression | undefined;
+      readonly step: Expression | undefined;
+    })
+  | (At & CallArguments & { readonly node: 'test'; readonly name: string; readonly of: Expression })
+  | (At & {
+      readonly node: 'binary';
+      readonly operator: Operator;
+      readonly left: Expression;
+      readonly right: Expression;
+    })
+  | (At & { readonly node: 'sign'; readonly sign: '-' | '+'; readonly of: Expression })
+  | (At & { readonly node: 'not'; readonly of: Expression })
+  | (At & { readonly node: 'and' | 'or'; readonly left: Expression; readonly right: Expression })
+  | (At & {
+      readonly node: 'compare';
+      readonly first: Expression;
+      readonly rest: readonly (readonly [Comparison, Expression])[];
+    })
+  | (At & { readonly node: 'concat'; readonly parts: readonly Expression[] })
+  | (At & {
+      readonly node: 'condition';
+      readonly test: Expression;
+      readonly then: Expression;
+      readonly otherwise: Expression | undefined;
+    });
 
 export type Target =
   | NameNode
-  | At & { readonly node: 'targets'; readonly items: readonly Target[] }
-  | At & { readonly node: 'member'; readonly name: string; readonly attribute: string };
+  | (At & { readonly node: 'targets'; readonly items: readonly Target[] })
+  | (At & { readonly node: 'member'; readonly name: string; readonly attribute: string });
 
 /** A macro's parameters and body, or those of a call block. */
-export type Signature = { readonly parameters: readonly string[]; readonly defaults: readonly Expression[]; readonly uses: ReadonlySet<string>; readonly body: Body };
+export type Signature = {
+  readonly parameters: readonly string[];
+  readonly defaults: readonly Expression[];
+  readonly uses: ReadonlySet<string>;
+  readonly body: Body;
+};
 
 export type Body = readonly Statement[];
 
 export type Statement =
-  | At & { readonly node: 'data'; readonly text: string }
-  | At & { readonly node: 'print'; readonly value: Expression }
-  | At & { readonly node: 'for'; readonly target: Target; readonly over: Expression; readonly test: Expression | undefined; readonly recursive: boolean; readonly body: Body; readonly otherwise: Body }
-  | At & { readonly node: 'if'; readonly branches: readonly { readonly test: Expression; readonly body: Body; readonly line: number }[]; readonly otherwise: Body }
-  | At & { readonly node: 'set'; readonly target: Target; readonly value: Expression }
-  | At & { readonly node: 'setBlock'; readonly target: Target; readonly filter: FilterNode | undefined; readonly body: Body }
-  | At & { readonly node: 'with'; readonly targets: readonly (readonly [Target, Expression])[]; readonly body: Body }
-  | At & { readonly node: 'macro'; readonly name: string; readonly signature: Signature }
-  | At & { readonly node: 'callBlock'; readonly call: CallNode; readonly signature: Signature }
-  | At & { readonly node: 'filterBlock'; readonly filter: FilterNode; readonly body: Body }
-  | At & { readonly node: 'block'; readonly name: string; readonly scoped: boolean; readonly body: Body }
-  | At & { readonly node: 'autoescape'; readonly value: Expression; readonly body: Body }
-  | At & { readonly node: 'do'; readonly value: Expression }
-  | At & { readonly node: 'break' | 'continue' };
+  | (At & { readonly node: 'data'; readonly text: string })
+  | (At & { readonly node: 'print'; readonly value: Expression })
+  | (At & {
+      readonly node: 'for';
+      readonly target: Target;
+      readonly over: Expression;
+      readonly test: Expression | undefined;
+      readonly recursive: boolean;
+      readonly body: Body;
+      readonly otherwise: Body;
+    })
+  | (At & {
+      readonly node: 'if';
+      readonly branches: readonly { readonly test: Expression; readonly body: Body; readonly line: number }[];
+      readonly otherwise: Body;
+    })
+  | (At & { readonly node: 'set'; readonly target: Target; readonly value: Expression })
+  | (At & {
+      readonly node: 'setBlock';
+      readonly target: Target;
+      readonly filter: FilterNode | undefined;
+      readonly body: Body;
+    })
+  | (At & { readonly node: 'with'; readonly targets: readonly (readonly [Target, Expression])[]; readonly body: Body })
+  | (At & { readonly node: 'macro'; readonly name: string; readonly signature: Signature })
+  | (At & { readonly node: 'callBlock'; readonly call: CallNode; readonly signature: Signature })
+  | (At & { readonly node: 'filterBlock'; readonly filter: FilterNode; readonly body: Body })
+  | (At & { readonly node: 'block'; readonly name: string; readonly scoped: boolean; readonly body: Body })
+  | (At & { readonly node: 'autoescape'; readonly value: Expression; readonly body: Body })
+  | (At & { readonly node: 'do'; readonly value: Expression })
+  | (At & { readonly node: 'break' | 'continue' });

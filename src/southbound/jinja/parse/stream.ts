@@ -2,12 +2,17 @@ import { TemplateError } from '../errors.ts';
 import type { Token, TokenType } from './lexer.ts';
 
 const described: Readonly<Partial<Record<TokenType, string>>> = {
-  block_begin: 'begin of statement block', block_end: 'end of statement block', variable_begin: 'begin of print statement',
-  variable_end: 'end of print statement', data: 'template data / text', eof: 'end of template',
+  block_begin: 'begin of statement block',
+  block_end: 'end of statement block',
+  variable_begin: 'begin of print statement',
+  variable_end: 'end of print statement',
+  data: 'template data / text',
+  eof: 'end of template',
 };
 
 /** A token as messages name it. */
-export const describe = ({ type, value }: Token): string => (type === 'name' || type === 'operator' ? value : described[type] ?? type);
+export const describe = ({ type, value }: Token): string =>
+  type === 'name' || type === 'operator' ? value : (described[type] ?? type);
 
 const deepest = 100;
 
@@ -36,15 +41,25 @@ export const streamOf = (tokens: readonly Token[]): Stream => {
   const last = tokens.length - 1;
   const current = (): Token => tokens[at]!;
   const next = (): Token => tokens[at === last ? at : at++]!;
-  const fail = (message: string, line = current().line): never => { throw new TemplateError(message, line); };
+  const fail = (message: string, line = current().line): never => {
+    throw new TemplateError(message, line);
+  };
   const is = (operator: string): boolean => current().type === 'operator' && current().value === operator;
   const isName = (...names: string[]): boolean => current().type === 'name' && names.includes(current().value);
   const expected = (what: string, there: boolean): Token => {
     if (there) return next();
-    return fail(current().type === 'eof' ? `unexpected end of template, expected '${what}'.` : `expected token '${what}', got '${describe(current())}'`);
+    return fail(
+      current().type === 'eof'
+        ? `unexpected end of template, expected '${what}'.`
+        : `expected token '${what}', got '${describe(current())}'`,
+    );
   };
   return {
-    current, next, fail, is, isName,
+    current,
+    next,
+    fail,
+    is,
+    isName,
     ahead: () => tokens[Math.min(at + 1, last)]!,
     skip: (operator) => is(operator) && next() !== undefined,
     skipName: (name) => isName(name) && next() !== undefined,

@@ -1,8 +1,22 @@
 const simple: ReadonlyMap<string, string> = new Map([
-  ['\n', ''], ['\\', '\\'], ["'", "'"], ['"', '"'], ['a', '\x07'], ['b', '\b'], ['f', '\f'], ['n', '\n'], ['r', '\r'], ['t', '\t'], ['v', '\v'],
+  ['\n', ''],
+  ['\\', '\\'],
+  ["'", "'"],
+  ['"', '"'],
+  ['a', '\x07'],
+  ['b', '\b'],
+  ['f', '\f'],
+  ['n', '\n'],
+  ['r', '\r'],
+  ['t', '\t'],
+  ['v', '\v'],
 ]);
 
-const digitsAfter: ReadonlyMap<string, number> = new Map([['x', 2], ['u', 4], ['U', 8]]);
+const digitsAfter: ReadonlyMap<string, number> = new Map([
+  ['x', 2],
+  ['u', 4],
+  ['U', 8],
+]);
 
 /** What a string literal means, its quotes taken off. Unknown escapes stay as they are. */
 export const unescaped = (text: string, fail: (message: string) => never): string =>

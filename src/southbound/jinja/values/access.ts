@@ -5,11 +5,28 @@ import { getKey } from './dicts.ts';
 import { rangeItem } from './iterate.ts';
 import { intText, textRepr } from './print.ts';
 import { characters, lengthOf, like, sliceText } from './text.ts';
-import { type Range, type Run, type Undefined, type Value, intOf, isDict, isThing, isTuple, isUndefined, kindOf, orElse, textOf, tuple, typeName, undefinedValue } from './values.ts';
+import {
+  type Range,
+  type Run,
+  type Undefined,
+  type Value,
+  intOf,
+  isDict,
+  isThing,
+  isTuple,
+  isUndefined,
+  kindOf,
+  orElse,
+  textOf,
+  tuple,
+  typeName,
+  undefinedValue,
+} from './values.ts';
 
 const shownType = (value: Value): string => (value === null ? 'None' : `${typeName(value)} object`);
 
-const noAttribute = (value: Value, name: string): Undefined => undefinedValue(`'${shownType(value)}' has no attribute ${textRepr(name)}`);
+const noAttribute = (value: Value, name: string): Undefined =>
+  undefinedValue(`'${shownType(value)}' has no attribute ${textRepr(name)}`);
 
 /** A method or other attribute of the value's type, as in a sandbox: nothing that begins with an underscore. */
 export const ownAttribute = (value: Value, name: string): Value | undefined => {
@@ -57,9 +74,11 @@ export const attribute = (run: Run, value: Value, name: string): Value => {
 export const item = (run: Run, value: Value, key: Value): Value => {
   if (isUndefined(value)) throw undefinedError(value.message);
   const name = textOf(key);
-  return orElse(found(run, value, key), () => (name === undefined
-    ? undefinedValue(`${shownType(value)} has no element ${typeof key === 'bigint' ? intText(key) : typeName(key)}`)
-    : orElse(ownAttribute(value, name), () => noAttribute(value, name))));
+  return orElse(found(run, value, key), () =>
+    name === undefined
+      ? undefinedValue(`${shownType(value)} has no element ${typeof key === 'bigint' ? intText(key) : typeName(key)}`)
+      : orElse(ownAttribute(value, name), () => noAttribute(value, name)),
+  );
 };
 
 /** value[start:stop:step] */
@@ -75,7 +94,8 @@ export const sliced = (run: Run, value: Value, start: Value, stop: Value, step: 
       const fromStart = index < 0 ? index + length : index;
       return stride > 0 ? Math.min(Math.max(fromStart, 0), length) : Math.min(Math.max(fromStart, -1), length - 1);
     };
-    const [from, to] = stride > 0 ? [within(start, 0), within(stop, length)] : [within(start, length - 1), within(stop, -1)];
+    const [from, to] =
+      stride > 0 ? [within(start, 0), within(stop, length)] : [within(start, length - 1), within(stop, -1)];
     const all: number[] = [];
     for (let i = from; stride > 0 ? i < to : i > to; i += stride) all.push(i);
     run.budget.make(all.length);
@@ -84,7 +104,12 @@ export const sliced = (run: Run, value: Value, start: Value, stop: Value, step: 
   const text = textOf(value);
   if (text !== undefined) {
     const points = characters(run, text);
-    return like(value, indexes(points.length).map((i) => points[i]!).join(''));
+    return like(
+      value,
+      indexes(points.length)
+        .map((i) => points[i]!)
+        .join(''),
+    );
   }
   if (Array.isArray(value)) return indexes(value.length).map((i) => value[i]!);
   if (isTuple(value)) return tuple(indexes(value.items.length).map((i) => value.items[i]!));
@@ -94,7 +119,13 @@ export const sliced = (run: Run, value: Value, start: Value, stop: Value, step: 
     const edge = (i: number | undefined) => (i === undefined ? range.start : rangeItem(range, i));
     const stride = range.step * by;
     const first = edge(chosen[0]);
-    return { kind: 'range', start: first, step: stride, stop: first + stride * BigInt(chosen.length), length: chosen.length };
+    return {
+      kind: 'range',
+      start: first,
+      step: stride,
+      stop: first + stride * BigInt(chosen.length),
+      length: chosen.length,
+    };
   }
   throw typeError(`'${typeName(value)}' object is not subscriptable`);
 };

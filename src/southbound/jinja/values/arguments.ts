@@ -5,8 +5,15 @@ import { type Kwargs, type Run, type Value, intOf, isUndefined, textOf, typeName
 export type Parameters = readonly string[];
 
 /** Arguments in the order of the parameters; JavaScript's undefined where none was given. */
-export const bind = (name: string, parameters: Parameters, args: readonly Value[], kwargs: Kwargs, byKeyword = true): (Value | undefined)[] => {
-  if (args.length > parameters.length) throw typeError(`${name}() takes at most ${parameters.length} arguments (${args.length} given)`);
+export const bind = (
+  name: string,
+  parameters: Parameters,
+  args: readonly Value[],
+  kwargs: Kwargs,
+  byKeyword = true,
+): (Value | undefined)[] => {
+  if (args.length > parameters.length)
+    throw typeError(`${name}() takes at most ${parameters.length} arguments (${args.length} given)`);
   const bound: (Value | undefined)[] = [...args];
   for (const [keyword, value] of kwargs) {
     const at = parameters.findIndex((parameter) => parameter === keyword || parameter === `${keyword}?`);
@@ -15,13 +22,15 @@ export const bind = (name: string, parameters: Parameters, args: readonly Value[
     bound[at] = value;
   }
   parameters.forEach((parameter, i) => {
-    if (bound[i] === undefined && !parameter.endsWith('?')) throw typeError(`${name}() missing a required argument: '${parameter}'`);
+    if (bound[i] === undefined && !parameter.endsWith('?'))
+      throw typeError(`${name}() missing a required argument: '${parameter}'`);
   });
   return bound;
 };
 
 /** What an Undefined raises when it is used, else a TypeError with this message. */
-export const unusable = (value: Value, message: string): PythonError => (isUndefined(value) ? undefinedError(value.message) : typeError(message));
+export const unusable = (value: Value, message: string): PythonError =>
+  isUndefined(value) ? undefinedError(value.message) : typeError(message);
 
 /** An argument that must be an int. */
 export const needInt = (value: Value): bigint => {
@@ -38,10 +47,15 @@ export const needText = (value: Value, what = 'argument'): string => {
 };
 
 /** An int as a JavaScript number, cut to what can be an index. */
-export const toIndex = (value: bigint): number => Number(value > 0x7fffffffn ? 0x7fffffffn : value < -0x7fffffffn ? -0x7fffffffn : value);
+export const toIndex = (value: bigint): number =>
+  Number(value > 0x7fffffffn ? 0x7fffffffn : value < -0x7fffffffn ? -0x7fffffffn : value);
 
 /** `start` and `stop` of a slice or search, as indexes within the length. */
-export const bounds = (length: number, start: Value | undefined, stop: Value | undefined): readonly [number, number] => {
+export const bounds = (
+  length: number,
+  start: Value | undefined,
+  stop: Value | undefined,
+): readonly [number, number] => {
   const within = (value: Value | undefined, otherwise: number): number => {
     if (value === undefined || value === null) return otherwise;
     const index = toIndex(needInt(value));
@@ -54,5 +68,11 @@ export const bounds = (length: number, start: Value | undefined, stop: Value | u
 export type Builtin = { readonly parameters: Parameters; readonly call: (run: Run, ...args: any[]) => Value }; // bound arguments are Value or, where optional, undefined
 
 /** Calls a function of this folder with arguments of a template. */
-export const invoke = (run: Run, name: string, { parameters, call }: Builtin, args: readonly Value[], kwargs: Kwargs, byKeyword = true): Value =>
-  call(run, ...bind(name, parameters, args, kwargs, byKeyword));
+export const invoke = (
+  run: Run,
+  name: string,
+  { parameters, call }: Builtin,
+  args: readonly Value[],
+  kwargs: Kwargs,
+  byKeyword = true,
+): Value => call(run, ...bind(name, parameters, args, kwargs, byKeyword));

@@ -5,27 +5,43 @@ import { unusable } from './arguments.ts';
 import { quotient } from './floats.ts';
 import { escaped, str } from './print.ts';
 import { like, repeat } from './text.ts';
-import { type Run, type Value, intOf, isMarkup, isTuple, isUndefined, markup, numberOf, textOf, tuple, typeName } from './values.ts';
+import {
+  type Run,
+  type Value,
+  intOf,
+  isMarkup,
+  isTuple,
+  isUndefined,
+  markup,
+  numberOf,
+  textOf,
+  tuple,
+  typeName,
+} from './values.ts';
 
 export type Operator = '+' | '-' | '*' | '/' | '//' | '%' | '**';
 
 const unsupported = (operator: Operator, a: Value, b: Value): PythonError =>
-  unusable(isUndefined(a) ? a : b, `unsupported operand type(s) for ${operator}: '${typeName(a)}' and '${typeName(b)}'`);
+  unusable(
+    isUndefined(a) ? a : b,
+    `unsupported operand type(s) for ${operator}: '${typeName(a)}' and '${typeName(b)}'`,
+  );
 
 const zero = (message: string): PythonError => new PythonError('ZeroDivisionError', message);
 
 /** How many bits an int has, give or take four. */
-const bitsOf = (value: bigint): number => (value < 1n << 64n && value > -(1n << 64n) ? 64 : value.toString(16).length * 4);
+const bitsOf = (value: bigint): number =>
+  value < 1n << 64n && value > -(1n << 64n) ? 64 : value.toString(16).length * 4;
 
 const floorDivide = (a: bigint, b: bigint): bigint => {
   const result = a / b;
-  return a % b !== 0n && (a < 0n) !== (b < 0n) ? result - 1n : result;
+  return a % b !== 0n && a < 0n !== b < 0n ? result - 1n : result;
 };
 
 const modulo = (a: number, b: number): number => {
   const rest = a % b;
   if (rest === 0) return b < 0 ? -0 : 0;
-  return (rest < 0) !== (b < 0) ? rest + b : rest;
+  return rest < 0 !== b < 0 ? rest + b : rest;
 };
 
 const power = (run: Run, a: bigint, b: bigint): Value => {
@@ -41,17 +57,28 @@ const power = (run: Run, a: bigint, b: bigint): Value => {
 
 const floatPower = (a: number, b: number): number => {
   if (a === 0 && b < 0) throw zero('0.0 cannot be raised to a negative power');
-  if (a < 0 && Number.isFinite(a) && Number.isFinite(b) && !Number.isInteger(b)) throw new PythonError('ValueError', 'a negative number to a broken power is complex, which this engine does not have');
+  if (a < 0 && Number.isFinite(a) && Number.isFinite(b) && !Number.isInteger(b))
+    throw new PythonError(
+      'ValueError',
+      'a negative number to a broken power is complex, which this engine does not have',
+    );
   const result = a === 1 || (a === -1 && !Number.isFinite(b) && !Number.isNaN(b)) ? 1 : a ** b;
-  if (!Number.isFinite(result) && Number.isFinite(a) && Number.isFinite(b)) throw new PythonError('OverflowError', "(34, 'Numerical result out of range')");
+  if (!Number.isFinite(result) && Number.isFinite(a) && Number.isFinite(b))
+    throw new PythonError('OverflowError', "(34, 'Numerical result out of range')");
   return result;
 };
 
 const ints = (run: Run, operator: Operator, a: bigint, b: bigint): Value => {
   switch (operator) {
-    case '+': run.budget.bits(Math.max(bitsOf(a), bitsOf(b))); return a + b;
-    case '-': run.budget.bits(Math.max(bitsOf(a), bitsOf(b))); return a - b;
-    case '*': run.budget.bits(bitsOf(a) + bitsOf(b)); return a * b;
+    case '+':
+      run.budget.bits(Math.max(bitsOf(a), bitsOf(b)));
+      return a + b;
+    case '-':
+      run.budget.bits(Math.max(bitsOf(a), bitsOf(b)));
+      return a - b;
+    case '*':
+      run.budget.bits(bitsOf(a) + bitsOf(b));
+      return a * b;
     case '/':
       if (b === 0n) throw zero('division by zero');
       return toFloatResult(quotient(a, b));
@@ -63,7 +90,8 @@ const ints = (run: Run, operator: Operator, a: bigint, b: bigint): Value => {
       if (b === 0n) throw zero('integer modulo by zero');
       run.budget.bits(bitsOf(a));
       return a - floorDivide(a, b) * b;
-    case '**': return power(run, a, b);
+    case '**':
+      return power(run, a, b);
   }
 };
 
@@ -74,9 +102,12 @@ const toFloatResult = (value: number): number => {
 
 const floats = (operator: Operator, a: number, b: number): number => {
   switch (operator) {
-    case '+': return a + b;
-    case '-': return a - b;
-    case '*': return a * b;
+    case '+':
+      return a + b;
+    case '-':
+      return a - b;
+    case '*':
+      return a * b;
     case '/':
       if (b === 0) throw zero('float division by zero');
       return a / b;
@@ -89,8 +120,13 @@ const floats = (operator: Operator, a: number, b: number): number => {
     }
     case '%':
       if (b === 0) throw zero('float modulo');
-      return Number.isFinite(a) && !Number.isFinite(b) && !Number.isNaN(b) ? (a === 0 || (a < 0) === (b < 0) ? a : b) : modulo(a, b);
-    case '**': return floatPower(a, b);
+      return Number.isFinite(a) && !Number.isFinite(b) && !Number.isNaN(b)
+        ? a === 0 || a < 0 === b < 0
+          ? a
+          : b
+        : modulo(a, b);
+    case '**':
+      return floatPower(a, b);
   }
 };
 
@@ -130,7 +166,9 @@ const repeated = (run: Run, sequence: Value, times: Value): Value | undefined =>
 export const operate = (run: Run, operator: Operator, a: Value, b: Value): Value => {
   const [x, y] = [numberOf(a), numberOf(b)];
   if (x !== undefined && y !== undefined)
-    return typeof x === 'bigint' && typeof y === 'bigint' ? ints(run, operator, x, y) : floats(operator, toFloat(x), toFloat(y));
+    return typeof x === 'bigint' && typeof y === 'bigint'
+      ? ints(run, operator, x, y)
+      : floats(operator, toFloat(x), toFloat(y));
   let result: Value | undefined;
   if (operator === '+') {
     result = add(run, a, b);
@@ -138,7 +176,16 @@ export const operate = (run: Run, operator: Operator, a: Value, b: Value): Value
     result = repeated(run, a, b) ?? repeated(run, b, a);
   } else if (operator === '%') {
     const format = textOf(a);
-    if (format !== undefined) return like(a, percentFormat(run, format, b, isMarkup(a) ? (text, value) => escaped(run, isMarkup(value) ? value : text).text : undefined));
+    if (format !== undefined)
+      return like(
+        a,
+        percentFormat(
+          run,
+          format,
+          b,
+          isMarkup(a) ? (text, value) => escaped(run, isMarkup(value) ? value : text).text : undefined,
+        ),
+      );
   }
   if (result === undefined) throw unsupported(operator, a, b);
   return result;

@@ -24,7 +24,9 @@ export const capitalized = (text: string): string => {
 
 /** str.swapcase() */
 export const swapped = (text: string): string =>
-  Array.from(text, (character) => (character === character.toLowerCase() ? character.toUpperCase() : character.toLowerCase())).join('');
+  Array.from(text, (character) =>
+    character === character.toLowerCase() ? character.toUpperCase() : character.toLowerCase(),
+  ).join('');
 
 /** str.casefold(), but for letters that few alphabets have. */
 export const casefolded = (text: string): string => text.toLowerCase().replaceAll('ß', 'ss').replaceAll('ς', 'σ');

@@ -17,7 +17,8 @@ export const equal = (run: Run, a: Value, b: Value, depth = 0): boolean => {
   }
   const text = textOf(a);
   if (text !== undefined) return text === textOf(b);
-  const same = (xs: readonly Value[], ys: readonly Value[]): boolean => xs.length === ys.length && xs.every((item, i) => equal(run, item, ys[i]!, depth + 1));
+  const same = (xs: readonly Value[], ys: readonly Value[]): boolean =>
+    xs.length === ys.length && xs.every((item, i) => equal(run, item, ys[i]!, depth + 1));
   if (Array.isArray(a)) return Array.isArray(b) && same(a, b);
   if (isTuple(a)) return isTuple(b) && same(a.items, b.items);
   if (isDict(a)) {
@@ -46,10 +47,14 @@ export type Order = '<' | '<=' | '>' | '>=';
 
 const holds = <T extends string | number | bigint>(order: Order, a: T, b: T): boolean => {
   switch (order) {
-    case '<': return a < b;
-    case '<=': return a <= b;
-    case '>': return a > b;
-    case '>=': return a >= b;
+    case '<':
+      return a < b;
+    case '<=':
+      return a <= b;
+    case '>':
+      return a > b;
+    case '>=':
+      return a >= b;
   }
 };
 
@@ -73,7 +78,8 @@ export const ordered = (run: Run, order: Order, a: Value, b: Value, depth = 0): 
   if (s !== undefined && t !== undefined) return holds(order, compareText(s, t), 0);
   for (const value of [a, b]) if (isUndefined(value)) throw undefinedError(value.message);
   const [xs, ys] = Array.isArray(a) && Array.isArray(b) ? [a, b] : isTuple(a) && isTuple(b) ? [a.items, b.items] : [];
-  if (!xs || !ys) throw typeError(`'${order}' not supported between instances of '${typeName(a)}' and '${typeName(b)}'`);
+  if (!xs || !ys)
+    throw typeError(`'${order}' not supported between instances of '${typeName(a)}' and '${typeName(b)}'`);
   for (let i = 0; i < xs.length && i < ys.length; i++) {
     if (!equal(run, xs[i]!, ys[i]!, depth + 1)) return ordered(run, order, xs[i]!, ys[i]!, depth + 1);
   }
@@ -85,7 +91,10 @@ export const contains = (run: Run, container: Value, item: Value): boolean => {
   const text = textOf(container);
   if (text !== undefined) {
     const part = textOf(item);
-    if (part === undefined) throw isUndefined(item) ? undefinedError(item.message) : typeError(`'in <string>' requires string as left operand, not ${typeName(item)}`);
+    if (part === undefined)
+      throw isUndefined(item)
+        ? undefinedError(item.message)
+        : typeError(`'in <string>' requires string as left operand, not ${typeName(item)}`);
     run.budget.step(1 + (text.length >> 6));
     return text.includes(part);
   }
@@ -94,12 +103,14 @@ export const contains = (run: Run, container: Value, item: Value): boolean => {
     if (container.kind === 'view' && container.of === 'keys') return container.dict.entries.has(keyOf(item));
     if (container.kind === 'range') {
       const number = numberOf(item);
-      if (number === undefined || (typeof number === 'number' && !Number.isInteger(number)) || container.length === 0) return false;
+      if (number === undefined || (typeof number === 'number' && !Number.isInteger(number)) || container.length === 0)
+        return false;
       const [first, last] = [container.start, rangeItem(container, container.length - 1)];
       const n = BigInt(number);
       return (n - first) % container.step === 0n && (first <= last ? n >= first && n <= last : n <= first && n >= last);
     }
-    if (container.kind === 'thing' && !container.get?.('__iter__')) throw typeError(`argument of type '${container.type}' is not iterable`);
+    if (container.kind === 'thing' && !container.get?.('__iter__'))
+      throw typeError(`argument of type '${container.type}' is not iterable`);
   } else if (!Array.isArray(container)) throw typeError(`argument of type '${typeName(container)}' is not iterable`);
   for (const other of each(run, container)) if (other === item || equal(run, other, item)) return true;
   return false;
@@ -109,7 +120,8 @@ export const contains = (run: Run, container: Value, item: Value): boolean => {
 export const sorted = (run: Run, items: readonly Value[], key: (item: Value) => Value, reverse = false): Value[] => {
   run.budget.make(items.length);
   const sign = reverse ? -1 : 1;
-  return items.map((item) => [key(item), item] as const)
+  return items
+    .map((item) => [key(item), item] as const)
     .sort(([a], [b]) => (ordered(run, '<', a, b) ? -sign : ordered(run, '<', b, a) ? sign : 0))
     .map(([, item]) => item);
 };

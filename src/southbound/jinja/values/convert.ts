@@ -8,12 +8,14 @@ export const toNumberOf = (value: Value, type: 'int' | 'float'): bigint | number
   if (number === undefined) {
     if (isUndefined(value)) throw undefinedError(value.message);
     const text = textOf(value);
-    if (text === undefined || type === 'int') throw typeError(`${type}() argument must be a string or a real number, not '${typeName(value)}'`);
+    if (text === undefined || type === 'int')
+      throw typeError(`${type}() argument must be a string or a real number, not '${typeName(value)}'`);
     return toFloatOf(text);
   }
   if (type === 'float') {
     const float = Number(number);
-    if (typeof number === 'bigint' && !Number.isFinite(float)) throw new PythonError('OverflowError', 'int too large to convert to float');
+    if (typeof number === 'bigint' && !Number.isFinite(float))
+      throw new PythonError('OverflowError', 'int too large to convert to float');
     return float;
   }
   if (typeof number === 'bigint') return number;

@@ -7,22 +7,32 @@ const textKey = (text: string): string => (text.startsWith('\0') ? `\0s${text}` 
 /** What equal keys have in common: 1, 1.0 and True are one key. Throws for what Python cannot hash. */
 export const keyOf = (key: Value): unknown => {
   switch (typeof key) {
-    case 'string': return textKey(key);
-    case 'boolean': return BigInt(key);
-    case 'number': return Number.isInteger(key) ? BigInt(key) : key;
-    case 'bigint': return key;
+    case 'string':
+      return textKey(key);
+    case 'boolean':
+      return BigInt(key);
+    case 'number':
+      return Number.isInteger(key) ? BigInt(key) : key;
+    case 'bigint':
+      return key;
   }
   if (key === null) return key;
   if (Array.isArray(key) || key.kind === 'dict') throw typeError(`unhashable type: '${typeName(key)}'`);
   switch (key.kind) {
-    case 'markup': return textKey(key.text);
-    case 'undefined': return '\0u';
-    case 'tuple': return `\0t${key.items.map((item) => {
-      const part = keyOf(item);
-      if (typeof part === 'object' && part !== null) throw typeError(`unhashable type: '${typeName(item)}'`);
-      return `${typeof part}${String(part).length}:${String(part)}`;
-    }).join(',')}`;
-    default: return key;
+    case 'markup':
+      return textKey(key.text);
+    case 'undefined':
+      return '\0u';
+    case 'tuple':
+      return `\0t${key.items
+        .map((item) => {
+          const part = keyOf(item);
+          if (typeof part === 'object' && part !== null) throw typeError(`unhashable type: '${typeName(item)}'`);
+          return `${typeof part}${String(part).length}:${String(part)}`;
+        })
+        .join(',')}`;
+    default:
+      return key;
   }
 };
 
@@ -49,7 +59,8 @@ export const deleteKey = ({ entries }: Dict, key: Value): Value | undefined => {
 };
 
 /** An integer that JavaScript prints in full is an int; other numbers are floats. */
-const fromNumber = (value: number): Value => (Number.isInteger(value) && Math.abs(value) < 1e21 && !Object.is(value, -0) ? BigInt(value) : value);
+const fromNumber = (value: number): Value =>
+  Number.isInteger(value) && Math.abs(value) < 1e21 && !Object.is(value, -0) ? BigInt(value) : value;
 
 /** Python's value for one of JSON, with the marks of domain/engine/exactJson.ts. */
 export const fromJson = (value: unknown): Value => {
@@ -57,6 +68,9 @@ export const fromJson = (value: unknown): Value => {
   if (written !== undefined) return /^-?\d+$/.test(written) ? BigInt(written) : Number(written);
   if (typeof value === 'number') return fromNumber(value);
   if (Array.isArray(value)) return value.map(fromJson);
-  if (typeof value === 'object' && value !== null) return newDict(exactEntries(value as Readonly<Record<string, unknown>>).map(([key, member]) => [key, fromJson(member)]));
-  return value === undefined ? null : value as string | boolean | null | bigint;
+  if (typeof value === 'object' && value !== null)
+    return newDict(
+      exactEntries(value as Readonly<Record<string, unknown>>).map(([key, member]) => [key, fromJson(member)]),
+    );
+  return value === undefined ? null : (value as string | boolean | null | bigint);
 };

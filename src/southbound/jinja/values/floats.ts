@@ -32,7 +32,11 @@ export const significant = (value: number, count: number): readonly [digits: str
   let exponent = Number(value.toExponential().split('e')[1]);
   for (;;) {
     const shift = count - 1 - exponent;
-    const digits = String(shift >= 0 ? rounded(numerator * 10n ** BigInt(shift), denominator) : rounded(numerator, denominator * 10n ** BigInt(-shift)));
+    const digits = String(
+      shift >= 0
+        ? rounded(numerator * 10n ** BigInt(shift), denominator)
+        : rounded(numerator, denominator * 10n ** BigInt(-shift)),
+    );
     if (digits.length === count) return [digits, exponent];
     exponent++;
   }
@@ -42,7 +46,8 @@ export const significant = (value: number, count: number): readonly [digits: str
 export const notFinite = (value: number): string => (Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf');
 
 /** An exponent as Python and C write it: at least two digits. */
-export const exponentText = (exponent: number): string => `${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`;
+export const exponentText = (exponent: number): string =>
+  `${exponent < 0 ? '-' : '+'}${String(Math.abs(exponent)).padStart(2, '0')}`;
 
 /** repr(float): the shortest digits that read back as the same number. */
 export const floatRepr = (value: number): string => {
@@ -70,11 +75,11 @@ export const roundFloat = (value: number, digits: number): number => {
 export const quotient = (a: bigint, b: bigint): number => {
   const [x, y] = [Number(a), Number(b)];
   if (Number.isSafeInteger(x) && Number.isSafeInteger(y)) return x / y;
-  const negative = (a < 0n) !== (b < 0n);
+  const negative = a < 0n !== b < 0n;
   const [n, d] = [a < 0n ? -a : a, b < 0n ? -b : b];
   const shift = BigInt(66 - (n.toString(16).length - d.toString(16).length) * 4);
   const [top, bottom] = shift >= 0n ? [n << shift, d] : [n, d << -shift];
   // The last bit keeps whether anything is left over, so that rounding to 53 bits is right.
-  const result = Number((top / bottom) << 1n | (top % bottom === 0n ? 0n : 1n)) * 2 ** -(Number(shift) + 1);
+  const result = Number(((top / bottom) << 1n) | (top % bottom === 0n ? 0n : 1n)) * 2 ** -(Number(shift) + 1);
   return negative ? -result : result;
 };

@@ -7,19 +7,33 @@ export const rangeItem = ({ start, step }: Range, index: number): bigint => star
 /** iter(value): answers each item, then JavaScript's undefined. Throws for what cannot be iterated. */
 export const iterator = (run: Run, value: Value): (() => Value | undefined) => {
   let i = 0;
-  const over = (items: readonly Value[]) => () => { run.budget.step(); return items[i++]; };
+  const over = (items: readonly Value[]) => () => {
+    run.budget.step();
+    return items[i++];
+  };
   if (Array.isArray(value)) return over(value);
   if (typeof value === 'string') return over(characters(run, value));
   switch (kindOf(value)) {
-    case 'markup': return over(characters(run, (value as { text: string }).text));
-    case 'undefined': return () => undefined;
+    case 'markup':
+      return over(characters(run, (value as { text: string }).text));
+    case 'undefined':
+      return () => undefined;
     default:
   }
   if (typeof value !== 'object' || value === null) throw typeError(`'${typeName(value)}' object is not iterable`);
   switch (value.kind) {
-    case 'tuple': return over(value.items);
-    case 'range': return () => { run.budget.step(); return i < value.length ? rangeItem(value, i++) : undefined; };
-    case 'iterator': return () => { run.budget.step(); return value.next(); };
+    case 'tuple':
+      return over(value.items);
+    case 'range':
+      return () => {
+        run.budget.step();
+        return i < value.length ? rangeItem(value, i++) : undefined;
+      };
+    case 'iterator':
+      return () => {
+        run.budget.step();
+        return value.next();
+      };
     case 'dict':
     case 'view': {
       const { entries } = value.kind === 'dict' ? value : value.dict;
@@ -39,7 +53,8 @@ export const iterator = (run: Run, value: Value): (() => Value | undefined) => {
       if (next !== undefined && kindOf(next) === 'iterator') return (next as Iterator).next;
       throw typeError(`'${value.type}' object is not iterable`);
     }
-    default: throw typeError(`'${typeName(value)}' object is not iterable`);
+    default:
+      throw typeError(`'${typeName(value)}' object is not iterable`);
   }
 };
 
@@ -49,14 +64,22 @@ export const knownLength = (value: Value): number | undefined => {
   if (typeof value === 'string') return lengthOf(value);
   if (typeof value !== 'object' || value === null) return undefined;
   switch (value.kind) {
-    case 'markup': return lengthOf(value.text);
-    case 'tuple': return value.items.length;
-    case 'dict': return value.entries.size;
-    case 'view': return value.dict.entries.size;
-    case 'range': return value.length;
-    case 'undefined': return 0;
-    case 'thing': return value.length?.();
-    case 'iterator': return undefined;
+    case 'markup':
+      return lengthOf(value.text);
+    case 'tuple':
+      return value.items.length;
+    case 'dict':
+      return value.entries.size;
+    case 'view':
+      return value.dict.entries.size;
+    case 'range':
+      return value.length;
+    case 'undefined':
+      return 0;
+    case 'thing':
+      return value.length?.();
+    case 'iterator':
+      return undefined;
   }
 };
 

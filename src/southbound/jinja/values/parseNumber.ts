@@ -3,7 +3,8 @@ import { textRepr } from './print.ts';
 import { isSpace, strip } from './text.ts';
 
 const mostDigits = 4300;
-const floatForm = /^[-+]?(?:(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:e[-+]?\d+(?:_\d+)*)?|inf(?:inity)?|nan)$/i;
+const floatForm =
+  /^[-+]?(?:(?:\d+(?:_\d+)*\.?(?:\d+(?:_\d+)*)?|\.\d+(?:_\d+)*)(?:e[-+]?\d+(?:_\d+)*)?|inf(?:inity)?|nan)$/i;
 
 /** float(text) */
 export const toFloatOf = (text: string): number => {
@@ -14,7 +15,11 @@ export const toFloatOf = (text: string): number => {
   return Number(trimmed.replaceAll('_', ''));
 };
 
-const prefixes: ReadonlyMap<string, number> = new Map([['0b', 2], ['0o', 8], ['0x', 16]]);
+const prefixes: ReadonlyMap<string, number> = new Map([
+  ['0b', 2],
+  ['0o', 8],
+  ['0x', 16],
+]);
 
 /** int(text, base) */
 export const toIntOf = (text: string, base: number): bigint => {
@@ -35,12 +40,16 @@ export const toIntOf = (text: string, base: number): bigint => {
   if (!/^[0-9a-z]+(?:_[0-9a-z]+)*$/.test(digits)) throw wrong();
   digits = digits.replaceAll('_', '');
   const power = radix === 2 || radix === 4 || radix === 8 || radix === 16 || radix === 32;
-  if (!power && digits.length > mostDigits) throw valueError(`Exceeds the limit (${mostDigits} digits) for integer string conversion: value has ${digits.length} digits`);
+  if (!power && digits.length > mostDigits)
+    throw valueError(
+      `Exceeds the limit (${mostDigits} digits) for integer string conversion: value has ${digits.length} digits`,
+    );
   if (power && digits.length > 200_000) throw valueError('int() of more than 200000 digits');
   let value: bigint;
   if ([...digits].some((digit) => parseInt(digit, 36) >= radix)) throw wrong();
   if (radix === 10) value = BigInt(digits);
-  else if (prefixed !== undefined && radix === prefixed || radix === 2 || radix === 8 || radix === 16) value = BigInt({ 2: '0b', 8: '0o', 16: '0x' }[radix]! + digits);
+  else if ((prefixed !== undefined && radix === prefixed) || radix === 2 || radix === 8 || radix === 16)
+    value = BigInt({ 2: '0b', 8: '0o', 16: '0x' }[radix]! + digits);
   else value = [...digits].reduce((sum, digit) => sum * BigInt(radix) + BigInt(parseInt(digit, 36)), 0n);
   return negative ? -value : value;
 };

@@ -3,13 +3,22 @@ import { floatRepr } from './floats.ts';
 import { type Run, type Value, markup, isMarkup } from './values.ts';
 import { escapeHtml } from './text.ts';
 
-const escapes: ReadonlyMap<string, string> = new Map([['\\', '\\\\'], ['\n', '\\n'], ['\r', '\\r'], ['\t', '\\t']]);
+const escapes: ReadonlyMap<string, string> = new Map([
+  ['\\', '\\\\'],
+  ['\n', '\\n'],
+  ['\r', '\\r'],
+  ['\t', '\\t'],
+]);
 const unprintable = /[^\P{C}]|[^\P{Z} ]/u;
 const hex = (character: string, least: number): string => character.codePointAt(0)!.toString(16).padStart(least, '0');
 
 const shownCharacter = (character: string): string => {
   const code = character.codePointAt(0)!;
-  return code < 0x100 ? `\\x${hex(character, 2)}` : code < 0x10000 ? `\\u${hex(character, 4)}` : `\\U${hex(character, 8)}`;
+  return code < 0x100
+    ? `\\x${hex(character, 2)}`
+    : code < 0x10000
+      ? `\\u${hex(character, 4)}`
+      : `\\U${hex(character, 8)}`;
 };
 
 /** repr(str) */
@@ -18,7 +27,10 @@ export const textRepr = (text: string): string => {
   if (/^[ !#-&(-[\]-~]*$/.test(text)) return quote + text + quote;
   let shown = '';
   for (const character of text) {
-    shown += character === quote ? `\\${quote}` : escapes.get(character) ?? (unprintable.test(character) ? shownCharacter(character) : character);
+    shown +=
+      character === quote
+        ? `\\${quote}`
+        : (escapes.get(character) ?? (unprintable.test(character) ? shownCharacter(character) : character));
   }
   return quote + shown + quote;
 };
@@ -28,9 +40,11 @@ const mostDigits = 4300;
 /** str(int); Python refuses more than 4,300 digits too. */
 export const intText = (value: bigint): string => {
   if (value < 1n << 14000n && value > -(1n << 14000n)) return String(value);
-  if (value.toString(16).length > 3600) throw valueError(`Exceeds the limit (${mostDigits} digits) for integer string conversion`);
+  if (value.toString(16).length > 3600)
+    throw valueError(`Exceeds the limit (${mostDigits} digits) for integer string conversion`);
   const text = String(value);
-  if (text.length - (value < 0n ? 1 : 0) > mostDigits) throw valueError(`Exceeds the limit (${mostDigits} digits) for integer string conversion`);
+  if (text.length - (value < 0n ? 1 : 0) > mostDigits)
+    throw valueError(`Exceeds the limit (${mostDigits} digits) for integer string conversion`);
   return text;
 };
 
@@ -41,7 +55,8 @@ export const repr = (run: Run, value: Value): string => {
   const around: Value[] = [];
   const within = (open: string, items: Iterable<() => string>, close: string, container: Value): string => {
     if (around.includes(container)) return `${open}...${close}`;
-    if (around.length >= mostNested) throw limitError(`A value nested deeper than ${mostNested} levels cannot be printed`);
+    if (around.length >= mostNested)
+      throw limitError(`A value nested deeper than ${mostNested} levels cannot be printed`);
     around.push(container);
     let text = '';
     for (const item of items) {
@@ -57,28 +72,57 @@ export const repr = (run: Run, value: Value): string => {
   const show = (value: Value): string => {
     if (value === null) return 'None';
     switch (typeof value) {
-      case 'boolean': return value ? 'True' : 'False';
-      case 'bigint': return intText(value);
-      case 'number': return floatRepr(value);
-      case 'string': return textRepr(value);
+      case 'boolean':
+        return value ? 'True' : 'False';
+      case 'bigint':
+        return intText(value);
+      case 'number':
+        return floatRepr(value);
+      case 'string':
+        return textRepr(value);
     }
     const each = (items: readonly Value[]) => items.map((item) => () => show(item));
     if (Array.isArray(value)) return within('[', each(value), ']', value);
     switch (value.kind) {
-      case 'markup': return `Markup(${textRepr(value.text)})`;
-      case 'tuple': return within('(', each(value.items), value.items.length === 1 ? ',)' : ')', value);
-      case 'dict': return within('{', [...value.entries.values()].map(([key, member]) => () => `${show(key)}: ${show(member)}`), '}', value);
+      case 'markup':
+        return `Markup(${textRepr(value.text)})`;
+      case 'tuple':
+        return within('(', each(value.items), value.items.length === 1 ? ',)' : ')', value);
+      case 'dict':
+        return within(
+          '{',
+          [...value.entries.values()].map(
+            ([key, member]) =>
+              () =>
+                `${show(key)}: ${show(member)}`,
+          ),
+          '}',
+          value,
+        );
       case 'view': {
         const entries = [...value.dict.entries.values()];
-        const items = value.of === 'keys' ? each(entries.map(([key]) => key))
-          : value.of === 'values' ? each(entries.map(([, member]) => member))
-            : entries.map(([key, member]) => () => `(${show(key)}, ${show(member)})`);
+        const items =
+          value.of === 'keys'
+            ? each(entries.map(([key]) => key))
+            : value.of === 'values'
+              ? each(entries.map(([, member]) => member))
+              : entries.map(
+                  ([key, member]) =>
+                    () =>
+                      `(${show(key)}, ${show(member)})`,
+                );
         return within(`dict_${value.of}([`, items, '])', value);
       }
-      case 'range': return `range(${value.start}, ${value.stop}${value.step === 1n ? '' : `, ${value.step}`})`;
-      case 'iterator': return value.name.includes('_do_') || value.name.startsWith('do_') ? `<generator object ${value.name}>` : `<${value.name} object>`;
-      case 'undefined': return 'Undefined';
-      case 'thing': return value.shown();
+      case 'range':
+        return `range(${value.start}, ${value.stop}${value.step === 1n ? '' : `, ${value.step}`})`;
+      case 'iterator':
+        return value.name.includes('_do_') || value.name.startsWith('do_')
+          ? `<generator object ${value.name}>`
+          : `<${value.name} object>`;
+      case 'undefined':
+        return 'Undefined';
+      case 'thing':
+        return value.shown();
     }
   };
   return show(value);

@@ -8,7 +8,8 @@ const pointsOf = (text: string): string[] | undefined => (wide.test(text) ? Arra
 export const lengthOf = (text: string): number => pointsOf(text)?.length ?? text.length;
 
 /** Characters from `from` up to `to`, both within the text. */
-export const sliceText = (text: string, from: number, to: number): string => pointsOf(text)?.slice(from, to).join('') ?? text.slice(from, to);
+export const sliceText = (text: string, from: number, to: number): string =>
+  pointsOf(text)?.slice(from, to).join('') ?? text.slice(from, to);
 
 /** The characters, one string each. */
 export const characters = (run: Run, text: string): string[] => {
@@ -17,7 +18,8 @@ export const characters = (run: Run, text: string): string[] => {
 };
 
 /** The index in code points of one in UTF-16 units. */
-export const pointIndex = (text: string, unit: number): number => (unit < 0 || !wide.test(text) ? unit : lengthOf(text.slice(0, unit)));
+export const pointIndex = (text: string, unit: number): number =>
+  unit < 0 || !wide.test(text) ? unit : lengthOf(text.slice(0, unit));
 
 const space = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205f\u3000]/;
 
@@ -60,7 +62,13 @@ export const splitLines = (text: string, keep = false): string[] => {
   return lines;
 };
 
-const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', "'": '&#39;', '"': '&#34;' };
+const entities: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  "'": '&#39;',
+  '"': '&#34;',
+};
 
 export const escapeHtml = (text: string): string => text.replace(/[&<>'"]/g, (character) => entities[character]!);
 

@@ -20,7 +20,13 @@ export type Tuple = { readonly kind: 'tuple'; readonly items: readonly Value[]; 
 /** In the order of insertion; the map's keys are those of `keyOf`. */
 export type Dict = { readonly kind: 'dict'; readonly entries: Map<unknown, readonly [Value, Value]> };
 export type View = { readonly kind: 'view'; readonly of: 'keys' | 'values' | 'items'; readonly dict: Dict };
-export type Range = { readonly kind: 'range'; readonly start: bigint; readonly stop: bigint; readonly step: bigint; readonly length: number };
+export type Range = {
+  readonly kind: 'range';
+  readonly start: bigint;
+  readonly stop: bigint;
+  readonly step: bigint;
+  readonly length: number;
+};
 /** Gives each item once. `next` answers JavaScript's undefined at the end. */
 export type Iterator = { readonly kind: 'iterator'; readonly name: string; readonly next: () => Value | undefined };
 /** Jinja2's Undefined; `message` is what using it says. */
@@ -39,29 +45,60 @@ export type Thing = {
 };
 
 /**
- * Python's values. int is bigint (always exact), float is number, None is null, list is an array; JavaScript's undefined
+ * Python's values. int is bigint (always exact), float is number, None is null, list is an array; JavaScript's
+ * undefined
  * stands for "not given" and is no value.
  */
-export type Value = null | boolean | bigint | number | string | Value[] | Markup | Tuple | Dict | View | Range | Iterator | Undefined | Thing;
+export type Value =
+  | null
+  | boolean
+  | bigint
+  | number
+  | string
+  | Value[]
+  | Markup
+  | Tuple
+  | Dict
+  | View
+  | Range
+  | Iterator
+  | Undefined
+  | Thing;
 
-export const tuple = (items: readonly Value[], names?: readonly string[]): Tuple => ({ kind: 'tuple', items, ...(names && { names }) });
+export const tuple = (items: readonly Value[], names?: readonly string[]): Tuple => ({
+  kind: 'tuple',
+  items,
+  ...(names && { names }),
+});
 export const markup = (text: string): Markup => ({ kind: 'markup', text });
 export const undefinedValue = (message: string): Undefined => ({ kind: 'undefined', message });
 export const noKwargs: Kwargs = new Map();
 
 /** The value, or what stands for none: `??` would take None for none. */
-export const orElse = (value: Value | undefined, otherwise: () => Value): Value => (value === undefined ? otherwise() : value);
+export const orElse = (value: Value | undefined, otherwise: () => Value): Value =>
+  value === undefined ? otherwise() : value;
 
 /** A Python generator. */
-export const generator = (name: string, items: Generator<Value>): Iterator =>
-  ({ kind: 'iterator', name, next: () => { const { done, value } = items.next(); return done ? undefined : value; } });
+export const generator = (name: string, items: Generator<Value>): Iterator => ({
+  kind: 'iterator',
+  name,
+  next: () => {
+    const { done, value } = items.next();
+    return done ? undefined : value;
+  },
+});
 
 /** A function by its name in Python. */
-export const callable = (type: string, shown: string, call: NonNullable<Thing['call']>): Thing => ({ kind: 'thing', type, shown: () => shown, call });
+export const callable = (type: string, shown: string, call: NonNullable<Thing['call']>): Thing => ({
+  kind: 'thing',
+  type,
+  shown: () => shown,
+  call,
+});
 
 /** The kind of a tagged value, else undefined. */
 export const kindOf = (value: Value): string | undefined =>
-  (typeof value === 'object' && value !== null && !Array.isArray(value) ? value.kind : undefined);
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? value.kind : undefined;
 
 export const isUndefined = (value: Value): value is Undefined => kindOf(value) === 'undefined';
 export const isDict = (value: Value): value is Dict => kindOf(value) === 'dict';
@@ -70,32 +107,48 @@ export const isMarkup = (value: Value): value is Markup => kindOf(value) === 'ma
 export const isThing = (value: Value): value is Thing => kindOf(value) === 'thing';
 
 /** The characters of a str (safe or not), else undefined. */
-export const textOf = (value: Value): string | undefined => (typeof value === 'string' ? value : isMarkup(value) ? value.text : undefined);
+export const textOf = (value: Value): string | undefined =>
+  typeof value === 'string' ? value : isMarkup(value) ? value.text : undefined;
 
 /** The number that a bool, int or float is, else undefined. */
 export const numberOf = (value: Value): bigint | number | undefined =>
-  (typeof value === 'bigint' || typeof value === 'number' ? value : typeof value === 'boolean' ? BigInt(value) : undefined);
+  typeof value === 'bigint' || typeof value === 'number'
+    ? value
+    : typeof value === 'boolean'
+      ? BigInt(value)
+      : undefined;
 
 /** The int that a bool or int is, else undefined. */
-export const intOf = (value: Value): bigint | undefined => (typeof value === 'bigint' ? value : typeof value === 'boolean' ? BigInt(value) : undefined);
+export const intOf = (value: Value): bigint | undefined =>
+  typeof value === 'bigint' ? value : typeof value === 'boolean' ? BigInt(value) : undefined;
 
 /** Name of the type, as Python has it in its messages. */
 export const typeName = (value: Value): string => {
   if (value === null) return 'NoneType';
   switch (typeof value) {
-    case 'boolean': return 'bool';
-    case 'bigint': return 'int';
-    case 'number': return 'float';
-    case 'string': return 'str';
+    case 'boolean':
+      return 'bool';
+    case 'bigint':
+      return 'int';
+    case 'number':
+      return 'float';
+    case 'string':
+      return 'str';
   }
   if (Array.isArray(value)) return 'list';
   switch (value.kind) {
-    case 'markup': return 'Markup';
-    case 'undefined': return 'Undefined';
-    case 'iterator': return value.name.startsWith('sync_') || value.name.startsWith('do_') ? 'generator' : value.name;
-    case 'view': return `dict_${value.of}`;
-    case 'thing': return value.type;
-    default: return value.kind;
+    case 'markup':
+      return 'Markup';
+    case 'undefined':
+      return 'Undefined';
+    case 'iterator':
+      return value.name.startsWith('sync_') || value.name.startsWith('do_') ? 'generator' : value.name;
+    case 'view':
+      return `dict_${value.of}`;
+    case 'thing':
+      return value.type;
+    default:
+      return value.kind;
   }
 };
 
@@ -103,20 +156,32 @@ export const typeName = (value: Value): string => {
 export const truthy = (value: Value): boolean => {
   if (value === null) return false;
   switch (typeof value) {
-    case 'boolean': return value;
-    case 'bigint': return value !== 0n;
-    case 'number': return value !== 0;
-    case 'string': return value !== '';
+    case 'boolean':
+      return value;
+    case 'bigint':
+      return value !== 0n;
+    case 'number':
+      return value !== 0;
+    case 'string':
+      return value !== '';
   }
   if (Array.isArray(value)) return value.length > 0;
   switch (value.kind) {
-    case 'markup': return value.text !== '';
-    case 'tuple': return value.items.length > 0;
-    case 'dict': return value.entries.size > 0;
-    case 'view': return value.dict.entries.size > 0;
-    case 'range': return value.length > 0;
-    case 'undefined': return false;
-    case 'iterator': return true;
-    case 'thing': return value.length ? value.length() > 0 : true;
+    case 'markup':
+      return value.text !== '';
+    case 'tuple':
+      return value.items.length > 0;
+    case 'dict':
+      return value.entries.size > 0;
+    case 'view':
+      return value.dict.entries.size > 0;
+    case 'range':
+      return value.length > 0;
+    case 'undefined':
+      return false;
+    case 'iterator':
+      return true;
+    case 'thing':
+      return value.length ? value.length() > 0 : true;
   }
 };
