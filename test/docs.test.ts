@@ -53,7 +53,7 @@ describe('the documentation', () => {
 
   it('says of every metric what to watch for, and of no other', async () => {
     const measured = ['src/monitor.ts', 'src/start.ts'].flatMap((file) =>
-      [...read(file).matchAll(/^ +(\w+): \{ help:/gm)].map(([, name]) => name!),
+      [...read(file).matchAll(/^ +(\w+): \{\s+help:/gm)].map(([, name]) => name!),
     );
     const { text } = await metrics({ areas, isOwnEvent }).text();
     const there = [...measured, ...[...text.matchAll(/^# TYPE automation_platform_(\w+)/gm)].map(([, name]) => name!)];
