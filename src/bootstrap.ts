@@ -24,8 +24,7 @@ const idOf = (kind: string, name: string): string => hash('sha256', `built-in ${
 
 /**
  * Makes sure that there are the built-in groups and, at the first start, the account `admin` in `admins` and the
- * adapter
- * `lab` with three simulated devices.
+ * adapter `lab` with three simulated devices.
  */
 export const bootstrap = async ({ handle, adminPassword, tell }: Needs): Promise<void> => {
   /** What cannot be used, health shows; the service starts all the same. */

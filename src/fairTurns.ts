@@ -13,9 +13,8 @@ type Waiting = { readonly start: () => void; readonly giveUp: (reason: Refusal) 
 
 /**
  * Lets few works run at a time. Those that wait take turns by key: a key with thousands of works holds up another key
- * by
- * what it has running, no more. When too many wait, the key with the most of them gives up its last one; memory stays
- * bounded.
+ * by what it has running, no more. When too many wait, the key with the most of them gives up its last one; memory
+ * stays bounded.
  */
 export const fairTurns = ({ atOnce, mostWaiting, full }: Limits) => {
   // The key whose turn comes next is first.

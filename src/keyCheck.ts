@@ -127,8 +127,7 @@ export const keyOfLog = async (needs: Needs): Promise<Uint8Array> => {
 
 /**
  * Makes the key of the setting or of the key file, which is made when it is missing, the key of the log from now on.
- * What
- * was sealed with another one stays closed for ever.
+ * What was sealed with another one stays closed for ever.
  */
 export const replaceKey = async ({ log, fromSetting, file }: Needs): Promise<Uint8Array> => {
   const key = givenKey({ fromSetting, file }) ?? makeKey(file);

@@ -39,10 +39,9 @@ const written = ({ ln, r, p }: Cost, salt: Buffer, hash: Buffer): string =>
 const form = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/=]+)\$([A-Za-z0-9+/=]+)$/;
 
 /**
- * Hashes passwords with scrypt (N=2^14, r=8, p=5), off the event loop, two at a time. Logins take turns by the
- * address that they come from; new passwords have a turn together. When too many wait: `limited`. A hash is one text
- * with
- * its parameters and salt.
+ * Hashes passwords with scrypt (N=2^14, r=8, p=5), off the event loop, two at a time. Logins take turns by the address
+ * that they come from; new passwords have a turn together. When too many wait: `limited`. A hash is one text with its
+ * parameters and salt.
  */
 export const passwords = () => {
   const full = () => new Refusal('limited', 'Too many passwords to check at once; try again', { retryAfterSeconds: 5 });

@@ -25,8 +25,7 @@ const logOnStdout = (level: string) => {
 
 /**
  * Runs the service until SIGTERM or SIGINT, then ends the process with 0; a second signal ends it at once. Logs a line
- * for
- * each step of its life. `ready` is called once it answers.
+ * for each step of its life. `ready` is called once it answers.
  */
 export const runService = async (config: Config, ready: (service: Running) => Promise<void>): Promise<void> => {
   const logger = logOnStdout(config.LOG_LEVEL ?? 'info');

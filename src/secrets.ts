@@ -107,8 +107,7 @@ const read = (file: string): string | undefined => {
 
 /**
  * Makes the key file, mode 0600, with a random key: whole or not at all. When two processes do so at once, the first
- * one's
- * key is everybody's.
+ * one's key is everybody's.
  */
 export const makeKey = (file: string): Uint8Array => {
   const folder = dirname(file);

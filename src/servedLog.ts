@@ -44,8 +44,7 @@ const checkFree = async (port: number, host: string): Promise<void> => {
 
 /**
  * Serves the embedded log to clients of EventStoreDB, whoever they are: with TLS, to accounts whose roles have the
- * methods
- * of the log.
+ * methods of the log.
  */
 export const servedLog = async ({ config, port, store, auth, log }: Needs): Promise<ServedLog> => {
   const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile, ESDB_HOST: host, DATA_DIR: folder } = config;

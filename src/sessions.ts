@@ -38,9 +38,9 @@ const source = `@platform/${area}`;
 
 /**
  * Carries sessions out while this process leads: those that the log tells of, and at first those that are still
- * running. What has not been
- * posted is posted, templates are rendered (again); the others wait for their report. Whatever happens, a session ends
- * with its time, counted from its start. Sessions of one agent share its places; agents do not wait for each other.
+ * running. What has not been posted is posted, templates are rendered (again); the others wait for their report.
+ * Whatever happens, a session ends with its time, counted from its start. Sessions of one agent share its places;
+ * agents do not wait for each other.
  */
 export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead: leading, log }: Needs) => {
   const held = new Map<string, { readonly abort: (why: Why) => void; readonly done: Promise<void> }>();

@@ -59,8 +59,7 @@ const snapshotEvery = 20_000;
 
 /**
  * A running service. `stop` ends it in order: no new requests, answers under way, reactions, projections, stores.
- * `warmUp`
- * does ahead what else the first request of each kind would wait for.
+ * `warmUp` does ahead what else the first request of each kind would wait for.
  */
 export type Running = {
   readonly url: string;

@@ -3,8 +3,7 @@ import { passwordOf } from './accounts.ts';
 import { steps, type Tools } from './clientSteps.ts';
 
 // A client of EventStoreDB in a process of its own: libraries of the same protocol cannot be loaded beside each other,
-// since
-// the messages of both are in one global variable.
+// since the messages of both are in one global variable.
 
 export type Ask = { readonly step: string; readonly urls: Readonly<Record<string, string>> };
 

@@ -35,9 +35,8 @@ const path: Readonly<Record<Kind, string>> = {
 
 /**
  * Clients that change and read on all nodes in turn and try again, with the same key on the next node, while the answer
- * is 503
- * or the connection broke. Each has mappings of its own, which it changes one after the other; half of the automations'
- * names are wanted by two clients. Now and then one gives up at the first failure.
+ * is 503 or the connection broke. Each has mappings of its own, which it changes one after the other; half of the
+ * automations' names are wanted by two clients. Now and then one gives up at the first failure.
  */
 export const startLoad = ({ nodes, round, clients = 12, pauseMs = 20 }: Options) => {
   const wishes: Wish[] = [];

@@ -4,8 +4,7 @@ import type { EventStore } from '../src/store/port.ts';
 
 /**
  * Reads a log on from where it was read before and checks that no event is in it twice and that every event is linked
- * to
- * its predecessor. Gives the new events.
+ * to its predecessor. Gives the new events.
  */
 export const logAudit = (open: () => Promise<Pick<EventStore, 'readAll' | 'close'>>) => {
   const heads = new Map<string, { readonly revision: number; readonly hash: string }>();

@@ -211,8 +211,7 @@ export type TestNode = Awaited<ReturnType<typeof startNode>>;
 
 /**
  * For the tests of the `describe` that calls it: each has a new log, and `node` starts nodes on it that have caught up.
- * All
- * is stopped afterwards; `whileStopping` lets go of what a node may wait for.
+ * All is stopped afterwards; `whileStopping` lets go of what a node may wait for.
  */
 export const nodesOnLog = (options: Options = {}, whileStopping: () => void = () => undefined) => {
   let log: Awaited<ReturnType<typeof openLog>>;

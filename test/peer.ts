@@ -3,8 +3,7 @@ import { type AddressInfo, createServer, type Server, type Socket } from 'node:n
 
 /**
  * For the tests of the `describe` that calls it: a server on 127.0.0.1 that treats each connection as `behave` was last
- * told
- * to. After each test the service must have closed its connections; the test waits for that.
+ * told to. After each test the service must have closed its connections; the test waits for that.
  */
 export const peer = () => {
   let server: Server;

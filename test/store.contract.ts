@@ -70,9 +70,8 @@ const assertComplete = (events: readonly StoredEvent[], count: number): void => 
 
 /**
  * What every event store must do. `open` is given a folder, empty for each test; opening the same folder again must
- * give
- * the same log. The log may hold other events already. Nobody writes to it meanwhile but a server for itself (its own
- * streams and types begin with `$`): these events the store leaves out, so every test counts all that it is given.
+ * give the same log. The log may hold other events already. Nobody writes to it meanwhile but a server for itself (its
+ * own streams and types begin with `$`): these events the store leaves out, so every test counts all that it is given.
  */
 export const storeContract = (name: string, open: (folder: string) => Promise<EventStore>) =>
   describe(`event store: ${name}`, () => {

@@ -8,8 +8,7 @@ type Touch = { readonly cut: number; readonly scavenged: boolean };
 
 /**
  * A log in which somebody else touches streams, as users of EventStoreDB can: a store as its adapter shows it. An
- * append
- * that is to begin a stream which was deleted lands behind the events that it had.
+ * append that is to begin a stream which was deleted lands behind the events that it had.
  */
 export const touchedStore = (store: EventStore) => {
   const touches = new Map<string, Touch>();

@@ -35,8 +35,7 @@ const rowsAtOnce = 4096;
 
 /**
  * Every column read, data and metadata parsed, nothing kept. Events per second. The driver is the one that the service
- * had
- * when the goal was set: its successor reads faster, and that gain belongs to us.
+ * had when the goal was set: its successor reads faster, and that gain belongs to us.
  */
 const byDriver = (file: string): number => {
   const db = new Database(file);

@@ -44,8 +44,7 @@ type Options = {
 
 /**
  * Sets the password of an account without the service. On a log in a file it must not run: an Error says so; on
- * EventStoreDB
- * it may. The password is typed on a terminal, or is the first line of what is piped in.
+ * EventStoreDB it may. The password is typed on a terminal, or is the first line of what is piped in.
  */
 export const setPassword = async (config: Config, username: string, options: Options = {}): Promise<void> => {
   const { newKey = false, input = process.stdin, output = process.stderr } = options;

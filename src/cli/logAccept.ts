@@ -10,10 +10,8 @@ import { isMissing, shorterThan } from '../store/sqliteShorter.ts';
 
 /**
  * Accepts that the embedded log lacks events that were in it, as after a backup was restored, and that events in it are
- * not
- * what was written: says which, and removes what remembers them, the note beside the log and the snapshot. The service
- * must
- * be stopped: an Error says so.
+ * not what was written: says which, and removes what remembers them, the note beside the log and the snapshot. The
+ * service must be stopped: an Error says so.
  */
 export const logAccept = async (config: Config, output: NodeJS.WritableStream = process.stderr): Promise<void> => {
   const { EVENTSTORE_URL: at, DATA_DIR: folder } = config;

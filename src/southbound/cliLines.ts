@@ -1,7 +1,6 @@
 /**
  * The commands of a configuration text in their order, without empty lines; a banner is one command of several lines,
- * from
- * its delimiter to the next one.
+ * from its delimiter to the next one.
  */
 export const cliLines = (config: string): readonly string[] => {
   const commands: string[] = [];

@@ -26,11 +26,9 @@ const little = 5000;
 
 /**
  * Shares places among accounts: each has one at a time, and the next one goes to the account that owes the least for
- * its
- * turns. So whoever uses little hardly waits, however much others use, and however long their turns last. Of those who
- * owe
- * nothing the latest comes first: it is the likeliest to be waited for still. Throws `Busy` when too much waits, the
- * signal's reason when that comes first.
+ * its turns. So whoever uses little hardly waits, however much others use, and however long their turns last. Of those
+ * who owe nothing the latest comes first: it is the likeliest to be waited for still. Throws `Busy` when too much
+ * waits, the signal's reason when that comes first.
  */
 export const fairShares = ({ places, express, inLine, inAll, now = () => performance.now() }: Bounds) => {
   const lines = new Map<string, Line>();

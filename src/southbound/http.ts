@@ -8,8 +8,7 @@ const maxBytes = 4 * 1024 * 1024;
 
 /**
  * A southbound controller (docs/southbound.md): `POST {base}/devices/{name}/configuration {config, options}`, `GET` of
- * the
- * same `{config}` and `POST {base}/devices/{name}/commands {command}` `{output}`; plain texts will do for both.
+ * the same `{config}` and `POST {base}/devices/{name}/commands {command}` `{output}`; plain texts will do for both.
  */
 export const httpAdapter = (
   name: string,

@@ -26,8 +26,7 @@ const mostInterim = 16;
 
 /**
  * One HTTP call on a connection of its own, which ends with it. Redirects are answers. `guard` says where it may lead.
- * It
- * ends with its signal, whatever the other side does and whichever event Node makes of that.
+ * It ends with its signal, whatever the other side does and whichever event Node makes of that.
  */
 export const httpCall = async (guard: Outbound, call: HttpCall): Promise<HttpAnswer> => {
   const { url, signal, maxBytes } = call;

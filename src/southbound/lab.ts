@@ -15,9 +15,8 @@ const maxBytes = 4 * 1024 * 1024;
 /**
  * Simulated devices. Each keeps its running configuration in a file of its own in the folder (mode 0600), written whole
  * and to the disk before a change is answered. A configuration with a line that the device does not know changes
- * nothing:
- * status 422. `options.replace: true` replaces the configuration instead of merging into it. One `apply` at a time per
- * device, please.
+ * nothing: status 422. `options.replace: true` replaces the configuration instead of merging into it. One `apply` at a
+ * time per device, please.
  */
 export const labAdapter = ({ name, made, folder, now = Date.now }: Lab): DeviceAdapter => {
   const fileOf = (device: Device): string =>

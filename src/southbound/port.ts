@@ -65,8 +65,8 @@ export type Rendering = { readonly account: string; readonly signal: AbortSignal
 /**
  * The template engine: Jinja2. Runs outside the event loop, bounded in time, memory, steps and output. A template that
  * does not parse or render: `Refusal('unprocessable')` whose fault has `line` and the reason. Variables may have the
- * marks of
- * domain/engine/exactJson.ts. Too many that wait: `Refusal('limited')`. Throws the signal's reason when that ends it.
+ * marks of domain/engine/exactJson.ts. Too many that wait: `Refusal('limited')`. Throws the signal's reason when that
+ * ends it.
  */
 export type Renderer = {
   render(template: string, variables: Readonly<Record<string, unknown>>, rendering: Rendering): Promise<string>;

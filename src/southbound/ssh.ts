@@ -15,8 +15,7 @@ const complaint = /^\s*(?:%|error:|syntax error|invalid (?:command|input)|unknow
 
 /**
  * Devices with a CLI over SSH, one connection per call. A configuration is sent line by line; at the first line that
- * the
- * device complains of the rest is not sent, and the answer is 422 with that line and what the device printed.
+ * the device complains of the rest is not sent, and the answer is 422 with that line and what the device printed.
  */
 export const sshAdapter = (name: string, properties: SshProperties, guard: Outbound): DeviceAdapter => {
   const {

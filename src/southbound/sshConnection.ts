@@ -14,8 +14,7 @@ const overhead = 1024 * 1024;
 
 /**
  * Opens a shell on the device, does the work with it and closes everything, whatever happens. Throws `SshFailure`, or
- * what
- * the work throws. The device's host key is checked before anything is told to it.
+ * what the work throws. The device's host key is checked before anything is told to it.
  */
 export const withShell = async <T>(
   device: Device,

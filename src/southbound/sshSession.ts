@@ -18,8 +18,7 @@ const echoedWithin = 32_768;
 
 /**
  * Makes a CLI of a shell. A prompt is recognised by showing up again after an empty line is sent; later ones by the
- * same
- * begin, whatever the mode, after the echo of the command. `ends` are the characters that prompts end with. Throws
+ * same begin, whatever the mode, after the echo of the command. `ends` are the characters that prompts end with. Throws
  * `SshFailure` beyond `maxBytes`.
  */
 export const cliOf = async (shell: ClientChannel, ends: string, maxBytes: number): Promise<Cli> => {

@@ -95,8 +95,7 @@ export type Shown = Readonly<
 
 /**
  * The end of a stream is nothing but its name, and metadata have no revision: EventStoreDB writes the one itself, and
- * keeps
- * only the newest of the other.
+ * keeps only the newest of the other.
  */
 export const shown = (event: StoredEvent, own: Choice['own']): Shown => {
   const { stream, revision, id, type } = event;

@@ -14,8 +14,7 @@ export type Progress = {
 
 /**
  * Number of events, and SHA-256 in hex over one line per event in order, as `shown`: JSON of [stream, revision, id,
- * type,
- * data, metadata].
+ * type, data, metadata].
  */
 export type Content = { readonly events: number; readonly digest: string };
 
@@ -109,12 +108,10 @@ const digester = () => {
 
 /**
  * Copies a log that nobody uses into another, event by event in the order of the log: streams, revisions, ids, types
- * and
- * bytes stay, and so do times and hash links. It walks both from the beginning, so it needs no notes: what the target
- * has
- * already must be what the source begins with (else nothing is written), and a copy that was stopped or killed goes on
- * where it ended. A second walk over both verifies; only then the target is told how far reactions were carried out.
- * Ends with an Error that names the place of what is wrong.
+ * and bytes stay, and so do times and hash links. It walks both from the beginning, so it needs no notes: what the
+ * target has already must be what the source begins with (else nothing is written), and a copy that was stopped or
+ * killed goes on where it ended. A second walk over both verifies; only then the target is told how far reactions were
+ * carried out. Ends with an Error that names the place of what is wrong.
  */
 export const copyLog = async ({ from, to, own, skipIncomplete = false, signal, told }: Needs): Promise<Copied> => {
   const head = await from.head();

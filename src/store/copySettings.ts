@@ -46,8 +46,7 @@ const firstAfter = async (store: CopyEnd, stream: string, position: number): Pro
 
 /**
  * The embedded log says that a deleted stream is back after the event that brought it back, and may have been stopped
- * in
- * between. EventStoreDB would hide that event: here it is said.
+ * in between. EventStoreDB would hide that event: here it is said.
  */
 const withReturns = async (from: CopyEnd, { metadata, ends }: Settings): Promise<Settings> => {
   const said = new Map(metadata);
@@ -90,8 +89,8 @@ const inOrder = ({ metadata, ends }: Settings): readonly StoredEvent[] =>
 
 /**
  * The settings of streams where the target is a server. A delete, say, must not come before the last event of its
- * stream, so
- * they are told after all events; and of the metadata of a stream the newest alone: that is what a server goes by.
+ * stream, so they are told after all events; and of the metadata of a stream the newest alone: that is what a server
+ * goes by.
  */
 export const settingsOfStreams = ({ from, to, signal }: Ends, choice: Choice) => {
   /** As they are now. Throws when the target has what the source has not. */

@@ -26,8 +26,7 @@ const sizeOf = ({ event }: Answer): number => 200 + (event ? event.data.length +
 
 /**
  * What a call gives, as many answers at a time as have arrived. They are taken off the wire at once, whatever the
- * reader
- * does meanwhile: EventStoreDB ends subscriptions that do not keep up. Whoever ends it, and however, the call is
+ * reader does meanwhile: EventStoreDB ends subscriptions that do not keep up. Whoever ends it, and however, the call is
  * cancelled.
  */
 export async function* arriving(

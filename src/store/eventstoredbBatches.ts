@@ -87,8 +87,7 @@ type Sent = { readonly answer: Promise<Appended>; readonly forget: () => void };
 
 /**
  * Appends over one call, many under way at once. `open` starts a call; it is started again when it has ended. `heard`:
- * an
- * answer has come.
+ * an answer has come.
  */
 export const batchAppends = (open: () => Promise<BatchCall>, heard: () => void, gone: AbortSignal) => {
   type Opened = { readonly call: BatchCall; readonly asked: Map<string, Waiting> };

@@ -33,8 +33,7 @@ export type Connection = {
 
 /**
  * Milliseconds: for one answer; of these, for the question whether anybody is there; for a new connection; for all
- * tries
- * together; between two looks at the head.
+ * tries together; between two looks at the head.
  */
 export type Times = {
   readonly answer: number;
@@ -226,8 +225,7 @@ export const connections = (url: string, times: Times, log: Log) => {
 
   /**
    * Takes note of a failure. That of one call alone is no fault of the connection; one that is broken is replaced, and
-   * so
-   * is one to a node that does not lead.
+   * so is one to a node that does not lead.
    */
   const failed = (connection: Connection, error: unknown): void => {
     if (connection !== current || ended || finalError(error) || error instanceof NoConnection) return;

@@ -38,8 +38,7 @@ const isJsonText = (text: string): boolean => {
 
 /**
  * Whether an event is one that readers of the whole log see. Without a filter none of the server's own is, by type or
- * by
- * stream; with one its types are those that it names.
+ * by stream; with one its types are those that it names.
  */
 export const passes = ({ type, stream }: Told, filter: Filter | undefined): boolean => {
   if (filter && !filter.some((prefix) => type.startsWith(prefix))) return false;

@@ -4,8 +4,7 @@ const steps = 10;
 
 /**
  * Runs something after a time, unless what this returns is called before. The time is waited in steps: while this
- * process
- * is at work it hears nothing, and an answer that has come must not be late for that.
+ * process is at work it hears nothing, and an answer that has come must not be late for that.
  */
 export const unheard = (ms: number, late: () => void): (() => void) => {
   let step = 0;

@@ -8,8 +8,7 @@ const { ReadDirection, FilterOptions } = Options;
 
 /**
  * Which events of the whole log: those of types with one of these prefixes, all but the server's own, or the server's
- * own
- * too.
+ * own too.
  */
 type Which = Filter | 'clients' | 'everything';
 

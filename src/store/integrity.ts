@@ -23,8 +23,7 @@ const closing = open.length + hashLength + close.length;
 
 /**
  * The hash that an event's metadata ends with. Undefined for events that are not linked: foreign ones, parts of
- * payloads and
- * what the log keeps for itself. Those get a sum.
+ * payloads and what the log keeps for itself. Those get a sum.
  */
 export const hashIn = (metadata: string): string | undefined => {
   const at = metadata.length - closing;
@@ -53,8 +52,7 @@ type Newest = { revision: number; hash: string | undefined };
 
 /**
  * Checks events in the order of the log: that none is missing, and that each is the one that was written. Gives the
- * reason
- * when one is not. It remembers the hashes of so many streams; that of another one is looked up.
+ * reason when one is not. It remembers the hashes of so many streams; that of another one is looked up.
  */
 export const checker = (kept: Kept, streams: number) => {
   // Grows as it is needed: most checks see few streams. A hash that was forgotten is looked up.

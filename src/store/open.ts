@@ -21,8 +21,7 @@ type Opened = { readonly embedded: SqliteStore } | { readonly remote: EventStore
 
 /**
  * Opens the log at a URL; `log` is told when the way to it is lost and found. A log in a file must have what others
- * have
- * `seen` in it.
+ * have `seen` in it.
  */
 export const openLog = async (at: LogUrl, log: Told, seen: readonly Seen[] = []): Promise<Opened> =>
   'file' in at ? { embedded: await openSqliteStore(at, { seen, log }) } : { remote: await openRemote(at.url, log) };

@@ -73,8 +73,7 @@ const isTooLarge = (events: readonly NewEvent[]): boolean => {
 /**
  * The data of one append as they go into the log: a fact too large for an event, or for the append together with the
  * others, is stored in parts first, and the event names it. So is one that looks like such a name itself: what the log
- * has
- * of that form is ours.
+ * has of that form is ours.
  */
 export const slimmed = async (
   store: EventStore,
@@ -132,10 +131,8 @@ const stored = async (store: EventStore, { sha256, parts }: Reference['$payload'
 };
 /**
  * The store as its readers see it: every event with its whole data. One whose parts are missing or damaged comes all
- * the
- * same and says that it is `lacking`: it must not keep its reader from all others. What is appended goes through as it
- * is.
- * `mayHaveParts`: whether the platform wrote an event; what strangers store may look like anything.
+ * the same and says that it is `lacking`: it must not keep its reader from all others. What is appended goes through as
+ * it is. `mayHaveParts`: whether the platform wrote an event; what strangers store may look like anything.
  */
 export const withPayloads = <S extends EventStore>(store: S, mayHaveParts: (event: StoredEvent) => boolean): S => {
   const inParts = (event: StoredEvent): boolean => isSlim(event) && !isForeign(event) && mayHaveParts(event);

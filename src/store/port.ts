@@ -46,8 +46,7 @@ export class WrongRevision extends Error {
 
 /**
  * Somebody else deleted the stream, cut off its first events, or wrote to it, as users of EventStoreDB can. What is
- * left
- * does not tell what the resource is, nor that there is none.
+ * left does not tell what the resource is, nor that there is none.
  */
 export class TouchedStream extends Error {
   readonly stream: string;
@@ -62,8 +61,8 @@ export class TouchedStream extends Error {
  * The log. Every adapter passes `test/store.contract.ts`.
  *
  * Failures: `WrongRevision`, `TouchedStream`, or `Refusal('unavailable')` when the log cannot be reached or the disk
- * fails; an append that
- * failed so may still be stored, unless the message says otherwise, and repeating it with the same ids settles it.
+ * fails; an append that failed so may still be stored, unless the message says otherwise, and repeating it with the
+ * same ids settles it.
  */
 export type EventStore = {
   /** Made once with the log and kept for ever: tells two logs apart. */

@@ -97,8 +97,7 @@ const create = (file: string): Connection => {
 /**
  * Opens the log in a file, which is made when it is missing. Throws `Refusal('unavailable')` when another process is
  * writing in the same folder, an error when the file is no log, cannot be written durably, or lacks what was in it.
- * When
- * the disk fails later it goes on by itself: until then `fault` says why, and appends are refused.
+ * When the disk fails later it goes on by itself: until then `fault` says why, and appends are refused.
  */
 export const openSqliteStore = async (options: WriterOptions, told: Told = {}): Promise<SqliteStore> => {
   const { seen = [], log = () => undefined, pace, anySize = false } = told;

@@ -34,8 +34,7 @@ const readSlot = (text: string): Noted | undefined => {
 
 /**
  * What the note beside a log says, both slots of it, the newest event first. A slot that is torn says nothing, nor does
- * a
- * note that cannot be read.
+ * a note that cannot be read.
  */
 export const readNote = (file: string): readonly Noted[] => {
   let bytes: Buffer;

@@ -52,8 +52,7 @@ export const keptIn = (db: Connection): Kept => {
 
 /**
  * Reads of the log through a connection, in the calling thread. They throw `Refusal('unavailable')` after `close`, and
- * when
- * the file cannot be read.
+ * when the file cannot be read.
  */
 export const sqliteReads = (db: Connection) => {
   let closed = false;

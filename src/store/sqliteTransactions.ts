@@ -29,9 +29,8 @@ export const inodeOf = (file: string): string => {
 
 /**
  * A connection for the log's only writer, and what it knows of the log. After an error it must not be used again: what
- * a
- * failed fsync has left on the disk is not known. Opening proves that a commit goes through, which also puts an end to
- * what a failed commit may have left in the WAL. Throws `NotAsLeft` when the log lacks what was acknowledged.
+ * a failed fsync has left on the disk is not known. Opening proves that a commit goes through, which also puts an end
+ * to what a failed commit may have left in the WAL. Throws `NotAsLeft` when the log lacks what was acknowledged.
  */
 export const openTransactions = ({ file, patienceMs = 5000 }: WriterOptions, { inode, acknowledged }: AsLeft) => {
   if (inodeOf(file) !== inode) throw new NotAsLeft(`${file} is not the file that was opened`);
@@ -63,8 +62,7 @@ export const openTransactions = ({ file, patienceMs = 5000 }: WriterOptions, { i
 
   try {
     // Checkpoints are not left to SQLite: its own pass over I/O errors, and come so often that a page which changes
-    // again
-    // and again is copied again and again. A WAL that readers have let grow is cut when it is begun anew.
+    // again and again is copied again and again. A WAL that readers have let grow is cut when it is begun anew.
     db.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${longestWal}`);
     db.exec(`PRAGMA user_version = ${((value(db, 'PRAGMA user_version') as number) + 1) % 2 ** 31}`);
     checkpoint();

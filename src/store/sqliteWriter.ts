@@ -19,8 +19,7 @@ export type Request = {
 
 /**
  * Two numbers per entry, in order: last revision and position (0 and 1 for a checkpoint). Position 0: the stream was
- * not
- * at the expected revision but at this one. Position -1: another program was writing to the file, nothing was done.
+ * not at the expected revision but at this one. Position -1: another program was writing to the file, nothing was done.
  */
 export type Reply = readonly number[];
 

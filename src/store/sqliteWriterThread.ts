@@ -30,8 +30,7 @@ const failureOf = (reason: string): Failure => ({ reason, full: false, forGood: 
 
 /**
  * Keeps a writer's thread: when it has failed, another opens the log anew, at once the first time, then after longer
- * and
- * longer pauses until something was stored again. After a full disk it waits for room.
+ * and longer pauses until something was stored again. After a full disk it waits for room.
  */
 export const writerThread = ({ options, log, acknowledged, told }: Needs) => {
   const folder = dirname(options.file);

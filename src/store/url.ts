@@ -11,8 +11,7 @@ export const logUrlForms =
 
 /**
  * Reads the URL of a log. An error says all that is wrong with it in one sentence and repeats nothing of the URL but
- * names
- * of its options and files: it may hold a password.
+ * names of its options and files: it may hold a password.
  */
 export const logUrl = (text: string): LogUrl => {
   if (/^sqlite:.+/.test(text)) return { file: resolve(text.slice('sqlite:'.length)) };

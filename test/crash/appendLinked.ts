@@ -5,8 +5,8 @@ import { encode } from '../../src/store/event.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 
 // Appends linked events to some streams at once, and goes on as a client would whose appends are refused. It prints a
-// line
-// for each outcome, and at the end how many events it can read. Arguments: file, events for each stream, how to end.
+// line for each outcome, and at the end how many events it can read. Arguments: file, events for each stream, how to
+// end.
 const [file, count, end] = process.argv.slice(2) as [string, string, 'close' | 'kill'];
 const streams = 4;
 const mostTries = 40;

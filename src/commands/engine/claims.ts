@@ -25,9 +25,9 @@ const taken = ({ name }: Name, cause?: unknown): Refusal =>
 
 /**
  * Unique names on a store that appends to one stream at a time. A name's claims are a stream of their own; a claim
- * holds
- * while the stream that decides it shows the owner with that name. Taking over one that does not hold first closes that
- * deciding stream to its slow writer (`claimLapsed` at the revision read), then claims: no clocks, no sweeper.
+ * holds while the stream that decides it shows the owner with that name. Taking over one that does not hold first
+ * closes that deciding stream to its slow writer (`claimLapsed` at the revision read), then claims: no clocks, no
+ * sweeper.
  */
 export const nameClaims = (store: EventStore, streams: Streams) => {
   const inTurn = turns();

@@ -59,8 +59,7 @@ export type Command<State = any, E extends Event = any, Input = any, Refs = any>
   readonly series?: (state: State, input: Input, id: string) => string | readonly string[] | undefined;
   /**
    * The input with its secrets sealed: what is decided about. `kept`: of a document that a package brings, the same
-   * document
-   * as the installed package has it, if it does; the mask keeps its secrets, too.
+   * document as the installed package has it, if it does; the mask keeps its secrets, too.
    */
   readonly seal?: (input: Input, state: State, seal: Seal, kept: readonly any[]) => Input; // of the shape of the input's document
   /** Whose access lists apply, where they are not the aggregate's own. */

@@ -59,8 +59,7 @@ type Needs = {
   readonly now: () => string;
   /**
    * Carries out what follows from the events (commands/engine/reactions.ts); the position of the last event that this
-   * stored, 0 if
-   * it goes on after the answer, which it may unless all is to be waited for (`wholly`).
+   * stored, 0 if it goes on after the answer, which it may unless all is to be waited for (`wholly`).
    */
   readonly follow: (events: readonly Recorded[], wholly: boolean) => Promise<number>;
   /** Waits so many milliseconds. */

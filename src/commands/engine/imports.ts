@@ -3,8 +3,7 @@ import type { Tools } from './define.ts';
 
 /**
  * The id of the resource that an import of the document is about: its own if there is one with that id, else that of
- * the
- * one with its name, else its own, or `fresh` if it has none.
+ * the one with its name, else its own, or `fresh` if it has none.
  */
 export const importedId = async (
   of: Aggregate,

@@ -68,9 +68,8 @@ const askAgainMs = 100;
 
 /**
  * Carries out what follows from events: at once for the events of this node, and from the log, while this process
- * leads,
- * for those that a stopped process left behind. Every part is a command with an idempotency key of its own, so doing it
- * twice is doing it once.
+ * leads, for those that a stopped process left behind. Every part is a command with an idempotency key of its own, so
+ * doing it twice is doing it once.
  */
 export const reactor = ({ store, events, tools, reactions, reached, lead, ready, patienceMs = 2000, log }: Needs) => {
   const table = new Map<
@@ -253,10 +252,9 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, ready,
   return {
     /**
      * Waits for what follows from the events, and tells the highest position that was reached; a part that fails is
-     * left
-     * to the log reader. What takes longer than `patienceMs` goes on while nobody waits, and the log reader, here or on
-     * the node that leads,
-     * sees to it that it is done; the position is 0 then. `wholly`: waits for all, however long it takes.
+     * left to the log reader. What takes longer than `patienceMs` goes on while nobody waits, and the log reader, here
+     * or on the node that leads, sees to it that it is done; the position is 0 then. `wholly`: waits for all, however
+     * long it takes.
      */
     follow: async (events: readonly Recorded[], wholly: boolean): Promise<number> => {
       const concerning = events.filter(({ stream, source, topic }) => {

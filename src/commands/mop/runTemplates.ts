@@ -43,8 +43,7 @@ const mostAnswered = 64 * 1024 * 1024;
 
 /**
  * Runs a command template: at most 8 devices at once, the commands of one device one after the other. A device that
- * fails
- * is told in its results. Throws `not_found` naming all devices that nobody knows, and `unprocessable` naming all
+ * fails is told in its results. Throws `not_found` naming all devices that nobody knows, and `unprocessable` naming all
  * variables that are missing, both before any device is asked.
  */
 export const runCommandTemplate = async (

@@ -38,8 +38,7 @@ const meant = async ({ workflow, automation: given }: JobStart, actor: Actor, to
 /**
  * Starts a job; whoever may see an automation may run it. Reactions give a derived id and say where the job comes from
  * (`automation`, `trigger`, `execution`). Secrets that are sealed already stay so in jobs of executions alone: all
- * others
- * may have variables that somebody sent.
+ * others may have variables that somebody sent.
  */
 export const startJob = command({
   name: 'startJob',

@@ -45,8 +45,7 @@ export const formNamed = async (
 
 /**
  * The form data of a request as it is kept: secrets sealed, and where they are masked as `known` has them. Undefined:
- * the
- * request says nothing of them. `path` points to the trigger.
+ * the request says nothing of them. `path` points to the trigger.
  */
 export const sealedData = (
   { formData }: Formed,

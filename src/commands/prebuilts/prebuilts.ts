@@ -39,8 +39,7 @@ type Seen = Required<Pick<PrebuiltRefs, 'bundlesHash' | 'bringsSecrets'>>;
 
 /**
  * SHA-256 over the canonical bundles with masked secrets, hexadecimal, and whether any is in clear; others have their
- * turn
- * meanwhile.
+ * turn meanwhile.
  */
 const seenIn = async (bundles: readonly Bundle[]): Promise<Seen> => {
   const digest = createHash('sha256').update('[');

@@ -22,8 +22,7 @@ type Place = { readonly inClass: boolean; readonly syntax: Syntax };
 
 /**
  * The same pattern as RE2 writes it. Throws `invalid` with the place where the pattern has what RE2 cannot do
- * (look-around,
- * back references), or an escape that ECMA 262 does not know.
+ * (look-around, back references), or an escape that ECMA 262 does not know.
  */
 export const inRe2 = (pattern: string, syntax: Syntax): string => {
   let [read, written, inClass] = [0, '', false];

@@ -30,9 +30,8 @@ const compiled = new LRUCache<string, UserSchema>({ max: 500 });
 /**
  * Compiles a JSON Schema that somebody else wrote: draft-07 or 2020-12 (docs/schemas.md). At most 64 KiB and 32 levels;
  * references within the document only; regular expressions that are matched in linear time; unknown keywords and
- * formats
- * say nothing. A check takes a bounded number of steps, whatever schema and value are: beyond it the value does not
- * match and the error says so.
+ * formats say nothing. A check takes a bounded number of steps, whatever schema and value are: beyond it the value does
+ * not match and the error says so.
  */
 export const compileUserSchema = (schema: unknown): UserSchema => {
   if (typeof schema !== 'boolean' && (typeof schema !== 'object' || schema === null || Array.isArray(schema)))

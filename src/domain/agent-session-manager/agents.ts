@@ -37,8 +37,7 @@ export const agent = aggregate<AgentState, AgentEvent>({
 
 /**
  * The headers with their values sealed. The mask keeps a value only as long as it goes where it went before: else
- * whoever
- * may change an agent could have its credentials sent to a place of their own.
+ * whoever may change an agent could have its credentials sent to a place of their own.
  */
 export const sealHeaders = (
   { content }: AgentState,

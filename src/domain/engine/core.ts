@@ -20,8 +20,7 @@ export type Area = (typeof areas)[number];
 
 /**
  * A fact of one stream: its topic (camelCase, past tense, no colon) and what is known about it (JSON only). `source`:
- * of
- * a published event, which has not that of its area.
+ * of a published event, which has not that of its area.
  */
 export type Event<Topic extends string = string, Data = unknown> = {
   readonly type: Topic;

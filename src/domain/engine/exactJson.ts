@@ -1,7 +1,6 @@
 /**
  * JSON as Python reads it, within JSON as JavaScript reads it. Python keeps integers of any size, tells `1.0` from `1`
- * and
- * leaves members in their order; `JSON.parse` does not. Where that shows, a value is marked:
+ * and leaves members in their order; `JSON.parse` does not. Where that shows, a value is marked:
  * - a number that JavaScript would write in another way is `{"$exact": "1.0"}`;
  * - an object whose members JavaScript would put into another order has their names as one more member, `"$exact":
  * [...]`.

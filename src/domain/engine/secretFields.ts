@@ -61,8 +61,7 @@ export const bounded = (seal: Seal): SealAt => {
  * The value with every secret in it sealed; `before` is the same place as it was stored. A secret that has not changed
  * (the mask, or one with an equal tag) stays the very one stored, so that `same` finds no change; with the value itself
  * as `before`, what is sealed in it stays so. Secrets that are no text are sealed as JSON. `null` removes and stays.
- * The
- * mask where nothing was stored, and one secret more than `mostSecrets`, are `invalid`, at their path.
+ * The mask where nothing was stored, and one secret more than `mostSecrets`, are `invalid`, at their path.
  */
 export const sealSecrets = (
   value: Json,
@@ -133,8 +132,7 @@ const sealed = (secret: Json, befores: readonly Json[], { seal, keepsEqual }: Ho
 
 /**
  * The value with every secret in it as the mask, sealed or not: for what may have been stored in clear. The very same
- * value
- * if there is none.
+ * value if there is none.
  */
 export const maskNamed = <V>(value: V, isSecret: IsSecret = isSecretName): V =>
   someSecret(value, isSecret) ? (maskWithin(value, isSecret) as V) : value;
@@ -173,8 +171,7 @@ export const maskSecrets = (value: Json): Json => replaceSealed(value, () => mas
 
 /**
  * The faults found with a value in which secrets are masked, but for those of a secret: whether one that nobody is
- * shown
- * fits a schema that the same person may change would tell what it is, character by character.
+ * shown fits a schema that the same person may change would tell what it is, character by character.
  */
 export const faultsInTheOpen = <F extends { readonly path: string }>(
   faults: readonly F[],

@@ -115,8 +115,8 @@ export const admit = (
 
 /**
  * Part of an action: new data in the place of the old, or members (`merge`) in the place of those of the same name.
- * Always
- * an event, which shows that it has been carried out: else it could be again, over what somebody has edited since.
+ * Always an event, which shows that it has been carried out: else it could be again, over what somebody has edited
+ * since.
  */
 export const amend = (
   { exists, content }: InstanceState,

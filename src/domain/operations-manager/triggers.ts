@@ -35,8 +35,7 @@ export const contentIn = (trigger: TriggerContent): TriggerContent => {
 
 /**
  * A trigger after changes; null takes `description` or `options` away, elsewhere it is a value. One copy: most of what
- * is
- * replayed are changes.
+ * is replayed are changes.
  */
 export const patched = <T extends TriggerContent>(before: T, patch: TriggerPatch): T => {
   const after: { -readonly [M in 'description' | 'options']?: unknown } & object = { ...before, ...patch };

@@ -118,8 +118,7 @@ export const isInstalled = ({ imported }: PrebuiltState, prebuilt: PrebuiltDocum
 
 /**
  * Finds, for the documents of a package in their order, each as the installed package has it: the mask keeps the
- * secrets
- * of that one. Only an id, or else a name, tells that it is the same: what may read a secret must not change.
+ * secrets of that one. Only an id, or else a name, tells that it is the same: what may read a secret must not change.
  */
 export const matching = ({ imported }: PrebuiltState) => {
   const installed = new Map<string, Bundle['data'][]>();

@@ -83,9 +83,8 @@ const sharing = <T>() => {
 
 /**
  * Who calls: HTTP Basic, or the token of a login. A credential that was verified is kept, as a keyed digest whose key
- * ends
- * with the process, until `principalTimeout` after its last use: no password is hashed again as long as the account's
- * stays the same. Order of work: kept credential, limiter, hashing.
+ * ends with the process, until `principalTimeout` after its last use: no password is hashed again as long as the
+ * account's stays the same. Order of work: kept credential, limiter, hashing.
  */
 export const authenticator = ({
   model,

@@ -35,9 +35,8 @@ const refusal = (ms: number): Refusal =>
 
 /**
  * Limits failed logins: per account and network, and per network, by refusing (`limited`, with the seconds to wait);
- * per
- * account only by a slower lane, in which networks take turns and which networks that the account has logged in from do
- * not take: nobody locks out another. Memory is bounded.
+ * per account only by a slower lane, in which networks take turns and which networks that the account has logged in
+ * from do not take: nobody locks out another. Memory is bounded.
  */
 export const limiter = ({ now = Date.now, pause = sleep }: Options = {}) => {
   const [pairs, networks, accounts] = [buckets(perPair, now), buckets(perNetwork, now), buckets(perAccount, now)];

@@ -32,8 +32,7 @@ const weight = (header: string, encoding: string): number => {
 
 /**
  * The coding that an answer is sent in; undefined: as it is. HEAD has the headers of GET, so it does not matter here.
- * Answers that hold a token are too short for it, so their
- * length tells nothing of the token.
+ * Answers that hold a token are too short for it, so their length tells nothing of the token.
  */
 export const encodingFor = (
   { status = 200, body, type = 'application/json' }: Outgoing,

@@ -57,8 +57,8 @@ export type ListEnvelope = (
 
 /**
  * What a row's resource hangs on: `of` are the parents, `param` names one in the path. The resource's filter field
- * `field`
- * has its id; without one the list is of documents that live in the parent's stream (`children` of its projection).
+ * `field` has its id; without one the list is of documents that live in the parent's stream (`children` of its
+ * projection).
  */
 export type Parent = { readonly of: Projection; readonly param: string; readonly field?: string };
 
@@ -104,9 +104,8 @@ type Common = {
 
 /**
  * A change. Which resource: `key` (natural keys, or an id that is given), else a new id for commands on `new`, else
- * what `named` says (a parameter,
- * `id` unless given, or a function of path and body), which may be an id or a name. `input` makes the command's input
- * from path and body; without it the body is the input, `{}` if there is none.
+ * what `named` says (a parameter, `id` unless given, or a function of path and body), which may be an id or a name.
+ * `input` makes the command's input from path and body; without it the body is the input, `{}` if there is none.
  */
 export type CommandRow = Common & {
   readonly command: Command;

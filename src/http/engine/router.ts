@@ -18,8 +18,7 @@ export const fullPathOf = ({ prefix }: AreaRows, { path }: Row): string =>
 
 /**
  * Finds rows. The area is picked by its prefix first, then that area's router is asked: @koa/router tries its routes
- * one
- * after the other. What was found for a path is kept for the next request.
+ * one after the other. What was found for a path is kept for the next request.
  */
 export const rowRouter = (areas: readonly AreaRows[]) => {
   const found = new LRUCache<string, Exclude<Match, undefined>>({ max: 5000 });

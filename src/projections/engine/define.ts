@@ -49,8 +49,7 @@ export const projection = <Doc, E extends Event>(
 
 /**
  * The document after the event. A topic without a function leaves it as it is. Throws when the function does, or when
- * the
- * read models could not find what it gives.
+ * the read models could not find what it gives.
  */
 export const project = <Doc>(p: Projection<Doc>, doc: Doc | undefined, event: Recorded): Doc | undefined => {
   if (!Object.hasOwn(p.on, event.topic)) return doc;

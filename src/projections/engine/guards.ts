@@ -18,8 +18,7 @@ export const bothGuards = (a: string | undefined, b: string | undefined): string
 
 /**
  * Whether an actor may read what a guard protects. `guardOf` tells the guard of a document: null when everybody may
- * read
- * it, undefined when there is no such document; what follows a document that is not there, nobody may read.
+ * read it, undefined when there is no such document; what follows a document that is not there, nobody may read.
  */
 export const mayReadGuard = (
   actor: Pick<Actor, 'admin' | 'groups'>,

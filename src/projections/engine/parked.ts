@@ -4,8 +4,8 @@ import type { CollectionSpec, Entry, ReadStore } from './port.ts';
 
 /**
  * The collection that says which documents are parked, and why: the id is `<collection>/<id>`, the name
- * `<collection>/<name>`,
- * so that whoever finds no document under an id or a name can tell one that is parked from one that is not there.
+ * `<collection>/<name>`, so that whoever finds no document under an id or a name can tell one that is parked from one
+ * that is not there.
  */
 export const parkedSpec: CollectionSpec = { name: 'parked', sorts: ['name'], filters: [] };
 

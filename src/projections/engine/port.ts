@@ -25,8 +25,7 @@ export type Change = {
 
 /**
  * Up to where the read models are, and the id of the event there: tells whether a log is the one they came from. ''
- * where the
- * position is that of no event which was projected.
+ * where the position is that of no event which was projected.
  */
 export type Checkpoint = { readonly position: number; readonly event: string };
 
@@ -75,12 +74,10 @@ export type CollectionSpec = {
  * The read models. Every adapter passes `test/readStore.contract.ts`.
  *
  * A read never answers from a state older than the last `apply`, `catchUp` or `resume` that this object has seen
- * succeed;
- * when the store cannot do that now (gone, emptied, behind, foreign), it throws `Refusal('unavailable')` and calls
- * `onLost`, and the runner calls `resume` again. Those three are called by one runner, never at the same time. A store
- * that
- * starts over resumes at an older state than it was at: until the runner has brought it as far as `shown` said, reads
- * throw `Refusal('unavailable')`.
+ * succeed; when the store cannot do that now (gone, emptied, behind, foreign), it throws `Refusal('unavailable')` and
+ * calls `onLost`, and the runner calls `resume` again. Those three are called by one runner, never at the same time. A
+ * store that starts over resumes at an older state than it was at: until the runner has brought it as far as `shown`
+ * said, reads throw `Refusal('unavailable')`.
  *
  * Several processes may share a store: one at a time leads, which means that it alone may write.
  */

@@ -41,10 +41,9 @@ const mostUnits = 200_000;
  * entries: a document that many events touch is put into words once. `read` gives the entry that the read store holds.
  *
  * What cannot be done with an event concerns its stream alone, and so do events that are missing before it: the
- * documents
- * that the stream makes are parked, with their children. They leave their collections, the reason comes into `parked`,
- * later events pass them by. Which are
- * parked follows from the log alone, so it is the same however the read models come about.
+ * documents that the stream makes are parked, with their children. They leave their collections, the reason comes into
+ * `parked`, later events pass them by. Which are parked follows from the log alone, so it is the same however the read
+ * models come about.
  */
 export const projector = (
   projections: readonly Projection[],

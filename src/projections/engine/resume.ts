@@ -27,8 +27,8 @@ export const checkpointAt = (position: number, events: readonly StoredEvent[]): 
 
 /**
  * Whether the log goes on from where the read models are. No event there says nothing: EventStoreDB drops old ones when
- * it is
- * scavenged. Another event does, and so does an end before it: the log got shorter, and others will come to be there.
+ * it is scavenged. Another event does, and so does an end before it: the log got shorter, and others will come to be
+ * there.
  */
 const goesOnFrom = async (
   store: Pick<EventStore, 'at' | 'head'>,

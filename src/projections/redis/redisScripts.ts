@@ -11,12 +11,9 @@ const script = (text: string): Script => {
 /**
  * All scripts get the same keys: `meta` (hash: epoch, position, event, documents), `texts` and `index` (hashes by
  * `<collection>/<id>`: the document's text, and as JSON the rest of its entry), `notices` (stream of what changed),
- * `lease`
- * (token of who leads, until it expires) and `fence` (token of who led last: who may write). What is published on the
- * channel `notices` says no more than that it is worth to look.
- * `state()` is epoch, position and event, or false if anything is missing: keys evicted, deleted by hand, or
- * overwritten with
- * values of another type count as lost.
+ * `lease` (token of who leads, until it expires) and `fence` (token of who led last: who may write). What is published
+ * on the channel `notices` says no more than that it is worth to look. `state()` is epoch, position and event, or false
+ * if anything is missing: keys evicted, deleted by hand, or overwritten with values of another type count as lost.
  * Positions stay text, since Lua prints large numbers rounded.
  */
 const common = `
@@ -109,10 +106,8 @@ return 1
 
 /**
  * Token, epoch, from, to, event, how many notices to keep; how many documents to write, to remove, and parts to remove;
- * for each
- * document to write its field, text and rest; the fields to remove; the fields of the parts; then the fields of all
- * that
- * goes with the parts, which goes first. Gives 1, or 0 when the state is another, or another has led since.
+ * for each document to write its field, text and rest; the fields to remove; the fields of the parts; then the fields
+ * of all that goes with the parts, which goes first. Gives 1, or 0 when the state is another, or another has led since.
  *
  * A step has the notice `<to>-0` (from), then one for each change (its field, and the rest, '' when removed, '*' for a
  * part).

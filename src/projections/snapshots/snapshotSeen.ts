@@ -38,8 +38,7 @@ const isWhole = async (file: string): Promise<boolean> => {
 
 /**
  * The event of the log that a snapshot was made up to, whichever version of the projections made it. None when there is
- * no
- * snapshot, or it is damaged; the whole file is read only when that matters.
+ * no snapshot, or it is damaged; the whole file is read only when that matters.
  */
 export const seenBySnapshot = async (file: string): Promise<readonly Seen[]> => {
   const { format, log, checkpoint } = (await readHeader(file)) ?? {};

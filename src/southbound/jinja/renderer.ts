@@ -22,9 +22,8 @@ const refusal = (line: number, reason: string): Refusal =>
 
 /**
  * Jinja2 in processes of its own, which start when there is work for them. Accounts take fair turns. A render has a
- * second of
- * processor time, 64 MiB and the interpreter's own budgets; an engine that does not keep to them is killed, and so is
- * one whose render nobody waits for any more. When too many wait: `limited`.
+ * second of processor time, 64 MiB and the interpreter's own budgets; an engine that does not keep to them is killed,
+ * and so is one whose render nobody waits for any more. When too many wait: `limited`.
  */
 export const jinjaRenderer = (): Renderer => {
   const idle: EngineProcess[] = Array.from({ length: places + express }, () => engineProcess(limits));

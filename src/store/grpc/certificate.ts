@@ -16,10 +16,9 @@ type Log = (message: string, about: Record<string, unknown>) => void;
 
 /**
  * The certificate of the server and its key, PEM. An authority of this service's own has issued it; both lie in a
- * folder.
- * The authority is made once and kept, because clients are given its certificate. The server's certificate is issued
- * again
- * whenever it is of no use: expired, from another authority, or not for a name by which clients reach this machine.
+ * folder. The authority is made once and kept, because clients are given its certificate. The server's certificate is
+ * issued again whenever it is of no use: expired, from another authority, or not for a name by which clients reach this
+ * machine.
  */
 export const ownCertificate = async (folder: string, host: string, log: Log): Promise<Pair> => {
   const authority = { cert: authorityFile(folder), key: join(folder, 'esdb-authority-key.pem') };

@@ -43,8 +43,7 @@ const placeOf = ({ stream, state, last, ids }: View, { expected, events }: Asked
 
 /**
  * Hands appends of one stream to the log in the order of asking, each at the revision where the one before it ends.
- * None
- * waits until the one before it is stored, so one commit of the log stores them all.
+ * None waits until the one before it is stored, so one commit of the log stores them all.
  */
 export const foreignAppends = (store: SqliteStore) => {
   // Events never change, so what is known of a stream at a revision stays true.

@@ -12,8 +12,7 @@ export const isMetastream = (stream: string): boolean => stream.startsWith('$$')
 
 /**
  * A stream as the log tells it. `first`, `since` and `oldest` are the revision, position and time before which its
- * events
- * are hidden by its metadata.
+ * events are hidden by its metadata.
  */
 export type StreamState = {
   /** Revision of the last event, hidden or not; -1 when there is none. */

@@ -54,8 +54,7 @@ const listen = (server: Server, host: string, port: number, credentials: ServerC
 
 /**
  * Serves the log by the gRPC protocol of EventStoreDB: Streams, Gossip and ServerFeatures, always over TLS; what is in
- * the
- * log only to those whom `authorize` knows. Streams of the platform's own take appends from its other nodes alone.
+ * the log only to those whom `authorize` knows. Streams of the platform's own take appends from its other nodes alone.
  */
 export const serveLog = async ({
   store,

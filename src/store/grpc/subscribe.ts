@@ -23,8 +23,7 @@ const checkpoint = (position: number): ReadResp =>
 
 /**
  * The whole log after a position. With a filter the subscriber also hears how far it has come, whenever so many
- * positions
- * have been passed, and when it has come to the end: every event up to a checkpoint was sent before it.
+ * positions have been passed, and when it has come to the end: every event up to a checkpoint was sent before it.
  */
 const toAll = async (
   { store }: Readable,

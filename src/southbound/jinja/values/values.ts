@@ -46,8 +46,7 @@ export type Thing = {
 
 /**
  * Python's values. int is bigint (always exact), float is number, None is null, list is an array; JavaScript's
- * undefined
- * stands for "not given" and is no value.
+ * undefined stands for "not given" and is no value.
  */
 export type Value =
   | null
