@@ -4,7 +4,7 @@ import { provideLab } from './commands/configuration-manager/adapters.ts';
 import type { Command } from './commands/engine/define.ts';
 import { provideGroup } from './commands/authorization/groups.ts';
 import type { Handle } from './commands/engine/handle.ts';
-import { platform } from './domain/authorization/accounts.ts';
+import { platform } from './domain/engine/core.ts';
 import { labName } from './domain/configuration-manager/adapters.ts';
 import { builtInGroups } from './domain/authorization/groups.ts';
 import { isUnusable } from './store/touched.ts';

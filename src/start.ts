@@ -22,7 +22,7 @@ import { bearerOf } from './http/engine/metricsToken.ts';
 import { reader } from './http/engine/reader.ts';
 import { listen } from './http/engine/server.ts';
 import type { Service } from './http/engine/service.ts';
-import { activeSettings } from './http/engine/settings.ts';
+import { activeSettings } from './http/profiles/settings.ts';
 import { keyOfLog } from './keyCheck.ts';
 import { misplacedEvents } from './misplaced.ts';
 import { monitor } from './monitor.ts';

@@ -7,7 +7,7 @@ import { handler } from '../commands/engine/handle.ts';
 import { streams as streamsOf } from '../commands/engine/streams.ts';
 import { commandTools } from '../commands/engine/tools.ts';
 import { type Config, secretKeyFile } from '../config.ts';
-import { platform } from '../domain/authorization/accounts.ts';
+import { platform } from '../domain/engine/core.ts';
 import { Refusal } from '../domain/engine/refusal.ts';
 import { keyOfLog, replaceKey } from '../keyCheck.ts';
 import { mayHaveParts } from '../ownStreams.ts';

@@ -10,7 +10,7 @@ import {
 import { type NewAgent, newAgentSchema } from '../../domain/agent-session-manager/agentSchemas.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
-import { referrersOfComponent } from '../engine/references.ts';
+import { referrersOfComponent } from '../operations-manager/components.ts';
 import { schemaFaultOf } from '../user-schemas/userSchema.ts';
 
 const command = commandsOf(agent);

@@ -11,7 +11,8 @@ import {
 } from '../../domain/authorization/groups.ts';
 import { adminRemains, membership } from './admins.ts';
 import { commandsOf } from '../engine/define.ts';
-import { referrersOfGroup, unknownNames } from '../engine/references.ts';
+import { referrersOfGroup } from '../references.ts';
+import { unknownNames } from '../engine/references.ts';
 
 const command = commandsOf(group);
 const none = group.initial.content;

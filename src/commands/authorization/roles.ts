@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { create, newRoleSchema, remove, role, rolePatchSchema, update } from '../../domain/authorization/roles.ts';
 import { membership } from './admins.ts';
 import { commandsOf } from '../engine/define.ts';
-import { referrersOfRole } from '../engine/references.ts';
+import { referrersOfRole } from '../references.ts';
 
 const command = commandsOf(role);
 

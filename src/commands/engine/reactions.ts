@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { platform } from '../../domain/authorization/accounts.ts';
+import { platform } from '../../domain/engine/core.ts';
 import type { Aggregate } from '../../domain/engine/core.ts';
 import { NotReadable, Refusal } from '../../domain/engine/refusal.ts';
 import type { Lead } from '../../projections/engine/lead.ts';

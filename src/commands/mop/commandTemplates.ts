@@ -15,7 +15,7 @@ import type { Actor } from '../../domain/engine/core.ts';
 import type { TemplateRefs, TemplateState } from '../../domain/mop/mopTemplates.ts';
 import { accountIds } from '../engine/authors.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
-import { referrersOfComponent } from '../engine/references.ts';
+import { referrersOfComponent } from '../operations-manager/components.ts';
 import { patternFaults } from './searches.ts';
 
 const command = commandsOf(commandTemplate);

@@ -15,7 +15,7 @@ import {
 } from '../../domain/template-builder/templateSchemas.ts';
 import { accountIds } from '../engine/authors.ts';
 import { commandsOf } from '../engine/define.ts';
-import { referrersOfComponent } from '../engine/references.ts';
+import { referrersOfComponent } from '../operations-manager/components.ts';
 
 const command = commandsOf(template);
 const kind = 'template';

@@ -87,6 +87,9 @@ export type Actor = {
   readonly admin: boolean;
 };
 
+/** Who acts when nobody asked over HTTP: the first start, tools on the command line. */
+export const platform: Actor = { id: '', username: 'platform', provenance: 'platform', groups: [], admin: true };
+
 /** What a decision may know besides its state and input: never a clock or a random source of its own. */
 export type Context<Refs = unknown> = {
   /** Id of the resource that the command is about. */

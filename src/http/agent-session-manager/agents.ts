@@ -3,7 +3,7 @@ import { agentSchema, newAgentSchema } from '../../domain/agent-session-manager/
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { type AgentDoc, agents } from '../../projections/agent-session-manager/agents.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import { signed } from '../engine/people.ts';
+import { signed } from '../authorization/people.ts';
 import type { Join, Row } from '../engine/route.ts';
 import { changed, listed } from '../engine/schemas.ts';
 

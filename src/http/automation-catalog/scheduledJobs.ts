@@ -7,7 +7,7 @@ import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import type { MigrationDoc } from '../../projections/automation-catalog/scheduledJobMigrations.ts';
 import { type ScheduledJobDoc, scheduledJobs } from '../../projections/automation-catalog/scheduledJobs.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import { signed } from '../engine/people.ts';
+import { signed } from '../authorization/people.ts';
 import type { AreaRows, Join } from '../engine/route.ts';
 import { changed, listed } from '../engine/schemas.ts';
 

@@ -7,7 +7,7 @@ import {
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { type Adapter, adapters } from '../../projections/configuration-manager/adapters.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import { signed } from '../engine/people.ts';
+import { signed } from '../authorization/people.ts';
 import type { Join, Params, Row } from '../engine/route.ts';
 import { changed, listed } from '../engine/schemas.ts';
 

@@ -8,7 +8,7 @@ import { deviceGroupImportSchema } from '../../domain/configuration-manager/devi
 import { deviceGroupItemSchema, deviceGroupSchema } from '../../domain/configuration-manager/deviceGroups.ts';
 import { deviceGroups } from '../../projections/configuration-manager/deviceGroups.ts';
 import { plain, results, succeeded, withStatus } from '../engine/envelopes.ts';
-import { signed } from '../engine/people.ts';
+import { signed } from '../authorization/people.ts';
 import type { Envelope, Row } from '../engine/route.ts';
 import { changed, listed, success } from '../engine/schemas.ts';
 

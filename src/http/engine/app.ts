@@ -14,9 +14,9 @@ import { minPositionOf, unchanged } from './conditions.ts';
 import { failureBody, internal, statusOf } from './errors.ts';
 import type { AreaRows, Call, Row } from './route.ts';
 import { checkParams, type Placed, rowRouter } from './router.ts';
-import { type Outgoing, queryOf, serveRow } from './serve.ts';
+import type { Outgoing } from './outgoing.ts';
+import { queryOf, serveRow } from './serve.ts';
 import type { Service } from './service.ts';
-import type { Settings } from './settings.ts';
 import { validator } from './validate.ts';
 
 /** What access log and metrics are told of a request. */
@@ -35,6 +35,18 @@ export type Seen = {
   readonly milliseconds: number;
 };
 
+/** What the active profile says about answers. */
+export type HttpSettings = {
+  /** Value of Access-Control-Allow-Origin; undefined: not sent. */
+  readonly allowOrigin: string | undefined;
+  /** Whether a Cache-Control header is sent. */
+  readonly cacheControl: boolean;
+  /** Name of the cookie that holds the token. */
+  readonly cookieName: string;
+  /** Milliseconds that an answer may take; 0: as long as it takes. */
+  readonly timeout: number;
+};
+
 export type AppNeeds = {
   readonly areas: readonly AreaRows[];
   readonly service: Service;
@@ -42,7 +54,7 @@ export type AppNeeds = {
   /** Resolves once reads show all that this node has acknowledged, and the position; undefined: they do already. */
   readonly settled: (minPosition: number) => Promise<void> | undefined;
   readonly limits: { readonly maxBytes: number; readonly maxImportBytes: number };
-  readonly settings: () => Pick<Settings, 'allowOrigin' | 'cacheControl' | 'cookieName' | 'timeout'>;
+  readonly settings: () => HttpSettings;
   readonly addressOf: (ctx: Context) => string;
   /** Called once per answered request. */
   readonly observe: (seen: Seen) => void;

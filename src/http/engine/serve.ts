@@ -10,20 +10,10 @@ import { refuseParked } from '../../projections/engine/parked.ts';
 import type { Where } from '../../projections/engine/port.ts';
 import { derivedUuid } from '../../store/uuid.ts';
 import { idempotencyOf, ifRevisionOf } from './conditions.ts';
+import type { Outgoing } from './outgoing.ts';
 import { queryParser } from './query.ts';
 import type { ActionRow, Call, CommandRow, GetRow, Join, ListRow, Params, Row } from './route.ts';
 import type { Service } from './service.ts';
-
-/** What is sent: body and its tag; `position` and `replayed` for changes. */
-export type Outgoing = {
-  readonly status?: number;
-  readonly body: string | Buffer | undefined;
-  readonly type?: string;
-  readonly etag?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly position?: number;
-  readonly replayed?: boolean;
-};
 
 type Serve = (call: Call) => Promise<Outgoing> | Outgoing;
 

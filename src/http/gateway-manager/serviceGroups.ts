@@ -3,7 +3,7 @@ import { createServiceGroup, deleteServiceGroup } from '../../commands/gateway-m
 import { newServiceGroupSchema } from '../../domain/gateway-manager/serviceGroups.ts';
 import { type ServiceGroup, serviceGroups } from '../../projections/gateway-manager/serviceGroups.ts';
 import { results, withStatus } from '../engine/envelopes.ts';
-import { signing } from '../engine/people.ts';
+import { signing } from '../authorization/people.ts';
 import type { Envelope, Join, Row } from '../engine/route.ts';
 import { changed, listed } from '../engine/schemas.ts';
 

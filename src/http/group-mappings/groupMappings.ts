@@ -5,11 +5,11 @@ import {
   updateGroupMapping,
 } from '../../commands/group-mappings/groupMappings.ts';
 import { groupObjectSchema } from '../../domain/authorization/gbac.ts';
-import { groupMappingId, groupMappingSchema } from '../../domain/group-mappings/groupMappings.ts';
+import { type GroupMapping, groupMappingId, groupMappingSchema } from '../../domain/group-mappings/groupMappings.ts';
 import { groupMappings } from '../../projections/group-mappings/groupMappings.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import { withPlatformGroups } from '../engine/people.ts';
-import type { AreaRows, Params } from '../engine/route.ts';
+import { groupObjects } from '../authorization/people.ts';
+import type { AreaRows, Join, Params } from '../engine/route.ts';
 import { changed, listed } from '../engine/schemas.ts';
 
 const key = ({ provenance = '', externalGroup = '' }: Params) => groupMappingId(provenance, externalGroup);
@@ -26,6 +26,12 @@ const listedSchema = Type.Object(
   { title: 'ListedGroupMapping', description: 'Group mapping, its groups as names or objects' },
 );
 
+/** A group mapping with group objects in the place of names. */
+const withPlatformGroups: Join<GroupMapping> = async (mapping, { model }) => {
+  const objects = await groupObjects(model, mapping.platformGroups);
+  return { ...mapping, platformGroups: objects(mapping.platformGroups) };
+};
+
 /** Group mappings: api.md, operations 6 and 7, and their neighbours. */
 export const groupMappingRows: AreaRows = {
   area: 'group-mappings',
@@ -39,7 +45,7 @@ export const groupMappingRows: AreaRows = {
       summary: 'List group mappings',
       list: groupMappings,
       query: { expand: Type.Literal('platformGroups', { description: 'Turns group names into group objects' }) },
-      join: (mapping, { model }) => withPlatformGroups(model, mapping),
+      join: withPlatformGroups,
       joinOn: 'expand',
       envelope: results,
       answer: listed(listedSchema),

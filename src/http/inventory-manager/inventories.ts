@@ -11,7 +11,7 @@ import { newInventorySchema, newNodeSchema, newNodesSchema } from '../../domain/
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { type Inventory, inventories, nodes, type NodeDoc } from '../../projections/inventory-manager/inventories.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import { signed } from '../engine/people.ts';
+import { signed } from '../authorization/people.ts';
 import type { AreaRows, Envelope, Join } from '../engine/route.ts';
 import { changed, listed } from '../engine/schemas.ts';
 

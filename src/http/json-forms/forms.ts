@@ -6,7 +6,7 @@ import { Refusal } from '../../domain/engine/refusal.ts';
 import { type FormDoc, forms } from '../../projections/json-forms/forms.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
 import { importRow } from '../engine/imports.ts';
-import { signed } from '../engine/people.ts';
+import { signed } from '../authorization/people.ts';
 import type { AreaRows, Envelope } from '../engine/route.ts';
 import { changed, listed } from '../engine/schemas.ts';
 

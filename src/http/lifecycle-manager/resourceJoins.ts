@@ -5,7 +5,7 @@ import { actionExecutions, type ExecutionDoc } from '../../projections/lifecycle
 import type { ReadStore } from '../../projections/engine/port.ts';
 import type { InstanceDoc } from '../../projections/lifecycle-manager/resourceInstances.ts';
 import type { ResourceGroupDoc } from '../../projections/lifecycle-manager/resourceGroups.ts';
-import { authorObjects } from '../engine/people.ts';
+import { authorObjects } from '../authorization/people.ts';
 import type { Join } from '../engine/route.ts';
 
 const signed = async <D extends Authored>(doc: D, model: ReadStore) => {

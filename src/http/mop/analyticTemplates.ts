@@ -14,7 +14,7 @@ import {
 import { analyticTemplates } from '../../projections/mop/analyticTemplates.ts';
 import { withStatus } from '../engine/envelopes.ts';
 import { listRow, oneRow, runSchema, templateNamed, verdictMembers } from './mopTemplates.ts';
-import { signed } from '../engine/people.ts';
+import { signed } from '../authorization/people.ts';
 import type { ActionRow, Row } from '../engine/route.ts';
 import { changed } from '../engine/schemas.ts';
 

@@ -15,7 +15,7 @@ import { name } from '../../domain/engine/schemas.ts';
 import { commandTemplates } from '../../projections/mop/commandTemplates.ts';
 import { withStatus } from '../engine/envelopes.ts';
 import { listRow, oneRow, runSchema, templateNamed, verdictMembers } from './mopTemplates.ts';
-import { signed } from '../engine/people.ts';
+import { signed } from '../authorization/people.ts';
 import type { ActionRow, Row } from '../engine/route.ts';
 import { changed } from '../engine/schemas.ts';
 

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import { name } from '../../domain/engine/schemas.ts';
 import type { Projection } from '../../projections/engine/define.ts';
-import { signed } from '../engine/people.ts';
+import { signed } from '../authorization/people.ts';
 import type { ActionRow, ListEnvelope, ListRow } from '../engine/route.ts';
 
 /** The array itself. */

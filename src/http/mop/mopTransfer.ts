@@ -10,7 +10,7 @@ import { analyticTemplates } from '../../projections/mop/analyticTemplates.ts';
 import { commandTemplates } from '../../projections/mop/commandTemplates.ts';
 import type { TemplateDoc } from '../../projections/mop/mopTemplates.ts';
 import { withStatus } from '../engine/envelopes.ts';
-import { signed } from '../engine/people.ts';
+import { signed } from '../authorization/people.ts';
 import type { ActionRow, Row } from '../engine/route.ts';
 import { changed } from '../engine/schemas.ts';
 import { newId, requestOf } from '../engine/serve.ts';

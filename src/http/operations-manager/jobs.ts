@@ -9,7 +9,7 @@ import { jobSchema, newJobSchema } from '../../domain/operations-manager/jobSche
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { type JobDoc, jobs } from '../../projections/operations-manager/jobs.ts';
 import { acknowledged, resultsWithMessage, withMessage } from '../engine/envelopes.ts';
-import { usernames } from '../engine/people.ts';
+import { usernames } from '../authorization/people.ts';
 import type { CommandRow, Join, Params, Row } from '../engine/route.ts';
 import { enveloped } from '../engine/schemas.ts';
 import type { Service } from '../engine/service.ts';

@@ -10,7 +10,7 @@ import {
 import { Refusal } from '../../domain/engine/refusal.ts';
 import { type PrebuiltDoc, prebuilts } from '../../projections/prebuilts/prebuilts.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import { signed } from '../engine/people.ts';
+import { signed } from '../authorization/people.ts';
 import type { ActionRow, AreaRows, Join } from '../engine/route.ts';
 import { changed, listed } from '../engine/schemas.ts';
 import { requestOf } from '../engine/serve.ts';

@@ -10,7 +10,7 @@ import {
 } from '../../domain/template-builder/templateSchemas.ts';
 import { type TemplateDoc, templates } from '../../projections/template-builder/templates.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import { signed } from '../engine/people.ts';
+import { signed } from '../authorization/people.ts';
 import type { ActionRow, AreaRows, Call, Join } from '../engine/route.ts';
 import { changed, listed } from '../engine/schemas.ts';
 import type { Service } from '../engine/service.ts';
