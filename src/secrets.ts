@@ -54,8 +54,6 @@ export const secrets = ({ key }: { readonly key: Uint8Array }) => {
   };
 };
 
-export type Secrets = ReturnType<typeof secrets>;
-
 const keyBytes = 32;
 
 /**

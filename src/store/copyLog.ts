@@ -16,7 +16,7 @@ export type Progress = {
  * Number of events, and SHA-256 in hex over one line per event in order, as `shown`: JSON of [stream, revision, id,
  * type, data, metadata].
  */
-export type Content = { readonly events: number; readonly digest: string };
+type Content = { readonly events: number; readonly digest: string };
 
 /** What a copy did. */
 export type Copied = {

@@ -5,8 +5,6 @@ import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } f
 import { makeFolder } from './folders.ts';
 
 export type Connection = DatabaseSyncInstance;
-export type Statement = StatementSyncInstance;
-
 /** Opens a file as it is. Rows come as arrays of columns. */
 export const openFile = (
   file: string,

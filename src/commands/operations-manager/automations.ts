@@ -17,7 +17,7 @@ import { unknownNames } from '../engine/references.ts';
 const command = commandsOf(automation);
 
 /** Names of groups in the request that nobody has. */
-export const groupRefs = async ({ input }: { readonly input: { readonly gbac?: GbacInput } }, tools: Tools) => ({
+const groupRefs = async ({ input }: { readonly input: { readonly gbac?: GbacInput } }, tools: Tools) => ({
   unknownGroups: await unknownNames(tools, 'groups', groupsIn(input.gbac)),
 });
 

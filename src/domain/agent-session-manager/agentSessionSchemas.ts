@@ -3,7 +3,7 @@ import { time } from '../engine/authors.ts';
 import { name } from '../engine/schemas.ts';
 
 /** What a session can be; only a running one changes. */
-export const sessionStatus = Type.Enum(['RUNNING', 'COMPLETE', 'FAILED', 'CANCELED'], { description: 'Where it is' });
+const sessionStatus = Type.Enum(['RUNNING', 'COMPLETE', 'FAILED', 'CANCELED'], { description: 'Where it is' });
 export type SessionStatus = Static<typeof sessionStatus>;
 export type Outcome = Exclude<SessionStatus, 'RUNNING'>;
 

@@ -38,7 +38,7 @@ export type TreeEvent =
   | Event<'treeRestored', TreeContent>
   | Event<'treeDeleted', Record<string, never>>;
 
-export type TreeContent = {
+type TreeContent = {
   readonly name: string;
   readonly deviceType: string | null;
   readonly versions: readonly TreeVersion[];

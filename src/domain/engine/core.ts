@@ -31,7 +31,7 @@ export type Event<Topic extends string = string, Data = unknown> = {
 export type DataOf<E extends Event, T extends E['type']> = Extract<E, { type: T }>['data'];
 
 /** One function per topic: complete by construction, and its keys are the list of topics. */
-export type Evolve<State, E extends Event> = { readonly [T in E['type']]: (state: State, data: DataOf<E, T>) => State };
+type Evolve<State, E extends Event> = { readonly [T in E['type']]: (state: State, data: DataOf<E, T>) => State };
 
 /** A name that nobody else of its kind (under the same parent) may hold. */
 export type Name = { readonly kind: string; readonly parent?: string; readonly name: string };

@@ -8,7 +8,7 @@ import { Refusal } from '../engine/refusal.ts';
 import { name } from '../engine/schemas.ts';
 
 /** Nodes that one request may add: what it costs to read and store them holds up others. */
-export const mostNodes = 10_000;
+const mostNodes = 10_000;
 
 const members = {
   name: name('Name, unique among inventories'),

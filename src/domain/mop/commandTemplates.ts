@@ -77,7 +77,7 @@ export const { fresh: newCommandTemplateSchema, document: commandTemplateSchema 
 
 export type CommandTemplateDocument = Static<typeof commandTemplateSchema>;
 export type Rule = Static<typeof ruleSchema>;
-export type Command = { readonly command: string; readonly passRule: boolean; readonly rules: readonly Rule[] };
+type Command = { readonly command: string; readonly passRule: boolean; readonly rules: readonly Rule[] };
 export type CommandTemplateContent = Header & { readonly commands: readonly Command[] };
 export type CommandTemplateEvent = TemplateEvent<'commandTemplate', CommandTemplateContent>;
 
