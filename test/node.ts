@@ -5,7 +5,7 @@ import { bootstrap } from '../src/bootstrap.ts';
 import { createAccount } from '../src/commands/authorization/accounts.ts';
 import { aggregates, reactions } from '../src/commands/all.ts';
 import { nameClaims } from '../src/commands/engine/claims.ts';
-import type { Command } from '../src/commands/engine/define.ts';
+import type { AnyCommand } from '../src/commands/engine/define.ts';
 import { createGroup } from '../src/commands/authorization/groups.ts';
 import { handler, type Request } from '../src/commands/engine/handle.ts';
 import { reactor } from '../src/commands/engine/reactions.ts';
@@ -176,7 +176,7 @@ export const startNode = async (
   });
   if (reacting) following.start(handle);
 
-  const command = (what: Command, id: string, input: unknown = {}, more: Partial<Request> = {}) =>
+  const command = (what: AnyCommand, id: string, input: unknown = {}, more: Partial<Request> = {}) =>
     handle(what, { id, input, actor: context.actor, operation: 'test', requestId: 'r', ...more });
   return {
     handle,

@@ -80,7 +80,10 @@ export const importTree = command({
   on: 'any',
   decide: importOne,
   series: () => treeReferences,
-  seal: (input, state, seal, kept) => ({ ...input, tree: sealTree(input.tree, [...kept, state], seal) }),
+  seal: (input, state, seal, kept) => ({
+    ...input,
+    tree: sealTree(input.tree, [...kept.map(({ tree }) => tree), state], seal),
+  }),
   prepare: async ({ id, actor }, tools) => ({
     nodeReferrers: (await plansOf(id, actor, tools)).flatMap(({ nodes, ...plan }) =>
       nodes.filter(({ treeId }) => treeId === id).map(({ version, nodeId }) => ({ ...plan, version, nodeId })),

@@ -58,7 +58,7 @@ export const importTemplate = command({
   decide: importOne,
   seal: (input, { content }, seal, kept) => ({
     ...input,
-    template: sealTemplate(input.template, [...kept, content], seal),
+    template: sealTemplate(input.template, [...kept.map(({ template }) => template), content], seal),
   }),
   prepare: async ({ input, state: { exists, content }, actor }, tools) => ({
     referrers:

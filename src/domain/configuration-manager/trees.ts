@@ -227,7 +227,7 @@ export const maskTree = <T extends Tree | TreeDocument>(tree: T): T => ({
 /** A whole tree that is taken in, its secrets sealed; `befores` have those that the mask keeps. */
 export const sealTree = (
   tree: TreeDocument,
-  befores: readonly Pick<TreeDocument, 'versions'>[],
+  befores: readonly { readonly versions: readonly (Pick<TreeVersion, 'name'> & Partial<TreeVersion>)[] }[],
   seal: Seal,
 ): TreeDocument => ({
   ...tree,

@@ -1,5 +1,5 @@
 import type { TSchema } from 'typebox';
-import type { Command } from '../../commands/engine/define.ts';
+import type { AnyCommand } from '../../commands/engine/define.ts';
 import type { Handled } from '../../commands/engine/handle.ts';
 import type { Actor, Area } from '../../domain/engine/core.ts';
 import type { Listed, Projection } from '../../projections/engine/define.ts';
@@ -108,7 +108,7 @@ type Common = {
  * `input` makes the command's input from path and body; without it the body is the input, `{}` if there is none.
  */
 export type CommandRow = Common & {
-  readonly command: Command;
+  readonly command: AnyCommand;
   readonly key?: (params: Params, body: any, actor: Actor) => string | undefined; // the row's body schema
   readonly named?: string | ((params: Params, body: any) => string); // the same
   readonly input?: (params: Params, body: any) => unknown; // the row's body schema
