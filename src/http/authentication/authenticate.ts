@@ -9,7 +9,7 @@ import { type Credential, credentialTag } from '../../projections/authorization/
 import { refuseParked } from '../../projections/engine/parked.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
 import { splitStream, type Told } from '../../store/event.ts';
-import { basicOf, userPasswordIn, type UserPassword } from './basic.ts';
+import { basicOf, type UserPassword, userPasswordIn } from './basic.ts';
 import { limiter as limiterOf } from './limiter.ts';
 import { networkOf } from './network.ts';
 import { type Known, type Principal, principals } from './principals.ts';

@@ -7,12 +7,14 @@ import {
 import { groupObjectSchema } from '../../domain/authorization/gbac.ts';
 import { type GroupMapping, groupMappingId, groupMappingSchema } from '../../domain/group-mappings/groupMappings.ts';
 import { groupMappings } from '../../projections/group-mappings/groupMappings.ts';
-import { plain, results, withStatus } from '../engine/envelopes.ts';
 import { groupObjects } from '../authorization/people.ts';
+import { plain, results, withStatus } from '../engine/envelopes.ts';
 import type { AreaRows, Join, Params } from '../engine/route.ts';
+import { commandRow, getRow, listRow, mappedCommandRow } from '../engine/rows.ts';
 import { changed, listed } from '../engine/schemas.ts';
 
-const key = ({ provenance = '', externalGroup = '' }: Params) => groupMappingId(provenance, externalGroup);
+const key = ({ provenance, externalGroup }: Params<'provenance' | 'externalGroup'>) =>
+  groupMappingId(provenance, externalGroup);
 const path = '/:provenance/:externalGroup';
 
 const { platformGroups, ...others } = groupMappingSchema.properties;
@@ -37,7 +39,7 @@ export const groupMappingRows: AreaRows = {
   area: 'group-mappings',
   prefix: '/group-mappings',
   rows: [
-    {
+    listRow({
       name: 'getGroupMappings',
       method: 'get',
       path: '/',
@@ -49,20 +51,19 @@ export const groupMappingRows: AreaRows = {
       joinOn: 'expand',
       envelope: results,
       answer: listed(listedSchema),
-    },
-    {
+    }),
+    commandRow({
       name: 'createGroupMapping',
       method: 'post',
       path: '/',
       access: [],
       summary: 'Create a group mapping',
       command: createGroupMapping,
-      key: (_, body) => key(body),
-      body: groupMappingSchema,
+      key: (_, { provenance, externalGroup }) => key({ provenance, externalGroup }),
       envelope: withStatus(() => 'Successfully created group mapping'),
       answer: changed(groupMappingSchema),
-    },
-    {
+    }),
+    getRow({
       name: 'getGroupMapping',
       method: 'get',
       path,
@@ -72,8 +73,8 @@ export const groupMappingRows: AreaRows = {
       key,
       envelope: plain,
       answer: groupMappingSchema,
-    },
-    {
+    }),
+    mappedCommandRow({
       name: 'updateGroupMapping',
       method: 'patch',
       path,
@@ -92,8 +93,8 @@ export const groupMappingRows: AreaRows = {
       ),
       envelope: withStatus(({ created }) => `Successfully ${created ? 'created' : 'updated'} group mapping`),
       answer: changed(groupMappingSchema),
-    },
-    {
+    }),
+    commandRow({
       name: 'deleteGroupMapping',
       method: 'delete',
       path,
@@ -103,6 +104,6 @@ export const groupMappingRows: AreaRows = {
       key,
       envelope: withStatus(() => 'Successfully deleted group mapping'),
       answer: changed(groupMappingSchema),
-    },
+    }),
   ],
 };

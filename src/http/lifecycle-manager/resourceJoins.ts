@@ -1,10 +1,10 @@
 import type { Authored } from '../../domain/engine/authors.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import type { LastAction } from '../../domain/lifecycle-manager/lastActions.ts';
-import { actionExecutions, type ExecutionDoc } from '../../projections/lifecycle-manager/actionExecutions.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
-import type { InstanceDoc } from '../../projections/lifecycle-manager/resourceInstances.ts';
+import { actionExecutions, type ExecutionDoc } from '../../projections/lifecycle-manager/actionExecutions.ts';
 import type { ResourceGroupDoc } from '../../projections/lifecycle-manager/resourceGroups.ts';
+import type { InstanceDoc } from '../../projections/lifecycle-manager/resourceInstances.ts';
 import { authorObjects } from '../authorization/people.ts';
 import type { Join } from '../engine/route.ts';
 
