@@ -27,7 +27,7 @@ const told: Join<MigrationDoc | null> = async (doc, { model }, { body: { agendaJ
   );
 };
 
-/** Scheduled jobs of earlier versions and what becomes of them: api.md, operation 22, and its neighbours. */
+/** Scheduled jobs of earlier versions, and `migrateAgendaJobs`, which makes automations of them. */
 export const automationCatalogRows: AreaRows = {
   area: 'automation-catalog',
   prefix: '/automation_catalog',

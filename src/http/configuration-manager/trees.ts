@@ -37,7 +37,7 @@ const newest: Join<Tree> = async ({ versions }, _, { params, body }) => {
   return findNode(root, body.parent ?? root.configId)!.node.children.at(-1);
 };
 
-/** Golden configuration trees: api.md, operation 15, and its neighbours. */
+/** Golden configuration trees: versions, nodes, variables. */
 export const treeRows: readonly Row[] = [
   {
     name: 'getTrees',

@@ -70,7 +70,7 @@ const remove: ActionRow = {
 
 const stored: Envelope = (certificate) => `{"state":"Success","results":${certificate}}`;
 
-/** Certificates of gateways: api.md, operation 16, and its neighbours. */
+/** Certificates of gateways (docs/decisions/gateways.md). */
 export const certificateRows: readonly Row[] = [
   {
     name: 'getCertificates',

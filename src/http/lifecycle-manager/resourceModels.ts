@@ -66,7 +66,7 @@ const deletion: ActionRow = {
   },
 };
 
-/** Resource models: api.md, operation 11, and its neighbours. */
+/** Resource models and their actions (docs/decisions/resource-models.md). */
 export const resourceModelRows: readonly Row[] = [
   {
     name: 'getResourceModels',

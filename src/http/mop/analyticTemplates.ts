@@ -64,7 +64,7 @@ const run: ActionRow = {
   },
 };
 
-/** Analytic templates: the neighbours of api.md, operation 4. */
+/** Analytic templates (docs/command-templates.md). */
 export const analyticTemplateRows: readonly Row[] = [
   listRow('listAnalyticTemplates', 'analytic templates', analyticTemplates, analyticTemplateSchema),
   oneRow('listAnAnalyticTemplate', 'an analytic template', analyticTemplates, analyticTemplateSchema),

@@ -81,7 +81,7 @@ const run: ActionRow = {
   },
 };
 
-/** Command templates: the neighbours of api.md, operation 4. */
+/** Command templates (docs/command-templates.md). */
 export const commandTemplateRows: readonly Row[] = [
   listRow('listTemplates', 'command templates', commandTemplates, commandTemplateSchema),
   oneRow('listATemplate', 'a command template', commandTemplates, commandTemplateSchema),

@@ -121,5 +121,5 @@ const importTemplate: ActionRow = {
   },
 };
 
-/** Templates of both kinds out and in: api.md, operation 4, and its counterpart. */
+/** Export and import of command templates and analytic templates. */
 export const transferRows: readonly Row[] = [exportTemplate, importTemplate];

@@ -75,7 +75,7 @@ const importRow: ActionRow = {
   },
 };
 
-/** Packages: api.md, operation 5, and its neighbours. */
+/** Packages (docs/decisions/prebuilts.md). */
 export const prebuiltRows: AreaRows = {
   area: 'prebuilts',
   prefix: '/prebuilts',
