@@ -39,7 +39,7 @@ const ending = (verb: string, status: Outcome, done: string, description: string
     answer: changed(sessionSchema),
   });
 
-/** Sessions of agents: api.md, operation 10, and its neighbours. */
+/** Sessions of agents (docs/agents.md). */
 export const agentSessionRows: readonly Row[] = [
   listRow({
     name: 'getSessions',

@@ -17,7 +17,7 @@ import { cookieText, cookieValue, tokens as tokensOf } from './tokens.ts';
 
 export type { Principal };
 
-/** What the active profile says about logging in (api.md, authenticationProps). */
+/** `authenticationProps` of the active profile (docs/profiles.md). */
 export type LoginSettings = {
   /** Members of these groups are admins; empty: of `admins`. The same list as long as it has not changed. */
   readonly admins: Admins;

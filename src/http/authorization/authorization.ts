@@ -51,7 +51,7 @@ const getMethods = (areas: () => readonly AreaRows[]): ActionRow => {
   return row;
 };
 
-/** Authorization: api.md, operation 1, and its neighbours. `areas` gives all rows once the table is complete. */
+/** Accounts, groups, roles, methods, logins. `areas` gives all rows once the table is complete. */
 export const authorizationRows = (areas: () => readonly AreaRows[]): AreaRows => ({
   area: 'authorization',
   prefix: '/authorization',

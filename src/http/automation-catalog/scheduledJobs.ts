@@ -33,7 +33,7 @@ const told: Join<MigrationDoc | null, Call<never, Static<typeof migrationSchema>
   );
 };
 
-/** Scheduled jobs of earlier versions and what becomes of them: api.md, operation 22, and its neighbours. */
+/** Scheduled jobs of earlier versions, and `migrateAgendaJobs`, which makes automations of them. */
 export const automationCatalogRows: AreaRows = {
   area: 'automation-catalog',
   prefix: '/automation_catalog',

@@ -56,7 +56,7 @@ const created: Envelope = (text) => {
 
 const path = '/devicegroups/:id';
 
-/** Device groups: api.md, operation 17, and its neighbours. */
+/** Device groups, and `importGroups`. */
 export const deviceGroupRows: readonly Row[] = [
   mappedCommandRow({
     name: 'createDeviceGroup',

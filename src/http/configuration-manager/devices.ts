@@ -185,7 +185,7 @@ const unknown = (cause: unknown): never => {
   );
 };
 
-/** Devices: api.md, operation 20, and its neighbours. */
+/** Devices and their configurations (docs/southbound.md). */
 export const deviceRows: readonly Row[] = [
   list,
   actionRow({

@@ -52,7 +52,7 @@ const search = actionRow({
   },
 });
 
-/** Compliance plans: api.md, operation 9, and its neighbours. */
+/** Compliance plans (`updateCompliancePlan` in docs/behaviour/operations-in-detail.md). */
 export const planRows: readonly Row[] = [
   search,
   commandRow({

@@ -36,7 +36,7 @@ const newest: Join<Tree, Call<'version', { readonly parent?: string }>> = async 
   return findNode(root, body.parent ?? root.configId)!.node.children.at(-1);
 };
 
-/** Golden configuration trees: api.md, operation 15, and its neighbours. */
+/** Golden configuration trees: versions, nodes, variables. */
 export const treeRows: readonly Row[] = [
   listRow({
     name: 'getTrees',

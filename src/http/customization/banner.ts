@@ -10,7 +10,7 @@ const key = () => bannerId;
 const envelope: Envelope = (text) => `{"result":${text}}`;
 const answer = Type.Object({ result: bannerSchema });
 
-/** The banner: api.md, operation 12, and its neighbour. */
+/** The banner: `getBanner` and `setBanner`. */
 export const bannerRows: AreaRows = {
   area: 'customization',
   prefix: '/customization',

@@ -81,8 +81,9 @@ const changing = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 const json = 'application/json; charset=utf-8';
 
 /**
- * The whole of HTTP: from rows to answers, in the order of checks that behaviour.md gives. `warmUp` compiles the
- * schemas of all rows, one in each turn of the event loop: else the first request of each waits for it, some for 0.2 s.
+ * The whole of HTTP: from rows to answers, in the order of checks that docs/status-codes.md gives. `warmUp` compiles
+ * the schemas of all rows, one in each turn of the event loop: else the first request of each waits for it, some for
+ * 0.2 s.
  */
 export const app = (needs: AppNeeds): { readonly listener: RequestListener; readonly warmUp: () => Promise<void> } => {
   const { areas, service, authenticator, settled, settings } = needs;

@@ -24,7 +24,7 @@ const health = (
       (await up(service)) ? { body: { status: 'up' } } : { status: 503, body: { status: 'down' } },
   });
 
-/** Health and metrics (neighbours.md, service). */
+/** Health and metrics (docs/operations.md). */
 export const monitoringRows: AreaRows = {
   area: 'service',
   prefix: '',

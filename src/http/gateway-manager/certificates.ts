@@ -71,7 +71,7 @@ const remove = actionRow({
 
 const stored: Envelope = (certificate) => `{"state":"Success","results":${certificate}}`;
 
-/** Certificates of gateways: api.md, operation 16, and its neighbours. */
+/** Certificates of gateways (docs/decisions/gateways.md). */
 export const certificateRows: readonly Row[] = [
   listRow({
     name: 'getCertificates',

@@ -44,7 +44,7 @@ const made: Envelope = (_, done) =>
   JSON.stringify({ state: 'Success', message: 'Successfully created service group', id: done!.id });
 const shown: Envelope = (serviceGroup) => `{"state":"Success","result":${serviceGroup}}`;
 
-/** Service groups: api.md, operation 8, and its neighbours. */
+/** Service groups of gateways (docs/decisions/gateways.md). */
 export const serviceGroupRows: readonly Row[] = [
   listRow({
     name: 'getServiceGroups',

@@ -34,7 +34,7 @@ const withPlatformGroups: Join<GroupMapping> = async (mapping, { model }) => {
   return { ...mapping, platformGroups: objects(mapping.platformGroups) };
 };
 
-/** Group mappings: api.md, operations 6 and 7, and their neighbours. */
+/** Group mappings: which groups of the platform an external group gives. */
 export const groupMappingRows: AreaRows = {
   area: 'group-mappings',
   prefix: '/group-mappings',

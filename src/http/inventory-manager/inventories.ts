@@ -57,7 +57,7 @@ const success =
     });
   };
 
-/** Inventories and their nodes: api.md, operation 21, and its neighbours. */
+/** Inventories and their nodes (docs/decisions/nodes-of-an-inventory.md). */
 export const inventoryManagerRows: AreaRows = {
   area: 'inventory-manager',
   prefix: '/inventory_manager/v1',

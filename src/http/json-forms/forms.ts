@@ -46,7 +46,7 @@ const importForms = importRow({
 // The decision to delete is a resource of its own that has been created; what was asked for is that forms go.
 const deleted: Envelope = (text) => `{"status":"OK","message":"Successfully deleted forms","data":${text}}`;
 
-/** Forms: api.md, operation 19, and its neighbours. */
+/** Forms (docs/decisions/forms.md). */
 export const formRows: AreaRows = {
   area: 'json-forms',
   prefix: '/json-forms',

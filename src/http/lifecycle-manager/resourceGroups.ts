@@ -26,7 +26,7 @@ const counts = ({ doc, changed }: Handled): object => {
   return changed ? { added, removed, total } : { added: 0, removed: 0, total };
 };
 
-/** Groups of instances: api.md, operation 2, and its neighbours. */
+/** Groups of instances of a resource model (docs/decisions/resource-models.md). */
 export const resourceGroupRows: readonly Row[] = [
   listRow({
     name: 'getGroups',

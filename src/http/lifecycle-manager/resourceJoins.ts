@@ -28,7 +28,7 @@ export const shownModel: Join<Authored> = (doc, { model }) => signed(doc, model)
 export const shownInstance: Join<InstanceDoc> = async (doc, { model }) =>
   maskSecrets(await withLastAction(await signed(doc, model), model));
 
-/** api.md, Resource instance group. */
+/** A group of instances as answers show it. */
 export const shownGroup: Join<ResourceGroupDoc> = async ({ members: _, ...doc }, { model }) =>
   withLastAction(await signed(doc, model), model);
 

@@ -67,7 +67,7 @@ const deletion = actionRow({
   },
 });
 
-/** Resource models: api.md, operation 11, and its neighbours. */
+/** Resource models and their actions (docs/decisions/resource-models.md). */
 export const resourceModelRows: readonly Row[] = [
   listRow({
     name: 'getResourceModels',

@@ -88,7 +88,7 @@ export const executionSchema = Type.Object(
   { title: 'ActionExecution', description: 'Run of an action' },
 );
 
-/** api.md, operation 11. */
+/** What `deleteResourceModel` answers. */
 export const deletionSchema = Type.Object(
   {
     _id: objectId('Id of the model'),

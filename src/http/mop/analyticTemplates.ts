@@ -58,7 +58,7 @@ const run = actionRow({
   },
 });
 
-/** Analytic templates: the neighbours of api.md, operation 4. */
+/** Analytic templates (docs/command-templates.md). */
 export const analyticTemplateRows: readonly Row[] = [
   templatesRow('listAnalyticTemplates', 'analytic templates', analyticTemplates, analyticTemplateSchema),
   templateRow('listAnAnalyticTemplate', 'an analytic template', analyticTemplates, analyticTemplateSchema),

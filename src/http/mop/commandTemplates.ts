@@ -76,7 +76,7 @@ const run = actionRow({
   },
 });
 
-/** Command templates: the neighbours of api.md, operation 4. */
+/** Command templates (docs/command-templates.md). */
 export const commandTemplateRows: readonly Row[] = [
   templatesRow('listTemplates', 'command templates', commandTemplates, commandTemplateSchema),
   templateRow('listATemplate', 'a command template', commandTemplates, commandTemplateSchema),

@@ -122,5 +122,5 @@ const importTemplate = actionRow({
   },
 });
 
-/** Templates of both kinds out and in: api.md, operation 4, and its counterpart. */
+/** Export and import of command templates and analytic templates. */
 export const transferRows: readonly Row[] = [exportTemplate, importTemplate];

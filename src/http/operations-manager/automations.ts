@@ -41,7 +41,7 @@ const importAutomations = importRow({
   },
 });
 
-/** Automations: api.md, operation 3, and its neighbours. */
+/** Automations, with their export and import (docs/behaviour/imports-and-exports.md). */
 export const automationRows: readonly Row[] = [
   listRow({
     name: 'getAutomations',

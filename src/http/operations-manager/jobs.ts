@@ -60,7 +60,7 @@ const move = (move: JobMove, done: string, description: string): CommandRow =>
 /** The account of the caller: what they watch is in its stream. */
 const caller = (_: Params, __: unknown, { id }: Actor): string => id;
 
-/** Jobs: api.md, operation 14, and its neighbours. */
+/** Jobs (docs/decisions/jobs.md). */
 export const jobRows: readonly Row[] = [
   listRow({
     name: 'getJobs',

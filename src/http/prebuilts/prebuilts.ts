@@ -76,7 +76,7 @@ const importRow = actionRow({
   },
 });
 
-/** Packages: api.md, operation 5, and its neighbours. */
+/** Packages (docs/decisions/prebuilts.md). */
 export const prebuiltRows: AreaRows = {
   area: 'prebuilts',
   prefix: '/prebuilts',

@@ -15,7 +15,7 @@ const join: Join<ProfileDoc> = async (doc) => shown(doc);
 const active: Join<{ readonly id: string }> = async ({ id }, { entryById }, { actor }) =>
   shown(JSON.parse((await entryById(profiles, id, actor)).text));
 
-/** Profiles: api.md, operation 13, and its neighbours. The active one drives the service. */
+/** Profiles (docs/profiles.md). The active one drives the service. */
 export const profileRows: AreaRows = {
   area: 'profiles',
   prefix: '/profiles',

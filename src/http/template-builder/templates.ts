@@ -80,7 +80,7 @@ const renderWithCast = actionRow({
   },
 });
 
-/** Templates: api.md, operation 18, and its neighbours. */
+/** Templates and their rendering (docs/templates.md). */
 export const templateRows: AreaRows = {
   area: 'template-builder',
   prefix: '/template_builder',
