@@ -46,6 +46,7 @@ const lineTo = (host: string, server: Server): Line => {
 
 /** Finds a node and connects to it: throws when that does not succeed within the time, or is given up. */
 export const openLine = async (server: Server, ms: number, gone: AbortSignal): Promise<Line> => {
+  // A connection string names at least one host.
   const host = server.cluster ? await discover(server, server.secured(), gone) : server.hosts[0]!;
   gone.throwIfAborted();
   const line = lineTo(host, server);

@@ -44,7 +44,10 @@ export const serverAt = (url: string): Server => {
   const number = (name: string, usual: number): number => Number(options.get(name) ?? usual);
   const milliseconds = (name: string, usual: number): number =>
     number(name, usual) < 0 ? forever : number(name, usual);
-  const file = (name: string): Buffer | null => (options.has(name) ? readFileSync(options.get(name)!) : null);
+  const file = (name: string): Buffer | null => {
+    const path = options.get(name);
+    return path === undefined ? null : readFileSync(path);
+  };
   const tls = options.get('tls') !== 'false';
   const preference = (options.get('nodePreference') ?? 'leader').toLowerCase().replaceAll('_', '');
   const cluster = discover || hosts.length > 1;
@@ -74,9 +77,9 @@ export const serverAt = (url: string): Server => {
       'grpc.keepalive_timeout_ms': milliseconds('keepAliveTimeout', 10_000),
       // As large as an event that EventStoreDB can hold.
       'grpc.max_receive_message_length': 17 * 1024 * 1024,
-      // Else connections to the same place share one, also one that has stalled.
+      // Without this, connections to the same address share one, also one that has stalled.
       'grpc.use_local_subchannel_pool': 1,
-      // What may be on its way while this process is at work.
+      // How many bytes may be on their way while this process is busy.
       'grpc-node.flow_control_window': 4 * 1024 * 1024,
     },
     secured: () =>
@@ -87,7 +90,8 @@ export const serverAt = (url: string): Server => {
       const metadata = new Metadata();
       metadata.set('connection-name', options.get('connectionName') ?? 'automation-platform');
       if (leader && cluster && preference === 'leader') metadata.set('requires-leader', 'true');
-      return { metadata, options: { deadline: Infinity, ...(credentialsOf && { credentials: credentialsOf }) } };
+      const deadline = Infinity;
+      return { metadata, options: credentialsOf ? { deadline, credentials: credentialsOf } : { deadline } };
     },
   };
 };

@@ -1,7 +1,7 @@
 import { link } from './event.ts';
 import type { StoredEvent } from './port.ts';
 
-/** The log holds something else than what was written to it. The message names the place. */
+/** The content of the log is not as it was written. The message names the place. */
 export class DamagedLog extends Error {
   readonly position: number;
   constructor(position: number, reason: string) {
@@ -13,7 +13,7 @@ export class DamagedLog extends Error {
   }
 }
 
-/** Whether an error says that a log is damaged; from another thread it comes without its class. */
+/** Whether an error says that a log is damaged. An error from another thread has lost its class. */
 export const isDamage = (error: unknown): boolean => error instanceof Error && error.name === 'DamagedLog';
 
 const open = ',"hash":"';
@@ -37,9 +37,9 @@ type Content = Pick<StoredEvent, 'stream' | 'revision' | 'id' | 'type' | 'data' 
 export const sumOf = ({ stream, revision, id, type, data, metadata }: Content): string =>
   link(stream, revision, id, type, '', data, metadata);
 
-/** What a check has to look up beside the events that it is given. */
+/** The look-ups of a check, beside the events that it is given. */
 export type Kept = {
-  /** Where an event is, and its metadata; undefined when there is none. */
+  /** Position and metadata of an event; undefined when there is none. */
   find(stream: string, revision: number): { readonly position: number; readonly metadata: string } | undefined;
   /** The sum that was stored for the event at a position. */
   sumAt(position: number): string | undefined;
