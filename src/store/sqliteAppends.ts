@@ -39,6 +39,10 @@ const storedEvents = ({ stream, expected, events }: Entry, position: number): St
   }));
 };
 
+/** The error for an entry with a position of 0 or -1 in the writer's reply. */
+const refusalIn = ({ stream, expected }: Entry, revision: number, position: number): Error =>
+  position < 0 ? notStored('another program is writing to its file') : new WrongRevision(stream, expected, revision);
+
 /** Answers an entry that has failed twice. The log was opened again, so it shows whether the events are stored. */
 const findOut = ({ stream, expected, events, resolve, reject }: Entry, find: Needs['find'], fault: string): void => {
   const revision = expected + events.length;
@@ -50,6 +54,35 @@ const findOut = ({ stream, expected, events, resolve, reject }: Entry, find: Nee
   } catch {
     reject(unknownOutcome(fault));
   }
+};
+
+/** The entries that wait for the next writer after a failure. The others are answered here. `ready`: it had started. */
+const leftAfter = (waiting: readonly Entry[], failure: Failure, ready: boolean): Entry[] => {
+  const { reason, full, forGood, unsure } = failure;
+  const left: Entry[] = [];
+  for (const [n, entry] of waiting.entries()) {
+    entry.failures++;
+    entry.unsure ||= n < unsure;
+    // Without room the log may stay closed for long, and nobody should wait for that.
+    const again = ready && !full && !forGood && (entry.unsure || entry.failures === 1);
+    if (again) left.push(entry);
+    else entry.reject(entry.unsure ? unknownOutcome(reason) : notStored(reason));
+  }
+  return left;
+};
+
+/** Keeps why the note beside the log cannot be written. */
+const noteFaults = (log: Needs['log']) => {
+  let fault: string | undefined;
+  return {
+    fault: () => fault,
+    told: (reason: string | null): void => {
+      fault = reason ?? undefined;
+      log(reason === null ? 'The note of the log is written again' : 'The note of the log cannot be written', {
+        reason,
+      });
+    },
+  };
 };
 
 /** A promise that can be settled from outside. Only the first call counts. */
@@ -74,9 +107,9 @@ export const sqliteAppends = ({ options, id, last, news, find, log, anySize }: N
   let fault: string | undefined;
   let lastFault = '';
   let ready = false;
-  let noteFault: string | undefined;
   let closed: (() => void) | undefined;
   const start = startSignal();
+  const note = noteFaults(log);
 
   const send = (): void => {
     if (request.streams.length === 0) return;
@@ -103,19 +136,14 @@ export const sqliteAppends = ({ options, id, last, news, find, log, anySize }: N
   };
 
   const settle = (entry: Entry, revision: number, position: number): void => {
-    const { stream, expected, events, resolve, reject } = entry;
-    if (position < 0) {
-      reject(notStored('another program is writing to its file'));
+    if (position <= 0) {
+      entry.reject(refusalIn(entry, revision, position));
       return;
     }
-    if (position === 0) {
-      reject(new WrongRevision(stream, expected, revision));
-      return;
-    }
-    const newestEvent = events.at(-1);
+    const newestEvent = entry.events.at(-1);
     // A checkpoint has no events, and those of a repeated append are known already.
     if (newestEvent && position > news.head()) stored(entry, newestEvent, position);
-    resolve({ revision, position });
+    entry.resolve({ revision, position });
   };
 
   const finishWhenIdle = (): void => {
@@ -144,36 +172,23 @@ export const sqliteAppends = ({ options, id, last, news, find, log, anySize }: N
     finishWhenIdle();
   };
 
-  const onFailed = ({ reason, full, forGood, unsure }: Failure): void => {
+  const onFailed = (failure: Failure): void => {
+    const { reason, forGood } = failure;
     if (fault === undefined) log('The log takes no changes', { reason });
     fault = reason;
     lastFault = reason;
     request = emptyRequest();
-    const left: Entry[] = [];
-    for (const [n, entry] of waiting.entries()) {
-      entry.failures++;
-      entry.unsure ||= n < unsure;
-      // Without room the log may stay closed for long, and nobody should wait for that.
-      const again = ready && !full && !forGood && (entry.unsure || entry.failures === 1);
-      if (again) left.push(entry);
-      else entry.reject(entry.unsure ? unknownOutcome(reason) : notStored(reason));
-    }
-    waiting = left;
+    waiting = leftAfter(waiting, failure, ready);
     ready = false;
     start.settle(forGood ? new Error(reason) : undefined);
     finishWhenIdle();
-  };
-
-  const onNote = (reason: string | null): void => {
-    noteFault = reason ?? undefined;
-    log(reason === null ? 'The note of the log is written again' : 'The note of the log cannot be written', { reason });
   };
 
   const told = (message: Told): void => {
     if ('settled' in message) onSettled(message.settled);
     else if ('ready' in message) onReady(message.ready.head);
     else if ('failed' in message) onFailed(message.failed);
-    else onNote(message.note);
+    else note.told(message.note);
   };
 
   const writer = writerThread({ options, log: id, acknowledged: () => acknowledged, told });
@@ -192,7 +207,7 @@ export const sqliteAppends = ({ options, id, last, news, find, log, anySize }: N
       await enqueue(name, position, []);
     },
     fault: () => fault,
-    noteFault: () => noteFault,
+    noteFault: note.fault,
     stats: (): Stats => ({ ...stats }),
     /** Waits for the appends under way, refuses later ones, and ends the thread. */
     close: (): Promise<void> =>

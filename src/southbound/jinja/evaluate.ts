@@ -85,6 +85,17 @@ const applied = (run: Run, scope: Scope, node: Applied): Value => {
   return node.node === 'filter' ? run.filter(node.name, of, args, kwargs) : run.test(node.name, of, args, kwargs);
 };
 
+/** `a < b < c`: each comparison with the operand before it, until one does not hold. */
+const chained = (run: Run, scope: Scope, { first, rest }: Extract<Expression, { node: 'compare' }>): boolean => {
+  let left = evaluate(run, scope, first);
+  for (const [operator, part] of rest) {
+    const right = evaluate(run, scope, part);
+    if (!compared(run, operator, left, right)) return false;
+    left = right;
+  }
+  return true;
+};
+
 const noElse = (line: number): Value =>
   undefinedValue(`the inline if-expression on line ${line} evaluated to false and no else section was defined.`);
 
@@ -131,15 +142,8 @@ export const evaluate = (run: Run, scope: Scope, node: Expression): Value => {
       const left = value(node.left);
       return truthy(left) ? left : value(node.right);
     }
-    case 'compare': {
-      let left = value(node.first);
-      for (const [operator, part] of node.rest) {
-        const right = value(part);
-        if (!compared(run, operator, left, right)) return false;
-        left = right;
-      }
-      return true;
-    }
+    case 'compare':
+      return chained(run, scope, node);
     case 'concat':
       return concatenated(run, node.parts.map(value));
     case 'condition':

@@ -89,10 +89,12 @@ export const textFilters: Filters = {
       const text = `${mustBeText(value)}\n`;
       const lines = splitLines(text);
       run.budget.make(text.length + lines.length * by.length);
-      const indented = lines
-        .map((line, i) => ((i === 0 ? truthy(first) : truthy(blank) || line !== '') ? by + line : line))
-        .join('\n');
-      return like(value, indented);
+      const isIndented = (line: string, i: number): boolean => {
+        if (i === 0) return truthy(first);
+        return line !== '' || truthy(blank);
+      };
+      const indented = lines.map((line, i) => (isIndented(line, i) ? by + line : line));
+      return like(value, indented.join('\n'));
     },
   },
   truncate: {
