@@ -44,7 +44,8 @@ const firstAfter = async (store: CopyEnd, stream: string, position: number): Pro
 };
 
 /**
- * A deleted stream comes back with an event. The embedded log stores the metadata for that after the event, and may have
+ * A deleted stream comes back with an event. The embedded log stores the metadata for that after the event, and may
+ * have
  * been stopped in between. EventStoreDB would hide the event then, so the metadata are added here.
  */
 const withReturns = async (from: CopyEnd, { metadata, ends }: Settings): Promise<Settings> => {

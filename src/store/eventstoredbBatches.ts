@@ -85,7 +85,8 @@ const appendedIn = (answer: BatchAppendResp, waiting: Waiting): Appended => {
 type Sent = { readonly answer: Promise<Appended>; readonly forget: () => void };
 
 /**
- * Appends over one call, many under way at once. `open` starts the call, also again when it has ended. `heard` is called
+ * Appends over one call, many under way at once. `open` starts the call, also again when it has ended. `heard` is
+ * called
  * for every answer.
  */
 export const batchAppends = (open: () => Promise<BatchCall>, heard: () => void, gone: AbortSignal) => {

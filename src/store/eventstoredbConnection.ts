@@ -258,7 +258,8 @@ export const connections = (url: string, times: Times, log: Log) => {
   };
 
   /**
-   * Handles the failure of a call. It need not be the connection's fault. A broken connection is replaced, and so is one
+   * Handles the failure of a call. It need not be the connection's fault. A broken connection is replaced, and so is
+   * one
    * to a node that is not the leader.
    */
   const failed = (connection: Connection, error: unknown): void => {

@@ -12,22 +12,22 @@ import { esdbUrl, logUrl } from './url.ts';
 /** A URL as it may be logged: without user and password. */
 export const redacted = (url: string): string => url.replace(/^([a-z+]+:\/\/|esdb[a-z+]*:)?[\s\S]*@/i, '$1***@');
 
-/** Where EventStoreDB is, and what calls to it carry. */
+/** The address of EventStoreDB, and the metadata and options of calls. */
 export type Server = {
   /** The URL as it may be logged. */
   readonly shown: string;
   readonly user: string | undefined;
   readonly tls: boolean;
   readonly hosts: readonly string[];
-  /** Whether one of several nodes has to be found first; `preference` says which. */
+  /** Whether one of several nodes must be found first. `preference` says which. */
   readonly cluster: boolean;
   readonly preference: string;
-  /** Milliseconds for an answer about the members, and between two questions; and how often to ask. */
+  /** Milliseconds for an answer about the members, milliseconds between two questions, and how often to ask. */
   readonly gossip: { readonly timeout: number; readonly interval: number; readonly attempts: number };
   readonly channel: ChannelOptions;
   /** Reads the certificates anew: they may have changed. */
   secured(): ChannelCredentials;
-  /** What a call carries; `leader` when no other node is to do it. */
+  /** Metadata and options of a call. `leader`: no other node may handle it. */
   call(leader?: boolean): { readonly metadata: Metadata; readonly options: CallOptions };
 };
 

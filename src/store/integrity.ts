@@ -23,7 +23,7 @@ const closing = open.length + hashLength + close.length;
 
 /**
  * The hash that an event's metadata ends with. Undefined for events that are not linked: foreign ones, parts of
- * payloads and what the log keeps for itself. Those get a sum.
+ * payloads and the log's own events. Those get a sum.
  */
 export const hashIn = (metadata: string): string | undefined => {
   const at = metadata.length - closing;
@@ -51,8 +51,8 @@ export type Kept = {
 type Newest = { revision: number; hash: string | undefined };
 
 /**
- * Checks events in the order of the log: that none is missing, and that each is the one that was written. Gives the
- * reason when one is not. It remembers the hashes of so many streams; that of another one is looked up.
+ * Checks events in the order of the log: none may be missing, and each must be as it was written. Answers the reason
+ * when one is not. It remembers the hashes of a number of streams. The hash of another stream is looked up.
  */
 export const checker = (kept: Kept, streams: number) => {
   // Grows as it is needed: most checks see few streams. A hash that was forgotten is looked up.
@@ -106,11 +106,11 @@ export const checker = (kept: Kept, streams: number) => {
   };
 
   return {
-    /** What comes next is the first event after this position. */
+    /** The next event is the first one after this position. */
     from(after: number): void {
       last = after;
     },
-    /** Why the next event cannot be believed; undefined when it can. */
+    /** Why the next event is damaged; undefined when it is not. */
     next(event: StoredEvent): string | undefined {
       const missing = gap(event.position);
       const hash = hashIn(event.metadata);
@@ -118,7 +118,7 @@ export const checker = (kept: Kept, streams: number) => {
       const wrong = missing ?? fault(event, hash, known);
       last = event.position;
       remember(event, hash, known);
-      // What was found once may have been accepted since.
+      // A damage that was found before may have been accepted since.
       if (wrong === undefined || (!missing && kept.sumAt(event.position) === sumOf(event))) return undefined;
       return wrong;
     },

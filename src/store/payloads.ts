@@ -70,7 +70,8 @@ const isTooLarge = (events: readonly NewEvent[]): boolean => {
 };
 
 /**
- * The data of one append for the log. A fact that is too large for an event, or for the append together with the others,
+ * The data of one append for the log. A fact that is too large for an event, or for the append together with the
+ * others,
  * is stored in parts first, and the event has a reference to it. A fact that looks like a reference is stored in parts
  * as well, so that every reference in the log is the platform's own.
  */
@@ -130,7 +131,8 @@ const stored = async (store: EventStore, { sha256, parts }: Reference['$payload'
 
 /**
  * The store for readers: every event has its whole data. An event whose parts are missing or damaged comes with the
- * reason as `lacking`, so that readers still get all others. Appends pass unchanged. `mayHaveParts`: whether the platform
+ * reason as `lacking`, so that readers still get all others. Appends pass unchanged. `mayHaveParts`: whether the
+ * platform
  * wrote an event. Events of others may look like anything.
  */
 export const withPayloads = <S extends EventStore>(store: S, mayHaveParts: (event: StoredEvent) => boolean): S => {

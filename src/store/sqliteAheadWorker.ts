@@ -8,7 +8,8 @@ import { sqliteReads } from './sqliteReads.ts';
 export type Ahead = { readonly file: string; readonly after: number; readonly until: number };
 
 /**
- * Some events in flat lists, which cross threads cheaply. `numbers`: position and revision of each. `texts`: stream, id,
+ * Some events in flat lists, which cross threads cheaply. `numbers`: position and revision of each. `texts`: stream,
+ * id,
  * type, data and metadata of each. `position`: how far the log is read.
  */
 export type Chunk = {

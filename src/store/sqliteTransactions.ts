@@ -61,7 +61,8 @@ export const openTransactions = ({ file, patienceMs = 5000 }: WriterOptions, { i
   };
 
   try {
-    // SQLite makes no checkpoints by itself here: they pass over I/O errors, and come so often that a page which changes
+    // SQLite makes no checkpoints by itself here: they pass over I/O errors, and come so often that a page which
+    // changes
     // often is copied often. A WAL that grew because of readers is cut when it starts anew.
     db.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${longestWal}`);
     db.exec(`PRAGMA user_version = ${((value(db, 'PRAGMA user_version') as number) + 1) % 2 ** 31}`);

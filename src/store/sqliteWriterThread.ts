@@ -29,7 +29,8 @@ const hasRoom = (folder: string): boolean => {
 const failureOf = (reason: string): Failure => ({ reason, full: false, forGood: false, unsure: Infinity });
 
 /**
- * Keeps a writer's thread. When it has failed, another one opens the log anew: at once the first time, then after longer
+ * Keeps a writer's thread. When it has failed, another one opens the log anew: at once the first time, then after
+ * longer
  * and longer pauses until something is stored again. After a full disk it waits for room.
  */
 export const writerThread = ({ options, log, acknowledged, told }: Needs) => {
@@ -100,7 +101,8 @@ export const writerThread = ({ options, log, acknowledged, told }: Needs) => {
   return {
     send: (request: Request): void => worker?.postMessage(request),
     /**
-     * Ends the thread. When there is none, the caller calls again once the next one is ready. Everything must be answered
+     * Ends the thread. When there is none, the caller calls again once the next one is ready. Everything must be
+     * answered
      * first.
      */
     finish: (): Promise<void> => {

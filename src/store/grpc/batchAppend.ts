@@ -99,7 +99,7 @@ export const batchAppend = async (
       );
     } catch (error) {
       const fault = faultOf(error, report);
-      // What has no name in the protocol; the caller does not know what became of the others either.
+      // The protocol has no name for this. The call ends, since the outcome of its other appends is unknown as well.
       if (fault.code === status.UNAVAILABLE) throw fault;
       answer.setError(failed(fault));
     }

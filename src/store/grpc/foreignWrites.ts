@@ -59,7 +59,9 @@ export const foreignWrites = (store: SqliteStore, now = () => new Date()) => {
     return state;
   };
 
-  /** Marks that a stream is back after a delete: it begins after the deleted events. The log is right without it, too. */
+  /**
+   * Marks that a stream is back after a delete: it begins after the deleted events. The log is right without it, too.
+   */
   const comeBack = async (stream: string, { last, metadata, metadataRevision }: StreamState): Promise<void> => {
     const event = systemEvent(metadataType, JSON.stringify({ ...metadata, $tb: last + 1 }), now());
     await store.append(metastreamOf(stream), metadataRevision, [event]).catch((error: unknown) => {
