@@ -88,7 +88,8 @@ export const pretty = (run: Run, given: Value): string => {
       return `{${lines(
         pairs.map(([key, member], i) => {
           const name = repr(run, key);
-          return `${name}: ${write(member, indent + 1 + lengthOf(name) + 2, i === pairs.length - 1 ? allowance + 1 : 1, level + 1)}`;
+          const behind = i === pairs.length - 1 ? allowance + 1 : 1;
+          return `${name}: ${write(member, indent + lengthOf(name) + 3, behind, level + 1)}`;
         }),
       )}}`;
     }
