@@ -1,14 +1,15 @@
 import { BlockList, isIP } from 'node:net';
 
-/** The addresses and CIDR blocks of a list; an Error that names the first item that is neither. */
+/** The addresses and CIDR blocks of a list. Throws an Error that names the first item that is neither. */
 export const blockList = (items: readonly string[]): BlockList => {
   const list = new BlockList();
   for (const item of items) {
     const [address = '', prefix] = item.split('/');
     const version = isIP(address);
     const most = version === 4 ? 32 : 128;
-    const bits = prefix === undefined ? most : /^\d+$/.test(prefix) ? Number(prefix) : NaN;
-    if (!version || !(bits <= most)) throw new Error(`is not an address or CIDR block: ${item}`);
+    const bits = prefix === undefined ? most : Number(prefix);
+    const isPrefix = prefix === undefined || (/^\d+$/.test(prefix) && bits <= most);
+    if (!version || !isPrefix) throw new Error(`is not an address or CIDR block: ${item}`);
     list.addSubnet(address, bits, version === 4 ? 'ipv4' : 'ipv6');
   }
   return list;
@@ -52,7 +53,7 @@ export const formsOf = (address: string): readonly string[] => {
   const carried = carriers
     .filter(({ prefix }) => prefix.every((group, i) => groups[i] === group))
     .map(({ prefix, places }) => ({ prefix, address: places.map((place) => bytes[place]).join('.') }))
-    // In a cut that is not the network's own there are zeros.
+    // Zeros show that the network uses another place for the IPv4 address.
     .filter(({ prefix, address }) => prefix !== localNat64 || !address.startsWith('0.'));
   return [groups.map((group) => group.toString(16)).join(':'), ...carried.map(({ address }) => address)];
 };

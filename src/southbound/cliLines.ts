@@ -1,5 +1,5 @@
 /**
- * The commands of a configuration text in their order, without empty lines; a banner is one command of several lines,
+ * The commands of a configuration text in their order, without empty lines. A banner is one command of several lines,
  * from its delimiter to the next one.
  */
 export const cliLines = (config: string): readonly string[] => {
@@ -16,7 +16,8 @@ export const cliLines = (config: string): readonly string[] => {
     const text = line.trimEnd();
     if (text === '') continue;
     const [, delimiter, rest = ''] = /^\s*banner \S+ (\^C|\S)(.*)$/.exec(text) ?? [];
-    if (delimiter === undefined || /^\w$/.test(delimiter) || rest.includes(delimiter)) commands.push(text);
+    const oneLine = delimiter === undefined || /^\w$/.test(delimiter) || rest.includes(delimiter);
+    if (oneLine) commands.push(text);
     else open = { delimiter, lines: [text] };
   }
   if (open) commands.push(open.lines.join('\n'));

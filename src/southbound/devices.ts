@@ -10,7 +10,7 @@ import type { Device, DeviceAdapter, DeviceCalls, Devices } from './port.ts';
 import { Busy, slots } from './slots.ts';
 import { sshAdapter } from './ssh.ts';
 
-/** An adapter as it is stored: properties with sealed secrets; `created` is when it was made. */
+/** An adapter as it is stored. The secrets in its properties are sealed. `created` is when it was made. */
 type StoredAdapter = {
   readonly name: string;
   readonly type: 'lab' | 'http' | 'ssh';
@@ -20,9 +20,9 @@ type StoredAdapter = {
 };
 
 type Needs = {
-  /** Those that know the device, or all of them; by name. */
+  /** The adapters that know the device, or all adapters, by name. */
   readonly adapters: (device?: string) => Promise<readonly StoredAdapter[]>;
-  /** Names of adapters in the order in which they are asked for a device; others follow by name. */
+  /** Names of adapters in the order in which they are asked for a device. Others follow by name. */
   readonly order: () => readonly string[];
   readonly unseal: (sealed: Sealed) => string;
   readonly guard: Outbound;
@@ -35,8 +35,8 @@ const perAdapter = 16;
 const inLine = 256;
 
 /**
- * Devices by their stored adapters. An adapter is made for each call from what is stored at that moment; calls are
- * bounded in time and number.
+ * Devices by their stored adapters. Each call opens its adapter as it is stored at that moment. Calls are bounded in
+ * time and number.
  */
 export const devicesOf = ({ adapters, order, unseal, guard, labFolder }: Needs): Devices => {
   const stopping = new AbortController();
@@ -66,8 +66,8 @@ export const devicesOf = ({ adapters, order, unseal, guard, labFolder }: Needs):
   };
 
   /**
-   * One call, bounded: whatever becomes of it, it ends with the adapter's time. `alone`: no other such call on the
-   * device meanwhile.
+   * One call, which ends with the adapter's time at the latest. `alone`: it waits until no other such call uses the
+   * device.
    */
   const calling = <T>(
     adapter: StoredAdapter,
@@ -78,16 +78,17 @@ export const devicesOf = ({ adapters, order, unseal, guard, labFolder }: Needs):
     const timeout = typeof adapter.properties.timeout === 'number' ? adapter.properties.timeout : defaultTimeout;
     const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(timeout)]);
     const placed = () => places(adapter.name, signal, () => work(signal));
-    const call = (alone ? turns(JSON.stringify([adapter.name, device.name]), signal, placed) : placed()).catch(
-      (error: unknown) => {
-        if (error instanceof Busy) throw adapterFailure(adapter.name, 'too many calls at once');
-        throw signal.aborted && !(error instanceof Refusal)
-          ? adapterFailure(adapter.name, reasonOf(signal.reason))
-          : error;
-      },
-    );
+    const deviceKey = JSON.stringify([adapter.name, device.name]);
+    const begun = alone ? turns(deviceKey, signal, placed) : placed();
+    const call = begun.catch((error: unknown) => {
+      if (error instanceof Busy) throw adapterFailure(adapter.name, 'too many calls at once');
+      if (error instanceof Refusal || !signal.aborted) throw error;
+      throw adapterFailure(adapter.name, reasonOf(signal.reason));
+    });
     underWay.add(call);
-    const done = () => void underWay.delete(call);
+    const done = (): void => {
+      underWay.delete(call);
+    };
     call.then(done, done);
     return call;
   };

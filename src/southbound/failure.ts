@@ -3,7 +3,7 @@ import { Refusal } from '../domain/engine/refusal.ts';
 type Answered = { readonly status?: number | null; readonly body?: unknown };
 
 /**
- * `adapter_failed` with the reason; `status` and `body` are what the southbound system answered, null where it did not.
+ * `adapter_failed` with the reason. `status` and `body` are the answer of the southbound system, null without one.
  */
 export const adapterFailure = (name: string, reason: string, { status = null, body = null }: Answered = {}): Refusal =>
   new Refusal('adapter_failed', `Adapter ${JSON.stringify(name)}: ${reason}`, {
@@ -13,10 +13,10 @@ export const adapterFailure = (name: string, reason: string, { status = null, bo
 /** More bytes than were allowed. */
 export class TooMuch extends Error {}
 
-/** An answer that HTTP allows, but not to what was asked. The message says which. */
+/** An answer that HTTP allows, but not to this request. The message says which. */
 export class Unexpected extends Error {}
 
-/** Why a connection failed, in words that hold nothing of what was sent. */
+/** Why a connection failed, in words that contain nothing of the request. */
 export const reasonOf = (error: unknown): string => {
   if (error instanceof TooMuch) return 'the answer is too large';
   if (error instanceof Unexpected) return error.message;

@@ -18,10 +18,10 @@ type Line = { running: boolean; readonly waiting: Waiting[] };
 
 const remembered = 10_000;
 
-/** How long a turn counts, in times of its length: an account that uses less than a tenth of a place owes nothing. */
+/** How many times its length a turn counts. So an account that uses less than a tenth of a place owes nothing. */
 const weight = 10;
 
-/** Milliseconds owed that are little: for half a second of a place. */
+/** Milliseconds owed that count as little: half a second of a place. */
 const little = 5000;
 
 /**

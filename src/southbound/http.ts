@@ -21,14 +21,10 @@ export const httpAdapter = (
   const authorization = auth ?? (token === undefined ? basic && `Basic ${basic}` : `Bearer ${token}`);
   const secrets = [auth, token, password, basic].filter((secret) => secret !== undefined);
 
-  const call = async (
-    device: Device,
-    path: string,
-    method: 'GET' | 'POST',
-    body: unknown,
-    signal: AbortSignal,
-  ): Promise<AdapterAnswer> => {
-    // URLs resolve these names, escaped or not: the call would go elsewhere.
+  type Request = { readonly method: 'GET' | 'POST'; readonly path: string; readonly body?: unknown };
+
+  const call = async (device: Device, { method, path, body }: Request, signal: AbortSignal): Promise<AdapterAnswer> => {
+    // URLs resolve these names, escaped or not, so the call would go elsewhere.
     if (device.name === '.' || device.name === '..')
       throw adapterFailure(name, 'a device of this name cannot be in a URL');
     const url = `${baseUrl.replace(/\/+$/, '')}/devices/${encodeURIComponent(device.name)}/${path}`;
@@ -39,8 +35,8 @@ export const httpAdapter = (
         traceparent,
         signal,
         maxBytes,
-        ...(body !== undefined && { body }),
-        headers: { ...(authorization && { Authorization: authorization }) },
+        body,
+        headers: authorization ? { Authorization: authorization } : {},
       });
       const shown = status >= 200 && status < 300 ? text : redacted(text, secrets);
       return { status, text: asJson(shown, type) };
@@ -61,9 +57,11 @@ export const httpAdapter = (
   };
 
   return {
-    apply: (device, config, options, signal) => call(device, 'configuration', 'POST', { config, options }, signal),
-    configuration: (device, signal) => text(call(device, 'configuration', 'GET', undefined, signal), 'config'),
-    run: (device, command, signal) => text(call(device, 'commands', 'POST', { command }, signal), 'output'),
+    apply: (device, config, options, signal) =>
+      call(device, { method: 'POST', path: 'configuration', body: { config, options } }, signal),
+    configuration: (device, signal) => text(call(device, { method: 'GET', path: 'configuration' }, signal), 'config'),
+    run: (device, command, signal) =>
+      text(call(device, { method: 'POST', path: 'commands', body: { command } }, signal), 'output'),
   };
 };
 

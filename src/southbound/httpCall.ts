@@ -14,19 +14,19 @@ export type HttpCall = {
   /** Sent as JSON; it may have the marks of domain/engine/exactJson.ts. */
   readonly body?: unknown;
   readonly signal: AbortSignal;
-  /** Most bytes of an answer's body; beyond it `TooMuch` is thrown. */
+  /** The most bytes of an answer's body. Beyond it `TooMuch` is thrown. */
   readonly maxBytes: number;
 };
 
-/** An answer of whatever status; `type` is its media type without parameters, `text` its body as UTF-8. */
+/** An answer of any status. `type` is its media type without parameters, `text` its body as UTF-8. */
 export type HttpAnswer = { readonly status: number; readonly type: string; readonly text: string };
 
 /** Interim answers (100, 102, 103) before the one that counts. */
 const mostInterim = 16;
 
 /**
- * One HTTP call on a connection of its own, which ends with it. Redirects are answers. `guard` says where it may lead.
- * It ends with its signal, whatever the other side does and whichever event Node makes of that.
+ * One HTTP call on a connection of its own, which ends with the call. Redirects are answers. `guard` says which
+ * addresses are allowed. The call ends with its signal, whatever the other side does.
  */
 export const httpCall = async (guard: Outbound, call: HttpCall): Promise<HttpAnswer> => {
   const { url, signal, maxBytes } = call;
@@ -59,15 +59,16 @@ const headersOf = ({ headers, traceparent }: HttpCall, sent: string | undefined)
   return { ...made, ...headers };
 };
 
-/** The answer once its headers are there. Rejects at whatever else a request can end with. */
+/** The answer once its headers are there. Rejects when the request ends in any other way. */
 const answerTo = (request: ClientRequest): Promise<IncomingMessage> =>
   new Promise((resolve, reject) => {
     let interim = 0;
     request.on('response', resolve);
-    // Stays: a request that is destroyed may still have an error to tell.
+    // The listener stays: a destroyed request may still emit an error.
     request.on('error', reject);
     request.on('information', () => {
-      if (++interim <= mostInterim) return;
+      interim++;
+      if (interim <= mostInterim) return;
       reject(new Unexpected('there are interim answers without an end'));
       request.destroy();
     });
@@ -84,7 +85,8 @@ const bodyOf = async (response: IncomingMessage, maxBytes: number): Promise<Http
   let size = 0;
   for await (const chunk of response as AsyncIterable<Buffer>) {
     chunks.push(chunk);
-    if ((size += chunk.length) > maxBytes) throw new TooMuch(`An answer may have ${maxBytes} bytes`);
+    size += chunk.length;
+    if (size > maxBytes) throw new TooMuch(`An answer may have ${maxBytes} bytes`);
   }
   const [type = ''] = (response.headers['content-type'] ?? '').split(';');
   return {

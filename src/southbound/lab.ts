@@ -7,16 +7,16 @@ import { merge, parse, print } from './labConfig.ts';
 import { initialConfig } from './labDevice.ts';
 import type { Device, DeviceAdapter } from './port.ts';
 
-/** `made`: when the adapter came into being (ISO 8601); one that is made again begins anew. */
+/** `made`: when the adapter was made (ISO 8601). An adapter that is made again has new devices. */
 type Lab = { readonly name: string; readonly made: string; readonly folder: string; readonly now?: () => number };
 
 const maxBytes = 4 * 1024 * 1024;
 
 /**
- * Simulated devices. Each keeps its running configuration in a file of its own in the folder (mode 0600), written whole
- * and to the disk before a change is answered. A configuration with a line that the device does not know changes
- * nothing: status 422. `options.replace: true` replaces the configuration instead of merging into it. One `apply` at a
- * time per device, please.
+ * Simulated devices. Each keeps its running configuration in a file of its own in the folder (mode 0600). The file is
+ * written whole and to the disk before a change is answered. A configuration with a line that the device does not know
+ * changes nothing: status 422. `options.replace: true` replaces the configuration instead of merging into it. The
+ * caller makes sure that a device has one `apply` at a time.
  */
 export const labAdapter = ({ name, made, folder, now = Date.now }: Lab): DeviceAdapter => {
   const fileOf = (device: Device): string =>

@@ -2,16 +2,17 @@ import { print, type Section } from './labConfig.ts';
 import { modelOf, numberOf, serialOf } from './labDevice.ts';
 import type { Device } from './port.ts';
 
-/** A simulated device as a command finds it; `up` is for how many milliseconds it has been running. */
+/** A simulated device as a command sees it. `up`: how many milliseconds it has been running. */
 export type Seen = { readonly device: Device; readonly sections: readonly Section[]; readonly up: number };
 
 type Show = {
-  readonly words: readonly string[] /** Whether further words may follow. */;
+  readonly words: readonly string[];
+  /** Whether further words may follow. */
   readonly more?: true;
   readonly print: (seen: Seen, rest: string) => string;
 };
 
-const valueOf = (sections: readonly Section[], start: string): string | undefined =>
+const settingOf = (sections: readonly Section[], start: string): string | undefined =>
   sections.find(({ line }) => line.startsWith(`${start} `))?.line.slice(start.length + 1);
 
 type Interface = {
@@ -27,13 +28,13 @@ const interfacesOf = (sections: readonly Section[]): readonly Interface[] =>
   sections
     .filter(({ line }) => line.startsWith('interface '))
     .map(({ line, within }) => {
-      const [address, mask = ''] = (valueOf(within, 'ip address') ?? '').split(' ');
+      const [address, mask = ''] = (settingOf(within, 'ip address') ?? '').split(' ');
       return {
         name: line.slice('interface '.length),
         address: address || undefined,
         mask,
-        description: valueOf(within, 'description') ?? '',
-        mtu: valueOf(within, 'mtu') ?? '1500',
+        description: settingOf(within, 'description') ?? '',
+        mtu: settingOf(within, 'mtu') ?? '1500',
         down: within.some((one) => one.line === 'shutdown'),
       };
     });
@@ -61,7 +62,7 @@ const uptime = (ms: number): string => {
     .join(', ');
 };
 
-const hostname = ({ device, sections }: Seen): string => valueOf(sections, 'hostname') ?? device.name;
+const nameOf = ({ device, sections }: Seen): string => settingOf(sections, 'hostname') ?? device.name;
 
 const columns = (rows: readonly (readonly string[])[], widths: readonly number[]): string =>
   rows
@@ -75,14 +76,18 @@ const columns = (rows: readonly (readonly string[])[], widths: readonly number[]
 
 const state = ({ down }: Interface): string => (down ? 'administratively down' : 'up');
 
-const one = (device: Device, { name, description, address, mask, mtu, ...rest }: Interface, i: number): string =>
-  [
-    `${name} is ${rest.down ? 'administratively down' : 'up'}, line protocol is ${rest.down ? 'down' : 'up'}`,
-    `  Hardware is ${name.startsWith('Loopback') ? 'Loopback' : `Ethernet, address is 0200.5e${hexOf(numberOf(device))}.00${hexOf(i)}`}`,
-    ...(description ? [`  Description: ${description}`] : []),
-    ...(address ? [`  Internet address is ${address}/${bitsOf(mask)}`] : []),
-    `  MTU ${mtu} bytes, BW 1000000 Kbit/sec`,
-  ].join('\n');
+const one = (device: Device, shown: Interface, i: number): string => {
+  const { name, description, address, mask, mtu, down } = shown;
+  const ethernet = `Ethernet, address is 0200.5e${hexOf(numberOf(device))}.00${hexOf(i)}`;
+  const lines = [
+    `${name} is ${state(shown)}, line protocol is ${down ? 'down' : 'up'}`,
+    `  Hardware is ${name.startsWith('Loopback') ? 'Loopback' : ethernet}`,
+  ];
+  if (description) lines.push(`  Description: ${description}`);
+  if (address) lines.push(`  Internet address is ${address}/${bitsOf(mask)}`);
+  lines.push(`  MTU ${mtu} bytes, BW 1000000 Kbit/sec`);
+  return lines.join('\n');
+};
 
 const interfaces: Show['print'] = ({ device, sections }, rest) => {
   const all = interfacesOf(sections).map((each, i) => ({ each, i }));
@@ -101,12 +106,10 @@ const routes: Show['print'] = ({ sections }) =>
   [
     'Codes: C - connected, S - static',
     '',
-    ...interfacesOf(sections)
-      .filter(({ address, down }) => address && !down)
-      .map(
-        ({ address, mask, name }) =>
-          `C        ${networkOf(address!, mask)}/${bitsOf(mask)} is directly connected, ${name}`,
-      ),
+    ...interfacesOf(sections).flatMap(({ address, mask, name, down }) => {
+      if (!address || down) return [];
+      return [`C        ${networkOf(address, mask)}/${bitsOf(mask)} is directly connected, ${name}`];
+    }),
     ...sections
       .filter(({ line }) => /^ip route \S+ \S+ \S+/.test(line))
       .map(({ line }) => {
@@ -118,8 +121,8 @@ const routes: Show['print'] = ({ sections }) =>
 const version: Show['print'] = (seen) => {
   const { vendor, hardware } = modelOf(seen.device);
   return [
-    `${vendor}, Version ${valueOf(seen.sections, 'version') ?? modelOf(seen.device).version}`,
-    `${hostname(seen)} uptime is ${uptime(seen.up)}`,
+    `${vendor}, Version ${settingOf(seen.sections, 'version') ?? modelOf(seen.device).version}`,
+    `${nameOf(seen)} uptime is ${uptime(seen.up)}`,
     `${hardware} (simulated) with ${interfacesOf(seen.sections).length} interfaces`,
     `Processor board ID ${serialOf(seen.device)}`,
   ].join('\n');
@@ -180,7 +183,7 @@ const shows: readonly Show[] = [
             .filter(({ line }) => line.startsWith('vlan '))
             .map(({ line, within }) => [
               line.slice(5),
-              valueOf(within, 'name') ?? `VLAN${line.slice(5).padStart(4, '0')}`,
+              settingOf(within, 'name') ?? `VLAN${line.slice(5).padStart(4, '0')}`,
               'active',
             ]),
         ],
@@ -193,14 +196,13 @@ const shows: readonly Show[] = [
 const invalid = "              ^\n% Invalid input detected at '^' marker.\n";
 
 /**
- * What the device prints: words may be shortened as on a real one, `| include`, `exclude`, `begin` and `section` filter
- * lines.
+ * The output of a command. Words may be shortened as on a real device. `| include`, `exclude`, `begin` and `section`
+ * filter lines.
  */
 export const answerTo = (command: string, seen: Seen): string => {
   const [said = '', ...filters] = command.trim().split(/\s+\|\s+/);
   const typed = said.split(/\s+/);
-  const fits = ({ words }: Show) =>
-    typed.every((word, i) => i >= words.length || words[i]!.startsWith(word.toLowerCase()));
+  const fits = ({ words }: Show) => words.every((word, i) => word.startsWith((typed[i] ?? '').toLowerCase()));
   const found = shows.find(
     (show) => fits(show) && (typed.length === show.words.length || (typed.length > show.words.length && show.more)),
   );
@@ -218,5 +220,9 @@ const filtered = (text: string, filter: string): string => {
     return lines.slice(lines.findIndex((line) => line.includes(what)) >>> 0).join('\n');
   if (!('section'.startsWith(how) && how)) return invalid;
   let inside = false;
-  return lines.filter((line) => (inside = /^\s/.test(line) ? inside : line.includes(what))).join('\n');
+  const wanted = lines.filter((line) => {
+    if (!/^\s/.test(line)) inside = line.includes(what);
+    return inside;
+  });
+  return wanted.join('\n');
 };

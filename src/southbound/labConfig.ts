@@ -3,7 +3,7 @@ import { cliLines } from './cliLines.ts';
 /** A line of a configuration with the lines within it. */
 export type Section = { readonly line: string; readonly within: readonly Section[] };
 
-/** A line that a device does not take; `line` counts the commands from 1. */
+/** A line that a device does not take. `line` counts the commands from 1. */
 export type RefusedLine = { readonly line: number; readonly text: string };
 
 const topLevel = new Set([
@@ -83,10 +83,10 @@ const modes = new Set([
 ]);
 const skipped = new Set(['end', 'exit', 'configure', 'conf', 'write']);
 
-const first = (line: string): string => line.replace(/^no /, '').split(' ', 1)[0]!;
+const first = (line: string): string => line.replace(/^no /, '').replace(/ .*$/s, '');
 
 /**
- * Reads a text as a device does: a line belongs to the mode above it if it is indented, or if it means nothing outside.
+ * Reads a text as a device does. A line belongs to the mode above it if it is indented, or if it is unknown outside.
  */
 export const parse = (
   text: string,
@@ -102,16 +102,20 @@ export const parse = (
       return;
     }
     const known = topLevel.has(first(line));
-    if (inMode && (/^\s/.test(raw) || !known)) sections.at(-1)!.within.push({ line, within: [] });
-    else if (known) {
+    const mode = inMode ? sections.at(-1) : undefined;
+    if (mode && (/^\s/.test(raw) || !known)) {
+      mode.within.push({ line, within: [] });
+    } else if (known) {
       sections.push({ line, within: [] });
       inMode = modes.has(first(line)) && !line.startsWith('no ');
-    } else refused.push({ line: i + 1, text: line });
+    } else {
+      refused.push({ line: i + 1, text: line });
+    }
   });
   return { sections, refused };
 };
 
-// Lines of which there is one: a further one takes the place of the former.
+// A device has one line of each of these forms: a new line replaces the former one.
 const single = [
   /^(hostname|description|ip address|mtu|bandwidth|speed|duplex|encapsulation|switchport mode|switchport access vlan|snmp-server location|snmp-server contact|clock timezone|ip domain name|enable secret|router-id|name|version)(?= )/,
   /^banner \S+/,
@@ -130,7 +134,7 @@ const prefixesOf = (line: string): readonly string[] => {
 };
 const mostWords = 8;
 
-/** What a configuration becomes by further lines. `no` takes away the lines that are so or begin so. Time: linear. */
+/** A configuration with changes applied. `no` removes the lines that are equal or begin so. Takes linear time. */
 export const merge = (running: readonly Section[], changes: readonly Section[]): readonly Section[] => {
   const byPlace = new Map<string, Section>();
   const places = new Map<string, Set<string>>();
@@ -149,7 +153,9 @@ export const merge = (running: readonly Section[], changes: readonly Section[]):
       const gone = line.slice(3);
       for (const place of places.get(gone) ?? []) byPlace.delete(place);
       places.delete(gone);
-    } else put({ line, within: merge(byPlace.get(placeOf(line))?.within ?? [], within) });
+    } else {
+      put({ line, within: merge(byPlace.get(placeOf(line))?.within ?? [], within) });
+    }
   }
   return [...byPlace.values()];
 };

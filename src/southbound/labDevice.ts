@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { isIPv4 } from 'node:net';
 import type { Device } from './port.ts';
 
-/** What a kind of device is called and has. */
+/** A kind of device. */
 export type Model = {
   readonly version: string;
   readonly vendor: string;
@@ -28,7 +28,7 @@ const eos: Model = {
 
 export const modelOf = ({ ostype = '' }: Device): Model => (/arista|eos/i.test(ostype) ? eos : iosXe);
 
-/** Always the same for a device: 1..254. */
+/** A number of the device that never changes: 1..254. */
 export const numberOf = ({ name }: Device): number => 1 + (parseInt(hash('sha256', name, 'hex').slice(0, 6), 16) % 254);
 
 export const serialOf = ({ name }: Device): string =>

@@ -4,7 +4,7 @@ import { type BlockList, isIP, type LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { blockList, formsOf, within } from './addresses.ts';
 
-/** What OUTBOUND_ALLOW names: host names in lower case, addresses and CIDR blocks. */
+/** The names in OUTBOUND_ALLOW: host names in lower case, addresses and CIDR blocks. */
 export type Allowed = { readonly hosts: ReadonlySet<string>; readonly addresses: BlockList };
 
 /** A way out that leads where it may not. The message says where, and how it may be allowed. */
@@ -52,9 +52,8 @@ export const outbound = ({
 
   return {
     /**
-     * The addresses of a host (IPv6 without brackets) that may be connected to; throws `OutboundRefused` if there is
-     * none.
-     * Connect to these (`pinned`) and not to the name again: it may mean something else the next time.
+     * The addresses of a host (IPv6 without brackets) that are allowed. Throws `OutboundRefused` if there is none.
+     * Connect to these (`pinned`) and do not look the name up again: it may have other addresses the next time.
      */
     addresses: async (host: string): Promise<readonly LookupAddress[]> => {
       const found = await addressesOf(host);
@@ -74,10 +73,12 @@ export const outbound = ({
 
 export type Outbound = ReturnType<typeof outbound>;
 
-/** What Node's sockets take to connect to these addresses whatever name they are told. */
+/** A lookup for Node's sockets that answers these addresses for any name. There is at least one. */
 export const pinned =
   (addresses: readonly LookupAddress[]): LookupFunction =>
   (_, options, callback) => {
+    const [first] = addresses;
     if (options.all) callback(null, [...addresses]);
-    else callback(null, addresses[0]!.address, addresses[0]!.family);
+    else if (first) callback(null, first.address, first.family);
+    else callback(new Error('There is no address'), '');
   };

@@ -10,15 +10,15 @@ export type Device = {
 };
 
 /**
- * What the southbound system answered: its status (of HTTP, or the nearest to it) and its body as JSON text: unchanged
- * where it was JSON, else as a JSON string.
+ * The answer of the southbound system: its status (of HTTP, or the nearest to it) and its body as JSON text. A body
+ * that is JSON stays unchanged, any other body is a JSON string.
  */
 export type AdapterAnswer = { readonly status: number; readonly text: string };
 
 /**
  * The way to some devices. Every adapter passes the same contract suite. Throws `Refusal('adapter_failed')` when the
- * system refuses the connection, does not answer in time or breaks off; texts of configurations and secrets are in no
- * error. `signal` ends the call. Connections last as long as their call: there is nothing to close.
+ * system refuses the connection, does not answer in time or breaks off. No error contains configurations or secrets.
+ * `signal` ends the call. Connections last as long as their call, so there is nothing to close.
  */
 export type DeviceAdapter = {
   /** Applies a configuration text. An answer that is no success is an answer, not an error. */
@@ -30,7 +30,7 @@ export type DeviceAdapter = {
   ): Promise<AdapterAnswer>;
   /** The running configuration. */
   configuration(device: Device, signal: AbortSignal): Promise<string>;
-  /** What the device prints for a command. */
+  /** The output of a command. */
   run(device: Device, command: string, signal: AbortSignal): Promise<string>;
 };
 
@@ -43,37 +43,37 @@ export type DeviceCalls = {
     options: Readonly<Record<string, unknown>>,
   ): Promise<AdapterAnswer>;
   configuration(device: string): Promise<string>;
-  /** What the device prints for a command; `adapter_failed` with `metadata.adapter` when it cannot be had. */
+  /** The output of a command. Throws `adapter_failed` with `metadata.adapter` when there is none. */
   run(device: string, command: string): Promise<string>;
 };
 
-/** The devices of all adapters, by name: the first adapter of the active profile's strategy that knows it is taken. */
+/** The devices of all adapters, by name. The active profile orders the adapters; the first that knows a device wins. */
 export type Devices = {
-  /** Which adapter and device a name means; `not_found` when no adapter knows it. */
+  /** The adapter and device of a name. Throws `not_found` when no adapter knows the name. */
   find(device: string): Promise<{ readonly adapter: string; readonly device: Device }>;
   /** All devices with their adapters, by name. */
   list(): Promise<readonly (Device & { readonly adapter: string })[]>;
-  /** Calls for a request with that traceparent, which adapters that can send it do. */
+  /** Calls for a request with that traceparent. Adapters send it on where they can. */
   calls(traceparent: string | undefined): DeviceCalls;
   /** Ends all calls under way, and waits until they have. */
   close(): Promise<void>;
 };
 
-/** Whose turn a render takes, and until when anybody waits for it. */
+/** The account that renders, and a signal that aborts when nobody waits any more. */
 export type Rendering = { readonly account: string; readonly signal: AbortSignal };
 
 /**
- * The template engine: Jinja2. Runs outside the event loop, bounded in time, memory, steps and output. A template that
- * does not parse or render: `Refusal('unprocessable')` whose fault has `line` and the reason. Variables may have the
- * marks of domain/engine/exactJson.ts. Too many that wait: `Refusal('limited')`. Throws the signal's reason when that
- * ends it.
+ * The template engine: Jinja2. It runs outside the event loop, bounded in time, memory, steps and output. Variables may
+ * have the marks of domain/engine/exactJson.ts. Throws `Refusal('unprocessable')` for a template that does not parse or
+ * render: its fault has `line` and the reason. Throws `Refusal('limited')` when too many wait, and the signal's reason
+ * when the signal ends the render.
  */
 export type Renderer = {
   render(template: string, variables: Readonly<Record<string, unknown>>, rendering: Rendering): Promise<string>;
   close(): Promise<void>;
 };
 
-/** What an agent is asked: where it is, with sealed headers, and what for; secrets in inputs are sealed. */
+/** A call of an agent. Its headers, and the secrets in its inputs, are sealed. */
 type AgentCall = {
   readonly url: string;
   readonly headers?: Readonly<Record<string, Sealed>>;
@@ -85,11 +85,11 @@ type AgentCall = {
   readonly traceparent?: string | undefined;
 };
 
-/** What it says; without a status it goes on, and reports later. */
+/** The agent's answer. Without a status the agent goes on working, and reports later. */
 export type AgentAnswer = { readonly status?: Outcome; readonly lastMessage?: string };
 
 /**
- * Calls an agent once. Whatever becomes of the call is an answer: FAILED with the reason, which holds no secrets, when
- * there was none or none that can be understood. Throws the signal's reason when that ends the call.
+ * Calls an agent once. A call that fails, or whose answer cannot be understood, answers FAILED with the reason. The
+ * reason contains no secrets. Throws the signal's reason when the signal ends the call.
  */
 export type Webhook = (call: AgentCall, signal: AbortSignal) => Promise<AgentAnswer>;

@@ -1,12 +1,12 @@
 /** More work in line than there may be. */
 export class Busy extends Error {}
 
-/** One that waits: it is let go on, or refused. */
+/** A waiting caller: it may go on, or it is refused. */
 export type Waiting = { readonly go: () => void; readonly refuse: (error: unknown) => void };
 
 /**
- * Waits at the end of the line; leaves it with the signal's reason if that comes first. Who lets one go takes it out of
- * the line.
+ * Waits at the end of the line, or until the signal aborts. The code that calls `go` or `refuse` takes the caller out
+ * of the line first.
  */
 export const waitInLine = (line: Waiting[], signal: AbortSignal): Promise<void> =>
   new Promise((resolve, reject) => {
@@ -32,14 +32,17 @@ export const waitInLine = (line: Waiting[], signal: AbortSignal): Promise<void> 
 type Line = { running: number; readonly waiting: Waiting[] };
 
 /**
- * Lets so many at once through per key, in the order of asking; throws `Busy` beyond `longest` in line, the signal's
- * reason if that comes first.
+ * Runs at most `most` works at once per key, in the order of asking. Throws `Busy` when `longest` wait already, and the
+ * signal's reason when the signal aborts first.
  */
 export const slots = (most: number, longest: number) => {
   const lines = new Map<string, Line>();
 
   const enter = (line: Line, signal: AbortSignal): Promise<void> | undefined => {
-    if (line.running < most) return void line.running++;
+    if (line.running < most) {
+      line.running++;
+      return undefined;
+    }
     if (line.waiting.length >= longest) throw new Busy('Too many calls at once');
     return waitInLine(line.waiting, signal);
   };
@@ -54,8 +57,12 @@ export const slots = (most: number, longest: number) => {
     } finally {
       // The place goes straight to the next in line.
       const next = line.waiting.shift();
-      if (next) next.go();
-      else if (--line.running === 0) lines.delete(key);
+      if (next) {
+        next.go();
+      } else {
+        line.running--;
+        if (line.running === 0) lines.delete(key);
+      }
     }
   };
 };

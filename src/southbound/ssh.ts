@@ -10,12 +10,12 @@ import { type Cli, cliOf } from './sshSession.ts';
 const maxBytes = 4 * 1024 * 1024;
 const controls = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
 
-/** What devices print for a command that they do not take. */
+/** The output of devices for a command that they do not take. */
 const complaint = /^\s*(?:%|error:|syntax error|invalid (?:command|input)|unknown command)/im;
 
 /**
- * Devices with a CLI over SSH, one connection per call. A configuration is sent line by line; at the first line that
- * the device complains of the rest is not sent, and the answer is 422 with that line and what the device printed.
+ * Devices with a CLI over SSH, one connection per call. A configuration is sent line by line. When the device complains
+ * of a line, the rest is not sent, and the answer is 422 with that line and the output of the device.
  */
 export const sshAdapter = (name: string, properties: SshProperties, guard: Outbound): DeviceAdapter => {
   const {
@@ -28,7 +28,7 @@ export const sshAdapter = (name: string, properties: SshProperties, guard: Outbo
 
   const session = async <T>(device: Device, signal: AbortSignal, work: (cli: Cli) => Promise<T>): Promise<T> => {
     try {
-      return await withShell(device, properties, guard, maxBytes, signal, async (shell) => {
+      return await withShell({ device, properties, guard, maxBytes, signal }, async (shell) => {
         const cli = await cliOf(shell, prompt, maxBytes);
         for (const command of setup) await cli.run(command);
         return work(cli);
@@ -57,14 +57,10 @@ export const sshAdapter = (name: string, properties: SshProperties, guard: Outbo
         });
       return session(device, signal, async (cli) => {
         const opened = await sendAll(cli, enter);
-        const sent = opened.refused
-          ? opened
-          : await sendAll(
-              cli,
-              cliLines(config).filter((line) => !line.trimStart().startsWith('!')),
-            );
+        const lines = cliLines(config).filter((line) => !line.trimStart().startsWith('!'));
+        const sent = opened.refused ? opened : await sendAll(cli, lines);
         const closed = await sendAll(cli, leave);
-        const failed = sent.refused ? sent : closed.refused ? closed : undefined;
+        const failed = [sent, closed].find(({ refused }) => refused);
         const body = failed
           ? { device: device.name, status: 'error', ...failed }
           : { device: device.name, status: 'success', output: sent.output };

@@ -1,27 +1,45 @@
 import { hash } from 'node:crypto';
 import { connect, type Socket } from 'node:net';
-import ssh2, { type ClientChannel, type PseudoTtyOptions } from 'ssh2';
+import ssh2, { type ClientChannel, type ConnectConfig, type PseudoTtyOptions } from 'ssh2';
 import type { SshProperties } from '../domain/configuration-manager/adapterSchemas.ts';
 import { abortable, reasonOf } from './failure.ts';
 import { type Outbound, OutboundRefused, pinned } from './outbound.ts';
 import type { Device } from './port.ts';
 
-/** Why a session could not be had or go on, in words that hold nothing secret. */
+/** Why a session cannot begin or go on, in words that contain nothing secret. */
 export class SshFailure extends Error {}
 
 // Beside the output itself: key exchange, banners, packets.
 const overhead = 1024 * 1024;
 
+type Target = {
+  readonly device: Device;
+  readonly properties: SshProperties;
+  readonly guard: Outbound;
+  /** The most bytes of output. */
+  readonly maxBytes: number;
+  readonly signal: AbortSignal;
+};
+
+/** The ways to log in. A way that is not configured is not named at all. */
+const credentialsOf = ({ password, privateKey, passphrase }: SshProperties): ConnectConfig => {
+  const credentials: ConnectConfig = {};
+  if (password !== undefined) {
+    credentials.password = password;
+    credentials.tryKeyboard = true;
+  }
+  if (privateKey !== undefined) credentials.privateKey = privateKey;
+  if (passphrase !== undefined) credentials.passphrase = passphrase;
+  credentials.authHandler = privateKey === undefined ? ['password', 'keyboard-interactive'] : ['publickey'];
+  return credentials;
+};
+
 /**
- * Opens a shell on the device, does the work with it and closes everything, whatever happens. Throws `SshFailure`, or
- * what the work throws. The device's host key is checked before anything is told to it.
+ * Opens a shell on the device, does the work with it and closes everything in any case. Throws `SshFailure`, or the
+ * error of the work. The device's host key is checked before the device learns anything.
  */
 export const withShell = async <T>(
-  device: Device,
-  properties: SshProperties,
-  guard: Outbound,
-  maxBytes: number,
-  signal: AbortSignal,
+  { device, properties, guard, maxBytes, signal }: Target,
   work: (shell: ClientChannel) => Promise<T>,
 ): Promise<T> => {
   const { username, password, privateKey, passphrase } = properties;
@@ -59,10 +77,7 @@ export const withShell = async <T>(
       username,
       readyTimeout: 0,
       keepaliveInterval: 0,
-      ...(password !== undefined && { password, tryKeyboard: true }),
-      ...(privateKey !== undefined && { privateKey }),
-      ...(passphrase !== undefined && { passphrase }),
-      authHandler: privateKey === undefined ? ['password', 'keyboard-interactive'] : ['publickey'],
+      ...credentialsOf(properties),
       algorithms: { compress: ['none'] },
       hostVerifier: (offered: Buffer) => {
         shown = `SHA256:${hash('sha256', offered, 'base64').replace(/=+$/, '')}`;

@@ -3,7 +3,7 @@ import { SshFailure } from './sshConnection.ts';
 
 /** A CLI behind a shell. */
 export type Cli = {
-  /** Sends a command of one or more lines and gives what is printed until the next prompt, without the echo. */
+  /** Sends a command of one or more lines. Answers the output up to the next prompt, without the echo. */
   run(command: string): Promise<string>;
 };
 
@@ -12,21 +12,21 @@ const escapes =
   /\u001b(?:\[[0-?]*[ -/]*[@-~]|\][^\u0007\u001b]*(?:\u0007|\u001b\\)?|[ -/]*[0-~])|[\u0000\u0007\u0008]/g;
 // A device shortens its name in the prompts of its modes.
 const leastName = 16;
-// Whatever comes in whatever pieces, little of it is looked at again.
+// Output comes in pieces of any size. These bounds keep the text short that each piece is searched with.
 const longestPrompt = 1000;
 const echoedWithin = 32_768;
 
 /**
- * Makes a CLI of a shell. A prompt is recognised by showing up again after an empty line is sent; later ones by the
- * same begin, whatever the mode, after the echo of the command. `ends` are the characters that prompts end with. Throws
- * `SshFailure` beyond `maxBytes`.
+ * Makes a CLI of a shell. The first prompt is the line that shows up again after an empty line is sent. Later prompts
+ * begin the same in every mode, and come after the echo of the command. `ends` are the characters that prompts end
+ * with. Throws `SshFailure` beyond `maxBytes`.
  */
 export const cliOf = async (shell: ClientChannel, ends: string, maxBytes: number): Promise<Cli> => {
   let parts: string[] = [];
   let head = '';
   let tail = '';
   let size = 0;
-  let wake = () => undefined as void;
+  let wake = (): void => undefined;
   let fault: Error | undefined;
   const names: string[] = [];
 
@@ -36,7 +36,11 @@ export const cliOf = async (shell: ClientChannel, ends: string, maxBytes: number
   };
   shell.setEncoding('utf8');
   shell.on('data', (chunk: string) => {
-    if ((size += chunk.length) > maxBytes) return stop(new SshFailure('there is too much output'));
+    size += chunk.length;
+    if (size > maxBytes) {
+      stop(new SshFailure('there is too much output'));
+      return;
+    }
     parts.push(chunk);
     if (head.length < echoedWithin) head += chunk;
     tail = chunk.includes('\n') ? chunk.slice(chunk.lastIndexOf('\n') + 1) : tail + chunk;
@@ -48,7 +52,10 @@ export const cliOf = async (shell: ClientChannel, ends: string, maxBytes: number
 
   /** The last line, which is still open. */
   const lastLine = (): string => cleaned(tail).trim();
-  const prompting = (): boolean => /\w/.test(lastLine()) && ends.includes(lastLine().at(-1)!);
+  const prompting = (): boolean => {
+    const line = lastLine();
+    return /\w/.test(line) && ends.includes(line.slice(-1));
+  };
 
   const until = async (there: () => boolean): Promise<void> => {
     while (!there()) {
@@ -60,7 +67,8 @@ export const cliOf = async (shell: ClientChannel, ends: string, maxBytes: number
   };
   const send = (command: string): void => {
     parts = [];
-    head = tail = '';
+    head = '';
+    tail = '';
     shell.write(`${command}\n`);
   };
 
@@ -81,9 +89,8 @@ export const cliOf = async (shell: ClientChannel, ends: string, maxBytes: number
       let echo = -1;
       await until(() => {
         if (echo < 0) echo = echoEnd(head, command);
-        return (
-          echo >= 0 && head.indexOf('\n', echo) >= 0 && prompting() && names.some((name) => lastLine().startsWith(name))
-        );
+        if (echo < 0 || head.indexOf('\n', echo) < 0) return false;
+        return prompting() && names.some((name) => lastLine().startsWith(name));
       });
       return cleaned(parts.join('').slice(head.indexOf('\n', echo) + 1))
         .split('\n')
@@ -98,7 +105,7 @@ const cleaned = (text: string): string => text.replace(escapes, '').replace(/\r/
 // Longer lines may be shown in part only.
 const echoed = 40;
 
-/** Where the echo of the command's last line ends, or begins to, in what was printed; -1 as long as it is not there. */
+/** Where the echo of the command's last line ends in the output, at least its first part; -1 while it is missing. */
 const echoEnd = (text: string, command: string): number => {
   let at = 0;
   for (const line of command.split('\n')) {

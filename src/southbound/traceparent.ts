@@ -4,7 +4,7 @@ import { randomBytes } from 'node:crypto';
 const form =
   /^(?!ff)(?<version>[0-9a-f]{2})-(?<trace>(?!0{32})[0-9a-f]{32})-(?<parent>(?!0{16})[0-9a-f]{16})-(?<flags>[0-9a-f]{2})(?<more>-.*)?$/;
 
-/** A `traceparent` as W3C Trace Context has it; undefined for anything else, which counts as not sent. */
+/** A `traceparent` of W3C Trace Context. Anything else is undefined and counts as not sent. */
 export const traceparentOf = (header: string): string | undefined => {
   if (header === '') return undefined;
   const parts = form.exec(header)?.groups;
@@ -12,10 +12,10 @@ export const traceparentOf = (header: string): string | undefined => {
   return `${parts.version}-${parts.trace}-${parts.parent}-${parts.flags}`;
 };
 
-/** What is sent on with a call that a request makes: the same trace, this service as the parent. */
+/** The traceparent for a call that a request makes: the same trace, with this service as the parent. */
 export const childOf = (traceparent: string): string => {
   const [, trace, , flags = '00'] = traceparent.split('-');
-  // Of the flags, version 00 knows the first only.
+  // Version 00 knows the first flag only.
   const sampled = (parseInt(flags, 16) & 1).toString().padStart(2, '0');
   return `00-${trace}-${newParent()}-${sampled}`;
 };

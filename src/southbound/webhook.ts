@@ -11,7 +11,13 @@ const outcomes: readonly unknown[] = ['COMPLETE', 'FAILED', 'CANCELED'] satisfie
 
 const failed = (lastMessage: string): AgentAnswer => ({ status: 'FAILED', lastMessage });
 
-/** What the body of a 2xx answer says; no body says nothing. */
+/** Has only the members that are given. */
+const answerOf = (status: Outcome | undefined, lastMessage: string | undefined): AgentAnswer => {
+  if (status === undefined) return lastMessage === undefined ? {} : { lastMessage };
+  return lastMessage === undefined ? { status } : { status, lastMessage };
+};
+
+/** The answer in the body of a 2xx answer. An empty body has neither status nor message. */
 const answerIn = (text: string): AgentAnswer => {
   if (text.trim() === '') return {};
   let body: unknown;
@@ -25,10 +31,10 @@ const answerIn = (text: string): AgentAnswer => {
   const { status, lastMessage } = body as Readonly<Record<string, unknown>>;
   if (lastMessage !== undefined && lastMessage !== null && typeof lastMessage !== 'string')
     return failed("The lastMessage of the agent's answer is not a text");
-  return {
-    ...(outcomes.includes(status) && { status: status as Outcome }),
-    ...(typeof lastMessage === 'string' && { lastMessage }),
-  };
+  return answerOf(
+    outcomes.includes(status) ? (status as Outcome) : undefined,
+    typeof lastMessage === 'string' ? lastMessage : undefined,
+  );
 };
 
 /** Webhooks over HTTP. An answer that repeats secrets that were sent is kept without them. */
@@ -54,11 +60,8 @@ export const httpWebhook =
         maxBytes,
       });
       if (status < 200 || status > 299) return failed(`The agent answered with status ${status}`);
-      const { lastMessage, ...answer } = answerIn(text);
-      return {
-        ...answer,
-        ...(lastMessage !== undefined && { lastMessage: asMessage(redacted(lastMessage, secrets)) }),
-      };
+      const { status: outcome, lastMessage } = answerIn(text);
+      return answerOf(outcome, lastMessage === undefined ? undefined : asMessage(redacted(lastMessage, secrets)));
     } catch (error) {
       signal.throwIfAborted();
       return failed(`The agent could not be called: ${reasonOf(error)}`);

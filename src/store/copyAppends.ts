@@ -1,7 +1,7 @@
 import { metadataType, tombstoneType } from './grpc/foreignStream.ts';
 import { type EventStore, maxAppend, type StoredEvent, WrongRevision } from './port.ts';
 
-/** A log as one end of a copy. Events of tools are in it as `wrapForeign` writes them, whatever the log is. */
+/** A log as one end of a copy. It shows the events of tools as `wrapForeign` writes them, in either kind of log. */
 export type CopyEnd = Pick<EventStore, 'head' | 'read' | 'readAll' | 'append' | 'checkpoint' | 'setCheckpoint'> & {
   /** Deletes a stream for ever. A log that has it is a server, which acts on the settings of streams. */
   readonly end?: (stream: string) => Promise<void>;
@@ -25,11 +25,11 @@ const reasonOf = (error: unknown, { stream, revision }: StoredEvent, own: Own): 
   return own(stream) ? lost : `${lost}; --skip-incomplete leaves such streams out`;
 };
 
-/** That an event could not be copied. */
+/** The error for an event that could not be copied. */
 export const stoppedAt = (event: StoredEvent, error: unknown, own: Own): Error =>
   new Error(`Copying stopped at the source's ${place(event)}: ${reasonOf(error, event, own)}`, { cause: error });
 
-/** Whether an event needs nothing of what was before it in its stream. */
+/** Whether an event does not depend on earlier events of its stream. */
 const standsAlone = ({ type }: StoredEvent): boolean => type === metadataType || type === tombstoneType;
 
 /** Appends consecutive events of one stream together. */
@@ -37,13 +37,14 @@ export const appender = (to: Pick<CopyEnd, 'append'>, own: Own) => {
   let pending: StoredEvent[] = [];
   let size = 0;
 
-  const append = async ([first]: readonly StoredEvent[]): Promise<void> => {
-    const { stream, revision } = first!;
+  /** Appends the pending events, of which this is the first. */
+  const append = async (first: StoredEvent): Promise<void> => {
+    const { stream, revision } = first;
     const events = pending.map(({ id, type, data, metadata }) => ({ id, type, data, metadata }));
     try {
       await to.append(stream, revision - 1, events);
     } catch (error) {
-      if (!(error instanceof WrongRevision && error.actual < revision - 1 && standsAlone(first!))) throw error;
+      if (!(error instanceof WrongRevision && error.actual < revision - 1 && standsAlone(first))) throw error;
       await to.append(stream, error.actual, events);
     }
   };
@@ -51,7 +52,7 @@ export const appender = (to: Pick<CopyEnd, 'append'>, own: Own) => {
   const flush = async (): Promise<void> => {
     const [first] = pending;
     if (!first) return;
-    await append(pending).catch((error: unknown) => {
+    await append(first).catch((error: unknown) => {
       throw stoppedAt(first, error, own);
     });
     pending = [];

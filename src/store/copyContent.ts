@@ -3,7 +3,7 @@ import { isMetastream, metadataType, tombstoneType } from './grpc/foreignStream.
 import { identityStream } from './identity.ts';
 import type { EventStore, Filter, StoredEvent } from './port.ts';
 
-/** What of a log is copied: events, the metadata of streams, and that a stream was deleted for ever. */
+/** The kinds of content that are copied: events, the metadata of streams, and the ends of streams. */
 export type Kind = 'event' | 'metadata' | 'tombstone';
 
 const typesOf: Readonly<Record<Kind, Filter | undefined>> = {
@@ -14,20 +14,20 @@ const typesOf: Readonly<Record<Kind, Filter | undefined>> = {
 
 type Readable = Pick<EventStore, 'readAll'>;
 
-/** What is copied, and what is not. */
+/** Which content is copied. */
 export type Choice = {
   /** Which streams are the platform's own. */
   readonly own: (stream: string) => boolean;
   /** Streams that stay behind. */
   readonly skipped: ReadonlySet<string>;
-  /** Told what somebody may miss in the copy; the same words again for the same thing. */
+  /** Hears of content that is left out, in the same words for the same reason. */
   readonly leftOut?: (what: string) => void;
 };
 
-/** What belongs to one log only: its identity, how far its readers are. */
+/** Streams that belong to one log only: its identity, and the positions of its readers. */
 const isOfLog = (stream: string): boolean => stream === identityStream || stream.startsWith('checkpoint-');
 
-/** Undefined for what is not copied. Nobody deletes streams of the platform's own or hides what is in them. */
+/** Undefined for content that is not copied. The platform's own streams are never deleted or hidden. */
 const kindOf = (
   { stream, type }: StoredEvent,
   { own, skipped, leftOut = () => undefined }: Choice,
@@ -74,7 +74,7 @@ export const incompleteStreams = async (store: Readable, own: Choice['own']): Pr
 const json = 'application/json';
 
 /**
- * Data and metadata as all logs show them: streams of tools hold bytes, and not every log keeps when they were stored.
+ * Data and metadata as all logs show them. Streams of tools have bytes, and not every log keeps their time.
  */
 const canonical = (event: StoredEvent, own: Choice['own']): Pick<StoredEvent, 'data' | 'metadata'> => {
   const foreign = unwrapForeign(event);
@@ -94,8 +94,9 @@ export type Shown = Readonly<
 >;
 
 /**
- * The end of a stream is nothing but its name, and metadata have no revision: EventStoreDB writes the one itself, and
- * keeps only the newest of the other.
+ * The end of a stream has only its name, because EventStoreDB writes the event itself. Metadata have no revision,
+ * because
+ * EventStoreDB keeps only the newest.
  */
 export const shown = (event: StoredEvent, own: Choice['own']): Shown => {
   const { stream, revision, id, type } = event;
@@ -104,6 +105,6 @@ export const shown = (event: StoredEvent, own: Choice['own']): Shown => {
   return { stream, revision: type === metadataType ? null : revision, id, type, data, metadata };
 };
 
-/** The names of what two events differ in. */
+/** The names of the parts in which two events differ. */
 export const differences = (one: Shown, other: Shown): readonly string[] =>
   (Object.keys(one) as (keyof Shown)[]).filter((field) => one[field] !== other[field]);

@@ -4,7 +4,7 @@ import { type Choice, content, differences, incompleteStreams, type Kind, shown,
 import { settingsOfStreams } from './copySettings.ts';
 import type { StoredEvent } from './port.ts';
 
-/** How far a copy is: positions are those of the source. */
+/** How far a copy is, in positions of the source. */
 export type Progress = {
   readonly step: 'comparing' | 'copying' | 'verifying';
   readonly position: number;
@@ -18,15 +18,15 @@ export type Progress = {
  */
 type Content = { readonly events: number; readonly digest: string };
 
-/** What a copy did. */
+/** The result of a copy. */
 export type Copied = {
   /** Events that the target had already, and events that were copied. */
   readonly found: number;
   readonly copied: number;
-  /** What both logs hold now. */
+  /** The content of both logs now. */
   readonly source: Content;
   readonly target: Content;
-  /** What stayed behind, in words, and how often. */
+  /** Reasons why content was left out, and how often. */
   readonly leftOut: ReadonlyMap<string, number>;
 };
 
@@ -35,7 +35,7 @@ type Needs = {
   readonly to: CopyEnd;
   /** Which streams are the platform's own. */
   readonly own: (stream: string) => boolean;
-  /** Leaves out streams of tools that have lost events; without it they end the copy. */
+  /** Leaves out streams of tools that have lost events. Without this option they end the copy. */
   readonly skipIncomplete?: boolean;
   /** Stops the copy between two appends: it ends with the signal's reason. */
   readonly signal: AbortSignal;
@@ -44,7 +44,7 @@ type Needs = {
 
 const reactions = 'reactions';
 
-/** An event of the source and the target's own, if there is one; as they are, and as both logs show them. */
+/** An event of the source and the one of the target, if there is one: as they are, and as both logs show them. */
 type Pair = {
   readonly event: StoredEvent;
   readonly there?: StoredEvent;
@@ -55,8 +55,8 @@ type Pair = {
 type Ends = Pick<Needs, 'from' | 'to' | 'signal'>;
 
 /**
- * The events of the source, each with the target's own. An Error names the first place where the target has something
- * else.
+ * The events of the source, each with the target's event at its place. An Error names the first place where they
+ * differ.
  */
 const sideBySide = async function* ({ from, to, signal }: Ends, choice: Choice, kind?: Kind): AsyncGenerator<Pair> {
   const { own, skipped } = choice;
@@ -101,11 +101,12 @@ const digester = () => {
 };
 
 /**
- * Copies a log that nobody uses into another, event by event in the order of the log: streams, revisions, ids, types
- * and bytes stay, and so do times and hash links. It walks both from the beginning, so it needs no notes: what the
- * target has already must be what the source begins with (else nothing is written), and a copy that was stopped or
- * killed goes on where it ended. A second walk over both verifies; only then the target is told how far reactions were
- * carried out. Ends with an Error that names the place of what is wrong.
+ * Copies a log that nobody uses into another, event by event in the order of the log. Streams, revisions, ids, types
+ * and
+ * bytes stay, and so do times and hash links. The copy reads both logs from the beginning, so it needs no notes. The
+ * events of the target must be the first events of the source; otherwise nothing is written. So a copy that was stopped
+ * or killed continues at its end. A second pass over both logs verifies them. Only then the target gets the checkpoints
+ * of the reactions. An Error names the place of a difference.
  */
 export const copyLog = async ({ from, to, own, skipIncomplete = false, signal, told }: Needs): Promise<Copied> => {
   const head = await from.head();

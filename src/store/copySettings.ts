@@ -4,13 +4,13 @@ import { unwrapForeign, wrapForeign } from './foreign.ts';
 import type { StoredEvent } from './port.ts';
 import { derivedUuid } from './uuid.ts';
 
-/** What a log says of streams: the newest metadata of each, and the ends of those that were deleted for ever. */
+/** The settings of streams in a log: the newest metadata of each, and the ends of those that were deleted for ever. */
 type Settings = {
   readonly metadata: ReadonlyMap<string, StoredEvent>;
   readonly ends: ReadonlyMap<string, StoredEvent>;
 };
 
-/** Two logs of which the target is a server, which acts on settings, and writes some by itself. */
+/** Two logs. The target is a server, which acts on settings and writes some by itself. */
 type Ends = {
   readonly from: CopyEnd;
   readonly to: CopyEnd & Required<Pick<CopyEnd, 'end'>>;
@@ -22,7 +22,7 @@ const settingsOf = async (store: CopyEnd, choice: Choice): Promise<Settings> => 
   const ends = new Map<string, StoredEvent>();
   for await (const event of content(store, choice, 'metadata')) metadata.set(event.stream.slice(2), event);
   for await (const event of content(store, choice, 'tombstone')) ends.set(event.stream, event);
-  // Nobody can say anything of them any more.
+  // Ended streams have no metadata any more.
   for (const stream of ends.keys()) metadata.delete(stream);
   return { metadata, ends };
 };
@@ -44,8 +44,9 @@ const firstAfter = async (store: CopyEnd, stream: string, position: number): Pro
 };
 
 /**
- * The embedded log says that a deleted stream is back after the event that brought it back, and may have been stopped
- * in between. EventStoreDB would hide that event: here it is said.
+ * A deleted stream comes back with an event. The embedded log stores the metadata for that after the event, and may
+ * have
+ * been stopped in between. EventStoreDB would hide the event then, so the metadata are added here.
  */
 const withReturns = async (from: CopyEnd, { metadata, ends }: Settings): Promise<Settings> => {
   const said = new Map(metadata);
@@ -69,17 +70,14 @@ const withReturns = async (from: CopyEnd, { metadata, ends }: Settings): Promise
   return { metadata: said, ends };
 };
 
-/** Words for settings of the target that the source has not. */
+/** Names a setting of the target that the source lacks. */
 const moreThan = (source: Settings, target: Settings): string | undefined => {
   const metadata = [...target.metadata.keys()].find(
     (stream) => !source.metadata.has(stream) && !source.ends.has(stream),
   );
   const end = [...target.ends.keys()].find((stream) => !source.ends.has(stream));
-  return metadata !== undefined
-    ? `metadata of stream ${metadata}`
-    : end !== undefined
-      ? `the end of stream ${end}`
-      : undefined;
+  if (metadata !== undefined) return `metadata of stream ${metadata}`;
+  return end === undefined ? undefined : `the end of stream ${end}`;
 };
 
 /** Settings in an order that both logs have. */
@@ -87,12 +85,12 @@ const inOrder = ({ metadata, ends }: Settings): readonly StoredEvent[] =>
   [metadata, ends].flatMap((events) => [...events.values()].sort((one, other) => (one.stream < other.stream ? -1 : 1)));
 
 /**
- * The settings of streams where the target is a server. A delete, say, must not come before the last event of its
- * stream, so they are told after all events; and of the metadata of a stream the newest alone: that is what a server
- * goes by.
+ * The settings of streams where the target is a server. A delete, for example, must not come before the last event of
+ * its stream, so settings are copied after all events. Of a stream's metadata only the newest are copied: a server uses
+ * no others.
  */
 export const settingsOfStreams = ({ from, to, signal }: Ends, choice: Choice) => {
-  /** As they are now. Throws when the target has what the source has not. */
+  /** The settings now. Throws when the target has settings that the source lacks. */
   const compare = async () => {
     const source = await withReturns(from, await settingsOf(from, choice));
     const target = await settingsOf(to, choice);
@@ -123,12 +121,14 @@ export const settingsOfStreams = ({ from, to, signal }: Ends, choice: Choice) =>
     /** How many settings the target had already, and how many are new. */
     copy: async (): Promise<{ readonly found: number; readonly copied: number }> => {
       const { source, metadata, ends } = await compare();
-      // Metadata of a stream that is deleted there a server answers with metadata of its own, but only once.
-      for (let left = metadata, round = 0; left.length > 0 && round < 2; left = (await compare()).metadata, round++) {
+      // A server follows metadata of a stream that it has deleted with metadata of its own, but only once.
+      let left = metadata;
+      for (let round = 0; left.length > 0 && round < 2; round++) {
         for (const event of left) {
           signal.throwIfAborted();
           await append(event);
         }
+        left = (await compare()).metadata;
       }
       for (const event of ends) {
         signal.throwIfAborted();
@@ -139,12 +139,13 @@ export const settingsOfStreams = ({ from, to, signal }: Ends, choice: Choice) =>
       const copied = metadata.length + ends.length;
       return { found: source.metadata.size + source.ends.size - copied, copied };
     },
-    /** The settings of both, in the same order; throws unless they are the same. */
+    /** The settings of both, in the same order. Throws unless they are the same. */
     verified: async (): Promise<readonly (readonly [StoredEvent, StoredEvent])[]> => {
       const { source, target, metadata, ends } = await compare();
       const [wrong] = [...metadata, ...ends];
       if (wrong) throw new Error(`The target lacks the source's ${place(wrong)}, or has another`);
       const there = inOrder(target);
+      // `compare` has shown that both have the same settings.
       return inOrder(source).map((event, n) => [event, there[n]!]);
     },
   };

@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import type { Event } from '../domain/engine/core.ts';
 import type { NewEvent, StoredEvent } from './port.ts';
 
-/** What is known about an event besides the fact; `$correlationId` and `$causationId` are EventStoreDB's own names. */
+/** Metadata of an event. `$correlationId` and `$causationId` are EventStoreDB's own names. */
 export type Metadata = {
   readonly $correlationId: string;
   readonly $causationId: string;
@@ -40,7 +40,7 @@ const splitType = (type: string): { readonly source: string; readonly topic: str
   return split;
 };
 
-/** The category and id of a stream name, split at the first dash; the streams of strangers may have no category: ''. */
+/** The category and id of a stream name, split at the first dash. Streams of tools may have no category: ''. */
 export const splitStream = (stream: string): { readonly category: string; readonly id: string } => {
   const dash = stream.indexOf('-');
   if (dash < 0) return { category: '', id: stream };
@@ -74,7 +74,7 @@ export const decode = (event: StoredEvent): Recorded => {
   return { id, stream, revision, position, source, topic, data, metadata: metadata as Metadata };
 };
 
-/** What can be said of every event; `data` is undefined where the event cannot be read. */
+/** The parts of an event that can always be read. `data` is undefined when the event cannot be parsed. */
 export type Told = Omit<Recorded, 'metadata'>;
 
 /** Never throws. */
@@ -87,7 +87,7 @@ export const told = (event: StoredEvent): Told => {
   }
 };
 
-// Node takes a text over into bytes of its own for every hash; these are used again and again.
+// Node copies a text into new bytes for every hash. This buffer is used again and again instead.
 const bytes = Buffer.allocUnsafe(16 * 1024);
 const mostUnits = Math.floor(bytes.length / 3);
 

@@ -1,6 +1,6 @@
 import protobuf from 'google-protobuf';
 
-/** An event as EventStoreDB tells it. Numbers are texts: they may be beyond what is exact. */
+/** An event as EventStoreDB sends it. Numbers are texts, since they may be too large to be exact. */
 export type Told = {
   id: string;
   stream: string;
@@ -14,7 +14,7 @@ export type Told = {
   metadata: Buffer;
 };
 
-/** One answer to a read or a subscription. It has at most one of these; of others that there are, none. */
+/** One answer to a read or a subscription. It has at most one of these members. Other kinds of answers have none. */
 export type Answer = {
   /** Missing where a link leads to an event that is gone. */
   event?: Told;
@@ -26,7 +26,7 @@ export type Answer = {
 
 type Reader = protobuf.BinaryReader;
 
-/** How each field of a message is taken, by its number. Fields that are not here are skipped. */
+/** Readers of a message's fields, by their numbers. Other fields are skipped. */
 type Fields<T> = { readonly [field: number]: (into: T, reader: Reader) => void };
 
 const take = <T>(into: T, reader: Reader, fields: Fields<T>): void => {
@@ -71,7 +71,7 @@ const ofPair: Fields<Pair> = {
   },
 };
 
-/** What the server knows about an event comes in pairs. */
+/** The metadata of the server come as pairs. */
 const takePair = (event: Told, reader: Reader): void => {
   const pair = { name: '', value: '' };
   takeMessage(pair, reader, ofPair);

@@ -5,8 +5,8 @@ import type { EventStoreDbReads } from './eventstoredbReads.ts';
 import { type Appended, checkSize, type NewEvent, type StoredEvent, TouchedStream, WrongRevision } from './port.ts';
 
 /**
- * Appends that happen once, whatever becomes of the answer: an outcome that is unknown is settled by trying again with
- * the same ids at the same revision, for some seconds.
+ * Appends that happen once, even when an answer is lost. An unknown outcome is settled by more tries with the same ids
+ * at the same revision, for some seconds.
  */
 export const eventStoreDbAppends = (connections: Connections, reads: EventStoreDbReads) => {
   const under = new Set<Promise<Appended>>();
@@ -21,7 +21,7 @@ export const eventStoreDbAppends = (connections: Connections, reads: EventStoreD
     return stored.slice(0, count);
   };
 
-  /** What the stream says of an append that met another revision: it may have been stored by an earlier try. */
+  /** Settles an append that met another revision: an earlier try may have stored it. */
   const settled = async (
     stream: string,
     expected: number,
@@ -29,10 +29,10 @@ export const eventStoreDbAppends = (connections: Connections, reads: EventStoreD
     wrong: WrongRevision,
   ): Promise<Appended> => {
     const stored = await storedFrom(stream, expected + 1, events.length);
-    if (stored.length === events.length && stored.every(({ id }, n) => id === events[n]!.id.toLowerCase())) {
-      return { revision: expected + events.length, position: stored.at(-1)!.position };
-    }
-    // It refuses on what it has written, and shows only what other nodes have as well.
+    const isStored = stored.length === events.length && stored.every(({ id }, n) => id === events[n]?.id.toLowerCase());
+    const last = stored.at(-1);
+    if (isStored && last) return { revision: expected + events.length, position: last.position };
+    // The node refuses because of events that it has written, but shows only those that other nodes have as well.
     if (stored.length < Math.min(events.length, wrong.actual - expected))
       throw new TryAgain('The node refuses on events that it does not show yet');
     throw wrong;
@@ -48,7 +48,7 @@ export const eventStoreDbAppends = (connections: Connections, reads: EventStoreD
     connections.answered();
     if (revision !== expected + events.length)
       throw new TouchedStream(stream, `took events after revision ${expected} in at ${revision}: it had been deleted`);
-    // Of several events the answer names the position of one.
+    // The answer names one position. For several events it is not clear which.
     const known = events.length === 1 ? position : 0;
     return { revision, position: known || (await positionAt(stream, revision)) };
   };
@@ -86,7 +86,7 @@ export const eventStoreDbAppends = (connections: Connections, reads: EventStoreD
         under.delete(storing);
       }
     },
-    /** Refuses what comes later, and waits for what is under way. */
+    /** Refuses later appends, and waits for those under way. */
     close: async (): Promise<void> => {
       closing = true;
       await Promise.allSettled(under);

@@ -4,13 +4,13 @@ import { Silence, toError, TryAgain } from './eventstoredbErrors.ts';
 import { unheard } from './eventstoredbPatience.ts';
 
 type Limits = {
-  /** What the call is to do, in the words of an error. */
+  /** The purpose of the call, in the words of an error. */
   readonly what: string;
-  /** Aborts when the reader has enough: ends. */
+  /** Aborts when the reader has enough: then the call ends. */
   readonly stop?: AbortSignal;
-  /** Is given the way to put an answer behind those that have arrived. */
+  /** Gets the function that puts an answer behind those that have arrived. */
   readonly inserted?: { put?: (answer: Answer) => void };
-  /** What waits to be taken, at most; beyond, nothing is read. */
+  /** The most bytes that wait for the reader. Beyond them nothing is read. */
   readonly bytes: number;
   /**
    * Milliseconds without an answer: after `suspect`, each time, the connection is suspected; after `late` the call is
@@ -22,9 +22,8 @@ type Limits = {
 const sizeOf = ({ event }: Answer): number => 200 + (event ? event.data.length + event.metadata.length : 0);
 
 /**
- * What a call gives, as many answers at a time as have arrived. They are taken off the wire at once, whatever the
- * reader does meanwhile: EventStoreDB ends subscriptions that do not keep up. Whoever ends it, and however, the call is
- * cancelled.
+ * The answers of a call, as many at a time as have arrived. They are taken off the wire at once, also while the reader
+ * works: EventStoreDB ends subscriptions that do not keep up. In the end the call is cancelled in any case.
  */
 export async function* arriving(
   connection: Connection,
@@ -58,7 +57,7 @@ export async function* arriving(
   if (inserted) inserted.put = taken;
   open().then((opened) => {
     call = opened;
-    // Stays on for good: an error that comes late must find a listener.
+    // The listeners stay: a late error must find one.
     opened
       .on('data', (answer: Answer) => {
         connection.heard();
@@ -78,7 +77,8 @@ export async function* arriving(
       if (gone.aborted) given();
       if (waiting.length > 0) {
         const answers = waiting;
-        [waiting, size] = [[], 0];
+        waiting = [];
+        size = 0;
         call?.resume();
         yield answers;
         continue;

@@ -45,7 +45,7 @@ const request = (id: string, stream: string, expected: number, events: readonly 
 
 const detailsOf = (error: Status): string => error.getDetails()?.getTypeName() ?? '';
 
-/** The refusal in an answer. The client knows no error for some, or takes them for faults of the connection. */
+/** The error in an answer. The client lacks some of them, or takes them for faults of the connection. */
 const errorOf = (error: Status, { stream, expected }: Waiting): Error => {
   switch (detailsOf(error)) {
     case 'event_store.client.BadRequest':
@@ -56,13 +56,11 @@ const errorOf = (error: Status, { stream, expected }: Waiting): Error => {
       return new TryAgain('EventStoreDB could not store it in time');
     case 'event_store.client.WrongExpectedVersion': {
       const wrong = error
-        .getDetails()!
-        .unpack(shared.WrongExpectedVersion.deserializeBinary, 'event_store.client.WrongExpectedVersion')!;
-      return new WrongRevision(
-        stream,
-        expected,
-        wrong.hasCurrentStreamRevision() ? toRevision(wrong.getCurrentStreamRevision()) : -1,
-      );
+        .getDetails()
+        ?.unpack(shared.WrongExpectedVersion.deserializeBinary, 'event_store.client.WrongExpectedVersion');
+      if (!wrong) return new TryAgain(error.getMessage());
+      const actual = wrong.hasCurrentStreamRevision() ? toRevision(wrong.getCurrentStreamRevision()) : -1;
+      return new WrongRevision(stream, expected, actual);
     }
     case 'event_store.client.StreamDeleted':
     case 'event_store.client.MaximumAppendSizeExceeded':
@@ -75,6 +73,7 @@ const errorOf = (error: Status, { stream, expected }: Waiting): Error => {
 const appendedIn = (answer: BatchAppendResp, waiting: Waiting): Appended => {
   const error = answer.getError();
   if (error) throw errorOf(error, waiting);
+  // The protocol has either an error or a success.
   const success = answer.getSuccess()!;
   const position = success.getPosition();
   return {
@@ -86,8 +85,9 @@ const appendedIn = (answer: BatchAppendResp, waiting: Waiting): Appended => {
 type Sent = { readonly answer: Promise<Appended>; readonly forget: () => void };
 
 /**
- * Appends over one call, many under way at once. `open` starts a call; it is started again when it has ended. `heard`:
- * an answer has come.
+ * Appends over one call, many under way at once. `open` starts the call, also again when it has ended. `heard` is
+ * called
+ * for every answer.
  */
 export const batchAppends = (open: () => Promise<BatchCall>, heard: () => void, gone: AbortSignal) => {
   type Opened = { readonly call: BatchCall; readonly asked: Map<string, Waiting> };
@@ -127,10 +127,11 @@ export const batchAppends = (open: () => Promise<BatchCall>, heard: () => void, 
   };
   let opening: Promise<Opened> | undefined;
 
-  /** Sends an append; `forget` when its answer is of no more use. */
+  /** Sends an append. The caller calls `forget` when the answer is no longer needed. */
   return async (stream: string, expected: number, events: readonly NewEvent[]): Promise<Sent> => {
     if (!current) {
-      current = opening = start();
+      opening = start();
+      current = opening;
       opening.catch(() => {
         current = undefined;
       });

@@ -5,7 +5,7 @@ import { turns } from './turns.ts';
 
 const kept = 10;
 
-/** What an event says; 0 if it says nothing: what was done before is found done. */
+/** The position in an event; 0 if it has none. Then finished work is found done again, which is harmless. */
 const positionIn = ({ data }: StoredEvent): number => {
   try {
     const { position } = JSON.parse(data) as { readonly position: unknown };

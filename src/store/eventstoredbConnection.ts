@@ -13,35 +13,40 @@ import type { Appended, NewEvent } from './port.ts';
 
 const { path, requestSerialize } = streamsService.StreamsService.read;
 
-/** The way to make a call, and what it carries. */
+/** A call that reads. */
 export type Call = ClientReadableStream<Answer>;
 
+/** The client for calls, and the metadata and options that each call carries. */
 type Calls = Pick<Line, 'client'> & ReturnType<Server['call']>;
 
-/** A way to EventStoreDB, until another takes its place. */
+/** A connection to EventStoreDB, until another one takes its place. */
 export type Connection = {
   /** Aborts when it was given up. */
   readonly gone: AbortSignal;
-  /** For calls of any kind; `leader`: no other node is to answer them. */
+  /** For calls of any kind. `leader`: no other node may answer them. */
   calls(leader?: boolean): Promise<Calls>;
   read(request: ReadReq): Promise<Call>;
   /** One try. */
   append(stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended>;
-  /** Finds out whether anybody is there, and if not, gives the connection up. */
+  /** Asks whether the server is there. If not, the connection is given up. */
   suspect(): void;
-  /** Something has come over it. */
+  /** Tells the connection that an answer has arrived. */
   heard(): void;
 };
 
 /**
- * Milliseconds: for one answer; of these, for the question whether anybody is there; for a new connection; for all
- * tries together; between two looks at the head.
+ * Milliseconds.
  */
 export type Times = {
+  /** For one answer. */
   readonly answer: number;
+  /** The last part of `answer`, for the question whether the server is there. */
   readonly ping: number;
+  /** For a new connection. */
   readonly connect: number;
+  /** For all tries together. */
   readonly tries: number;
+  /** Between two looks at the head. */
   readonly watch: number;
 };
 
@@ -51,12 +56,12 @@ export type Log = (message: string, about: Record<string, unknown>) => void;
 
 const ignore = (): void => undefined;
 
-// Between two connections: for what passes by itself, and at most.
+// Pauses between two connections.
 const shortest = 50;
 const longest = 500;
-// After so many connections in a row that did not come about, each gets more time: the way may be a slow one.
+// After so many failed connections in a row each one gets more time: the network may be slow.
 const patientAfter = 6;
-// How long the same words are not said again.
+// How long the same message is not logged again.
 const quietFor = 60_000;
 
 /** Opens a connection after a pause. */
@@ -68,7 +73,8 @@ const connect = (server: Server, times: Times, wait: number, most: number) => {
   let opened: Line | undefined;
   const line = (async (): Promise<Line> => {
     if (wait > 0) await pause(wait, undefined, { signal: gone, ref: false });
-    return (opened = await openLine(server, most, gone));
+    opened = await openLine(server, most, gone);
+    return opened;
   })();
   line.catch(ignore);
   /** Calls wait for the line. */
@@ -87,7 +93,7 @@ const connect = (server: Server, times: Times, wait: number, most: number) => {
     },
     gone,
   );
-  // Counts what has come.
+  // Counts the answers.
   let life = 0;
   return {
     line,
@@ -113,35 +119,84 @@ const connect = (server: Server, times: Times, wait: number, most: number) => {
 };
 
 /**
- * Says what has happened, the same of the same cause no more than once a minute; `what` is the message unless it is
- * given.
+ * Logs messages, but the same one with the same reason at most once a minute. `what` tells messages apart; it is the
+ * message itself unless it is given.
  */
 const teller = (server: Server, log: Log) => {
   const told = new Map<string, number>();
   return (message: string, about: Record<string, unknown>, what = message): boolean => {
     const key = `${what} ${String(about.reason)}`;
     const now = Date.now();
-    for (const [known, at] of told) if (now - at >= quietFor) told.delete(known);
+    for (const [known, since] of told) if (now - since >= quietFor) told.delete(known);
     if (told.has(key)) return false;
     told.set(key, now);
-    log(message, { ...about, url: server.shown, ...(server.user !== undefined && { user: server.user }) });
+    const at = { ...about, url: server.shown };
+    log(message, server.user === undefined ? at : { ...at, user: server.user });
     return true;
   };
 };
 
+type Proposal = Parameters<Connection['append']>;
+
+/** One try of an append. Without an answer in time the connection is suspected. */
+const append = async (connection: Opened, times: Times, [stream, expected, events]: Proposal): Promise<Appended> => {
+  const suspicion = setTimeout(connection.suspect, times.answer - times.ping);
+  const sending = connection.send(stream, expected, events);
+  try {
+    return await within(
+      times.answer,
+      sending.then(({ answer }) => answer),
+    );
+  } finally {
+    clearTimeout(suspicion);
+    sending.then(({ forget }) => forget(), ignore);
+  }
+};
+
+type Tried = {
+  readonly times: Times;
+  /** Tells that a try over a connection has failed. */
+  readonly failed: (connection: Connection, error: unknown) => void;
+  readonly ended: () => boolean;
+  /** Why the connection is not up, if it is not. */
+  readonly trouble: () => unknown;
+};
+
+/** Tries, each after a longer pause, until the time is over without progress. */
+const triesOf = ({ times, failed, ended, trouble }: Tried) => {
+  let until = Date.now() + times.tries;
+  let wait = 25;
+  return {
+    progress: (): void => {
+      until = Date.now() + times.tries;
+      wait = 25;
+    },
+    /** Pauses before the next try, or throws the error for the caller. */
+    next: async (connection: Connection, error: unknown): Promise<void> => {
+      failed(connection, error);
+      const final = finalError(error);
+      if (final) throw final;
+      if (ended()) throw closed();
+      if (Date.now() + wait > until) throw unavailable(trouble() ?? error);
+      await pause(wait * (0.5 + Math.random() / 2));
+      wait = Math.min(2 * wait, 500);
+    },
+  };
+};
+
 /**
- * The one connection to EventStoreDB at a time. Another takes its place when it is broken or silent, or leads
- * elsewhere.
+ * The connection to EventStoreDB, one at a time. Another one takes its place when it is broken or silent, or when its
+ * node is not the leader.
  */
 export const connections = (url: string, times: Times, log: Log) => {
   const server = serverAt(url);
   const tell = teller(server, log);
   let up = false;
   let ended = false;
-  // Connections in a row that did not come about.
+  // Failed connections in a row.
   let failures = 0;
   let toldDown = false;
-  // Why it is not up.
+  // Why the connection is not up.
   let trouble: unknown;
   let current: Opened;
 
@@ -158,16 +213,12 @@ export const connections = (url: string, times: Times, log: Log) => {
   };
 
   const begin = (wait: number): Opened => {
-    const inner = connect(
-      server,
-      times,
-      wait,
-      failures < patientAfter ? times.connect : Math.max(times.connect, times.answer),
-    );
+    const most = failures < patientAfter ? times.connect : Math.max(times.connect, times.answer);
+    const inner = connect(server, times, wait, most);
     const opened: Opened = {
       ...inner,
       suspect: () => suspect(opened),
-      append: (...proposal) => append(opened, ...proposal),
+      append: (...proposal) => append(opened, times, proposal),
     };
     inner.line.then(
       () => {
@@ -206,28 +257,10 @@ export const connections = (url: string, times: Times, log: Log) => {
       .finally(() => suspects.delete(connection));
   };
 
-  const append = async (
-    connection: Opened,
-    stream: string,
-    expected: number,
-    events: readonly NewEvent[],
-  ): Promise<Appended> => {
-    const suspicion = setTimeout(connection.suspect, times.answer - times.ping);
-    const sending = connection.send(stream, expected, events);
-    try {
-      return await within(
-        times.answer,
-        sending.then(({ answer }) => answer),
-      );
-    } finally {
-      clearTimeout(suspicion);
-      sending.then(({ forget }) => forget(), ignore);
-    }
-  };
-
   /**
-   * Takes note of a failure. That of one call alone is no fault of the connection; one that is broken is replaced, and
-   * so is one to a node that does not lead.
+   * Handles the failure of a call. It need not be the connection's fault. A broken connection is replaced, and so is
+   * one
+   * to a node that is not the leader.
    */
   const failed = (connection: Connection, error: unknown): void => {
     if (connection !== current || ended || finalError(error) || error instanceof NoConnection) return;
@@ -255,27 +288,7 @@ export const connections = (url: string, times: Times, log: Log) => {
       return current;
     },
     up: () => up,
-    /** Tries, each after a longer wait, until the time is over without progress. */
-    tries: () => {
-      let until = Date.now() + times.tries;
-      let wait = 25;
-      return {
-        progress: (): void => {
-          until = Date.now() + times.tries;
-          wait = 25;
-        },
-        /** Waits before the next try, or throws what the caller is told. */
-        next: async (connection: Connection, error: unknown): Promise<void> => {
-          failed(connection, error);
-          const final = finalError(error);
-          if (final) throw final;
-          if (ended) throw closed();
-          if (Date.now() + wait > until) throw unavailable(trouble ?? error);
-          await pause(wait * (0.5 + Math.random() / 2));
-          wait = Math.min(2 * wait, 500);
-        },
-      };
-    },
+    tries: () => triesOf({ times, failed, ended: () => ended, trouble: () => trouble }),
     close: (): void => {
       ended = true;
       up = false;

@@ -31,17 +31,14 @@ type Options = {
 
 type Opened = CopyEnd & { readonly id: string; close(): Promise<void> };
 
-// What waits to be taken, in bytes.
+// The most bytes that wait for the reader.
 const ahead = 8 * 1024 * 1024;
 
-/** Events out of EventStoreDB, as they come; `late` is how long it may be silent. */
+/** Events out of EventStoreDB, as they come. `late`: how long it may be silent. */
 const reading = async function* (connection: Connection, request: ReadReq, own: Options['own'], late?: number) {
-  const patience = late !== undefined && { patience: { suspect: (late * 2) / 3, late } };
-  for await (const answers of arriving(connection, () => connection.read(request), {
-    what: 'read $all',
-    bytes: ahead,
-    ...patience,
-  })) {
+  const limits = { what: 'read $all', bytes: ahead };
+  const patient = late === undefined ? limits : { ...limits, patience: { suspect: (late * 2) / 3, late } };
+  for await (const answers of arriving(connection, () => connection.read(request), patient)) {
     const events = eventsIn(answers, own);
     if (events.length > 0) yield events;
   }
@@ -72,10 +69,10 @@ const ending = async (connection: Connection, stream: string): Promise<void> => 
 /** A log in EventStoreDB as one end of a copy: events come and go byte by byte, with their content types. */
 export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promise<Opened> => {
   const store = await openEventStoreDb({ url, log });
-  const connections = connectionsTo(url, usualTimes, () => undefined); // the store tells what becomes of the way there
+  const connections = connectionsTo(url, usualTimes, () => undefined); // the store logs the state of its connection
   const { answer } = connections.times;
 
-  /** Work that is tried again as long as that may help. */
+  /** Tries the work again as long as that may help. */
   const insist = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
     for (const tries = connections.tries(); ; ) {
       const connection = connections.current();
@@ -101,8 +98,8 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
 
   const known = new Map<string, boolean>();
   /**
-   * Without what only looks like the end of a stream: EventStoreDB lets anybody write such an event, and does nothing
-   * then.
+   * Leaves out events that only look like the end of a stream. EventStoreDB lets anybody write such an event, and does
+   * nothing then.
    */
   const trueOnes = async (events: readonly StoredEvent[]): Promise<readonly StoredEvent[]> => {
     const found: StoredEvent[] = [];
@@ -119,21 +116,21 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
     insist(async (connection) => {
       let position = 0;
       for await (const [event] of reading(connection, newestOfAll('everything'), own, answer))
-        position = event!.position;
+        position = event?.position ?? position;
       return position;
     });
 
   const readAll = async function* (after: number, filter?: Filter): AsyncGenerator<Batch> {
     const end = await head();
     let position = after;
-    // A server that looks for few events among many is silent meanwhile.
+    // A server that searches few events among many is silent meanwhile.
     const patience = filter ? undefined : answer;
     for (const tries = connections.tries(); position < end; ) {
       const connection = connections.current();
       try {
         for await (const events of reading(connection, readOfAll(position, filter ?? 'everything'), own, patience)) {
           const news = await trueOnes(events.filter((event) => event.position > position && event.position <= end));
-          position = Math.max(position, events.at(-1)!.position);
+          position = Math.max(position, events.at(-1)?.position ?? position);
           yield { events: news, position: Math.min(position, end) };
           tries.progress();
           if (position >= end) return;
@@ -159,7 +156,7 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
       return await appendOnce(stream, expected, events);
     } catch (error) {
       if (!(error instanceof Refusal && error.code === 'too_large') || events.length === 1) throw error;
-      // This server may be set to take less at once.
+      // This server may be configured to take fewer bytes at once.
       const half = Math.ceil(events.length / 2);
       const { revision } = await append(stream, expected, events.slice(0, half));
       return append(stream, revision, events.slice(half));
@@ -179,7 +176,7 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
     connections.close();
     await store.close();
   };
-  /** Of a stream that was deleted there is nothing to read; that it was, its metadata say. */
+  /** A deleted stream has nothing to read. Its metadata say that it was deleted. */
   const read = async function* (stream: string, from?: number): AsyncGenerator<readonly StoredEvent[]> {
     try {
       yield* store.read(stream, from);

@@ -9,16 +9,15 @@ import type { Server } from './eventstoredbUrl.ts';
 const { VNodeState: states } = gossip.MemberInfo;
 
 const replicas: readonly number[] = [states.READONLYREPLICA, states.PREREADONLYREPLICA, states.READONLYLEADERLESS];
-const preferred: { readonly [preference: string]: readonly number[] } = {
-  leader: [states.LEADER],
-  follower: [states.FOLLOWER],
-  readonlyreplica: replicas,
-  random: [states.LEADER, states.FOLLOWER, ...replicas],
-};
+const any: readonly number[] = [states.LEADER, states.FOLLOWER, ...replicas];
+const preferred: ReadonlyMap<string, readonly number[]> = new Map([
+  ['leader', [states.LEADER]],
+  ['follower', [states.FOLLOWER]],
+  ['readonlyreplica', replicas],
+  ['random', any],
+]);
 
-const any = preferred.random!;
-
-/** What one node says of the members. */
+/** The members of the cluster as one node knows them. */
 const membersAt = async (
   host: string,
   { gossip: { timeout }, call }: Server,
@@ -48,8 +47,8 @@ const choose = (members: readonly MemberInfo[], wanted: readonly number[]): stri
 };
 
 /**
- * Asks all nodes at once. The first that names a member as wanted is believed; when one does not, the others have a
- * moment more.
+ * Asks all nodes at once. The first answer with a wanted member counts. After an answer without one, the other nodes
+ * have a moment more.
  */
 const ask = (
   server: Server,
@@ -60,13 +59,13 @@ const ask = (
     let moment: NodeJS.Timeout | undefined;
     let other: string | undefined;
     let failure: unknown;
-    const enough = (): void => resolve({ ...(other !== undefined && { other }) });
+    const enough = (): void => resolve(other === undefined ? {} : { other });
     for (const host of server.hosts) {
       void membersAt(host, server, credentials)
         .then(
           (members) => {
             moment ??= setTimeout(enough, server.gossip.interval);
-            const found = choose(members, preferred[server.preference]!);
+            const found = choose(members, preferred.get(server.preference) ?? any);
             other ??= choose(members, any);
             if (found !== undefined) resolve({ found });
           },
@@ -75,7 +74,8 @@ const ask = (
           },
         )
         .finally(() => {
-          if (--left > 0) return;
+          left--;
+          if (left > 0) return;
           clearTimeout(moment);
           if (moment) enough();
           else reject(failure);
@@ -83,7 +83,7 @@ const ask = (
     }
   });
 
-/** The node to go to: one as the URL prefers, and when there is none for a while any that can be read. */
+/** The node to connect to: one that the URL prefers, or after a while without one any that can be read. */
 export const discover = async (server: Server, credentials: ChannelCredentials, gone: AbortSignal): Promise<string> => {
   const { interval, attempts } = server.gossip;
   for (let attempt = 1; ; attempt++) {

@@ -11,7 +11,7 @@ import { Refusal } from '../domain/engine/refusal.ts';
 import type { Server } from './eventstoredbUrl.ts';
 import { TouchedStream, WrongRevision } from './port.ts';
 
-/** The connection was given up: what was asked for over it may have been done. */
+/** The connection was given up. The server may have done what the call asked for. */
 export class Silence extends Error {
   constructor(message = 'The connection was given up') {
     super(message);
@@ -27,7 +27,7 @@ export class NoConnection extends Error {
   }
 }
 
-/** What was asked for has no outcome that is known; asking again over the same connection settles it. */
+/** The outcome of a call is unknown. Another call over the same connection settles it. */
 export class TryAgain extends Error {
   constructor(message = 'No answer in time') {
     super(message);
@@ -35,7 +35,7 @@ export class TryAgain extends Error {
   }
 }
 
-/** EventStoreDB does not let the user do something; `password` when it does not even know who it is. */
+/** EventStoreDB does not let the user do something. `password`: it does not accept the user's password. */
 export class Denied extends Error {
   readonly what: string;
   readonly password: boolean;
@@ -47,7 +47,7 @@ export class Denied extends Error {
   }
 }
 
-/** The log has something that this service cannot work with, however often it tries. */
+/** The log contains something that this service cannot read. Another try does not help. */
 export class Unreadable extends Error {
   constructor(message: string) {
     super(message);
@@ -58,19 +58,19 @@ export class Unreadable extends Error {
 export const unavailable = (cause: unknown): Refusal =>
   new Refusal('unavailable', 'EventStoreDB does not answer', { cause, retryAfterSeconds: 1 });
 
-/** What it will say however often it is asked. */
+/** The server's refusal. Another try does not help. */
 export const refusedByServer = (words: string, cause?: unknown): Refusal =>
   new Refusal('unavailable', `EventStoreDB refuses: ${words}`, { cause });
 
 export const closed = (): Refusal => new Refusal('unavailable', 'The log is closed');
 
-/** An error of a call that was to do something, as this adapter tells them apart. */
+/** An error of a call, as one of the errors that this adapter tells apart. */
 export const toError = (error: unknown, what: string): Error => {
   const known = convertToCommandError(error as Error);
   return known instanceof AccessDeniedError ? new Denied(what, known.code === status.UNAUTHENTICATED) : known;
 };
 
-/** What the caller is told of an error that trying again does not mend; undefined for all others. */
+/** The error for the caller when another try does not help. Undefined for all other errors. */
 export const finalError = (error: unknown): Error | undefined => {
   if (
     error instanceof Refusal ||
@@ -86,18 +86,18 @@ export const finalError = (error: unknown): Error | undefined => {
   return undefined;
 };
 
-/** Whether another node of a cluster is to be asked: this one does not lead, or is not ready to say who does. */
+/** Whether to ask another node of the cluster: this one is not the leader, or cannot say yet who is. */
 export const isElsewhere = (error: unknown): boolean =>
   error instanceof NotLeaderError ||
   (error instanceof Error && /no leader info|server is not ready/i.test(error.message));
 
-/** What is around the innermost error only says that it happened. */
+/** The innermost cause. The errors around it add nothing. */
 const innermost = (error: unknown): unknown => {
   const isAround = error instanceof NoConnection || (error instanceof Refusal && error.cause !== undefined);
   return isAround ? innermost(error.cause) : error;
 };
 
-/** An error's words without what the gRPC library puts around them. */
+/** The message of an error without the additions of the gRPC library. */
 const wordsOf = (error: unknown): string =>
   (error instanceof Error ? error.message : String(error))
     .replace(/^\d+ [A-Z_]+: /, '')
@@ -111,7 +111,7 @@ const hasNoTls = /wrong version number|packet length too long|EPROTO|SSL routine
 const isNotTrusted = /certificate|self.signed|altnames|CERT_/i;
 const isNowhere = /ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ETIMEDOUT/;
 
-/** What went wrong, for whoever runs the service: what to look at in which setting, and never the password. */
+/** The error for the operator: which setting to look at. It never contains the password. */
 export const explain = (error: unknown, { user, tls }: Server): string => {
   const cause = innermost(error);
   const words = wordsOf(cause);

@@ -16,7 +16,7 @@ export const toPosition = (commit: string): number => toNumber(commit, 'position
 /** The revision that an answer names. */
 export const toRevision = (revision: string): number => toNumber(revision, 'revision', true);
 
-/** The text as every client shows it; bytes that are no JSON become the text of their base64. */
+/** The text as every client shows it. Bytes that are no JSON become the text of their base64. */
 const toText = (bytes: Buffer, isJson: boolean): string => {
   if (!isJson) return JSON.stringify(bytes.toString('base64'));
   const text = bytes.toString();
@@ -58,7 +58,7 @@ const toMetadata = (bytes: Buffer, isOwn: boolean): string => {
   return isOwn ? text : toText(bytes, isJsonText(text));
 };
 
-/** The event that was stored. Numbers of the server's own events may be beyond what is exact. */
+/** The stored event. Numbers of the server's own events may be too large to be exact. */
 export const toStoredEvent = ({
   id,
   type,

@@ -8,30 +8,30 @@ import { isCountable, passes, toStoredEvent } from './eventstoredbEvents.ts';
 import { subscriptionToAll } from './eventstoredbRequests.ts';
 import type { Batch, Filter, StoredEvent } from './port.ts';
 
-/** One who follows the log, as the watch sees it. */
+/** A follower of the log, as the watch sees it. */
 export type Follower = {
   readonly filter: Filter | undefined;
-  /** What it was last given. */
+  /** Position of the last delivery. */
   position: number;
-  /** Whether it waits for events; else it is at work, or between two subscriptions. */
+  /** Whether it waits for events. Otherwise it is at work, or between two subscriptions. */
   waiting: boolean;
-  /** Puts behind what has arrived that everything up to a position has been delivered. */
+  /** Adds a mark behind the arrived events: everything up to a position has been delivered. */
   mark(position: number): void;
-  /** Has a new subscription take the place of the one that it has. */
+  /** Replaces the subscription by a new one. */
   renew(): void;
 };
 
 // Between two subscriptions.
 const longestWait = 500;
 const longestRefused = 2000;
-// What may wait for a follower, in bytes. EventStoreDB ends the subscription of one that is further behind.
+// The most bytes that wait for a follower. EventStoreDB ends the subscription of a follower that is further behind.
 const ahead = 32 * 1024 * 1024;
 
 const checkpointAt = (position: number): Answer => ({
   checkpoint: { commit: String(position), prepare: String(position) },
 });
 
-/** The position of a checkpoint; 0 if it says nothing that can be used. */
+/** The position of a checkpoint; 0 if it has none that can be used. */
 const reachedIn = ({ checkpoint }: Answer): number => {
   const { commit, prepare } = checkpoint ?? {};
   return commit === prepare && Number.isSafeInteger(Number(commit)) ? Number(commit) : 0;
@@ -54,7 +54,7 @@ const subscribe = async function* (
       const told = answer.event;
       if (told && passes(told, filter) && isCountable(told)) {
         const event = toStoredEvent(told);
-        // Only an event makes another a repetition: whatever a checkpoint says, nothing that comes is left out.
+        // Only events decide which events are repetitions. A checkpoint never makes one left out.
         if (event.position > last) {
           events.push(event);
           last = event.position;
@@ -67,8 +67,8 @@ const subscribe = async function* (
 };
 
 /**
- * Those who follow the log. Each has a subscription, and a new one from where it was when that ends, breaks or falls
- * silent.
+ * The followers of the log. Each has a subscription. When it ends, breaks or falls silent, a new one continues at the
+ * same position.
  */
 export const eventStoreDbFollowers = (connections: Connections) => {
   const all = new Set<Follower>();
@@ -76,7 +76,7 @@ export const eventStoreDbFollowers = (connections: Connections) => {
   // One for each follower.
   setMaxListeners(0, closing.signal);
 
-  /** What a subscription gives, until it is to end or has failed: then its error. */
+  /** The batches of a subscription until it ends. Returns its error if it has failed. */
   const once = async function* (
     follower: Follower,
     connection: Connection,
@@ -112,7 +112,7 @@ export const eventStoreDbFollowers = (connections: Connections) => {
       if (follower.position > position) failures = 0;
       if (error !== undefined) {
         connections.failed(connection, error);
-        // What is the connection's fault, that tells itself.
+        // The connection logs its own faults.
         const isToldThere = connection.gone.aborted || error instanceof Silence || error instanceof NoConnection;
         const about = { position: follower.position, reason: connections.explain(error) };
         if (!isToldThere) connections.tell('Following EventStoreDB was interrupted', about);

@@ -18,7 +18,7 @@ export type Line = {
   close(): void;
 };
 
-/** Whether it was the node that answered; what it says is all the same. */
+/** Whether the node itself answered, with any answer. */
 const isAnswer = ({ code }: ServiceError): boolean => code !== status.UNAVAILABLE && code !== status.CANCELLED;
 
 const lineTo = (host: string, server: Server): Line => {
@@ -44,8 +44,9 @@ const lineTo = (host: string, server: Server): Line => {
   };
 };
 
-/** Finds a node and connects to it: throws when that does not succeed within the time, or is given up. */
+/** Finds a node and connects to it: throws when that does not succeed within the time, or when it is given up. */
 export const openLine = async (server: Server, ms: number, gone: AbortSignal): Promise<Line> => {
+  // A connection string names at least one host.
   const host = server.cluster ? await discover(server, server.secured(), gone) : server.hosts[0]!;
   gone.throwIfAborted();
   const line = lineTo(host, server);

@@ -12,12 +12,12 @@ import { type Batch, type Filter, type StoredEvent, TouchedStream } from './port
 const pageEvents = 256;
 const pageLength = 1024 * 1024;
 
-// What waits to be taken, in bytes.
+// The most bytes that wait for the reader.
 const ahead = 4 * 1024 * 1024;
-// EventStoreDB may look at a long part of the log before it finds something that passes a filter.
+// EventStoreDB may search a long part of the log before it finds an event that passes a filter.
 const searching = 60_000;
 
-/** Pages of some size out of what arrives in small pieces. */
+/** Puts the small pieces that arrive together to pages. */
 const pages = async function* (pieces: AsyncIterable<readonly StoredEvent[]>): AsyncGenerator<StoredEvent[]> {
   let page: StoredEvent[] = [];
   let length = 0;
@@ -33,12 +33,12 @@ const pages = async function* (pieces: AsyncIterable<readonly StoredEvent[]>): A
 };
 
 /**
- * Streams of which it is no wonder when they begin later: old checkpoints go, and of the server's own streams others
- * do.
+ * Streams that may begin later without damage: old checkpoints are removed, and the server removes events of its own
+ * streams.
  */
 const mayBeCut = (stream: string): boolean => stream.startsWith('checkpoint-') || stream.startsWith('$');
 
-/** Whether the metadata of a stream say that it was deleted: it comes back when it is written to. */
+/** Whether the metadata of a stream say that it was deleted. Such a stream comes back when it is written to. */
 const saysDeleted = (metadata: StoredEvent | undefined): boolean => {
   try {
     const { $tb } = JSON.parse(metadata?.data ?? '{}') as { readonly $tb?: unknown };
@@ -48,7 +48,7 @@ const saysDeleted = (metadata: StoredEvent | undefined): boolean => {
   }
 };
 
-/** Takes the answers of a read of a stream from a revision on: throws when something is missing in it. */
+/** Takes the answers of a read of a stream from a revision on. Throws when an event is missing. */
 const unbroken = (stream: string, from: number) => {
   let next = from;
   const upTo = (revision: number): void => {
@@ -71,11 +71,10 @@ const unbroken = (stream: string, from: number) => {
   };
 };
 
-/**
- * Reads of the log. One that breaks off goes on where it was, until nothing has come for some seconds:
- * `Refusal('unavailable')`.
- */
-export const eventStoreDbReads = (connections: Connections) => {
+const whole = 'read $all';
+
+/** Reads over the current connection. A read that breaks off is tried again over the next one. */
+const askingOver = (connections: Connections) => {
   const { answer: late, ping } = connections.times;
   const patience = { suspect: late - ping, late };
 
@@ -100,7 +99,7 @@ export const eventStoreDbReads = (connections: Connections) => {
     read: (connection: Connection) => AsyncIterable<StoredEvent | undefined>,
   ): Promise<StoredEvent | undefined> => {
     let found: StoredEvent | undefined;
-    // To its end, which is near: a call that is left is cancelled.
+    // Reads to the end, which is near: a call that is left early is cancelled.
     for await (const event of insist(read)) found ??= event;
     return found;
   };
@@ -117,9 +116,7 @@ export const eventStoreDbReads = (connections: Connections) => {
       patience: isSearch ? { ...patience, late: Math.max(late, searching) } : patience,
     });
 
-  const whole = 'read $all';
-
-  /** The event of an answer to a question for one. */
+  /** The event of a read that asks for one. */
   const only = async function* (
     connection: Connection,
     request: ReadReq,
@@ -131,7 +128,7 @@ export const eventStoreDbReads = (connections: Connections) => {
     }
   };
 
-  /** The newest event of a stream that need not be there. */
+  /** The newest event of a stream that may be missing. */
   const newestIn = async function* (connection: Connection, stream: string): AsyncGenerator<StoredEvent | undefined> {
     try {
       yield* only(connection, newestOfStream(stream), `read stream ${stream}`);
@@ -140,47 +137,7 @@ export const eventStoreDbReads = (connections: Connections) => {
     }
   };
 
-  /** The newest events when that was last looked at: of all, and of those that are followed. */
-  let known = { newest: 0, followed: 0 };
-
-  /** Position of the newest event that is followed. */
-  const head = async (): Promise<number> => {
-    let [newest, followed] = [0, 0];
-    for await (const found of insist(async function* (connection) {
-      // Mostly the newest of all is one; if not, EventStoreDB may have to search for it, but not twice.
-      for await (const [answer] of ask(connection, newestOfAll('everything'), whole)) {
-        const told = answer?.event;
-        if (!told) continue;
-        newest = Number(told.position);
-        if (passes(told, undefined) && isCountable(told)) yield newest;
-      }
-    }))
-      followed = found;
-    if (followed === 0 && newest > 0) followed = newest === known.newest ? known.followed : await search();
-    known = { newest, followed };
-    return followed;
-  };
-
-  const search = async (): Promise<number> => (await first((connection) => lastFollowed(connection)))?.position ?? 0;
-
-  /**
-   * Backwards: its filter does not leave out streams of the server with events of other types, of which there are few.
-   */
-  const lastFollowed = async function* (connection: Connection): AsyncGenerator<StoredEvent | undefined> {
-    for (let before: number | undefined; ; ) {
-      let found = false;
-      for await (const answers of ask(connection, newestOfAll('clients', 16, before), whole, true)) {
-        for (const { event } of answers) {
-          if (!event) continue;
-          if (passes(event, undefined) && isCountable(event)) return yield toStoredEvent(event);
-          [found, before] = [true, Number(event.position)];
-        }
-      }
-      if (!found) return;
-    }
-  };
-
-  /** Events of `$all` from a position on, that one included. */
+  /** Events of `$all` from a position on, including it. */
   const allFrom = (
     connection: Connection,
     position: number,
@@ -197,6 +154,69 @@ export const eventStoreDbReads = (connections: Connections) => {
     );
   };
 
+  return { insist, first, ask, only, newestIn, allFrom };
+};
+
+type Asking = ReturnType<typeof askingOver>;
+
+/** Finds the newest event that is followed. */
+const headFinder = ({ insist, first, ask }: Asking) => {
+  /** The last result: positions of the newest event of all, and of the newest that is followed. */
+  let known = { newest: 0, followed: 0 };
+
+  /** Position of the newest event that is followed. */
+  const head = async (): Promise<number> => {
+    let [newest, followed] = [0, 0];
+    for await (const found of insist(async function* (connection) {
+      // The newest of all is mostly followed. If not, EventStoreDB searches once for the newest that is.
+      for await (const [answer] of ask(connection, newestOfAll('everything'), whole)) {
+        const told = answer?.event;
+        if (!told) continue;
+        newest = Number(told.position);
+        if (passes(told, undefined) && isCountable(told)) yield newest;
+      }
+    }))
+      followed = found;
+    if (followed === 0 && newest > 0) followed = newest === known.newest ? known.followed : await search();
+    known = { newest, followed };
+    return followed;
+  };
+
+  const search = async (): Promise<number> => (await first((connection) => lastFollowed(connection)))?.position ?? 0;
+
+  /**
+   * Reads backwards. The filter of `clients` passes a few events of the server's own streams, which are skipped here.
+   */
+  const lastFollowed = async function* (connection: Connection): AsyncGenerator<StoredEvent | undefined> {
+    for (let before: number | undefined; ; ) {
+      let found = false;
+      for await (const answers of ask(connection, newestOfAll('clients', 16, before), whole, true)) {
+        for (const { event } of answers) {
+          if (!event) continue;
+          if (passes(event, undefined) && isCountable(event)) {
+            yield toStoredEvent(event);
+            return;
+          }
+          found = true;
+          before = Number(event.position);
+        }
+      }
+      if (!found) return;
+    }
+  };
+
+  return head;
+};
+
+/**
+ * Reads of the log. A read that breaks off continues at its position. Throws `Refusal('unavailable')` when nothing has
+ * arrived for some seconds.
+ */
+export const eventStoreDbReads = (connections: Connections) => {
+  const asking = askingOver(connections);
+  const { insist, first, ask, only, newestIn, allFrom } = asking;
+  const head = headFinder(asking);
+
   /** Position of the newest event of all, the server's own too. */
   const newestPosition = async (): Promise<number> =>
     (await first((connection) => only(connection, newestOfAll('everything'), whole)))?.position ?? 0;
@@ -205,7 +225,7 @@ export const eventStoreDbReads = (connections: Connections) => {
     try {
       return saysDeleted(await reads.newest(`$$${stream}`));
     } catch (error) {
-      // Whoever may not see that has to do without.
+      // Without the right to read the metadata the stream counts as not deleted.
       if (error instanceof Refusal && error.cause instanceof Denied) return false;
       throw error;
     }
@@ -222,7 +242,7 @@ export const eventStoreDbReads = (connections: Connections) => {
           for await (const event of only(connection, readOfAll(position, 'everything', 1), whole))
             if (event?.position === position) yield event;
         } catch (error) {
-          // Positions between events are none of its positions.
+          // EventStoreDB answers with this error for a position between events.
           if (!(error instanceof UnknownError)) throw error;
         }
       }),
@@ -239,7 +259,8 @@ export const eventStoreDbReads = (connections: Connections) => {
         };
         try {
           for await (const events of pages(pieces())) {
-            next = events.at(-1)!.revision + 1;
+            const last = events.at(-1);
+            if (last) next = last.revision + 1;
             yield events;
           }
         } catch (error) {
@@ -247,19 +268,19 @@ export const eventStoreDbReads = (connections: Connections) => {
           throw new TouchedStream(stream, 'was deleted for ever');
         }
       });
-      // Its metadata tell one that was deleted from one that never was.
+      // The metadata tell a deleted stream from one that never was.
       if (missing && !mayBeCut(stream) && (await isDeleted(stream))) throw new TouchedStream(stream, 'was deleted');
     },
     readAll(after: number, filter?: Filter): AsyncGenerator<Batch> {
       const until = filter ? newestPosition() : head();
-      until.catch(() => undefined); // told to whoever iterates
+      until.catch(() => undefined); // the iteration below throws it
       let position = after;
       return insist(async function* (connection) {
         const end = await until;
         if (position >= end) return;
         for await (const events of allFrom(connection, position, filter)) {
           const news = events.filter((event) => event.position > position && event.position <= end);
-          position = Math.max(position, Math.min(end, events.at(-1)!.position));
+          position = Math.max(position, Math.min(end, events.at(-1)?.position ?? position));
           yield { events: news, position };
           if (position >= end) return;
         }

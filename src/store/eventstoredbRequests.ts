@@ -45,7 +45,7 @@ const allFrom = (position: number): ReadReq.Options.AllOptions =>
 
 const streamOptions = (stream: string) => new Options.StreamOptions().setStreamIdentifier(streamIdentifier(stream));
 
-/** A stream from a revision on; at the end comes the revision of its last event. */
+/** A stream from a revision on. The last answer has the revision of its last event. */
 export const readOfStream = (stream: string, from: number): ReadReq =>
   request(
     options('everything')
@@ -71,7 +71,7 @@ export const newestOfAll = (which: Which, count = 1, before?: number): ReadReq =
     true,
   );
 
-/** What comes in the log after a position. */
+/** A subscription to the log after a position. */
 export const subscriptionToAll = (position: number, which: Filter | 'clients'): ReadReq => {
   const made = options(which, which === 'clients' ? window : narrowWindow);
   return new streams.ReadReq().setOptions(

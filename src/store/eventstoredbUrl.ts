@@ -12,22 +12,22 @@ import { esdbUrl, logUrl } from './url.ts';
 /** A URL as it may be logged: without user and password. */
 export const redacted = (url: string): string => url.replace(/^([a-z+]+:\/\/|esdb[a-z+]*:)?[\s\S]*@/i, '$1***@');
 
-/** Where EventStoreDB is, and what calls to it carry. */
+/** The address of EventStoreDB, and the metadata and options of calls. */
 export type Server = {
   /** The URL as it may be logged. */
   readonly shown: string;
   readonly user: string | undefined;
   readonly tls: boolean;
   readonly hosts: readonly string[];
-  /** Whether one of several nodes has to be found first; `preference` says which. */
+  /** Whether one of several nodes must be found first. `preference` says which. */
   readonly cluster: boolean;
   readonly preference: string;
-  /** Milliseconds for an answer about the members, and between two questions; and how often to ask. */
+  /** Milliseconds for an answer about the members, milliseconds between two questions, and how often to ask. */
   readonly gossip: { readonly timeout: number; readonly interval: number; readonly attempts: number };
   readonly channel: ChannelOptions;
   /** Reads the certificates anew: they may have changed. */
   secured(): ChannelCredentials;
-  /** What a call carries; `leader` when no other node is to do it. */
+  /** Metadata and options of a call. `leader`: no other node may handle it. */
   call(leader?: boolean): { readonly metadata: Metadata; readonly options: CallOptions };
 };
 
@@ -44,7 +44,10 @@ export const serverAt = (url: string): Server => {
   const number = (name: string, usual: number): number => Number(options.get(name) ?? usual);
   const milliseconds = (name: string, usual: number): number =>
     number(name, usual) < 0 ? forever : number(name, usual);
-  const file = (name: string): Buffer | null => (options.has(name) ? readFileSync(options.get(name)!) : null);
+  const file = (name: string): Buffer | null => {
+    const path = options.get(name);
+    return path === undefined ? null : readFileSync(path);
+  };
   const tls = options.get('tls') !== 'false';
   const preference = (options.get('nodePreference') ?? 'leader').toLowerCase().replaceAll('_', '');
   const cluster = discover || hosts.length > 1;
@@ -74,9 +77,9 @@ export const serverAt = (url: string): Server => {
       'grpc.keepalive_timeout_ms': milliseconds('keepAliveTimeout', 10_000),
       // As large as an event that EventStoreDB can hold.
       'grpc.max_receive_message_length': 17 * 1024 * 1024,
-      // Else connections to the same place share one, also one that has stalled.
+      // Without this, connections to the same address share one, also one that has stalled.
       'grpc.use_local_subchannel_pool': 1,
-      // What may be on its way while this process is at work.
+      // How many bytes may be on their way while this process is busy.
       'grpc-node.flow_control_window': 4 * 1024 * 1024,
     },
     secured: () =>
@@ -87,7 +90,8 @@ export const serverAt = (url: string): Server => {
       const metadata = new Metadata();
       metadata.set('connection-name', options.get('connectionName') ?? 'automation-platform');
       if (leader && cluster && preference === 'leader') metadata.set('requires-leader', 'true');
-      return { metadata, options: { deadline: Infinity, ...(credentialsOf && { credentials: credentialsOf }) } };
+      const deadline = Infinity;
+      return { metadata, options: credentialsOf ? { deadline, credentials: credentialsOf } : { deadline } };
     },
   };
 };

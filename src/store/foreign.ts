@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import type { NewEvent, StoredEvent } from './port.ts';
 
-/** An event of a stream that is not the platform's own, as its writer sent it: bytes that the log keeps as they are. */
+/** An event of a stream that is not the platform's own, as its writer sent it. The log keeps its bytes unchanged. */
 export type Foreign = {
   readonly data: Uint8Array;
   readonly metadata: Uint8Array;
-  /** `application/json`, or whatever its writer said. */
+  /** `application/json`, or any other type that its writer named. */
   readonly contentType: string;
   readonly created: Date;
 };
@@ -13,13 +13,13 @@ export type Foreign = {
 type Encoding = 'text' | 'base64';
 
 /**
- * What the metadata of a foreign event is in the log: its own metadata, and what the log's columns have no place for.
+ * The metadata of a foreign event in the log: its own metadata, and the parts that have no column in the log.
  */
 type Wrapped = {
   readonly $foreign: {
     readonly created: string;
     readonly contentType: string;
-    /** How the data's bytes are in the column `data`. */
+    /** How the column `data` encodes the bytes. */
     readonly encoding: Encoding;
     readonly metadata: string;
     readonly metadataEncoding: Encoding;
@@ -77,7 +77,7 @@ const wrappedIn = (metadata: string): Wrapped['$foreign'] | undefined => {
   }
 };
 
-/** What its writer sent, byte for byte; undefined for the platform's own events. */
+/** The event as its writer sent it, byte for byte. Undefined for the platform's own events. */
 export const unwrapForeign = (event: Pick<StoredEvent, 'data' | 'metadata'>): Foreign | undefined => {
   const wrapped = isForeign(event) ? wrappedIn(event.metadata) : undefined;
   if (!wrapped) return undefined;

@@ -24,7 +24,7 @@ export const readIdentity = async (store: Pick<EventStore, 'read'>): Promise<str
   return undefined;
 };
 
-/** The log's id out of `log-identity`; where there is none yet, `id` becomes it, unless another writer is faster. */
+/** The log's id in the stream `log-identity`. Without one, `id` is stored, unless another writer is faster. */
 export const ensureIdentity = async (
   store: Pick<EventStore, 'read' | 'append'> & { readonly id?: string },
 ): Promise<string> => {

@@ -1,7 +1,7 @@
 import { link } from './event.ts';
 import type { StoredEvent } from './port.ts';
 
-/** The log holds something else than what was written to it. The message names the place. */
+/** The content of the log is not as it was written. The message names the place. */
 export class DamagedLog extends Error {
   readonly position: number;
   constructor(position: number, reason: string) {
@@ -13,7 +13,7 @@ export class DamagedLog extends Error {
   }
 }
 
-/** Whether an error says that a log is damaged; from another thread it comes without its class. */
+/** Whether an error says that a log is damaged. An error from another thread has lost its class. */
 export const isDamage = (error: unknown): boolean => error instanceof Error && error.name === 'DamagedLog';
 
 const open = ',"hash":"';
@@ -23,7 +23,7 @@ const closing = open.length + hashLength + close.length;
 
 /**
  * The hash that an event's metadata ends with. Undefined for events that are not linked: foreign ones, parts of
- * payloads and what the log keeps for itself. Those get a sum.
+ * payloads and the log's own events. Those get a sum.
  */
 export const hashIn = (metadata: string): string | undefined => {
   const at = metadata.length - closing;
@@ -37,9 +37,9 @@ type Content = Pick<StoredEvent, 'stream' | 'revision' | 'id' | 'type' | 'data' 
 export const sumOf = ({ stream, revision, id, type, data, metadata }: Content): string =>
   link(stream, revision, id, type, '', data, metadata);
 
-/** What a check has to look up beside the events that it is given. */
+/** The look-ups of a check, beside the events that it is given. */
 export type Kept = {
-  /** Where an event is, and its metadata; undefined when there is none. */
+  /** Position and metadata of an event; undefined when there is none. */
   find(stream: string, revision: number): { readonly position: number; readonly metadata: string } | undefined;
   /** The sum that was stored for the event at a position. */
   sumAt(position: number): string | undefined;
@@ -51,8 +51,8 @@ export type Kept = {
 type Newest = { revision: number; hash: string | undefined };
 
 /**
- * Checks events in the order of the log: that none is missing, and that each is the one that was written. Gives the
- * reason when one is not. It remembers the hashes of so many streams; that of another one is looked up.
+ * Checks events in the order of the log: none may be missing, and each must be as it was written. Answers the reason
+ * when one is not. It remembers the hashes of a number of streams. The hash of another stream is looked up.
  */
 export const checker = (kept: Kept, streams: number) => {
   // Grows as it is needed: most checks see few streams. A hash that was forgotten is looked up.
@@ -106,11 +106,11 @@ export const checker = (kept: Kept, streams: number) => {
   };
 
   return {
-    /** What comes next is the first event after this position. */
+    /** The next event is the first one after this position. */
     from(after: number): void {
       last = after;
     },
-    /** Why the next event cannot be believed; undefined when it can. */
+    /** Why the next event is damaged; undefined when it is not. */
     next(event: StoredEvent): string | undefined {
       const missing = gap(event.position);
       const hash = hashIn(event.metadata);
@@ -118,7 +118,7 @@ export const checker = (kept: Kept, streams: number) => {
       const wrong = missing ?? fault(event, hash, known);
       last = event.position;
       remember(event, hash, known);
-      // What was found once may have been accepted since.
+      // A damage that was found before may have been accepted since.
       if (wrong === undefined || (!missing && kept.sumAt(event.position) === sumOf(event))) return undefined;
       return wrong;
     },

@@ -20,7 +20,7 @@ export const openRemoteToCopy: typeof openEventStoreDbToCopy = async (options) =
 type Opened = { readonly embedded: SqliteStore } | { readonly remote: EventStoreDb };
 
 /**
- * Opens the log at a URL; `log` is told when the way to it is lost and found. A log in a file must have what others
+ * Opens the log at a URL. `log` hears when the connection is lost and found. A log in a file must have what others
  * have `seen` in it.
  */
 export const openLog = async (at: LogUrl, log: Told, seen: readonly Seen[] = []): Promise<Opened> =>

@@ -12,11 +12,11 @@ import {
 } from './port.ts';
 import { derivedUuid } from './uuid.ts';
 
-/** What an event's data is in the log when the fact itself lies in parts in `payload-<sha256>`. */
+/** The data of an event in the log when the fact itself is stored in parts in `payload-<sha256>`. */
 type Reference = { readonly $payload: { readonly sha256: string; readonly parts: number } };
 
 const begin = '{"$payload":{"sha256":"';
-// A quarter of what an append may hold is left to metadata and types.
+// A quarter of an append's size is left to metadata and types.
 const mostEvent = maxEvent * 0.75;
 const mostAppend = maxAppend * 0.75;
 // At most three bytes per UTF-16 unit: quotes double, but are one byte each.
@@ -27,7 +27,7 @@ const piecesOf = (text: string): readonly string[] => {
   const pieces: string[] = [];
   for (let from = 0; from < text.length; ) {
     let to = Math.min(from + partUnits, text.length);
-    if (to < text.length && /[\uD800-\uDBFF]/.test(text[to - 1]!)) to--;
+    if (to < text.length && /[\uD800-\uDBFF]/.test(text.charAt(to - 1))) to--;
     pieces.push(text.slice(from, to));
     from = to;
   }
@@ -39,7 +39,7 @@ const keep = async (store: EventStore, source: string, text: string): Promise<Re
   const sha256 = hash('sha256', text, 'hex');
   const pieces = piecesOf(text);
   for (const [part, piece] of pieces.entries()) {
-    // The same id for the same part of the same content: storing it twice is storing it once.
+    // The same part of the same content has the same id, so that it is stored once.
     const event: NewEvent = {
       id: derivedUuid(`${sha256} ${part}`),
       type: `${source}:payloadPart`,
@@ -47,33 +47,33 @@ const keep = async (store: EventStore, source: string, text: string): Promise<Re
       metadata: '{}',
     };
     await store.append(`payload-${sha256}`, part - 1, [event]).catch((error: unknown) => {
-      // Somebody else stores the same content and is ahead.
+      // Another process stores the same content and is ahead.
       if (!(error instanceof WrongRevision && error.actual >= part)) throw error;
     });
   }
   const reference: Reference = { $payload: { sha256, parts: pieces.length } };
-  // It may have been there before, and cut since by somebody else: that throws.
+  // The stream may be older, and cut by somebody else since. Then this throws.
   await stored(store, reference.$payload);
   return reference;
 };
 
 /**
- * Whether events cannot go into one append as they are: they are too large, or one has data that would pass as a
- * reference.
+ * Whether events cannot go into one append as they are: they are too large, or the data of one looks like a reference.
  */
 export const goesInParts = (events: readonly NewEvent[]): boolean => events.some(isSlim) || isTooLarge(events);
 
 const isTooLarge = (events: readonly NewEvent[]): boolean => {
-  // Three bytes per UTF-16 unit at most: mostly that settles it without counting.
+  // A UTF-16 unit has three bytes at most. Mostly that settles it without counting.
   if (events.reduce((sum, { data }) => sum + 3 * data.length, 0) <= mostEvent) return false;
   const sizes = events.map(({ data }) => Buffer.byteLength(data));
   return sizes.some((size) => size > mostEvent) || sizes.reduce((sum, size) => sum + size, 0) > mostAppend;
 };
 
 /**
- * The data of one append as they go into the log: a fact too large for an event, or for the append together with the
- * others, is stored in parts first, and the event names it. So is one that looks like such a name itself: what the log
- * has of that form is ours.
+ * The data of one append for the log. A fact that is too large for an event, or for the append together with the
+ * others,
+ * is stored in parts first, and the event has a reference to it. A fact that looks like a reference is stored in parts
+ * as well, so that every reference in the log is the platform's own.
  */
 export const slimmed = async (
   store: EventStore,
@@ -83,9 +83,8 @@ export const slimmed = async (
   const sized = facts.map((fact) => JSON.stringify(fact)).map((text) => ({ text, size: Buffer.byteLength(text) }));
   const slim = [...facts];
   let total = sized.reduce((sum, { size }) => sum + size, 0);
-  const largestFirst = [...sized.keys()].sort((a, b) => sized[b]!.size - sized[a]!.size);
-  for (const i of largestFirst) {
-    const { text, size } = sized[i]!;
+  const largestFirst = [...sized.entries()].sort(([, a], [, b]) => b.size - a.size);
+  for (const [i, { text, size }] of largestFirst) {
     if (size <= mostEvent && total <= mostAppend && !text.startsWith(begin)) continue;
     slim[i] = await keep(store, source, text);
     total -= size;
@@ -93,7 +92,7 @@ export const slimmed = async (
   return slim;
 };
 
-/** Whether data is a reference, or passes as one. */
+/** Whether data is a reference, or looks like one. */
 const isSlim = ({ data }: Pick<NewEvent, 'data'>): boolean => data.startsWith(begin);
 
 const sha256Form = /^[0-9a-f]{64}$/;
@@ -107,7 +106,7 @@ const referenceIn = ({ data }: StoredEvent): Reference['$payload'] | undefined =
   }
 };
 
-/** The whole text out of its parts; undefined if they are not what the reference names. */
+/** The whole text out of its parts; undefined if they do not match the reference. */
 const assembled = ({ sha256, parts }: Reference['$payload'], pieces: readonly StoredEvent[]): string | undefined => {
   try {
     const text = pieces
@@ -124,15 +123,17 @@ const stored = async (store: EventStore, { sha256, parts }: Reference['$payload'
   const found: StoredEvent[] = [];
   for await (const events of store.read(`payload-${sha256}`)) {
     found.push(...events);
-    // Whoever may write to the log may have made the stream longer.
+    // Others with access to the log may have made the stream longer.
     if (found.length >= parts) break;
   }
   return found;
 };
+
 /**
- * The store as its readers see it: every event with its whole data. One whose parts are missing or damaged comes all
- * the same and says that it is `lacking`: it must not keep its reader from all others. What is appended goes through as
- * it is. `mayHaveParts`: whether the platform wrote an event; what strangers store may look like anything.
+ * The store for readers: every event has its whole data. An event whose parts are missing or damaged comes with the
+ * reason as `lacking`, so that readers still get all others. Appends pass unchanged. `mayHaveParts`: whether the
+ * platform
+ * wrote an event. Events of others may look like anything.
  */
 export const withPayloads = <S extends EventStore>(store: S, mayHaveParts: (event: StoredEvent) => boolean): S => {
   const inParts = (event: StoredEvent): boolean => isSlim(event) && !isForeign(event) && mayHaveParts(event);

@@ -2,7 +2,7 @@ import { Refusal } from '../domain/engine/refusal.ts';
 
 /** An event as it goes into the log. `data` and `metadata` are `JSON.stringify` texts: the hash is over these texts. */
 export type NewEvent = {
-  /** UUID; a retry of an append sends the same ids. */
+  /** UUID. A retry of an append sends the same ids. */
   readonly id: string;
   /** `<source>:<topic>`, split at the last colon. */
   readonly type: string;
@@ -18,7 +18,7 @@ export type StoredEvent = NewEvent & {
   readonly stream: string;
   readonly revision: number;
   readonly position: number;
-  /** Set where the log lacks the event's content, which it keeps elsewhere: what is wrong. `data` is what it has. */
+  /** The reason when content that is stored elsewhere is missing. `data` is then as the log has it. */
   readonly lacking?: string;
 };
 
@@ -26,12 +26,12 @@ export type StoredEvent = NewEvent & {
 export type Appended = { readonly revision: number; readonly position: number };
 
 /**
- * Some events in order, and the position up to which everything that passes the filter has now been delivered. With a
- * filter it may lag behind the head by some events that do not pass; without one it is that of the last event.
+ * Some events in order. Everything up to `position` that passes the filter has now been delivered. With a filter the
+ * position may lag behind the head by some events that do not pass. Without a filter it is that of the last event.
  */
 export type Batch = { readonly events: readonly StoredEvent[]; readonly position: number };
 
-/** Event-type prefixes, e.g. `@platform/operations-manager:`; an event passes if its type begins with one of them. */
+/** Prefixes, e.g. `@platform/operations-manager:`. An event passes if its type begins with one of them. */
 export type Filter = readonly string[];
 
 /** The stream was not at the expected revision. Nothing was stored. */
@@ -45,8 +45,8 @@ export class WrongRevision extends Error {
 }
 
 /**
- * Somebody else deleted the stream, cut off its first events, or wrote to it, as users of EventStoreDB can. What is
- * left does not tell what the resource is, nor that there is none.
+ * Somebody else deleted the stream, cut off its first events, or wrote to it, as users of EventStoreDB can. The rest of
+ * the stream does not show the resource, nor that there is none.
  */
 export class TouchedStream extends Error {
   readonly stream: string;
@@ -61,8 +61,8 @@ export class TouchedStream extends Error {
  * The log. Every adapter passes `test/store.contract.ts`.
  *
  * Failures: `WrongRevision`, `TouchedStream`, or `Refusal('unavailable')` when the log cannot be reached or the disk
- * fails; an append that failed so may still be stored, unless the message says otherwise, and repeating it with the
- * same ids settles it.
+ * fails. An append that failed as unavailable may still be stored, unless the message says otherwise. To repeat it with
+ * the same ids settles it.
  */
 export type EventStore = {
   /** Made once with the log and kept for ever: tells two logs apart. */
@@ -76,8 +76,8 @@ export type EventStore = {
   /** A stream's events from a revision on, in order, some at a time. */
   read(stream: string, from?: number): AsyncIterable<readonly StoredEvent[]>;
   /**
-   * Everything after a position up to what was stored when the call was made, or a moment later, some at a time; it
-   * ends.
+   * Everything after a position, some at a time, up to the newest event at the time of the call or a moment later. Then
+   * it ends.
    */
   readAll(after: number, filter?: Filter): AsyncIterable<Batch>;
   /** As readAll, then live until the signal aborts (then it ends, without an error). Delivers only what is durable. */
@@ -86,7 +86,7 @@ export type EventStore = {
   at(position: number): Promise<StoredEvent | undefined>;
   /** Position of the newest durable event; 0 when the log is empty. */
   head(): Promise<number>;
-  /** How far the reader of this name has come, as it last set it; 0 when it never did. */
+  /** The position that the reader of this name has set last; 0 without one. */
   checkpoint(name: string): Promise<number>;
   /** Resolves when the position is durable. */
   setCheckpoint(name: string, position: number): Promise<void>;
@@ -102,7 +102,7 @@ export type EventStore = {
 export const maxEvent = 512 * 1024;
 export const maxAppend = 900 * 1024;
 
-/** The limit that events of one append are over together or one by one, in bytes and in words. */
+/** The limit that the events of one append exceed, together or one by one, in bytes and in words. */
 export const sizeFault = (
   events: readonly NewEvent[],
 ): { readonly most: number; readonly message: string } | undefined => {
@@ -118,7 +118,7 @@ export const sizeFault = (
     : undefined;
 };
 
-/** EventStoreDB refuses appends over 1 MiB; every adapter keeps to the same limits, so that logs can be moved. */
+/** EventStoreDB refuses appends over 1 MiB. Every adapter has the same limits, so that logs can be moved. */
 export const checkSize = (events: readonly NewEvent[]): void => {
   if (events.length === 0) throw new RangeError('An append stores at least one event');
   const fault = sizeFault(events);

@@ -26,9 +26,9 @@ import type { WriterOptions } from './sqliteTransactions.ts';
 export type SqliteStore = EventStore &
   Backwards & {
     stats(): Stats;
-    /** Why the note beside the log cannot be written; nothing else depends on it. */
+    /** Why the note beside the log cannot be written. Nothing else depends on it. */
     noteFault(): string | undefined;
-    /** What checking the stored events in the background has found. */
+    /** Findings of the check of stored events in the background. */
     scrubbed(): Scrubbed;
   };
 
@@ -45,7 +45,7 @@ const reading = (reads: Reads, news: News) => ({
   id: reads.id,
   read: reads.read,
   readAll: reads.readAll,
-  follow: ((after, filter, signal) => follow(reads, news, after, filter, signal)) satisfies EventStore['follow'],
+  follow: ((after, filter, signal) => follow({ reads, news }, after, filter, signal)) satisfies EventStore['follow'],
   newest: async (stream: string, count: number) => reads.newest(stream, count),
   readBack: reads.readBack,
   readAllBack: reads.readAllBack,
@@ -57,14 +57,14 @@ const reading = (reads: Reads, news: News) => ({
 
 type Log = (message: string, about: Record<string, unknown>) => void;
 
-/** What the store is told besides, all optional. */
+/** Further options of the store. */
 export type Told = {
-  /** Events that others have seen in the log: it must have them. */
+  /** Events that others have seen in the log. The log must have them. */
   readonly seen?: readonly Seen[];
   readonly log?: Log;
   /** How fast stored events are checked in the background. */
   readonly pace?: Pace;
-  /** Takes events of any size: another log, of which this is to be a copy, may have had another limit. */
+  /** Takes events of any size. The log that is copied may have had another limit. */
   readonly anySize?: boolean;
 };
 
@@ -80,7 +80,7 @@ const openToRead = (file: string, open: (file: string) => Connection): Connectio
   }
 };
 
-/** The first connection, which makes the log where there is none. */
+/** The first connection. It makes the log where there is none. */
 const create = (file: string): Connection => {
   privateFile(file);
   const db = connect(file);
@@ -95,9 +95,9 @@ const create = (file: string): Connection => {
 };
 
 /**
- * Opens the log in a file, which is made when it is missing. Throws `Refusal('unavailable')` when another process is
- * writing in the same folder, an error when the file is no log, cannot be written durably, or lacks what was in it.
- * When the disk fails later it goes on by itself: until then `fault` says why, and appends are refused.
+ * Opens the log in a file. A missing file is made. Throws `Refusal('unavailable')` when another process writes in the
+ * same folder. Throws an error when the file is no log, cannot be written durably, or lacks events that it had. When
+ * the disk fails later, the store recovers by itself. Until then `fault` says why, and appends are refused.
  */
 export const openSqliteStore = async (options: WriterOptions, told: Told = {}): Promise<SqliteStore> => {
   const { seen = [], log = () => undefined, pace, anySize = false } = told;
@@ -152,7 +152,10 @@ const writing = async ({ reads, scrub, options, log, anySize, unlock }: Parts): 
     ...reading(reads, { ...news, ahead }),
     ...appends,
     scrubbed: scrub.scrubbed,
-    close: () => (closed ??= close()),
+    close: () => {
+      closed ??= close();
+      return closed;
+    },
   };
 };
 
@@ -163,8 +166,8 @@ const refuse = async (): Promise<never> => {
 };
 
 /**
- * Opens the log in a file for reading, also while another process or thread writes to it; what is new is found by
- * polling. Throws `Refusal('not_found')` when there is no such file, an error when it is no log.
+ * Opens the log in a file for reading, also while another process or thread writes to it. New events are found by
+ * polling. Throws `Refusal('not_found')` when there is no such file, and an error when it is no log.
  */
 export const openSqliteReader = async (file: string): Promise<EventStore> => {
   if (!existsSync(file)) throw new Refusal('not_found', `There is no log at ${file}`);

@@ -8,13 +8,18 @@ const rememberedStreams = 200_000;
 
 const rows = function* (db: Connection): Generator<readonly Row[]> {
   const select = db.prepare(`SELECT ${columns} FROM events WHERE position > ? ORDER BY position LIMIT ${rowsAtOnce}`);
-  for (let found: readonly Row[], after = 0; (found = select.all(after) as Row[]).length > 0; after = found.at(-1)![0])
+  for (let after = 0; ; ) {
+    const found = select.all(after) as Row[];
+    const last = found.at(-1);
+    if (!last) return;
     yield found;
+    [after] = last;
+  }
 };
 
 /**
- * Takes every event of a log for what was written, also those that are not: what they hold now gets a sum, which counts
- * from now on in place of their link. Gives what was wrong. An Error where an event is missing: no sum helps there.
+ * Accepts every event of a log as it is now. A damaged event gets a sum of its present content, which counts from now
+ * on in place of its link. Answers the damages. Throws an Error when an event is missing, since no sum can replace it.
  */
 export const acceptDamage = (file: string): readonly string[] => {
   const db = connect(file);

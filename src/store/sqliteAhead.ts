@@ -5,34 +5,38 @@ import { isDamage } from './integrity.ts';
 import type { Batch, StoredEvent } from './port.ts';
 import type { Ahead, Chunk } from './sqliteAheadWorker.ts';
 import { inWords } from './sqliteErrors.ts';
+import { element } from './sqliteRows.ts';
 
 const chunksAhead = 4;
 
 const batchOf = ({ position, numbers, texts }: Chunk): Batch => {
   const events: StoredEvent[] = [];
-  for (let n = 0, t = 0; n < numbers.length; n += 2, t += 5)
+  for (let n = 0; n < numbers.length / 2; n++) {
+    const text = 5 * n;
     events.push({
-      position: numbers[n]!,
-      revision: numbers[n + 1]!,
-      stream: texts[t]!,
-      id: texts[t + 1]!,
-      type: texts[t + 2]!,
-      data: texts[t + 3]!,
-      metadata: texts[t + 4]!,
+      position: element(numbers, 2 * n),
+      revision: element(numbers, 2 * n + 1),
+      stream: element(texts, text),
+      id: element(texts, text + 1),
+      type: element(texts, text + 2),
+      data: element(texts, text + 3),
+      metadata: element(texts, text + 4),
     });
+  }
   return { events, position };
 };
 
 /**
- * Reads a log after a position up to another in a thread of its own, some chunks ahead of who takes them: a long replay
- * folds one while the next is read, and between the two others have their turn. One at a time; undefined meanwhile.
+ * Reads a log after a position up to another in a thread of its own, some chunks ahead of the consumer. So a long
+ * replay handles one chunk while the next is read, and other work runs between the two. There is one such read at a
+ * time. Answers undefined while another runs.
  */
 export const readerAhead = (file: string): ((after: number, until: number) => AsyncIterable<Batch> | undefined) => {
   let busy = false;
   const read = async function* (after: number, until: number): AsyncGenerator<Batch> {
     busy = true;
     const worker = startWorker('sqliteAheadWorker', import.meta.url, { file, after, until } satisfies Ahead);
-    // What it fails with comes to who waits for its chunks.
+    // `on` throws the worker's error to the loop below.
     const ended = once(worker, 'exit').catch(() => undefined);
     try {
       const chunks = on(worker, 'message', { close: ['exit'] });

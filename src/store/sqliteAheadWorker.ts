@@ -4,12 +4,13 @@ import { reading } from './sqliteErrors.ts';
 import { connectToRead } from './sqliteLog.ts';
 import { sqliteReads } from './sqliteReads.ts';
 
-/** What of which log is read: everything after a position up to another. */
+/** A part of a log to read: everything after a position up to another. */
 export type Ahead = { readonly file: string; readonly after: number; readonly until: number };
 
 /**
- * Some events in flat lists, which cross threads cheaply: position and revision of each; stream, id, type, data and
- * metadata of each. `position` is where reading has come to.
+ * Some events in flat lists, which cross threads cheaply. `numbers`: position and revision of each. `texts`: stream,
+ * id,
+ * type, data and metadata of each. `position`: how far the log is read.
  */
 export type Chunk = {
   readonly position: number;
@@ -38,5 +39,7 @@ port.on('message', (order: 'next' | 'end') => {
   if (order === 'end') {
     reads.close();
     port.close();
-  } else if (position < until) next();
+  } else if (position < until) {
+    next();
+  }
 });

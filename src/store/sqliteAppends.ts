@@ -1,12 +1,13 @@
 import { Refusal } from '../domain/engine/refusal.ts';
-import { checkSize, WrongRevision, type Appended, type NewEvent } from './port.ts';
+import { checkSize, WrongRevision, type Appended, type NewEvent, type StoredEvent } from './port.ts';
 import { emptyRequest, type Entry, notStored, put, unknownOutcome } from './sqliteEntries.ts';
 import type { Newest } from './sqliteFollow.ts';
+import { element } from './sqliteRows.ts';
 import type { AsLeft, WriterOptions } from './sqliteTransactions.ts';
 import type { Failure, Reply, Told } from './sqliteWriter.ts';
 import { writerThread } from './sqliteWriterThread.ts';
 
-/** What has been committed since the store was opened. */
+/** Counts of commits since the store was opened. */
 export type Stats = { readonly commits: number; readonly appends: number; readonly events: number };
 
 type Needs = {
@@ -24,10 +25,79 @@ type Needs = {
 
 const maxRequest = 256 * 1024;
 
+/** The events of an entry as they are stored. `position` is the last one's. */
+const storedEvents = ({ stream, expected, events }: Entry, position: number): StoredEvent[] => {
+  const before = position - events.length;
+  return events.map(({ id, type, data, metadata }, n) => ({
+    stream,
+    revision: expected + 1 + n,
+    position: before + 1 + n,
+    id,
+    type,
+    data,
+    metadata,
+  }));
+};
+
+/** The error for an entry with a position of 0 or -1 in the writer's reply. */
+const refusalIn = ({ stream, expected }: Entry, revision: number, position: number): Error =>
+  position < 0 ? notStored('another program is writing to its file') : new WrongRevision(stream, expected, revision);
+
+/** Answers an entry that has failed twice. The log was opened again, so it shows whether the events are stored. */
+const findOut = ({ stream, expected, events, resolve, reject }: Entry, find: Needs['find'], fault: string): void => {
+  const revision = expected + events.length;
+  const last = events.at(-1);
+  try {
+    const position = last && find(stream, revision, last.id);
+    if (position === undefined) reject(notStored(fault));
+    else resolve({ revision, position });
+  } catch {
+    reject(unknownOutcome(fault));
+  }
+};
+
+/** The entries that wait for the next writer after a failure. The others are answered here. `ready`: it had started. */
+const leftAfter = (waiting: readonly Entry[], failure: Failure, ready: boolean): Entry[] => {
+  const { reason, full, forGood, unsure } = failure;
+  const left: Entry[] = [];
+  for (const [n, entry] of waiting.entries()) {
+    entry.failures++;
+    entry.unsure ||= n < unsure;
+    // Without room the log may stay closed for long, and nobody should wait for that.
+    const again = ready && !full && !forGood && (entry.unsure || entry.failures === 1);
+    if (again) left.push(entry);
+    else entry.reject(entry.unsure ? unknownOutcome(reason) : notStored(reason));
+  }
+  return left;
+};
+
+/** Keeps why the note beside the log cannot be written. */
+const noteFaults = (log: Needs['log']) => {
+  let fault: string | undefined;
+  return {
+    fault: () => fault,
+    told: (reason: string | null): void => {
+      fault = reason ?? undefined;
+      log(reason === null ? 'The note of the log is written again' : 'The note of the log cannot be written', {
+        reason,
+      });
+    },
+  };
+};
+
+/** A promise that can be settled from outside. Only the first call counts. */
+const startSignal = () => {
+  let settle: (error?: Error) => void = () => undefined;
+  const done = new Promise<void>((resolve, reject) => {
+    settle = (error) => (error ? reject(error) : resolve());
+  });
+  return { done, settle };
+};
+
 /**
- * Hands appends to the writer's thread: those of one turn of the event loop together, up to a size. When the thread has
- * failed, the next one is given once more what waits: ids tell what was stored after all. What comes meanwhile is
- * refused.
+ * Hands appends to the writer's thread. The appends of one turn of the event loop go together, up to a size. When the
+ * thread has failed, the next thread gets the waiting appends once more: their ids show whether they were stored. New
+ * appends are refused meanwhile.
  */
 export const sqliteAppends = ({ options, id, last, news, find, log, anySize }: Needs) => {
   const stats = { commits: 0, appends: 0, events: 0 };
@@ -37,12 +107,9 @@ export const sqliteAppends = ({ options, id, last, news, find, log, anySize }: N
   let fault: string | undefined;
   let lastFault = '';
   let ready = false;
-  let noteFault: string | undefined;
   let closed: (() => void) | undefined;
-  let started: (error?: Error) => void = () => undefined;
-  const start = new Promise<void>((resolve, reject) => {
-    started = (error) => (error ? reject(error) : resolve());
-  });
+  const start = startSignal();
+  const note = noteFaults(log);
 
   const send = (): void => {
     if (request.streams.length === 0) return;
@@ -61,31 +128,22 @@ export const sqliteAppends = ({ options, id, last, news, find, log, anySize }: N
       if (request.size >= maxRequest) send();
     });
 
-  const stored = ({ stream, expected, events }: Entry, position: number): void => {
+  const stored = (entry: Entry, newestEvent: NewEvent, position: number): void => {
     stats.appends++;
-    stats.events += events.length;
-    const before = position - events.length;
-    news.add(
-      events.map(({ id, type, data, metadata }, n) => ({
-        stream,
-        revision: expected + 1 + n,
-        position: before + 1 + n,
-        id,
-        type,
-        data,
-        metadata,
-      })),
-    );
-    acknowledged = { position, id: events.at(-1)!.id };
+    stats.events += entry.events.length;
+    news.add(storedEvents(entry, position));
+    acknowledged = { position, id: newestEvent.id };
   };
 
   const settle = (entry: Entry, revision: number, position: number): void => {
-    const { stream, expected, events, resolve, reject } = entry;
-    if (position < 0) return reject(notStored('another program is writing to its file'));
-    if (position === 0) return reject(new WrongRevision(stream, expected, revision));
-    // Not so for a checkpoint, and for a repeated append.
-    if (events.length > 0 && position > news.head()) stored(entry, position);
-    resolve({ revision, position });
+    if (position <= 0) {
+      entry.reject(refusalIn(entry, revision, position));
+      return;
+    }
+    const newestEvent = entry.events.at(-1);
+    // A checkpoint has no events, and those of a repeated append are known already.
+    if (newestEvent && position > news.head()) stored(entry, newestEvent, position);
+    entry.resolve({ revision, position });
   };
 
   const finishWhenIdle = (): void => {
@@ -95,21 +153,9 @@ export const sqliteAppends = ({ options, id, last, news, find, log, anySize }: N
   const onSettled = (reply: Reply): void => {
     stats.commits++;
     const settled = waiting.splice(0, reply.length / 2);
-    for (const [n, entry] of settled.entries()) settle(entry, reply[2 * n]!, reply[2 * n + 1]!);
+    for (const [n, entry] of settled.entries()) settle(entry, element(reply, 2 * n), element(reply, 2 * n + 1));
     news.wake();
     finishWhenIdle();
-  };
-
-  /** Answers what has failed twice: now that the log was opened again, it is known what became of it. */
-  const findOut = ({ stream, expected, events, resolve, reject }: Entry): void => {
-    const revision = expected + events.length;
-    try {
-      const position = events.length > 0 ? find(stream, revision, events.at(-1)!.id) : undefined;
-      if (position === undefined) reject(notStored(lastFault));
-      else resolve({ revision, position });
-    } catch {
-      reject(unknownOutcome(lastFault));
-    }
   };
 
   const onReady = (head: number): void => {
@@ -117,54 +163,42 @@ export const sqliteAppends = ({ options, id, last, news, find, log, anySize }: N
     fault = undefined;
     ready = true;
     news.reached(head);
-    for (const entry of waiting.filter(({ failures }) => failures > 1)) findOut(entry);
+    for (const entry of waiting.filter(({ failures }) => failures > 1)) findOut(entry, find, lastFault);
     waiting = waiting.filter(({ failures }) => failures <= 1);
     for (const entry of waiting) put(request, entry);
     send();
     news.wake();
-    started();
+    start.settle();
     finishWhenIdle();
   };
 
-  const onFailed = ({ reason, full, forGood, unsure }: Failure): void => {
+  const onFailed = (failure: Failure): void => {
+    const { reason, forGood } = failure;
     if (fault === undefined) log('The log takes no changes', { reason });
-    fault = lastFault = reason;
+    fault = reason;
+    lastFault = reason;
     request = emptyRequest();
-    const left: Entry[] = [];
-    for (const [n, entry] of waiting.entries()) {
-      entry.failures++;
-      entry.unsure ||= n < unsure;
-      // Without room the log may stay closed for long, and nobody should wait for that.
-      const again = ready && !full && !forGood && (entry.unsure || entry.failures === 1);
-      if (again) left.push(entry);
-      else entry.reject(entry.unsure ? unknownOutcome(reason) : notStored(reason));
-    }
-    waiting = left;
+    waiting = leftAfter(waiting, failure, ready);
     ready = false;
-    started(forGood ? new Error(reason) : undefined);
+    start.settle(forGood ? new Error(reason) : undefined);
     finishWhenIdle();
-  };
-
-  const onNote = (reason: string | null): void => {
-    noteFault = reason ?? undefined;
-    log(reason === null ? 'The note of the log is written again' : 'The note of the log cannot be written', { reason });
   };
 
   const told = (message: Told): void => {
     if ('settled' in message) onSettled(message.settled);
     else if ('ready' in message) onReady(message.ready.head);
     else if ('failed' in message) onFailed(message.failed);
-    else onNote(message.note);
+    else note.told(message.note);
   };
 
   const writer = writerThread({ options, log: id, acknowledged: () => acknowledged, told });
 
   return {
     /**
-     * Resolves when the first writer is ready, or has failed: then `fault` says why. Rejects when there can be no
-     * other.
+     * Resolves when the first writer is ready, or has failed: then `fault` says why. Rejects when no other writer can
+     * help.
      */
-    started: start,
+    started: start.done,
     append: async (stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended> => {
       if (!anySize) checkSize(events);
       return enqueue(stream, expected, events);
@@ -173,9 +207,9 @@ export const sqliteAppends = ({ options, id, last, news, find, log, anySize }: N
       await enqueue(name, position, []);
     },
     fault: () => fault,
-    noteFault: () => noteFault,
+    noteFault: note.fault,
     stats: (): Stats => ({ ...stats }),
-    /** Waits for what is under way, refuses what comes later, and ends the thread. */
+    /** Waits for the appends under way, refuses later ones, and ends the thread. */
     close: (): Promise<void> =>
       new Promise((resolve) => {
         closed = resolve;

@@ -15,7 +15,7 @@ export type Entry = {
   unsure: boolean;
 };
 
-// With each append the page of the index that it changes goes into the WAL.
+// Each append writes a page of the index to the WAL.
 const pageSize = 4096;
 
 export const emptyRequest = (): Request => ({ streams: [], expected: [], counts: [], texts: [], size: 0 });
@@ -32,11 +32,11 @@ export const put = (request: Request, { stream, expected, events }: Entry): void
   }
 };
 
-/** For what is certainly not in the log. */
+/** The answer when nothing of an append is in the log. */
 export const notStored = (reason: string): Refusal =>
   new Refusal('unavailable', `The log takes no changes now: ${reason}. Nothing was stored`);
 
-/** For what may be in the log. */
+/** The answer when an append may be in the log. */
 export const unknownOutcome = (reason: string): Refusal =>
   new Refusal(
     'unavailable',

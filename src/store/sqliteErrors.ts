@@ -22,10 +22,10 @@ export const isFull = (error: unknown): boolean => isOf(error, 'full');
 export const isForGood = (error: unknown): boolean =>
   error instanceof NotAsLeft || isOf(error, 'corrupt', 'notADatabase', 'constraint');
 
-/** What went wrong, in words. The driver's own errors lose their message between threads; this text crosses. */
+/** The message of an error. The driver's errors lose it between threads, so the text is sent. */
 export const inWords = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Runs a read of the log. What the driver fails with becomes `Refusal('unavailable')`: the next read may succeed. */
+/** Runs a read of the log. An error of the driver becomes `Refusal('unavailable')`: the next read may succeed. */
 export const reading = <T>(read: () => T): T => {
   try {
     return read();
@@ -35,7 +35,7 @@ export const reading = <T>(read: () => T): T => {
   }
 };
 
-/** The same error with the file's name, when it is the driver's: that names none. */
+/** The same error, but one of the driver with the file's name: the driver names no file. */
 export const naming = (file: string, error: unknown): unknown => {
   const isDrivers = (error as { errcode?: number }).errcode !== undefined;
   return isDrivers ? new Error(`${file}: ${inWords(error)}`, { cause: error }) : error;

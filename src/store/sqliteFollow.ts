@@ -10,18 +10,18 @@ export type News = {
   next(signal: AbortSignal): Promise<void>;
   /** Events after a position if they are still in memory, else undefined. */
   recent?(after: number): readonly StoredEvent[] | undefined;
-  /** Everything after a position up to another, for who is far behind; undefined when that cannot be had now. */
+  /** Everything after a position up to another, for a follower far behind. Undefined when it is not to be had now. */
   ahead(after: number, until: number): AsyncIterable<Batch> | undefined;
 };
 
-/** Positions from which on somebody is far behind: less is read in less time than a thread takes to start. */
+/** How many positions behind is far. Fewer are read faster than a thread starts. */
 const far = 20_000;
 
 const keptEvents = 2048;
 const keptLength = 8192;
 const batchSize = 512;
 
-/** The newest events, kept for those who follow the log at its end: so many, and none that is long. */
+/** The newest events, kept for followers at the end of the log: up to a number, and no long ones. */
 export const newest = (headAtStart: number) => {
   const ring: StoredEvent[] = [];
   const waiting = new Set<() => void>();
@@ -35,7 +35,7 @@ export const newest = (headAtStart: number) => {
       }
     },
     head: () => head,
-    /** The log was opened anew, and has events up to this position: what was not added is read from the file. */
+    /** The log was opened anew, and ends at this position. Events that were not added are read from the file. */
     reached(position: number): void {
       head = Math.max(head, position);
     },
@@ -67,12 +67,11 @@ export const newest = (headAtStart: number) => {
 export type Newest = ReturnType<typeof newest>;
 
 /**
- * Everything after a position, then live until the signal aborts or the store is closed. A follower is nothing but a
- * position: when what comes after it is no longer in memory, it reads the file.
+ * Everything after a position, then live until the signal aborts or the store is closed. A follower is only a
+ * position. It reads the file when the events after its position are no longer in memory.
  */
 export async function* follow(
-  reads: Reads,
-  news: News,
+  { reads, news }: { readonly reads: Reads; readonly news: News },
   after: number,
   filter: Filter | undefined,
   signal: AbortSignal,
@@ -81,7 +80,8 @@ export async function* follow(
   const passes = (event: StoredEvent): boolean => !filter || filter.some((prefix) => event.type.startsWith(prefix));
   const fromMemory = (position: number): Batch | undefined => {
     const events = news.recent?.(position);
-    return events && { events: events.filter(passes), position: events.at(-1)!.position };
+    const last = events?.at(-1);
+    return events && last && { events: events.filter(passes), position: last.position };
   };
   for (let position = after; !signal.aborted && !reads.closed(); ) {
     const head = news.head();
@@ -98,7 +98,11 @@ export async function* follow(
       }
       continue;
     }
-    const batch = fromMemory(position) ?? (fromFile ??= reads.chunks(filter))(position, head);
+    let batch = fromMemory(position);
+    if (!batch) {
+      fromFile ??= reads.chunks(filter);
+      batch = fromFile(position, head);
+    }
     yield batch;
     position = batch.position;
     if (position < head) await nextTurn();

@@ -6,8 +6,8 @@ const width = 7;
 const rowsAtOnce = 16;
 
 /**
- * Inserts events, 16 with one statement, which halves the price of a row. What was added is in the table after `flush`.
- * An event without a link gets a sum.
+ * Inserts events, 16 with one statement, which halves the price of a row. They are in the table after `flush`. An event
+ * without a link gets a sum.
  */
 export const inserter = (db: Connection) => {
   const statement = (rows: number) =>

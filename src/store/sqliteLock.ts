@@ -4,8 +4,8 @@ import { isBusy, naming } from './sqliteErrors.ts';
 import { openFile, privateFile } from './sqliteLog.ts';
 
 /**
- * Makes this process the only one that writes in the folder of a file, until the returned function is called or the
- * process is gone, however it ended. Throws `Refusal('unavailable')` when there is one already.
+ * Makes this process the only one that writes in the folder of a file. The lock ends when the returned function is
+ * called, or when the process ends in any way. Throws `Refusal('unavailable')` when another process has the lock.
  */
 export const lockFolder = (file: string): (() => void) => {
   const lock = join(dirname(file), 'lock.db');

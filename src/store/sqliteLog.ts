@@ -5,6 +5,7 @@ import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite'
 import { makeFolder } from './folders.ts';
 
 export type Connection = DatabaseSyncInstance;
+
 /** Opens a file as it is. Rows come as arrays of columns. */
 export const openFile = (
   file: string,
@@ -24,10 +25,10 @@ const schema = `
   CREATE TABLE IF NOT EXISTS checkpoints (name TEXT PRIMARY KEY, position INTEGER NOT NULL) STRICT, WITHOUT ROWID;
 `;
 
-/** First column of the first row, undefined when there is none. */
+/** First column of the first row, or undefined without rows. */
 export const value = (db: Connection, sql: string): unknown => (db.prepare(sql).get() as unknown[] | undefined)?.[0];
 
-/** Sees to it that the file exists, and its folder (0700), and that only its owner may open it. */
+/** Makes the file and its folder (0700) if they are missing, and lets only the owner open the file. */
 export const privateFile = (file: string): void => {
   makeFolder(dirname(file));
   try {
@@ -40,8 +41,8 @@ export const privateFile = (file: string): void => {
 };
 
 /**
- * Opens a file for durable writes: WAL, and an fsync in every commit; throws when it does not get them. A statement
- * fails as busy when another program holds the write lock for longer than `patienceMs`.
+ * Opens a file for durable writes: WAL, and an fsync in every commit. Throws when SQLite does not grant both. A
+ * statement fails as busy when another program holds the write lock for longer than `patienceMs`.
  */
 export const connect = (file: string, patienceMs = 5000): Connection => {
   const db = openFile(file, { timeout: patienceMs });
@@ -71,13 +72,13 @@ export const checkVersion = (db: Connection, file: string): void => {
     );
 };
 
-/** The id of the log in a file, undefined when the file holds none. */
+/** The id of the log in a file, or undefined when the file holds no log. */
 export const logId = (db: Connection): string | undefined =>
   hasLog(db) ? (value(db, 'SELECT id FROM log') as string | undefined) : undefined;
 
 /** Makes the tables, and the id, unless they are there. */
 export const createTables = (db: Connection): void => {
-  // Position 0 is no event's: its sum is the position after which every event without a link has one.
+  // No event has position 0. Its sum says after which position every event without a link has a sum.
   const since = 'INSERT OR IGNORE INTO sums SELECT 0, coalesce(max(position), 0) FROM events';
   const id = `INSERT INTO log SELECT '${randomUUID()}', ${version} WHERE NOT EXISTS (SELECT 1 FROM log)`;
   db.exec(`BEGIN IMMEDIATE; ${schema} ${since}; ${id}; COMMIT`);
@@ -85,7 +86,7 @@ export const createTables = (db: Connection): void => {
 
 const checkedEvents = 1000;
 
-/** Throws when an event is missing among the newest of a log: no position and no revision is ever left out. */
+/** Throws when an event is missing among the newest of a log. No position and no revision is ever left out. */
 export const checkOrder = (db: Connection, file: string): void => {
   const gap = db
     .prepare(`SELECT position, stream, revision FROM events AS e

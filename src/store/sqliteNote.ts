@@ -9,14 +9,14 @@ export type Noted = Pick<StoredEvent, 'position' | 'stream' | 'revision' | 'id'>
   readonly hash: string;
 };
 
-/** Where the note of a log lies. */
+/** The file of a log's note. */
 export const noteOf = (file: string): string => `${file}.head`;
 
 const slotSize = 2048;
 const slots = 2;
 const longestName = 200;
 
-/** What tells an event from any other at its place: its hash link, or a hash of its text where it has none. */
+/** Tells an event from any other at its place: its hash link, or a hash of its text if it has no link. */
 export const hashOf = (event: StoredEvent): string => hashIn(event.metadata) ?? sumOf(event);
 
 /** The note that an event is the newest of a log. */
@@ -33,8 +33,8 @@ const readSlot = (text: string): Noted | undefined => {
 };
 
 /**
- * What the note beside a log says, both slots of it, the newest event first. A slot that is torn says nothing, nor does
- * a note that cannot be read.
+ * The events in both slots of the note beside a log, the newest first. A torn slot is left out. A note that cannot be
+ * read has no events.
  */
 export const readNote = (file: string): readonly Noted[] => {
   let bytes: Buffer;
@@ -49,9 +49,9 @@ export const readNote = (file: string): readonly Noted[] => {
 };
 
 /**
- * Keeps the note of a log: two slots in turn, so that a torn one leaves the other. It is written after every commit,
- * without an fsync of its own: a note that is older than the log says nothing, and one that is newer says that the log
- * has lost what was durable.
+ * Keeps the note of a log: two slots in turn, so that a torn one leaves the other. The note is written after every
+ * commit, without an fsync of its own. An older note than the log says nothing. A newer note says that the log has lost
+ * durable events.
  */
 export const noteKeeper = (file: string) => {
   let descriptor: number | undefined;

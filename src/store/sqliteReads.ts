@@ -6,13 +6,13 @@ import { reading } from './sqliteErrors.ts';
 import { type Connection, logId, value } from './sqliteLog.ts';
 import { columns, type Row, toEvent } from './sqliteRows.ts';
 
-// A chunk must not hold up the event loop for more than some milliseconds: so many rows, fewer when they are long, and
-// with a filter out of so many positions.
+// A chunk must not hold up the event loop for more than some milliseconds. So it has a limited number of rows, fewer
+// when they are long. With a filter it searches a limited number of positions.
 const maxRows = 512;
 const maxBytes = 2 * 1024 * 1024;
 const maxScanned = 2048;
 
-// So many streams are remembered while their links are checked; a link of another one costs a look-up.
+// The newest event of so many streams is remembered while links are checked. Another stream costs a look-up.
 const checkedStreams = 200_000;
 
 type Chunks = (after: number, until: number) => Batch;
@@ -33,7 +33,7 @@ type Query = (...values: unknown[]) => unknown[];
 
 const events = (query: Query, ...values: unknown[]): StoredEvent[] => (query(...values) as Row[]).map(toEvent);
 
-/** What a check looks up, through a connection. */
+/** The look-ups of a check, through a connection. */
 export const keptIn = (db: Connection): Kept => {
   const inStream = db.prepare('SELECT position, metadata FROM events WHERE stream = ? AND revision = ?');
   // A log that an earlier version made, and that is open for reading only, may have no such table.
@@ -50,42 +50,10 @@ export const keptIn = (db: Connection): Kept => {
   };
 };
 
-/**
- * Reads of the log through a connection, in the calling thread. They throw `Refusal('unavailable')` after `close`, and
- * when the file cannot be read.
- */
-export const sqliteReads = (db: Connection) => {
-  let closed = false;
-  const open = (): void => {
-    if (closed) throw new Refusal('unavailable', 'The log is closed');
-  };
-  /** All rows of a query. No statement is used elsewhere: here it is seen what it fails with. */
-  const query = (sql: string): Query => {
-    const statement = reading(() => db.prepare(sql));
-    return (...values) => {
-      open();
-      return reading(() => statement.all(...values));
-    };
-  };
-
-  const inStream = query(select('stream = ?1 AND revision >= ?2', 'revision'));
+/** Reads of events in their order, in steps. */
+const chunksOf = (db: Connection, query: (sql: string) => Query): ((filter: Filter | undefined) => Chunks) => {
   const inLog = query(select('position > ?1 AND position <= ?2', 'position'));
-  const inStreamBack = query(select('stream = ?1 AND revision <= ?2', 'revision DESC'));
-  const inLogBack = query(select('position < ?1', 'position DESC'));
-  const newestIn = query(
-    'SELECT revision, position, id, type FROM events WHERE stream = ? ORDER BY revision DESC LIMIT ?',
-  );
-  const lastRevision = query('SELECT max(revision) FROM events WHERE stream = ?');
-  const lastPosition = query('SELECT max(position) FROM events');
-  const atPosition = query(`SELECT ${columns} FROM events WHERE position = ?`);
-  const atPlace = query('SELECT position FROM events WHERE stream = ? AND revision = ? AND id = ?');
-  const ofName = query('SELECT position FROM checkpoints WHERE name = ?');
-
   const kept = reading(() => keptIn(db));
-
-  const first = (rows: Query, ...values: unknown[]): number | null | undefined =>
-    (rows(...values) as [number | null][])[0]?.[0];
-  const head = (): number => first(lastPosition) ?? 0;
 
   /** The next events after a position, up to another: as many as one turn of the event loop may take. */
   const filtered = (filter: Filter): Chunks => {
@@ -98,7 +66,7 @@ export const sqliteReads = (db: Connection) => {
     };
   };
 
-  /** The same for all events, each checked. Throws `DamagedLog` where one is not what was written. */
+  /** The same for all events, each checked. Throws `DamagedLog` where an event is not as it was written. */
   const checked = (): Chunks => {
     const check = checker(kept, checkedStreams);
     return (after, until) => {
@@ -116,14 +84,52 @@ export const sqliteReads = (db: Connection) => {
     };
   };
 
-  /** Reads in steps; with a filter nothing is checked. */
-  const chunks = (filter: Filter | undefined): Chunks => (filter ? filtered(filter) : checked());
+  // With a filter nothing is checked.
+  return (filter) => (filter ? filtered(filter) : checked());
+};
+
+/**
+ * Reads of the log through a connection, in the calling thread. They throw `Refusal('unavailable')` after `close`, and
+ * when the file cannot be read.
+ */
+export const sqliteReads = (db: Connection) => {
+  let closed = false;
+  const open = (): void => {
+    if (closed) throw new Refusal('unavailable', 'The log is closed');
+  };
+  /** All rows of a query. Every statement runs here, so that its errors are translated in one place. */
+  const query = (sql: string): Query => {
+    const statement = reading(() => db.prepare(sql));
+    return (...values) => {
+      open();
+      return reading(() => statement.all(...values));
+    };
+  };
+
+  const inStream = query(select('stream = ?1 AND revision >= ?2', 'revision'));
+  const inStreamBack = query(select('stream = ?1 AND revision <= ?2', 'revision DESC'));
+  const inLogBack = query(select('position < ?1', 'position DESC'));
+  const newestIn = query(
+    'SELECT revision, position, id, type FROM events WHERE stream = ? ORDER BY revision DESC LIMIT ?',
+  );
+  const lastRevision = query('SELECT max(revision) FROM events WHERE stream = ?');
+  const lastPosition = query('SELECT max(position) FROM events');
+  const atPosition = query(`SELECT ${columns} FROM events WHERE position = ?`);
+  const atPlace = query('SELECT position FROM events WHERE stream = ? AND revision = ? AND id = ?');
+  const ofName = query('SELECT position FROM checkpoints WHERE name = ?');
+
+  const first = (rows: Query, ...values: unknown[]): number | null | undefined =>
+    (rows(...values) as [number | null][])[0]?.[0];
+  const head = (): number => first(lastPosition) ?? 0;
+
+  const chunks = chunksOf(db, query);
 
   return {
+    // Every caller has checked that the file holds a log.
     id: logId(db)!,
     head,
     chunks,
-    /** Throws `DamagedLog` when the newest event is not what was written. */
+    /** Throws `DamagedLog` when the newest event is not as it was written. */
     checkHead(): void {
       const last = head();
       if (last > 0) chunks(undefined)(last - 1, last);
@@ -169,9 +175,10 @@ export const sqliteReads = (db: Connection) => {
     async *readBack(stream: string, from: number): AsyncGenerator<readonly StoredEvent[]> {
       for (let next = from; next >= 0; ) {
         const found = events(inStreamBack, stream, next);
-        if (found.length === 0) return;
+        const lowest = found.at(-1);
+        if (!lowest) return;
         yield found;
-        next = found.at(-1)!.revision - 1;
+        next = lowest.revision - 1;
         if (next >= 0) await nextTurn();
       }
     },
@@ -179,9 +186,10 @@ export const sqliteReads = (db: Connection) => {
     async *readAllBack(before: number): AsyncGenerator<readonly StoredEvent[]> {
       for (let next = before; next > 1; ) {
         const found = events(inLogBack, next);
-        if (found.length === 0) return;
+        const lowest = found.at(-1);
+        if (!lowest) return;
         yield found;
-        next = found.at(-1)!.position;
+        next = lowest.position;
         if (next > 1) await nextTurn();
       }
     },

@@ -5,14 +5,14 @@ import type { Connection } from './sqliteLog.ts';
 import { keptIn } from './sqliteReads.ts';
 import { columns, type Row, toEvent } from './sqliteRows.ts';
 
-/** What checking the stored events in the background has found. */
+/** Findings of the check of stored events in the background. */
 export type Scrubbed = {
-  /** Position that this pass has come to; 0 between two passes. */
+  /** How far the current pass is; 0 between two passes. */
   readonly position: number;
   /** Passes over the whole log since the start, and when the last one ended (UTC, ISO 8601). */
   readonly passes: number;
   readonly ended: string | null;
-  /** Positions that are not what was written, and why: those of the last whole pass and of this one. */
+  /** Positions of damaged events, and why: of the last whole pass and of this one. */
   readonly damaged: ReadonlyMap<number, string>;
 };
 
@@ -34,8 +34,8 @@ type Needs = {
 };
 
 /**
- * Checks every stored event again and again, in chunks that do not hold up the event loop: that it is what was written,
- * and that the index finds it. A flipped bit on the disk is found before somebody needs what it destroyed.
+ * Checks every stored event again and again, in chunks that do not hold up the event loop. The event must be as it was
+ * written, and the index must find it. So a flipped bit on the disk is found before the event is needed.
  */
 export const scrubber = ({ db, head, pace = usualPace }: Needs) => {
   const select = db.prepare(`
@@ -63,7 +63,7 @@ export const scrubber = ({ db, head, pace = usualPace }: Needs) => {
     if (indexed !== at) found(at, `the index does not find event ${revision} of stream ${stream}`);
   };
 
-  /** Checks the next events up to a position, and says where they end. */
+  /** Checks the next events up to a position. Answers the position of the last one. */
   const step = (until: number): number => {
     const rows = Math.min(pace.rows, until - position);
     check.from(position);
@@ -104,7 +104,7 @@ export const scrubber = ({ db, head, pace = usualPace }: Needs) => {
       await pause(pace.restMs, undefined, { ref: false, signal: stopping.signal });
     }
   };
-  // It ends only by being stopped.
+  // The loop ends only when `stop` aborts a pause.
   void run().catch(() => undefined);
 
   return {

@@ -10,11 +10,11 @@ export type Seen = Pick<Noted, 'log' | 'position' | 'id'> &
   Partial<Noted> & {
     /** Who has seen it, in words. */
     readonly by: string;
-    /** Whether that can be relied on; asked when the log lacks the event. */
+    /** Whether that is certain. Asked when the log lacks the event. */
     readonly sure: () => Promise<boolean>;
   };
 
-/** What an embedded log has less than was seen in it. */
+/** How much an embedded log has lost. */
 export type Shorter = { readonly missing: number; readonly sentence: string };
 
 const sizeOf = (file: string): number => (existsSync(file) ? statSync(file).size : 0);
@@ -28,7 +28,7 @@ const place = ({ position, stream, revision }: Partial<Noted>): string =>
 const noted = (file: string): readonly Seen[] =>
   readNote(file).map((note) => ({ ...note, by: `its note ${basename(noteOf(file))}`, sure: async () => true }));
 
-/** All events up to the one that was seen, when nothing is left of the log. */
+/** The loss when nothing is left of the log: all events up to the noted one. */
 const nothingLeft = (file: string, what: string): Shorter | undefined => {
   const [seen] = noted(file);
   return seen && { missing: seen.position, sentence: `${file} ${what}, but ${seen.by} names ${place(seen)}` };
@@ -58,8 +58,8 @@ const ofThisLog = async (file: string, db: Connection, seen: readonly Seen[]): P
 };
 
 /**
- * What the log in a file lacks of what was seen in it, by the note beside it or by others; undefined when it lacks
- * nothing. It changes no file: opening an empty file to write, say, would remove the WAL beside it.
+ * The events that the log in a file has lost, by the note beside it or by others who have seen them. Undefined when it
+ * has lost nothing. This changes no file: to open an empty file for writing, for example, would remove its WAL.
  */
 export const shorterThan = async (file: string, others: readonly Seen[]): Promise<Shorter | undefined> => {
   if (isMissing(file)) return nothingLeft(file, existsSync(file) ? 'is empty' : 'is gone');

@@ -4,12 +4,12 @@ import type { StoredEvent } from './port.ts';
 import { isBusy, NotAsLeft } from './sqliteErrors.ts';
 import { inserter } from './sqliteInsert.ts';
 import { connect, value } from './sqliteLog.ts';
-import { columns, type Row, toEvent } from './sqliteRows.ts';
+import { columns, element, type Row, toEvent } from './sqliteRows.ts';
 
 /** `patienceMs`: how long an append waits while another program writes to the file. */
 export type WriterOptions = { readonly file: string; readonly patienceMs?: number };
 
-/** What must be true of the log whenever it is opened to write. */
+/** The state that the log must have whenever it is opened to write. */
 export type AsLeft = {
   /** Which file it is, as `inodeOf` says. */
   readonly inode: string;
@@ -21,23 +21,23 @@ const frameSize = 4096 + 24;
 const longestWal = 32 * 1024 * 1024;
 const readersPatienceMs = 200;
 
-/** Tells a file from another that has taken its place. Throws when there is none. */
+/** Tells a file from another one in its place. Throws when there is no file. */
 export const inodeOf = (file: string): string => {
   const { dev, ino } = statSync(file);
   return `${dev} ${ino}`;
 };
 
 /**
- * A connection for the log's only writer, and what it knows of the log. After an error it must not be used again: what
- * a failed fsync has left on the disk is not known. Opening proves that a commit goes through, which also puts an end
- * to what a failed commit may have left in the WAL. Throws `NotAsLeft` when the log lacks what was acknowledged.
+ * A connection for the log's only writer. After an error it must not be used again: nobody knows what a failed fsync
+ * has left on the disk. Opening proves that a commit succeeds, which also overrules the remains of a failed commit in
+ * the WAL. Throws `NotAsLeft` when the log lacks an acknowledged event.
  */
 export const openTransactions = ({ file, patienceMs = 5000 }: WriterOptions, { inode, acknowledged }: AsLeft) => {
   if (inodeOf(file) !== inode) throw new NotAsLeft(`${file} is not the file that was opened`);
   const db = connect(file, patienceMs);
 
   const close = (): void => {
-    // The driver keeps a closed connection alive while it has statements: its transaction would hold the write lock.
+    // The driver keeps a closed connection alive while it has statements. Its transaction would hold the write lock.
     try {
       db.exec('ROLLBACK');
     } catch {
@@ -47,7 +47,7 @@ export const openTransactions = ({ file, patienceMs = 5000 }: WriterOptions, { i
   };
 
   /**
-   * Moves what is in the WAL into the file. Where readers keep it from being begun anew, it waits for them a little.
+   * Moves the content of the WAL into the file. Waits a little for readers who keep the WAL from starting anew.
    */
   const checkpoint = (): void => {
     const [, frames] = db.prepare('PRAGMA wal_checkpoint(PASSIVE)').get() as [
@@ -61,8 +61,9 @@ export const openTransactions = ({ file, patienceMs = 5000 }: WriterOptions, { i
   };
 
   try {
-    // Checkpoints are not left to SQLite: its own pass over I/O errors, and come so often that a page which changes
-    // again and again is copied again and again. A WAL that readers have let grow is cut when it is begun anew.
+    // SQLite makes no checkpoints by itself here: they pass over I/O errors, and come so often that a page which
+    // changes
+    // often is copied often. A WAL that grew because of readers is cut when it starts anew.
     db.exec(`PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = ${longestWal}`);
     db.exec(`PRAGMA user_version = ${((value(db, 'PRAGMA user_version') as number) + 1) % 2 ** 31}`);
     checkpoint();
@@ -80,7 +81,7 @@ export const openTransactions = ({ file, patienceMs = 5000 }: WriterOptions, { i
   const lastRevision = db.prepare('SELECT max(revision) FROM events WHERE stream = ?');
   const stored = db.prepare('SELECT position FROM events WHERE stream = ? AND revision = ? AND id = ?');
   const setCheckpoint = db.prepare('INSERT OR REPLACE INTO checkpoints (name, position) VALUES (?, ?)');
-  // There is no other writer, so what is known of a stream stays true.
+  // There is no other writer, so a known revision stays true.
   const revisions = new LRUCache<string, number>({ max: 65_536 });
   const last = db.prepare(`SELECT ${columns} FROM events ORDER BY position DESC LIMIT 1`).get();
   let newest = last && toEvent(last as Row);
@@ -93,11 +94,11 @@ export const openTransactions = ({ file, patienceMs = 5000 }: WriterOptions, { i
   const repeated = (stream: string, expected: number, ids: readonly string[]): number => {
     insert.flush();
     const positions = ids.map((id, n) => (stored.get(stream, expected + 1 + n, id) as [number] | undefined)?.[0] ?? 0);
-    return positions.includes(0) ? 0 : positions.at(-1)!;
+    return positions.includes(0) ? 0 : (positions.at(-1) ?? 0);
   };
 
   return {
-    /** The log's last event, also one of a transaction under way. */
+    /** The log's last event, also of a transaction under way. */
     newest: (): StoredEvent | undefined => newest,
     /** False when another program kept the write lock for longer than the connection waits. */
     begin(): boolean {
@@ -110,21 +111,28 @@ export const openTransactions = ({ file, patienceMs = 5000 }: WriterOptions, { i
       }
     },
     /**
-     * `texts`: id, type, data and metadata of each event. Gives the last revision and position; position 0:
+     * `texts`: id, type, data and metadata of each event. Answers the last revision and position. Position 0 stands for
      * WrongRevision.
      */
     append(stream: string, expected: number, texts: readonly string[]): [revision: number, position: number] {
       let revision = revisionOf(stream);
       if (revision !== expected) {
-        const last = repeated(
-          stream,
-          expected,
-          texts.filter((_, at) => at % 4 === 0),
-        );
+        const ids = texts.filter((_, at) => at % 4 === 0);
+        const last = repeated(stream, expected, ids);
         return last ? [expected + texts.length / 4, last] : [revision, 0];
       }
       for (let at = 0; at < texts.length; at += 4) {
-        insert.add(++position, stream, ++revision, texts[at]!, texts[at + 1]!, texts[at + 2]!, texts[at + 3]!);
+        position++;
+        revision++;
+        insert.add(
+          position,
+          stream,
+          revision,
+          element(texts, at),
+          element(texts, at + 1),
+          element(texts, at + 2),
+          element(texts, at + 3),
+        );
       }
       const [id, type, data, metadata] = texts.slice(-4) as [string, string, string, string];
       newest = { position, stream, revision, id, type, data, metadata };

@@ -2,18 +2,20 @@ import '../soundJson.ts';
 import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads';
 import { inWords, isForGood, isFull } from './sqliteErrors.ts';
 import { noteKeeper, noteOfEvent } from './sqliteNote.ts';
+import { element } from './sqliteRows.ts';
 import { type AsLeft, openTransactions, type Transactions, type WriterOptions } from './sqliteTransactions.ts';
 
 /**
- * Appends in flat lists, which cross threads cheaply. `counts` says how many events each append has, `texts` holds id,
- * type, data and metadata of each event. An entry without events sets the checkpoint named `streams` to `expected`.
+ * Appends in flat lists, which cross threads cheaply. `counts` says how many events each append has. `texts` has id,
+ * type, data and metadata of each event. An entry without events sets the checkpoint with the stream's name to
+ * `expected`.
  */
 export type Request = {
   readonly streams: string[];
   readonly expected: number[];
   readonly counts: number[];
   readonly texts: string[];
-  /** Bytes that this adds to the WAL, about. */
+  /** About how many bytes the request adds to the WAL. */
   size: number;
 };
 
@@ -26,20 +28,20 @@ export type Reply = readonly number[];
 /** Why a writer ends. */
 export type Failure = {
   readonly reason: string;
-  /** A file could not grow: trying again at once is in vain. */
+  /** A file could not grow, so another try at once would fail as well. */
   readonly full: boolean;
   /** Opening the log again cannot help. */
   readonly forGood: boolean;
-  /** So many of the oldest entries without a reply may have been stored; the others were not. */
+  /** How many of the oldest entries without a reply may be stored. The others are not. */
   readonly unsure: number;
 };
 
-/** What the writer tells. After `failed` it ends. */
+/** The messages of the writer. After `failed` it ends. */
 export type Told =
   | { readonly ready: { readonly head: number } }
   | { readonly settled: Reply }
   | { readonly failed: Failure }
-  /** Why the note beside the log cannot be written; null once it can again. */
+  /** Why the note beside the log cannot be written; null when it can be written again. */
   | { readonly note: string | null };
 
 /** `log`: its id. */
@@ -58,7 +60,7 @@ let walSize = 0;
 
 const tell = (told: Told): void => port.postMessage(told);
 
-/** The note is a help: a change is stored without it. */
+/** Writes the note. A change is stored without it, too. */
 const takeNote = (db: Transactions): void => {
   try {
     const newest = db.newest();
@@ -82,22 +84,25 @@ const fail = (error: unknown, unsure: number): void => {
 const write = (db: Transactions, { streams, expected, counts, texts }: Request, reply: number[]): void => {
   let at = 0;
   for (const [n, stream] of streams.entries()) {
-    const end = at + 4 * counts[n]!;
+    const end = at + 4 * element(counts, n);
     if (end > at) {
-      reply.push(...db.append(stream, expected[n]!, texts.slice(at, end)));
+      reply.push(...db.append(stream, element(expected, n), texts.slice(at, end)));
     } else {
-      db.setCheckpoint(stream, expected[n]!);
+      db.setCheckpoint(stream, element(expected, n));
       reply.push(0, 1);
     }
     at = end;
   }
 };
 
-/** One transaction with the first request and all that have come in meanwhile. */
+/** One transaction with the first request and all that have arrived since. */
 const transact = (db: Transactions, first: Request): void => {
   let unsure = 0;
   try {
-    if (!db.begin()) return tell({ settled: first.streams.flatMap(() => [0, -1]) });
+    if (!db.begin()) {
+      tell({ settled: first.streams.flatMap(() => [0, -1]) });
+      return;
+    }
     const reply: number[] = [];
     let size = 2 * pageSize;
     for (let request: Request | undefined = first; request; ) {
@@ -116,12 +121,12 @@ const transact = (db: Transactions, first: Request): void => {
     walSize = 0;
     db.checkpoint();
   } catch (error) {
-    // Where a file could not grow, the page that makes a commit whole was not written.
+    // When a file could not grow, the page that completes a commit was not written.
     fail(error, isFull(error) ? 0 : unsure);
   }
 };
 
-// What is in the WAL stays there when this fails.
+// When this fails, the content of the WAL stays there.
 const finish = (db: Transactions): void => {
   try {
     db.checkpoint();
@@ -137,7 +142,7 @@ try {
   const opened = openTransactions(data, data.left);
   db = opened;
   takeNote(opened);
-  // Null is sent when all is answered.
+  // Null is sent when every request is answered.
   port.on('message', (request: Request | null) => (request ? transact(opened, request) : finish(opened)));
   tell({ ready: { head: opened.newest()?.position ?? 0 } });
 } catch (error) {

@@ -19,18 +19,19 @@ const shortestPauseMs = 100;
 const longestPauseMs = 5000;
 const leastRoom = 1024 * 1024;
 
-/** Whether there is room to go on. Unknown, where a file system does not say how large it is, counts as yes. */
+/** Whether there is room to go on. A file system that does not tell its size counts as having room. */
 const hasRoom = (folder: string): boolean => {
   const { blocks, bavail, bsize } = statfsSync(folder);
   return blocks === 0 || bavail * bsize >= leastRoom;
 };
 
-/** A failure that the thread could not tell of itself. */
+/** A failure that the thread could not report itself. */
 const failureOf = (reason: string): Failure => ({ reason, full: false, forGood: false, unsure: Infinity });
 
 /**
- * Keeps a writer's thread: when it has failed, another opens the log anew, at once the first time, then after longer
- * and longer pauses until something was stored again. After a full disk it waits for room.
+ * Keeps a writer's thread. When it has failed, another one opens the log anew: at once the first time, then after
+ * longer
+ * and longer pauses until something is stored again. After a full disk it waits for room.
  */
 export const writerThread = ({ options, log, acknowledged, told }: Needs) => {
   const folder = dirname(options.file);
@@ -46,7 +47,10 @@ export const writerThread = ({ options, log, acknowledged, told }: Needs) => {
   });
 
   const startLater = (): void => {
-    if (ending) return ended();
+    if (ending) {
+      ended();
+      return;
+    }
     timer = setTimeout(start, pause);
     pause = Math.min(Math.max(shortestPauseMs, pause * 2), longestPauseMs);
   };
@@ -54,9 +58,12 @@ export const writerThread = ({ options, log, acknowledged, told }: Needs) => {
   const start = (): void => {
     timer = undefined;
     try {
-      if (full && !hasRoom(folder)) return startLater();
+      if (full && !hasRoom(folder)) {
+        startLater();
+        return;
+      }
     } catch {
-      /* What is wrong with the folder is seen when the file is opened. */
+      /* An error of the folder shows when the file is opened. */
     }
     const workerData: WriterData = { ...options, log, left: { inode, acknowledged: acknowledged() } };
     let failure: Failure | undefined;
@@ -79,11 +86,14 @@ export const writerThread = ({ options, log, acknowledged, told }: Needs) => {
 
   const gone = (failure: Failure | undefined): void => {
     worker = undefined;
-    if (!failure && ending) return ended();
-    failure ??= failureOf('its thread has ended');
-    full = failure.full;
-    told({ failed: failure });
-    if (failure.forGood) ended();
+    if (!failure && ending) {
+      ended();
+      return;
+    }
+    const failed = failure ?? failureOf('its thread has ended');
+    full = failed.full;
+    told({ failed });
+    if (failed.forGood) ended();
     else startLater();
   };
 
@@ -91,7 +101,9 @@ export const writerThread = ({ options, log, acknowledged, told }: Needs) => {
   return {
     send: (request: Request): void => worker?.postMessage(request),
     /**
-     * Ends the thread, or the next one once it is ready: then it is called again. Everything must have been answered.
+     * Ends the thread. When there is none, the caller calls again once the next one is ready. Everything must be
+     * answered
+     * first.
      */
     finish: (): Promise<void> => {
       ending = true;

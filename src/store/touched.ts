@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import { Refusal } from '../domain/engine/refusal.ts';
 import { type EventStore, TouchedStream } from './port.ts';
 
-/** What a caller is told whose resource lies in a stream that somebody else has touched. To try again does not help. */
+/** The error for a resource whose stream somebody else has touched. Another try does not help. */
 export class Touched extends Refusal {
   constructor(reason: string, cause?: unknown) {
     super(
@@ -14,12 +14,12 @@ export class Touched extends Refusal {
 }
 
 /**
- * Whether a stream cannot be used, however often it is tried: an event cannot be read, or somebody else has touched it.
+ * Whether another try does not help: an event of the stream cannot be read, or somebody else has touched it.
  */
 export const isUnusable = (error: unknown): error is Refusal =>
   error instanceof Touched || (error instanceof Refusal && error.code === 'internal');
 
-/** No more are remembered: one that is forgotten is noticed again when it is read. */
+/** The most streams that are remembered. A forgotten one is noticed again when it is read. */
 const mostRemembered = 1000;
 
 /** The streams that somebody else has touched, as far as this node has noticed. */
@@ -34,7 +34,7 @@ export const touchedStreams = (log: (message: string, about: Record<string, unkn
       }
       reasons.set(stream, reason);
     },
-    /** Told that the stream could be read from its beginning to its end. */
+    /** Notes that the stream was read from its beginning to its end. */
     whole: (stream: string): void => {
       if (!reasons.delete(stream)) return;
       log('A stream of the platform that somebody else had touched is whole again', { stream });
@@ -45,7 +45,7 @@ export const touchedStreams = (log: (message: string, about: Record<string, unkn
 
 export type TouchedStreams = ReturnType<typeof touchedStreams>;
 
-/** The store; it refuses touched streams with `unavailable` and has each noted, whoever meets it. */
+/** The store, but it refuses touched streams with `unavailable`, and notes each that any reader meets. */
 export const noticingTouched = <S extends EventStore>(store: S, touched: TouchedStreams): S => {
   const refused = (error: unknown): unknown => {
     if (!(error instanceof TouchedStream)) return error;
@@ -77,7 +77,7 @@ export const noticingTouched = <S extends EventStore>(store: S, touched: Touched
       }
       const reason = from === 0 ? touched.reasonOf(stream) : undefined;
       if (reason === undefined) return;
-      // Of one that was touched nothing may be left.
+      // A touched stream may have no events left.
       if (!exists) throw new Touched(reason);
       touched.whole(stream);
     },

@@ -2,16 +2,16 @@ import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { decoded } from '../domain/engine/percentEncoding.ts';
 
-/** Where an event log is: in a file of SQLite, or behind a connection string of EventStoreDB. */
+/** An event log: a file of SQLite, or a connection string of EventStoreDB. */
 export type LogUrl = { readonly file: string } | { readonly url: string };
 
-/** What is said of a setting that names a log, in `--help` too. */
+/** The forms of a log's URL, for errors and `--help`. */
 export const logUrlForms =
   'sqlite:<file>, esdb://[user:password@]host:port[,...] or esdb+discover://[user:password@]name:port';
 
 /**
- * Reads the URL of a log. An error says all that is wrong with it in one sentence and repeats nothing of the URL but
- * names of its options and files: it may hold a password.
+ * Reads the URL of a log. An error names all faults in one sentence. It repeats only names of options and files, since
+ * the URL may contain a password.
  */
 export const logUrl = (text: string): LogUrl => {
   if (/^sqlite:.+/.test(text)) return { file: resolve(text.slice('sqlite:'.length)) };
@@ -23,12 +23,12 @@ export const logUrl = (text: string): LogUrl => {
 
 /** The hosts that a connection string names. */
 export const esdbHosts = (url: string): readonly string[] =>
-  (form.exec(url)?.groups!.hosts ?? '')
+  (form.exec(url)?.groups?.hosts ?? '')
     .split(',')
     .map((host) => host.replace(/:\d+$/, ''))
     .filter(Boolean);
 
-// Stricter than the client, which guesses, drops what it does not know, and prints the whole string when it does.
+// Stricter than the client, which guesses, ignores unknown parts, and prints the whole string in its errors.
 const form =
   /^esdb(?<discover>\+discover)?:\/\/(?:(?<credentials>[^@/?]*)@)?(?<hosts>[^@/?]*)\/?(?:\?(?<query>[^?]+))?$/;
 
@@ -38,8 +38,10 @@ const milliseconds = (value: string): string | undefined => (/^-?\d+$/.test(valu
 const file = (value: string): string | undefined =>
   existsSync(value) ? undefined : `names a file that does not exist: ${value}`;
 
-/** What is wrong with the value of each option, if anything. */
-const options: { readonly [name: string]: (value: string) => string | undefined } = {
+/** The fault of an option's value, if it has one. */
+type Check = (value: string) => string | undefined;
+
+const options: { readonly [name: string]: Check } = {
   tls: truth,
   // The client knows the option and ignores it.
   tlsVerifyCert: (value) =>
@@ -64,11 +66,11 @@ const options: { readonly [name: string]: (value: string) => string | undefined 
   keepAliveTimeout: milliseconds,
 };
 
-// As the client compares names of options.
+// The client compares names of options in this form.
 const flat = (name: string): string => name.toLowerCase().replace(/[_-]/g, '');
-const names = new Map(Object.keys(options).map((name) => [flat(name), name]));
+const known = new Map(Object.entries(options).map(([name, check]) => [flat(name), { name, check }]));
 
-/** What a connection string of EventStoreDB says. Options have their names as `logUrl` knows them. */
+/** A connection string of EventStoreDB in its parts. Options have the names that `logUrl` knows. */
 export type EsdbUrl = {
   readonly hosts: readonly string[];
   /** The one host is a name for all nodes. */
@@ -80,14 +82,17 @@ export type EsdbUrl = {
 
 /** Reads a connection string that is known to be good. */
 export const esdbUrl = (url: string): EsdbUrl => {
-  const { credentials, query, discover, hosts } = form.exec(url)!.groups as Record<string, string | undefined>;
-  const [user, password] = (credentials ?? '').split(':').map((text) => decoded(text) ?? '');
-  return {
-    hosts: hosts!.split(',').map((host) => (/:\d+$/.test(host) ? host : `${host}:2113`)),
+  const groups = form.exec(url)?.groups;
+  if (!groups) throw new Error('The connection string cannot be read');
+  const { credentials, query, discover, hosts = '' } = groups;
+  const parts = {
+    hosts: hosts.split(',').map((host) => (/:\d+$/.test(host) ? host : `${host}:2113`)),
     discover: discover !== undefined,
-    ...(credentials !== undefined && { user, password }),
-    options: new Map(pairsIn(query).map(([key, value]) => [names.get(flat(key)) ?? key, decoded(value) ?? ''])),
+    options: new Map(pairsIn(query).map(([key, value]) => [known.get(flat(key))?.name ?? key, decoded(value) ?? ''])),
   };
+  if (credentials === undefined) return parts;
+  const [user = '', password = ''] = credentials.split(':').map((text) => decoded(text) ?? '');
+  return { ...parts, user, password };
 };
 
 const pairsIn = (query: string | undefined): [key: string, value: string, ...rest: string[]][] =>
@@ -100,7 +105,7 @@ const faultsOf = (url: string): readonly string[] => {
   const parts = form.exec(url)?.groups;
   if (!parts) return [`cannot be read; it must be ${logUrlForms}`];
   const { credentials, query, discover } = parts;
-  const hosts = parts.hosts!.split(',');
+  const hosts = (parts.hosts ?? '').split(',');
   const given = new Map<string, string>();
   const faults: string[] = [];
   if (credentials !== undefined && !(/^[^:\s]+:[^:\s]+$/.test(credentials) && decoded(credentials) !== undefined))
@@ -111,15 +116,16 @@ const faultsOf = (url: string): readonly string[] => {
     faults.push('has hosts that cannot be read: each is a name or IPv4 address, and a port');
   if (discover && hosts.length > 1) faults.push('takes one host with esdb+discover://, a DNS name of all nodes');
   for (const [key, value, ...rest] of pairsIn(query)) {
-    const name = names.get(flat(key));
+    const option = known.get(flat(key));
     const text = decoded(value);
-    if (name === undefined)
-      faults.push('has an option that is not known; known are ' + Object.keys(options).join(', '));
-    else if (text === undefined || text === '' || rest.length > 0) faults.push(`has no readable value for ${name}`);
-    else {
-      const fault = options[name]!(text);
-      if (fault) faults.push(`has ${name}, which ${fault}`);
-      given.set(name, text);
+    if (option === undefined) {
+      faults.push(`has an option that is not known; known are ${Object.keys(options).join(', ')}`);
+    } else if (text === undefined || text === '' || rest.length > 0) {
+      faults.push(`has no readable value for ${option.name}`);
+    } else {
+      const fault = option.check(text);
+      if (fault) faults.push(`has ${option.name}, which ${fault}`);
+      given.set(option.name, text);
     }
   }
   if (credentials !== undefined && given.get('tls') === 'false')

@@ -1,10 +1,10 @@
 import { limitError } from './errors.ts';
 
-/** What one render may use. */
+/** The most that one render may use. */
 export const limits = {
   /** Milliseconds of processor time. */
   processorMs: 1000,
-  /** Nodes evaluated, items passed, and work in proportion to the size of what is worked on. */
+  /** Nodes evaluated, items passed, and work in proportion to the size of the values. */
   steps: 5_000_000,
   /** Characters or elements of one value. */
   size: 8 * 1024 * 1024,
@@ -23,7 +23,7 @@ export type Budget = {
   step(count?: number): void;
   /** Before a value of so many characters or elements is made. */
   make(size: number | bigint): void;
-  /** That a value that grows is not too large yet; what it is made of is counted as it is made. */
+  /** Checks that a growing value is not too large yet. `make` counts its parts. */
   fits(size: number): void;
   /** Before an integer of so many bits is made. */
   bits(count: number | bigint): void;
@@ -48,7 +48,8 @@ export const newBudget = (): Budget => {
       throw limitError(`Rendering takes longer than ${limits.processorMs} ms`);
   };
   const step = (count = 1): void => {
-    if ((steps += count) > limits.steps) throw limitError(`The template takes more than ${limits.steps} steps`);
+    steps += count;
+    if (steps > limits.steps) throw limitError(`The template takes more than ${limits.steps} steps`);
     if (steps < nextLook) return;
     nextLook = steps + looksEvery;
     look();
@@ -62,7 +63,8 @@ export const newBudget = (): Budget => {
     fits,
     make: (size) => {
       fits(size);
-      if ((made += Number(size)) > limits.made)
+      made += Number(size);
+      if (made > limits.made)
         throw limitError(`The template makes values of more than ${limits.made} characters or elements in all`);
       if (size > 256) step(Number(size) >> 8);
     },
@@ -71,8 +73,8 @@ export const newBudget = (): Budget => {
       if (count > 1024) step(Number(count) >> 6);
     },
     print: (characters) => {
-      if ((printed += characters) > limits.output)
-        throw limitError(`The template prints more than ${limits.output} characters`);
+      printed += characters;
+      if (printed > limits.output) throw limitError(`The template prints more than ${limits.output} characters`);
     },
     deeper: (work) => {
       if (depth >= limits.depth)

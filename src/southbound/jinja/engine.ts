@@ -12,6 +12,10 @@ const outcome = ({ template, variables }: Work): Outcome => {
   }
 };
 
-// Ends by itself when the service is gone: then nothing is left to listen to.
-process.on('message', (work: Work) => process.send!(outcome(work)));
-process.send!('ready' satisfies Outcome);
+const answer = (given: Outcome): void => {
+  process.send?.(given);
+};
+
+// The process ends by itself when the service is gone: then nothing is left to listen to.
+process.on('message', (work: Work) => answer(outcome(work)));
+answer('ready');

@@ -13,10 +13,13 @@ export type EngineLimits = {
   readonly wallMs: number;
 };
 
-/** `late`: one of the times is over; `ended`: the process has ended by itself; `dropped`: nobody wants the outcome. */
+/**
+ * Why there is no outcome. `late`: one of the times is over; `ended`: the process has ended by itself; `dropped`:
+ * nobody waits for the outcome any more.
+ */
 type Cut = 'late' | 'ended' | 'dropped';
 
-/** One process that takes one work at a time. It starts with the first, and anew after one that had to be cut off. */
+/** One process that takes one work at a time. It starts with the first work, and again after one that was cut off. */
 export type EngineProcess = {
   /** `used` is told the milliseconds of processor time that the work took; starting does not count. */
   run(work: Work, signal: AbortSignal, used: (ms: number) => void): Promise<Exclude<Outcome, 'ready'> | Cut>;
@@ -52,7 +55,7 @@ export const engineProcess = (limits: EngineLimits): EngineProcess => {
     run: async (work, signal, used) => {
       const ready = await started();
       if (signal.aborted) return 'dropped';
-      const outcome = await ask(ready, work, limits, signal, used);
+      const outcome = await ask({ child: ready, work, limits, signal, tellUsed: used });
       if (outcome === 'ready') throw new Error('The template engine started twice');
       if (typeof outcome === 'string') await kill();
       return outcome;
@@ -62,20 +65,22 @@ export const engineProcess = (limits: EngineLimits): EngineProcess => {
   };
 };
 
-const ask = (
-  child: ChildProcess,
-  work: Work,
-  limits: EngineLimits,
-  signal: AbortSignal,
-  tellUsed: (ms: number) => void,
-): Promise<Outcome | Cut> =>
+type Question = {
+  readonly child: ChildProcess;
+  readonly work: Work;
+  readonly limits: EngineLimits;
+  readonly signal: AbortSignal;
+  readonly tellUsed: (ms: number) => void;
+};
+
+const ask = ({ child, work, limits, signal, tellUsed }: Question): Promise<Outcome | Cut> =>
   new Promise((resolve) => {
     const begun = performance.now();
     const usedBefore = processorMs(child.pid);
     const wall = (): number => performance.now() - begun;
     const used = (): number => {
       const now = processorMs(child.pid);
-      // Where nothing tells how much the process has used, its time is the clock's.
+      // Where the processor time is not known, the clock's time counts instead.
       return now === undefined || usedBefore === undefined ? wall() : now - usedBefore;
     };
     const look = (): void => {
@@ -99,6 +104,6 @@ const ask = (
     hold(child, true);
     child.on('message', settle).on('exit', onExit);
     signal.addEventListener('abort', onAbort);
-    // What cannot be sent any more has an exit as its outcome.
+    // If the work cannot be sent any more, the process has ended: `onExit` settles it.
     child.send(work, () => undefined);
   });

@@ -1,4 +1,4 @@
-/** What Python or Jinja2 would raise while a template renders: the type's name as there, and its message. */
+/** An error that Python or Jinja2 would raise while a template renders, with the name of its type there. */
 export class PythonError extends Error {
   readonly type: string;
 
@@ -9,7 +9,7 @@ export class PythonError extends Error {
   }
 }
 
-/** Why a template does not parse or render, and the line of it (from 1). */
+/** Why a template does not parse or render, and on which line (from 1). */
 export class TemplateError extends Error {
   readonly line: number;
 

@@ -1,5 +1,4 @@
 import { typeError, undefinedError } from './errors.ts';
-import { undefinedValue } from './values/values.ts';
 import type { CallArguments, Expression } from './parse/nodes.ts';
 import { lookUp, type Scope } from './scope.ts';
 import { attribute, item, sliced } from './values/access.ts';
@@ -20,6 +19,7 @@ import {
   truthy,
   tuple,
   typeName,
+  undefinedValue,
 } from './values/values.ts';
 
 /** The arguments of a call, with those of `*` and `**` in their place. */
@@ -72,7 +72,34 @@ const compared = (run: Run, operator: string, a: Value, b: Value): boolean => {
   }
 };
 
-/** What an expression means in a scope. */
+type Applied = Extract<Expression, { node: 'call' | 'filter' | 'test' }>;
+
+const applied = (run: Run, scope: Scope, node: Applied): Value => {
+  const operand = node.node === 'call' ? node.callee : node.of;
+  // execute.ts applies the filters of a block, which have no operand of their own.
+  if (!operand) throw new Error('A filter of a block is no expression');
+  const of = evaluate(run, scope, operand);
+  const [args, kwargs] = argumentsOf(run, scope, node);
+  run.line = node.line;
+  if (node.node === 'call') return callValue(run, of, args, kwargs);
+  return node.node === 'filter' ? run.filter(node.name, of, args, kwargs) : run.test(node.name, of, args, kwargs);
+};
+
+/** `a < b < c`: each comparison with the operand before it, until one does not hold. */
+const chained = (run: Run, scope: Scope, { first, rest }: Extract<Expression, { node: 'compare' }>): boolean => {
+  let left = evaluate(run, scope, first);
+  for (const [operator, part] of rest) {
+    const right = evaluate(run, scope, part);
+    if (!compared(run, operator, left, right)) return false;
+    left = right;
+  }
+  return true;
+};
+
+const noElse = (line: number): Value =>
+  undefinedValue(`the inline if-expression on line ${line} evaluated to false and no else section was defined.`);
+
+/** The value of an expression in a scope. */
 export const evaluate = (run: Run, scope: Scope, node: Expression): Value => {
   run.budget.step();
   run.line = node.line;
@@ -88,27 +115,15 @@ export const evaluate = (run: Run, scope: Scope, node: Expression): Value => {
       return item(run, value(node.of), value(node.key));
     case 'slice': {
       const of = value(node.of);
-      const [start, stop, step] = [node.start, node.stop, node.step].map((part) => (part ? value(part) : null));
-      return sliced(run, of, start!, stop!, step!);
+      const start = node.start ? value(node.start) : null;
+      const stop = node.stop ? value(node.stop) : null;
+      const step = node.step ? value(node.step) : null;
+      return sliced(run, of, { start, stop, step });
     }
-    case 'call': {
-      const callee = value(node.callee);
-      const [args, kwargs] = argumentsOf(run, scope, node);
-      run.line = node.line;
-      return callValue(run, callee, args, kwargs);
-    }
-    case 'filter': {
-      const of = value(node.of!);
-      const [args, kwargs] = argumentsOf(run, scope, node);
-      run.line = node.line;
-      return run.filter(node.name, of, args, kwargs);
-    }
-    case 'test': {
-      const of = value(node.of);
-      const [args, kwargs] = argumentsOf(run, scope, node);
-      run.line = node.line;
-      return run.test(node.name, of, args, kwargs);
-    }
+    case 'call':
+    case 'filter':
+    case 'test':
+      return applied(run, scope, node);
     case 'binary': {
       const left = value(node.left);
       const right = value(node.right);
@@ -127,24 +142,13 @@ export const evaluate = (run: Run, scope: Scope, node: Expression): Value => {
       const left = value(node.left);
       return truthy(left) ? left : value(node.right);
     }
-    case 'compare': {
-      let left = value(node.first);
-      for (const [operator, part] of node.rest) {
-        const right = value(part);
-        if (!compared(run, operator, left, right)) return false;
-        left = right;
-      }
-      return true;
-    }
+    case 'compare':
+      return chained(run, scope, node);
     case 'concat':
       return concatenated(run, node.parts.map(value));
     case 'condition':
       if (truthy(value(node.test))) return value(node.then);
-      return node.otherwise
-        ? value(node.otherwise)
-        : undefinedValue(
-            `the inline if-expression on line ${node.line} evaluated to false and no else section was defined.`,
-          );
+      return node.otherwise ? value(node.otherwise) : noElse(node.line);
     case 'list':
       return node.items.map(value);
     case 'tuple':

@@ -2,15 +2,17 @@ import { PythonError, typeError, valueError } from './errors.ts';
 import { merge } from './methods/dicts.ts';
 import { bind, needInt } from './values/arguments.ts';
 import { newDict, setKey } from './values/dicts.ts';
+import { itemAt } from './values/iterate.ts';
 import { repr, textRepr } from './values/print.ts';
 import { type Thing, type Value, callable } from './values/values.ts';
 
 const mostInRange = 100_000n;
 
 const range = callable('type', "<class 'range'>", (_run, args, kwargs) => {
-  bind('range', ['start', 'stop?', 'step?'], args, kwargs, false);
-  const [start, stop] = args.length === 1 ? [0n, needInt(args[0]!)] : [needInt(args[0]!), needInt(args[1]!)];
-  const step = args[2] === undefined ? 1n : needInt(args[2]);
+  const [first = null, second, by = 1n] = bind('range', ['start', 'stop?', 'step?'], args, kwargs, false);
+  const start = second === undefined ? 0n : needInt(first);
+  const stop = needInt(second === undefined ? first : second);
+  const step = needInt(by);
   if (step === 0n) throw valueError('range() arg 3 must not be zero');
   const distance = step > 0n ? stop - start : start - stop;
   const size = step > 0n ? step : -step;
@@ -60,12 +62,12 @@ const cycler = callable('type', "<class 'jinja2.utils.Cycler'>", (_run, args, kw
   if (args.length === 0) throw new PythonError('RuntimeError', 'at least one item has to be provided');
   let at = 0;
   const attributes: ReadonlyMap<string, () => Value> = new Map([
-    ['current', () => args[at]!],
+    ['current', () => itemAt(args, at)],
     [
       'next',
       () =>
         method('Cycler.next', () => {
-          const item = args[at]!;
+          const item = itemAt(args, at);
           at = (at + 1) % args.length;
           return item;
         }),
@@ -95,7 +97,10 @@ const joiner = callable('type', "<class 'jinja2.utils.Joiner'>", (_run, args, kw
     kind: 'thing',
     type: 'Joiner',
     shown: () => '<jinja2.utils.Joiner object>',
-    get: (name) => (name === 'sep' ? separator : name === 'used' ? used : undefined),
+    get: (name) => {
+      if (name === 'sep') return separator;
+      return name === 'used' ? used : undefined;
+    },
     call: () => {
       if (used) return separator;
       used = true;
@@ -109,7 +114,7 @@ const lipsum = callable('function', '<function lipsum>', () => {
   throw typeError(`${textRepr('lipsum')} is not supported: the same template and variables give the same text`);
 });
 
-/** What every template knows. */
+/** The names that every template knows. */
 export const globals: ReadonlyMap<string, Value> = new Map<string, Value>([
   ['range', range],
   ['dict', dict],

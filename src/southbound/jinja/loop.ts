@@ -1,7 +1,7 @@
 import { typeError } from './errors.ts';
 import { bind } from './values/arguments.ts';
 import { equal } from './values/compare.ts';
-import { iterator, knownLength } from './values/iterate.ts';
+import { itemAt, iterator, knownLength } from './values/iterate.ts';
 import {
   type Kwargs,
   type Run,
@@ -13,21 +13,21 @@ import {
   undefinedValue,
 } from './values/values.ts';
 
-/** A loop under way: the next item (JavaScript's undefined at the end), and `loop` as its body sees it. */
+/** A running loop: the next item (JavaScript's undefined at the end), and `loop` as its body sees it. */
 export type Loop = { readonly next: () => Value | undefined; readonly seen: Thing };
 
-/**
- * `depth` is 0 for a loop that is not within itself; `again` renders the loop over something else, if it is recursive.
- */
-export const loopOver = (run: Run, over: Value, depth: number, again: ((over: Value) => Value) | undefined): Loop => {
+/** The items of a loop. A template may look ahead of the current one. */
+type Items = {
+  readonly next: () => Value | undefined;
+  readonly peek: () => Value | undefined;
+  /** How many there are in all, when `passed` of them have been taken. */
+  readonly count: (passed: number) => number;
+};
+
+const itemsOf = (run: Run, over: Value): Items => {
   const rest = iterator(run, over);
   const ahead: Value[] = [];
-  let index = -1;
   let length: number | undefined;
-  let current: Value | undefined;
-  let before: Value | undefined;
-  let lastChange: Value | undefined;
-
   const peek = (): Value | undefined => {
     if (ahead.length === 0) {
       const item = rest();
@@ -36,17 +36,31 @@ export const loopOver = (run: Run, over: Value, depth: number, again: ((over: Va
     }
     return ahead[0];
   };
-  const count = (): number => {
+  const count = (passed: number): number => {
     length ??= knownLength(over);
     if (length === undefined) {
       for (let item = rest(); item !== undefined; item = rest()) {
         run.budget.make(1);
         ahead.push(item);
       }
-      length = index + 1 + ahead.length;
+      length = passed + ahead.length;
     }
     return length;
   };
+  return { next: () => (ahead.length > 0 ? ahead.shift() : rest()), peek, count };
+};
+
+/**
+ * `depth` is 0 for a loop that is not within itself. `again` renders a recursive loop over something else.
+ */
+export const loopOver = (run: Run, over: Value, depth: number, again: ((over: Value) => Value) | undefined): Loop => {
+  const items = itemsOf(run, over);
+  let index = -1;
+  let current: Value | undefined;
+  let before: Value | undefined;
+  let lastChange: Value | undefined;
+  const count = (): number => items.count(index + 1);
+
   const method = (name: string, call: (args: readonly Value[]) => Value): Value =>
     callable('method', `<bound method LoopContext.${name}>`, (_run, args, kwargs) => {
       bind(
@@ -64,18 +78,18 @@ export const loopOver = (run: Run, over: Value, depth: number, again: ((over: Va
     ['revindex', () => BigInt(count() - index)],
     ['revindex0', () => BigInt(count() - index - 1)],
     ['first', () => index === 0],
-    ['last', () => peek() === undefined],
+    ['last', () => items.peek() === undefined],
     ['length', () => BigInt(count())],
     ['depth', () => BigInt(depth + 1)],
     ['depth0', () => BigInt(depth)],
-    ['previtem', () => (index === 0 ? undefinedValue('there is no previous item') : before!)],
-    ['nextitem', () => orElse(peek(), () => undefinedValue('there is no next item'))],
+    ['previtem', () => orElse(before, () => undefinedValue('there is no previous item'))],
+    ['nextitem', () => orElse(items.peek(), () => undefinedValue('there is no next item'))],
     [
       'cycle',
       () =>
         method('cycle', (args) => {
           if (args.length === 0) throw typeError('no items for cycling given');
-          return args[index % args.length]!;
+          return itemAt(args, index % args.length);
         }),
     ],
     [
@@ -92,7 +106,7 @@ export const loopOver = (run: Run, over: Value, depth: number, again: ((over: Va
 
   return {
     next: () => {
-      const item = ahead.length > 0 ? ahead.shift() : rest();
+      const item = items.next();
       if (item === undefined) return undefined;
       index++;
       before = current;
@@ -106,9 +120,9 @@ export const loopOver = (run: Run, over: Value, depth: number, again: ((over: Va
       length: count,
       get: (name) => attributes.get(name)?.(),
       call: (_run: Run, args: readonly Value[], kwargs: Kwargs) => {
-        const [inner] = bind('loop', ['iterable'], args, kwargs);
+        const [inner = null] = bind('loop', ['iterable'], args, kwargs);
         if (!again) throw typeError("The loop must have the 'recursive' marker to be called recursively.");
-        return again(inner!);
+        return again(inner);
       },
     },
   };

@@ -4,75 +4,107 @@ import type { Signature } from './parse/nodes.ts';
 import { innerScope, type Scope } from './scope.ts';
 import { newDict } from './values/dicts.ts';
 import { textRepr } from './values/print.ts';
-import { type Run, type Thing, type Value, markup, orElse, tuple, undefinedValue } from './values/values.ts';
+import {
+  type Kwargs,
+  type Run,
+  type Thing,
+  type Value,
+  markup,
+  orElse,
+  tuple,
+  undefinedValue,
+} from './values/values.ts';
 
-/** A macro, or what a call block hands over as `caller` (no name). `render` gives the text of the body in a scope. */
-export const macroOf = (
-  run: Run,
-  name: string | undefined,
-  { parameters, defaults, uses, body }: Signature,
-  outer: Scope,
-  render: (scope: Scope, body: Signature['body']) => string,
-): Thing => {
-  const escapingHere = run.escaping;
-  const shown = name === undefined ? 'None' : textRepr(name);
-  const catches = (special: string): boolean => uses.has(special) && !parameters.includes(special);
+/** A macro, or the body of a call block, which is handed over as `caller` and has no name. */
+type Macro = {
+  readonly name: string | undefined;
+  readonly signature: Signature;
+  readonly outer: Scope;
+  /** The text of the body in a scope. */
+  readonly render: (scope: Scope, body: Signature['body']) => string;
+};
+
+/** A macro keeps whether its text is escaped from where it is defined. */
+type DefinedMacro = Macro & { readonly escaping: boolean };
+
+const shownName = ({ name }: Macro): string => (name === undefined ? 'None' : textRepr(name));
+
+/** Whether a macro has a special name: its body reads the name, and no parameter is called so. */
+const catches = ({ signature }: Macro, special: string): boolean =>
+  signature.uses.has(special) && !signature.parameters.includes(special);
+
+/** Sets `caller`, `kwargs` and `varargs`, or refuses the arguments that no parameter takes. */
+const takeRest = (macro: Macro, scope: Scope, args: readonly Value[], rest: Map<string, Value>): void => {
+  const { parameters } = macro.signature;
+  if (catches(macro, 'caller')) {
+    const caller = orElse(rest.get('caller'), () => undefinedValue('No caller defined'));
+    scope.names.set('caller', caller);
+    rest.delete('caller');
+  }
+  const [extra] = rest.keys();
+  if (catches(macro, 'kwargs')) {
+    scope.names.set('kwargs', newDict(rest));
+  } else if (rest.has('caller')) {
+    throw typeError(
+      `macro ${shownName(macro)} was invoked with two values for the special caller argument. This is most likely a bug.`,
+    );
+  } else if (extra !== undefined) {
+    throw typeError(`macro ${shownName(macro)} takes no keyword argument ${textRepr(extra)}`);
+  }
+  if (catches(macro, 'varargs')) scope.names.set('varargs', tuple(args.slice(parameters.length)));
+  else if (args.length > parameters.length)
+    throw typeError(`macro ${shownName(macro)} takes not more than ${parameters.length} argument(s)`);
+};
+
+/** Sets the parameters. A default sees the parameters before it. */
+const setParameters = (run: Run, macro: Macro, scope: Scope, given: readonly (Value | undefined)[]): void => {
+  const { parameters, defaults } = macro.signature;
+  const preset = (parameter: string, i: number): Value => {
+    const expression = defaults[i - (parameters.length - defaults.length)];
+    if (expression) return evaluate(run, scope, expression);
+    return undefinedValue(`parameter ${textRepr(parameter)} was not provided`);
+  };
+  parameters.forEach((parameter, i) => {
+    scope.names.set(
+      parameter,
+      orElse(given[i], () => preset(parameter, i)),
+    );
+  });
+};
+
+const call = (run: Run, macro: DefinedMacro, args: readonly Value[], kwargs: Kwargs): Value => {
+  const rest = new Map(kwargs);
+  const scope = innerScope(macro.outer);
+  const given = macro.signature.parameters.map((parameter, i) => {
+    if (i < args.length) return args[i];
+    const value = rest.get(parameter);
+    rest.delete(parameter);
+    return value;
+  });
+  takeRest(macro, scope, args, rest);
+  const { escaping } = run;
+  run.escaping = macro.escaping;
+  setParameters(run, macro, scope, given);
+  const text = macro.render(scope, macro.signature.body);
+  run.escaping = escaping;
+  return escaping ? markup(text) : text;
+};
+
+export const macroOf = (run: Run, macro: Macro): Thing => {
+  const { name, signature } = macro;
+  const defined: DefinedMacro = { ...macro, escaping: run.escaping };
   const attributes: ReadonlyMap<string, Value> = new Map<string, Value>([
     ['name', name ?? null],
-    ['arguments', tuple(parameters)],
-    ['catch_kwargs', catches('kwargs')],
-    ['catch_varargs', catches('varargs')],
-    ['caller', catches('caller')],
+    ['arguments', tuple(signature.parameters)],
+    ['catch_kwargs', catches(macro, 'kwargs')],
+    ['catch_varargs', catches(macro, 'varargs')],
+    ['caller', catches(macro, 'caller')],
   ]);
   return {
     kind: 'thing',
     type: 'Macro',
-    shown: () => `<Macro ${name === undefined ? 'anonymous' : shown}>`,
+    shown: () => `<Macro ${name === undefined ? 'anonymous' : shownName(macro)}>`,
     get: (attribute) => attributes.get(attribute),
-    call: (run, args, kwargs) =>
-      run.budget.deeper(() => {
-        const rest = new Map(kwargs);
-        const scope = innerScope(outer);
-        const given = parameters.map((parameter, i) => {
-          if (i < args.length) return args[i]!;
-          const value = rest.get(parameter);
-          rest.delete(parameter);
-          return value;
-        });
-        if (catches('caller')) {
-          scope.names.set(
-            'caller',
-            orElse(rest.get('caller'), () => undefinedValue('No caller defined')),
-          );
-          rest.delete('caller');
-        }
-        if (catches('kwargs')) scope.names.set('kwargs', newDict(rest));
-        else if (rest.has('caller'))
-          throw typeError(
-            `macro ${shown} was invoked with two values for the special caller argument. This is most likely a bug.`,
-          );
-        else if (rest.size > 0)
-          throw typeError(`macro ${shown} takes no keyword argument ${textRepr([...rest.keys()][0]!)}`);
-        if (catches('varargs')) scope.names.set('varargs', tuple(args.slice(parameters.length)));
-        else if (args.length > parameters.length)
-          throw typeError(`macro ${shown} takes not more than ${parameters.length} argument(s)`);
-
-        const escaping = run.escaping;
-        run.escaping = escapingHere;
-        parameters.forEach((parameter, i) => {
-          const preset = defaults[i - (parameters.length - defaults.length)];
-          scope.names.set(
-            parameter,
-            orElse(given[i], () =>
-              preset
-                ? evaluate(run, scope, preset)
-                : undefinedValue(`parameter ${textRepr(parameter)} was not provided`),
-            ),
-          );
-        });
-        const text = render(scope, body);
-        run.escaping = escaping;
-        return escaping ? markup(text) : text;
-      }),
+    call: (run, args, kwargs) => run.budget.deeper(() => call(run, defined, args, kwargs)),
   };
 };

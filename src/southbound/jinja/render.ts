@@ -9,11 +9,12 @@ import { globals } from './globals.ts';
 import { parse } from './parse/parser.ts';
 import { innerScope } from './scope.ts';
 import { callTest, tests } from './tests.ts';
+import type { Named } from './values/arguments.ts';
 import { fromJson } from './values/dicts.ts';
 import { repr } from './values/print.ts';
 import { type Run, type Value, isUndefined, textOf } from './values/values.ts';
 
-const named = <T>(run: Run, what: string, table: ReadonlyMap<string, T>, name: Value): readonly [string, T] => {
+const named = <T>(run: Run, what: string, table: ReadonlyMap<string, T>, name: Value): Named<T> => {
   const text = textOf(name);
   const found = text === undefined ? undefined : table.get(text);
   if (text !== undefined && found !== undefined) return [text, found];
@@ -33,8 +34,9 @@ export const renderTemplate = (template: string, variables: Readonly<Record<stri
     budget: newBudget(),
     line: 1,
     escaping: false,
-    filter: (name, value, args, kwargs) => callFilter(run, ...named(run, 'filter', filters, name), value, args, kwargs),
-    test: (name, value, args, kwargs) => callTest(run, ...named(run, 'test', tests, name), value, args, kwargs),
+    filter: (name, value, args, kwargs) =>
+      callFilter(run, named(run, 'filter', filters, name), value, { args, kwargs }),
+    test: (name, value, args, kwargs) => callTest(run, named(run, 'test', tests, name), value, { args, kwargs }),
     attribute: (value, name) => attribute(run, value, name),
     item: (value, key) => item(run, value, key),
   };

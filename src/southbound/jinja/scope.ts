@@ -1,6 +1,6 @@
 import type { Value } from './values/values.ts';
 
-/** Names and what they mean here; those that are not here are looked up further out. */
+/** The names of a scope and their values. A name that is not here is looked up in the outer scope. */
 export type Scope = { readonly names: Map<string, Value>; readonly outer: Scope | undefined };
 
 export const innerScope = (outer: Scope | undefined, names = new Map<string, Value>()): Scope => ({ names, outer });

@@ -5,9 +5,9 @@ import { extname } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /**
- * Starts the engine as a process of its own, with so much memory for its heap, and waits until it takes work. Not a
- * thread: one that runs out of memory can take the whole process with it. It gets neither the environment nor the
- * output of the service, and cannot turn text into code.
+ * Starts the engine as a process of its own with a bounded heap, and waits until it takes work. It is no thread: a
+ * thread that runs out of memory can end the whole process. The engine gets neither the environment nor the output of
+ * the service, and cannot turn text into code.
  */
 export const startEngine = (megabytes: number): { readonly engine: ChildProcess; readonly ready: Promise<unknown> } => {
   const type = extname(import.meta.url);

@@ -1,11 +1,10 @@
 import { filters } from './filters/all.ts';
-import { bind, type Parameters } from './values/arguments.ts';
+import { bind, type Given, type Named, type Parameters } from './values/arguments.ts';
 import { operate } from './values/arithmetic.ts';
 import { isCase } from './values/cases.ts';
 import { contains, equal, type Order, ordered } from './values/compare.ts';
 import { str } from './values/print.ts';
 import {
-  type Kwargs,
   type Run,
   type Value,
   isDict,
@@ -39,6 +38,12 @@ const iterable = (value: Value): boolean => {
   return value.kind !== 'thing' || value.type === 'LoopContext';
 };
 
+/** The name that is looked up in a table. Python raises an error for a value that cannot be a key. */
+const tableName = (value: Value): string => {
+  keyOf(value);
+  return textOf(value) ?? '';
+};
+
 /** Jinja2's tests by name. */
 export const tests: ReadonlyMap<string, Test> = new Map<string, Test>([
   ['odd', of((value, run) => equal(run, remainder(run, value, 2n), 1n))],
@@ -46,20 +51,8 @@ export const tests: ReadonlyMap<string, Test> = new Map<string, Test>([
   ['divisibleby', { parameters: ['num'], holds: (run, value, by) => equal(run, remainder(run, value, by), 0n) }],
   ['defined', of((value) => !isUndefined(value))],
   ['undefined', of((value) => isUndefined(value))],
-  [
-    'filter',
-    of((value) => {
-      keyOf(value);
-      return filters.has(textOf(value) ?? '');
-    }),
-  ],
-  [
-    'test',
-    of((value) => {
-      keyOf(value);
-      return tests.has(textOf(value) ?? '');
-    }),
-  ],
+  ['filter', of((value) => filters.has(tableName(value)))],
+  ['test', of((value) => tests.has(tableName(value)))],
   ['none', of((value) => value === null)],
   ['boolean', of((value) => typeof value === 'boolean')],
   ['false', of((value) => value === false)],
@@ -85,14 +78,7 @@ export const tests: ReadonlyMap<string, Test> = new Map<string, Test>([
   ...['<=', 'le'].map((name) => [name, order('<=')] as const),
 ]);
 
-export const callTest = (
-  run: Run,
-  name: string,
-  { parameters, holds }: Test,
-  value: Value,
-  args: readonly Value[],
-  kwargs: Kwargs,
-): boolean => {
-  const [other = null] = bind(name, parameters, args, kwargs);
+export const callTest = (run: Run, [name, { parameters, holds }]: Named<Test>, value: Value, given: Given): boolean => {
+  const [other = null] = bind(name, parameters, given.args, given.kwargs);
   return holds(run, value, other);
 };

@@ -7,16 +7,16 @@ import { Fault } from './faults.ts';
  */
 export type Method = 'readLog' | 'writeLog' | 'writeStreams';
 
-/** What a caller may do. */
+/** The rights of a caller. */
 export type May = (method: Method) => boolean;
 
-/** What a caller may do now, to be asked as often as needed; rejects once they may not even log in. */
+/** The rights of a caller at this moment. Asked as often as needed. Rejects when the caller may not even log in. */
 export type Rights = () => May | Promise<May>;
 
-/** Who calls; rejects with `Refusal`: `unauthenticated`, `limited` or `unavailable`. */
+/** Identifies the caller. Rejects with `Refusal`: `unauthenticated`, `limited` or `unavailable`. */
 export type Authorize = (authorization: string, address: string) => Promise<Rights>;
 
-/** What every call says about its caller. */
+/** The parts of a call that identify its caller. */
 export type Call = { readonly metadata: Metadata; getPeer(): string };
 
 const addressOf = (peer: string): string =>

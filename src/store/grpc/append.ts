@@ -25,7 +25,8 @@ const success = ({ revision, position }: Appended): AppendResp => {
 };
 
 /**
- * Append: first the options, then the events one by one; stored together when the caller has ended, if they still may.
+ * Append: first the options, then the events one by one. They are stored together when the caller has ended, if the
+ * caller still has the right.
  */
 export const append = async (
   call: ServerReadableStream<AppendReq, AppendResp>,

@@ -15,7 +15,7 @@ import type { Writes } from './writes.ts';
 
 type Batch = { readonly options: BatchAppendReq.Options; readonly events: Gathering };
 
-// What one call may have begun and not finished, and what it may have handed in without an answer yet.
+// Limits of one call: batches that are not finished, and batches that have no answer yet.
 const mostOpen = 64;
 const mostOpenBytes = 8 * 1024 * 1024;
 const mostUnderWay = 256;
@@ -60,9 +60,8 @@ type Needs = {
 };
 
 /**
- * BatchAppend: many appends in one call, each in one message or several that have its correlation id. They begin in the
- * order in which their last messages come, and are answered as they are stored. A log that cannot be reached ends the
- * call.
+ * BatchAppend: many appends in one call, each in one or several messages with its correlation id. They begin in the
+ * order of their last messages, and are answered when they are stored. A log that cannot be reached ends the call.
  */
 export const batchAppend = async (
   call: ServerDuplexStream<BatchAppendReq, BatchAppendResp>,
@@ -100,7 +99,7 @@ export const batchAppend = async (
       );
     } catch (error) {
       const fault = faultOf(error, report);
-      // What has no name in the protocol; the caller does not know what became of the others either.
+      // The protocol has no name for this. The call ends, since the outcome of its other appends is unknown as well.
       if (fault.code === status.UNAVAILABLE) throw fault;
       answer.setError(failed(fault));
     }

@@ -20,7 +20,7 @@ type Writable = {
 
 const cancelled = (): Fault => new Fault(status.CANCELLED, 'The call was cancelled');
 
-/** What a caller sends, as it comes. Whoever stops listening can still answer. */
+/** The messages of a caller as they arrive. The call can still answer when the loop over them has ended. */
 export async function* messagesOf<T>(
   call: ServerReadableStream<T, unknown> | ServerDuplexStream<T, unknown>,
 ): AsyncGenerator<T> {
@@ -31,19 +31,19 @@ export async function* messagesOf<T>(
   }
 }
 
-/** A call that answers with many messages, for as long as `signal` lets it. */
+/** A call that answers with many messages until `signal` aborts. */
 export type Answering<T> = {
-  /** Aborted when the caller is gone, the server stops, or `fail` was called; `reason` is the fault. */
+  /** Aborts when the caller is gone, the server stops, or `fail` is called. `reason` is the fault. */
   readonly signal: AbortSignal;
-  /** Resolves when the caller keeps up; throws the reason when the call has ended. */
+  /** Resolves when the caller keeps up. Throws the reason when the call has ended. */
   send(message: T): Promise<void>;
-  /** Ends the call with what was thrown. */
+  /** Ends the call with an error. */
   fail(error: unknown): void;
-  /** Checks again and again as long as the call goes on; ends it with what the check throws. */
+  /** Checks again and again while the call lasts. An error of the check ends the call. */
   watch(check: () => Promise<void>): void;
 };
 
-// Whoever may no longer read hears nothing more after a second.
+// A caller who loses the right to read gets nothing more after a second.
 const watchMs = 400;
 
 const watchUntil = (signal: AbortSignal, check: () => Promise<void>, fail: (error: unknown) => void): void => {
@@ -60,7 +60,7 @@ const watchUntil = (signal: AbortSignal, check: () => Promise<void>, fail: (erro
   signal.addEventListener('abort', () => clearInterval(timer));
 };
 
-/** The calls under way that answer with many messages: each ends when its work does, and all end with the server. */
+/** The running calls that answer with many messages. Each ends with its work, and all end with the server. */
 export const answeringCalls = (report: (error: unknown) => void) => {
   const underWay = new Set<(error: unknown) => void>();
 
@@ -68,6 +68,7 @@ export const answeringCalls = (report: (error: unknown) => void) => {
     call: ServerWritableStream<unknown, T> | ServerDuplexStream<unknown, T>,
     work: (answering: Answering<T>) => Promise<void>,
   ): Promise<void> => {
+    // The types of grpc-js name no common type of the two calls.
     const stream = call as unknown as Writable;
     const life = new AbortController();
     const { signal } = life;
@@ -92,9 +93,10 @@ export const answeringCalls = (report: (error: unknown) => void) => {
       while (draining) await draining;
       signal.throwIfAborted();
       if (stream.write(message as never)) return;
-      await (draining = drained().finally(() => {
+      draining = drained().finally(() => {
         draining = undefined;
-      }));
+      });
+      await draining;
       signal.throwIfAborted();
     };
     stream.on('cancelled', () => fail(cancelled()));

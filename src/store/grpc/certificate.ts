@@ -9,16 +9,15 @@ import { issueServer, makeAuthority, ourName, type Pair } from './certificateMak
 /** Addresses to listen on that stand for all of this machine's. */
 export const everywhere: ReadonlySet<string> = new Set(['0.0.0.0', '::']);
 
-/** The file of a folder that clients are given as the authority to trust. */
+/** The file in the folder that clients get: the authority to trust. */
 export const authorityFile = (folder: string): string => join(folder, 'esdb-authority.pem');
 
 type Log = (message: string, about: Record<string, unknown>) => void;
 
 /**
- * The certificate of the server and its key, PEM. An authority of this service's own has issued it; both lie in a
- * folder. The authority is made once and kept, because clients are given its certificate. The server's certificate is
- * issued again whenever it is of no use: expired, from another authority, or not for a name by which clients reach this
- * machine.
+ * The certificate of the server and its key, PEM. This service's own authority issues it. Both lie in a folder. The
+ * authority is made once and kept, because clients get its certificate. The server's certificate is issued again when
+ * clients cannot use it: it is expired, from another authority, or lacks a name by which clients reach this machine.
  */
 export const ownCertificate = async (folder: string, host: string, log: Log): Promise<Pair> => {
   const authority = { cert: authorityFile(folder), key: join(folder, 'esdb-authority-key.pem') };
@@ -39,7 +38,7 @@ export const ownCertificate = async (folder: string, host: string, log: Log): Pr
   return texts(server);
 };
 
-/** Throws when the file holds a certificate that this service did not make: it is not replaced. */
+/** Throws when the file has a certificate that this service did not make. Such a file is never replaced. */
 const checkOurs = (file: string): void => {
   if (!existsSync(file)) return;
   const certificate = certificateIn(readFileSync(file, 'utf8'));
@@ -47,7 +46,7 @@ const checkOurs = (file: string): void => {
   throw new Error(`${file} was not made by this service; name it with TLS_CERT_FILE, or remove it`);
 };
 
-/** What earlier versions served: authority and server in one. Their clients trust it, so it becomes the authority. */
+/** The certificate of earlier versions: authority and server in one. Clients trust it, so it becomes the authority. */
 const adopted = (earlier: Pair, authority: string, log: Log): Pair | undefined => {
   if (earlier.cert === '') return undefined;
   if (!certificateIn(earlier.cert)?.ca || faultOf(earlier)) {
@@ -62,7 +61,7 @@ const adopted = (earlier: Pair, authority: string, log: Log): Pair | undefined =
   return earlier;
 };
 
-/** Writes a pair of files. The certificate comes last: where it is, its key is. */
+/** Writes a pair of files. The certificate comes last, so that it never lies there without its key. */
 const keep = (files: Pair, { cert, key }: Pair): void => {
   for (const [file, text, mode] of [
     [files.key, key, 0o600],
@@ -88,7 +87,7 @@ const certificateIn = (text: string): X509Certificate | undefined => {
 
 const isOver = ({ validTo }: X509Certificate): boolean => new Date(validTo).getTime() < Date.now();
 
-/** Why nothing can be done with a certificate and its key. */
+/** Why a certificate and its key cannot be used. */
 const faultOf = ({ cert, key }: Pair): string | undefined => {
   const certificate = certificateIn(cert);
   if (!certificate) return 'cannot be read';

@@ -8,12 +8,12 @@ import { uuidOf } from './messages.ts';
 /** Version of EventStoreDB whose protocol this is. */
 const protocolVersion = '24.2.0';
 
-/** ServerFeatures: the methods of Streams, in small letters as EventStoreDB says them. */
+/** ServerFeatures: the methods of Streams, in lower case as EventStoreDB has them. */
 export const supportedMethods = (): SupportedMethods =>
   new features.SupportedMethods().setEventStoreServerVersion(protocolVersion).setMethodsList(
     Object.values(StreamsService).map(({ path }) => {
-      const [, service, method] = (path as string).toLowerCase().split('/');
-      return new features.SupportedMethod().setServiceName(service!).setMethodName(method!);
+      const [, service = '', method = ''] = (path as string).toLowerCase().split('/');
+      return new features.SupportedMethod().setServiceName(service).setMethodName(method);
     }),
   );
 

@@ -26,18 +26,18 @@ const revisionIn = (text: string): number => {
   return revision;
 };
 
-/** Out of the options of an append, a delete or a tombstone. */
+/** The expected revision in the options of an append, a delete or a tombstone. */
 export const expectedIn = (options: AppendReq.Options | DeleteReq.Options | TombstoneReq.Options): Expected =>
   options.hasRevision() ? revisionIn(options.getRevision()) : wordIn(options);
 
-/** Out of the options of a batch. */
+/** The expected revision in the options of a batch. */
 export const expectedInBatch = (options: BatchAppendReq.Options): Expected =>
   options.hasStreamPosition() ? revisionIn(options.getStreamPosition()) : wordIn(options);
 
-// As EventStoreDB numbers the words.
+// EventStoreDB's numbers of the words.
 const numbers = { any: -2, no_stream: -1, stream_exists: -4 };
 
-/** That the stream is at another revision; `actual` is -1 when it is not there. */
+/** The fault of a stream that is at another revision. `actual` is -1 when there is no such stream. */
 export const wrongVersion = (
   operation: 'Append' | 'Delete',
   stream: string,
@@ -52,16 +52,12 @@ export const wrongVersion = (
   else if (expected === 'stream_exists') message.setExpectedStreamExists(new empty.Empty());
   else message.setExpectedStreamPosition(String(expected));
   const number = typeof expected === 'number' ? expected : numbers[expected];
+  const trailers = { exception: 'wrong-expected-version', 'stream-name': stream, 'expected-version': String(number) };
   return new Fault(
     status.FAILED_PRECONDITION,
     `${operation} failed due to WrongExpectedVersion. Stream: ${stream}, Expected version: ${number}, Actual version: ${actual}`,
     {
-      trailers: {
-        exception: 'wrong-expected-version',
-        'stream-name': stream,
-        'expected-version': String(number),
-        ...(actual >= 0 && { 'actual-version': String(actual) }),
-      },
+      trailers: actual < 0 ? trailers : { ...trailers, 'actual-version': String(actual) },
       detail: { name: 'event_store.client.WrongExpectedVersion', message },
       wrong: { expected, actual },
     },

@@ -3,25 +3,25 @@ import shared from '@eventstore/db-client/generated/shared_pb.js';
 import { Refusal } from '../../domain/engine/refusal.ts';
 import { streamIdentifier } from '../streamIdentifier.ts';
 
-/** Where a stream must be for a write: at a revision, or as a word of EventStoreDB says. */
+/** The state that a write expects of a stream: a revision, or a word of EventStoreDB. */
 export type Expected = number | 'any' | 'no_stream' | 'stream_exists';
 
 type Message = { serializeBinary(): Uint8Array };
 
-/** What goes into the answer to a batch: the message, and its name in EventStoreDB's protocol. */
+/** The error in the answer to a batch: the message, and its name in EventStoreDB's protocol. */
 export type Detail = { readonly name: string; readonly message: Message };
 
 type Options = {
-  /** Trailers that clients turn into errors of their own; `exception` names the kind. */
+  /** Trailers that clients turn into errors of their own. `exception` names the kind. */
   readonly trailers?: Readonly<Record<string, string>>;
   readonly detail?: Detail;
-  /** That the stream was at another revision (-1: not there). */
+  /** Set when the stream was at another revision (-1: no such stream). */
   readonly wrong?: { readonly expected: Expected; readonly actual: number };
 };
 
 const mostTold = 1500;
 
-/** A call's failure as gRPC says it. */
+/** The failure of a call, in gRPC's form. */
 export class Fault extends Error {
   readonly code: status;
   readonly details: string;
@@ -30,7 +30,7 @@ export class Fault extends Error {
   readonly wrong: Options['wrong'];
 
   constructor(code: status, details: string, { trailers = {}, detail, wrong }: Options = {}) {
-    // What callers sent may be in it, and gRPC takes no half characters.
+    // The message may contain text of the caller, and gRPC takes no half characters.
     const told = Buffer.from(details.slice(0, mostTold)).toString();
     super(told);
     this.name = 'Fault';
@@ -49,7 +49,7 @@ const wrongRequest = (message: string): Detail => ({
   message: new shared.BadRequest().setMessage(message),
 });
 
-/** What nobody may send. Of the answers to a batch it is the one whose words clients show. */
+/** A message that no caller may send. Of the errors of a batch, clients show the words of this one. */
 export const badRequest = (message: string): Fault =>
   new Fault(status.INVALID_ARGUMENT, message, { detail: wrongRequest(message) });
 
@@ -61,7 +61,7 @@ export const missingMetadata = (names: readonly string[]): Fault => {
   });
 };
 
-/** What this caller may not, and another may. */
+/** This caller may not do it, another may. */
 export const accessDenied = (message: string): Fault =>
   new Fault(status.PERMISSION_DENIED, message, {
     trailers: { exception: 'access-denied' },
@@ -79,7 +79,7 @@ export const streamDeleted = (stream: string): Fault => {
   });
 };
 
-/** `most`: the bytes that an append, or one event, may hold. */
+/** `most`: the most bytes of an append, or of one event. */
 export const tooLarge = (most: number, message = `Maximum Append Size of ${most} Exceeded.`): Fault =>
   new Fault(status.INVALID_ARGUMENT, message, {
     trailers: { exception: 'maximum-append-size-exceeded', 'maximum-append-size': String(most) },
@@ -103,7 +103,7 @@ const codes: Partial<Record<Refusal['code'], status>> = {
   invalid: status.INVALID_ARGUMENT,
 };
 
-/** What a caller is told of whatever was thrown; a bug is given to `report` and told by a fixed text. */
+/** The fault for any error. A bug is given to `report`, and the caller gets a fixed text. */
 export const faultOf = (error: unknown, report: (error: unknown) => void): Fault => {
   if (error instanceof Fault) return error;
   if (error instanceof Refusal) {

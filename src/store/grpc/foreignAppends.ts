@@ -7,16 +7,16 @@ import type { Expected } from './faults.ts';
 import { streamDeleted } from './faults.ts';
 import type { StreamState } from './foreignStream.ts';
 
-/** An append that waits for its turn; its events are not too large for the log. */
+/** An append that waits for its turn. Its events are not too large for the log. */
 export type Asked = { readonly expected: Expected; readonly events: readonly NewEvent[] };
 
 // How many events ago a repeated append may have been stored when it expects no revision.
 const remembered = 256;
-// How many ids are kept in memory, and of how many streams.
+// How many ids are kept in memory per stream, and for how many streams.
 const keptIds = 1024;
 const keptStreams = 64;
 
-/** A stream as it will be once what was decided so far is stored. */
+/** A stream as it will be when the appends decided so far are stored. */
 type View = {
   readonly stream: string;
   readonly state: StreamState;
@@ -25,7 +25,7 @@ type View = {
   readonly ids: string[];
 };
 
-/** The revision after which the events go; for events that were stored before, the one after which they lie. */
+/** The revision after which the events go. Events that are stored already are behind that revision. */
 const placeOf = ({ stream, state, last, ids }: View, { expected, events }: Asked): number => {
   if (typeof expected === 'number' || expected === 'no_stream') {
     const revision = expected === 'no_stream' ? -1 : expected;
@@ -36,7 +36,8 @@ const placeOf = ({ stream, state, last, ids }: View, { expected, events }: Asked
     if (state.deleted) throw streamDeleted(stream);
     if (last < 0 && state.metadata === undefined) throw wrongVersion('Append', stream, expected, last);
   }
-  const start = ids.lastIndexOf(events[0]!.id);
+  const [first] = events;
+  const start = first ? ids.lastIndexOf(first.id) : -1;
   if (start < 0) return last;
   if (events.some(({ id }, n) => ids[start + n] !== id)) throw wrongVersion('Append', stream, expected, last);
   return last - ids.length + start;
@@ -47,10 +48,10 @@ const placeOf = ({ stream, state, last, ids }: View, { expected, events }: Asked
  * None waits until the one before it is stored, so one commit of the log stores them all.
  */
 export const foreignAppends = (store: SqliteStore) => {
-  // Events never change, so what is known of a stream at a revision stays true.
+  // Events never change, so the ids of a stream at a revision stay the same.
   const known = new LRUCache<string, Pick<View, 'last' | 'ids'>>({ max: keptStreams });
 
-  /** The ids of the newest events of a stream: so many, or all. */
+  /** The ids of the newest events of a stream: `count`, or all if it has fewer. */
   const newestIds = async (stream: string, last: number, count: number): Promise<readonly string[]> => {
     const before = known.get(stream);
     if (before?.last === last && before.ids.length >= Math.min(count, last + 1)) return before.ids;
@@ -73,7 +74,7 @@ export const foreignAppends = (store: SqliteStore) => {
       } catch (error) {
         if (isNew) known.delete(stream);
         if (!(error instanceof WrongRevision)) throw error;
-        // One before it was not stored, and what it expects cannot be wrong.
+        // An append before this one was not stored. This one expects any revision, so it is not at fault.
         if (isNew && asked.expected === 'any')
           throw new Refusal('unavailable', 'An append before this one failed; send it again');
         throw wrongVersion('Append', stream, asked.expected, error.actual);

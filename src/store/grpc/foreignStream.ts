@@ -77,7 +77,7 @@ export const foreignState = async (store: SqliteStore, stream: string, now: numb
   if (!stored) return { ...nothingHidden, last, tombstoned: false };
   const metadata = objectIn(stored);
   const truncateBefore = integer(metadata.$tb) ?? 0;
-  // A delete hides what was there before it; what is written later is shown, without another word being needed.
+  // A delete hides the events before it. Later events are shown without further metadata.
   const isDelete = truncateBefore > Number.MAX_SAFE_INTEGER;
   const maxAge = integer(metadata.$maxAge);
   return {

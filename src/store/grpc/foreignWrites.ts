@@ -9,9 +9,9 @@ import { Fault, streamDeleted } from './faults.ts';
 import { type Asked, foreignAppends } from './foreignAppends.ts';
 import { foreignState, metadataType, metastreamOf, type StreamState, tombstoneType } from './foreignStream.ts';
 
-// As many as one call may have under way.
+// One call may have so many appends under way.
 const mostAtOnce = 256;
-// As EventStoreDB marks a deleted stream; too large for a number of JavaScript.
+// EventStoreDB's mark of a deleted stream. The number is too large for JavaScript.
 const everything = '{"$tb":9223372036854775807}';
 
 const bytes = (text: string): Uint8Array => Buffer.from(text);
@@ -26,10 +26,10 @@ const systemEvent = (type: string, data: string, now: Date): NewEvent =>
     created: now,
   });
 
-/** An append in the line of those that wait for their stream; with its outcome once it was begun. */
-type Waiting = Asked & { outcome?: Promise<Appended> };
+/** An append that waits in the line of its stream. It has an outcome once it was begun. */
+type Waiting = Asked & { outcome?: Promise<Appended> | undefined };
 
-/** Throws unless a stream is where a delete expects it. What never was can be ended for ever, but not deleted. */
+/** Throws unless a stream is as a delete expects it. A stream that never was can be ended for ever, but not deleted. */
 const checkDelete = (
   stream: string,
   expected: Expected,
@@ -45,7 +45,8 @@ const checkDelete = (
 };
 
 /**
- * Writes to streams that are not the platform's own, by the rules of EventStoreDB; one stream's one after the other.
+ * Writes to streams that are not the platform's own, by the rules of EventStoreDB. Writes to one stream run one after
+ * the other.
  */
 export const foreignWrites = (store: SqliteStore, now = () => new Date()) => {
   const inTurn = turns();
@@ -58,19 +59,24 @@ export const foreignWrites = (store: SqliteStore, now = () => new Date()) => {
     return state;
   };
 
-  /** A stream that comes back after a delete begins after what was deleted. The log without it says the same. */
+  /**
+   * Marks that a stream is back after a delete: it begins after the deleted events. The log is right without it, too.
+   */
   const comeBack = async (stream: string, { last, metadata, metadataRevision }: StreamState): Promise<void> => {
     const event = systemEvent(metadataType, JSON.stringify({ ...metadata, $tb: last + 1 }), now());
     await store.append(metastreamOf(stream), metadataRevision, [event]).catch((error: unknown) => {
-      // Somebody else has since said something newer.
+      // Somebody else has stored newer metadata since.
       if (!(error instanceof WrongRevision)) throw error;
     });
   };
 
   /** The first append since a delete. One that expects no stream may repeat one from before the delete. */
   const appendAgain = async (stream: string, state: StreamState, asked: Asked): Promise<Appended> => {
-    const attempt = async (expected: Expected): Promise<Appended> =>
-      (await appendInOrder(stream, state, [{ ...asked, expected }]))[0]!;
+    const attempt = async (expected: Expected): Promise<Appended> => {
+      const [outcome] = await appendInOrder(stream, state, [{ ...asked, expected }]);
+      // One append has one outcome.
+      return outcome!;
+    };
     const appended = await attempt(asked.expected).catch((error: unknown) => {
       if (asked.expected === 'no_stream' && error instanceof Fault && error.wrong) return attempt(state.last);
       throw error;
@@ -79,17 +85,19 @@ export const foreignWrites = (store: SqliteStore, now = () => new Date()) => {
     return appended;
   };
 
-  /** Carries out the next appends of those that wait for a stream. Throws when nothing was begun. */
+  /** Begins the next appends that wait for a stream, of which there is at least one. Throws when none was begun. */
   const appendNext = async (stream: string, line: Waiting[]): Promise<void> => {
     const state = await stateOf(stream);
     const next = line.slice(0, state.deleted ? 1 : mostAtOnce);
-    const outcomes = state.deleted ? [appendAgain(stream, state, next[0]!)] : await appendInOrder(stream, state, next);
-    for (const [n, outcome] of outcomes.entries()) next[n]!.outcome = outcome;
+    const [first] = next;
+    const outcomes =
+      state.deleted && first ? [appendAgain(stream, state, first)] : await appendInOrder(stream, state, next);
+    for (const [n, waiting] of next.entries()) waiting.outcome = outcomes[n];
     line.splice(0, next.length);
     await Promise.allSettled(outcomes);
   };
 
-  /** The outcome of an append that is the first of those that wait, or was carried out together with one before it. */
+  /** The outcome of the first waiting append, or of one that was begun together with an append before it. */
   const appended = async (stream: string, line: Waiting[], mine: Waiting): Promise<Appended> => {
     try {
       if (!mine.outcome) await appendNext(stream, line);
@@ -99,6 +107,7 @@ export const foreignWrites = (store: SqliteStore, now = () => new Date()) => {
     } finally {
       if (line.length === 0) lines.delete(stream);
     }
+    // It is the first in line, so `appendNext` has begun it.
     return mine.outcome!;
   };
 
@@ -119,7 +128,7 @@ export const foreignWrites = (store: SqliteStore, now = () => new Date()) => {
   const turnOf = (stream: string): string => stream.replace(/^\$\$/, '');
 
   return {
-    /** Those that come while others are being stored are stored together, by one commit. */
+    /** Appends that arrive while others are stored are stored together, by one commit. */
     append: (stream: string, expected: Expected, events: readonly NewEvent[]): Promise<Appended> => {
       const line = lines.get(stream) ?? [];
       const mine: Waiting = { expected, events };
@@ -127,7 +136,7 @@ export const foreignWrites = (store: SqliteStore, now = () => new Date()) => {
       line.push(mine);
       return inTurn(turnOf(stream), () => appended(stream, line, mine));
     },
-    /** Deletes: what is there is hidden, the stream can be written again. */
+    /** Deletes the stream: its events are hidden, and it can be written again. */
     remove: (stream: string, expected: Expected) => inTurn(turnOf(stream), () => remove(stream, expected)),
     /** Ends the stream for ever. */
     end: (stream: string, expected: Expected) => inTurn(turnOf(stream), () => end(stream, expected)),

@@ -37,7 +37,7 @@ const proposedIn = (message: AppendReq.ProposedMessage | BatchAppendReq.Proposed
   };
 };
 
-// What an event counts at least, so that many small ones are bounded too.
+// Every event counts at least so much, which bounds the number of small ones.
 const leastSize = 64;
 
 /** Gathers the events of one append, which may come in many messages. Once they are too many, none of them is kept. */
@@ -47,7 +47,7 @@ export const gathering = () => {
   let refused: unknown;
   return {
     /**
-     * Takes more events. What is wrong with them is said by `all`, so that the rest of the append can be passed over.
+     * Takes more events. `all` reports their faults, so that the rest of the append can be skipped.
      */
     take(messages: readonly (AppendReq.ProposedMessage | BatchAppendReq.ProposedMessage)[]): void {
       try {
@@ -129,7 +129,7 @@ export const foreignEvent = (
   return wrapForeign({ id, type, data, metadata, contentType, created });
 };
 
-// What the log keeps to, and the least value of each.
+// The settings that the log follows, and the least value of each.
 const limits = { $maxAge: 1, $maxCount: 1, $tb: 0 };
 
 const checkStreamMetadata = (data: Uint8Array): void => {

@@ -10,7 +10,7 @@ import { foreignState, isShown, ownState, type StreamState } from './foreignStre
 import { eventAnswer, streamIn } from './messages.ts';
 import { streamIdentifier } from '../streamIdentifier.ts';
 
-/** What reading needs: the log, and which of its streams are the platform's own. */
+/** The log to read, and which of its streams are the platform's own. */
 export type Readable = { readonly store: SqliteStore; readonly own: (stream: string) => boolean };
 
 /** Whether ids go out as two numbers instead of text. */
@@ -23,7 +23,7 @@ export const stateOf = async ({ store, own }: Readable, stream: string): Promise
   return state;
 };
 
-/** Where a position lies, `head` for the end; beyond every number that is exact: the end too. */
+/** A position as a number: `head` for the end, and for positions beyond the exact numbers. */
 export const positionIn = (options: ReadReq.Options.AllOptions, head: number): number => {
   if (options.hasStart()) return 0;
   const position = options.getPosition();
@@ -92,7 +92,7 @@ const readStream = async (
     );
   }
   const { store } = readable;
-  // What is written meanwhile is not of this reading.
+  // Events that are written meanwhile are not part of this read.
   const passes = (event: StoredEvent): boolean => event.revision <= state.last && isShown(event, state);
   const lists = backwards(options)
     ? store.readBack(stream, Math.min(revision, state.last))

@@ -19,14 +19,14 @@ import { subscribe } from './subscribe.ts';
 import { writes as writesOf } from './writes.ts';
 
 export type ServeLog = {
-  /** The log as it is, without its readers' helps: what goes out is what is stored. */
+  /** The log itself, without the helps for readers: callers get the events as they are stored. */
   readonly store: SqliteStore;
   readonly host: string;
-  /** 0 takes a free one. */
+  /** 0 takes a free port. */
   readonly port: number;
   /** PEM texts. */
   readonly certificate: { readonly cert: string; readonly key: string };
-  /** Name or address to which clients that discover are sent, unless it is `host`. */
+  /** Name or address of this server for clients that discover it, unless it is `host`. */
   readonly advertise?: string;
   /** Whether a stream is in one of the platform's own categories. */
   readonly own: (stream: string) => boolean;
@@ -53,8 +53,9 @@ const listen = (server: Server, host: string, port: number, credentials: ServerC
   );
 
 /**
- * Serves the log by the gRPC protocol of EventStoreDB: Streams, Gossip and ServerFeatures, always over TLS; what is in
- * the log only to those whom `authorize` knows. Streams of the platform's own take appends from its other nodes alone.
+ * Serves the log by the gRPC protocol of EventStoreDB: Streams, Gossip and ServerFeatures, always over TLS. Only
+ * callers
+ * that `authorize` knows get events. Only other nodes of the platform may append to the platform's own streams.
  */
 export const serveLog = async ({
   store,
@@ -146,7 +147,7 @@ export const serveLog = async ({
   const close = async (): Promise<void> => {
     calls.stop();
     const finished = new Promise<void>((resolve) => server.tryShutdown(() => resolve()));
-    // Who does not read what it was sent is not waited for.
+    // The server does not wait for callers that do not read their answers.
     const patience = setTimeout(() => server.forceShutdown(), patienceMs);
     await finished;
     clearTimeout(patience);

@@ -22,8 +22,8 @@ const checkpoint = (position: number): ReadResp =>
   );
 
 /**
- * The whole log after a position. With a filter the subscriber also hears how far it has come, whenever so many
- * positions have been passed, and when it has come to the end: every event up to a checkpoint was sent before it.
+ * The whole log after a position. With a filter the subscriber also gets checkpoints: after a number of positions, and
+ * at the end. Every event up to a checkpoint was sent before it.
  */
 const toAll = async (
   { store }: Readable,
@@ -70,10 +70,11 @@ const toStream = async (
   const stream = streamIn(from.getStreamIdentifier());
   const structured = wantsStructured(options);
   const revision = revisionIn(from);
-  // What is stored while the stream is read is met again in the log, and told by its revision.
+  // Events that are stored while the stream is read come again from the log. Their revisions tell them apart.
   const head = await store.head();
   const state = await stateOf(readable, stream);
-  let next = revision === Infinity ? state.last + 1 : from.hasRevision() ? revision + 1 : 0;
+  let next = from.hasRevision() ? revision + 1 : 0;
+  if (revision === Infinity) next = state.last + 1;
   await send(confirmation());
   const deliver = async (event: StoredEvent): Promise<void> => {
     if (event.type === tombstoneType && !readable.own(stream)) throw streamDeleted(stream);
@@ -92,7 +93,7 @@ const toStream = async (
   }
 };
 
-/** Read with subscription: what is there, then what comes, until the caller or the server ends it. */
+/** Read with subscription: the stored events, then the new ones, until the caller or the server ends it. */
 export const subscribe = async (
   readable: Readable,
   options: ReadReq.Options,

@@ -20,7 +20,7 @@ const fitting = (events: readonly NewEvent[]): readonly NewEvent[] => {
   return events;
 };
 
-/** The writes of this protocol, each checked against what the caller may do. */
+/** The writes of this protocol. Each is checked against the rights of the caller. */
 export const writes = ({ store, own, foreign }: Needs) => {
   const appendOwn = async (stream: string, expected: Expected, proposed: readonly Proposed[]): Promise<Appended> => {
     if (typeof expected === 'string' && expected !== 'no_stream')
@@ -32,7 +32,7 @@ export const writes = ({ store, own, foreign }: Needs) => {
     }
   };
 
-  /** Throws unless it is a stream that is nobody's in particular, and the caller may write those. */
+  /** Throws unless the stream is neither the platform's nor the log's own, and the caller may write such streams. */
   const checkForeign = (may: May, stream: string): void => {
     if (!may('writeStreams')) throw accessDenied('This account may not write streams');
     const named = isMetastream(stream) ? stream.slice(2) : stream;

@@ -2,7 +2,7 @@ import type { Filter, Filters } from './define.ts';
 import { htmlFilters } from './html.ts';
 import { numberFilters } from './numbers.ts';
 import { selectFilters } from './select.ts';
-import { sequenceFilters } from './sequences.ts';
+import { defaultFilter, sequenceFilters } from './sequences.ts';
 import { textFilters } from './texts.ts';
 
 const all: Filters = {
@@ -11,7 +11,7 @@ const all: Filters = {
   ...selectFilters,
   ...sequenceFilters,
   ...textFilters,
-  d: sequenceFilters['default']!,
+  d: defaultFilter,
 };
 
 /** Jinja2's filters by name. */

@@ -45,9 +45,9 @@ const named: ReadonlyMap<string, string> = new Map([
 export const unescapeHtml = (text: string): string =>
   text.replace(
     /&(?:#(\d{1,8})|#[xX]([\da-fA-F]{1,8})|(\w{1,32}));/g,
-    (whole, decimal?: string, hex?: string, name?: string) => {
+    (whole, decimal?: string, hex = '', name?: string) => {
       if (name !== undefined) return named.get(name) ?? whole;
-      const code = decimal === undefined ? parseInt(hex!, 16) : Number(decimal);
+      const code = decimal === undefined ? parseInt(hex, 16) : Number(decimal);
       return code === 0 || code > 0x10ffff || (code >= 0xd800 && code < 0xe000) ? '\ufffd' : String.fromCodePoint(code);
     },
   );

@@ -19,7 +19,7 @@ import { unescapeHtml } from './entities.ts';
 import { toJson } from './json.ts';
 import { linked } from './urls.ts';
 
-/** Cuts out what lies from `open` up to `close`, with both; an `open` without `close` stays. In one pass. */
+/** Cuts out everything from `open` up to `close`, with both. An `open` without `close` stays. In one pass. */
 const without = (text: string, open: string, close: string): string => {
   let kept = '';
   let at = 0;
@@ -34,29 +34,30 @@ const without = (text: string, open: string, close: string): string => {
 
 const unreserved = /[A-Za-z0-9_.~-]/;
 
+const quotedByte = (byte: number, inQuery: boolean): string => {
+  const character = String.fromCharCode(byte);
+  if (unreserved.test(character) || (!inQuery && character === '/')) return character;
+  if (inQuery && character === ' ') return '+';
+  return `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+};
+
 const quoted = (run: Run, value: Value, inQuery: boolean): string => {
   const text = str(run, value);
   run.budget.make(text.length * 3);
   let result = '';
   for (const byte of Buffer.from(text, 'utf8')) {
-    const character = String.fromCharCode(byte);
-    result +=
-      unreserved.test(character) || (!inQuery && character === '/')
-        ? character
-        : inQuery && character === ' '
-          ? '+'
-          : `%${byte.toString(16).toUpperCase().padStart(2, '0')}`;
+    result += quotedByte(byte, inQuery);
   }
   return result;
 };
 
-const escape: Filter = { parameters: [], call: escaped };
+const escapeFilter: Filter = { parameters: [], call: escaped };
 
 const scheme = /^[\w.+-]{2,}:\/{0,2}$/;
 
 export const htmlFilters: Filters = {
-  escape,
-  e: escape,
+  escape: escapeFilter,
+  e: escapeFilter,
   forceescape: { parameters: [], call: (run, value: Value) => escaped(run, str(run, value)) },
   safe: { parameters: [], call: (run, value: Value) => markup(str(run, value)) },
   striptags: {
@@ -122,11 +123,11 @@ export const htmlFilters: Filters = {
       for (const given of extra)
         if (!scheme.test(given))
           throw new PythonError('FilterArgumentError', `${textRepr(given)} is not a valid URI scheme prefix.`);
-      const text = linked(run, escaped(run, value).text, {
-        limit: limit === null ? undefined : toIndex(needInt(limit)),
-        attributes: ` rel="${escaped(run, [...relations].sort().join(' ')).text}"${target !== null && truthy(target) ? ` target="${escaped(run, target).text}"` : ''}`,
-        schemes: extra,
-      });
+      const words = escaped(run, value).text;
+      const most = limit === null ? undefined : toIndex(needInt(limit));
+      const rels = ` rel="${escaped(run, [...relations].sort().join(' ')).text}"`;
+      const targets = target !== null && truthy(target) ? ` target="${escaped(run, target).text}"` : '';
+      const text = linked(run, words, { limit: most, attributes: rels + targets, schemes: extra });
       return run.escaping ? markup(text) : text;
     },
   },

@@ -2,9 +2,10 @@ import { limitError, typeError, valueError } from '../errors.ts';
 import { needInt } from '../values/arguments.ts';
 import { sorted } from '../values/compare.ts';
 import { floatRepr } from '../values/floats.ts';
+import { itemAt } from '../values/iterate.ts';
 import { intText } from '../values/print.ts';
 import { repeat } from '../values/text.ts';
-import { type Run, type Value, isDict, isTuple, textOf, tuple, typeName } from '../values/values.ts';
+import { type Run, type Tuple, type Value, isDict, isTuple, textOf, tuple, typeName } from '../values/values.ts';
 
 const deepest = 200;
 
@@ -13,8 +14,10 @@ const quoted = (text: string): string =>
     unit === '\x7f' ? unit : `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
 
-const floatJson = (value: number): string =>
-  Number.isNaN(value) ? 'NaN' : value === Infinity ? 'Infinity' : value === -Infinity ? '-Infinity' : floatRepr(value);
+const floatJson = (value: number): string => {
+  if (Number.isFinite(value)) return floatRepr(value);
+  return Number.isNaN(value) ? 'NaN' : String(value);
+};
 
 const scalar = (value: Value): string | undefined => {
   if (value === null) return 'null';
@@ -23,66 +26,62 @@ const scalar = (value: Value): string | undefined => {
   return typeof value === 'number' ? floatJson(value) : undefined;
 };
 
-/** json.dumps(value, sort_keys=True, indent=indent), with what HTML reads as more than text as \u escapes. */
-export const toJson = (run: Run, given: Value, indentGiven: Value): string => {
-  const unit = indentGiven === null ? undefined : (textOf(indentGiven) ?? repeat(run, ' ', needInt(indentGiven)));
-  const around: Value[] = [];
-  const block = (open: string, parts: readonly (() => string)[], close: string, container: Value): string => {
-    if (around.includes(container)) throw valueError('Circular reference detected');
-    if (around.length >= deepest) throw limitError(`A value nested deeper than ${deepest} levels cannot be JSON here`);
-    if (parts.length === 0) return open + close;
-    around.push(container);
-    const line = unit === undefined ? '' : `\n${repeat(run, unit, around.length)}`;
-    const texts = parts.map((part) => {
-      const text = part();
-      run.budget.step();
-      run.budget.make(text.length + line.length + 2);
-      return text;
-    });
-    around.pop();
-    return (
-      open +
-      line +
-      texts.join(unit === undefined ? ', ' : `,${line}`) +
-      (unit === undefined ? '' : `\n${repeat(run, unit, around.length)}`) +
-      close
-    );
-  };
-  const write = (value: Value): string => {
-    const text = textOf(value);
-    if (text !== undefined) return quoted(text);
-    const simple = scalar(value);
-    if (simple !== undefined) return simple;
-    if (Array.isArray(value))
-      return block(
-        '[',
-        value.map((item) => () => write(item)),
-        ']',
-        value,
-      );
-    if (isTuple(value))
-      return block(
-        '[',
-        value.items.map((item) => () => write(item)),
-        ']',
-        value,
-      );
-    if (!isDict(value)) throw typeError(`Object of type ${typeName(value)} is not JSON serializable`);
-    const pairs = sorted(
-      run,
-      [...value.entries.values()].map((pair) => tuple(pair)),
-      (pair) => (pair as ReturnType<typeof tuple>).items[0]!,
-    ) as ReturnType<typeof tuple>[];
-    return block(
-      '{',
-      pairs.map(({ items: [key, member] }) => () => {
-        const name = textOf(key!) ?? scalar(key!);
-        if (name === undefined) throw typeError(`keys must be str, int, float, bool or None, not ${typeName(key!)}`);
-        return `${quoted(name)}: ${write(member!)}`;
-      }),
-      '}',
-      value,
-    );
-  };
-  return write(given).replace(/[<>&']/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
+/** A value that is being written. `around` are the containers around the current place. */
+type Writing = { readonly run: Run; readonly unit: string | undefined; readonly around: Value[] };
+
+type Brackets = readonly [open: string, close: string];
+
+const block = (writing: Writing, [open, close]: Brackets, container: Value, parts: (() => string)[]): string => {
+  const { run, unit, around } = writing;
+  if (around.includes(container)) throw valueError('Circular reference detected');
+  if (around.length >= deepest) throw limitError(`A value nested deeper than ${deepest} levels cannot be JSON here`);
+  if (parts.length === 0) return open + close;
+  const newline = (): string => (unit === undefined ? '' : `\n${repeat(run, unit, around.length)}`);
+  around.push(container);
+  const line = newline();
+  const texts = parts.map((part) => {
+    const text = part();
+    run.budget.step();
+    run.budget.make(text.length + line.length + 2);
+    return text;
+  });
+  around.pop();
+  const separator = unit === undefined ? ', ' : `,${line}`;
+  return open + line + texts.join(separator) + newline() + close;
+};
+
+const member = (writing: Writing, key: Value, value: Value): string => {
+  const name = textOf(key) ?? scalar(key);
+  if (name === undefined) throw typeError(`keys must be str, int, float, bool or None, not ${typeName(key)}`);
+  return `${quoted(name)}: ${write(writing, value)}`;
+};
+
+const write = (writing: Writing, value: Value): string => {
+  const text = textOf(value);
+  if (text !== undefined) return quoted(text);
+  const simple = scalar(value);
+  if (simple !== undefined) return simple;
+  if (Array.isArray(value) || isTuple(value)) {
+    const items = Array.isArray(value) ? value : value.items;
+    const parts = items.map((item) => () => write(writing, item));
+    return block(writing, ['[', ']'], value, parts);
+  }
+  if (!isDict(value)) throw typeError(`Object of type ${typeName(value)} is not JSON serializable`);
+  const pairs = sorted(
+    writing.run,
+    [...value.entries.values()].map((pair) => tuple(pair)),
+    (pair) => itemAt((pair as Tuple).items, 0),
+  );
+  const parts = pairs.map((pair) => () => {
+    const { items } = pair as Tuple;
+    return member(writing, itemAt(items, 0), itemAt(items, 1));
+  });
+  return block(writing, ['{', '}'], value, parts);
+};
+
+/** json.dumps(value, sort_keys=True, indent=indent), with the characters of HTML's markup as \u escapes. */
+export const toJson = (run: Run, value: Value, indent: Value): string => {
+  const unit = indent === null ? undefined : (textOf(indent) ?? repeat(run, ' ', needInt(indent)));
+  const text = write({ run, unit, around: [] }, value);
+  return text.replace(/[<>&']/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
 };

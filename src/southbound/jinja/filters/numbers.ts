@@ -2,7 +2,7 @@ import { PythonError, isRaised, typeError } from '../errors.ts';
 import { needInt, toIndex, unusable } from '../values/arguments.ts';
 import { operate } from '../values/arithmetic.ts';
 import { toNumberOf } from '../values/convert.ts';
-import { fixed, roundFloat } from '../values/floats.ts';
+import { fixed, notFinite, roundFloat } from '../values/floats.ts';
 import { toIntOf } from '../values/parseNumber.ts';
 import { type Run, type Value, intOf, numberOf, textOf, truthy, typeName } from '../values/values.ts';
 import type { Filters } from './define.ts';
@@ -19,16 +19,8 @@ const roundInt = (run: Run, value: bigint, digits: bigint): bigint => {
   return value < 0n ? -result : result;
 };
 
-const sizes = [
-  ['kB', 'KiB'],
-  ['MB', 'MiB'],
-  ['GB', 'GiB'],
-  ['TB', 'TiB'],
-  ['PB', 'PiB'],
-  ['EB', 'EiB'],
-  ['ZB', 'ZiB'],
-  ['YB', 'YiB'],
-] as const;
+const decimalUnits = ['kB', 'MB', 'GB', 'TB', 'PB', 'EB', 'ZB', 'YB'];
+const binaryUnits = ['KiB', 'MiB', 'GiB', 'TiB', 'PiB', 'EiB', 'ZiB', 'YiB'];
 
 export const numberFilters: Filters = {
   abs: {
@@ -36,7 +28,8 @@ export const numberFilters: Filters = {
     call: (_run, value: Value) => {
       const number = numberOf(value);
       if (number === undefined) throw typeError(`bad operand type for abs(): '${typeName(value)}'`);
-      return typeof number === 'bigint' ? (number < 0n ? -number : number) : Math.abs(number);
+      if (typeof number === 'number') return Math.abs(number);
+      return number < 0n ? -number : number;
     },
   },
   int: {
@@ -84,24 +77,23 @@ export const numberFilters: Filters = {
       const scale = operate(run, '**', 10n, precision);
       const scaled = numberOf(operate(run, '*', value, scale));
       if (scaled === undefined) throw unusable(value, `must be real number, not ${typeName(value)}`);
-      const whole =
-        typeof scaled === 'bigint'
-          ? scaled
-          : toNumberOf(how === 'ceil' ? Math.ceil(scaled) : Math.floor(scaled), 'int');
-      return operate(run, '/', whole, scale);
+      if (typeof scaled === 'bigint') return operate(run, '/', scaled, scale);
+      const whole = how === 'ceil' ? Math.ceil(scaled) : Math.floor(scaled);
+      return operate(run, '/', toNumberOf(whole, 'int'), scale);
     },
   },
   filesizeformat: {
     parameters: ['binary?'],
     call: (_run, value: Value, binary: Value = false) => {
       const bytes = Number(toNumberOf(value, 'float'));
-      const [base, column] = truthy(binary) ? [1024, 1] : [1000, 0];
+      const base = truthy(binary) ? 1024 : 1000;
       if (bytes === 1) return '1 Byte';
       if (bytes < base) return `${intOf(toNumberOf(bytes, 'int'))} Bytes`;
-      const at = sizes.findIndex((_, i) => bytes < base ** (i + 2));
-      const unit = at < 0 ? sizes.length - 1 : at;
+      const units = truthy(binary) ? binaryUnits : decimalUnits;
+      let unit = 0;
+      while (unit < units.length - 1 && !(bytes < base ** (unit + 2))) unit++;
       const size = (base * bytes) / base ** (unit + 2);
-      return `${Number.isFinite(size) ? fixed(size, 1) : String(size) === 'NaN' ? 'nan' : 'inf'} ${sizes[unit]![column]}`;
+      return `${Number.isFinite(size) ? fixed(size, 1) : notFinite(size)} ${units[unit]}`;
     },
   },
 };

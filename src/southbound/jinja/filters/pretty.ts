@@ -8,7 +8,7 @@ import { type Run, type Value, isDict, isTuple, tuple } from '../values/values.t
 const pageWidth = 80;
 const deepest = 100;
 
-/** Keys in order; those without one by the name of their type, as near as that comes to Python. */
+/** Pairs in the order of their keys. Keys without an order are sorted by type, which is close to Python. */
 const inOrder = (run: Run, pairs: readonly (readonly [Value, Value])[]): (readonly [Value, Value])[] => {
   const before = (a: Value, b: Value): boolean => {
     try {
@@ -18,7 +18,10 @@ const inOrder = (run: Run, pairs: readonly (readonly [Value, Value])[]): (readon
       return typeof a < typeof b;
     }
   };
-  return [...pairs].sort(([a], [b]) => (before(a, b) ? -1 : before(b, a) ? 1 : 0));
+  return [...pairs].sort(([a], [b]) => {
+    if (before(a, b)) return -1;
+    return before(b, a) ? 1 : 0;
+  });
 };
 
 const sortedWithin = (run: Run, value: Value, depth = 0): Value => {
@@ -46,8 +49,8 @@ const textLines = (run: Run, text: string, width: number, allowance: number): st
     const parts: string[] = [];
     for (let from = 0; from < line.length; ) {
       let to = from;
-      while (to < line.length && !isSpace(line[to]!)) to++;
-      while (to < line.length && isSpace(line[to]!)) to++;
+      while (to < line.length && !isSpace(line.charAt(to))) to++;
+      while (to < line.length && isSpace(line.charAt(to))) to++;
       parts.push(line.slice(from, to));
       from = to;
     }
@@ -58,7 +61,9 @@ const textLines = (run: Run, text: string, width: number, allowance: number): st
       if (lengthOf(repr(run, current + part)) > most) {
         if (current !== '') chunks.push(repr(run, current));
         current = part;
-      } else current += part;
+      } else {
+        current += part;
+      }
     });
     if (current !== '') chunks.push(repr(run, current));
   });
@@ -83,7 +88,8 @@ export const pretty = (run: Run, given: Value): string => {
       return `{${lines(
         pairs.map(([key, member], i) => {
           const name = repr(run, key);
-          return `${name}: ${write(member, indent + 1 + lengthOf(name) + 2, i === pairs.length - 1 ? allowance + 1 : 1, level + 1)}`;
+          const behind = i === pairs.length - 1 ? allowance + 1 : 1;
+          return `${name}: ${write(member, indent + lengthOf(name) + 3, behind, level + 1)}`;
         }),
       )}}`;
     }

@@ -19,7 +19,7 @@ const choosing = (keep: boolean, byAttribute: boolean): Filter => ({
         if (byAttribute && path === undefined)
           throw new PythonError('FilterArgumentError', 'Missing parameter for attribute name');
         const [test, ...testArgs] = byAttribute ? afterPath : args;
-        const get = byAttribute ? getter(run, path!) : (item: Value) => item;
+        const get = byAttribute && path !== undefined ? getter(run, path) : (item: Value) => item;
         for (const item of each(run, value)) {
           const tested = get(item);
           if ((test === undefined ? truthy(tested) : run.test(test, tested, testArgs, kwargs)) === keep) yield item;
@@ -40,11 +40,12 @@ export const selectFilters: Filters = {
         (function* () {
           if (!truthy(value)) return;
           let change: (item: Value) => Value;
-          if (args.length === 0 && kwargs.has('attribute')) {
+          const attribute = kwargs.get('attribute');
+          if (args.length === 0 && attribute !== undefined) {
             const other = [...kwargs.keys()].find((name) => name !== 'attribute' && name !== 'default');
             if (other !== undefined)
               throw new PythonError('FilterArgumentError', `Unexpected keyword argument ${textRepr(other)}`);
-            change = getter(run, kwargs.get('attribute')!, kwargs.get('default'));
+            change = getter(run, attribute, kwargs.get('default'));
           } else {
             const [name, ...rest] = args;
             if (name === undefined) throw new PythonError('FilterArgumentError', 'map requires a filter argument');

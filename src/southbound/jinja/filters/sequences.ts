@@ -3,12 +3,13 @@ import { needInt, toIndex, unusable } from '../values/arguments.ts';
 import { operate } from '../values/arithmetic.ts';
 import { equal, ordered, sorted } from '../values/compare.ts';
 import { keyOf } from '../values/dicts.ts';
-import { each, iterator, knownLength, listOf, rangeItem } from '../values/iterate.ts';
+import { each, itemAt, iterator, knownLength, listOf, rangeItem } from '../values/iterate.ts';
 import { escaped, softStr, str } from '../values/print.ts';
 import { like } from '../values/text.ts';
 import {
   type Iterator,
   type Run,
+  type Tuple,
   type Value,
   generator,
   isDict,
@@ -20,6 +21,7 @@ import {
   orElse,
   textOf,
   truthy,
+  namedTuple,
   tuple,
   typeName,
   undefinedValue,
@@ -53,8 +55,7 @@ const backwards = (run: Run, value: Value): Iterator | undefined => {
   )
     return undefined;
   const items = listOf(run, value);
-  const name = Array.isArray(value) ? 'list_reverseiterator' : isDict(value) ? 'dict_reversekeyiterator' : 'reversed';
-  return { kind: 'iterator', name, next: () => items.pop() };
+  return { kind: 'iterator', name: backwardsName(value), next: () => items.pop() };
 };
 
 const extreme = (which: '<' | '>'): Filter => ({
@@ -73,6 +74,18 @@ const extreme = (which: '<' | '>'): Filter => ({
 
 /** JavaScript's undefined and Python's None both mean "nothing to fill with". */
 const given = (value: Value | undefined): value is Value => value !== undefined && value !== null;
+
+export const defaultFilter: Filter = {
+  parameters: ['default_value?', 'boolean?'],
+  call: (_run, value: Value, otherwise: Value = '', falsy: Value = false) =>
+    isUndefined(value) || (truthy(falsy) && !truthy(value)) ? otherwise : value,
+};
+
+/** The name of Python's iterator that goes backwards over a value. */
+const backwardsName = (value: Value): string => {
+  if (Array.isArray(value)) return 'list_reverseiterator';
+  return isDict(value) ? 'dict_reversekeyiterator' : 'reversed';
+};
 
 export const sequenceFilters: Filters = {
   length,
@@ -147,7 +160,7 @@ export const sequenceFilters: Filters = {
         run,
         pairs,
         (pair) => {
-          const key = (pair as (typeof pairs)[number]).items[at]!;
+          const key = itemAt((pair as Tuple).items, at);
           return truthy(sensitive) ? key : ignoreCase(key);
         },
         truthy(reverse),
@@ -184,7 +197,7 @@ export const sequenceFilters: Filters = {
         if (last && equal(run, last.key, itemKey)) last.items.push(item);
         else groups.push({ key: itemKey, items: [item] });
       }
-      return groups.map(({ items }) => tuple([real(items[0]!), items], ['grouper', 'list']));
+      return groups.map(({ items }) => namedTuple([real(itemAt(items, 0)), items], ['grouper', 'list']));
     },
   },
   batch: {
@@ -261,11 +274,7 @@ export const sequenceFilters: Filters = {
   },
   min: extreme('<'),
   max: extreme('>'),
-  default: {
-    parameters: ['default_value?', 'boolean?'],
-    call: (_run, value: Value, otherwise: Value = '', falsy: Value = false) =>
-      isUndefined(value) || (truthy(falsy) && !truthy(value)) ? otherwise : value,
-  },
+  default: defaultFilter,
   random: {
     parameters: [],
     call: () => {

@@ -7,7 +7,7 @@ import { capitalized } from '../values/cases.ts';
 import { newDict } from '../values/dicts.ts';
 import { escaped, softStr, str } from '../values/print.ts';
 import { isSpace, lengthOf, like, pad, repeat, sliceText, splitLines, strip } from '../values/text.ts';
-import { type Run, type Value, isMarkup, textOf, truthy, tuple, typeName } from '../values/values.ts';
+import { type Run, type Value, charactersOf, isMarkup, textOf, truthy, tuple, typeName } from '../values/values.ts';
 import type { Filter, Filters } from './define.ts';
 import { lengthOfAny } from './sequences.ts';
 import { pretty } from './pretty.ts';
@@ -18,7 +18,7 @@ const changing = (change: (text: string, run: Run) => string): Filter => ({
   parameters: [],
   call: (run, value: Value) => {
     const soft = softStr(run, value);
-    const text = textOf(soft)!;
+    const text = charactersOf(soft);
     run.budget.make(text.length);
     return like(soft, change(text, run));
   },
@@ -49,29 +49,28 @@ export const textFilters: Filters = {
     call: (run, value: Value, chars: Value = null) => {
       const soft = softStr(run, value);
       const drop = chars === null ? undefined : new Set(needText(chars, 'strip arg'));
-      run.budget.make(textOf(soft)!.length);
-      return like(soft, strip(textOf(soft)!, drop ? (character) => drop.has(character) : isSpace));
+      const text = charactersOf(soft);
+      run.budget.make(text.length);
+      return like(soft, strip(text, drop ? (character) => drop.has(character) : isSpace));
     },
   },
   center: {
     parameters: ['width?'],
     call: (run, value: Value, width: Value = 80n) => {
       const soft = softStr(run, value);
-      return like(
-        soft,
-        pad(run, textOf(soft)!, needInt(width), ' ', (missing) => centered(missing, toIndex(needInt(width)))),
-      );
+      const left = (missing: number): number => centered(missing, toIndex(needInt(width)));
+      return like(soft, pad(run, charactersOf(soft), { width: needInt(width), fill: ' ', left }));
     },
   },
   replace: {
     parameters: ['old', 'new', 'count?'],
     call: (run, value: Value, old: Value, by: Value, count: Value = null) => {
       const times = count === null ? -1n : needInt(count);
-      if (!run.escaping) return replaced(run, str(run, value), str(run, old), str(run, by), times);
+      if (!run.escaping) return replaced(run, str(run, value), { old: str(run, old), by: str(run, by), times });
       const text = isMarkup(old) || (isMarkup(by) && !isMarkup(value)) ? escaped(run, value) : softStr(run, value);
       const part = (other: Value): string =>
-        isMarkup(text) ? escaped(run, softStr(run, other)).text : textOf(softStr(run, other))!;
-      return like(text, replaced(run, textOf(text)!, part(old), part(by), times));
+        isMarkup(text) ? escaped(run, softStr(run, other)).text : charactersOf(softStr(run, other));
+      return like(text, replaced(run, charactersOf(text), { old: part(old), by: part(by), times }));
     },
   },
   format: {
@@ -80,7 +79,7 @@ export const textFilters: Filters = {
         throw new PythonError('FilterArgumentError', "can't handle positional and keyword arguments at the same time");
       const soft = softStr(run, value);
       const values = kwargs.size > 0 ? newDict(kwargs) : tuple(args);
-      return isMarkup(soft) ? operate(run, '%', soft, values) : percentFormat(run, textOf(soft)!, values);
+      return isMarkup(soft) ? operate(run, '%', soft, values) : percentFormat(run, charactersOf(soft), values);
     },
   },
   indent: {
@@ -90,10 +89,12 @@ export const textFilters: Filters = {
       const text = `${mustBeText(value)}\n`;
       const lines = splitLines(text);
       run.budget.make(text.length + lines.length * by.length);
-      const indented = lines
-        .map((line, i) => ((i === 0 ? truthy(first) : truthy(blank) || line !== '') ? by + line : line))
-        .join('\n');
-      return like(value, indented);
+      const isIndented = (line: string, i: number): boolean => {
+        if (i === 0) return truthy(first);
+        return line !== '' || truthy(blank);
+      };
+      const indented = lines.map((line, i) => (isIndented(line, i) ? by + line : line));
+      return like(value, indented.join('\n'));
     },
   },
   truncate: {

@@ -32,17 +32,19 @@ const pairs = [
 
 const count = (text: string, part: string): number => text.split(part).length - 1;
 
-/** What stands around a word that is not part of a link: brackets before it, brackets and points after it. */
+/** Takes the brackets before a word off it, and the brackets and points behind it. They are no part of a link. */
 const bare = (run: Run, word: string): readonly [head: string, middle: string, tail: string] => {
   let [from, to] = [0, word.length];
-  for (let mark: string | undefined; (mark = opening.find((text) => word.startsWith(text, from))); from += mark.length)
+  const openingHere = () => opening.find((text) => word.startsWith(text, from));
+  for (let mark = openingHere(); mark !== undefined; mark = openingHere()) {
     run.budget.step();
-  for (
-    let mark: string | undefined;
-    (mark = closing.find((text) => to - text.length >= from && word.endsWith(text, to)));
-    to -= mark.length
-  )
+    from += mark.length;
+  }
+  const closingHere = () => closing.find((text) => to - text.length >= from && word.endsWith(text, to));
+  for (let mark = closingHere(); mark !== undefined; mark = closingHere()) {
     run.budget.step();
+    to -= mark.length;
+  }
   for (const [open, close] of pairs) {
     const missing = count(word.slice(from, to), open) - count(word.slice(from, to), close);
     if (missing <= 0) continue;
@@ -76,9 +78,9 @@ export const linked = (run: Run, text: string, { limit, attributes, schemes }: O
   };
   let result = '';
   for (let from = 0; from < text.length; ) {
-    const space = isSpace(text[from]!);
+    const space = isSpace(text.charAt(from));
     let to = from + 1;
-    while (to < text.length && isSpace(text[to]!) === space) to++;
+    while (to < text.length && isSpace(text.charAt(to)) === space) to++;
     result += space ? text.slice(from, to) : change(text.slice(from, to));
     from = to;
   }

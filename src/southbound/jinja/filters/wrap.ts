@@ -12,7 +12,7 @@ const wordCharacter = /[\p{L}\p{N}_]/u;
  * more.
  */
 const hyphenBreaks = (text: string): number[] => {
-  const is = (pattern: RegExp, at: number): boolean => at >= 0 && at < text.length && pattern.test(text[at]!);
+  const is = (pattern: RegExp, at: number): boolean => at >= 0 && at < text.length && pattern.test(text.charAt(at));
   const breaks: number[] = [];
   let start = 0;
   const add = (at: number): void => {
@@ -41,9 +41,9 @@ const hyphenBreaks = (text: string): number[] => {
 const pieces = (text: string, breakOnHyphens: boolean): string[] => {
   const found: string[] = [];
   for (let from = 0; from < text.length; ) {
-    const space = blank.test(text[from]!);
+    const space = blank.test(text.charAt(from));
     let to = from + 1;
-    while (to < text.length && blank.test(text[to]!) === space) to++;
+    while (to < text.length && blank.test(text.charAt(to)) === space) to++;
     const part = text.slice(from, to);
     let last = 0;
     if (!space && breakOnHyphens) {
@@ -71,10 +71,11 @@ export const wrapped = (run: Run, text: string, { width, breakLong, breakOnHyphe
     if (lines.length > 0 && isBlank(rest.at(-1))) rest.pop();
     const line: string[] = [];
     let length = 0;
-    while (rest.length > 0 && length + lengthOf(rest.at(-1)!) <= width) {
+    for (let piece = rest.at(-1); piece !== undefined && length + lengthOf(piece) <= width; piece = rest.at(-1)) {
       run.budget.step();
-      length += lengthOf(rest.at(-1)!);
-      line.push(rest.pop()!);
+      length += lengthOf(piece);
+      line.push(piece);
+      rest.pop();
     }
     const long = rest.at(-1);
     if (long !== undefined && lengthOf(long) > width) {
@@ -85,7 +86,10 @@ export const wrapped = (run: Run, text: string, { width, breakLong, breakOnHyphe
         if (hyphen > 0 && /[^-]/.test(long.slice(0, hyphen))) end = hyphen + 1;
         line.push(sliceText(long, 0, end));
         rest[rest.length - 1] = sliceText(long, end, Infinity);
-      } else if (line.length === 0) line.push(rest.pop()!);
+      } else if (line.length === 0) {
+        line.push(long);
+        rest.pop();
+      }
     }
     if (isBlank(line.at(-1))) line.pop();
     if (line.length > 0) lines.push(line.join(''));

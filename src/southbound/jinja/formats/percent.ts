@@ -21,106 +21,151 @@ const conversion = /%(?:\(([^()]*)\))?([-+ #0]*)(\*|\d+)?(?:\.(\*|\d+)?)?[hlL]?(
 
 type Conversion = { readonly flags: string; readonly precision: number | undefined; readonly form: string };
 
-const numberText = (value: Value, { flags, precision, form }: Conversion): readonly [lead: string, body: string] => {
-  const sign = (negative: boolean): string =>
-    negative ? '-' : flags.includes('+') ? '+' : flags.includes(' ') ? ' ' : '';
-  const number = numberOf(value);
-  if ('eEfFgG'.includes(form)) {
-    if (number === undefined) throw unusable(value, `must be real number, not ${typeName(value)}`);
-    const float = toFloat(number);
-    const lead = sign(float < 0 || Object.is(float, -0));
-    const lower = form.toLowerCase();
-    const body = Number.isFinite(float)
-      ? floatForm(Math.abs(float), lower, precision ?? 6, flags.includes('#'))
-      : notFinite(Math.abs(float));
-    return [lead, form === lower ? body : body.toUpperCase()];
-  }
-  if (number === undefined || ('xXo'.includes(form) && typeof number === 'number'))
-    throw typeError(
-      `%${form} format: ${'xXo'.includes(form) ? 'an integer' : 'a real number'} is required, not ${typeName(value)}`,
-    );
-  if (typeof number === 'number' && !Number.isFinite(number))
-    throw new PythonError(
-      Number.isNaN(number) ? 'ValueError' : 'OverflowError',
-      `cannot convert float ${Number.isNaN(number) ? 'NaN' : 'infinity'} to integer`,
-    );
-  const int = typeof number === 'bigint' ? number : BigInt(Math.trunc(number));
-  const size = int < 0n ? -int : int;
-  const digits = (
-    form === 'x' || form === 'X' ? size.toString(16) : form === 'o' ? size.toString(8) : intText(size)
-  ).padStart(precision ?? 0, '0');
-  const prefix = flags.includes('#') ? (form === 'o' ? '0o' : form === 'x' ? '0x' : form === 'X' ? '0X' : '') : '';
-  return [sign(int < 0n) + prefix, form === 'X' ? digits.toUpperCase() : digits];
+const signOf = (negative: boolean, flags: string): string => {
+  if (negative) return '-';
+  if (flags.includes('+')) return '+';
+  return flags.includes(' ') ? ' ' : '';
 };
 
-/** format % values. `shown` turns what %s prints into text (a safe format escapes it). */
-export const percentFormat = (
-  run: Run,
-  format: string,
-  values: Value,
-  shown: (text: string, value: Value) => string = (text) => text,
-): string => {
+type Parts = readonly [lead: string, body: string];
+
+const floatParts = (value: Value, { flags, precision, form }: Conversion): Parts => {
+  const number = numberOf(value);
+  if (number === undefined) throw unusable(value, `must be real number, not ${typeName(value)}`);
+  const float = toFloat(number);
+  const lead = signOf(float < 0 || Object.is(float, -0), flags);
+  const lower = form.toLowerCase();
+  const body = Number.isFinite(float)
+    ? floatForm(Math.abs(float), lower, precision ?? 6, flags.includes('#'))
+    : notFinite(Math.abs(float));
+  return [lead, form === lower ? body : body.toUpperCase()];
+};
+
+const prefixes: ReadonlyMap<string, string> = new Map([
+  ['o', '0o'],
+  ['x', '0x'],
+  ['X', '0X'],
+]);
+
+const digitsOf = (size: bigint, form: string): string => {
+  if (form === 'x' || form === 'X') return size.toString(16);
+  return form === 'o' ? size.toString(8) : intText(size);
+};
+
+const intParts = (value: Value, { flags, precision, form }: Conversion): Parts => {
+  const number = numberOf(value);
+  const exact = 'xXo'.includes(form);
+  if (number === undefined || (exact && typeof number === 'number'))
+    throw typeError(`%${form} format: ${exact ? 'an integer' : 'a real number'} is required, not ${typeName(value)}`);
+  if (Number.isNaN(number)) throw valueError('cannot convert float NaN to integer');
+  if (typeof number === 'number' && !Number.isFinite(number))
+    throw new PythonError('OverflowError', 'cannot convert float infinity to integer');
+  const int = typeof number === 'bigint' ? number : BigInt(Math.trunc(number));
+  const size = int < 0n ? -int : int;
+  const digits = digitsOf(size, form).padStart(precision ?? 0, '0');
+  const prefix = flags.includes('#') ? (prefixes.get(form) ?? '') : '';
+  return [signOf(int < 0n, flags) + prefix, form === 'X' ? digits.toUpperCase() : digits];
+};
+
+const characterOf = (value: Value): string => {
+  const text = textOf(value);
+  const int = intOf(value);
+  if (int === undefined) {
+    if (text === undefined || lengthOf(text) !== 1) throw typeError('%c requires int or char');
+    return text;
+  }
+  if (int < 0n || int > 0x10ffffn) throw new PythonError('OverflowError', '%c arg not in range(0x110000)');
+  return String.fromCodePoint(Number(int));
+};
+
+/** Turns the text of %s into the text that is shown: a safe format escapes it. */
+type Shown = (text: string, value: Value) => string;
+
+const partsOf = (run: Run, value: Value, conversion: Conversion, shown: Shown): Parts => {
+  const { form, precision } = conversion;
+  switch (form) {
+    case 's':
+    case 'r':
+    case 'a': {
+      const text = form === 's' ? shown(str(run, value), value) : shown(repr(run, value), repr(run, value));
+      return ['', precision === undefined ? text : sliceText(text, 0, precision)];
+    }
+    case 'c':
+      return ['', characterOf(value)];
+    case 'i':
+    case 'u':
+      return intParts(value, { ...conversion, form: 'd' });
+    default:
+      return 'eEfFgG'.includes(form) ? floatParts(value, conversion) : intParts(value, conversion);
+  }
+};
+
+const padded = (run: Run, [lead, body]: Parts, width: bigint, { flags, form }: Conversion): string => {
+  const missing = (width < 0n ? -width : width) - BigInt(lengthOf(lead) + lengthOf(body));
+  if (missing <= 0n) return lead + body;
+  // A negative width stands for the flag -.
+  if (flags.includes('-') || width < 0n) return lead + body + repeat(run, ' ', missing);
+  const zeros = flags.includes('0') && !'srac'.includes(form);
+  return zeros ? lead + repeat(run, '0', missing) + body : repeat(run, ' ', missing) + lead + body;
+};
+
+/** The parts of one conversion as the format has them, `*` for a width or precision among the values. */
+type Written = {
+  readonly whole: string;
+  readonly key: string | undefined;
+  readonly flags: string;
+  readonly width: string | undefined;
+  readonly precision: string | undefined;
+  readonly form: string | undefined;
+};
+
+const precisionOf = ({ whole, precision }: Written, next: () => Value): number | undefined => {
+  if (precision === undefined) return /\.[hlL]?.$/su.test(whole) ? 0 : undefined;
+  return checkedPrecision(Math.max(0, Number(precision === '*' ? needInt(next()) : precision)));
+};
+
+const widthOf = ({ width }: Written, next: () => Value): bigint => {
+  if (width === undefined) return 0n;
+  return width === '*' ? needInt(next()) : BigInt(width);
+};
+
+/** format % values. `shown` turns the text of %s into the text that is shown. */
+export const percentFormat = (run: Run, format: string, values: Value, shown: Shown = (text) => text): string => {
   const args = isTuple(values) ? values.items : [values];
   const mapping = isDict(values) ? values : undefined;
   let used = 0;
   const next = (): Value => {
-    if (used >= args.length) throw typeError('not enough arguments for format string');
-    return args[used++]!;
+    const value = args[used++];
+    if (value === undefined) throw typeError('not enough arguments for format string');
+    return value;
   };
-  const convert = (
-    whole: string,
-    key: string | undefined,
-    flags: string,
-    width: string | undefined,
-    precisionGiven: string | undefined,
-    form: string | undefined,
-  ): string => {
+  const byKey = (key: string): Value => {
+    if (!mapping) throw typeError('format requires a mapping');
+    const value = getKey(mapping, key);
+    if (value === undefined) throw new PythonError('KeyError', `'${key}'`);
+    return value;
+  };
+  const convert = (written: Written): string => {
     run.budget.step();
-    if (form === '%' && whole === '%%') return '%';
+    const { whole, key, flags, form } = written;
+    if (whole === '%%') return '%';
     if (form === undefined) throw valueError('incomplete format');
     if (!'diouxXeEfFgGcrsa%'.includes(form))
-      throw valueError(`unsupported format character '${form}' (0x${form.codePointAt(0)!.toString(16)})`);
-    let value: Value | undefined;
-    if (key !== undefined) {
-      if (!mapping) throw typeError('format requires a mapping');
-      value = getKey(mapping, key);
-      if (value === undefined) throw new PythonError('KeyError', `'${key}'`);
-    }
-    let wide = width === undefined ? 0n : width === '*' ? needInt(next()) : BigInt(width);
-    let left = flags.includes('-');
-    if (wide < 0n) [wide, left] = [-wide, true];
-    const precision =
-      precisionGiven === undefined
-        ? /\.[hlL]?.$/su.test(whole)
-          ? 0
-          : undefined
-        : checkedPrecision(Math.max(0, Number(precisionGiven === '*' ? needInt(next()) : precisionGiven)));
+      throw valueError(`unsupported format character '${form}' (0x${form.codePointAt(0)?.toString(16)})`);
+    const keyed = key === undefined ? undefined : byKey(key);
+    const width = widthOf(written, next);
+    const precision = precisionOf(written, next);
     if (form === '%') return '%';
-    if (value === undefined) value = next();
-    let lead = '';
-    let body: string;
-    if (form === 's' || form === 'r' || form === 'a') {
-      const text = form === 's' ? shown(str(run, value), value) : shown(repr(run, value), repr(run, value));
-      body = precision === undefined ? text : sliceText(text, 0, precision);
-    } else if (form === 'c') {
-      const text = textOf(value);
-      const int = intOf(value);
-      if (int === undefined && (text === undefined || lengthOf(text) !== 1)) throw typeError('%c requires int or char');
-      if (int !== undefined && (int < 0n || int > 0x10ffffn))
-        throw new PythonError('OverflowError', '%c arg not in range(0x110000)');
-      body = text ?? String.fromCodePoint(Number(int));
-    } else {
-      [lead, body] = numberText(value, { flags, precision, form: form === 'i' || form === 'u' ? 'd' : form });
-    }
-    const missing = wide - BigInt(lengthOf(lead) + lengthOf(body));
-    if (missing <= 0n) return lead + body;
-    if (left) return lead + body + repeat(run, ' ', missing);
-    return flags.includes('0') && !'srac'.includes(form)
-      ? lead + repeat(run, '0', missing) + body
-      : repeat(run, ' ', missing) + lead + body;
+    const value = keyed === undefined ? next() : keyed;
+    const conversion: Conversion = { flags, precision, form };
+    return padded(run, partsOf(run, value, conversion, shown), width, conversion);
   };
   run.budget.make(format.length);
-  const text = format.replace(conversion, convert as (whole: string) => string);
+  const text = format.replace(
+    conversion,
+    (whole, key?: string, flags = '', width?: string, precision?: string, form?: string) =>
+      convert({ whole, key, flags, width, precision, form }),
+  );
   run.budget.make(text.length);
   // Python lets values that could be mappings (a list, an Undefined) go unused.
   if (!mapping && used < args.length && !Array.isArray(values) && !isUndefined(values))

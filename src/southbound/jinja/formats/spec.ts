@@ -2,11 +2,11 @@ import { PythonError, typeError, valueError } from '../errors.ts';
 import { exponentText, fixed, floatRepr, notFinite, significant } from '../values/floats.ts';
 import { intText, str } from '../values/print.ts';
 import { lengthOf, repeat, sliceText } from '../values/text.ts';
-import { type Run, type Value, isMarkup, isUndefined, numberOf, typeName } from '../values/values.ts';
+import { type Run, type Value, isMarkup, numberOf, typeName } from '../values/values.ts';
 
 const mostPrecision = 1000;
 
-/** A precision that costs nothing worth mentioning. */
+/** Refuses a precision that would cost too much. */
 export const checkedPrecision = (precision: number): number => {
   if (precision > mostPrecision) throw valueError(`precision too big: at most ${mostPrecision}`);
   return precision;
@@ -42,8 +42,8 @@ export const toFloat = (value: bigint | number): number => {
 };
 
 const group = (digits: string, separator: string, size: number): string => {
-  const [whole, ...rest] = digits.split(/(?=[.e%])/);
-  let grouped = whole!;
+  const [whole = '', ...rest] = digits.split(/(?=[.e%])/);
+  let grouped = whole;
   if (separator !== '')
     for (let at = grouped.length - size; at > 0; at -= size)
       grouped = grouped.slice(0, at) + separator + grouped.slice(at);
@@ -52,98 +52,136 @@ const group = (digits: string, separator: string, size: number): string => {
 
 const specForm = /^(?:(.)?([<>=^]))?([-+ ])?(z)?(#)?(0)?(\d+)?([,_])?(?:\.(\d+))?([a-zA-Z%])?$/su;
 
-const intForms: ReadonlyMap<string, readonly [radix: number, prefix: string]> = new Map([
-  ['b', [2, '0b']],
-  ['o', [8, '0o']],
-  ['x', [16, '0x']],
-  ['X', [16, '0X']],
-  ['d', [10, '']],
-  ['n', [10, '']],
+type IntForm = { readonly radix: number; readonly prefix: string };
+
+const decimal: IntForm = { radix: 10, prefix: '' };
+
+const intForms: ReadonlyMap<string, IntForm> = new Map([
+  ['b', { radix: 2, prefix: '0b' }],
+  ['o', { radix: 8, prefix: '0o' }],
+  ['x', { radix: 16, prefix: '0x' }],
+  ['X', { radix: 16, prefix: '0X' }],
+  ['d', decimal],
+  ['n', decimal],
 ]);
 
-/** format(value, spec) */
-export const formatValue = (run: Run, value: Value, spec: string): string => {
-  const number = numberOf(value);
-  if (spec === '') return str(run, value);
-  if (number === undefined && typeof value !== 'string' && !isMarkup(value))
-    throw typeError(`unsupported format string passed to ${typeName(value)}.__format__`);
-  if (isUndefined(value)) throw typeError('unsupported format string passed to Undefined.__format__');
+/** A format specifier in its parts. */
+type Spec = {
+  /** `<`, `>`, `^` or `=`, as written or because of a leading zero. */
+  readonly align: string | undefined;
+  /** Whether `=` itself is written. */
+  readonly alignsWithin: boolean;
+  readonly fill: string;
+  readonly sign: string | undefined;
+  readonly alternate: boolean;
+  readonly width: bigint | undefined;
+  readonly separator: string;
+  readonly precision: number | undefined;
+  readonly form: string | undefined;
+};
+
+const parseSpec = (spec: string, wrong: () => PythonError): Spec => {
   const parts = specForm.exec(spec);
-  if (!parts) throw valueError(`Invalid format specifier${number === undefined ? '' : ` '${spec}'`}`);
-  const [, fillGiven, alignGiven, sign, , alternate, zero, width, separator, precisionGiven, form] = parts;
-  const align = alignGiven ?? (zero ? '=' : undefined);
-  const fill = fillGiven ?? (zero ? '0' : ' ');
-  const precision = precisionGiven === undefined ? undefined : checkedPrecision(Number(precisionGiven));
-  const wrongForm = () => valueError(`Unknown format code '${form}' for object of type '${typeName(value)}'`);
+  if (!parts) throw wrong();
+  const [, fill, align, sign, , alternate, zero, width, separator = '', precision, form] = parts;
+  return {
+    align: align ?? (zero ? '=' : undefined),
+    alignsWithin: align === '=',
+    fill: fill ?? (zero ? '0' : ' '),
+    sign,
+    alternate: Boolean(alternate),
+    width: width === undefined ? undefined : BigInt(width),
+    separator,
+    precision: precision === undefined ? undefined : checkedPrecision(Number(precision)),
+    form,
+  };
+};
 
-  let lead = '';
-  let body: string;
-  if (number === undefined) {
-    if (form !== undefined && form !== 's') throw wrongForm();
-    if (sign !== undefined) throw valueError('Sign not allowed in string format specifier');
-    if (alternate) throw valueError('Alternate form (#) not allowed in string format specifier');
-    if (separator) throw valueError(`Cannot specify '${separator}' with 's'.`);
-    if (alignGiven === '=') throw valueError("'=' alignment not allowed in string format specifier");
-    const text = str(run, value);
-    body = precision === undefined ? text : sliceText(text, 0, precision);
-  } else {
-    if (typeof value === 'boolean' && form === undefined && precision === undefined)
-      return formatValue(run, number, spec.endsWith('d') ? spec : `${spec}d`);
-    const negative = typeof number === 'bigint' ? number < 0n : number < 0 || Object.is(number, -0);
-    lead = negative ? '-' : sign === '+' || sign === ' ' ? sign : '';
-    const isInt = typeof number === 'bigint' && (form === undefined || form === 'c' || intForms.has(form));
-    if (isInt) {
-      if (precision !== undefined) throw valueError('Precision not allowed in integer format specifier');
-      if (form === 'c') {
-        if (number < 0n || number > 0x10ffffn) throw new PythonError('OverflowError', '%c arg not in range(0x110000)');
-        lead = '';
-        body = String.fromCodePoint(Number(number));
-      } else {
-        const [radix, prefix] = intForms.get(form ?? 'd')!;
-        if (separator === ',' && radix !== 10) throw valueError(`Cannot specify ',' with '${form}'.`);
-        const size = negative ? -number : number;
-        const digits = radix === 10 ? intText(size) : size.toString(radix);
-        if (alternate) lead += prefix;
-        body = group(form === 'X' ? digits.toUpperCase() : digits, separator ?? '', radix === 10 ? 3 : 4);
-      }
-    } else {
-      if (form !== undefined && !'eEfFgGn%'.includes(form)) throw wrongForm();
-      const float = Math.abs(toFloat(number));
-      const lower = form?.toLowerCase();
-      if (!Number.isFinite(float)) body = notFinite(float) + (form === '%' ? '%' : '');
-      else if (lower === undefined && precision === undefined) body = floatRepr(float);
-      else if (lower === undefined) {
-        // Like g, but with a digit after the point, and with an exponent one digit earlier.
-        const count = Math.max(precision!, 1);
-        body =
-          significant(float, count)[1] >= count - 1 ? withExponent(float, count) : floatForm(float, 'g', count, false);
-        if (!/[.e]/.test(body)) body += '.0';
-      } else if (lower === '%') body = `${floatForm(float * 100, 'f', precision ?? 6, Boolean(alternate))}%`;
-      else body = floatForm(float, lower === 'n' ? 'g' : lower, precision ?? 6, Boolean(alternate));
-      if (form !== undefined && 'EFG'.includes(form)) body = body.toUpperCase();
-      body = group(body, separator ?? '', 3);
-    }
-  }
+/** The sign and prefix of a number, and its digits. */
+type Parts = { readonly lead: string; readonly body: string };
 
-  if (width === undefined) return lead + body;
-  const target = BigInt(width);
-  const missing = target - BigInt(lengthOf(lead) + lengthOf(body));
-  if (missing <= 0n) return lead + body;
-  if (align === '=') {
-    if (fill === '0' && separator) {
-      // Zeros are grouped too.
-      run.budget.make(target);
-      let padded = body;
-      while (lengthOf(lead) + lengthOf(padded) < Number(target)) {
-        const digits = `0${padded.replaceAll(separator, '')}`;
-        padded = group(digits, separator, form && 'boxX'.includes(form) ? 4 : 3);
-      }
-      return lead + padded;
-    }
-    return lead + repeat(run, fill, missing) + body;
+const textBody = (run: Run, value: Value, spec: Spec): string => {
+  if (spec.sign !== undefined) throw valueError('Sign not allowed in string format specifier');
+  if (spec.alternate) throw valueError('Alternate form (#) not allowed in string format specifier');
+  if (spec.separator) throw valueError(`Cannot specify '${spec.separator}' with 's'.`);
+  if (spec.alignsWithin) throw valueError("'=' alignment not allowed in string format specifier");
+  const text = str(run, value);
+  return spec.precision === undefined ? text : sliceText(text, 0, spec.precision);
+};
+
+const intParts = (number: bigint, lead: string, spec: Spec): Parts => {
+  const { form, separator } = spec;
+  if (spec.precision !== undefined) throw valueError('Precision not allowed in integer format specifier');
+  if (form === 'c') {
+    if (number < 0n || number > 0x10ffffn) throw new PythonError('OverflowError', '%c arg not in range(0x110000)');
+    return { lead: '', body: String.fromCodePoint(Number(number)) };
   }
-  const text = lead + body;
-  switch (align ?? (number === undefined ? '<' : '>')) {
+  const { radix, prefix } = intForms.get(form ?? 'd') ?? decimal;
+  if (separator === ',' && radix !== 10) throw valueError(`Cannot specify ',' with '${form}'.`);
+  const size = number < 0n ? -number : number;
+  const digits = radix === 10 ? intText(size) : size.toString(radix);
+  const body = group(form === 'X' ? digits.toUpperCase() : digits, separator, radix === 10 ? 3 : 4);
+  return { lead: spec.alternate ? lead + prefix : lead, body };
+};
+
+/** A float without a form: like g, but with a digit after the point, and an exponent one digit earlier. */
+const plainFloat = (float: number, precision: number | undefined): string => {
+  if (precision === undefined) return floatRepr(float);
+  const count = Math.max(precision, 1);
+  const exponent = significant(float, count)[1];
+  const text = exponent >= count - 1 ? withExponent(float, count) : floatForm(float, 'g', count, false);
+  return /[.e]/.test(text) ? text : `${text}.0`;
+};
+
+/** A float >= 0 without grouping. */
+const floatBody = (float: number, { form, precision, alternate }: Spec): string => {
+  if (!Number.isFinite(float)) return notFinite(float) + (form === '%' ? '%' : '');
+  if (form === undefined) return plainFloat(float, precision);
+  if (form === '%') return `${floatForm(float * 100, 'f', precision ?? 6, alternate)}%`;
+  const lower = form.toLowerCase();
+  return floatForm(float, lower === 'n' ? 'g' : lower, precision ?? 6, alternate);
+};
+
+const signOf = (negative: boolean, sign: string | undefined): string => {
+  if (negative) return '-';
+  return sign === '+' || sign === ' ' ? sign : '';
+};
+
+const isNegative = (number: bigint | number): boolean =>
+  typeof number === 'bigint' ? number < 0n : number < 0 || Object.is(number, -0);
+
+const numberParts = (number: bigint | number, spec: Spec, wrongForm: () => PythonError): Parts => {
+  const { form } = spec;
+  const lead = signOf(isNegative(number), spec.sign);
+  if (typeof number === 'bigint' && (form === undefined || form === 'c' || intForms.has(form)))
+    return intParts(number, lead, spec);
+  if (form !== undefined && !'eEfFgGn%'.includes(form)) throw wrongForm();
+  const body = floatBody(Math.abs(toFloat(number)), spec);
+  const cased = form !== undefined && 'EFG'.includes(form) ? body.toUpperCase() : body;
+  return { lead, body: group(cased, spec.separator, 3) };
+};
+
+/** Zeros between the sign and the digits, grouped like the digits. */
+const zeroPadded = (run: Run, { lead, body }: Parts, width: bigint, { separator, form }: Spec): string => {
+  run.budget.make(width);
+  let padded = body;
+  while (lengthOf(lead) + lengthOf(padded) < Number(width)) {
+    const digits = `0${padded.replaceAll(separator, '')}`;
+    padded = group(digits, separator, form && 'boxX'.includes(form) ? 4 : 3);
+  }
+  return lead + padded;
+};
+
+const aligned = (run: Run, parts: Parts, spec: Spec, otherwise: '<' | '>'): string => {
+  const { width, fill } = spec;
+  const text = parts.lead + parts.body;
+  if (width === undefined) return text;
+  const missing = width - BigInt(lengthOf(parts.lead) + lengthOf(parts.body));
+  if (missing <= 0n) return text;
+  switch (spec.align ?? otherwise) {
+    case '=':
+      if (fill === '0' && spec.separator) return zeroPadded(run, parts, width, spec);
+      return parts.lead + repeat(run, fill, missing) + parts.body;
     case '<':
       return text + repeat(run, fill, missing);
     case '>':
@@ -151,6 +189,26 @@ export const formatValue = (run: Run, value: Value, spec: string): string => {
     default:
       return repeat(run, fill, missing / 2n) + text + repeat(run, fill, missing - missing / 2n);
   }
+};
+
+/** format(value, spec) */
+export const formatValue = (run: Run, value: Value, given: string): string => {
+  if (given === '') return str(run, value);
+  const number = numberOf(value);
+  if (number === undefined && typeof value !== 'string' && !isMarkup(value))
+    throw typeError(`unsupported format string passed to ${typeName(value)}.__format__`);
+  const spec = parseSpec(given, () =>
+    valueError(`Invalid format specifier${number === undefined ? '' : ` '${given}'`}`),
+  );
+  const wrongForm = () => valueError(`Unknown format code '${spec.form}' for object of type '${typeName(value)}'`);
+  if (number === undefined) {
+    if (spec.form !== undefined && spec.form !== 's') throw wrongForm();
+    return aligned(run, { lead: '', body: textBody(run, value, spec) }, spec, '<');
+  }
+  // A bool without a form prints as an int.
+  if (typeof value === 'boolean' && spec.form === undefined && spec.precision === undefined)
+    return formatValue(run, number, `${given}d`);
+  return aligned(run, numberParts(number, spec, wrongForm), spec, '>');
 };
 
 const withExponent = (value: number, count: number): string => {

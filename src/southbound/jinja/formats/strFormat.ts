@@ -1,6 +1,7 @@
 import { PythonError, valueError } from '../errors.ts';
 import { escaped, repr, str } from '../values/print.ts';
-import { type Kwargs, type Run, type Value, isMarkup } from '../values/values.ts';
+import type { Given } from '../values/arguments.ts';
+import { type Run, type Text, type Value, charactersOf, isMarkup } from '../values/values.ts';
 import { formatValue } from './spec.ts';
 
 /** The rest of a field's name after its first part: `.attribute` and `[key]`. */
@@ -24,37 +25,73 @@ const steps = function* (path: string): Generator<readonly ['.' | '[', string]> 
   }
 };
 
-/** text.format(*args, **kwargs). Attributes are those that templates see; a safe text escapes what it takes in. */
-export const strFormat = (run: Run, self: Value, format: string, args: readonly Value[], kwargs: Kwargs): string => {
+const isNumber = (text: string): boolean => /^\d+$/.test(text);
+
+/** Finds the values of fields by their names. Fields without a name are numbered. */
+const fieldsOf = (run: Run, { args, kwargs }: Given): ((name: string) => Value) => {
   let automatic = 0;
   let manual = false;
-  const field = (name: string): Value => {
-    const end = name.search(/[.[]/);
-    let first = end < 0 ? name : name.slice(0, end);
-    if (first === '') {
+  const firstOf = (written: string): string => {
+    if (written === '') {
       if (manual) throw valueError('cannot switch from manual field specification to automatic field numbering');
-      first = String(automatic++);
-    } else if (/^\d+$/.test(first)) {
+      return String(automatic++);
+    }
+    if (isNumber(written)) {
       if (automatic > 0) throw valueError('cannot switch from automatic field numbering to manual field specification');
       manual = true;
     }
-    const start = /^\d+$/.test(first) ? args[Number(first)] : kwargs.get(first);
-    if (start === undefined)
-      throw /^\d+$/.test(first)
-        ? new PythonError('IndexError', `Replacement index ${first} out of range for positional args tuple`)
-        : new PythonError('KeyError', `'${first}'`);
-    let value = start;
-    if (end >= 0)
-      for (const [how, part] of steps(name.slice(end)))
-        value = how === '.' ? run.attribute(value, part) : run.item(value, /^\d+$/.test(part) ? BigInt(part) : part);
+    return written;
+  };
+  const startOf = (first: string): Value => {
+    const start = isNumber(first) ? args[Number(first)] : kwargs.get(first);
+    if (start !== undefined) return start;
+    if (!isNumber(first)) throw new PythonError('KeyError', `'${first}'`);
+    throw new PythonError('IndexError', `Replacement index ${first} out of range for positional args tuple`);
+  };
+  return (name) => {
+    const end = name.search(/[.[]/);
+    let value = startOf(firstOf(end < 0 ? name : name.slice(0, end)));
+    if (end < 0) return value;
+    for (const [how, part] of steps(name.slice(end)))
+      value = how === '.' ? run.attribute(value, part) : run.item(value, isNumber(part) ? BigInt(part) : part);
     return value;
   };
+};
+
+const converted = (run: Run, value: Value, conversion: string | undefined): Value => {
+  switch (conversion) {
+    case undefined:
+      return value;
+    case 's':
+      return str(run, value);
+    case 'r':
+    case 'a':
+      return repr(run, value);
+    default:
+      throw valueError(`Unknown conversion specifier ${conversion}`);
+  }
+};
+
+/** The index behind the bracket that closes the one at `start`. */
+const closingOf = (text: string, start: number): number => {
+  let open = 1;
+  let end = start + 1;
+  for (; end < text.length && open > 0; end++) {
+    if (text[end] === '{') open++;
+    else if (text[end] === '}') open--;
+  }
+  if (open === 0) return end;
+  throw valueError(end === start + 1 ? "Single '{' encountered in format string" : "expected '}' before end of string");
+};
+
+const fieldForm = /^([^!:{}[\]]*(?:\[[^\]]*\][^!:{}[\]]*)*)(?:!(.))?(?::(.*))?$/su;
+
+/** text.format(*args, **kwargs). Attributes are those that templates see. A safe text escapes the values. */
+export const strFormat = (run: Run, self: Text, given: Given): string => {
+  const field = fieldsOf(run, given);
   const shown = (name: string, conversion: string | undefined, spec: string): string => {
     run.budget.step();
-    let value = field(name);
-    if (conversion === 's') value = str(run, value);
-    else if (conversion === 'r' || conversion === 'a') value = repr(run, value);
-    else if (conversion !== undefined) throw valueError(`Unknown conversion specifier ${conversion}`);
+    const value = converted(run, field(name), conversion);
     if (!isMarkup(self)) return formatValue(run, value, spec);
     if (isMarkup(value) && spec !== '') throw valueError('Unsupported format specification for Markup.');
     return escaped(run, isMarkup(value) ? value : formatValue(run, value, spec)).text;
@@ -64,34 +101,26 @@ export const strFormat = (run: Run, self: Value, format: string, args: readonly 
     let result = '';
     let i = 0;
     while (i < text.length) {
-      const character = text[i]!;
+      const character = text.charAt(i);
+      let end = i;
       if ((character === '{' || character === '}') && text[i + 1] === character) {
         result += character;
-        i += 2;
+        end = i + 2;
       } else if (character === '}') {
         throw valueError("Single '}' encountered in format string");
       } else if (character === '{') {
-        let open = 1;
-        let end = i + 1;
-        for (; end < text.length && open > 0; end++) open += text[end] === '{' ? 1 : text[end] === '}' ? -1 : 0;
-        if (open > 0)
-          throw valueError(
-            end === i + 1 ? "Single '{' encountered in format string" : "expected '}' before end of string",
-          );
-        const [, name, conversion, spec] =
-          /^([^!:{}[\]]*(?:\[[^\]]*\][^!:{}[\]]*)*)(?:!(.))?(?::(.*))?$/su.exec(text.slice(i + 1, end - 1)) ?? [];
+        end = closingOf(text, i);
+        const [, name, conversion, spec] = fieldForm.exec(text.slice(i + 1, end - 1)) ?? [];
         if (name === undefined) throw valueError("expected ':' after conversion specifier");
         result += shown(name, conversion, spec === undefined ? '' : expand(spec, depth - 1));
-        i = end;
       } else {
-        let end = i;
         while (end < text.length && text[end] !== '{' && text[end] !== '}') end++;
         result += text.slice(i, end);
-        i = end;
       }
+      i = end;
     }
     run.budget.make(result.length);
     return result;
   };
-  return expand(format, 1);
+  return expand(charactersOf(self), 1);
 };

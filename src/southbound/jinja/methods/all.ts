@@ -1,5 +1,5 @@
-import { type Builtin, invoke, type Methods } from '../values/arguments.ts';
-import { type Value, isDict, isTuple, textOf, typeName } from '../values/values.ts';
+import { type Builtin, type Given, invoke, type Methods } from '../values/arguments.ts';
+import { type Value, isDict, isTuple, noKwargs, textOf, typeName } from '../values/values.ts';
 import { dictMethods } from './dicts.ts';
 import { listMethods, tupleMethods } from './lists.ts';
 import { numberAttribute } from './numbers.ts';
@@ -9,16 +9,14 @@ import { safely } from './safeStrings.ts';
 /** Methods that Python takes keywords for. */
 const withKeywords = new Set(['split', 'rsplit', 'splitlines', 'expandtabs', 'sort', 'encode', 'to_bytes']);
 
-const methodsOf = (value: Value): Methods | undefined =>
-  textOf(value) !== undefined
-    ? strMethods
-    : Array.isArray(value)
-      ? listMethods
-      : isTuple(value)
-        ? tupleMethods
-        : isDict(value)
-          ? dictMethods
-          : undefined;
+const methodsOf = (value: Value): Methods | undefined => {
+  if (textOf(value) !== undefined) return strMethods;
+  if (Array.isArray(value)) return listMethods;
+  if (isTuple(value)) return tupleMethods;
+  return isDict(value) ? dictMethods : undefined;
+};
+
+const noArguments: Given = { args: [], kwargs: noKwargs };
 
 /** An attribute that values of this type have in Python, else undefined. */
 export const methodOf = (value: Value, name: string): Value | undefined => {
@@ -29,17 +27,12 @@ export const methodOf = (value: Value, name: string): Value | undefined => {
     type: 'builtin_function_or_method',
     shown: () => `<built-in method ${name} of ${typeName(value)} object>`,
     call: (run, args, kwargs) => {
-      if (name === 'format') return safely(run, value, name, () => method.call(run, value, args, kwargs));
+      if (name === 'format')
+        return safely(run, value, [name, () => method.call(run, value, args, kwargs)], noArguments);
       if (name === 'update' && isDict(value)) return method.call(run, value, args, kwargs);
       const bound = invokeWith(method, value);
-      return safely(
-        run,
-        value,
-        name,
-        (given, named) => invoke(run, name, bound, given, named, withKeywords.has(name)),
-        args,
-        kwargs,
-      );
+      const invoked = (given: Given): Value => invoke(run, [name, bound], given, withKeywords.has(name));
+      return safely(run, value, [name, invoked], { args, kwargs });
     },
   };
 };

@@ -1,7 +1,7 @@
 import { PythonError, typeError, valueError } from '../errors.ts';
 import type { Builtin, Methods } from '../values/arguments.ts';
 import { deleteKey, getKey, newDict, setKey } from '../values/dicts.ts';
-import { each, listOf } from '../values/iterate.ts';
+import { each, itemAt, listOf } from '../values/iterate.ts';
 import { repr } from '../values/print.ts';
 import { type Dict, type Kwargs, type Run, type Value, type View, isDict, orElse, tuple } from '../values/values.ts';
 
@@ -23,11 +23,11 @@ const pairsOf = function* (run: Run, source: Value): Generator<readonly [Value, 
     if (items.length !== 2)
       throw valueError(`dictionary update sequence element #${at} has length ${items.length}; 2 is required`);
     at++;
-    yield [items[0]!, items[1]!];
+    yield [itemAt(items, 0), itemAt(items, 1)];
   }
 };
 
-/** Adds what dict(...) and update(...) are called with. */
+/** Adds the arguments of dict(...) and update(...). */
 export const merge = (run: Run, dict: Dict, args: readonly Value[], kwargs: Kwargs): void => {
   if (args.length > 1) throw typeError(`update expected at most 1 argument, got ${args.length}`);
   const add = (key: Value, value: Value): void => {

@@ -1,17 +1,17 @@
 import { PythonError, valueError } from '../errors.ts';
 import { type Builtin, bounds, needInt, toIndex, type Methods } from '../values/arguments.ts';
 import { equal, sorted } from '../values/compare.ts';
-import { listOf } from '../values/iterate.ts';
+import { itemAt, listOf } from '../values/iterate.ts';
 import { repr } from '../values/print.ts';
 import { type Run, type Thing, type Tuple, type Value, isThing, noKwargs, truthy } from '../values/values.ts';
 
 const count = (run: Run, items: readonly Value[], item: Value): Value =>
   BigInt(items.filter((other) => equal(run, other, item)).length);
 
-const index = (run: Run, type: string, items: readonly Value[], item: Value, start?: Value, stop?: Value): Value => {
-  const [from, to] = bounds(items.length, start, stop);
-  for (let i = from; i < to; i++) if (equal(run, items[i]!, item)) return BigInt(i);
-  throw valueError(type === 'list' ? `${repr(run, item)} is not in list` : 'tuple.index(x): x not in tuple');
+/** The first index of an item within the bounds, or -1. */
+const indexOf = (run: Run, items: readonly Value[], item: Value, [from, to]: readonly [number, number]): number => {
+  for (let i = from; i < to; i++) if (equal(run, itemAt(items, i), item)) return i;
+  return -1;
 };
 
 const replaceAll = (list: Value[], items: readonly Value[]): null => {
@@ -55,7 +55,9 @@ export const listMethods: Methods = new Map(
         const from = i < 0 ? i + list.length : i;
         if (from < 0 || from >= list.length) throw new PythonError('IndexError', 'pop index out of range');
         run.budget.step(1 + ((list.length - from) >> 6));
-        return list.splice(from, 1)[0]!;
+        const item = itemAt(list, from);
+        list.splice(from, 1);
+        return item;
       },
     },
     remove: {
@@ -69,8 +71,11 @@ export const listMethods: Methods = new Map(
     },
     index: {
       parameters: ['item', 'start?', 'stop?'],
-      call: (run, list: Value[], item: Value, start?: Value, stop?: Value) =>
-        index(run, 'list', list, item, start, stop),
+      call: (run, list: Value[], item: Value, start?: Value, stop?: Value) => {
+        const at = indexOf(run, list, item, bounds(list.length, start, stop));
+        if (at < 0) throw valueError(`${repr(run, item)} is not in list`);
+        return BigInt(at);
+      },
     },
     count: { parameters: ['item'], call: (run, list: Value[], item: Value) => count(run, list, item) },
     sort: {
@@ -106,8 +111,11 @@ export const tupleMethods: Methods = new Map(
   Object.entries({
     index: {
       parameters: ['item', 'start?', 'stop?'],
-      call: (run, { items }: Tuple, item: Value, start?: Value, stop?: Value) =>
-        index(run, 'tuple', items, item, start, stop),
+      call: (run, { items }: Tuple, item: Value, start?: Value, stop?: Value) => {
+        const at = indexOf(run, items, item, bounds(items.length, start, stop));
+        if (at < 0) throw valueError('tuple.index(x): x not in tuple');
+        return BigInt(at);
+      },
     },
     count: { parameters: ['item'], call: (run, { items }: Tuple, item: Value) => count(run, items, item) },
   } satisfies Record<string, Builtin>),

@@ -8,12 +8,11 @@ const methods: ReadonlyMap<string, (value: bigint | number) => Value | undefined
 >([
   [
     'bit_length',
-    (value) =>
-      typeof value === 'bigint'
-        ? value === 0n
-          ? 0n
-          : BigInt((value < 0n ? -value : value).toString(2).length)
-        : undefined,
+    (value) => {
+      if (typeof value !== 'bigint') return undefined;
+      if (value === 0n) return 0n;
+      return BigInt((value < 0n ? -value : value).toString(2).length);
+    },
   ],
   [
     'bit_count',

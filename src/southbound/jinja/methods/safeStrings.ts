@@ -1,16 +1,7 @@
 import { escaped } from '../values/print.ts';
 import { listOf } from '../values/iterate.ts';
-import {
-  type Kwargs,
-  type Run,
-  type Value,
-  isMarkup,
-  isTuple,
-  markup,
-  noKwargs,
-  textOf,
-  tuple,
-} from '../values/values.ts';
+import type { Given, Named } from '../values/arguments.ts';
+import { type Run, type Value, isMarkup, isTuple, markup, textOf, tuple } from '../values/values.ts';
 
 const escaping = new Set([
   'capitalize',
@@ -32,30 +23,26 @@ const escaping = new Set([
 ]);
 const wrapping = new Set([...escaping, 'split', 'rsplit', 'splitlines', 'join', 'format']);
 
-/** Calls a method of a str; of a safe one the texts among the arguments are escaped and the results are safe again. */
+const safeResult = (result: Value): Value => {
+  if (typeof result === 'string') return markup(result);
+  if (Array.isArray(result)) return result.map(safeResult);
+  return isTuple(result) ? tuple(result.items.map(safeResult)) : result;
+};
+
+/** The arguments of a safe str's method. Most methods escape the texts among them. */
+const safeArguments = (run: Run, name: string, args: readonly Value[]): readonly Value[] => {
+  const safe = (value: Value): Value => (textOf(value) === undefined ? value : escaped(run, value).text);
+  if (name === 'join') return args.map((arg) => listOf(run, arg).map((item) => escaped(run, item).text));
+  return escaping.has(name) ? args.map(safe) : args;
+};
+
+/** Calls a method of a value. If the value is a safe str, its arguments are escaped and its results are safe. */
 export const safely = (
   run: Run,
   self: Value,
-  name: string,
-  call: (args: readonly Value[], kwargs: Kwargs) => Value,
-  args: readonly Value[] = [],
-  kwargs: Kwargs = noKwargs,
+  [name, call]: Named<(given: Given) => Value>,
+  { args, kwargs }: Given,
 ): Value => {
-  if (!isMarkup(self) || !wrapping.has(name)) return call(args, kwargs);
-  const safe = (value: Value): Value => (textOf(value) === undefined ? value : escaped(run, value).text);
-  const given =
-    name === 'join'
-      ? args.map((arg) => listOf(run, arg).map((item) => escaped(run, item).text))
-      : escaping.has(name)
-        ? args.map(safe)
-        : args;
-  const wrap = (result: Value): Value =>
-    typeof result === 'string'
-      ? markup(result)
-      : Array.isArray(result)
-        ? result.map(wrap)
-        : isTuple(result)
-          ? tuple(result.items.map(wrap))
-          : result;
-  return wrap(call(given, kwargs));
+  if (!isMarkup(self) || !wrapping.has(name)) return call({ args, kwargs });
+  return safeResult(call({ args: safeArguments(run, name, args), kwargs }));
 };

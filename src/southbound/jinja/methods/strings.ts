@@ -18,7 +18,9 @@ import {
   type Dict,
   type Kwargs,
   type Run,
+  type Text,
   type Value,
+  charactersOf,
   intOf,
   isDict,
   isTuple,
@@ -28,12 +30,13 @@ import {
   typeName,
 } from '../values/values.ts';
 
-const self = (value: Value): string => textOf(value)!;
+/** The characters of the str whose method is called. */
+const self = charactersOf;
 
 /** A method of the text alone. */
 const plain = (call: (text: string, run: Run) => Value): Builtin => ({
   parameters: [],
-  call: (run, value: Value) => {
+  call: (run, value: Text) => {
     const text = self(value);
     run.budget.make(text.length);
     return call(text, run);
@@ -44,7 +47,7 @@ const every = (pattern: RegExp): Builtin => plain((text) => pattern.test(text));
 
 const stripping = (left: boolean, right: boolean): Builtin => ({
   parameters: ['chars?'],
-  call: (run, value: Value, chars?: Value) => {
+  call: (run, value: Text, chars?: Value) => {
     run.budget.make(self(value).length);
     if (chars === undefined || chars === null) return strip(self(value), isSpace, left, right);
     const drop = new Set(needText(chars, 'strip arg'));
@@ -52,15 +55,16 @@ const stripping = (left: boolean, right: boolean): Builtin => ({
   },
 });
 
-/** Where `part` is in the text between start and stop (code points), -1 if it is not. */
-const find = (
-  run: Run,
-  text: string,
-  part: string,
-  start: Value | undefined,
-  stop: Value | undefined,
-  last: boolean,
-): number => {
+type Search = {
+  readonly part: string;
+  /** Bounds in code points. */
+  readonly start: Value | undefined;
+  readonly stop: Value | undefined;
+  readonly last: boolean;
+};
+
+/** The index of a part in a text, in code points; -1 if it is not there. */
+const find = (run: Run, text: string, { part, start, stop, last }: Search): number => {
   run.budget.step(1 + (text.length >> 6));
   const length = lengthOf(text);
   const [from, to] = bounds(length, start, stop);
@@ -72,8 +76,8 @@ const find = (
 
 const finding = (last: boolean, mustBe: boolean): Builtin => ({
   parameters: ['sub', 'start?', 'end?'],
-  call: (run, value: Value, part: Value, start?: Value, stop?: Value) => {
-    const at = find(run, self(value), needText(part, 'must be str, not'), start, stop, last);
+  call: (run, value: Text, part: Value, start?: Value, stop?: Value) => {
+    const at = find(run, self(value), { part: needText(part, 'must be str, not'), start, stop, last });
     if (at < 0 && mustBe) throw valueError('substring not found');
     return BigInt(at);
   },
@@ -86,7 +90,7 @@ const occurrences = (run: Run, text: string, part: string): number => {
 
 const ending = (holds: (text: string, part: string) => boolean): Builtin => ({
   parameters: ['prefix', 'start?', 'end?'],
-  call: (_run, value: Value, parts: Value, start?: Value, stop?: Value) => {
+  call: (_run, value: Text, parts: Value, start?: Value, stop?: Value) => {
     const [from, to] = bounds(lengthOf(self(value)), start, stop);
     const text = sliceText(self(value), from, to);
     return (isTuple(parts) ? parts.items : [parts]).some((part) => holds(text, needText(part, 'first arg')));
@@ -95,7 +99,7 @@ const ending = (holds: (text: string, part: string) => boolean): Builtin => ({
 
 const splitting = (fromRight: boolean): Builtin => ({
   parameters: ['sep?', 'maxsplit?'],
-  call: (run, value: Value, separator: Value = null, most: Value = -1n) => {
+  call: (run, value: Text, separator: Value = null, most: Value = -1n) => {
     const text = self(value);
     run.budget.make(text.length);
     const times = toIndex(needInt(most));
@@ -117,10 +121,14 @@ const splitting = (fromRight: boolean): Builtin => ({
 
 const padding = (left: (missing: number, width: number) => number): Builtin => ({
   parameters: ['width', 'fillchar?'],
-  call: (run, value: Value, width: Value, fill: Value = ' ') => {
+  call: (run, value: Text, width: Value, fill: Value = ' ') => {
     const character = needText(fill, 'The fill character');
     if (lengthOf(character) !== 1) throw typeError('The fill character must be exactly one character long');
-    return pad(run, self(value), needInt(width), character, (missing) => left(missing, toIndex(needInt(width))));
+    return pad(run, self(value), {
+      width: needInt(width),
+      fill: character,
+      left: (missing) => left(missing, toIndex(needInt(width))),
+    });
   },
 });
 
@@ -129,7 +137,7 @@ export const centered = (missing: number, width: number): number => (missing >> 
 
 const parting = (last: boolean): Builtin => ({
   parameters: ['sep'],
-  call: (run, value: Value, separator: Value) => {
+  call: (run, value: Text, separator: Value) => {
     const [text, by] = [self(value), needText(separator)];
     if (by === '') throw valueError('empty separator');
     run.budget.make(text.length);
@@ -139,11 +147,18 @@ const parting = (last: boolean): Builtin => ({
   },
 });
 
+type Replacement = {
+  readonly old: string;
+  readonly by: string;
+  /** How often at most; negative for always. */
+  readonly times: bigint;
+};
+
 /** str.replace */
-export const replaced = (run: Run, text: string, old: string, by: string, count: bigint): string => {
-  if (count === 0n) return text;
+export const replaced = (run: Run, text: string, { old, by, times: most }: Replacement): string => {
+  if (most === 0n) return text;
   const found = occurrences(run, text, old);
-  const times = count < 0n || count > BigInt(found) ? found : Number(count);
+  const times = most < 0n || most > BigInt(found) ? found : Number(most);
   run.budget.make(text.length + Math.max(0, times * (by.length - old.length)));
   if (old === '') {
     const points = Array.from(text);
@@ -151,6 +166,15 @@ export const replaced = (run: Run, text: string, old: string, by: string, count:
   }
   const parts = text.split(old);
   return [...parts.slice(0, times), parts.slice(times).join(old)].join(by);
+};
+
+/** The text that a table of str.translate has for a character. */
+const translated = (by: Value): string => {
+  if (by === null) return '';
+  const code = intOf(by);
+  return code === undefined
+    ? needText(by, 'character mapping')
+    : String.fromCodePoint(Math.min(toIndex(code), 0x10ffff));
 };
 
 const refused = (why: string): Builtin => ({
@@ -176,14 +200,14 @@ export const strMethods: Methods = new Map(
     rsplit: splitting(true),
     splitlines: {
       parameters: ['keepends?'],
-      call: (run, value: Value, keep: Value = false) => {
+      call: (run, value: Text, keep: Value = false) => {
         run.budget.make(self(value).length);
         return splitLines(self(value), truthy(keep));
       },
     },
     join: {
       parameters: ['iterable'],
-      call: (run, value: Value, items: Value) => {
+      call: (run, value: Text, items: Value) => {
         const parts: string[] = [];
         let size = 0;
         for (const item of each(run, items)) {
@@ -191,7 +215,8 @@ export const strMethods: Methods = new Map(
           if (text === undefined)
             throw typeError(`sequence item ${parts.length}: expected str instance, ${typeName(item)} found`);
           run.budget.make(text.length + self(value).length);
-          run.budget.fits((size += text.length + self(value).length));
+          size += text.length + self(value).length;
+          run.budget.fits(size);
           parts.push(text);
         }
         return parts.join(self(value));
@@ -199,8 +224,8 @@ export const strMethods: Methods = new Map(
     },
     replace: {
       parameters: ['old', 'new', 'count?'],
-      call: (run, value: Value, old: Value, by: Value, count: Value = -1n) =>
-        replaced(run, self(value), needText(old), needText(by), needInt(count)),
+      call: (run, value: Text, old: Value, by: Value, count: Value = -1n) =>
+        replaced(run, self(value), { old: needText(old), by: needText(by), times: needInt(count) }),
     },
     startswith: ending((text, part) => text.startsWith(part)),
     endswith: ending((text, part) => text.endsWith(part)),
@@ -210,19 +235,18 @@ export const strMethods: Methods = new Map(
     rindex: finding(true, true),
     count: {
       parameters: ['sub', 'start?', 'end?'],
-      call: (run, value: Value, part: Value, start?: Value, stop?: Value) => {
+      call: (run, value: Text, part: Value, start?: Value, stop?: Value) => {
         const [from, to] = bounds(lengthOf(self(value)), start, stop);
         return BigInt(from > to ? 0 : occurrences(run, sliceText(self(value), from, to), needText(part)));
       },
     },
     zfill: {
       parameters: ['width'],
-      call: (run, value: Value, width: Value) => {
+      call: (run, value: Text, width: Value) => {
         const text = self(value);
-        const sign = /^[-+]/.test(text) ? text[0]! : '';
-        return (
-          sign + pad(run, text.slice(sign.length), needInt(width) - BigInt(sign.length), '0', (missing) => missing)
-        );
+        const sign = /^[-+]/.test(text) ? text.charAt(0) : '';
+        const rest = needInt(width) - BigInt(sign.length);
+        return sign + pad(run, text.slice(sign.length), { width: rest, fill: '0', left: (missing) => missing });
       },
     },
     center: padding(centered),
@@ -246,7 +270,7 @@ export const strMethods: Methods = new Map(
     rpartition: parting(true),
     expandtabs: {
       parameters: ['tabsize?'],
-      call: (run, value: Value, size: Value = 8n) => {
+      call: (run, value: Text, size: Value = 8n) => {
         const width = toIndex(needInt(size));
         let column = 0;
         return self(value).replace(/[\t\n\r]|[^\t\n\r]+/g, (part) => {
@@ -264,32 +288,26 @@ export const strMethods: Methods = new Map(
     },
     removeprefix: {
       parameters: ['prefix'],
-      call: (_run, value: Value, part: Value) =>
+      call: (_run, value: Text, part: Value) =>
         self(value).startsWith(needText(part)) ? self(value).slice(needText(part).length) : self(value),
     },
     removesuffix: {
       parameters: ['suffix'],
-      call: (_run, value: Value, part: Value) =>
+      call: (_run, value: Text, part: Value) =>
         needText(part) !== '' && self(value).endsWith(needText(part))
           ? self(value).slice(0, -needText(part).length)
           : self(value),
     },
     translate: {
       parameters: ['table'],
-      call: (run, value: Value, table: Value) => {
+      call: (run, value: Text, table: Value) => {
         if (!isDict(table)) throw typeError(`'${typeName(table)}' object is not subscriptable`);
         return [...self(value)]
           .map((character) => {
             run.budget.step();
-            const by = (table as Dict).entries.get(BigInt(character.codePointAt(0)!))?.[1];
+            const by = (table as Dict).entries.get(BigInt(character.codePointAt(0) ?? 0))?.[1];
             if (by === undefined) return character;
-            const code = intOf(by);
-            const text =
-              by === null
-                ? ''
-                : code === undefined
-                  ? needText(by, 'character mapping')
-                  : String.fromCodePoint(Math.min(toIndex(code), 0x10ffff));
+            const text = translated(by);
             run.budget.make(text.length);
             return text;
           })
@@ -298,24 +316,16 @@ export const strMethods: Methods = new Map(
     },
     format: {
       parameters: [],
-      call: (run, value: Value, args: readonly Value[], kwargs: Kwargs) =>
-        strFormat(run, value, self(value), args, kwargs),
+      call: (run, value: Text, args: readonly Value[], kwargs: Kwargs) => strFormat(run, value, { args, kwargs }),
     },
     format_map: {
       parameters: ['mapping'],
-      call: (run, value: Value, mapping: Value) => {
+      call: (run, value: Text, mapping: Value) => {
         if (!isDict(mapping)) throw typeError(`'${typeName(mapping)}' object is not subscriptable`);
-        return strFormat(
-          run,
-          value,
-          self(value),
-          [],
-          new Map(
-            [...(mapping as Dict).entries.values()].flatMap(([key, member]) =>
-              typeof key === 'string' ? [[key, member] as const] : [],
-            ),
-          ),
-        );
+        const kwargs = new Map<string, Value>();
+        for (const [key, member] of (mapping as Dict).entries.values())
+          if (typeof key === 'string') kwargs.set(key, member);
+        return strFormat(run, value, { args: [], kwargs });
       },
     },
     encode: refused('bytes are not supported'),

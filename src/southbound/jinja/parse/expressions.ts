@@ -2,28 +2,20 @@ import type { Operator } from '../values/arithmetic.ts';
 import type { CallArguments, CallNode, Comparison, Expression, FilterNode } from './nodes.ts';
 import { type Stream, describe } from './stream.ts';
 
-/** What the parser of statements must know of the expressions within. */
+/** Tells the parser of statements what the expressions within them use. */
 export type Watch = {
   /** A name is read. */
   readonly reads: (name: string) => void;
   readonly filter: (name: string, line: number) => void;
   readonly test: (name: string, line: number) => void;
-  /** Parses an expression; if it turns out to be a condition, its filters need not be there. */
+  /** Parses an expression. If it turns out to be a condition, its filters need not exist. */
   readonly condition: (parse: () => readonly [Expression, boolean]) => Expression;
 };
 
-export type Expressions = {
-  readonly expression: (conditions?: boolean) => Expression;
-  /** One expression, or several with commas as a tuple; `end` stops before that name. */
-  readonly tuple: (options?: {
-    readonly conditions?: boolean;
-    readonly end?: string;
-    readonly parenthesised?: boolean;
-  }) => Expression;
-  readonly primary: () => Expression;
-  /** The filters that follow; `inline`: without a bar before the first. */
-  readonly filters: (of: Expression | undefined, inline?: boolean) => FilterNode | undefined;
-};
+/** The tokens of a template, and who is told about the expressions in them. */
+export type ExpressionParser = Stream & { readonly watch: Watch };
+
+type Parser = ExpressionParser;
 
 const constants: ReadonlyMap<string, boolean | null> = new Map([
   ['true', true],
@@ -36,301 +28,322 @@ const constants: ReadonlyMap<string, boolean | null> = new Map([
 const comparisons: readonly string[] = ['==', '!=', '<', '<=', '>', '>='];
 const noArguments: CallArguments = { args: [], kwargs: [], allArgs: undefined, allKwargs: undefined };
 
-/**
- * Jinja2's expressions, loosest first: condition, or, and, not, comparison, sum, concatenation, product, power, sign.
+/*
+ * Jinja2's expressions. The functions call each other from the loosest binding to the tightest: condition, or, and,
+ * not, comparison, sum, concatenation, product, power, sign.
  */
-export const expressionsOf = (stream: Stream, watch: Watch): Expressions => {
-  const { current, next, is, isName, skip, skipName, expect, expectType, fail } = stream;
 
-  const expression = (conditions = true): Expression => stream.deeper(() => (conditions ? condition() : or()));
+export const expression = (parser: Parser, conditions = true): Expression =>
+  parser.deeper(() => (conditions ? condition(parser) : or(parser)));
 
-  const condition = (): Expression =>
-    watch.condition(() => {
-      const line = current().line;
-      let value = or();
-      const conditional = isName('if');
-      while (skipName('if')) {
-        const test = or();
-        const otherwise = skipName('else') ? expression() : undefined;
-        value = { node: 'condition', test, then: value, otherwise, line };
-      }
-      return [value, conditional];
-    });
+const condition = (parser: Parser): Expression =>
+  parser.watch.condition(() => {
+    const line = parser.current().line;
+    let value = or(parser);
+    const conditional = parser.isName('if');
+    while (parser.skipName('if')) {
+      const test = or(parser);
+      const otherwise = parser.skipName('else') ? expression(parser) : undefined;
+      value = { node: 'condition', test, then: value, otherwise, line };
+    }
+    return [value, conditional];
+  });
 
-  /** Operators of one level, applied from left to right. */
-  const leftToRight = (operand: () => Expression, operators: readonly string[]) => (): Expression => {
-    let left = operand();
-    while (current().type === 'operator' && operators.includes(current().value)) {
-      const { value: operator, line } = next();
-      left = { node: 'binary', operator: operator as Operator, left, right: operand(), line };
+/** Operators of one level, applied from left to right. */
+const leftToRight =
+  (operand: (parser: Parser) => Expression, operators: readonly string[]) =>
+  (parser: Parser): Expression => {
+    let left = operand(parser);
+    while (parser.current().type === 'operator' && operators.includes(parser.current().value)) {
+      const { value: operator, line } = parser.next();
+      left = { node: 'binary', operator: operator as Operator, left, right: operand(parser), line };
     }
     return left;
   };
 
-  const or = (): Expression => {
-    let left = and();
-    for (let line = current().line; skipName('or'); line = current().line)
-      left = { node: 'or', left, right: and(), line };
-    return left;
-  };
+const or = (parser: Parser): Expression => {
+  let left = and(parser);
+  for (let line = parser.current().line; parser.skipName('or'); line = parser.current().line)
+    left = { node: 'or', left, right: and(parser), line };
+  return left;
+};
 
-  const and = (): Expression => {
-    let left = not();
-    for (let line = current().line; skipName('and'); line = current().line)
-      left = { node: 'and', left, right: not(), line };
-    return left;
-  };
+const and = (parser: Parser): Expression => {
+  let left = not(parser);
+  for (let line = parser.current().line; parser.skipName('and'); line = parser.current().line)
+    left = { node: 'and', left, right: not(parser), line };
+  return left;
+};
 
-  const not = (): Expression => {
-    const line = current().line;
-    return skipName('not') ? { node: 'not', of: stream.deeper(not), line } : compare();
-  };
+const not = (parser: Parser): Expression => {
+  const line = parser.current().line;
+  return parser.skipName('not') ? { node: 'not', of: parser.deeper(() => not(parser)), line } : compare(parser);
+};
 
-  const comparison = (): Comparison | undefined => {
-    if (current().type === 'operator' && comparisons.includes(current().value)) return next().value as Comparison;
-    if (skipName('in')) return 'in';
-    if (isName('not') && stream.ahead().type === 'name' && stream.ahead().value === 'in') {
-      next();
-      next();
-      return 'not in';
+const comparison = (parser: Parser): Comparison | undefined => {
+  if (parser.current().type === 'operator' && comparisons.includes(parser.current().value))
+    return parser.next().value as Comparison;
+  if (parser.skipName('in')) return 'in';
+  if (parser.isName('not') && parser.ahead().type === 'name' && parser.ahead().value === 'in') {
+    parser.next();
+    parser.next();
+    return 'not in';
+  }
+  return undefined;
+};
+
+const compare = (parser: Parser): Expression => {
+  const line = parser.current().line;
+  const first = sum(parser);
+  const rest: [Comparison, Expression][] = [];
+  for (let operator = comparison(parser); operator; operator = comparison(parser)) rest.push([operator, sum(parser)]);
+  return rest.length === 0 ? first : { node: 'compare', first, rest, line };
+};
+
+const power = leftToRight((parser) => unary(parser), ['**']);
+const product = leftToRight(power, ['*', '/', '//', '%']);
+
+const concatenation = (parser: Parser): Expression => {
+  const line = parser.current().line;
+  const parts = [product(parser)];
+  while (parser.skip('~')) parts.push(product(parser));
+  const [first] = parts;
+  return first && parts.length === 1 ? first : { node: 'concat', parts, line };
+};
+
+const sum = leftToRight(concatenation, ['+', '-']);
+
+const unary = (parser: Parser, filtered = true): Expression => {
+  const { line } = parser.current();
+  let node: Expression;
+  if (parser.is('-') || parser.is('+')) {
+    const sign = parser.next().value as '-' | '+';
+    node = { node: 'sign', sign, of: parser.deeper(() => unary(parser, false)), line };
+  } else {
+    node = primary(parser);
+  }
+  node = postfix(parser, node);
+  return filtered ? afterwards(parser, node) : node;
+};
+
+export const primary = (parser: Parser): Expression => {
+  const token = parser.current();
+  const { line } = token;
+  switch (token.type) {
+    case 'name': {
+      parser.next();
+      const constant = constants.get(token.value);
+      if (constant !== undefined) return { node: 'constant', value: constant, line };
+      parser.watch.reads(token.value);
+      return { node: 'name', name: token.value, line };
     }
-    return undefined;
-  };
-
-  const compare = (): Expression => {
-    const line = current().line;
-    const first = sum();
-    const rest: [Comparison, Expression][] = [];
-    for (let operator = comparison(); operator; operator = comparison()) rest.push([operator, sum()]);
-    return rest.length === 0 ? first : { node: 'compare', first, rest, line };
-  };
-
-  const power = leftToRight(() => unary(), ['**']);
-  const product = leftToRight(power, ['*', '/', '//', '%']);
-
-  const concatenation = (): Expression => {
-    const line = current().line;
-    const parts = [product()];
-    while (skip('~')) parts.push(product());
-    return parts.length === 1 ? parts[0]! : { node: 'concat', parts, line };
-  };
-
-  const sum = leftToRight(concatenation, ['+', '-']);
-
-  const unary = (filtered = true): Expression => {
-    const { line } = current();
-    let node: Expression;
-    if (is('-') || is('+')) {
-      const sign = next().value as '-' | '+';
-      node = { node: 'sign', sign, of: stream.deeper(() => unary(false)), line };
-    } else node = primary();
-    node = postfix(node);
-    return filtered ? afterwards(node) : node;
-  };
-
-  const primary = (): Expression => {
-    const token = current();
-    const { line } = token;
-    switch (token.type) {
-      case 'name': {
-        next();
-        const constant = constants.get(token.value);
-        if (constant !== undefined) return { node: 'constant', value: constant, line };
-        watch.reads(token.value);
-        return { node: 'name', name: token.value, line };
-      }
-      case 'string': {
-        let value = '';
-        while (current().type === 'string') value += next().value;
-        return { node: 'constant', value, line };
-      }
-      case 'integer':
-      case 'float':
-        next();
-        return { node: 'constant', value: token.number!, line };
-      default:
+    case 'string': {
+      let value = '';
+      while (parser.current().type === 'string') value += parser.next().value;
+      return { node: 'constant', value, line };
     }
-    if (skip('(')) {
-      const inner = tuple({ parenthesised: true });
-      expect(')');
-      return inner;
-    }
-    if (skip('[')) return { node: 'list', items: items(']', () => expression()), line };
-    if (skip('{')) {
-      const pair = (): readonly [Expression, Expression] => {
-        const key = expression();
-        expect(':');
-        return [key, expression()];
-      };
-      return { node: 'dict', pairs: items('}', pair), line };
-    }
-    return fail(`unexpected '${describe(token)}'`);
-  };
-
-  /** Parts with commas between them, and perhaps one after the last, up to `close`. */
-  const items = <T>(close: string, part: () => T): T[] => {
-    const parts: T[] = [];
-    while (!is(close)) {
-      if (parts.length > 0) expect(',');
-      if (is(close)) break;
-      parts.push(part());
-    }
-    expect(close);
-    return parts;
-  };
-
-  const tuple: Expressions['tuple'] = ({ conditions = true, end, parenthesised = false } = {}) => {
-    const { line } = current();
-    const parts: Expression[] = [];
-    let commas = false;
-    for (;;) {
-      if (parts.length > 0) expect(',');
-      if (
-        current().type === 'variable_end' ||
-        current().type === 'block_end' ||
-        is(')') ||
-        (end !== undefined && isName(end))
-      )
-        break;
-      parts.push(expression(conditions));
-      if (!is(',')) break;
-      commas = true;
-    }
-    if (!commas && parts.length > 0) return parts[0]!;
-    if (!commas && !parenthesised) fail(`Expected an expression, got '${describe(current())}'`);
-    return { node: 'tuple', items: parts, line };
-  };
-
-  const postfix = (start: Expression): Expression => {
-    let node = start;
-    for (;;) {
-      if (is('.')) node = dotted(node);
-      else if (is('[')) node = subscript(node);
-      else if (is('(')) node = call(node);
-      else return node;
-    }
-  };
-
-  const dotted = (of: Expression): Expression => {
-    const { line } = next();
-    const token = next();
-    if (token.type === 'name') return { node: 'attribute', of, name: token.value, line };
-    if (token.type !== 'integer') fail('expected name or number', token.line);
-    return { node: 'item', of, key: { node: 'constant', value: token.number!, line }, line };
-  };
-
-  const subscript = (of: Expression): Expression => {
-    const { line } = next();
-    const keys: Expression[] = [];
-    while (!is(']')) {
-      if (keys.length > 0) expect(',');
-      const start = is(':') ? undefined : expression();
-      if (start && !is(':')) {
-        keys.push(start);
-        continue;
-      }
-      expect(':');
-      const part = (): Expression | undefined => (is(':') || is(']') || is(',') ? undefined : expression());
-      const stop = part();
-      const step = skip(':') ? part() : undefined;
-      if (keys.length > 0 || !is(']')) fail('slices cannot be combined with other indexes', line);
-      expect(']');
-      return { node: 'slice', of, start, stop, step, line };
-    }
-    expect(']');
-    return { node: 'item', of, key: keys.length === 1 ? keys[0]! : { node: 'tuple', items: keys, line }, line };
-  };
-
-  const callArguments = (): CallArguments => {
-    const { line } = expect('(');
-    const args: Expression[] = [];
-    const kwargs: [string, Expression][] = [];
-    let allArgs: Expression | undefined;
-    let allKwargs: Expression | undefined;
-    const ensure = (fine: boolean): void => {
-      if (!fine) fail('invalid syntax for function call expression', line);
+    case 'integer':
+    case 'float':
+      parser.next();
+      return { node: 'constant', value: token.number, line };
+    default:
+  }
+  if (parser.skip('(')) {
+    const inner = tuple(parser, { parenthesised: true });
+    parser.expect(')');
+    return inner;
+  }
+  if (parser.skip('[')) return { node: 'list', items: items(parser, ']', () => expression(parser)), line };
+  if (parser.skip('{')) {
+    const pair = (): readonly [Expression, Expression] => {
+      const key = expression(parser);
+      parser.expect(':');
+      return [key, expression(parser)];
     };
-    let first = true;
-    while (!is(')')) {
-      if (!first) {
-        expect(',');
-        if (is(')')) break;
-      }
-      first = false;
-      if (is('*')) {
-        ensure(!allArgs && !allKwargs);
-        next();
-        allArgs = expression();
-      } else if (is('**')) {
-        ensure(!allKwargs);
-        next();
-        allKwargs = expression();
-      } else if (current().type === 'name' && stream.ahead().type === 'operator' && stream.ahead().value === '=') {
-        ensure(!allKwargs);
-        const key = next().value;
-        next();
-        if (kwargs.some(([other]) => other === key)) fail(`keyword argument repeated: ${key}`, line);
-        kwargs.push([key, expression()]);
-      } else {
-        ensure(!allArgs && !allKwargs && kwargs.length === 0);
-        args.push(expression());
-      }
+    return { node: 'dict', pairs: items(parser, '}', pair), line };
+  }
+  return parser.fail(`unexpected '${describe(token)}'`);
+};
+
+/** Parts with commas between them, and perhaps one after the last, up to `close`. */
+const items = <T>(parser: Parser, close: string, part: () => T): T[] => {
+  const parts: T[] = [];
+  while (!parser.is(close)) {
+    if (parts.length > 0) parser.expect(',');
+    if (parser.is(close)) break;
+    parts.push(part());
+  }
+  parser.expect(close);
+  return parts;
+};
+
+type TupleOptions = {
+  /** Whether `a if b else c` is allowed. */
+  readonly conditions?: boolean;
+  /** The name before which the tuple stops. */
+  readonly end?: string;
+  readonly parenthesised?: boolean;
+};
+
+/** One expression, or a tuple of several with commas between them. */
+export const tuple = (parser: Parser, options: TupleOptions = {}): Expression => {
+  const { conditions = true, end, parenthesised = false } = options;
+  const { line } = parser.current();
+  const parts: Expression[] = [];
+  let commas = false;
+  for (;;) {
+    if (parts.length > 0) parser.expect(',');
+    if (
+      parser.current().type === 'variable_end' ||
+      parser.current().type === 'block_end' ||
+      parser.is(')') ||
+      (end !== undefined && parser.isName(end))
+    )
+      break;
+    parts.push(expression(parser, conditions));
+    if (!parser.is(',')) break;
+    commas = true;
+  }
+  const [first] = parts;
+  if (first && !commas) return first;
+  if (!commas && !parenthesised) parser.fail(`Expected an expression, got '${describe(parser.current())}'`);
+  return { node: 'tuple', items: parts, line };
+};
+
+const postfix = (parser: Parser, start: Expression): Expression => {
+  let node = start;
+  for (;;) {
+    if (parser.is('.')) node = dotted(parser, node);
+    else if (parser.is('[')) node = subscript(parser, node);
+    else if (parser.is('(')) node = call(parser, node);
+    else return node;
+  }
+};
+
+const dotted = (parser: Parser, of: Expression): Expression => {
+  const { line } = parser.next();
+  const token = parser.next();
+  if (token.type === 'name') return { node: 'attribute', of, name: token.value, line };
+  if (token.type !== 'integer') return parser.fail('expected name or number', token.line);
+  return { node: 'item', of, key: { node: 'constant', value: token.number, line }, line };
+};
+
+const subscript = (parser: Parser, of: Expression): Expression => {
+  const { line } = parser.next();
+  const keys: Expression[] = [];
+  while (!parser.is(']')) {
+    if (keys.length > 0) parser.expect(',');
+    const start = parser.is(':') ? undefined : expression(parser);
+    if (start && !parser.is(':')) {
+      keys.push(start);
+      continue;
     }
-    expect(')');
-    return { args, kwargs, allArgs, allKwargs };
-  };
+    parser.expect(':');
+    const part = (): Expression | undefined =>
+      parser.is(':') || parser.is(']') || parser.is(',') ? undefined : expression(parser);
+    const stop = part();
+    const step = parser.skip(':') ? part() : undefined;
+    if (keys.length > 0 || !parser.is(']')) parser.fail('slices cannot be combined with other indexes', line);
+    parser.expect(']');
+    return { node: 'slice', of, start, stop, step, line };
+  }
+  parser.expect(']');
+  const [first] = keys;
+  const key: Expression = first && keys.length === 1 ? first : { node: 'tuple', items: keys, line };
+  return { node: 'item', of, key, line };
+};
 
-  const call = (callee: Expression): CallNode => {
-    const { line } = current();
-    return { node: 'call', callee, ...callArguments(), line };
+const callArguments = (parser: Parser): CallArguments => {
+  const { line } = parser.expect('(');
+  const args: Expression[] = [];
+  const kwargs: [string, Expression][] = [];
+  let allArgs: Expression | undefined;
+  let allKwargs: Expression | undefined;
+  const ensure = (fine: boolean): void => {
+    if (!fine) parser.fail('invalid syntax for function call expression', line);
   };
-
-  const dottedName = (): string => {
-    let name = expectType('name').value;
-    while (skip('.')) name += `.${expectType('name').value}`;
-    return name;
-  };
-
-  const filters: Expressions['filters'] = (of, inline = false) => {
-    let node = of;
-    for (let first = inline; first || is('|'); first = false) {
-      if (!first) next();
-      const { line } = current();
-      const name = dottedName();
-      watch.filter(name, line);
-      node = { node: 'filter', of: node, name, ...(is('(') ? callArguments() : noArguments), line };
+  let first = true;
+  while (!parser.is(')')) {
+    if (!first) {
+      parser.expect(',');
+      if (parser.is(')')) break;
     }
-    return node as FilterNode | undefined;
-  };
-
-  const test = (of: Expression): Expression => {
-    const { line } = next();
-    const negated = skipName('not');
-    const name = dottedName();
-    watch.test(name, line);
-    let given = noArguments;
-    if (is('(')) given = callArguments();
-    else if (
-      (['name', 'string', 'integer', 'float'].includes(current().type) || is('[') || is('{')) &&
-      !isName('else', 'or', 'and')
-    ) {
-      if (isName('is')) fail('You cannot chain multiple tests with is');
-      given = { ...noArguments, args: [postfix(primary())] };
+    first = false;
+    if (parser.is('*')) {
+      ensure(!allArgs && !allKwargs);
+      parser.next();
+      allArgs = expression(parser);
+    } else if (parser.is('**')) {
+      ensure(!allKwargs);
+      parser.next();
+      allKwargs = expression(parser);
+    } else if (parser.current().type === 'name' && parser.ahead().type === 'operator' && parser.ahead().value === '=') {
+      ensure(!allKwargs);
+      const key = parser.next().value;
+      parser.next();
+      if (kwargs.some(([other]) => other === key)) parser.fail(`keyword argument repeated: ${key}`, line);
+      kwargs.push([key, expression(parser)]);
+    } else {
+      ensure(!allArgs && !allKwargs && kwargs.length === 0);
+      args.push(expression(parser));
     }
-    const node: Expression = { node: 'test', of, name, ...given, line };
-    return negated ? { node: 'not', of: node, line } : node;
-  };
+  }
+  parser.expect(')');
+  return { args, kwargs, allArgs, allKwargs };
+};
 
-  /** Filters, tests and calls of their results. */
-  const afterwards = (start: Expression): Expression => {
-    let node = start;
-    for (;;) {
-      if (is('|')) node = filters(node)!;
-      else if (isName('is')) node = test(node);
-      else if (is('(')) node = call(node);
-      else return node;
-    }
-  };
+const call = (parser: Parser, callee: Expression): CallNode => {
+  const { line } = parser.current();
+  return { node: 'call', callee, ...callArguments(parser), line };
+};
 
-  return { expression, tuple, primary, filters };
+const dottedName = (parser: Parser): string => {
+  let name = parser.expectType('name').value;
+  while (parser.skip('.')) name += `.${parser.expectType('name').value}`;
+  return name;
+};
+
+const filter = (parser: Parser, of: Expression | undefined): FilterNode => {
+  const { line } = parser.current();
+  const name = dottedName(parser);
+  parser.watch.filter(name, line);
+  const given = parser.is('(') ? callArguments(parser) : noArguments;
+  return { node: 'filter', of, name, ...given, line };
+};
+
+/** The filters of a block, with bars between them. The first one works on the text of the block. */
+export const blockFilters = (parser: Parser): FilterNode => {
+  let node = filter(parser, undefined);
+  while (parser.skip('|')) node = filter(parser, node);
+  return node;
+};
+
+const test = (parser: Parser, of: Expression): Expression => {
+  const { line } = parser.next();
+  const negated = parser.skipName('not');
+  const name = dottedName(parser);
+  parser.watch.test(name, line);
+  let given = noArguments;
+  if (parser.is('(')) {
+    given = callArguments(parser);
+  } else if (
+    (['name', 'string', 'integer', 'float'].includes(parser.current().type) || parser.is('[') || parser.is('{')) &&
+    !parser.isName('else', 'or', 'and')
+  ) {
+    if (parser.isName('is')) parser.fail('You cannot chain multiple tests with is');
+    given = { ...noArguments, args: [postfix(parser, primary(parser))] };
+  }
+  const node: Expression = { node: 'test', of, name, ...given, line };
+  return negated ? { node: 'not', of: node, line } : node;
+};
+
+/** Filters, tests and calls of their results. */
+const afterwards = (parser: Parser, start: Expression): Expression => {
+  let node = start;
+  for (;;) {
+    if (parser.skip('|')) node = filter(parser, node);
+    else if (parser.isName('is')) node = test(parser, node);
+    else if (parser.is('(')) node = call(parser, node);
+    else return node;
+  }
 };

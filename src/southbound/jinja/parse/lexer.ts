@@ -16,13 +16,13 @@ export type TokenType =
   | 'operator'
   | 'eof';
 
-/** `value` is what the source means: text, operator, name, the number. */
-export type Token = {
-  readonly type: TokenType;
-  readonly value: string;
-  readonly number?: bigint | number;
-  readonly line: number;
-};
+type NumberType = 'integer' | 'float';
+
+/** `value` is the text in the source, without the quotes and escapes of a string. */
+export type Token = { readonly value: string; readonly line: number } & (
+  | { readonly type: NumberType; readonly number: bigint | number }
+  | { readonly type: Exclude<TokenType, NumberType> }
+);
 
 const openers: ReadonlyMap<string, string> = new Map([
   ['(', ')'],
@@ -41,121 +41,185 @@ const endraw = /\{%([-+]?)\s*endraw\s*(?:\+%\}|(-)%\}|%\})/y;
 
 const mostDigits = 4300;
 
-/** The tokens of a template: Jinja2's delimiters, blocks not trimmed, one newline at the end dropped. */
+/** How far the source is read, and the tokens found so far. */
+type Scan = {
+  readonly source: string;
+  readonly tokens: Token[];
+  at: number;
+  /** Line of `at`, from 1. */
+  line: number;
+  /** Index of the next newline that `line` does not count yet, else -1. */
+  newline: number;
+};
+
+/** Moves to `to`, and counts the lines on the way. */
+const advance = (scan: Scan, to: number): void => {
+  while (scan.newline >= 0 && scan.newline < to) {
+    scan.line++;
+    scan.newline = scan.source.indexOf('\n', scan.newline + 1);
+  }
+  scan.at = to;
+};
+
+const fail = ({ line }: Scan, message: string, where = line): never => {
+  throw new TemplateError(message, where);
+};
+
+/** The text at the current place that a sticky pattern matches. */
+const match = ({ source, at }: Scan, pattern: RegExp): string | undefined => {
+  pattern.lastIndex = at;
+  return pattern.exec(source)?.[0];
+};
+
+const skipSpace = (scan: Scan): void => {
+  const { source } = scan;
+  let to = scan.at;
+  while (to < source.length && isSpace(source.charAt(to))) to++;
+  advance(scan, to);
+};
+
+/** Index behind the opening delimiter, which has a sign or none. */
+const behindOpening = ({ source, at }: Scan): number => at + (/[-+]/.test(source[at + 2] ?? '') ? 3 : 2);
+
+/** Text up to `to`. A `-` as the sign of the tag that follows strips the space before the tag. */
+const data = (scan: Scan, to: number, sign: string): void => {
+  const { source, at, tokens, line } = scan;
+  let end = to;
+  if (sign === '-') while (end > at && isSpace(source.charAt(end - 1))) end--;
+  if (end > at) tokens.push({ type: 'data', value: source.slice(at, end), line });
+  advance(scan, to);
+};
+
+const comment = (scan: Scan): void => {
+  const { source, line } = scan;
+  const from = behindOpening(scan);
+  const end = source.indexOf('#}', from);
+  if (end < 0) fail(scan, 'Missing end of comment tag', line);
+  advance(scan, end + 2);
+  if (end > from && source[end - 1] === '-') skipSpace(scan);
+};
+
+const rawBlock = (scan: Scan, begin: string): void => {
+  const { source, line } = scan;
+  advance(scan, scan.at + begin.length);
+  for (let open = source.indexOf('{%', scan.at); open >= 0; open = source.indexOf('{%', open + 2)) {
+    endraw.lastIndex = open;
+    const end = endraw.exec(source);
+    if (!end) continue;
+    const [whole, sign = '', strips] = end;
+    data(scan, open, sign);
+    advance(scan, open + whole.length);
+    if (strips) skipSpace(scan);
+    return;
+  }
+  fail(scan, 'Missing end of raw directive', line);
+};
+
+const number = (scan: Scan, text: string, type: NumberType): void => {
+  const digits = text.replaceAll('_', '');
+  if (type === 'integer' && digits.length > mostDigits)
+    fail(scan, 'Exceeds the limit (4300 digits) for integer string conversion');
+  const value = type === 'float' ? Number(digits) : BigInt(digits.toLowerCase());
+  scan.tokens.push({ type, value: text, number: value, line: scan.line });
+};
+
+/** Keeps in `open` which brackets must close next. */
+const bracket = (scan: Scan, text: string, open: string[]): void => {
+  const closer = openers.get(text);
+  if (closer !== undefined) {
+    open.push(closer);
+    return;
+  }
+  if (!closers.has(text)) return;
+  const expected = open.pop();
+  if (expected === undefined) fail(scan, `unexpected '${text}'`);
+  if (expected !== text) fail(scan, `unexpected '${text}', expected '${expected}'`);
+};
+
+/** Adds the token at the current place and answers its text. */
+const part = (scan: Scan, open: string[]): string => {
+  const { source, tokens, line } = scan;
+  const asFloat = match(scan, float);
+  if (asFloat !== undefined) {
+    number(scan, asFloat, 'float');
+    return asFloat;
+  }
+  const asInteger = match(scan, integer);
+  if (asInteger !== undefined) {
+    number(scan, asInteger, 'integer');
+    return asInteger;
+  }
+  const asName = match(scan, name);
+  if (asName !== undefined) {
+    if (!/^[\p{ID_Start}_]/u.test(asName)) fail(scan, 'Invalid character in identifier');
+    tokens.push({ type: 'name', value: asName, line });
+    return asName;
+  }
+  const asString = match(scan, string);
+  if (asString !== undefined) {
+    const value = unescaped(asString.slice(1, -1), (message) => fail(scan, message));
+    tokens.push({ type: 'string', value, line });
+    return asString;
+  }
+  const asOperator = match(scan, operator);
+  if (asOperator !== undefined) {
+    bracket(scan, asOperator, open);
+    tokens.push({ type: 'operator', value: asOperator, line });
+    return asOperator;
+  }
+  const character = String.fromCodePoint(source.codePointAt(scan.at) ?? 0);
+  return fail(scan, `unexpected char ${textRepr(character)} at ${scan.at}`);
+};
+
+/** Passes the end of a tag, if it is here. */
+const tagEnds = (scan: Scan, kind: 'block' | 'variable'): boolean => {
+  const { source, at } = scan;
+  const close = kind === 'block' ? '%}' : '}}';
+  const strips = source.startsWith(`-${close}`, at);
+  const ends = strips || source.startsWith(close, at) || (kind === 'block' && source.startsWith('+%}', at));
+  if (!ends) return false;
+  scan.tokens.push({ type: `${kind}_end`, value: '', line: scan.line });
+  advance(scan, at + (source.startsWith(close, at) ? 2 : 3));
+  if (strips) skipSpace(scan);
+  return true;
+};
+
+const tag = (scan: Scan, kind: 'block' | 'variable'): void => {
+  scan.tokens.push({ type: `${kind}_begin`, value: '', line: scan.line });
+  advance(scan, behindOpening(scan));
+  const open: string[] = [];
+  for (;;) {
+    skipSpace(scan);
+    if (scan.at >= scan.source.length) return;
+    if (open.length === 0 && tagEnds(scan, kind)) return;
+    const text = part(scan, open);
+    advance(scan, scan.at + text.length);
+  }
+};
+
+/** The index of the next opening delimiter, or -1. */
+const nextOpening = ({ source, at }: Scan): number => {
+  let open = source.indexOf('{', at);
+  while (open >= 0 && !'%{#'.includes(source[open + 1] ?? ' ')) open = source.indexOf('{', open + 1);
+  return open;
+};
+
+/** The tokens of a template. Delimiters are Jinja2's, blocks are not trimmed, one newline at the end is dropped. */
 export const tokenize = (template: string): Token[] => {
   const source = template.replace(/\r\n|\r/g, '\n').replace(/\n$/, '');
-  const tokens: Token[] = [];
-  let at = 0;
-  let line = 1;
-  let newline = source.indexOf('\n');
-
-  /** Passes what lies before `to`. */
-  const advance = (to: number): void => {
-    for (; newline >= 0 && newline < to; newline = source.indexOf('\n', newline + 1)) line++;
-    at = to;
-  };
-  const fail = (message: string, where = line): never => {
-    throw new TemplateError(message, where);
-  };
-  const match = (pattern: RegExp): string | undefined => {
-    pattern.lastIndex = at;
-    return pattern.exec(source)?.[0];
-  };
-  const skipSpace = (): void => {
-    let to = at;
-    while (to < source.length && isSpace(source[to]!)) to++;
-    advance(to);
-  };
-  /** Text up to `to`; `sign` is what its tag begins with. */
-  const data = (to: number, sign: string): void => {
-    let end = to;
-    if (sign === '-') while (end > at && isSpace(source[end - 1]!)) end--;
-    if (end > at) tokens.push({ type: 'data', value: source.slice(at, end), line });
-    advance(to);
-  };
-
-  const comment = (): void => {
-    const started = line;
-    const from = at + (/[-+]/.test(source[at + 2] ?? '') ? 3 : 2);
-    const end = source.indexOf('#}', from);
-    if (end < 0) fail('Missing end of comment tag', started);
-    advance(end + 2);
-    if (end > from && source[end - 1] === '-') skipSpace();
-  };
-
-  const rawBlock = (begin: string): void => {
-    const started = line;
-    advance(at + begin.length);
-    for (let open = source.indexOf('{%', at); open >= 0; open = source.indexOf('{%', open + 2)) {
-      endraw.lastIndex = open;
-      const end = endraw.exec(source);
-      if (!end) continue;
-      data(open, end[1]!);
-      advance(open + end[0].length);
-      if (end[2]) skipSpace();
-      return;
-    }
-    fail('Missing end of raw directive', started);
-  };
-
-  const number = (text: string, type: 'integer' | 'float'): void => {
-    const digits = text.replaceAll('_', '');
-    if (type === 'integer' && digits.length > mostDigits)
-      fail('Exceeds the limit (4300 digits) for integer string conversion');
-    tokens.push({ type, value: text, number: type === 'float' ? Number(digits) : BigInt(digits.toLowerCase()), line });
-  };
-
-  const tag = (kind: 'block' | 'variable'): void => {
-    tokens.push({ type: `${kind}_begin`, value: '', line });
-    advance(at + (/[-+]/.test(source[at + 2] ?? '') ? 3 : 2));
-    const close = kind === 'block' ? '%}' : '}}';
-    const open: string[] = [];
-    for (;;) {
-      skipSpace();
-      if (at >= source.length) return;
-      if (open.length === 0) {
-        const strips = source.startsWith(`-${close}`, at);
-        if (strips || source.startsWith(close, at) || (kind === 'block' && source.startsWith('+%}', at))) {
-          tokens.push({ type: `${kind}_end`, value: '', line });
-          advance(at + (source.startsWith(close, at) ? 2 : 3));
-          if (strips) skipSpace();
-          return;
-        }
-      }
-      let text: string | undefined;
-      if ((text = match(float)) !== undefined) number(text, 'float');
-      else if ((text = match(integer)) !== undefined) number(text, 'integer');
-      else if ((text = match(name)) !== undefined) {
-        if (!/^[\p{ID_Start}_]/u.test(text)) fail('Invalid character in identifier');
-        tokens.push({ type: 'name', value: text, line });
-      } else if ((text = match(string)) !== undefined) {
-        tokens.push({ type: 'string', value: unescaped(text.slice(1, -1), (message) => fail(message)), line });
-      } else if ((text = match(operator)) !== undefined) {
-        if (openers.has(text)) open.push(openers.get(text)!);
-        else if (closers.has(text)) {
-          const expected = open.pop();
-          if (expected === undefined) fail(`unexpected '${text}'`);
-          if (expected !== text) fail(`unexpected '${text}', expected '${expected}'`);
-        }
-        tokens.push({ type: 'operator', value: text, line });
-      } else fail(`unexpected char ${textRepr(String.fromCodePoint(source.codePointAt(at)!))} at ${at}`);
-      advance(at + text!.length);
-    }
-  };
-
-  while (at < source.length) {
-    let open = source.indexOf('{', at);
-    while (open >= 0 && !'%{#'.includes(source[open + 1] ?? ' ')) open = source.indexOf('{', open + 1);
+  const scan: Scan = { source, tokens: [], at: 0, line: 1, newline: source.indexOf('\n') };
+  while (scan.at < source.length) {
+    const open = nextOpening(scan);
     if (open < 0) {
-      data(source.length, '');
+      data(scan, source.length, '');
       break;
     }
-    data(open, source[open + 2] ?? '');
-    const begin = match(raw);
-    if (begin !== undefined) rawBlock(begin);
-    else if (source[open + 1] === '#') comment();
-    else tag(source[open + 1] === '%' ? 'block' : 'variable');
+    data(scan, open, source[open + 2] ?? '');
+    const begin = match(scan, raw);
+    if (begin !== undefined) rawBlock(scan, begin);
+    else if (source[open + 1] === '#') comment(scan);
+    else tag(scan, source[open + 1] === '%' ? 'block' : 'variable');
   }
-  tokens.push({ type: 'eof', value: '', line });
-  return tokens;
+  scan.tokens.push({ type: 'eof', value: '', line: scan.line });
+  return scan.tokens;
 };

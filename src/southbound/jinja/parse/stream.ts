@@ -39,8 +39,14 @@ export const streamOf = (tokens: readonly Token[]): Stream => {
   let at = 0;
   let depth = 0;
   const last = tokens.length - 1;
-  const current = (): Token => tokens[at]!;
-  const next = (): Token => tokens[at === last ? at : at++]!;
+  // No index is beyond the last token, which is the end of the template.
+  const tokenAt = (index: number): Token => tokens[index]!;
+  const current = (): Token => tokenAt(at);
+  const next = (): Token => {
+    const token = tokenAt(at);
+    if (at < last) at++;
+    return token;
+  };
   const fail = (message: string, line = current().line): never => {
     throw new TemplateError(message, line);
   };
@@ -60,7 +66,7 @@ export const streamOf = (tokens: readonly Token[]): Stream => {
     fail,
     is,
     isName,
-    ahead: () => tokens[Math.min(at + 1, last)]!,
+    ahead: () => tokenAt(Math.min(at + 1, last)),
     skip: (operator) => is(operator) && next() !== undefined,
     skipName: (name) => isName(name) && next() !== undefined,
     expect: (operator) => expected(operator, is(operator)),

@@ -18,11 +18,11 @@ const digitsAfter: ReadonlyMap<string, number> = new Map([
   ['U', 8],
 ]);
 
-/** What a string literal means, its quotes taken off. Unknown escapes stay as they are. */
+/** The text that a string literal without its quotes stands for. Unknown escapes stay as they are. */
 export const unescaped = (text: string, fail: (message: string) => never): string =>
   text.replace(/\\([0-7]{1,3}|[xuU][\da-fA-F]*|.)/gsu, (whole, rest: string) => {
     if (/^[0-7]/.test(rest)) return String.fromCodePoint(parseInt(rest, 8));
-    const kind = rest[0]!;
+    const kind = rest.charAt(0);
     const count = digitsAfter.get(kind);
     if (count !== undefined) {
       const digits = rest.slice(1, 1 + count);

@@ -2,7 +2,7 @@ import { PythonError, typeError, undefinedError, valueError } from '../errors.ts
 import { methodOf } from '../methods/all.ts';
 import { needInt, toIndex } from './arguments.ts';
 import { getKey } from './dicts.ts';
-import { rangeItem } from './iterate.ts';
+import { itemAt, rangeItem } from './iterate.ts';
 import { intText, textRepr } from './print.ts';
 import { characters, lengthOf, like, sliceText } from './text.ts';
 import {
@@ -81,38 +81,40 @@ export const item = (run: Run, value: Value, key: Value): Value => {
   );
 };
 
-/** value[start:stop:step] */
-export const sliced = (run: Run, value: Value, start: Value, stop: Value, step: Value): Value => {
-  if (isUndefined(value)) throw undefinedError(value.message);
-  const by = step === null ? 1n : needInt(step);
-  if (by === 0n) throw valueError('slice step cannot be zero');
-  const indexes = (length: number): number[] => {
-    const stride = toIndex(by);
-    const within = (given: Value, otherwise: number): number => {
-      if (given === null) return otherwise;
-      const index = toIndex(needInt(given));
-      const fromStart = index < 0 ? index + length : index;
-      return stride > 0 ? Math.min(Math.max(fromStart, 0), length) : Math.min(Math.max(fromStart, -1), length - 1);
-    };
-    const [from, to] =
-      stride > 0 ? [within(start, 0), within(stop, length)] : [within(start, length - 1), within(stop, -1)];
-    const all: number[] = [];
-    for (let i = from; stride > 0 ? i < to : i > to; i += stride) all.push(i);
-    run.budget.make(all.length);
-    return all;
+/** The parts of `start:stop:step`; None where nothing is written. */
+type Slice = { readonly start: Value; readonly stop: Value; readonly step: Value };
+
+/** The indexes that a slice takes from a sequence of this length. */
+const indexesOf = (run: Run, { start, stop }: Slice, by: bigint, length: number): number[] => {
+  const stride = toIndex(by);
+  const within = (given: Value, otherwise: number): number => {
+    if (given === null) return otherwise;
+    const index = toIndex(needInt(given));
+    const fromStart = index < 0 ? index + length : index;
+    return stride > 0 ? Math.min(Math.max(fromStart, 0), length) : Math.min(Math.max(fromStart, -1), length - 1);
   };
+  const [from, to] =
+    stride > 0 ? [within(start, 0), within(stop, length)] : [within(start, length - 1), within(stop, -1)];
+  const all: number[] = [];
+  for (let i = from; stride > 0 ? i < to : i > to; i += stride) all.push(i);
+  run.budget.make(all.length);
+  return all;
+};
+
+/** value[start:stop:step] */
+export const sliced = (run: Run, value: Value, slice: Slice): Value => {
+  if (isUndefined(value)) throw undefinedError(value.message);
+  const by = slice.step === null ? 1n : needInt(slice.step);
+  if (by === 0n) throw valueError('slice step cannot be zero');
+  const indexes = (length: number): number[] => indexesOf(run, slice, by, length);
   const text = textOf(value);
   if (text !== undefined) {
     const points = characters(run, text);
-    return like(
-      value,
-      indexes(points.length)
-        .map((i) => points[i]!)
-        .join(''),
-    );
+    const chosen = indexes(points.length).map((i) => points[i]);
+    return like(value, chosen.join(''));
   }
-  if (Array.isArray(value)) return indexes(value.length).map((i) => value[i]!);
-  if (isTuple(value)) return tuple(indexes(value.items.length).map((i) => value.items[i]!));
+  if (Array.isArray(value)) return indexes(value.length).map((i) => itemAt(value, i));
+  if (isTuple(value)) return tuple(indexes(value.items.length).map((i) => itemAt(value.items, i)));
   if (kindOf(value) === 'range') {
     const range = value as Range;
     const chosen = indexes(range.length);

@@ -1,8 +1,14 @@
 import { type PythonError, typeError, undefinedError } from '../errors.ts';
 import { type Kwargs, type Run, type Value, intOf, isUndefined, textOf, typeName } from './values.ts';
 
-/** A function's parameters: `name`, optional `name?`; after `/` only by position, before it too. */
+/** A function's parameters: `name`, or `name?` for an optional one. */
 export type Parameters = readonly string[];
+
+/** The arguments of a call. */
+export type Given = { readonly args: readonly Value[]; readonly kwargs: Kwargs };
+
+/** Something that is found by its name, with the name. */
+export type Named<T> = readonly [name: string, found: T];
 
 /** Arguments in the order of the parameters; JavaScript's undefined where none was given. */
 export const bind = (
@@ -28,7 +34,7 @@ export const bind = (
   return bound;
 };
 
-/** What an Undefined raises when it is used, else a TypeError with this message. */
+/** The error of an Undefined that is used; for other values a TypeError with this message. */
 export const unusable = (value: Value, message: string): PythonError =>
   isUndefined(value) ? undefinedError(value.message) : typeError(message);
 
@@ -47,8 +53,10 @@ export const needText = (value: Value, what = 'argument'): string => {
 };
 
 /** An int as a JavaScript number, cut to what can be an index. */
-export const toIndex = (value: bigint): number =>
-  Number(value > 0x7fffffffn ? 0x7fffffffn : value < -0x7fffffffn ? -0x7fffffffn : value);
+export const toIndex = (value: bigint): number => {
+  if (value > 0x7fffffffn) return 0x7fffffff;
+  return value < -0x7fffffffn ? -0x7fffffff : Number(value);
+};
 
 /** `start` and `stop` of a slice or search, as indexes within the length. */
 export const bounds = (
@@ -64,8 +72,12 @@ export const bounds = (
   return [within(start, 0), within(stop, length)];
 };
 
-/** A function written here: its parameters, and what it does with the arguments bound to them. */
-export type Builtin = { readonly parameters: Parameters; readonly call: (run: Run, ...args: any[]) => Value }; // bound arguments are Value or, where optional, undefined
+/** A function written here, and its parameters. */
+export type Builtin = {
+  readonly parameters: Parameters;
+  // `any`: each function declares the types of its own arguments. `bind` gives Values, and undefined for optional ones.
+  readonly call: (run: Run, ...args: any[]) => Value;
+};
 
 /** The functions of a type by name; the value itself is their first argument. */
 export type Methods = ReadonlyMap<string, Builtin>;
@@ -73,9 +85,7 @@ export type Methods = ReadonlyMap<string, Builtin>;
 /** Calls a function of this folder with arguments of a template. */
 export const invoke = (
   run: Run,
-  name: string,
-  { parameters, call }: Builtin,
-  args: readonly Value[],
-  kwargs: Kwargs,
+  [name, { parameters, call }]: Named<Builtin>,
+  { args, kwargs }: Given,
   byKeyword = true,
 ): Value => call(run, ...bind(name, parameters, args, kwargs, byKeyword));

@@ -100,6 +100,20 @@ const toFloatResult = (value: number): number => {
   return value;
 };
 
+const floorFloats = (a: number, b: number): number => {
+  const whole = (a - modulo(a, b)) / b;
+  if (!Number.isFinite(whole)) return whole;
+  if (whole === 0) return a / b < 0 || Object.is(a / b, -0) ? -0 : 0;
+  const floor = Math.floor(whole);
+  return whole - floor > 0.5 ? floor + 1 : floor;
+};
+
+const moduloFloats = (a: number, b: number): number => {
+  const byInfinity = Number.isFinite(a) && !Number.isFinite(b) && !Number.isNaN(b);
+  if (!byInfinity) return modulo(a, b);
+  return a === 0 || a < 0 === b < 0 ? a : b;
+};
+
 const floats = (operator: Operator, a: number, b: number): number => {
   switch (operator) {
     case '+':
@@ -111,20 +125,12 @@ const floats = (operator: Operator, a: number, b: number): number => {
     case '/':
       if (b === 0) throw zero('float division by zero');
       return a / b;
-    case '//': {
+    case '//':
       if (b === 0) throw zero('float floor division by zero');
-      const whole = (a - modulo(a, b)) / b;
-      if (!Number.isFinite(whole)) return whole;
-      const floor = Math.floor(whole);
-      return whole === 0 ? (a / b < 0 || Object.is(a / b, -0) ? -0 : 0) : whole - floor > 0.5 ? floor + 1 : floor;
-    }
+      return floorFloats(a, b);
     case '%':
       if (b === 0) throw zero('float modulo');
-      return Number.isFinite(a) && !Number.isFinite(b) && !Number.isNaN(b)
-        ? a === 0 || a < 0 === b < 0
-          ? a
-          : b
-        : modulo(a, b);
+      return moduloFloats(a, b);
     case '**':
       return floatPower(a, b);
   }
@@ -152,14 +158,37 @@ const repeated = (run: Run, sequence: Value, times: Value): Value | undefined =>
   if (count === undefined) return undefined;
   const text = textOf(sequence);
   if (text !== undefined) return like(sequence, repeat(run, text, count));
-  const items = Array.isArray(sequence) ? sequence : isTuple(sequence) ? sequence.items : undefined;
-  if (!items) return undefined;
+  if (!Array.isArray(sequence) && !isTuple(sequence)) return undefined;
+  const items = Array.isArray(sequence) ? sequence : sequence.items;
   const all: Value[] = [];
   if (count > 0n) {
     run.budget.make(BigInt(items.length) * count);
     for (let i = 0; i < Number(count) && items.length > 0; i++) for (const item of items) all.push(item);
   }
   return Array.isArray(sequence) ? all : tuple(all);
+};
+
+/** `format % values`, where the format is a str. */
+const formatted = (run: Run, format: Value, values: Value): Value | undefined => {
+  const text = textOf(format);
+  if (text === undefined) return undefined;
+  if (!isMarkup(format)) return percentFormat(run, text, values);
+  const shown = (text: string, value: Value): string => escaped(run, isMarkup(value) ? value : text).text;
+  return markup(percentFormat(run, text, values, shown));
+};
+
+/** The result for operands that are not both numbers; undefined where Python has none. */
+const operateOnOthers = (run: Run, operator: Operator, a: Value, b: Value): Value | undefined => {
+  switch (operator) {
+    case '+':
+      return add(run, a, b);
+    case '*':
+      return repeated(run, a, b) ?? repeated(run, b, a);
+    case '%':
+      return formatted(run, a, b);
+    default:
+      return undefined;
+  }
 };
 
 /** a operator b */
@@ -169,24 +198,7 @@ export const operate = (run: Run, operator: Operator, a: Value, b: Value): Value
     return typeof x === 'bigint' && typeof y === 'bigint'
       ? ints(run, operator, x, y)
       : floats(operator, toFloat(x), toFloat(y));
-  let result: Value | undefined;
-  if (operator === '+') {
-    result = add(run, a, b);
-  } else if (operator === '*') {
-    result = repeated(run, a, b) ?? repeated(run, b, a);
-  } else if (operator === '%') {
-    const format = textOf(a);
-    if (format !== undefined)
-      return like(
-        a,
-        percentFormat(
-          run,
-          format,
-          b,
-          isMarkup(a) ? (text, value) => escaped(run, isMarkup(value) ? value : text).text : undefined,
-        ),
-      );
-  }
+  const result = operateOnOthers(run, operator, a, b);
   if (result === undefined) throw unsupported(operator, a, b);
   return result;
 };

@@ -2,7 +2,7 @@ const cased = /[\p{Lu}\p{Ll}\p{Lt}\p{Lowercase}\p{Uppercase}]/u;
 const titleOf = (character: string): string => {
   const upper = character.toUpperCase();
   // ß becomes Ss, not SS, at the start of a word.
-  return upper.length > character.length ? upper[0]! + upper.slice(1).toLowerCase() : upper;
+  return upper.length > character.length ? upper.charAt(0) + upper.slice(1).toLowerCase() : upper;
 };
 
 /** str.title(): every run of letters begins with a capital. */

@@ -1,6 +1,7 @@
 import { limitError, typeError, undefinedError } from '../errors.ts';
+import { unusable } from './arguments.ts';
 import { getKey, keyOf } from './dicts.ts';
-import { each, rangeItem } from './iterate.ts';
+import { each, itemAt, rangeItem } from './iterate.ts';
 import { type Run, type Value, isDict, isTuple, isUndefined, kindOf, numberOf, textOf, typeName } from './values.ts';
 
 const deepest = 500;
@@ -13,12 +14,13 @@ export const equal = (run: Run, a: Value, b: Value, depth = 0): boolean => {
   const x = numberOf(a);
   if (x !== undefined) {
     const y = numberOf(b);
-    return y !== undefined && x == y; // == compares an int with a float exactly
+    // biome-ignore lint/suspicious/noDoubleEquals: == compares an int (bigint) with a float exactly, === never
+    return y !== undefined && x == y;
   }
   const text = textOf(a);
   if (text !== undefined) return text === textOf(b);
   const same = (xs: readonly Value[], ys: readonly Value[]): boolean =>
-    xs.length === ys.length && xs.every((item, i) => equal(run, item, ys[i]!, depth + 1));
+    xs.length === ys.length && xs.every((item, i) => equal(run, item, itemAt(ys, i), depth + 1));
   if (Array.isArray(a)) return Array.isArray(b) && same(a, b);
   if (isTuple(a)) return isTuple(b) && same(a.items, b.items);
   if (isDict(a)) {
@@ -58,17 +60,25 @@ const holds = <T extends string | number | bigint>(order: Order, a: T, b: T): bo
   }
 };
 
-// UTF-16 puts what is beyond the first plane before U+E000; Python compares code points.
+const pointAt = (text: string, index: number): number => text.codePointAt(index) ?? -1;
+
+// UTF-16 puts characters beyond the first plane before U+E000. Python compares code points.
 const compareText = (a: string, b: string): number => {
   const end = Math.min(a.length, b.length);
   let i = 0;
   while (i < end && a[i] === b[i]) i++;
   if (i === end) return a.length - b.length;
-  if (i > 0 && /[\udc00-\udfff]/.test(a[i]!) && /[\ud800-\udbff]/.test(a[i - 1]!)) i--;
-  return a.codePointAt(i)! - b.codePointAt(i)!;
+  if (i > 0 && /[\udc00-\udfff]/.test(a.charAt(i)) && /[\ud800-\udbff]/.test(a.charAt(i - 1))) i--;
+  return pointAt(a, i) - pointAt(b, i);
 };
 
-/** a < b and so on. Throws for what has no order. */
+/** The items of a list or a tuple. */
+const itemsOf = (value: Value): readonly Value[] | undefined => {
+  if (Array.isArray(value)) return value;
+  return isTuple(value) ? value.items : undefined;
+};
+
+/** a < b and so on. Throws for values without an order. */
 export const ordered = (run: Run, order: Order, a: Value, b: Value, depth = 0): boolean => {
   run.budget.step();
   if (depth > deepest) throw limitError(`Values nested deeper than ${deepest} levels cannot be compared`);
@@ -77,11 +87,14 @@ export const ordered = (run: Run, order: Order, a: Value, b: Value, depth = 0): 
   const [s, t] = [textOf(a), textOf(b)];
   if (s !== undefined && t !== undefined) return holds(order, compareText(s, t), 0);
   for (const value of [a, b]) if (isUndefined(value)) throw undefinedError(value.message);
-  const [xs, ys] = Array.isArray(a) && Array.isArray(b) ? [a, b] : isTuple(a) && isTuple(b) ? [a.items, b.items] : [];
-  if (!xs || !ys)
+  const xs = itemsOf(a);
+  const ys = itemsOf(b);
+  if (!xs || !ys || Array.isArray(a) !== Array.isArray(b))
     throw typeError(`'${order}' not supported between instances of '${typeName(a)}' and '${typeName(b)}'`);
   for (let i = 0; i < xs.length && i < ys.length; i++) {
-    if (!equal(run, xs[i]!, ys[i]!, depth + 1)) return ordered(run, order, xs[i]!, ys[i]!, depth + 1);
+    const item = itemAt(xs, i);
+    const other = itemAt(ys, i);
+    if (!equal(run, item, other, depth + 1)) return ordered(run, order, item, other, depth + 1);
   }
   return holds(order, xs.length, ys.length);
 };
@@ -92,9 +105,7 @@ export const contains = (run: Run, container: Value, item: Value): boolean => {
   if (text !== undefined) {
     const part = textOf(item);
     if (part === undefined)
-      throw isUndefined(item)
-        ? undefinedError(item.message)
-        : typeError(`'in <string>' requires string as left operand, not ${typeName(item)}`);
+      throw unusable(item, `'in <string>' requires string as left operand, not ${typeName(item)}`);
     run.budget.step(1 + (text.length >> 6));
     return text.includes(part);
   }
@@ -111,7 +122,9 @@ export const contains = (run: Run, container: Value, item: Value): boolean => {
     }
     if (container.kind === 'thing' && !container.get?.('__iter__'))
       throw typeError(`argument of type '${container.type}' is not iterable`);
-  } else if (!Array.isArray(container)) throw typeError(`argument of type '${typeName(container)}' is not iterable`);
+  } else if (!Array.isArray(container)) {
+    throw typeError(`argument of type '${typeName(container)}' is not iterable`);
+  }
   for (const other of each(run, container)) if (other === item || equal(run, other, item)) return true;
   return false;
 };
@@ -122,6 +135,9 @@ export const sorted = (run: Run, items: readonly Value[], key: (item: Value) => 
   const sign = reverse ? -1 : 1;
   return items
     .map((item) => [key(item), item] as const)
-    .sort(([a], [b]) => (ordered(run, '<', a, b) ? -sign : ordered(run, '<', b, a) ? sign : 0))
+    .sort(([a], [b]) => {
+      if (ordered(run, '<', a, b)) return -sign;
+      return ordered(run, '<', b, a) ? sign : 0;
+    })
     .map(([, item]) => item);
 };

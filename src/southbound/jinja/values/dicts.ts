@@ -4,7 +4,7 @@ import { type Dict, type Value, typeName } from './values.ts';
 
 const textKey = (text: string): string => (text.startsWith('\0') ? `\0s${text}` : text);
 
-/** What equal keys have in common: 1, 1.0 and True are one key. Throws for what Python cannot hash. */
+/** The same for equal keys: 1, 1.0 and True are one key. Throws for values that Python cannot hash. */
 export const keyOf = (key: Value): unknown => {
   switch (typeof key) {
     case 'string':

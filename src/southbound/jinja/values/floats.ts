@@ -43,7 +43,10 @@ export const significant = (value: number, count: number): readonly [digits: str
 };
 
 /** inf and nan, which all formats write alike. */
-export const notFinite = (value: number): string => (Number.isNaN(value) ? 'nan' : value > 0 ? 'inf' : '-inf');
+export const notFinite = (value: number): string => {
+  if (Number.isNaN(value)) return 'nan';
+  return value > 0 ? 'inf' : '-inf';
+};
 
 /** An exponent as Python and C write it: at least two digits. */
 export const exponentText = (exponent: number): string =>

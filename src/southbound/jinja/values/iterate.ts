@@ -2,6 +2,13 @@ import { PythonError, typeError } from '../errors.ts';
 import { characters, lengthOf } from './text.ts';
 import { type Iterator, type Range, type Run, type Value, kindOf, tuple, typeName } from './values.ts';
 
+/** The item at an index that the caller knows to be there. */
+export const itemAt = (items: readonly Value[], index: number): Value => {
+  const item = items[index];
+  if (item === undefined) throw new Error(`There is no item ${index} among ${items.length}`);
+  return item;
+};
+
 export const rangeItem = ({ start, step }: Range, index: number): bigint => start + BigInt(index) * step;
 
 /** iter(value): answers each item, then JavaScript's undefined. Throws for what cannot be iterated. */
@@ -45,7 +52,8 @@ export const iterator = (run: Run, value: Value): (() => Value | undefined) => {
         if (entries.size !== size) throw new PythonError('RuntimeError', 'dictionary changed size during iteration');
         const { done, value: entry } = all.next();
         if (done) return undefined;
-        return of === 'keys' ? entry[0] : of === 'values' ? entry[1] : tuple(entry);
+        if (of === 'keys') return entry[0];
+        return of === 'values' ? entry[1] : tuple(entry);
       };
     }
     case 'thing': {

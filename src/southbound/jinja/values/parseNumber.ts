@@ -11,7 +11,8 @@ export const toFloatOf = (text: string): number => {
   const trimmed = strip(text, isSpace);
   if (!floatForm.test(trimmed)) throw valueError(`could not convert string to float: ${textRepr(text)}`);
   const lower = trimmed.toLowerCase();
-  if (lower.includes('n')) return lower.endsWith('nan') ? NaN : lower.startsWith('-') ? -Infinity : Infinity;
+  if (lower.endsWith('nan')) return NaN;
+  if (lower.includes('n')) return lower.startsWith('-') ? -Infinity : Infinity;
   return Number(trimmed.replaceAll('_', ''));
 };
 
@@ -20,6 +21,20 @@ const prefixes: ReadonlyMap<string, number> = new Map([
   ['0o', 8],
   ['0x', 16],
 ]);
+
+/** Bases that JavaScript reads by itself, with their prefixes. */
+const prefixOf: ReadonlyMap<number, string> = new Map([
+  [2, '0b'],
+  [8, '0o'],
+  [10, ''],
+  [16, '0x'],
+]);
+
+const fromDigits = (digits: string, radix: number): bigint => {
+  const prefix = prefixOf.get(radix);
+  if (prefix !== undefined) return BigInt(prefix + digits);
+  return [...digits].reduce((sum, digit) => sum * BigInt(radix) + BigInt(parseInt(digit, 36)), 0n);
+};
 
 /** int(text, base) */
 export const toIntOf = (text: string, base: number): bigint => {
@@ -45,11 +60,7 @@ export const toIntOf = (text: string, base: number): bigint => {
       `Exceeds the limit (${mostDigits} digits) for integer string conversion: value has ${digits.length} digits`,
     );
   if (power && digits.length > 200_000) throw valueError('int() of more than 200000 digits');
-  let value: bigint;
   if ([...digits].some((digit) => parseInt(digit, 36) >= radix)) throw wrong();
-  if (radix === 10) value = BigInt(digits);
-  else if ((prefixed !== undefined && radix === prefixed) || radix === 2 || radix === 8 || radix === 16)
-    value = BigInt({ 2: '0b', 8: '0o', 16: '0x' }[radix]! + digits);
-  else value = [...digits].reduce((sum, digit) => sum * BigInt(radix) + BigInt(parseInt(digit, 36)), 0n);
+  const value = fromDigits(digits, radix);
   return negative ? -value : value;
 };

@@ -1,6 +1,6 @@
 import { limitError, valueError } from '../errors.ts';
 import { floatRepr } from './floats.ts';
-import { type Run, type Value, markup, isMarkup } from './values.ts';
+import { type Dict, type Run, type Text, type Value, type View, markup, isMarkup } from './values.ts';
 import { escapeHtml } from './text.ts';
 
 const escapes: ReadonlyMap<string, string> = new Map([
@@ -10,15 +10,20 @@ const escapes: ReadonlyMap<string, string> = new Map([
   ['\t', '\\t'],
 ]);
 const unprintable = /[^\P{C}]|[^\P{Z} ]/u;
-const hex = (character: string, least: number): string => character.codePointAt(0)!.toString(16).padStart(least, '0');
+/** A character that cannot be printed, as an escape. */
+const asEscape = (character: string): string => {
+  const code = character.codePointAt(0) ?? 0;
+  const hex = code.toString(16);
+  if (code < 0x100) return `\\x${hex.padStart(2, '0')}`;
+  return code < 0x10000 ? `\\u${hex.padStart(4, '0')}` : `\\U${hex.padStart(8, '0')}`;
+};
 
-const shownCharacter = (character: string): string => {
-  const code = character.codePointAt(0)!;
-  return code < 0x100
-    ? `\\x${hex(character, 2)}`
-    : code < 0x10000
-      ? `\\u${hex(character, 4)}`
-      : `\\U${hex(character, 8)}`;
+/** A character within the quotes of a literal. */
+const shownCharacter = (character: string, quote: string): string => {
+  if (character === quote) return `\\${quote}`;
+  const known = escapes.get(character);
+  if (known !== undefined) return known;
+  return unprintable.test(character) ? asEscape(character) : character;
 };
 
 /** repr(str) */
@@ -26,12 +31,7 @@ export const textRepr = (text: string): string => {
   const quote = text.includes("'") && !text.includes('"') ? '"' : "'";
   if (/^[ !#-&(-[\]-~]*$/.test(text)) return quote + text + quote;
   let shown = '';
-  for (const character of text) {
-    shown +=
-      character === quote
-        ? `\\${quote}`
-        : (escapes.get(character) ?? (unprintable.test(character) ? shownCharacter(character) : character));
-  }
+  for (const character of text) shown += shownCharacter(character, quote);
   return quote + shown + quote;
 };
 
@@ -50,83 +50,108 @@ export const intText = (value: bigint): string => {
 
 const mostNested = 200;
 
-/** repr(value) */
-export const repr = (run: Run, value: Value): string => {
-  const around: Value[] = [];
-  const within = (open: string, items: Iterable<() => string>, close: string, container: Value): string => {
-    if (around.includes(container)) return `${open}...${close}`;
-    if (around.length >= mostNested)
-      throw limitError(`A value nested deeper than ${mostNested} levels cannot be printed`);
-    around.push(container);
-    let text = '';
-    for (const item of items) {
-      const shown = item();
-      run.budget.step();
-      run.budget.make(shown.length + 2);
-      run.budget.fits(text.length);
-      text += text === '' ? shown : `, ${shown}`;
-    }
-    around.pop();
-    return open + text + close;
-  };
-  const show = (value: Value): string => {
-    if (value === null) return 'None';
-    switch (typeof value) {
-      case 'boolean':
-        return value ? 'True' : 'False';
-      case 'bigint':
-        return intText(value);
-      case 'number':
-        return floatRepr(value);
-      case 'string':
-        return textRepr(value);
-    }
-    const each = (items: readonly Value[]) => items.map((item) => () => show(item));
-    if (Array.isArray(value)) return within('[', each(value), ']', value);
-    switch (value.kind) {
-      case 'markup':
-        return `Markup(${textRepr(value.text)})`;
-      case 'tuple':
-        return within('(', each(value.items), value.items.length === 1 ? ',)' : ')', value);
-      case 'dict':
-        return within(
-          '{',
-          [...value.entries.values()].map(
-            ([key, member]) =>
-              () =>
-                `${show(key)}: ${show(member)}`,
-          ),
-          '}',
-          value,
-        );
-      case 'view': {
-        const entries = [...value.dict.entries.values()];
-        const items =
-          value.of === 'keys'
-            ? each(entries.map(([key]) => key))
-            : value.of === 'values'
-              ? each(entries.map(([, member]) => member))
-              : entries.map(
-                  ([key, member]) =>
-                    () =>
-                      `(${show(key)}, ${show(member)})`,
-                );
-        return within(`dict_${value.of}([`, items, '])', value);
-      }
-      case 'range':
-        return `range(${value.start}, ${value.stop}${value.step === 1n ? '' : `, ${value.step}`})`;
-      case 'iterator':
-        return value.name.includes('_do_') || value.name.startsWith('do_')
-          ? `<generator object ${value.name}>`
-          : `<${value.name} object>`;
-      case 'undefined':
-        return 'Undefined';
-      case 'thing':
-        return value.shown();
-    }
-  };
-  return show(value);
+/** A value that is being printed. `around` are the containers around the current place. */
+type Printing = { readonly run: Run; readonly around: Value[] };
+
+type Brackets = readonly [open: string, close: string];
+
+const within = (printing: Printing, [open, close]: Brackets, container: Value, items: (() => string)[]): string => {
+  const { run, around } = printing;
+  if (around.includes(container)) return `${open}...${close}`;
+  if (around.length >= mostNested)
+    throw limitError(`A value nested deeper than ${mostNested} levels cannot be printed`);
+  around.push(container);
+  let text = '';
+  for (const item of items) {
+    const shown = item();
+    run.budget.step();
+    run.budget.make(shown.length + 2);
+    run.budget.fits(text.length);
+    text += text === '' ? shown : `, ${shown}`;
+  }
+  around.pop();
+  return open + text + close;
 };
+
+/** The printing of each item, later. */
+const each = (printing: Printing, items: readonly Value[]): (() => string)[] =>
+  items.map((item) => () => show(printing, item));
+
+const viewItems = (printing: Printing, view: View): (() => string)[] => {
+  const entries = [...view.dict.entries.values()];
+  const pair = (key: Value, member: Value): string => `(${show(printing, key)}, ${show(printing, member)})`;
+  switch (view.of) {
+    case 'keys':
+      return entries.map(
+        ([key]) =>
+          () =>
+            show(printing, key),
+      );
+    case 'values':
+      return entries.map(
+        ([, member]) =>
+          () =>
+            show(printing, member),
+      );
+    case 'items':
+      return entries.map(
+        ([key, member]) =>
+          () =>
+            pair(key, member),
+      );
+  }
+};
+
+const showView = (printing: Printing, view: View): string =>
+  within(printing, [`dict_${view.of}([`, '])'], view, viewItems(printing, view));
+
+const showDict = (printing: Printing, dict: Dict): string => {
+  const pair = (key: Value, member: Value): string => `${show(printing, key)}: ${show(printing, member)}`;
+  const items = [...dict.entries.values()].map(
+    ([key, member]) =>
+      () =>
+        pair(key, member),
+  );
+  return within(printing, ['{', '}'], dict, items);
+};
+
+const show = (printing: Printing, value: Value): string => {
+  if (value === null) return 'None';
+  switch (typeof value) {
+    case 'boolean':
+      return value ? 'True' : 'False';
+    case 'bigint':
+      return intText(value);
+    case 'number':
+      return floatRepr(value);
+    case 'string':
+      return textRepr(value);
+  }
+  if (Array.isArray(value)) return within(printing, ['[', ']'], value, each(printing, value));
+  switch (value.kind) {
+    case 'markup':
+      return `Markup(${textRepr(value.text)})`;
+    case 'tuple':
+      return within(printing, ['(', value.items.length === 1 ? ',)' : ')'], value, each(printing, value.items));
+    case 'dict':
+      return showDict(printing, value);
+    case 'view':
+      return showView(printing, value);
+    case 'range':
+      return `range(${value.start}, ${value.stop}${value.step === 1n ? '' : `, ${value.step}`})`;
+    case 'iterator': {
+      const generates = value.name.includes('_do_') || value.name.startsWith('do_');
+      return generates ? `<generator object ${value.name}>` : `<${value.name} object>`;
+    }
+    case 'undefined':
+      return 'Undefined';
+    case 'thing':
+      return value.shown();
+  }
+};
+
+/** repr(value) */
+export const repr = (run: Run, value: Value): string => show({ run, around: [] }, value);
 
 /** str(value) */
 export const str = (run: Run, value: Value): string => {
@@ -138,8 +163,8 @@ export const str = (run: Run, value: Value): string => {
   return repr(run, value);
 };
 
-/** The value as a str that stays safe if it was. */
-export const softStr = (run: Run, value: Value): Value => (isMarkup(value) ? value : str(run, value));
+/** The value as a str. A safe str stays safe. */
+export const softStr = (run: Run, value: Value): Text => (isMarkup(value) ? value : str(run, value));
 
 /** markupsafe.escape */
 export const escaped = (run: Run, value: Value): ReturnType<typeof markup> => {

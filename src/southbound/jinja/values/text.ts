@@ -26,13 +26,13 @@ const space = /[\t-\r\x1c-\x20\x85\xa0\u1680\u2000-\u200a\u2028\u2029\u202f\u205
 /** Whether a character is white space in Python. */
 export const isSpace = (character: string): boolean => space.test(character);
 
-/** Takes characters that `drop` names off the ends. */
+/** Removes characters that `drop` names from the ends. */
 export const strip = (text: string, drop: (character: string) => boolean, left = true, right = true): string => {
   const points = Array.from(text);
   let from = 0;
   let to = points.length;
-  if (left) while (from < to && drop(points[from]!)) from++;
-  if (right) while (to > from && drop(points[to - 1]!)) to--;
+  if (left) while (from < to && drop(points[from] ?? '')) from++;
+  if (right) while (to > from && drop(points[to - 1] ?? '')) to--;
   return from === 0 && to === points.length ? text : points.slice(from, to).join('');
 };
 
@@ -41,11 +41,11 @@ export const splitSpace = (text: string, most = -1): string[] => {
   const parts: string[] = [];
   let i = 0;
   for (;;) {
-    while (i < text.length && isSpace(text[i]!)) i++;
+    while (i < text.length && isSpace(text.charAt(i))) i++;
     if (i >= text.length) return parts;
     if (parts.length === most) return [...parts, strip(text.slice(i), isSpace, false)];
     const from = i;
-    while (i < text.length && !isSpace(text[i]!)) i++;
+    while (i < text.length && !isSpace(text.charAt(i))) i++;
     parts.push(text.slice(from, i));
   }
 };
@@ -62,28 +62,36 @@ export const splitLines = (text: string, keep = false): string[] => {
   return lines;
 };
 
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  "'": '&#39;',
-  '"': '&#34;',
-};
+const entities: ReadonlyMap<string, string> = new Map([
+  ['&', '&amp;'],
+  ['<', '&lt;'],
+  ['>', '&gt;'],
+  ["'", '&#39;'],
+  ['"', '&#34;'],
+]);
 
-export const escapeHtml = (text: string): string => text.replace(/[&<>'"]/g, (character) => entities[character]!);
+export const escapeHtml = (text: string): string =>
+  text.replace(/[&<>'"]/g, (character) => entities.get(character) ?? character);
 
-/** What a safe string does with its arguments and its results. */
+/** The text as a str that is safe if the model is. */
 export const like = (model: Value, text: string): Value => (isMarkup(model) ? markup(text) : text);
 
-/** `text` so often. */
+/** The text, repeated. */
 export const repeat = (run: Run, text: string, times: number | bigint): string => {
   if (times <= 0 || text === '') return '';
   run.budget.make(BigInt(text.length) * BigInt(times));
   return text.repeat(Number(times));
 };
 
-/** str.center, ljust, rjust: `left` says how much of the padding goes to the left. */
-export const pad = (run: Run, text: string, width: bigint, fill: string, left: (padding: number) => number): string => {
+type Padding = {
+  readonly width: bigint;
+  readonly fill: string;
+  /** How much of the padding goes to the left. */
+  readonly left: (padding: number) => number;
+};
+
+/** str.center, ljust, rjust */
+export const pad = (run: Run, text: string, { width, fill, left }: Padding): string => {
   const padding = width - BigInt(lengthOf(text));
   if (padding <= 0n) return text;
   run.budget.make(width);

@@ -3,7 +3,7 @@ import type { Budget } from '../budget.ts';
 /** Arguments of a call by keyword. */
 export type Kwargs = ReadonlyMap<string, Value>;
 
-/** What is known while a template renders. */
+/** The state of a template that is rendered. */
 export type Run = {
   readonly budget: Budget;
   /** Line of the template that is at work. */
@@ -19,6 +19,8 @@ export type Run = {
 
 /** A string that is safe in HTML. */
 export type Markup = { readonly kind: 'markup'; readonly text: string };
+/** A str, safe or not. */
+export type Text = string | Markup;
 export type Tuple = { readonly kind: 'tuple'; readonly items: readonly Value[]; readonly names?: readonly string[] };
 /** In the order of insertion; the map's keys are those of `keyOf`. */
 export type Dict = { readonly kind: 'dict'; readonly entries: Map<unknown, readonly [Value, Value]> };
@@ -67,16 +69,17 @@ export type Value =
   | Undefined
   | Thing;
 
-export const tuple = (items: readonly Value[], names?: readonly string[]): Tuple => ({
+export const tuple = (items: readonly Value[]): Tuple => ({ kind: 'tuple', items });
+export const namedTuple = (items: readonly Value[], names: readonly string[]): Tuple => ({
   kind: 'tuple',
   items,
-  ...(names && { names }),
+  names,
 });
 export const markup = (text: string): Markup => ({ kind: 'markup', text });
 export const undefinedValue = (message: string): Undefined => ({ kind: 'undefined', message });
 export const noKwargs: Kwargs = new Map();
 
-/** The value, or what stands for none: `??` would take None for none. */
+/** The value, or something in place of JavaScript's undefined. `??` would replace None as well. */
 export const orElse = (value: Value | undefined, otherwise: () => Value): Value =>
   value === undefined ? otherwise() : value;
 
@@ -109,20 +112,25 @@ export const isMarkup = (value: Value): value is Markup => kindOf(value) === 'ma
 export const isThing = (value: Value): value is Thing => kindOf(value) === 'thing';
 
 /** The characters of a str (safe or not), else undefined. */
-export const textOf = (value: Value): string | undefined =>
-  typeof value === 'string' ? value : isMarkup(value) ? value.text : undefined;
+export const textOf = (value: Value): string | undefined => {
+  if (typeof value === 'string') return value;
+  return isMarkup(value) ? value.text : undefined;
+};
+
+/** The characters of a str. */
+export const charactersOf = (text: Text): string => (typeof text === 'string' ? text : text.text);
 
 /** The number that a bool, int or float is, else undefined. */
-export const numberOf = (value: Value): bigint | number | undefined =>
-  typeof value === 'bigint' || typeof value === 'number'
-    ? value
-    : typeof value === 'boolean'
-      ? BigInt(value)
-      : undefined;
+export const numberOf = (value: Value): bigint | number | undefined => {
+  if (typeof value === 'bigint' || typeof value === 'number') return value;
+  return typeof value === 'boolean' ? BigInt(value) : undefined;
+};
 
 /** The int that a bool or int is, else undefined. */
-export const intOf = (value: Value): bigint | undefined =>
-  typeof value === 'bigint' ? value : typeof value === 'boolean' ? BigInt(value) : undefined;
+export const intOf = (value: Value): bigint | undefined => {
+  if (typeof value === 'bigint') return value;
+  return typeof value === 'boolean' ? BigInt(value) : undefined;
+};
 
 /** Name of the type, as Python has it in its messages. */
 export const typeName = (value: Value): string => {

@@ -1,0 +1,250 @@
+import { blockFilters, expression, type ExpressionParser, primary, tuple } from './expressions.ts';
+import type { Body, Expression, Signature, Statement, Target } from './nodes.ts';
+
+/** How many statements are around the current place, up to the nearest macro or block. */
+export type Nesting = {
+  loops: number;
+  /** Branches of `if`, where an unknown filter or test is no error. Other bodies count them anew. */
+  conditions: number;
+};
+
+export type ParsedBody = { readonly body: Body; readonly end: string };
+
+/** A template that is being parsed, and what its statements share. */
+export type StatementParser = ExpressionParser & {
+  readonly nesting: Nesting;
+  /** For each macro around the current place, the special names that its body reads. */
+  readonly macros: Set<string>[];
+  /** Names of the blocks so far. */
+  readonly blocks: Set<string>;
+  /** The tags around the current place. */
+  readonly tags: string[];
+  /** For each body around the current place, the tags that may end it. */
+  readonly ends: (readonly string[])[];
+  /** Parses a body up to one of the tags, and passes the tag's name. */
+  readonly body: (...until: string[]) => ParsedBody;
+};
+
+type Parser = StatementParser;
+
+const name = (parser: Parser): string => parser.expectType('name').value;
+
+const asTarget = (parser: Parser, value: Expression): Target => {
+  const { line } = value;
+  if (value.node === 'name') {
+    if (parser.nesting.loops > 0 && value.name === 'loop')
+      parser.fail("Can't assign to special loop variable in for-loop target", line);
+    return value;
+  }
+  if (value.node === 'tuple' || value.node === 'list')
+    return { node: 'targets', items: value.items.map((item) => asTarget(parser, item)), line };
+  return parser.fail(`can't assign to '${value.node === 'constant' ? 'const' : value.node}'`, line);
+};
+
+const endsTarget = (parser: Parser, end: string | undefined): boolean =>
+  parser.current().type === 'block_end' || parser.is('=') || (end !== undefined && parser.isName(end));
+
+/** One name, or several with commas between them. The name `end` stops them. */
+const target = (parser: Parser, end?: string): Target => {
+  const { line } = parser.current();
+  const first = primary(parser);
+  const parts = [first];
+  let commas = false;
+  while (parser.skip(',')) {
+    commas = true;
+    if (endsTarget(parser, end)) break;
+    parts.push(primary(parser));
+  }
+  if (!commas) return asTarget(parser, first);
+  return { node: 'targets', items: parts.map((part) => asTarget(parser, part)), line };
+};
+
+/** A body with names of its own, where unknown filters count again. */
+const framed = (parser: Parser, ...until: string[]): ParsedBody => {
+  const { nesting } = parser;
+  const outer = nesting.conditions;
+  nesting.conditions = 0;
+  const parsed = parser.body(...until);
+  nesting.conditions = outer;
+  return parsed;
+};
+
+type Parameters = Pick<Signature, 'parameters' | 'defaults'>;
+
+const noParameters: Parameters = { parameters: [], defaults: [] };
+
+/** Parameters in parentheses. */
+const parametersOf = (parser: Parser): Parameters => {
+  const parameters: string[] = [];
+  const defaults: Expression[] = [];
+  parser.expect('(');
+  while (!parser.is(')')) {
+    if (parameters.length > 0) parser.expect(',');
+    const parameter = name(parser);
+    if (parameters.includes(parameter)) parser.fail(`duplicate argument '${parameter}' in function definition`);
+    parameters.push(parameter);
+    if (parser.skip('=')) defaults.push(expression(parser));
+    else if (defaults.length > 0) parser.fail('non-default argument follows default argument');
+  }
+  parser.expect(')');
+  return { parameters, defaults };
+};
+
+/** The body that is run when the macro is called: loops around it do not count in it. */
+const macroBody = (parser: Parser, end: string, { parameters, defaults }: Parameters): Signature => {
+  const { nesting } = parser;
+  const uses = new Set<string>();
+  const outerLoops = nesting.loops;
+  parser.macros.push(uses);
+  nesting.loops = 0;
+  const { body } = framed(parser, end);
+  nesting.loops = outerLoops;
+  parser.macros.pop();
+  const callerAt = parameters.indexOf('caller');
+  if (uses.has('caller') && callerAt >= 0 && callerAt < parameters.length - defaults.length)
+    parser.fail(
+      'When defining macros or call blocks the special "caller" argument must be omitted or be given a default.',
+    );
+  return { parameters, defaults, uses, body };
+};
+
+const print = (parser: Parser, line: number): Statement[] => {
+  const parts: Statement[] = [];
+  while (parser.current().type !== 'block_end') {
+    if (parts.length > 0) parser.expect(',');
+    parts.push({ node: 'print', value: expression(parser), line });
+  }
+  return parts;
+};
+
+const forLoop = (parser: Parser, line: number): Statement => {
+  const { nesting } = parser;
+  nesting.loops++;
+  const to = target(parser, 'in');
+  nesting.loops--;
+  parser.expectName('in');
+  const over = tuple(parser, { conditions: false, end: 'recursive' });
+  const test = parser.skipName('if') ? expression(parser) : undefined;
+  const recursive = parser.skipName('recursive');
+  nesting.loops++;
+  const { body, end } = framed(parser, 'endfor', 'else');
+  nesting.loops--;
+  const otherwise = end === 'else' ? framed(parser, 'endfor').body : [];
+  return { node: 'for', target: to, over, test, recursive, body, otherwise, line };
+};
+
+const ifStatement = (parser: Parser, line: number): Statement => {
+  const { nesting } = parser;
+  nesting.conditions++;
+  const branches: { test: Expression; body: Body; line: number }[] = [];
+  let at = line;
+  for (;;) {
+    const test = tuple(parser, { conditions: false });
+    const { body, end } = parser.body('elif', 'else', 'endif');
+    branches.push({ test, body, line: at });
+    if (end !== 'elif') {
+      const otherwise = end === 'else' ? parser.body('endif').body : [];
+      nesting.conditions--;
+      return { node: 'if', branches, otherwise, line };
+    }
+    at = parser.current().line;
+  }
+};
+
+/** A name, names with commas between them, or the attribute of a namespace. */
+const setTarget = (parser: Parser, line: number): Target => {
+  const ahead = parser.ahead();
+  const dotted = parser.current().type === 'name' && ahead.type === 'operator' && ahead.value === '.';
+  if (!dotted) return target(parser);
+  const object = name(parser);
+  parser.next();
+  return { node: 'member', name: object, attribute: name(parser), line };
+};
+
+const set = (parser: Parser, line: number): Statement => {
+  const to = setTarget(parser, line);
+  if (parser.skip('=')) return { node: 'set', target: to, value: tuple(parser), line };
+  const filter = parser.skip('|') ? blockFilters(parser) : undefined;
+  return { node: 'setBlock', target: to, filter, body: framed(parser, 'endset').body, line };
+};
+
+const withNames = (parser: Parser, line: number): Statement => {
+  const targets: [Target, Expression][] = [];
+  while (parser.current().type !== 'block_end') {
+    if (targets.length > 0) parser.expect(',');
+    const to = target(parser);
+    parser.expect('=');
+    targets.push([to, expression(parser)]);
+  }
+  return { node: 'with', targets, body: framed(parser, 'endwith').body, line };
+};
+
+const macro = (parser: Parser, line: number): Statement => {
+  const called = name(parser);
+  const signature = macroBody(parser, 'endmacro', parametersOf(parser));
+  return { node: 'macro', name: called, signature, line };
+};
+
+const callBlock = (parser: Parser, line: number): Statement => {
+  const parameters = parser.is('(') ? parametersOf(parser) : noParameters;
+  const call = expression(parser);
+  if (call.node !== 'call') return parser.fail('expected call', line);
+  return { node: 'callBlock', call, signature: macroBody(parser, 'endcall', parameters), line };
+};
+
+const filterBlock = (parser: Parser, line: number): Statement => {
+  const filter = blockFilters(parser);
+  return { node: 'filterBlock', filter, body: framed(parser, 'endfilter').body, line };
+};
+
+const block = (parser: Parser, line: number): Statement => {
+  const { nesting, blocks } = parser;
+  const called = name(parser);
+  if (blocks.has(called)) parser.fail(`block '${called}' defined twice`, line);
+  blocks.add(called);
+  const scoped = parser.skipName('scoped');
+  const required = parser.skipName('required');
+  if (parser.is('-'))
+    parser.fail(
+      'Block names in Jinja have to be valid Python identifiers and may not contain hyphens, use an underscore instead.',
+    );
+  const outerLoops = nesting.loops;
+  nesting.loops = 0;
+  const { body } = framed(parser, 'endblock');
+  nesting.loops = outerLoops;
+  if (required) parser.fail(`Required block '${called}' not found`, line);
+  parser.skipName(called);
+  return { node: 'block', name: called, scoped, body, line };
+};
+
+const autoescape = (parser: Parser, line: number): Statement => {
+  const value = expression(parser);
+  return { node: 'autoescape', value, body: framed(parser, 'endautoescape').body, line };
+};
+
+const leaveLoop =
+  (word: 'break' | 'continue') =>
+  (parser: Parser, line: number): Statement => {
+    if (parser.nesting.loops === 0) parser.fail(`'${word}' outside loop`, line);
+    return { node: word, line };
+  };
+
+/** The parsers of statements by their tags. They are called behind the tag. */
+export const statementParsers: ReadonlyMap<string, (parser: Parser, line: number) => Statement | Statement[]> = new Map<
+  string,
+  (parser: Parser, line: number) => Statement | Statement[]
+>([
+  ['print', print],
+  ['for', forLoop],
+  ['if', ifStatement],
+  ['set', set],
+  ['with', withNames],
+  ['macro', macro],
+  ['call', callBlock],
+  ['filter', filterBlock],
+  ['block', block],
+  ['autoescape', autoescape],
+  ['do', (parser, line) => ({ node: 'do', value: tuple(parser), line })],
+  ['break', leaveLoop('break')],
+  ['continue', leaveLoop('continue')],
+]);
