@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { Type } from 'typebox';
-import { openapi } from './openapi.ts';
 import type { ActionRow, Answer, AreaRows } from '../engine/route.ts';
+import { readRecorded } from './examples.ts';
+import { openapi } from './openapi.ts';
 
 // Nothing is asked of anybody but this service, and nothing runs that it has not sent as a file.
 const contentSecurityPolicy =
@@ -69,9 +70,11 @@ export const docsRows: AreaRows = {
   ],
 };
 
-/** `/openapi.json`. `areas` is asked once the table is complete. */
+/** `/openapi.json`. `areas` is asked once the table is complete; the text is made at the first request, and kept. */
 export const openapiRows = (areas: () => readonly AreaRows[], about: { readonly version: string }): AreaRows => {
-  let text: string | undefined;
+  let text: Promise<Buffer> | undefined;
+  const written = async (): Promise<Buffer> =>
+    Buffer.from(JSON.stringify(openapi(areas(), { ...about, recorded: await readRecorded() })));
   return {
     area: 'service',
     prefix: '/openapi.json',
@@ -83,7 +86,10 @@ export const openapiRows = (areas: () => readonly AreaRows[], about: { readonly 
         access: 'open',
         summary: 'This description of the API, OpenAPI 3.1',
         answer: Type.Object({}, { additionalProperties: true }),
-        run: async () => ({ text: (text ??= JSON.stringify(openapi(areas(), about))) }),
+        run: async () => {
+          text ??= written();
+          return { text: await text };
+        },
       },
     ],
   };
