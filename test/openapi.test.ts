@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type TSchema, Type } from 'typebox';
@@ -196,6 +196,27 @@ describe('the OpenAPI document', () => {
         for (const status of Object.keys(responses)) assert.ok(['200', '304', ...statuses].includes(status), status);
       }
     }
+  });
+
+  it('says that a node that is not ready answers in a form of its own', () => {
+    const { content } = document.paths['/health/ready'].get.responses[503] as Json;
+    assert.deepEqual(content['application/json'].example, { status: 'down' });
+  });
+
+  it('describes rare failures in the words of the code that refuses', () => {
+    const sources = readdirSync(new URL('../src/', import.meta.url), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts') && !file.startsWith('http/documentation'))
+      .map((file) => readFileSync(new URL(`../src/${file}`, import.meta.url), 'utf8'))
+      .join('');
+    for (const code of ['limited', 'unavailable'])
+      assert.ok(
+        sources.includes(document.components.responses[code].content['application/json'].example.message),
+        code,
+      );
+    const { message } = document.components.responses.adapter_failed.content['application/json'].example as Json;
+    const [adapter, reason] = message.split(': ');
+    assert.equal(adapter, 'Adapter "core"');
+    assert.ok(sources.includes(`'${reason}'`), reason);
   });
 
   it('has Basic first in the login dialog, and a title for each area', () => {

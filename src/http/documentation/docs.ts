@@ -45,6 +45,7 @@ const fileRow = (
   path,
   access: 'open',
   summary: `The page that shows this API: ${path === '/' ? 'the page itself' : path.slice(1)}`,
+  description: 'The page asks no other server for anything.',
   answer: Type.String({ contentMediaType: type }),
   run: async () => ({ type: type.startsWith('text/') ? `${type}; charset=utf-8` : type, ...(await read()) }),
 });
@@ -85,6 +86,7 @@ export const openapiRows = (areas: () => readonly AreaRows[], about: { readonly 
         path: '/',
         access: 'open',
         summary: 'This description of the API, OpenAPI 3.1',
+        description: 'Made of the table that requests are checked by. Tests record its examples.',
         answer: Type.Object({}, { additionalProperties: true }),
         run: async () => {
           text ??= written();

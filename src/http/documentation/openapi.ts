@@ -82,9 +82,21 @@ const operation = ({ area, row, example, failures }: Operation, write: Write, fa
   }
   const responses: Record<number, object> = { 200: success(row, example, write) };
   if (row.method === 'get') responses[304] = { description: 'Still the same', headers: headers('ETag') };
-  described.responses = { ...responses, ...failureResponses(codesOf(row, path), failure, failures) };
+  const failed = failureResponses(codesOf(row, path), failure, failures);
+  described.responses = {
+    ...responses,
+    ...failed,
+    ...(row.name === 'ready' && { 503: notReady(row, write, failure) }),
+  };
   return described;
 };
+
+/** The one failure that is not in the envelope of failures, unless the service goes down. */
+const notReady = (row: Row, write: Write, failure: object): object => ({
+  description: 'Requests cannot be answered now',
+  headers: headers('X-Request-Id'),
+  content: { 'application/json': { schema: { anyOf: [write(row.answer), failure] }, example: { status: 'down' } } },
+});
 
 const success = (row: Row, { answer }: Example, write: Write): object => {
   const { contentMediaType = 'application/json', ...schema } = row.answer as TSchema & { contentMediaType?: string };

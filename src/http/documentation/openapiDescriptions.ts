@@ -14,14 +14,17 @@ const ofKind = (row: Row): string => {
     return `One page: \`skip\`, \`limit\`, \`sort\` and \`order\` say which.${filters}${visible}`;
   }
   if (changes(row)) return changeOf(row);
-  if ('get' in row) return 'The document as it is now, with everything that this node has acknowledged.';
+  if ('get' in row) {
+    const visible = row.get.guard === undefined ? '' : ' 404 for who may not read it.';
+    return `The document as it is now, with everything that this node has acknowledged.${visible}`;
+  }
   return 'Changes nothing.';
 };
 
 const changeOf = (row: Row): string => {
   if (!('command' in row)) return 'Sent again with its `Idempotency-Key`, it is carried out once.';
   if (row.command.on === 'new')
-    return 'The answer has what was created, with its id. Sent again with its `Idempotency-Key`, it creates nothing twice.';
+    return 'The answer has what was created. Sent again with its `Idempotency-Key`, it creates nothing twice.';
   return 'With `If-Match` it is refused if somebody has changed the resource since the caller looked.';
 };
 

@@ -53,6 +53,8 @@ export const triggerRows: readonly Row[] = [
     path: '/triggers',
     access: ['operators'],
     summary: 'Create a trigger',
+    description:
+      'type says which members it has: endpoint, eventSystem, manual or schedule. Who may change the automation may create it.',
     command: createTrigger,
     body: newTriggerSchema,
     envelope: withMessage('Successfully created trigger'),

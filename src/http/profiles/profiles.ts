@@ -36,6 +36,7 @@ export const profileRows: AreaRows = {
       path: '/',
       access: [],
       summary: 'Create a profile',
+      description: 'It is not active until it is made so.',
       command: createProfile,
       key: (_, body) => (input(_, body) as ProfileDoc).id,
       body: orWrapped('properties', newProfileSchema),
