@@ -399,7 +399,7 @@ const parametersOf = (path: string, sent: string): Record<string, string> => {
   const names = path.split('/');
   const values = sent.split('/');
   return Object.fromEntries(
-    names.flatMap((name, i) => (name.startsWith(':') ? [[name.slice(1), decodeURIComponent(values[i]!)]] : [])),
+    names.flatMap((name, i) => (name.startsWith(':') ? [[name.slice(1), decodeURIComponent(values[i] ?? '')]] : [])),
   );
 };
 

@@ -80,7 +80,7 @@ export const steadied = (name: string): ((value: unknown) => unknown) => {
 const recent = (time: number): boolean => Math.abs(time - Date.now()) < 2 * day;
 
 /** What kind of value it is, down to the leaves: two answers of an operation have the same. */
-export const shapeOf = (value: unknown): unknown => {
+const shapeOf = (value: unknown): unknown => {
   if (Array.isArray(value)) return [...new Set(value.map((item) => JSON.stringify(shapeOf(item))))].sort();
   if (typeof value !== 'object' || value === null) return value === null ? 'null' : typeof value;
   const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
