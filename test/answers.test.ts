@@ -5,13 +5,13 @@ import { loadSample } from '../src/demo/load.ts';
 import { vlanRollout } from '../src/demo/prebuilts.ts';
 import type { Kept } from '../src/demo/step.ts';
 import { areas } from '../src/http/areas.ts';
+import type { Example } from '../src/http/documentation/examples.ts';
 import type { Row } from '../src/http/engine/route.ts';
 import { fullPathOf } from '../src/http/engine/router.ts';
 import type { Projection } from '../src/projections/engine/define.ts';
-import type { Example } from '../src/http/documentation/examples.ts';
 import { gateway } from './certificates.ts';
 import { recordings, steadied } from './examples.ts';
-import { adminPassword, type Answer, startService, type TestService } from './service.ts';
+import { type Answer, adminPassword, startService, type TestService } from './service.ts';
 import { until } from './until.ts';
 import { webhookServer } from './webhookServer.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { expired, gateway, otherGateway } from './certificates.ts';
 import type { Failure } from '../src/http/documentation/examples.ts';
+import { expired, gateway, otherGateway } from './certificates.ts';
 import { recordings, steadied } from './examples.ts';
 import { at, bodyFor, changes, failure, positionOf, type Route, routes } from './hostile.ts';
 import { ok, type People, people } from './people.ts';
-import { adminPassword, type Answer, startService, type TestService } from './service.ts';
+import { type Answer, adminPassword, startService, type TestService } from './service.ts';
 
 const om = '/operations-manager';
 const cm = '/configuration_manager';
@@ -619,7 +619,7 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
   };
 };
 
-describe('What is refused', function () {
+describe('What is refused', () => {
   let service: TestService;
   let who: People;
   let table: ReturnType<typeof refusals>;

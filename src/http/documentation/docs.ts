@@ -52,10 +52,10 @@ const fileRow = (
 
 const distributed = (file: string) => {
   let content: Promise<Buffer> | undefined;
-  return async () => ({
-    text: await (content ??= readFile(createRequire(import.meta.url).resolve(`swagger-ui-dist/${file}`))),
-    headers: cached,
-  });
+  return async () => {
+    content ??= readFile(createRequire(import.meta.url).resolve(`swagger-ui-dist/${file}`));
+    return { text: await content, headers: cached };
+  };
 };
 
 /** The page at /docs: Swagger UI from the package installed here, without any request to elsewhere. */

@@ -11,8 +11,8 @@ import {
   components,
   failureSchema,
   headers,
-  refTo,
   type RequestHeader,
+  refTo,
   tagsOf,
   text,
 } from './openapiParts.ts';
