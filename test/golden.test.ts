@@ -19,7 +19,7 @@ import { nodesOnLog } from './node.ts';
 /** `source` where it is not that of the area: of published events. */
 type Sample = { readonly stream: string; readonly topic: string; readonly data: any; readonly source?: string }; // the data of any event
 
-const folder = new URL('./golden', import.meta.url);
+const folder = new URL('./golden/', import.meta.url);
 const read = (file: string) => JSON.parse(readFileSync(new URL(file, folder), 'utf8'));
 const updating = process.env.UPDATE_GOLDEN === '1';
 

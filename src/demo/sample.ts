@@ -34,7 +34,7 @@ const object = (id: string, properties: Record<string, unknown>, required: reado
   required,
 });
 
-/** The automation that shows all four trigger variants of api.md. */
+/** The automation that shows all four variants of triggers. */
 const upgrade = (id: string) => [
   {
     type: 'endpoint',

@@ -20,7 +20,7 @@ import {
   tree,
 } from '../../domain/configuration-manager/trees.ts';
 import type { Actor } from '../../domain/engine/core.ts';
-import { commandsOf, type Tools } from '../engine/define.ts';
+import { commandsOf, type Tools, noInput } from '../engine/define.ts';
 import { referrerOf } from '../engine/references.ts';
 
 const command = commandsOf(tree);
@@ -66,7 +66,7 @@ const plansOf = async (id: string, actor: Actor, { query }: Tools) =>
 
 export const deleteTree = command({
   name: 'deleteTree',
-  input: Type.Object({}),
+  input: noInput,
   on: 'existing',
   decide: remove,
   series: () => treeReferences,

@@ -1,4 +1,4 @@
-import type { Static, TSchema } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 import type { Aggregate, Context, Event, Gbac } from '../../domain/engine/core.ts';
 import type { Sealed } from '../../domain/engine/sealed.ts';
 import type { Seal } from '../../domain/engine/secretFields.ts';
@@ -91,8 +91,14 @@ export type Command<State, E extends Event, Input, Refs = unknown, Early = unkno
   readonly prepare?: Prepare<State, Input, Refs, Early> | undefined;
 };
 
-/** Any command. Only the command itself knows what its state, input and so on are. */
-export type AnyCommand = Command<any, any, any, any, any>;
+/** A command that takes this input, of whatever aggregate. */
+export type CommandOn<Input> = Command<any, any, Input, any, any>; // the state, its events and refs are its own affair
+
+/** Any command. */
+export type AnyCommand = CommandOn<any>; // the input is its own affair
+
+/** The input of commands that need none. */
+export const noInput = Type.Object({}, { additionalProperties: false });
 
 /**
  * The commands of one aggregate. The schema fixes what the decision receives, and `prepare` what it finds in `refs`: a

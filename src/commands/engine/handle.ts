@@ -80,7 +80,7 @@ export const handler = ({ store, streams, claims, tools, now, follow, rest = pau
   const inTurn = turns();
   const inSeries = seriesOf(store, streams);
 
-  /** The whole way from state to decision, in the order of checks that behaviour.md gives. */
+  /** The whole way from state to decision, in the order of checks that docs/status-codes.md gives. */
   const decide = async (
     command: AnyCommand,
     request: Begun,

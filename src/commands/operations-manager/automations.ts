@@ -11,7 +11,7 @@ import {
 } from '../../domain/operations-manager/automations.ts';
 import type { Authored } from '../../domain/engine/authors.ts';
 import { type GbacInput, groupsIn } from '../../domain/authorization/gbac.ts';
-import { commandsOf, type Tools } from '../engine/define.ts';
+import { commandsOf, type Tools, noInput } from '../engine/define.ts';
 import { unknownNames } from '../engine/references.ts';
 
 const command = commandsOf(automation);
@@ -37,7 +37,7 @@ export const updateAutomation = command({
 });
 export const deleteAutomation = command({
   name: 'deleteAutomation',
-  input: Type.Object({}),
+  input: noInput,
   on: 'existing',
   decide: remove,
 });

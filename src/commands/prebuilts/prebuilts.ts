@@ -21,7 +21,7 @@ import { type Recorded, splitStream } from '../../store/event.ts';
 import { mayRead } from '../engine/access.ts';
 import { accountIds } from '../engine/authors.ts';
 import { restoreAutomation } from '../operations-manager/automations.ts';
-import { type AnyCommand, commandsOf, type Tools } from '../engine/define.ts';
+import { type AnyCommand, commandsOf, type Tools, noInput } from '../engine/define.ts';
 import { formReferences } from '../json-forms/forms.ts';
 import { kindOf, type Restored } from './prebuiltKinds.ts';
 import { planOf } from './prebuiltPlans.ts';
@@ -108,13 +108,13 @@ export const importPrebuilt = command({
 
 export const deletePrebuilt = command({
   name: 'deletePrebuilt',
-  input: Type.Object({}),
+  input: noInput,
   on: 'existing',
   decide: remove,
 });
 const completePrebuilt = command({
   name: 'completePrebuilt',
-  input: Type.Object({}),
+  input: noInput,
   on: 'existing',
   decide: complete,
 });

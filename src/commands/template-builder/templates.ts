@@ -14,7 +14,7 @@ import {
   templatePatchSchema,
 } from '../../domain/template-builder/templateSchemas.ts';
 import { accountIds } from '../engine/authors.ts';
-import { commandsOf } from '../engine/define.ts';
+import { commandsOf, noInput } from '../engine/define.ts';
 import { referrersOfComponent } from '../operations-manager/components.ts';
 
 const command = commandsOf(template);
@@ -42,7 +42,7 @@ export const updateTemplate = command({
 });
 export const deleteTemplate = command({
   name: 'deleteTemplate',
-  input: Type.Object({}),
+  input: noInput,
   on: 'existing',
   decide: remove,
   prepare: async ({ id, state: { content }, actor }, tools) => ({

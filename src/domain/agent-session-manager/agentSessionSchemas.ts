@@ -25,7 +25,7 @@ const inputs = Type.Unsafe<Readonly<Record<string, unknown>>>(
 );
 const text = (description: string) => Type.String({ description, maxLength: 4096 });
 
-/** api.md, Agent session: whom to tell when a session ends. */
+/** The event to publish when a session ends (docs/agents.md). */
 export const callbackSchema = Type.Object(
   {
     location: text('Where the hook is'),
@@ -40,7 +40,7 @@ export const callbackSchema = Type.Object(
   },
 );
 
-/** api.md, operation 10. */
+/** Body of `runAgent`. */
 export const runAgentSchema = Type.Object(
   {
     agent: name('Id or name of the agent'),

@@ -5,7 +5,7 @@ import { name } from '../engine/schemas.ts';
 
 const texts = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
 
-/** api.md, Compliance plan: a node; tree, version and nodeId together tell it from others. */
+/** A node of a compliance plan. Tree, version and nodeId together tell it from others. */
 const planNodeSchema = Type.Object(
   {
     treeId: name('Id of the golden configuration tree'),

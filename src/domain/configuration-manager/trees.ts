@@ -170,7 +170,7 @@ export const setVariables = (state: TreeState, { version, variables }: Variables
   return news.length > 0 ? [{ type: 'treeVariablesSet', data: { version, variables: Object.fromEntries(news) } }] : [];
 };
 
-/** The keys say what goes; all must be there, else nothing goes (behaviour.md, operation 15). */
+/** `deleteVariables`: the keys name what is deleted. All of them must exist, else nothing is deleted. */
 export const deleteVariables = (state: TreeState, { version, variables }: Variables): readonly TreeEvent[] => {
   const before = versionOf(state, version).variables;
   const names = Object.keys(variables);

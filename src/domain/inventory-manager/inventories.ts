@@ -15,7 +15,7 @@ const members = {
   description: Type.String({ description: 'What it is for', maxLength: 10_000 }),
 };
 
-/** api.md, Inventory clear result; neighbours.md, inventory manager. */
+/** Body of `createInventory`. */
 export const newInventorySchema = Type.Object(
   {
     name: members.name,

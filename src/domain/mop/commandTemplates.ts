@@ -68,7 +68,7 @@ const commandSchema = Type.Object(
   { additionalProperties: false, title: 'TemplateCommand', description: 'A command and its rules' },
 );
 
-/** api.md, Command template. */
+/** A command template (docs/command-templates.md). */
 export const { fresh: newCommandTemplateSchema, document: commandTemplateSchema } = templateSchemas(
   'CommandTemplate',
   'command template',

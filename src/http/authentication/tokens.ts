@@ -1,15 +1,15 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import { logIn, logOut, useLogin } from '../../commands/authorization/logins.ts';
 import type { AnyCommand } from '../../commands/engine/define.ts';
 import type { Handle } from '../../commands/engine/handle.ts';
-import { logIn, logOut, useLogin } from '../../commands/authorization/logins.ts';
-import { turns } from '../../store/turns.ts';
-import type { Actor } from '../../domain/engine/core.ts';
 import { longestMs, type Reason, writtenEveryMs } from '../../domain/authorization/logins.ts';
+import type { Actor } from '../../domain/engine/core.ts';
 import { Refusal } from '../../domain/engine/refusal.ts';
 import type { Login } from '../../projections/authorization/logins.ts';
 import type { Entry, ReadStore } from '../../projections/engine/port.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
+import { turns } from '../../store/turns.ts';
 
 type Needs = {
   readonly model: ReadStore;

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { Type } from 'typebox';
 import type { ActionRow, Answer, AreaRows } from '../engine/route.ts';
 import { readRecorded } from './examples.ts';
+import { actionRow } from '../engine/rows.ts';
 import { openapi } from './openapi.ts';
 
 // Nothing is asked of anybody but this service, and nothing runs that it has not sent as a file.
@@ -39,16 +40,17 @@ const fileRow = (
   path: string,
   type: string,
   read: () => Promise<Pick<Answer, 'text' | 'headers'>>,
-): ActionRow => ({
-  name,
-  method: 'get',
-  path,
-  access: 'open',
-  summary: `The page that shows this API: ${path === '/' ? 'the page itself' : path.slice(1)}`,
-  description: 'The page asks no other server for anything.',
-  answer: Type.String({ contentMediaType: type }),
-  run: async () => ({ type: type.startsWith('text/') ? `${type}; charset=utf-8` : type, ...(await read()) }),
-});
+): ActionRow =>
+  actionRow({
+    name,
+    method: 'get',
+    path,
+    access: 'open',
+    summary: `The page that shows this API: ${path === '/' ? 'the page itself' : path.slice(1)}`,
+    description: 'The page asks no other server for anything.',
+    answer: Type.String({ contentMediaType: type }),
+    run: async () => ({ type: type.startsWith('text/') ? `${type}; charset=utf-8` : type, ...(await read()) }),
+  });
 
 const distributed = (file: string) => {
   let content: Promise<Buffer> | undefined;
@@ -80,7 +82,7 @@ export const openapiRows = (areas: () => readonly AreaRows[], about: { readonly 
     area: 'service',
     prefix: '/openapi.json',
     rows: [
-      {
+      actionRow({
         name: 'openapi',
         method: 'get',
         path: '/',
@@ -92,7 +94,7 @@ export const openapiRows = (areas: () => readonly AreaRows[], about: { readonly 
           text ??= written();
           return { text: await text };
         },
-      },
+      }),
     ],
   };
 };

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import Koa, { type Context } from 'koa';
-import { Type } from 'typebox';
+import { noInput } from '../../commands/engine/define.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { decoded } from '../../domain/engine/percentEncoding.ts';
 import { Refusal } from '../../domain/engine/refusal.ts';
@@ -12,9 +12,9 @@ import { bodyReader, withExact } from './body.ts';
 import { compressed, encodedTag, encodingFor } from './compression.ts';
 import { minPositionOf, unchanged } from './conditions.ts';
 import { failureBody, internal, statusOf } from './errors.ts';
+import type { Outgoing } from './outgoing.ts';
 import type { AreaRows, Call, Row } from './route.ts';
 import { checkParams, type Placed, rowRouter } from './router.ts';
-import type { Outgoing } from './outgoing.ts';
 import { queryOf, serveRow } from './serve.ts';
 import type { Service } from './service.ts';
 import { validator } from './validate.ts';
@@ -79,11 +79,11 @@ type Noted = {
 const nobody: Actor = { id: '', username: '', provenance: '', groups: [], admin: false };
 const changing = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 const json = 'application/json; charset=utf-8';
-const noBody = Type.Object({}, { additionalProperties: false });
 
 /**
- * The whole of HTTP: from rows to answers, in the order of checks that behaviour.md gives. `warmUp` compiles the
- * schemas of all rows, one in each turn of the event loop: else the first request of each waits for it, some for 0.2 s.
+ * The whole of HTTP: from rows to answers, in the order of checks that docs/status-codes.md gives. `warmUp` compiles
+ * the schemas of all rows, one in each turn of the event loop: else the first request of each waits for it, some for
+ * 0.2 s.
  */
 export const app = (needs: AppNeeds): { readonly listener: RequestListener; readonly warmUp: () => Promise<void> } => {
   const { areas, service, authenticator, settled, settings } = needs;
@@ -96,7 +96,7 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
     area,
     serve: serveRow(row, service),
     query: 'list' in row ? undefined : queryOf(row),
-    checkBody: validator(row.body ?? noBody),
+    checkBody: validator(row.body ?? noInput),
   });
   const prepared = (placed: Pick<Placed, 'row' | 'area'>) => {
     const known = rows.get(placed.row) ?? prepare(placed);

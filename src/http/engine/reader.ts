@@ -2,8 +2,8 @@ import type { TouchedGuard } from '../../commands/engine/touched.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { Refusal } from '../../domain/engine/refusal.ts';
 import type { Projection } from '../../projections/engine/define.ts';
-import { findParked, unshowable } from '../../projections/engine/parked.ts';
 import { mayReadGuard } from '../../projections/engine/guards.ts';
+import { findParked, unshowable } from '../../projections/engine/parked.ts';
 import type { Entry, ReadStore } from '../../projections/engine/port.ts';
 
 /**

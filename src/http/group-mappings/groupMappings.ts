@@ -7,12 +7,14 @@ import {
 import { groupObjectSchema } from '../../domain/authorization/gbac.ts';
 import { type GroupMapping, groupMappingId, groupMappingSchema } from '../../domain/group-mappings/groupMappings.ts';
 import { groupMappings } from '../../projections/group-mappings/groupMappings.ts';
-import { plain, results, withStatus } from '../engine/envelopes.ts';
 import { groupObjects } from '../authorization/people.ts';
+import { plain, results, withStatus } from '../engine/envelopes.ts';
 import type { AreaRows, Join, Params } from '../engine/route.ts';
+import { commandRow, getRow, listRow, mappedCommandRow } from '../engine/rows.ts';
 import { changed, listed } from '../engine/schemas.ts';
 
-const key = ({ provenance = '', externalGroup = '' }: Params) => groupMappingId(provenance, externalGroup);
+const key = ({ provenance, externalGroup }: Params<'provenance' | 'externalGroup'>) =>
+  groupMappingId(provenance, externalGroup);
 const path = '/:provenance/:externalGroup';
 
 const { platformGroups, ...others } = groupMappingSchema.properties;
@@ -32,12 +34,12 @@ const withPlatformGroups: Join<GroupMapping> = async (mapping, { model }) => {
   return { ...mapping, platformGroups: objects(mapping.platformGroups) };
 };
 
-/** Group mappings: api.md, operations 6 and 7, and their neighbours. */
+/** Group mappings: which groups of the platform an external group gives. */
 export const groupMappingRows: AreaRows = {
   area: 'group-mappings',
   prefix: '/group-mappings',
   rows: [
-    {
+    listRow({
       name: 'getGroupMappings',
       method: 'get',
       path: '/',
@@ -49,8 +51,8 @@ export const groupMappingRows: AreaRows = {
       joinOn: 'expand',
       envelope: results,
       answer: listed(listedSchema),
-    },
-    {
+    }),
+    commandRow({
       name: 'createGroupMapping',
       method: 'post',
       path: '/',
@@ -58,12 +60,11 @@ export const groupMappingRows: AreaRows = {
       summary: 'Create a group mapping',
       description: 'It is known by provenance and externalGroup; one that is there already is 409.',
       command: createGroupMapping,
-      key: (_, body) => key(body),
-      body: groupMappingSchema,
+      key: (_, { provenance, externalGroup }) => key({ provenance, externalGroup }),
       envelope: withStatus(() => 'Successfully created group mapping'),
       answer: changed(groupMappingSchema),
-    },
-    {
+    }),
+    getRow({
       name: 'getGroupMapping',
       method: 'get',
       path,
@@ -73,8 +74,8 @@ export const groupMappingRows: AreaRows = {
       key,
       envelope: plain,
       answer: groupMappingSchema,
-    },
-    {
+    }),
+    mappedCommandRow({
       name: 'updateGroupMapping',
       method: 'patch',
       path,
@@ -93,8 +94,8 @@ export const groupMappingRows: AreaRows = {
       ),
       envelope: withStatus(({ created }) => `Successfully ${created ? 'created' : 'updated'} group mapping`),
       answer: changed(groupMappingSchema),
-    },
-    {
+    }),
+    commandRow({
       name: 'deleteGroupMapping',
       method: 'delete',
       path,
@@ -104,6 +105,6 @@ export const groupMappingRows: AreaRows = {
       key,
       envelope: withStatus(() => 'Successfully deleted group mapping'),
       answer: changed(groupMappingSchema),
-    },
+    }),
   ],
 };

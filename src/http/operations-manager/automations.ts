@@ -1,20 +1,17 @@
 import { Type } from 'typebox';
 import { importAutomation } from '../../commands/operations-manager/automationImports.ts';
 import { createAutomation, deleteAutomation, updateAutomation } from '../../commands/operations-manager/automations.ts';
-import { automationDocumentSchema, automationExportSchema } from '../../domain/operations-manager/automationImports.ts';
-import {
-  automationMembers,
-  automationPatchSchema,
-  newAutomationSchema,
-} from '../../domain/operations-manager/automations.ts';
-import { authored, objectId } from '../../domain/engine/authors.ts';
 import { gbacSchema } from '../../domain/authorization/gbac.ts';
+import { authored, objectId } from '../../domain/engine/authors.ts';
+import { automationDocumentSchema, automationExportSchema } from '../../domain/operations-manager/automationImports.ts';
+import { automationMembers } from '../../domain/operations-manager/automations.ts';
 import { automations } from '../../projections/operations-manager/automations.ts';
-import { exportOf } from './automationExport.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
 import { importRow } from '../engine/imports.ts';
 import type { Row } from '../engine/route.ts';
+import { commandRow, getRow, listRow } from '../engine/rows.ts';
 import { enveloped } from '../engine/schemas.ts';
+import { exportOf } from './automationExport.ts';
 
 const automationSchema = Type.Object(
   { _id: objectId('Id'), ...automationMembers, gbac: gbacSchema, ...authored },
@@ -44,9 +41,9 @@ const importAutomations = importRow({
   },
 });
 
-/** Automations: api.md, operation 3, and its neighbours. */
+/** Automations, with their export and import (docs/behaviour/imports-and-exports.md). */
 export const automationRows: readonly Row[] = [
-  {
+  listRow({
     name: 'getAutomations',
     method: 'get',
     path: '/automations',
@@ -55,8 +52,8 @@ export const automationRows: readonly Row[] = [
     list: automations,
     envelope: resultsWithMessage('Successfully retrieved automations'),
     answer: enveloped(Type.Array(automationSchema)),
-  },
-  {
+  }),
+  commandRow({
     name: 'createAutomation',
     method: 'post',
     path: '/automations',
@@ -65,12 +62,11 @@ export const automationRows: readonly Row[] = [
     description:
       'gbac names the groups that may read it and those that may change it. Groups that are not there are 404.',
     command: createAutomation,
-    body: newAutomationSchema,
     envelope: withMessage('Successfully created automation'),
     answer: enveloped(automationSchema),
-  },
+  }),
   importAutomations,
-  {
+  getRow({
     name: 'exportAutomation',
     method: 'get',
     path: `${path}/export`,
@@ -81,8 +77,8 @@ export const automationRows: readonly Row[] = [
     join: exportOf,
     envelope: withMessage('Successfully exported automation'),
     answer: enveloped(automationExportSchema),
-  },
-  {
+  }),
+  getRow({
     name: 'getAutomation',
     method: 'get',
     path,
@@ -91,8 +87,8 @@ export const automationRows: readonly Row[] = [
     get: automations,
     envelope: withMessage('Successfully retrieved automation'),
     answer: enveloped(automationSchema),
-  },
-  {
+  }),
+  commandRow({
     name: 'updateAutomation',
     method: 'patch',
     path,
@@ -100,11 +96,10 @@ export const automationRows: readonly Row[] = [
     summary: 'Change an automation',
     description: 'What the body leaves out stays.',
     command: updateAutomation,
-    body: automationPatchSchema,
     envelope: withMessage('Successfully updated automation'),
     answer: enveloped(automationSchema),
-  },
-  {
+  }),
+  commandRow({
     name: 'deleteAutomation',
     method: 'delete',
     path,
@@ -113,5 +108,5 @@ export const automationRows: readonly Row[] = [
     command: deleteAutomation,
     envelope: withMessage('Successfully deleted automation'),
     answer: enveloped(automationSchema),
-  },
+  }),
 ];

@@ -1,11 +1,11 @@
 import type { Tools } from '../../commands/engine/define.ts';
 import { same } from '../../domain/engine/changes.ts';
-import { activeProfile, activeProfileId, adminsOf, profile } from '../../domain/profiles/profiles.ts';
 import type { ProfileContent } from '../../domain/profiles/profileSchemas.ts';
+import { activeProfile, activeProfileId, adminsOf, profile } from '../../domain/profiles/profiles.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import { isUnusable } from '../../store/touched.ts';
-import type { HttpSettings } from '../engine/app.ts';
 import type { LoginSettings } from '../authentication/authenticate.ts';
+import type { HttpSettings } from '../engine/app.ts';
 
 /** What the service does differently by its active profile. */
 export type Settings = LoginSettings &
