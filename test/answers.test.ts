@@ -5,11 +5,14 @@ import { loadSample } from '../src/demo/load.ts';
 import { vlanRollout } from '../src/demo/prebuilts.ts';
 import type { Kept } from '../src/demo/step.ts';
 import { areas } from '../src/http/areas.ts';
+import type { Example } from '../src/http/documentation/examples.ts';
 import type { Row } from '../src/http/engine/route.ts';
 import { fullPathOf } from '../src/http/engine/router.ts';
 import type { Projection } from '../src/projections/engine/define.ts';
 import { gateway } from './certificates.ts';
-import { adminPassword, type Answer, startService, type TestService } from './service.ts';
+import { recordings, steadied } from './examples.ts';
+import { type Answer, adminPassword, startService, type TestService } from './service.ts';
+import { until } from './until.ts';
 import { webhookServer } from './webhookServer.ts';
 
 type Json = { readonly [keyword: string]: any }; // any JSON
@@ -391,6 +394,15 @@ const filled = (path: string, values: Json): string =>
     ),
   );
 
+/** The parameters of a path as somebody writes them. */
+const parametersOf = (path: string, sent: string): Record<string, string> => {
+  const names = path.split('/');
+  const values = sent.split('/');
+  return Object.fromEntries(
+    names.flatMap((name, i) => (name.startsWith(':') ? [[name.slice(1), decodeURIComponent(values[i] ?? '')]] : [])),
+  );
+};
+
 /** The list that shows the documents of a projection. */
 const listOf = (projection: Projection): string | undefined =>
   [...rows].find(([, row]) => 'list' in row && row.list === projection)?.[0].slice('GET '.length);
@@ -410,6 +422,8 @@ const closed = (schema: any): any => {
     ? { ...members, additionalProperties: false }
     : members;
 };
+
+const settings = { OUTBOUND_ALLOW: '127.0.0.1' };
 
 const ajv = new Ajv({ strict: true, allowUnionTypes: true, allErrors: true, formats });
 
@@ -432,9 +446,16 @@ describe('every operation answers what it says it answers:', () => {
   let agent: Awaited<ReturnType<typeof webhookServer>>;
   before(async () => {
     agent = await webhookServer({ '/': (response) => void response.writeHead(202).end() });
-    service = await startService({ OUTBOUND_ALLOW: '127.0.0.1' });
+    service = await startService(settings);
     kept = {
       ...(await loadSample(service.url, 'admin', adminPassword)),
+    };
+    await until(async () => {
+      const { body } = await service.ask('GET', '/agent-session-manager/sessions?limit=1000');
+      return JSON.stringify(body).includes('"RUNNING"') === false;
+    }, 'the end of the sessions of the sample');
+    kept = {
+      ...kept,
       ...(await runningSessions('canceled', 'completed', 'failed')),
     };
   });
@@ -468,6 +489,26 @@ describe('every operation answers what it says it answers:', () => {
     );
   };
 
+  const examples = recordings<Example>('examples');
+
+  /** Keeps an exchange as the example of its operation. */
+  const record = (
+    name: string,
+    row: Row,
+    exchange: { params: Json; body?: Json | undefined; answer: Answer },
+  ): void => {
+    const { params, body, answer } = exchange;
+    const steady = steadied(name);
+    const { contentMediaType = '' } = row.answer as { contentMediaType?: string };
+    const example: { -readonly [Member in keyof Example]: Example[Member] } = {};
+    if (Object.keys(params).length > 0) example.params = steady(params) as Record<string, string>;
+    if (body) example.body = steady(body);
+    if (name === 'GET /openapi.json') example.answer = { openapi: answer.body.openapi, info: answer.body.info };
+    else if (answer.body !== undefined) example.answer = steady(answer.body);
+    else if (contentMediaType.startsWith('text/')) example.answer = steady(answer.text);
+    examples.kept[name] = example;
+  };
+
   /** Sends the request of a row. */
   const send = (name: string, headers: Record<string, string> = {}): Promise<Answer> => {
     const [method = '', path = ''] = name.split(' ');
@@ -478,12 +519,17 @@ describe('every operation answers what it says it answers:', () => {
   const read = async (name: string, row: Row): Promise<void> => {
     const path = name.slice('GET '.length);
     const list = 'get' in row ? listOf(row.get) : undefined;
-    if (!path.includes(':') || !list)
-      return check(row, await service.ask('GET', filled(path, { ...kept, ...reads(kept)[name] })));
+    const readAs = async (values: Json): Promise<void> => {
+      const sent = filled(path, values);
+      const answer = await service.ask('GET', sent);
+      check(row, answer);
+      if (!examples.kept[name]) record(name, row, { params: parametersOf(path, sent), answer });
+    };
+    if (!path.includes(':') || !list) return readAs({ ...kept, ...reads(kept)[name] });
     const { body } = await service.ask('GET', `${filled(list, kept)}?limit=1000`);
     const documents: readonly Json[] = body.results ?? body.data;
     assert.ok(documents.length > 0, `The sample has nothing for ${name}`);
-    for (const document of documents) check(row, await service.ask('GET', filled(path, { ...kept, ...document })));
+    for (const document of documents) await readAs({ ...kept, ...document });
   };
 
   for (const [name, row] of rows) {
@@ -502,6 +548,8 @@ describe('every operation answers what it says it answers:', () => {
       const answer = await send(name, { 'Idempotency-Key': keyOf(name) });
       answers.set(name, answer);
       check(row, answer);
+      const { params = {}, body } = requests(kept)[name] ?? {};
+      record(name, row, { params, body, answer });
     });
   }
 
@@ -519,7 +567,7 @@ describe('every operation answers what it says it answers:', () => {
 
   describe('the same once more to who sends it again under its Idempotency-Key, though it is gone and others have the name:', () => {
     before(async () => {
-      service = await service.restart({ OUTBOUND_ALLOW: '127.0.0.1' });
+      service = await service.restart(settings);
       // Others have the names now.
       for (const name of Object.keys(requests({}))) if (name.startsWith('POST')) await send(name);
     });
@@ -533,6 +581,8 @@ describe('every operation answers what it says it answers:', () => {
       });
     }
   });
+
+  it('as the examples of the API document show it', () => examples.shown());
 
   it('and none has been left out', () => {
     const asked = new Set(Object.keys(requests({})));

@@ -1,19 +1,26 @@
 import assert from 'node:assert/strict';
-import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { Ajv } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type TSchema, Type } from 'typebox';
+import { formats } from '../src/commands/user-schemas/formats.ts';
 import { areas } from '../src/http/areas.ts';
 import { docsRows, openapiRows } from '../src/http/documentation/docs.ts';
-import { statusOf } from '../src/http/engine/errors.ts';
+import { readRecorded } from '../src/http/documentation/examples.ts';
 import { openapi } from '../src/http/documentation/openapi.ts';
+import { codesOf } from '../src/http/documentation/openapiFailures.ts';
 import { schemaWriter } from '../src/http/documentation/openapiSchemas.ts';
+import { statusOf } from '../src/http/engine/errors.ts';
 import type { ActionRow, AreaRows, Call } from '../src/http/engine/route.ts';
 import { fullPathOf } from '../src/http/engine/router.ts';
+import { adminPassword } from './service.ts';
 
 type Json = { [name: string]: any }; // an OpenAPI document
 
-const document = openapi(areas, { version: '0.0.0' }) as Json;
+const recorded = await readRecorded();
+// The golden file has no examples: those are in files of their own.
+const bare = openapi(areas, { version: '0.0.0' }) as Json;
+const document = openapi(areas, { version: '0.0.0', recorded }) as Json;
 const golden = new URL('./golden/openapi.json', import.meta.url);
 
 /** Every object within, with its place. */
@@ -49,7 +56,7 @@ const text = { type: 'string', minLength: 1 };
 const ref = closed({ $ref: { type: 'string', pattern: '^#/components/' } });
 const orRef = (schema: Json) => ({ if: { required: ['$ref'] }, then: ref, else: schema });
 const schema = { type: 'object' };
-const content = of(closed({ schema }), '^[a-z]+/[a-z0-9.+-]+(; version=0\\.0\\.4)?$');
+const content = of(closed({ schema }, { example: {} }), '^[a-z]+/[a-z0-9.+-]+(; version=0\\.0\\.4)?$');
 const headers = of(orRef(closed({ description: text, schema })), '^[A-Za-z-]+$');
 const response = closed({ description: text }, { headers, content });
 const parameter = closed(
@@ -68,11 +75,11 @@ const operationShape = closed(
     'x-operation': text,
     tags: { type: 'array', items: text, minItems: 1, maxItems: 1 },
     summary: text,
+    description: text,
     parameters: { type: 'array', items: orRef(parameter) },
     responses: { ...of(orRef(response), '^[1-5][0-9][0-9]$'), required: ['200'] },
   },
   {
-    description: text,
     deprecated: { const: true },
     security: { type: 'array', maxItems: 0 },
     requestBody: closed({ required: { type: 'boolean' }, content }),
@@ -82,7 +89,7 @@ const openapiShape = closed({
   openapi: { const: '3.1.0' },
   info: closed({ title: text, version: text }, { description: text }),
   servers: { type: 'array', items: closed({ url: text }) },
-  tags: { type: 'array', items: closed({ name: text, description: text }) },
+  tags: { type: 'array', items: closed({ name: text, 'x-displayName': text, description: text }) },
   security: { type: 'array', minItems: 1, items: of({ type: 'array' }) },
   paths: of(of(operationShape, '^(get|post|put|patch|delete)$'), '^/'),
   components: closed({
@@ -101,7 +108,7 @@ const openapiShape = closed({
 
 describe('the OpenAPI document', () => {
   it('is what it was (npm run golden after reading what changed)', () => {
-    const now = `${JSON.stringify(document, null, 1)}\n`;
+    const now = `${JSON.stringify(bare, null, 1)}\n`;
     if (process.env.UPDATE_GOLDEN === '1') {
       mkdirSync(new URL('.', golden), { recursive: true });
       writeFileSync(golden, now);
@@ -119,7 +126,7 @@ describe('the OpenAPI document', () => {
 
   it('has schemas of JSON Schema 2020-12', () => {
     const ajv = new Ajv2020({ strict: false, formats: { 'date-time': true } });
-    for (const [path, object] of within({ paths: document.paths, components: document.components })) {
+    for (const [path, object] of within({ paths: bare.paths, components: bare.components })) {
       if (object.schema) assert.ok(ajv.validateSchema(object.schema), `${path}: ${ajv.errorsText()}`);
     }
     for (const [name, named] of Object.entries(document.components.schemas))
@@ -128,7 +135,7 @@ describe('the OpenAPI document', () => {
 
   it('says no large schema twice', () => {
     const said = new Set<string>();
-    for (const [path, object] of within(document)) {
+    for (const [path, object] of within(bare)) {
       const text = JSON.stringify(object);
       if (object.type !== 'object' || text.length < 500) continue;
       assert.ok(!said.has(text), `${path} stands elsewhere, too: give the schema a title`);
@@ -182,11 +189,40 @@ describe('the OpenAPI document', () => {
           row.method
         ] as Json;
         assert.deepEqual(security, row.access === 'open' ? [] : undefined);
-        assert.equal('403' in responses, typeof row.access !== 'string', row.name);
+        const mayBeForbidden = typeof row.access !== 'string' || row.name === 'changePassword';
+        assert.equal('403' in responses, mayBeForbidden, row.name);
+        assert.ok('405' in responses, row.name);
         assert.equal('413' in responses && '415' in responses, row.method !== 'get', row.name);
         for (const status of Object.keys(responses)) assert.ok(['200', '304', ...statuses].includes(status), status);
       }
     }
+  });
+
+  it('says that a node that is not ready answers in a form of its own', () => {
+    const { content } = document.paths['/health/ready'].get.responses[503] as Json;
+    assert.deepEqual(content['application/json'].example, { status: 'down' });
+  });
+
+  it('describes rare failures in the words of the code that refuses', () => {
+    const sources = readdirSync(new URL('../src/', import.meta.url), { recursive: true, encoding: 'utf8' })
+      .filter((file) => file.endsWith('.ts') && !file.startsWith('http/documentation'))
+      .map((file) => readFileSync(new URL(`../src/${file}`, import.meta.url), 'utf8'))
+      .join('');
+    for (const code of ['limited', 'unavailable'])
+      assert.ok(
+        sources.includes(document.components.responses[code].content['application/json'].example.message),
+        code,
+      );
+    const { message } = document.components.responses.adapter_failed.content['application/json'].example as Json;
+    const [adapter, reason] = message.split(': ');
+    assert.equal(adapter, 'Adapter "core"');
+    assert.ok(sources.includes(`'${reason}'`), reason);
+  });
+
+  it('has Basic first in the login dialog, and a title for each area', () => {
+    assert.deepEqual(Object.keys(document.components.securitySchemes), ['basic', 'bearer', 'cookie']);
+    assert.deepEqual(document.security[0], { basic: [] });
+    assert.equal(document.tags[0].description.split('.')[0], '**Accounts, groups and roles');
   });
 
   it('describes the dialect of lists', () => {
@@ -232,6 +268,7 @@ describe('the OpenAPI document', () => {
       '401',
       '403',
       '404',
+      '405',
       '409',
       '412',
       '413',
@@ -242,6 +279,73 @@ describe('the OpenAPI document', () => {
       '503',
     ]);
     assert.equal(requestBody.required, true);
+  });
+});
+
+describe('examples in the OpenAPI document', () => {
+  const all = areas.flatMap((area) =>
+    area.rows.map((row) => ({
+      row,
+      path: fullPathOf(area, row),
+      name: `${row.method.toUpperCase()} ${fullPathOf(area, row)}`,
+    })),
+  );
+  const ajv = new Ajv({ strict: true, allowUnionTypes: true, formats });
+  const fits = (schema: TSchema, value: unknown, about: string): void => {
+    const { contentMediaType: _, ...plain } = schema as TSchema & { contentMediaType?: string };
+    assert.ok(ajv.validate(plain, value), `${about}: ${ajv.errorsText()}`);
+  };
+
+  it('are there for every operation, and for none else', () => {
+    assert.deepEqual(Object.keys(recorded.examples).sort(), all.map(({ name }) => name).sort());
+    for (const { name, row, path } of all) {
+      const { params = {}, body, answer } = recorded.examples[name] ?? {};
+      assert.deepEqual(
+        Object.keys(params),
+        [...path.matchAll(/:(\w+)/g)].map(([, param]) => param),
+        name,
+      );
+      const isImage = String((row.answer as { contentMediaType?: string }).contentMediaType).startsWith('image/');
+      assert.ok(answer !== undefined || isImage, `${name} has no example of its answer`);
+      const mustHaveBody = document.paths[path.replace(/:(\w+)/g, '{$1}')][row.method].requestBody?.required === true;
+      assert.ok(body !== undefined || !mustHaveBody, `${name} has no example of its body`);
+    }
+  });
+
+  it('fit the schemas of their operations', function () {
+    this.timeout(300_000);
+    for (const { name, row } of all) {
+      const { body, answer } = recorded.examples[name] ?? {};
+      if (answer !== undefined) fits(row.answer, answer, `answer of ${name}`);
+      if (body !== undefined) fits(row.body ?? assert.fail(`${name} takes no body`), body, `body of ${name}`);
+    }
+  });
+
+  it('of failures have the code that they stand for, and each is one that its operation documents', () => {
+    for (const [name, failures] of Object.entries(recorded.failures)) {
+      const operation = all.find((one) => one.name === name);
+      assert.ok(name === '*' || operation, `There is no ${name}`);
+      for (const [code, { metadata }] of Object.entries(failures)) {
+        for (const fault of metadata.errors) assert.equal(fault.code, code, name);
+        if (operation)
+          assert.ok(
+            (codesOf(operation.row, operation.path) as string[]).includes(code),
+            `${name} does not name ${code}`,
+          );
+      }
+    }
+    // These are in other words for each operation.
+    const own = ['invalid', 'forbidden', 'not_found', 'conflict'];
+    for (const [code, { content }] of Object.entries(document.components.responses as Json)) {
+      const example = content['application/json'].example as { metadata: { errors: { code: string }[] } } | undefined;
+      assert.equal(example?.metadata.errors[0]?.code, own.includes(code) ? undefined : code);
+    }
+  });
+
+  it('show no secret of the tests', () => {
+    const text = JSON.stringify(document);
+    for (const secret of [adminPassword, 'demo-password', 'scrypt', '-----BEGIN PRIVATE'])
+      assert.ok(!text.includes(secret), secret);
   });
 });
 

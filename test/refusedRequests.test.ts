@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
+import type { Failure } from '../src/http/documentation/examples.ts';
 import { expired, gateway, otherGateway } from './certificates.ts';
-import { changes, failure, positionOf } from './hostile.ts';
+import { recordings, steadied } from './examples.ts';
+import { at, bodyFor, changes, failure, positionOf, type Route, routes } from './hostile.ts';
 import { ok, type People, people } from './people.ts';
-import { adminPassword, startService, type TestService } from './service.ts';
+import { type Answer, adminPassword, startService, type TestService } from './service.ts';
 
 const om = '/operations-manager';
 const cm = '/configuration_manager';
@@ -617,7 +619,7 @@ const refusals = (w: World): Readonly<Record<string, readonly Case[]>> => {
   };
 };
 
-describe('What is refused', function () {
+describe('What is refused', () => {
   let service: TestService;
   let who: People;
   let table: ReturnType<typeof refusals>;
@@ -627,6 +629,14 @@ describe('What is refused', function () {
     table = refusals(await world(service));
   });
   after(() => service.stop());
+  /** By route and code, for the API document; under `*` those that are the same for all. */
+  const failures = recordings<Record<string, Failure>>('failures');
+  const note = (title: string, code: string, answer: Answer): void => {
+    const words = steadied(title)(answer.body) as Failure;
+    const isCommon = common.has(words.message);
+    const operation = isCommon ? '*' : title;
+    failures.kept[operation] = { [code]: words, ...failures.kept[operation] };
+  };
   const changing = changes.filter(({ row }) => !row.access.includes('readers'));
 
   it('is in the table for every route that changes anything', () =>
@@ -637,11 +647,9 @@ describe('What is refused', function () {
       for (const { code, path, body, headers = {}, by } of table[title] ?? assert.fail('It is not in the table')) {
         const before = await positionOf(service);
         const about = `${method} ${path} ${JSON.stringify(body)?.slice(0, 200)}`;
-        failure(
-          await (by ? who[by](method, path, body, headers) : service.ask(method, path, body, headers)),
-          code,
-          about,
-        );
+        const answer = await (by ? who[by](method, path, body, headers) : service.ask(method, path, body, headers));
+        failure(answer, code, about);
+        note(title, code, answer);
         assert.equal(await positionOf(service), before, `${about} has stored something`);
         const key = { ...headers, 'Idempotency-Key': 'refused' };
         failure(
@@ -653,4 +661,71 @@ describe('What is refused', function () {
       }
     });
   }
+
+  for (const route of routes) {
+    it(`says why: ${route.title}`, async () => {
+      for (const [code, answer] of await malformed(service, who, route)) {
+        failure(answer, code, route.title);
+        note(route.title, code, answer);
+      }
+    });
+  }
+
+  it('says why where a body is too large, or a key was used with another request', async () => {
+    note('POST /profiles', 'too_large', await service.ask('POST', '/profiles', ' '.repeat(1024 ** 2 + 1)));
+    const key = { 'Idempotency-Key': 'used' };
+    ok(await service.ask('POST', '/authorization/groups', { name: 'with-a-key', description: '' }, key));
+    const other = await service.ask('POST', '/authorization/groups', { name: 'other', description: '' }, key);
+    failure(other, 'unprocessable', 'another request');
+    note('POST /authorization/groups', 'unprocessable', other);
+  });
+
+  it('as the examples of the API document show it', () => failures.shown());
 });
+
+/** What every operation answers in the same words. */
+const common = new Set([
+  'Log in: HTTP Basic, or the token of POST /login',
+  'It has changed since you looked',
+  'This path does not know PATCH',
+  'This path does not know PUT',
+  'A body may have 1048576 bytes here',
+  'A body must be application/json in UTF-8',
+  'This Idempotency-Key was used with another request',
+]);
+
+/** What a route answers to requests that are wrong in themselves, by code. */
+const malformed = async (
+  { ask }: TestService,
+  { outsider }: People,
+  route: Route,
+): Promise<readonly (readonly [string, Answer])[]> => {
+  const { row, method } = route;
+  const path = at(route, 'unknown');
+  const answers: [string, Answer][] = [];
+  if (row.access !== 'open') answers.push(['unauthenticated', await ask(method, path, undefined, {}, null)]);
+  if (typeof row.access !== 'string') answers.push(['forbidden', await outsider(method, path)]);
+  answers.push(['method_not_allowed', await withOtherMethod(ask, route, path)]);
+  if (method === 'GET') {
+    const isList = 'list' in row && row.list !== undefined;
+    answers.push(['invalid', await ask(method, `${path}?${isList ? 'limit=0' : 'colour=red'}`)]);
+  } else {
+    const withColour = await ask(method, path, { colour: 'red' });
+    answers.push(['invalid', withColour.status === 400 ? withColour : await ask(method, path, [])]);
+    answers.push(['unsupported_media', await ask(method, path, 'colour=red', { 'Content-Type': 'text/plain' })]);
+  }
+  const makesWhatIsNotThere = 'command' in row && row.command.on === 'any';
+  if (route.params.length > 0 && !makesWhatIsNotThere) {
+    const answer = await ask(method, path, bodyFor(route));
+    if (answer.status === 404) answers.push(['not_found', answer]);
+  }
+  return answers;
+};
+
+const withOtherMethod = async (ask: TestService['ask'], { method }: Route, path: string): Promise<Answer> => {
+  for (const other of ['PATCH', 'PUT', 'DELETE', 'POST']) {
+    const answer = other === method ? undefined : await ask(other, path, undefined);
+    if (answer?.status === 405) return answer;
+  }
+  return assert.fail(`${path} knows every method`);
+};

@@ -42,6 +42,8 @@ export const accountRows: readonly Row[] = [
     path: '/accounts',
     access: [],
     summary: 'Create an account',
+    description:
+      'A local account. Groups and roles that are not there are 404, naming all. The password is kept as a hash and never shown.',
     command: createAccount,
     ...orWrapped('account', newAccountSchema),
     envelope: withStatus(() => 'Successfully created account'),
@@ -75,6 +77,7 @@ export const accountRows: readonly Row[] = [
     path,
     access: [],
     summary: 'Delete an account',
+    description: 'Its logins end. The last active account that is an admin stays: 409.',
     command: deleteAccount,
     envelope: withStatus(() => 'Successfully deleted account'),
     answer: changed(accountSchema),

@@ -73,6 +73,7 @@ export const groupRows: readonly Row[] = [
     path,
     access: ['operators'],
     summary: 'Delete a group that nothing refers to',
+    description: '409 names all that refers to it. Built-in groups stay.',
     command: deleteGroup,
     envelope: withStatus(() => 'Successfully deleted group'),
     answer: changed(groupSchema),

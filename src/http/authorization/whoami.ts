@@ -14,6 +14,7 @@ const whoami = (areas: () => readonly AreaRows[]): ActionRow =>
     path: '/whoami',
     access: 'login',
     summary: 'Who is calling, and what they may call',
+    description: 'By the groups, roles and group mappings of the caller as they are now.',
     answer: Type.Object(
       {
         id: Type.String(),

@@ -70,6 +70,7 @@ export const adapterRows: readonly Row[] = [
     path,
     access: ['operators'],
     summary: 'Delete an adapter',
+    description: 'Its devices are known no longer.',
     command: deleteAdapter,
     key,
     join,

@@ -104,6 +104,7 @@ export const deviceGroupRows: readonly Row[] = [
     path,
     access: ['operators'],
     summary: 'Delete a device group that no plan names',
+    description: '409 names the plans that name it.',
     command: deleteDeviceGroup,
     join: signed,
     envelope: withStatus(() => 'Successfully deleted device group'),

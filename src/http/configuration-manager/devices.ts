@@ -194,6 +194,8 @@ export const deviceRows: readonly Row[] = [
     path,
     access: ['operators', 'readers'],
     summary: 'Get the running configuration of a device',
+    description:
+      'Asks the device through its adapter at each call; nothing is kept. 502 where the device or its adapter fails.',
     answer: Type.Object({ device: Type.String(), config: Type.String() }),
     run: async ({ params: { deviceName = '' }, traceparent }, { devices }) => ({
       body: { device: deviceName, config: await devices.calls(traceparent).configuration(deviceName) },

@@ -87,6 +87,7 @@ export const planRows: readonly Row[] = [
     path,
     access: ['operators'],
     summary: 'Delete compliance plans, all or none',
+    description: 'Ids that are not there are 404, naming all; then none is deleted.',
     command: deleteCompliancePlans,
     envelope: succeeded('Successfully deleted compliance plans'),
     answer: success,

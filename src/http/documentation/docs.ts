@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { Type } from 'typebox';
 import type { ActionRow, Answer, AreaRows } from '../engine/route.ts';
+import { readRecorded } from './examples.ts';
 import { actionRow } from '../engine/rows.ts';
 import { openapi } from './openapi.ts';
 
@@ -46,16 +47,17 @@ const fileRow = (
     path,
     access: 'open',
     summary: `The page that shows this API: ${path === '/' ? 'the page itself' : path.slice(1)}`,
+    description: 'The page asks no other server for anything.',
     answer: Type.String({ contentMediaType: type }),
     run: async () => ({ type: type.startsWith('text/') ? `${type}; charset=utf-8` : type, ...(await read()) }),
   });
 
 const distributed = (file: string) => {
   let content: Promise<Buffer> | undefined;
-  return async () => ({
-    text: await (content ??= readFile(createRequire(import.meta.url).resolve(`swagger-ui-dist/${file}`))),
-    headers: cached,
-  });
+  return async () => {
+    content ??= readFile(createRequire(import.meta.url).resolve(`swagger-ui-dist/${file}`));
+    return { text: await content, headers: cached };
+  };
 };
 
 /** The page at /docs: Swagger UI from the package installed here, without any request to elsewhere. */
@@ -71,9 +73,11 @@ export const docsRows: AreaRows = {
   ],
 };
 
-/** `/openapi.json`. `areas` is asked once the table is complete. */
+/** `/openapi.json`. `areas` is asked once the table is complete; the text is made at the first request, and kept. */
 export const openapiRows = (areas: () => readonly AreaRows[], about: { readonly version: string }): AreaRows => {
-  let text: string | undefined;
+  let text: Promise<Buffer> | undefined;
+  const written = async (): Promise<Buffer> =>
+    Buffer.from(JSON.stringify(openapi(areas(), { ...about, recorded: await readRecorded() })));
   return {
     area: 'service',
     prefix: '/openapi.json',
@@ -84,8 +88,12 @@ export const openapiRows = (areas: () => readonly AreaRows[], about: { readonly 
         path: '/',
         access: 'open',
         summary: 'This description of the API, OpenAPI 3.1',
+        description: 'Made of the table that requests are checked by. Tests record its examples.',
         answer: Type.Object({}, { additionalProperties: true }),
-        run: async () => ({ text: (text ??= JSON.stringify(openapi(areas(), about))) }),
+        run: async () => {
+          text ??= written();
+          return { text: await text };
+        },
       }),
     ],
   };

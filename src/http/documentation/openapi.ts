@@ -1,77 +1,123 @@
 import type { TSchema } from 'typebox';
-import type { Code } from '../../domain/engine/refusal.ts';
-import { statusOf } from '../engine/errors.ts';
 import { filterOps } from '../engine/filters.ts';
 import { type ListFields, pageParameters } from '../engine/query.ts';
 import type { AreaRows, Row } from '../engine/route.ts';
 import { fullPathOf } from '../engine/router.ts';
-import { type AnswerHeader, components, headers, type RequestHeader, refTo, tags, text } from './openapiParts.ts';
+import type { Example, Failures, Recorded } from './examples.ts';
+import { descriptionOf } from './openapiDescriptions.ts';
+import { changes, codesOf, commonFailures, failureResponses } from './openapiFailures.ts';
+import {
+  type AnswerHeader,
+  components,
+  failureSchema,
+  headers,
+  type RequestHeader,
+  refTo,
+  tagsOf,
+  text,
+} from './openapiParts.ts';
 import { schemaWriter } from './openapiSchemas.ts';
 
+type About = {
+  readonly version: string;
+  /** Examples, if there are to be any. */
+  readonly recorded?: Recorded;
+};
+type Operation = { readonly area: AreaRows; readonly row: Row; readonly example: Example; readonly failures: Failures };
+type Write = ReturnType<typeof schemaWriter>;
+
+const nothing: Recorded = { examples: {}, failures: {} };
+
 /** The description of the whole API, OpenAPI 3.1, from its rows. JSON. */
-export const openapi = (areas: readonly AreaRows[], { version }: { readonly version: string }): object => {
+export const openapi = (areas: readonly AreaRows[], { version, recorded = nothing }: About): object => {
   const schemas = {};
   const write = schemaWriter(schemas);
+  const failure = write(failureSchema);
   const paths: Record<string, Record<string, object>> = {};
   for (const area of areas) {
-    for (const row of area.rows)
-      (paths[fullPathOf(area, row).replace(/:(\w+)/g, '{$1}')] ??= {})[row.method] = operation(area, row, write);
+    for (const row of area.rows) {
+      const path = fullPathOf(area, row);
+      const name = `${row.method.toUpperCase()} ${path}`;
+      const example = recorded.examples[name] ?? {};
+      const failures = recorded.failures[name] ?? {};
+      const methods = paths[path.replace(/:(\w+)/g, '{$1}')] ?? {};
+      methods[row.method] = operation({ area, row, example, failures }, write, failure);
+      paths[path.replace(/:(\w+)/g, '{$1}')] = methods;
+    }
   }
   return {
     openapi: '3.1.0',
-    info: {
-      title: 'Automation Platform',
-      version,
-      description: 'Network automation and orchestration: every change is an event, every read a view of them.',
-    },
+    info: { title: 'Automation Platform', version, description },
     servers: [{ url: '/' }],
-    tags: Object.entries(tags)
-      .filter(([name]) => areas.some(({ area }) => area === name))
-      .map(([name, description]) => ({ name, description })),
+    tags: tagsOf(areas),
     security: [{ basic: [] }, { bearer: [] }, { cookie: [] }],
     paths,
-    components: components(schemas, write),
+    components: components(schemas, commonFailures(failure, recorded.failures['*'] ?? {})),
   };
 };
 
-type Write = ReturnType<typeof schemaWriter>;
+const description =
+  'Network automation and orchestration: every change is an event, every read a view of them. The examples were ' +
+  'recorded from a running service: ids, times and secrets in them are made up, lists are cut to two members.';
 
-const operation = (area: AreaRows, row: Row, write: Write): object => ({
-  operationId: `${area.area}.${row.name}`,
-  'x-operation': row.name,
-  tags: [area.area],
-  summary: row.summary,
-  ...(row.description && { description: row.description }),
-  ...(row.deprecated && { deprecated: true }),
-  ...(row.access === 'open' && { security: [] }),
-  parameters: [
-    ...pathParameters(fullPathOf(area, row), row),
+const operation = ({ area, row, example, failures }: Operation, write: Write, failure: object): object => {
+  const path = fullPathOf(area, row);
+  const described: Record<string, unknown> = {
+    operationId: `${area.area}.${row.name}`,
+    'x-operation': row.name,
+    tags: [area.area],
+    summary: row.summary,
+    description: descriptionOf(area.area, row),
+  };
+  if (row.deprecated) described.deprecated = true;
+  if (row.access === 'open') described.security = [];
+  described.parameters = [
+    ...pathParameters(path, row, example),
     ...queryParameters(row, write),
     ...requestHeaders(row).map((name) => refTo('parameters', name)),
-  ],
-  ...(row.body && {
-    requestBody: { required: needed(row.body), content: { 'application/json': { schema: write(row.body) } } },
-  }),
-  responses: {
-    200: {
-      description: 'Success',
-      headers: headers(...answerHeaders(row)),
-      content: contentOf(row.answer, write),
-    },
-    ...(row.method === 'get' && { 304: { description: 'Still the same', headers: headers('ETag') } }),
-    ...Object.fromEntries(
-      codesOf(row, fullPathOf(area, row)).map((code) => [statusOf[code], refTo('responses', code)]),
-    ),
-  },
+  ];
+  if (row.body) {
+    const content = { 'application/json': withExample({ schema: write(row.body) }, example.body) };
+    described.requestBody = { required: needed(row.body), content };
+  }
+  const responses: Record<number, object> = { 200: success(row, example, write) };
+  if (row.method === 'get') responses[304] = { description: 'Still the same', headers: headers('ETag') };
+  const failed = failureResponses(codesOf(row, path), failure, failures);
+  described.responses = {
+    ...responses,
+    ...failed,
+    ...(row.name === 'ready' && { 503: notReady(row, write, failure) }),
+  };
+  return described;
+};
+
+/** The one failure that is not in the envelope of failures, unless the service goes down. */
+const notReady = (row: Row, write: Write, failure: object): object => ({
+  description: 'Requests cannot be answered now',
+  headers: headers('X-Request-Id'),
+  content: { 'application/json': { schema: { anyOf: [write(row.answer), failure] }, example: { status: 'down' } } },
 });
 
-const pathParameters = (path: string, { parent }: Row): object[] =>
+const success = (row: Row, { answer }: Example, write: Write): object => {
+  const { contentMediaType = 'application/json', ...schema } = row.answer as TSchema & { contentMediaType?: string };
+  return {
+    description: 'Success',
+    headers: headers(...answerHeaders(row)),
+    content: { [contentMediaType]: withExample({ schema: write(schema) }, answer) },
+  };
+};
+
+const withExample = (content: object, example: unknown): object =>
+  example === undefined ? content : { ...content, example };
+
+const pathParameters = (path: string, { parent }: Row, { params }: Example): object[] =>
   [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
     name,
     in: 'path',
     required: true,
     ...((name === 'id' || name === parent?.param) && { description: 'Id or name' }),
     schema: { type: 'string', minLength: 1, maxLength: 256 },
+    ...(params?.[name ?? ''] !== undefined && { example: params[name ?? ''] }),
   }));
 
 const queryParameters = (row: Row, write: Write): object[] => {
@@ -115,10 +161,6 @@ const filterParameters = (filters: readonly string[]): object[] =>
     example: {},
   }));
 
-/** Whether it stores something: what readers may call does not. */
-const changes = ({ method, access }: Row): boolean =>
-  method !== 'get' && access !== 'open' && !access.includes('readers');
-
 const requestHeaders = (row: Row): readonly RequestHeader[] => [
   'X-Request-Id',
   ...(row.method === 'get' ? (['If-None-Match'] as const) : []),
@@ -133,27 +175,7 @@ const answerHeaders = (row: Row): readonly AnswerHeader[] => [
   ...(changes(row) ? (['X-Event-Position'] as const) : []),
 ];
 
-const codesOf = (row: Row, path: string): readonly Code[] => {
-  const codes: Code[] = ['invalid', 'internal', 'unavailable'];
-  const command = 'command' in row;
-  const action = 'run' in row && row.method !== 'get';
-  // Logging in is open and guarded all the same.
-  if (row.access !== 'open' || row.method !== 'get') codes.push('unauthenticated', 'limited');
-  if (typeof row.access !== 'string') codes.push('forbidden');
-  if (path.includes(':') || command || action) codes.push('not_found');
-  if (row.method !== 'get') codes.push('too_large', 'unsupported_media');
-  if (command || action) codes.push('conflict', 'unprocessable');
-  if (command && row.command.on !== 'new') codes.push('stale');
-  if (action) codes.push('adapter_failed');
-  return codes;
-};
-
 /** Whether the empty object, which stands for no body, does not fit. */
 const needed = (
   body: TSchema & { readonly required?: readonly string[]; readonly anyOf?: unknown; readonly if?: unknown },
 ): boolean => (body.required?.length ?? 0) > 0 || body.anyOf !== undefined || body.if !== undefined;
-
-const contentOf = (answer: TSchema & { readonly contentMediaType?: string }, write: Write): object => {
-  const { contentMediaType = 'application/json', ...schema } = answer;
-  return { [contentMediaType]: { schema: write(schema) } };
-};

@@ -11,11 +11,15 @@ export const schemaWriter = (components: Record<string, Json>): ((schema: object
   const refTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
 
   const keep = (name: string, written: Json): Json => {
-    const known = (components[name] ??= written);
+    const known = components[name] ?? written;
+    components[name] = known;
     if (JSON.stringify(known) !== JSON.stringify(written))
       throw new Error(`Two different schemas are called ${name}: give one of them another title`);
     return refTo(name);
   };
+
+  const writeEach = (schemas: Json): Json =>
+    Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, write(schema)]));
 
   const write = (schema: any): any => {
     // JSON in, JSON out
@@ -26,11 +30,9 @@ export const schemaWriter = (components: Record<string, Json>): ((schema: object
     if ($ref !== undefined) return refTo(String($ref).split('/').at(-1)!);
     const written: Json = {};
     for (const [keyword, value] of Object.entries(rest)) {
-      written[keyword] = data.has(keyword)
-        ? value
-        : maps.has(keyword)
-          ? Object.fromEntries(Object.entries(value as Json).map(([name, member]) => [name, write(member)]))
-          : write(value);
+      if (data.has(keyword)) written[keyword] = value;
+      else if (maps.has(keyword)) written[keyword] = writeEach(value as Json);
+      else written[keyword] = write(value);
     }
     const plain = modern(written);
     return typeof plain.title === 'string' ? keep(plain.title, plain) : plain;

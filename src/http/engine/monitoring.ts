@@ -11,6 +11,7 @@ const health = (
   name: string,
   path: string,
   summary: string,
+  description: string,
   up: (service: Parameters<ActionRow['run']>[1]) => boolean | Promise<boolean>,
 ): ActionRow =>
   actionRow({
@@ -19,6 +20,7 @@ const health = (
     path,
     access: 'open',
     summary,
+    description,
     answer: upOrDown,
     run: async (_, service) =>
       (await up(service)) ? { body: { status: 'up' } } : { status: 503, body: { status: 'down' } },
@@ -29,8 +31,20 @@ export const monitoringRows: AreaRows = {
   area: 'service',
   prefix: '',
   rows: [
-    health('live', '/health/live', 'Whether the process answers', () => true),
-    health('ready', '/health/ready', 'Whether requests can be answered', (service) => service.ready()),
+    health(
+      'live',
+      '/health/live',
+      'Whether the process answers',
+      'For whoever starts it again if it does not.',
+      () => true,
+    ),
+    health(
+      'ready',
+      '/health/ready',
+      'Whether requests can be answered',
+      'For load balancers: 503 with the status down as long as requests would be refused.',
+      (service) => service.ready(),
+    ),
     actionRow({
       name: 'status',
       method: 'get',

@@ -42,6 +42,15 @@ export const queryOf = (row: Row) =>
 
 const tagged = (text: string | Buffer): string => digest('sha256', text, 'base64url').slice(0, 22);
 
+// Files, and the API document: the same buffer is sent each time.
+const tags = new WeakMap<Buffer, string>();
+const taggedOnce = (sent: string | Buffer): string => {
+  if (typeof sent === 'string') return tagged(sent);
+  const tag = tags.get(sent) ?? tagged(sent);
+  tags.set(sent, tag);
+  return tag;
+};
+
 /** `"<revision>"` where the body comes from one stream alone, else `"<revision>-<hash8 of the body>"`. */
 const etagOf = (revision: number, joined: string | undefined): string =>
   joined === undefined ? `"${revision}"` : `"${revision}-${digest('sha256', joined, 'hex').slice(0, 8)}"`;
@@ -279,6 +288,6 @@ const serveAction =
       ...(headers && { headers }),
       ...(position !== undefined && { position }),
       ...(replayed && { replayed }),
-      ...(ok && row.method === 'get' && sent !== undefined && { etag: `"${tagged(sent)}"` }),
+      ...(ok && row.method === 'get' && sent !== undefined && { etag: `"${taggedOnce(sent)}"` }),
     };
   };

@@ -58,6 +58,7 @@ export const groupMappingRows: AreaRows = {
       path: '/',
       access: [],
       summary: 'Create a group mapping',
+      description: 'It is known by provenance and externalGroup; one that is there already is 409.',
       command: createGroupMapping,
       key: (_, { provenance, externalGroup }) => key({ provenance, externalGroup }),
       envelope: withStatus(() => 'Successfully created group mapping'),

@@ -79,6 +79,7 @@ export const inventoryManagerRows: AreaRows = {
       path: '/inventories',
       access: ['operators'],
       summary: 'Create an inventory',
+      description: 'Without nodes: these are added by a request of their own.',
       command: createInventory,
       join: signed,
       envelope: withStatus(() => 'Successfully created inventory'),

@@ -86,6 +86,7 @@ export const resourceModelRows: readonly Row[] = [
     path: '/resources',
     access: ['operators'],
     summary: 'Create a resource model',
+    description: 'schema is the JSON Schema of what its instances hold.',
     command: createResourceModel,
     join: shownModel,
     envelope: withMessage('Successfully created resource model'),

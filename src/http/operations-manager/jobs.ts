@@ -124,6 +124,7 @@ export const jobRows: readonly Row[] = [
     path: '/jobs/:id',
     access: ['operators', 'readers'],
     summary: 'Get a job',
+    description: 'Variables that hold secrets are masked.',
     get: jobs,
     key: byId,
     join: shown,

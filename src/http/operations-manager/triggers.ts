@@ -54,6 +54,8 @@ export const triggerRows: readonly Row[] = [
     path: '/triggers',
     access: ['operators'],
     summary: 'Create a trigger',
+    description:
+      'type says which members it has: endpoint, eventSystem, manual or schedule. Who may change the automation may create it.',
     command: createTrigger,
     envelope: withMessage('Successfully created trigger'),
     answer: enveloped(triggerSchema),

@@ -37,6 +37,7 @@ export const profileRows: AreaRows = {
       path: '/',
       access: [],
       summary: 'Create a profile',
+      description: 'It is not active until it is made so.',
       command: createProfile,
       key: (params, body) => creation.input(params, body).id,
       ...creation,

@@ -42,6 +42,7 @@ const renderJinja = actionRow({
   path: `${path}/renderJinja`,
   access: ['operators', 'readers'],
   summary: 'Render a template',
+  description: 'The stored template with the variables in context. The answer is the text, as a JSON string.',
   body: Type.Object({ context: variables('Variables by name') }, { additionalProperties: false }),
   exact: 'context',
   answer: Type.String({ description: 'The rendered text' }),

@@ -1,0 +1,94 @@
+import { type Code, Refusal } from '../../domain/engine/refusal.ts';
+import { failureBody, internal, statusOf } from '../engine/errors.ts';
+import type { Row } from '../engine/route.ts';
+import type { Failure, Failures } from './examples.ts';
+import { type AnswerHeader, headers, refTo } from './openapiParts.ts';
+
+const words: Readonly<Record<Code, string>> = {
+  invalid: 'The request is malformed; `errors` names the fields',
+  unauthenticated: 'No credentials, or wrong ones',
+  forbidden: 'No role for this operation, or no write access to the resource',
+  not_found: 'No such resource, or none that the body names',
+  method_not_allowed: 'The path does not know this method; `Allow` names those that it knows',
+  conflict: 'The name is taken, or the state does not allow it',
+  stale: 'If-Match names an older revision',
+  too_large: 'The body is too large',
+  unsupported_media: 'The body is not JSON in UTF-8',
+  unprocessable: 'Well-formed, but it cannot be done; or the Idempotency-Key was used with another request',
+  limited: 'Too many failed logins, or too much waits already',
+  internal: 'A bug; the answer has the request id',
+  adapter_failed: 'The southbound system refused, failed or timed out',
+  unavailable: 'A store cannot be reached, the answer takes too long, or the service is shutting down',
+};
+
+const bodyOf = (refusal: Refusal): Failure => JSON.parse(failureBody(refusal)) as Failure;
+
+/** Failures that no test provokes for each operation: in the words of the code that refuses. */
+const rare: Failures = {
+  limited: bodyOf(new Refusal('limited', 'Too many failed logins; try again later')),
+  internal: bodyOf(internal('3f2b8a04-6f0e-4c1d-9a7b-2d4e6f8a0c11')),
+  adapter_failed: bodyOf(
+    new Refusal('adapter_failed', 'Adapter "core": there was no answer in time', {
+      metadata: { adapter: { name: 'core', status: null, body: null } },
+    }),
+  ),
+  unavailable: bodyOf(new Refusal('unavailable', 'This node cannot reach the event log')),
+};
+
+const ofCode: Readonly<Partial<Record<Code, readonly AnswerHeader[]>>> = {
+  unauthenticated: ['WWW-Authenticate'],
+  method_not_allowed: ['Allow'],
+  limited: ['Retry-After'],
+  unavailable: ['Retry-After'],
+};
+
+/** Operations that fail in a way that others of their kind do not. */
+const also: Readonly<Record<string, readonly Code[]>> = {
+  changePassword: ['forbidden'],
+  applyDeviceConfig: ['adapter_failed'],
+  getDeviceConfiguration: ['adapter_failed'],
+};
+
+/** Whether it stores something: what readers may call does not. */
+export const changes = ({ method, access }: Row): boolean =>
+  method !== 'get' && access !== 'open' && !access.includes('readers');
+
+/** How an operation can fail. */
+export const codesOf = (row: Row, path: string): readonly Code[] => {
+  const codes: Code[] = ['invalid', 'method_not_allowed', 'internal', 'unavailable', ...(also[row.name] ?? [])];
+  // Logging in is open and guarded all the same.
+  if (row.access !== 'open' || row.method !== 'get') codes.push('unauthenticated', 'limited');
+  if (typeof row.access !== 'string') codes.push('forbidden');
+  if (row.method !== 'get') codes.push('too_large', 'unsupported_media');
+  if (path.includes(':') || (row.method !== 'get' && row.access !== 'open')) codes.push('not_found');
+  if (row.method !== 'get' && row.access !== 'open') codes.push('unprocessable');
+  if (changes(row)) codes.push('conflict');
+  if ('command' in row && row.command.on !== 'new') codes.push('stale');
+  return codes;
+};
+
+const response = (code: Code, schema: object, example: Failure | undefined): object => ({
+  description: `\`${code}\`: ${words[code]}`,
+  headers: headers('X-Request-Id', ...(ofCode[code] ?? [])),
+  content: { 'application/json': example ? { schema, example } : { schema } },
+});
+
+/** The answers of an operation's failures by status; those that have no example of their own are references. */
+export const failureResponses = (
+  codes: readonly Code[],
+  schema: object,
+  examples: Failures,
+): Readonly<Record<number, object>> =>
+  Object.fromEntries(
+    codes.map((code) => {
+      const example = examples[code];
+      return [statusOf[code], example ? response(code, schema, example) : refTo('responses', code)];
+    }),
+  );
+
+/** The failures that operations refer to, called by their codes. */
+export const commonFailures = (schema: object, examples: Failures): Readonly<Record<string, object>> => {
+  const shown = { ...rare, ...examples };
+  const codes = Object.keys(words) as Code[];
+  return Object.fromEntries(codes.map((code) => [code, response(code, schema, shown[code])]));
+};
