@@ -9,12 +9,10 @@ import { extname } from 'node:path';
 export const projectionVersion = (): string => {
   const digest = createHash('sha256');
   const suffix = extname(import.meta.url);
-  for (const folder of ['./', '../domain/']) {
-    const base = new URL(folder, import.meta.url);
-    for (const name of readdirSync(base)
-      .filter((file) => file.endsWith(suffix))
-      .sort())
-      digest.update(name).update(readFileSync(new URL(name, base)));
+  for (const layer of ['../', '../../domain/']) {
+    const base = new URL(layer, import.meta.url);
+    const files = readdirSync(base, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith(suffix));
+    for (const file of files.sort()) digest.update(file).update(readFileSync(new URL(file, base)));
   }
   return digest.digest('base64url').slice(0, 16);
 };
