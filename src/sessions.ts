@@ -221,3 +221,5 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead: 
     },
   };
 };
+
+export type SessionRunner = ReturnType<typeof sessionRunner>;

@@ -157,5 +157,3 @@ export const nameClaims = (store: EventStore, streams: Streams) => {
 
   return { claiming, note, refuseTaken };
 };
-
-export type Claims = ReturnType<typeof nameClaims>;

@@ -30,6 +30,7 @@ export type Reaction = {
 type Needs = {
   readonly store: EventStore;
   readonly tools: Tools;
+  readonly handle: Handle;
   /** Events of a stream by revision. */
   readonly events: Streams['events'];
   readonly reactions: readonly Reaction[];
@@ -71,7 +72,18 @@ const askAgainMs = 100;
  * leads, for those that a stopped process left behind. Every part is a command with an idempotency key of its own, so
  * doing it twice is doing it once.
  */
-export const reactor = ({ store, events, tools, reactions, reached, lead, ready, patienceMs = 2000, log }: Needs) => {
+export const reactor = ({
+  store,
+  events,
+  tools,
+  handle,
+  reactions,
+  reached,
+  lead,
+  ready,
+  patienceMs = 2000,
+  log,
+}: Needs) => {
   const table = new Map<
     string,
     { readonly category: string; readonly next: Reaction['on'][string]; readonly behind: boolean }[]
@@ -92,7 +104,6 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, ready,
   };
   const running = new Map<string, Promise<number>>();
   const stop = new AbortController();
-  let handle: Handle;
 
   /** Tools that see at least what was there at the position; streams always are as they are now. */
   const since = (position: number): Tools => ({
@@ -274,8 +285,8 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, ready,
       });
       return Promise.race([all, late]).finally(() => clearTimeout(timer));
     },
-    start: (withHandle: Handle): void => {
-      handle = withHandle;
+    /** Begins to read the log. */
+    start: (): void => {
       if (types.length === 0) return;
       reading.done = (async () => {
         while (!stop.signal.aborted) {

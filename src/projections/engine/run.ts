@@ -45,6 +45,7 @@ export const runProjections = ({ store, model, projections, catchUp, onTouched, 
   let turn = new AbortController();
   let moved = false;
   let wake = (): void => undefined;
+  let done = Promise.resolve();
   let tellDamage: (error: Error) => void = () => undefined;
   const damaged = new Promise<Error>((resolve) => {
     tellDamage = resolve;
@@ -149,7 +150,7 @@ export const runProjections = ({ store, model, projections, catchUp, onTouched, 
     await project(signal).finally(() => clearInterval(renewing));
   };
 
-  const done = (async () => {
+  const takeTurns = async (): Promise<void> => {
     while (!stop.signal.aborted) {
       try {
         await takeTurn();
@@ -161,9 +162,13 @@ export const runProjections = ({ store, model, projections, catchUp, onTouched, 
       if (!stop.signal.aborted) await pause(wait, undefined, { signal: stop.signal }).catch(() => undefined);
       if (fault !== undefined) wait = Math.min(wait * 2, longestPauseMs);
     }
-  })();
+  };
 
   return {
+    /** Begins to follow the log, or whoever projects. */
+    start: (): void => {
+      done = takeTurns();
+    },
     lead: lead as Lead,
     position: (): number => position,
     /** How many events this process has projected, since its start. */
