@@ -1,4 +1,4 @@
-import { setTimeout as pause } from 'node:timers/promises';
+import { supervise } from '../concurrency/supervise.ts';
 import { Refusal } from '../domain/engine/refusal.ts';
 import type { Projections } from '../projections/engine/run.ts';
 import { splitStream, type Told, told as toldOf } from '../store/event.ts';
@@ -20,6 +20,8 @@ type Needs = {
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
+const pauseMs = 200;
+
 /**
  * Tells a node of every event of some categories, in order and once, whoever projects; also of those that cannot be
  * read.
@@ -29,7 +31,7 @@ export const tellEvents = ({ store, run, after, categories, onStored, onShown, o
   let told = after;
   let done = Promise.resolve();
 
-  const tell = async (): Promise<void> => {
+  const tell = async (goesOn: () => void): Promise<void> => {
     for await (const { events, position } of store.follow(told, undefined, stop.signal)) {
       const concerning = events
         .filter(({ stream, type }) => categories.has(splitStream(stream).category) && type.startsWith('@platform/'))
@@ -40,26 +42,21 @@ export const tellEvents = ({ store, run, after, categories, onStored, onShown, o
         concerning.forEach(onShown);
       }
       told = position;
+      goesOn();
       events.forEach(onAny);
-    }
-  };
-
-  const keepTelling = async (): Promise<void> => {
-    while (!stop.signal.aborted) {
-      try {
-        await tell();
-      } catch (error) {
-        if (stop.signal.aborted) return;
-        if (!(error instanceof Refusal)) log('Telling of events stopped; it will go on', { told, error });
-        await pause(200, undefined, { signal: stop.signal }).catch(() => undefined);
-      }
     }
   };
 
   return {
     /** Begins to follow the log. */
     start: (): void => {
-      done = keepTelling();
+      done = supervise(tell, {
+        signal: stop.signal,
+        pauseMs,
+        onFailure: (error, isNew) => {
+          if (isNew && !(error instanceof Refusal)) log('Telling of events stopped; it will go on', { told, error });
+        },
+      });
     },
     /** After the projections have stopped. */
     stop: (): Promise<void> => {

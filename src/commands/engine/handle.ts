@@ -11,7 +11,7 @@ import { nameClaims } from './claims.ts';
 import type { Command, Tools } from './define.ts';
 import { seriesOf } from './series.ts';
 import type { Loaded, Streams } from './streams.ts';
-import { turns } from '../../store/turns.ts';
+import { mutex } from '../../concurrency/mutex.ts';
 
 /** Who asks for a command on which resource, and how. */
 export type Request = {
@@ -76,7 +76,7 @@ const longestRestMs = 500;
 
 /** The only write path: read, fold, decide, project, append at the expected revision; on conflict all over again. */
 export const handler = ({ store, streams, tools, now, follow, rest = pause }: Needs) => {
-  const inTurn = turns();
+  const inTurn = mutex();
   const claims = nameClaims(store, streams);
   const inSeries = seriesOf(store, streams);
 

@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { supervise } from '../../concurrency/supervise.ts';
 import { platform } from '../../domain/authorization/accounts.ts';
 import type { Aggregate } from '../../domain/engine/core.ts';
 import { NotReadable, Refusal } from '../../domain/engine/refusal.ts';
@@ -66,6 +67,7 @@ const tries = 6;
 const checkpoint = 'reactions';
 const keepEvery = 1000;
 const askAgainMs = 100;
+const readAgainMs = 1000;
 
 /**
  * Carries out what follows from events: at once for the events of this node, and from the log, while this process
@@ -230,7 +232,7 @@ export const reactor = ({
     await react(event);
   };
 
-  const readLog = async (signal: AbortSignal): Promise<void> => {
+  const readLog = async (signal: AbortSignal, goesOn: () => void): Promise<void> => {
     let kept = await store.checkpoint(checkpoint);
     let done = kept;
     let keptAt = 0;
@@ -244,6 +246,7 @@ export const reactor = ({
       for await (const { events, position } of store.follow(kept, types, signal)) {
         for (const event of events) if (following(event.stream, event.type).length > 0) await meet(event);
         if (events.length > 0) done = position;
+        goesOn();
         // Each may be an append; after a crash a second's work is found done already.
         if (Date.now() - keptAt >= keepEvery) await keep();
       }
@@ -296,15 +299,13 @@ export const reactor = ({
             await retryParked(turn).catch((error: unknown) => {
               if (!turn.aborted) log('Parked reactions could not be read', { error });
             });
-          while (!turn.aborted) {
-            try {
-              await readLog(turn);
-            } catch (error) {
-              if (turn.aborted) break;
-              log('The reader of reactions failed', { error });
-              await pause(1000, undefined, { signal: turn }).catch(() => undefined);
-            }
-          }
+          await supervise((goesOn) => readLog(turn, goesOn), {
+            signal: turn,
+            pauseMs: readAgainMs,
+            onFailure: (error, isNew) => {
+              if (isNew) log('The reader of reactions failed', { error });
+            },
+          });
         }
       })();
     },

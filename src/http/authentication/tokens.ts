@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import type { Command } from '../../commands/engine/define.ts';
 import type { Handle } from '../../commands/engine/handle.ts';
 import { logIn, logOut, useLogin } from '../../commands/authorization/logins.ts';
-import { turns } from '../../store/turns.ts';
+import { mutex } from '../../concurrency/mutex.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { longestMs, type Reason, writtenEveryMs } from '../../domain/authorization/logins.ts';
 import { Refusal } from '../../domain/engine/refusal.ts';
@@ -55,7 +55,7 @@ const holder = ({ account }: { readonly account: string }): Actor => ({
  */
 export const tokens = ({ model, settled, head, handle, digest, settings, now }: Needs) => {
   const held = new LRUCache<string, Held>({ max: 20_000 });
-  const inTurn = turns();
+  const inTurn = mutex();
   // What was read while this moved may have ended.
   let ended = 0;
 

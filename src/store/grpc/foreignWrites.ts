@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { wrapForeign } from '../foreign.ts';
 import { type Appended, type NewEvent, WrongRevision } from '../port.ts';
 import type { SqliteStore } from '../sqlite.ts';
-import { turns } from '../turns.ts';
+import { mutex } from '../../concurrency/mutex.ts';
 import { type Expected, wrongVersion } from './expected.ts';
 import { Fault, streamDeleted } from './faults.ts';
 import { type Asked, foreignAppends } from './foreignAppends.ts';
@@ -47,7 +47,7 @@ const checkDelete = (
  * Writes to streams that are not the platform's own, by the rules of EventStoreDB; one stream's one after the other.
  */
 export const foreignWrites = (store: SqliteStore, now = () => new Date()) => {
-  const inTurn = turns();
+  const inTurn = mutex();
   const appendInOrder = foreignAppends(store);
   const lines = new Map<string, Waiting[]>();
 
