@@ -4,7 +4,7 @@ import type { Node } from './node.ts';
 import { parkedIn, parkedSpec } from './projections/engine/parked.ts';
 import type { Page, ReadStore } from './projections/engine/port.ts';
 import type { Projections } from './projections/engine/run.ts';
-import type { ReadModels } from './readModels.ts';
+import type { ReadModels } from './service/readModels.ts';
 import type { EventStoreDb } from './store/eventstoredb.ts';
 import type { OpenedLog } from './store/open.ts';
 import type { EventStore } from './store/port.ts';

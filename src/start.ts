@@ -10,11 +10,11 @@ import { serviceMonitor } from './monitor.ts';
 import type { Node } from './node.ts';
 import { isOwnEvent } from './ownStreams.ts';
 import { sessionRunner } from './runners/agentSessions.ts';
-import { serveHttp } from './serveHttp.ts';
-import { openServiceNode } from './serviceNode.ts';
-import { stopInOrder } from './stop.ts';
-import { serveEmbedded } from './serveEmbedded.ts';
-import { openWaysOut, type WaysOut } from './waysOut.ts';
+import { serveHttp } from './service/serveHttp.ts';
+import { openServiceNode } from './service/serviceNode.ts';
+import { stopInOrder } from './service/stop.ts';
+import { serveEmbedded } from './service/serveEmbedded.ts';
+import { openWaysOut, type WaysOut } from './service/waysOut.ts';
 
 /**
  * A running service. `stop` ends it in order: no new requests, answers under way, reactions, projections, stores.

@@ -14,7 +14,7 @@ import { maskSecrets } from '../domain/engine/secretFields.ts';
 import { abortable } from '../southbound/failure.ts';
 import type { AgentAnswer, Renderer, Webhook } from '../southbound/port.ts';
 import { slots } from '../southbound/slots.ts';
-import type { Lead } from '../projections/engine/lead.ts';
+import { type Lead, whileLeading } from '../projections/engine/lead.ts';
 import type { Where } from '../projections/engine/port.ts';
 import { type Recorded, splitStream } from '../store/event.ts';
 import { isUnusable } from '../store/touched.ts';
@@ -43,7 +43,7 @@ const source = `@platform/${area}`;
  * Whatever happens, a session ends with its time, counted from its start. Sessions of one agent share its places;
  * agents do not wait for each other.
  */
-export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead: leading, log }: Needs) => {
+export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead, log }: Needs) => {
   const held = new Map<string, { readonly abort: (why: Why) => void; readonly done: Promise<void> }>();
   const places = slots(perAgent, Infinity);
   const stop = new AbortController();
@@ -156,7 +156,7 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead: 
   };
 
   const take = (id: string): void => {
-    if (stop.signal.aborted || !leading.held() || held.has(id)) return;
+    if (stop.signal.aborted || !lead.held() || held.has(id)) return;
     const aborting = new AbortController();
     const done = insist(id, aborting).finally(() => held.delete(id));
     held.set(id, {
@@ -187,14 +187,11 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead: 
     await Promise.all([...held.values()].map(({ done }) => done));
   };
 
-  /** Turn by turn. */
-  const lead = async (): Promise<void> => {
-    while (!stop.signal.aborted) {
-      const turn = AbortSignal.any([await leading.taken(stop.signal), stop.signal]);
-      await resume(turn);
-      if (!turn.aborted) await once(turn, 'abort');
-      await leaveAll();
-    }
+  /** All of one turn of the lead. */
+  const carryOnAll = async (turn: AbortSignal): Promise<void> => {
+    await resume(turn);
+    if (!turn.aborted) await once(turn, 'abort');
+    await leaveAll();
   };
 
   return {
@@ -211,7 +208,7 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead: 
     categories: new Set([category]),
     /** Begins; also with the sessions that another process has left running. */
     start: (): void => {
-      turns = lead();
+      turns = whileLeading(lead, stop.signal, carryOnAll);
     },
     /** Breaks calls off and leaves the sessions as they are, for the next start or another process. */
     stop: async (): Promise<void> => {

@@ -3,7 +3,7 @@ import { supervise } from '../../concurrency/supervise.ts';
 import { platform } from '../../domain/authorization/accounts.ts';
 import type { Aggregate } from '../../domain/engine/core.ts';
 import { NotReadable, Refusal } from '../../domain/engine/refusal.ts';
-import type { Lead } from '../../projections/engine/lead.ts';
+import { type Lead, whileLeading } from '../../projections/engine/lead.ts';
 import type { ParkedReaction } from '../../projections/engine/parkedReactions.ts';
 import { decode, type Recorded, splitStream } from '../../store/event.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
@@ -262,7 +262,23 @@ export const reactor = ({
     return reached;
   };
 
-  const reading = { done: Promise.resolve() };
+  /** All of one turn of the lead: what is parked, then the log. */
+  const readTurn = async (turn: AbortSignal): Promise<void> => {
+    await ready(turn);
+    if (turn.aborted) return;
+    await retryParked(turn).catch((error: unknown) => {
+      if (!turn.aborted) log('Parked reactions could not be read', { error });
+    });
+    await supervise((goesOn) => readLog(turn, goesOn), {
+      signal: turn,
+      pauseMs: readAgainMs,
+      onFailure: (error, isNew) => {
+        if (isNew) log('The reader of reactions failed', { error });
+      },
+    });
+  };
+
+  let reading = Promise.resolve();
   return {
     /**
      * Waits for what follows from the events, and tells the highest position that was reached; a part that fails is
@@ -290,29 +306,12 @@ export const reactor = ({
     },
     /** Begins to read the log. */
     start: (): void => {
-      if (types.length === 0) return;
-      reading.done = (async () => {
-        while (!stop.signal.aborted) {
-          const turn = AbortSignal.any([await lead.taken(stop.signal), stop.signal]);
-          await ready(turn);
-          if (!turn.aborted)
-            await retryParked(turn).catch((error: unknown) => {
-              if (!turn.aborted) log('Parked reactions could not be read', { error });
-            });
-          await supervise((goesOn) => readLog(turn, goesOn), {
-            signal: turn,
-            pauseMs: readAgainMs,
-            onFailure: (error, isNew) => {
-              if (isNew) log('The reader of reactions failed', { error });
-            },
-          });
-        }
-      })();
+      if (types.length > 0) reading = whileLeading(lead, stop.signal, readTurn);
     },
     /** Lets the parts under way end. */
     stop: async (): Promise<void> => {
       stop.abort();
-      await reading.done;
+      await reading;
       await Promise.allSettled(running.values());
     },
   };

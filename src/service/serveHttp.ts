@@ -1,17 +1,17 @@
 import type { Logger } from 'pino';
-import type { Config } from './config.ts';
-import { areas } from './http/areas.ts';
-import type { Authenticator } from './http/authentication/authenticate.ts';
-import { addressReader } from './http/engine/address.ts';
-import { app } from './http/engine/app.ts';
-import type { Metrics } from './http/engine/metrics.ts';
-import { bearerOf } from './http/engine/metricsToken.ts';
-import { listen } from './http/engine/server.ts';
-import type { Service } from './http/engine/service.ts';
-import type { Settings } from './http/engine/settings.ts';
-import type { Node } from './node.ts';
-import { projections } from './projections/all.ts';
-import { blaming } from './startFaults.ts';
+import type { Config } from '../config.ts';
+import { areas } from '../http/areas.ts';
+import type { Authenticator } from '../http/authentication/authenticate.ts';
+import { addressReader } from '../http/engine/address.ts';
+import { app } from '../http/engine/app.ts';
+import type { Metrics } from '../http/engine/metrics.ts';
+import { bearerOf } from '../http/engine/metricsToken.ts';
+import { listen } from '../http/engine/server.ts';
+import type { Service } from '../http/engine/service.ts';
+import type { Settings } from '../http/engine/settings.ts';
+import type { Node } from '../node.ts';
+import { projections } from '../projections/all.ts';
+import { blaming } from '../startFaults.ts';
 import type { WaysOut } from './waysOut.ts';
 
 type Needs = {

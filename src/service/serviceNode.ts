@@ -1,21 +1,21 @@
 import { accessSync, constants } from 'node:fs';
 import { join } from 'node:path';
-import { type Config, secretKeyFile } from './config.ts';
-import { areas } from './http/areas.ts';
-import { methodsOf } from './http/authorization/methods.ts';
-import { keyOfLog } from './keyCheck.ts';
-import { openNode } from './node.ts';
-import { mayHaveParts } from './ownStreams.ts';
-import { passwords } from './passwords.ts';
-import { seenBySnapshot, snapshotName } from './projections/snapshots/snapshotSeen.ts';
+import { type Config, secretKeyFile } from '../config.ts';
+import { areas } from '../http/areas.ts';
+import { methodsOf } from '../http/authorization/methods.ts';
+import { keyOfLog } from '../keyCheck.ts';
+import { openNode } from '../node.ts';
+import { mayHaveParts } from '../ownStreams.ts';
+import { passwords } from '../passwords.ts';
+import { seenBySnapshot, snapshotName } from '../projections/snapshots/snapshotSeen.ts';
 import { readModelsOf } from './readModels.ts';
-import { secrets } from './secrets.ts';
-import { blaming } from './startFaults.ts';
-import { makeFolder } from './store/folders.ts';
-import { openLog } from './store/open.ts';
-import { withPayloads } from './store/payloads.ts';
-import type { EventStore } from './store/port.ts';
-import { withoutLogins } from './withoutLogins.ts';
+import { secrets } from '../secrets.ts';
+import { blaming } from '../startFaults.ts';
+import { makeFolder } from '../store/folders.ts';
+import { openLog } from '../store/open.ts';
+import { withPayloads } from '../store/payloads.ts';
+import type { EventStore } from '../store/port.ts';
+import { withoutLogins } from '../withoutLogins.ts';
 
 type Warn = (message: string, about: Record<string, unknown>) => void;
 

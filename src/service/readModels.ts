@@ -1,15 +1,15 @@
 import { join } from 'node:path';
-import type { Config } from './config.ts';
-import { projections } from './projections/all.ts';
-import type { ReadStore } from './projections/engine/port.ts';
-import { collectionsOf } from './projections/engine/projector.ts';
-import type { Projections } from './projections/engine/run.ts';
-import { projectionVersion } from './projections/engine/version.ts';
-import { memoryReadStore } from './projections/index/memory.ts';
-import { redisReadStore } from './projections/redis/redis.ts';
-import { readSnapshot } from './projections/snapshots/snapshot.ts';
-import { snapshotName } from './projections/snapshots/snapshotSeen.ts';
-import { snapshots } from './projections/snapshots/snapshots.ts';
+import type { Config } from '../config.ts';
+import { projections } from '../projections/all.ts';
+import type { ReadStore } from '../projections/engine/port.ts';
+import { collectionsOf } from '../projections/engine/projector.ts';
+import type { Projections } from '../projections/engine/run.ts';
+import { projectionVersion } from '../projections/engine/version.ts';
+import { memoryReadStore } from '../projections/index/memory.ts';
+import { redisReadStore } from '../projections/redis/redis.ts';
+import { readSnapshot } from '../projections/snapshots/snapshot.ts';
+import { snapshotName } from '../projections/snapshots/snapshotSeen.ts';
+import { snapshots } from '../projections/snapshots/snapshots.ts';
 
 type Needs = {
   readonly config: Pick<Config, 'EVENTSTORE_URL' | 'READSTORE_URL' | 'DATA_DIR'>;
