@@ -246,9 +246,9 @@ export const reactor = ({
       for await (const { events, position } of store.follow(kept, types, signal)) {
         for (const event of events) if (following(event.stream, event.type).length > 0) await meet(event);
         if (events.length > 0) done = position;
-        goesOn();
         // Each may be an append; after a crash a second's work is found done already.
         if (Date.now() - keptAt >= keepEvery) await keep();
+        goesOn();
       }
     } finally {
       await keep();
