@@ -22,8 +22,8 @@ import { openWaysOut, type WaysOut } from './service/waysOut.ts';
  */
 export type Running = {
   readonly url: string;
-  /** Where clients of EventStoreDB find the embedded log, without user and password. */
-  readonly logUrl?: string;
+  /** Where clients of EventStoreDB find the embedded log, without user and password; undefined: it is not served. */
+  readonly logUrl: string | undefined;
   readonly warmUp: () => Promise<void>;
   /** Resolves when the log turns out to be damaged where it is read at the start: the service must not go on. */
   readonly damaged: Promise<Error>;
@@ -45,7 +45,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const measured = metrics({ areas, isOwnEvent });
   const misplaced = misplacedEvents(warn);
 
-  // First of all, so that no request passes by what an event has ended.
+  // Authentication hears of an event first: from then on nobody gets in whom it shuts out.
   node.subscribe({ categories: auth.categories, onStored: auth.onStored, onShown: auth.onEvent });
   node.subscribe({ categories: settings.categories, onStored: settings.told });
   node.subscribe({ categories: sessions.categories, onShown: sessions.onEvent });
@@ -84,7 +84,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
 
   return {
     url: server.url,
-    ...(served && { logUrl: served.url }),
+    logUrl: served?.url,
     warmUp: server.warmUp,
     damaged: node.run.damaged,
     stop: () => stopInOrder({ stopping, server, served, auth, settings, sessions, out, readModels, node }),
