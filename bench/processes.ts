@@ -73,8 +73,6 @@ export const startProgram = (name: string) => {
   };
 };
 
-export type Program = ReturnType<typeof startProgram>;
-
 export const adminPassword = 'correct horse battery';
 
 /** Starts the service as shipped on a folder, its access log going to a file there; resolves once it listens. */

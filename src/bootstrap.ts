@@ -1,10 +1,10 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { provideAccount } from './commands/authorization/accounts.ts';
 import { provideLab } from './commands/configuration-manager/adapters.ts';
-import type { Command } from './commands/engine/define.ts';
+import type { AnyCommand } from './commands/engine/define.ts';
 import { provideGroup } from './commands/authorization/groups.ts';
 import type { Handle } from './commands/engine/handle.ts';
-import { platform } from './domain/authorization/accounts.ts';
+import { platform } from './domain/engine/core.ts';
 import { labName } from './domain/configuration-manager/adapters.ts';
 import { builtInGroups } from './domain/authorization/groups.ts';
 import { isUnusable } from './store/touched.ts';
@@ -28,7 +28,7 @@ const idOf = (kind: string, name: string): string => hash('sha256', `built-in ${
  */
 export const bootstrap = async ({ handle, adminPassword, tell }: Needs): Promise<void> => {
   /** What cannot be used, health shows; the service starts all the same. */
-  const provide = async (command: Command, id: string, input: unknown): Promise<{ readonly changed: boolean }> => {
+  const provide = async (command: AnyCommand, id: string, input: unknown): Promise<{ readonly changed: boolean }> => {
     try {
       return await handle(command, { id, input, actor: platform, operation: 'bootstrap', requestId: randomUUID() });
     } catch (error) {

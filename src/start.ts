@@ -4,7 +4,7 @@ import type { Config } from './config.ts';
 import { areas } from './http/areas.ts';
 import { authenticator } from './http/authentication/authenticate.ts';
 import { metrics } from './http/engine/metrics.ts';
-import { activeSettings, type Settings } from './http/engine/settings.ts';
+import { activeSettings, type Settings } from './http/profiles/settings.ts';
 import { misplacedEvents } from './misplaced.ts';
 import { serviceMonitor } from './monitor.ts';
 import type { Node } from './node.ts';

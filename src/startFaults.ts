@@ -21,7 +21,7 @@ const sentence = (settings: string, error: unknown): string => {
 };
 
 /** A fault of the start: its message names the setting to change, its value and the reason, in one sentence. */
-export class StartFault extends Error {
+class StartFault extends Error {
   constructor(settings: string, cause: unknown) {
     super(sentence(settings, cause), { cause });
     this.name = 'StartFault';

@@ -3,7 +3,7 @@ import { deleteAccount, updateAccount } from '../src/commands/authorization/acco
 import { updateGroup } from '../src/commands/authorization/groups.ts';
 import { activateProfile, createProfile, deleteProfile, updateProfile } from '../src/commands/profiles/profiles.ts';
 import { activeProfileId } from '../src/domain/profiles/profiles.ts';
-import { activeSettings, settingsOf } from '../src/http/engine/settings.ts';
+import { activeSettings, settingsOf } from '../src/http/profiles/settings.ts';
 import type { EventStore } from '../src/store/port.ts';
 import { fixedClock, openLog, startNode, type TestNode } from './node.ts';
 import { ok, people, refused } from './people.ts';

@@ -3,7 +3,7 @@ import { Ajv } from 'ajv';
 import { formats } from '../src/commands/user-schemas/formats.ts';
 import { loadSample } from '../src/demo/load.ts';
 import { vlanRollout } from '../src/demo/prebuilts.ts';
-import type { Kept } from '../src/demo/sample.ts';
+import type { Kept } from '../src/demo/step.ts';
 import { areas } from '../src/http/areas.ts';
 import type { Row } from '../src/http/engine/route.ts';
 import { fullPathOf } from '../src/http/engine/router.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { Ajv } from 'ajv';
 import { loadSample } from '../src/demo/load.ts';
-import type { Kept } from '../src/demo/sample.ts';
+import type { Kept } from '../src/demo/step.ts';
 import { gateway, issuing, root } from './certificates.ts';
 import { describeOwnRedis } from './redisServer.ts';
 import { adminPassword, type Answer, startService, type TestService } from './service.ts';

@@ -126,7 +126,7 @@ describe('group mappings: over HTTP', () => {
     assert.deepEqual(
       body.results.map((m: any) => `${m.externalGroup} ${m.provenance}`),
       ['list-a ldap', 'list-a ldap-eu', 'List-B ldap', 'list-b sso'],
-    ); // results as api.md has them
+    ); // results as the API document has them
     assert.equal(body.total, 4);
     const page = await ask('GET', '/group-mappings?multiStartsWith[name]=list-&order=-1&skip=1&limit=2');
     assert.deepEqual([page.body.results.map((m: any) => m.externalGroup), page.body.total], [['List-B', 'list-a'], 4]); // as above

@@ -37,7 +37,7 @@ export const changes = routes.filter(({ method }) => method !== 'GET');
 export const at = ({ path }: Pick<Route, 'path'>, value = 'nothing-has-this-id'): string =>
   path.replace(/:\w+/g, () => value);
 
-/** The table of behaviour.md: which code goes with which status. */
+/** The status of each code, as docs/status-codes.md has it. */
 const statusOf: Readonly<Record<string, number>> = {
   invalid: 400,
   unauthenticated: 401,

@@ -1,7 +1,10 @@
 import assert from 'node:assert/strict';
 import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path/posix';
+import { fileURLToPath } from 'node:url';
+import { type Area, areas } from '../src/domain/engine/core.ts';
 
-/** Who may import whom. Arrows point inwards: the domain knows nobody. */
+/** Who may import whom: `store`, `domain` and so on are folders of src, other names are files. The domain knows nobody. */
 const allowed: Record<string, readonly string[]> = {
   domain: ['domain'],
   concurrency: ['concurrency', 'domain'],
@@ -23,6 +26,72 @@ const allowed: Record<string, readonly string[]> = {
     'secrets.ts',
     'version.ts',
   ],
+  cli: [
+    'cli',
+    'commands',
+    'domain',
+    'projections',
+    'store',
+    'config.ts',
+    'keyCheck.ts',
+    'node.ts',
+    'ownStreams.ts',
+    'passwords.ts',
+    'secrets.ts',
+  ],
+  demo: ['demo', 'domain', 'config.ts', 'program.ts', 'start.ts'],
+};
+
+/** Layers that have a folder for their engine and one for each area. */
+const layersOfAreas = ['domain', 'commands', 'projections', 'http'];
+
+/** Other folders of these layers, and the areas that they know. Tables such as all.ts, beside the folders, know all. */
+const rooms: Record<string, readonly Area[]> = {
+  'commands/user-schemas': [],
+  'projections/index': [],
+  'projections/redis': [],
+  'projections/snapshots': [],
+  'http/authentication': ['authorization', 'group-mappings'],
+  'http/documentation': [],
+};
+
+/** Areas whose documents a layer without areas reads. */
+const areasRead: Record<string, readonly Area[]> = {
+  southbound: ['agent-session-manager', 'configuration-manager'],
+  runners: ['agent-session-manager'],
+};
+
+/** The files of an area that other areas may import. All else of an area is its own affair. */
+const offers: Partial<Record<Area, readonly string[]>> = {
+  authorization: ['commands/admins.ts', 'domain/admins.ts', 'domain/gbac.ts', 'domain/groups.ts', 'http/people.ts'],
+  'configuration-manager': ['commands/trees.ts', 'domain/treeSchemas.ts'],
+  'json-forms': ['commands/forms.ts', 'domain/formSchemas.ts', 'domain/forms.ts'],
+  mop: [
+    'commands/analyticTemplates.ts',
+    'commands/commandTemplates.ts',
+    'commands/searches.ts',
+    'domain/analyticTemplates.ts',
+    'domain/commandTemplates.ts',
+  ],
+  'operations-manager': [
+    'commands/automationImports.ts',
+    'commands/automations.ts',
+    'commands/components.ts',
+    'commands/jobs.ts',
+    'commands/publishedEvents.ts',
+    'commands/triggerForms.ts',
+    'commands/triggers.ts',
+    'domain/automationImports.ts',
+    'domain/automations.ts',
+    'domain/formReferences.ts',
+    'domain/jobSchemas.ts',
+    'domain/jobs.ts',
+    'domain/publishedEvents.ts',
+    'domain/repetition.ts',
+    'domain/triggers.ts',
+  ],
+  profiles: ['domain/profiles.ts'],
+  'template-builder': ['commands/templates.ts', 'domain/templateSchemas.ts'],
 };
 
 /** Packages that a layer may use beside Node's own modules; in the domain not even those. */
@@ -50,44 +119,113 @@ const packages: Record<string, readonly string[]> = {
 /** Messages that a compiler has made come in a file each. */
 const generated = /_pb\.js$/;
 
-/** A folder within a layer may have packages of its own beside the layer's. */
-const packagesOf = (layer: string, file: string): readonly string[] => [
-  ...packages[layer]!,
-  ...(packages[`${layer}/${file.split('/', 1)[0]!}`] ?? []),
-];
+/** The only files that know Koa: rows are data. */
+const koaFiles = ['address.ts', 'app.ts', 'body.ts', 'router.ts'].map((file) => `http/engine/${file}`);
 
-/** The only files that know Koa: area files are data. */
-const koaFiles = ['engine/address.ts', 'engine/app.ts', 'engine/body.ts', 'engine/router.ts'];
+const source = fileURLToPath(new URL('../src/', import.meta.url));
+const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
+const texts = new Map(files.map((file) => [file, readFileSync(join(source, file), 'utf8')]));
+
+const importsOf = (file: string): readonly string[] =>
+  [...texts.get(file)!.matchAll(/\bfrom '([^']+)'|\bimport\('([^']+)'\)/g)].map(([, from, later]) => from ?? later!);
+
+/** The files of src that a file imports. */
+const ownImports = (file: string): readonly string[] =>
+  importsOf(file)
+    .filter((from) => from.startsWith('.'))
+    .map((from) => join(dirname(file), from));
+
+const layerOf = (file: string): string => file.split('/', 1)[0]!;
+
+/** The folder of a layer that a file lies in; undefined for tables and for layers without areas. */
+const roomOf = (file: string): string | undefined => {
+  const [layer, room, ...rest] = file.split('/');
+  return layersOfAreas.includes(layer!) && rest.length > 0 ? room : undefined;
+};
+
+const areaOf = (file: string): Area | undefined => areas.find((area) => area === roomOf(file));
+
+const mayUsePackage = (file: string, from: string): boolean => {
+  const [layer, folder] = file.split('/');
+  const some = [...packages[layer!]!, ...(packages[`${layer}/${folder}`] ?? [])];
+  return some.some((name) => from === name || (generated.test(from) && from.startsWith(`${name}/`)));
+};
+
+const isOffered = (file: string, area: Area): boolean =>
+  offers[area]?.includes(file.replace(`/${area}/`, '/')) ?? false;
+
+/** Why a file may not import one of an area; undefined if it may. */
+const forbidden = (file: string, imported: string): string | undefined => {
+  const area = areaOf(imported);
+  if (area === undefined || areaOf(file) === area) return undefined;
+  const room = roomOf(file);
+  if (room === 'engine') return 'the engine knows no area';
+  if (areaOf(file)) return isOffered(imported, area) ? undefined : `${area} does not offer it to other areas`;
+  const known = room === undefined ? areasRead[layerOf(file)] : rooms[`${layerOf(file)}/${room}`];
+  return known === undefined || known.includes(area) ? undefined : `this folder knows ${known.join(', ') || 'no area'}`;
+};
+
+/** Files that import one another in a circle, each list one circle. */
+const circles = (): readonly string[][] => {
+  const found: string[][] = [];
+  const done = new Set<string>();
+  const walk = (file: string, path: readonly string[]): void => {
+    if (path.includes(file)) found.push([...path.slice(path.indexOf(file)), file]);
+    if (done.has(file) || path.includes(file)) return;
+    for (const next of ownImports(file)) walk(next, [...path, file]);
+    done.add(file);
+  };
+  for (const file of files) walk(file, []);
+  return found;
+};
 
 describe('layers', () => {
-  for (const [layer, may] of Object.entries(allowed)) {
-    for (const file of readdirSync(new URL(`../src/${layer}`, import.meta.url), {
-      recursive: true,
-      encoding: 'utf8',
-    }).filter((file) => file.endsWith('.ts'))) {
-      const text = readFileSync(new URL(`../src/${layer}/${file}`, import.meta.url), 'utf8');
-      const imports = [...text.matchAll(/from '([^']+)'/g)].map(([, from]) => from!);
-      it(`${layer}/${file} imports only what its layer may`, () => {
-        for (const from of imports) {
-          if (from.startsWith('.')) {
-            const target = new URL(from, `file:///${layer}/${file}`).pathname.split('/')[1]!;
-            assert.ok(may.includes(target), `${from} is beyond ${may.join(', ')}`);
-          } else if (layer === 'domain' || (packages[layer] && !from.startsWith('node:'))) {
-            assert.ok(
-              packagesOf(layer, file).some(
-                (name) => from === name || (generated.test(from) && from.startsWith(`${name}/`)),
-              ),
-              `${from} is not among the packages of ${layer}`,
-            );
-          }
-          if (/koa/.test(from)) assert.ok(layer === 'http' && koaFiles.includes(file), 'only the pipeline knows Koa');
-        }
-        assert.ok(
-          layer !== 'domain' || !/\bDate\.now\(|new Date\(\)|Math\.random|\basync\b|\bawait\b/.test(text),
-          'the domain has no clock, randomness or waiting',
-        );
-        assert.ok(!/process\.exit/.test(text), 'only main.ts ends the process');
-      });
-    }
+  for (const file of files) {
+    const text = texts.get(file)!;
+    const layer = layerOf(file);
+    it(`${file} imports only what it may`, () => {
+      const may = allowed[layer];
+      for (const imported of ownImports(file)) {
+        if (may) assert.ok(may.includes(layerOf(imported)), `${imported} is beyond ${may.join(', ')}`);
+        else assert.notEqual(layerOf(imported), 'demo', 'the demo uses the service, never the other way round');
+        const why = forbidden(file, imported);
+        assert.equal(why, undefined, `${imported}: ${why}`);
+      }
+      for (const from of importsOf(file).filter((from) => !from.startsWith('.'))) {
+        const restricted = layer === 'domain' || (packages[layer] && !from.startsWith('node:'));
+        assert.ok(!restricted || mayUsePackage(file, from), `${from} is not among the packages of ${layer}`);
+        assert.ok(!/koa/.test(from) || koaFiles.includes(file), 'only the pipeline knows Koa');
+      }
+    });
+    if (layer === 'domain')
+      it(`${file} has no clock, randomness or waiting`, () =>
+        assert.ok(!/\bDate\.now\(|new Date\(\)|Math\.random|\basync\b|\bawait\b/.test(text)));
+    if (!['main.ts', 'program.ts'].includes(file) && !file.endsWith('/main.ts'))
+      it(`${file} does not end the process`, () => assert.ok(!/process\.exit\(/.test(text)));
   }
+
+  it('every folder of a layer is its engine, an area or a room that is known', () => {
+    const folders = new Set(files.filter(roomOf).map((file) => `${layerOf(file)}/${roomOf(file)}`));
+    for (const folder of folders) {
+      const [, name] = folder.split('/');
+      const known = name === 'engine' || folder in rooms || areas.some((area) => area === name);
+      assert.ok(known, `${folder} is neither the engine nor an area`);
+    }
+  });
+
+  it('areas offer only what another area imports', () => {
+    for (const [area, offered] of Object.entries(offers)) {
+      const used = files.filter((file) => areaOf(file) !== undefined && areaOf(file) !== area).flatMap(ownImports);
+      for (const file of offered) {
+        const whole = file.replace('/', `/${area}/`);
+        assert.ok(used.includes(whole), `No other area imports ${whole}: take it off the list`);
+      }
+    }
+  });
+
+  it('no files import one another in a circle', () =>
+    assert.deepEqual(
+      circles().map((circle) => circle.join(' -> ')),
+      [],
+    ));
 });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { bootstrap } from '../src/bootstrap.ts';
 import { createAccount } from '../src/commands/authorization/accounts.ts';
 import { aggregates } from '../src/commands/all.ts';
-import type { Command } from '../src/commands/engine/define.ts';
+import type { AnyCommand } from '../src/commands/engine/define.ts';
 import { createGroup } from '../src/commands/authorization/groups.ts';
 import type { Request } from '../src/commands/engine/handle.ts';
 import { authenticator, type LoginSettings } from '../src/http/authentication/authenticate.ts';
@@ -107,7 +107,7 @@ export const startNode = async (
   node.start();
   if (reacting) node.startReactions();
 
-  const command = (what: Command, id: string, input: unknown = {}, more: Partial<Request> = {}) =>
+  const command = (what: AnyCommand, id: string, input: unknown = {}, more: Partial<Request> = {}) =>
     handle(what, { id, input, actor: context.actor, operation: 'test', requestId: 'r', ...more });
   return {
     ...node,

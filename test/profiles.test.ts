@@ -136,7 +136,7 @@ describe('profiles over HTTP', function () {
     service.ask('PUT', `/profiles/${encodeURIComponent(name)}`, { properties }, headers);
   const get = async (name: string) => ok(await service.ask('GET', `/profiles/${encodeURIComponent(name)}`));
 
-  // What api.md says of each field, and bounds of our own: a value that is taken, and values that are not.
+  // Of each field a value that is accepted, and values that are rejected.
   const fields: readonly [group: string, names: string, good: readonly unknown[], bad: readonly unknown[]][] = [
     ['', 'description serviceDirectory', ['text', ''], [1, {}, []]],
     ['', 'services', [[], ['a', 'b']], ['a', [1], [''], {}]],

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { setPassword as set } from '../commands/authorization/accounts.ts';
 import { type Config, secretKeyFile } from '../config.ts';
-import { platform } from '../domain/authorization/accounts.ts';
+import { platform } from '../domain/engine/core.ts';
 import { Refusal } from '../domain/engine/refusal.ts';
 import { keyOfLog, replaceKey } from '../keyCheck.ts';
 import { openNode } from '../node.ts';

@@ -1,7 +1,8 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { isOwnStream } from '../ownStreams.ts';
-import { type CopyEnd, copyLog } from '../store/copyLog.ts';
+import type { CopyEnd } from '../store/copyAppends.ts';
+import { copyLog } from '../store/copyLog.ts';
 import { openRemoteToCopy } from '../store/open.ts';
 import { openSqliteReader, openSqliteStore } from '../store/sqlite.ts';
 import { lockFolder } from '../store/sqliteLock.ts';

@@ -1,4 +1,4 @@
-import type { Kept, Step } from './sample.ts';
+import type { Kept, Step } from './step.ts';
 
 const summary = `{{ change.id }}: {{ change.title | trim | capitalize }} on {{ change.devices | length }} device{{ 's' if change.devices | length != 1 }}
 ({{ change.devices | sort | join(', ') }}), from {{ change.window.start }} to {{ change.window.end }}.

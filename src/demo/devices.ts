@@ -1,4 +1,4 @@
-import type { Kept, Step } from './sample.ts';
+import type { Kept, Step } from './step.ts';
 
 const groups = [
   { name: 'Edge', description: 'Edge routers of all sites', devices: ['edge-01', 'edge-02', 'edge-03', 'edge-04'] },

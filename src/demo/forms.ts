@@ -1,4 +1,4 @@
-import type { Kept, Step } from './sample.ts';
+import type { Kept, Step } from './step.ts';
 
 const item = (nodeId: string, type: string, title: string, description: string, more: object) => ({
   nodeId,

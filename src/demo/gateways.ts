@@ -1,4 +1,4 @@
-import type { Kept, Step } from './sample.ts';
+import type { Kept, Step } from './step.ts';
 
 /** Valid until 2119; nobody has its key. */
 export const certificate = `-----BEGIN CERTIFICATE-----

@@ -1,4 +1,4 @@
-import type { Kept, Step } from './sample.ts';
+import type { Kept, Step } from './step.ts';
 
 const start = (as: string, workflow: string, options: object): Step => ({
   method: 'POST',

@@ -1,4 +1,4 @@
-import type { Kept, Step } from './sample.ts';
+import type { Kept, Step } from './step.ts';
 
 const models = '/lifecycle-manager/resources';
 const prefix = { type: 'string', pattern: '^[0-9a-f.:]+/[0-9]{1,3}$' };

@@ -1,4 +1,5 @@
-import { type Kept, sample } from './sample.ts';
+import { sample } from './sample.ts';
+import type { Kept } from './step.ts';
 
 /**
  * Creates the sample through the HTTP API. Each request has an Idempotency-Key of its own, so that doing it again

@@ -1,4 +1,4 @@
-import type { Step } from './sample.ts';
+import type { Step } from './step.ts';
 
 const checks = {
   name: 'Upgrade pre-check',

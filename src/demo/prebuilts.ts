@@ -1,5 +1,5 @@
 import type { Bundle, PrebuiltDocument } from '../domain/prebuilts/prebuiltSchemas.ts';
-import type { Step } from './sample.ts';
+import type { Step } from './step.ts';
 
 const automationId = '64f0c1a2b3d4e5f6a7b8c901';
 const triggerOf = (digit: string) => `64f0c1a2b3d4e5f6a7b8c91${digit}`;

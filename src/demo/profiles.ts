@@ -1,4 +1,4 @@
-import type { Kept, Step } from './sample.ts';
+import type { Kept, Step } from './step.ts';
 
 /** A profile with every group that there is. */
 const production = {

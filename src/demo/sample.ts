@@ -8,18 +8,8 @@ import { mopSteps } from './mop.ts';
 import { prebuiltSteps } from './prebuilts.ts';
 import { profileSteps } from './profiles.ts';
 import { scheduledJobSteps } from './scheduledJobs.ts';
+import type { Kept, Step } from './step.ts';
 import { templateSteps } from './templates.ts';
-
-/** A request of the sample. `as` keeps something of the answer under a name, for later requests to use. */
-export type Step = {
-  readonly method: 'POST' | 'PUT' | 'PATCH';
-  readonly path: string;
-  readonly body: unknown;
-  readonly keep?: (answer: any) => Record<string, string>; // the answer of whatever route it is
-};
-
-/** Ids and the like that earlier answers gave. */
-export type Kept = Readonly<Record<string, string>>;
 
 const groups = [
   { name: 'network-engineering', description: 'Designs and changes the network' },
@@ -44,7 +34,7 @@ const object = (id: string, properties: Record<string, unknown>, required: reado
   required,
 });
 
-/** The automation that shows all four trigger variants of api.md. */
+/** The automation that shows all four variants of triggers. */
 const upgrade = (id: string) => [
   {
     type: 'endpoint',

@@ -1,4 +1,4 @@
-import type { Kept, Step } from './sample.ts';
+import type { Kept, Step } from './step.ts';
 
 const path = '/automation_catalog/scheduled-jobs';
 

@@ -1,4 +1,4 @@
-import type { Kept, Step } from './sample.ts';
+import type { Kept, Step } from './step.ts';
 
 const uplink = `interface {{ name }}
  description {{ description | default('Uplink to ' ~ neighbor) }}

@@ -8,7 +8,7 @@ import type { Metrics } from '../http/engine/metrics.ts';
 import { bearerOf } from '../http/engine/metricsToken.ts';
 import { listen } from '../http/engine/server.ts';
 import type { Service } from '../http/engine/service.ts';
-import type { Settings } from '../http/engine/settings.ts';
+import type { Settings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
 import { projections } from '../projections/all.ts';
 import { blaming } from '../startFaults.ts';

@@ -1,5 +1,5 @@
 import type { Authenticator } from '../http/authentication/authenticate.ts';
-import type { ActiveSettings } from '../http/engine/settings.ts';
+import type { ActiveSettings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
 import type { ReadModels } from './readModels.ts';
 import type { SessionRunner } from '../runners/agentSessions.ts';

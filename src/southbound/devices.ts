@@ -11,7 +11,7 @@ import { Busy, slots } from './slots.ts';
 import { sshAdapter } from './ssh.ts';
 
 /** An adapter as it is stored: properties with sealed secrets; `created` is when it was made. */
-export type StoredAdapter = {
+type StoredAdapter = {
   readonly name: string;
   readonly type: 'lab' | 'http' | 'ssh';
   readonly properties: Readonly<Record<string, unknown>>;

@@ -74,7 +74,7 @@ export type Renderer = {
 };
 
 /** What an agent is asked: where it is, with sealed headers, and what for; secrets in inputs are sealed. */
-export type AgentCall = {
+type AgentCall = {
   readonly url: string;
   readonly headers?: Readonly<Record<string, Sealed>>;
   readonly sessionId: string;

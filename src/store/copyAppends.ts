@@ -1,6 +1,11 @@
-import type { CopyEnd } from './copyLog.ts';
 import { metadataType, tombstoneType } from './grpc/foreignStream.ts';
-import { maxAppend, type StoredEvent, WrongRevision } from './port.ts';
+import { type EventStore, maxAppend, type StoredEvent, WrongRevision } from './port.ts';
+
+/** A log as one end of a copy. Events of tools are in it as `wrapForeign` writes them, whatever the log is. */
+export type CopyEnd = Pick<EventStore, 'head' | 'read' | 'readAll' | 'append' | 'checkpoint' | 'setCheckpoint'> & {
+  /** Deletes a stream for ever. A log that has it is a server, which acts on the settings of streams. */
+  readonly end?: (stream: string) => Promise<void>;
+};
 
 const mostEvents = 500;
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { appender, place } from './copyAppends.ts';
+import { appender, place, type CopyEnd } from './copyAppends.ts';
 import { type Choice, content, differences, incompleteStreams, type Kind, shown, type Shown } from './copyContent.ts';
 import { settingsOfStreams } from './copySettings.ts';
-import type { EventStore, StoredEvent } from './port.ts';
+import type { StoredEvent } from './port.ts';
 
 /** How far a copy is: positions are those of the source. */
 export type Progress = {
@@ -16,7 +16,7 @@ export type Progress = {
  * Number of events, and SHA-256 in hex over one line per event in order, as `shown`: JSON of [stream, revision, id,
  * type, data, metadata].
  */
-export type Content = { readonly events: number; readonly digest: string };
+type Content = { readonly events: number; readonly digest: string };
 
 /** What a copy did. */
 export type Copied = {
@@ -28,12 +28,6 @@ export type Copied = {
   readonly target: Content;
   /** What stayed behind, in words, and how often. */
   readonly leftOut: ReadonlyMap<string, number>;
-};
-
-/** A log as one end of a copy. Events of tools are in it as `wrapForeign` writes them, whatever the log is. */
-export type CopyEnd = Pick<EventStore, 'head' | 'read' | 'readAll' | 'append' | 'checkpoint' | 'setCheckpoint'> & {
-  /** Deletes a stream for ever. A log that has it is a server, which acts on the settings of streams. */
-  readonly end?: (stream: string) => Promise<void>;
 };
 
 type Needs = {

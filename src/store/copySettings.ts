@@ -1,6 +1,5 @@
-import { appender, place, stoppedAt } from './copyAppends.ts';
+import { appender, type CopyEnd, place, stoppedAt } from './copyAppends.ts';
 import { type Choice, content, differences, shown } from './copyContent.ts';
-import type { CopyEnd } from './copyLog.ts';
 import { unwrapForeign, wrapForeign } from './foreign.ts';
 import type { StoredEvent } from './port.ts';
 import { derivedUuid } from './uuid.ts';

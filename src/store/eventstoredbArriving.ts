@@ -1,10 +1,7 @@
-import type { ClientReadableStream } from '@grpc/grpc-js';
 import type { Answer } from './eventstoredbAnswer.ts';
-import type { Connection } from './eventstoredbConnection.ts';
+import type { Call, Connection } from './eventstoredbConnection.ts';
 import { Silence, toError, TryAgain } from './eventstoredbErrors.ts';
 import { unheard } from './eventstoredbPatience.ts';
-
-export type Call = ClientReadableStream<Answer>;
 
 type Limits = {
   /** What the call is to do, in the words of an error. */

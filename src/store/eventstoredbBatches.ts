@@ -144,5 +144,3 @@ export const batchAppends = (open: () => Promise<BatchCall>, heard: () => void, 
     return { answer, forget: () => asked.delete(id) };
   };
 };
-
-export type BatchAppends = ReturnType<typeof batchAppends>;

@@ -1,9 +1,9 @@
+import type { ClientReadableStream } from '@grpc/grpc-js';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import streamsService from '@eventstore/db-client/generated/streams_grpc_pb.js';
-import { readAnswer } from './eventstoredbAnswer.ts';
-import type { Call } from './eventstoredbArriving.ts';
+import { type Answer, readAnswer } from './eventstoredbAnswer.ts';
 import { batchAppends } from './eventstoredbBatches.ts';
 import { closed, explain, finalError, isElsewhere, NoConnection, Silence, unavailable } from './eventstoredbErrors.ts';
 import { type Line, openLine } from './eventstoredbLine.ts';
@@ -14,6 +14,8 @@ import type { Appended, NewEvent } from './port.ts';
 const { path, requestSerialize } = streamsService.StreamsService.read;
 
 /** The way to make a call, and what it carries. */
+export type Call = ClientReadableStream<Answer>;
+
 type Calls = Pick<Line, 'client'> & ReturnType<Server['call']>;
 
 /** A way to EventStoreDB, until another takes its place. */

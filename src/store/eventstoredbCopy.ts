@@ -2,7 +2,7 @@ import { StreamDeletedError } from '@eventstore/db-client';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams, { type AppendResp, type ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import { Refusal } from '../domain/engine/refusal.ts';
-import type { CopyEnd } from './copyLog.ts';
+import type { CopyEnd } from './copyAppends.ts';
 import { openEventStoreDb } from './eventstoredb.ts';
 import { arriving } from './eventstoredbArriving.ts';
 import { type Connection, connections as connectionsTo, usualTimes } from './eventstoredbConnection.ts';

@@ -1,12 +1,10 @@
 import { randomUUID } from 'node:crypto';
 import { chmodSync, closeSync, openSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from '@photostructure/sqlite';
+import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 import { makeFolder } from './folders.ts';
 
 export type Connection = DatabaseSyncInstance;
-export type Statement = StatementSyncInstance;
-
 /** Opens a file as it is. Rows come as arrays of columns. */
 export const openFile = (
   file: string,

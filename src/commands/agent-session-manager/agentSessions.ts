@@ -5,7 +5,7 @@ import { agentSession, end, note, post, start } from '../../domain/agent-session
 import { mostMessage, type Outcome, runAgentSchema } from '../../domain/agent-session-manager/agentSessionSchemas.ts';
 import { sealSecrets } from '../../domain/engine/secretFields.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
-import { commandsOf, type Tools } from '../engine/define.ts';
+import { commandsOf, type Tools, noInput } from '../engine/define.ts';
 import { publishEvent } from '../operations-manager/publishedEvents.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
 import { compileUserSchema } from '../user-schemas/userSchema.ts';
@@ -38,7 +38,7 @@ export const startSession = command({
 });
 
 /** Says that the webhook is called now. Of two who do so, one has stored the event: that one calls. */
-export const postSession = command({ name: 'postSession', input: Type.Object({}), on: 'existing', decide: post });
+export const postSession = command({ name: 'postSession', input: noInput, on: 'existing', decide: post });
 
 const lastMessage = Type.String({ maxLength: mostMessage });
 const outcome = Type.Enum(['COMPLETE', 'FAILED', 'CANCELED'] as const satisfies readonly Outcome[]);

@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import {
   agent,
   type AgentState,
@@ -9,8 +8,8 @@ import {
 } from '../../domain/agent-session-manager/agents.ts';
 import { type NewAgent, newAgentSchema } from '../../domain/agent-session-manager/agentSchemas.ts';
 import type { Actor } from '../../domain/engine/core.ts';
-import { commandsOf, type Tools } from '../engine/define.ts';
-import { referrersOfComponent } from '../engine/references.ts';
+import { commandsOf, type Tools, noInput } from '../engine/define.ts';
+import { referrersOfComponent } from '../operations-manager/components.ts';
 import { schemaFaultOf } from '../user-schemas/userSchema.ts';
 
 const command = commandsOf(agent);
@@ -37,7 +36,7 @@ export const replaceAgent = command({
 });
 export const deleteAgent = command({
   name: 'deleteAgent',
-  input: Type.Object({}),
+  input: noInput,
   on: 'existing',
   decide: remove,
   prepare: async ({ id, state, actor }, tools) => ({

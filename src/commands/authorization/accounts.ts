@@ -14,7 +14,7 @@ import {
   update,
 } from '../../domain/authorization/accounts.ts';
 import { adminRemains, membership } from './admins.ts';
-import { commandsOf, type Sealed, type Tools } from '../engine/define.ts';
+import { commandsOf, type Sealed, type Tools, noInput } from '../engine/define.ts';
 import { unknownNames } from '../engine/references.ts';
 
 const command = commandsOf(account);
@@ -72,7 +72,7 @@ export const updateAccount = command({
 
 export const deleteAccount = command({
   name: 'deleteAccount',
-  input: Type.Object({}),
+  input: noInput,
   on: 'existing',
   series: ({ exists }) => (exists ? membership : undefined),
   prepare: async ({ id }, tools) => ({

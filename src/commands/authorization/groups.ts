@@ -10,8 +10,9 @@ import {
   update,
 } from '../../domain/authorization/groups.ts';
 import { adminRemains, membership } from './admins.ts';
-import { commandsOf } from '../engine/define.ts';
-import { referrersOfGroup, unknownNames } from '../engine/references.ts';
+import { commandsOf, noInput } from '../engine/define.ts';
+import { referrersOfGroup } from '../references.ts';
+import { unknownNames } from '../engine/references.ts';
 
 const command = commandsOf(group);
 const none = group.initial.content;
@@ -61,7 +62,7 @@ export const updateGroup = command({
 
 export const deleteGroup = command({
   name: 'deleteGroup',
-  input: Type.Object({}),
+  input: noInput,
   on: 'existing',
   series: ({ exists }) => (exists ? membership : undefined),
   prepare: async ({ id, state, actor }, tools) => ({

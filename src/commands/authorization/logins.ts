@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { logIn as enter, login, logOut as leave, use } from '../../domain/authorization/logins.ts';
-import { commandsOf } from '../engine/define.ts';
+import { commandsOf, noInput } from '../engine/define.ts';
 
 const command = commandsOf(login);
 
@@ -10,7 +10,7 @@ export const logIn = command({
   on: 'new',
   decide: enter,
 });
-export const useLogin = command({ name: 'useLogin', input: Type.Object({}), on: 'existing', decide: use });
+export const useLogin = command({ name: 'useLogin', input: noInput, on: 'existing', decide: use });
 export const logOut = command({
   name: 'logOut',
   input: Type.Object({

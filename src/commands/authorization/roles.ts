@@ -1,8 +1,7 @@
-import { Type } from 'typebox';
 import { create, newRoleSchema, remove, role, rolePatchSchema, update } from '../../domain/authorization/roles.ts';
 import { membership } from './admins.ts';
-import { commandsOf } from '../engine/define.ts';
-import { referrersOfRole } from '../engine/references.ts';
+import { commandsOf, noInput } from '../engine/define.ts';
+import { referrersOfRole } from '../references.ts';
 
 const command = commandsOf(role);
 
@@ -28,7 +27,7 @@ export const updateRole = command({
 
 export const deleteRole = command({
   name: 'deleteRole',
-  input: Type.Object({}),
+  input: noInput,
   on: 'existing',
   series: ({ exists }) => (exists ? membership : undefined),
   prepare: async ({ id, state, actor }, tools) => ({

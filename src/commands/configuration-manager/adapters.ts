@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import {
   adapter,
   type AdapterState,
@@ -10,7 +9,7 @@ import {
 } from '../../domain/configuration-manager/adapters.ts';
 import { adapterReplacementSchema, newAdapterSchema } from '../../domain/configuration-manager/adapterSchemas.ts';
 import type { Adapter } from '../../projections/configuration-manager/adapters.ts';
-import { commandsOf, type Tools } from '../engine/define.ts';
+import { commandsOf, type Tools, noInput } from '../engine/define.ts';
 import { queryAll } from '../engine/tools.ts';
 
 const command = commandsOf(adapter);
@@ -34,10 +33,10 @@ export const replaceAdapter = command({
   prepare,
   decide: replace,
 });
-export const deleteAdapter = command({ name: 'deleteAdapter', input: Type.Object({}), on: 'existing', decide: remove });
+export const deleteAdapter = command({ name: 'deleteAdapter', input: noInput, on: 'existing', decide: remove });
 
 /** For the first start. */
-export const provideLab = command({ name: 'provideLab', input: Type.Object({}), on: 'any', decide: provide });
+export const provideLab = command({ name: 'provideLab', input: noInput, on: 'any', decide: provide });
 
 /** All adapters, or those that know the device, as they are stored; by name. */
 export const storedAdapters = (tools: Tools, device?: string): Promise<readonly Adapter[]> =>

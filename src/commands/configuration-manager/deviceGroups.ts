@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import {
   decideImport,
   deviceGroupImport,
@@ -11,7 +10,7 @@ import {
   deviceGroupItemSchema,
   remove,
 } from '../../domain/configuration-manager/deviceGroups.ts';
-import { commandsOf } from '../engine/define.ts';
+import { commandsOf, noInput } from '../engine/define.ts';
 import type { Reaction } from '../engine/reactions.ts';
 import { referrerOf } from '../engine/references.ts';
 
@@ -30,7 +29,7 @@ export const createDeviceGroup = command({
  */
 export const deleteDeviceGroup = command({
   name: 'deleteDeviceGroup',
-  input: Type.Object({}),
+  input: noInput,
   on: 'existing',
   decide: remove,
   prepare: async ({ id, state, actor }, { query }) => {

@@ -1,11 +1,10 @@
-import { Type } from 'typebox';
 import { type GbacInput, groupsIn } from '../../domain/authorization/gbac.ts';
 import { decideDeletion, planDeletion, planDeletionSchema } from '../../domain/configuration-manager/planDeletions.ts';
 import { newPlanSchema, type PlanNode, planOptionsSchema } from '../../domain/configuration-manager/planSchemas.ts';
 import { create, plan, type PlanRefs, remove, sealNodes, update } from '../../domain/configuration-manager/plans.ts';
 import { tree, type TreeState } from '../../domain/configuration-manager/trees.ts';
 import { mayRead, mayWrite } from '../engine/access.ts';
-import { commandsOf, type Tools } from '../engine/define.ts';
+import { commandsOf, type Tools, noInput } from '../engine/define.ts';
 import type { Reaction } from '../engine/reactions.ts';
 import { unknownNames } from '../engine/references.ts';
 import { treeReferences } from './trees.ts';
@@ -43,7 +42,7 @@ export const updateCompliancePlan = command({
 });
 
 /** Part of a decision to delete plans. */
-const removePlan = command({ name: 'removePlan', input: Type.Object({}), on: 'any', decide: remove });
+const removePlan = command({ name: 'removePlan', input: noInput, on: 'any', decide: remove });
 
 export const deleteCompliancePlans = commandsOf(planDeletion)({
   name: 'deleteCompliancePlans',

@@ -20,7 +20,7 @@ import {
   tree,
 } from '../../domain/configuration-manager/trees.ts';
 import type { Actor } from '../../domain/engine/core.ts';
-import { commandsOf, type Tools } from '../engine/define.ts';
+import { commandsOf, type Tools, noInput } from '../engine/define.ts';
 import { referrerOf } from '../engine/references.ts';
 
 const command = commandsOf(tree);
@@ -66,7 +66,7 @@ const plansOf = async (id: string, actor: Actor, { query }: Tools) =>
 
 export const deleteTree = command({
   name: 'deleteTree',
-  input: Type.Object({}),
+  input: noInput,
   on: 'existing',
   decide: remove,
   series: () => treeReferences,
@@ -80,7 +80,10 @@ export const importTree = command({
   on: 'any',
   decide: importOne,
   series: () => treeReferences,
-  seal: (input, state, seal, kept) => ({ ...input, tree: sealTree(input.tree, [...kept, state], seal) }),
+  seal: (input, state, seal, kept) => ({
+    ...input,
+    tree: sealTree(input.tree, [...kept.map(({ tree }) => tree), state], seal),
+  }),
   prepare: async ({ id, actor }, tools) => ({
     nodeReferrers: (await plansOf(id, actor, tools)).flatMap(({ nodes, ...plan }) =>
       nodes.filter(({ treeId }) => treeId === id).map(({ version, nodeId }) => ({ ...plan, version, nodeId })),

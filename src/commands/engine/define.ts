@@ -1,4 +1,4 @@
-import type { Static, TSchema } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 import type { Aggregate, Context, Event, Gbac } from '../../domain/engine/core.ts';
 import type { Sealed } from '../../domain/engine/sealed.ts';
 import type { Seal } from '../../domain/engine/secretFields.ts';
@@ -35,41 +35,84 @@ export type Tools = {
   methods(): readonly { readonly provenance: string; readonly name: string }[];
 };
 
-/** What `prepare` is told; `now` and `newId` are those of the decision. */
-export type Preparing<State, Input> = Pick<Context, 'id' | 'now' | 'actor' | 'newId'> & {
+/** What `prepare` is told; `now` and `newId` are those of the decision, `early` is what `early` gave. */
+export type Preparing<State, Input, Early = undefined> = Pick<Context, 'id' | 'now' | 'actor' | 'newId'> & {
   readonly input: Input;
   readonly state: State;
-  readonly early: any;
-}; // a matter between it and `early`
+  readonly early: Early;
+};
 
-/** Something the outside may ask for: what it must say, and which decision answers it. */
-export type Command<State = any, E extends Event = any, Input = any, Refs = any> = {
+/** Something the outside may ask for, but for the aggregate: what it must say, and which decision answers it. */
+type Definition<State, E extends Event, Input, Refs, Early> = {
   readonly name: string;
-  readonly aggregate: Aggregate<State, E>;
   readonly input: TSchema;
   /** Whether the resource must be there (else not_found), or comes into being, or either. */
   readonly on: 'existing' | 'new' | 'any';
   /** Slow work on the input alone: done once, before anything is looked at or anybody kept waiting. */
-  readonly early?: (input: Input, tools: Tools) => Promise<any>; // a matter between it and prepare
-  /** Gathers what the decision needs beside its own stream. Refuses nothing that the decision could refuse. */
-  readonly prepare?: (request: Preparing<State, Input>, tools: Tools) => Promise<Refs>;
+  readonly early?: (input: Input, tools: Tools) => Promise<Early>;
   /**
    * Name of the series of decisions that it belongs to in this case, if any, or of several (commands/engine/series.ts).
    */
   readonly series?: (state: State, input: Input, id: string) => string | readonly string[] | undefined;
   /**
-   * The input with its secrets sealed: what is decided about. `kept`: of a document that a package brings, the same
-   * document as the installed package has it, if it does; the mask keeps its secrets, too.
+   * The input with its secrets sealed: what is decided about. `kept`: the inputs for documents that an installed package
+   * has; where the input has a mask, their secrets stay.
    */
-  readonly seal?: (input: Input, state: State, seal: Seal, kept: readonly any[]) => Input; // of the shape of the input's document
+  readonly seal?: (input: Input, state: State, seal: Seal, kept: readonly Input[]) => Input;
   /** Whose access lists apply, where they are not the aggregate's own. */
-  readonly gbac?: (state: State, refs: Refs) => Gbac;
-  readonly decide: (state: State, input: Input, context: Context<Refs>) => readonly E[];
+  readonly gbac?: (state: State, refs: NoInfer<Refs>) => Gbac;
+  readonly decide: (state: State, input: Input, context: Context<NoInfer<Refs>>) => readonly E[];
 };
 
-/** The commands of one aggregate: each schema fixes what its decision receives. */
-export const commandsOf =
-  <State, E extends Event>(aggregate: Aggregate<State, E>) =>
-  <S extends TSchema, Refs = undefined>(
-    command: Omit<Command<State, E, Static<S>, Refs>, 'aggregate' | 'input'> & { readonly input: S },
-  ): Command<State, E, Static<S>, Refs> => ({ ...command, aggregate });
+type Prepare<State, Input, Refs, Early> = (
+  request: Preparing<State, Input, NoInfer<Early>>,
+  tools: Tools,
+) => Promise<Refs>;
+
+/** A decision that needs something beside its own stream. `prepare` refuses nothing that the decision could refuse. */
+type Prepared<State, E extends Event, Input, Refs, Early> = Definition<State, E, Input, Refs, Early> & {
+  readonly prepare: Prepare<State, Input, Refs, Early>;
+};
+
+/** A decision that needs nothing beside its own stream, so it has no `refs`. */
+type Unprepared<State, E extends Event, Input, Early> = Definition<State, E, Input, undefined, Early> & {
+  readonly prepare?: never;
+};
+
+/** A command of an aggregate. */
+export type Command<State, E extends Event, Input, Refs = unknown, Early = unknown> = Definition<
+  State,
+  E,
+  Input,
+  Refs,
+  Early
+> & {
+  readonly aggregate: Aggregate<State, E>;
+  readonly prepare?: Prepare<State, Input, Refs, Early> | undefined;
+};
+
+/** A command that takes this input, of whatever aggregate. */
+export type CommandOn<Input> = Command<any, any, Input, any, any>; // the state, its events and refs are its own affair
+
+/** Any command. */
+export type AnyCommand = CommandOn<any>; // the input is its own affair
+
+/** The input of commands that need none. */
+export const noInput = Type.Object({}, { additionalProperties: false });
+
+/**
+ * The commands of one aggregate. The schema fixes what the decision receives, and `prepare` what it finds in `refs`: a
+ * decision that reads `refs` does not compile without `prepare`.
+ */
+export const commandsOf = <State, E extends Event>(aggregate: Aggregate<State, E>) => {
+  function command<S extends TSchema, Refs = never, Early = undefined>(
+    definition: Prepared<State, E, Static<S>, Refs, Early> & { readonly input: S },
+  ): Command<State, E, Static<S>, Refs, Early>;
+  function command<S extends TSchema, Early = undefined>(
+    definition: Unprepared<State, E, Static<S>, Early> & { readonly input: S },
+  ): Command<State, E, Static<S>, undefined, Early>;
+  function command(definition: Omit<AnyCommand, 'aggregate'>): AnyCommand {
+    return { ...definition, aggregate };
+  }
+  return command;
+};

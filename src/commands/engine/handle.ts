@@ -8,7 +8,7 @@ import { goesInParts, slimmed } from '../../store/payloads.ts';
 import { type EventStore, WrongRevision } from '../../store/port.ts';
 import { mayRead, mayWrite } from './access.ts';
 import { nameClaims } from './claims.ts';
-import type { Command, Tools } from './define.ts';
+import type { AnyCommand, Tools } from './define.ts';
 import { seriesOf } from './series.ts';
 import type { Loaded, Streams } from './streams.ts';
 import { mutex } from '../../concurrency/mutex.ts';
@@ -80,9 +80,9 @@ export const handler = ({ store, streams, tools, now, follow, rest = pause }: Ne
   const claims = nameClaims(store, streams);
   const inSeries = seriesOf(store, streams);
 
-  /** The whole way from state to decision, in the order of checks that behaviour.md gives. */
+  /** The whole way from state to decision, in the order of checks that docs/status-codes.md gives. */
   const decide = async (
-    command: Command,
+    command: AnyCommand,
     request: Begun,
     past: Loaded,
     at: string,
@@ -120,7 +120,7 @@ export const handler = ({ store, streams, tools, now, follow, rest = pause }: Ne
   };
 
   const attempt = async (
-    command: Command,
+    command: AnyCommand,
     request: Begun,
     past: Loaded,
     newId: (word: string) => string,
@@ -142,7 +142,7 @@ export const handler = ({ store, streams, tools, now, follow, rest = pause }: Ne
   };
 
   const carryOut = async (
-    command: Command,
+    command: AnyCommand,
     request: Begun,
     stream: string,
     past: Loaded,
@@ -210,7 +210,7 @@ export const handler = ({ store, streams, tools, now, follow, rest = pause }: Ne
   };
 
   /** Carries out one command. Throws `Refusal` with nothing stored, or `unavailable` with an unknown outcome. */
-  return async (command: Command, given: Request): Promise<Handled> => {
+  return async (command: AnyCommand, given: Request): Promise<Handled> => {
     const request = { ...given, early: await command.early?.(given.input, tools) };
     const stream = `${command.aggregate.category}-${request.id}`;
     const seed = `${stream} ${request.idempotency?.key ?? randomUUID()}`;
@@ -257,14 +257,20 @@ const words = (category: string): string => category.replace(/[A-Z]/g, (letter) 
 export const missing = (category: string): Refusal => new Refusal('not_found', `No such ${words(category)}`);
 
 /** The names that the events give, to this stream and to those of what follows from them. */
-const namesWanted = ({ aggregate }: Command, stream: string, { state }: Loaded, events: readonly Event[]) => {
+const namesWanted = ({ aggregate }: AnyCommand, stream: string, { state }: Loaded, events: readonly Event[]) => {
   const next = fold(aggregate, events, state);
   const held = aggregate.names?.(state) ?? [];
   const own = (aggregate.names?.(next) ?? []).filter((name) => !held.some((old) => sameName(old, name)));
   return [...own.map((name) => ({ owner: stream, name })), ...(aggregate.promises?.(next) ?? [])];
 };
 
-const handled = ({ aggregate }: Command, id: string, before: Loaded, after: Loaded, { replayed = false }): Handled => ({
+const handled = (
+  { aggregate }: AnyCommand,
+  id: string,
+  before: Loaded,
+  after: Loaded,
+  { replayed = false },
+): Handled => ({
   id,
   replayed,
   revision: after.revision,
@@ -275,7 +281,7 @@ const handled = ({ aggregate }: Command, id: string, before: Loaded, after: Load
   changed: after.revision > before.revision,
 });
 
-const unchanged = (command: Command, id: string, past: Loaded): Outcome => ({
+const unchanged = (command: AnyCommand, id: string, past: Loaded): Outcome => ({
   done: handled(command, id, past, past, {}),
   stored: [],
 });

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { complete, park, parkedReaction } from '../../domain/engine/parkedReactions.ts';
-import { commandsOf } from './define.ts';
+import { commandsOf, noInput } from './define.ts';
 
 const command = commandsOf(parkedReaction);
 
@@ -15,7 +15,7 @@ export const parkReaction = command({
 });
 export const completeReaction = command({
   name: 'completeReaction',
-  input: Type.Object({}),
+  input: noInput,
   on: 'existing',
   decide: complete,
 });

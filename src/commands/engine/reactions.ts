@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { supervise } from '../../concurrency/supervise.ts';
-import { platform } from '../../domain/authorization/accounts.ts';
+import { platform } from '../../domain/engine/core.ts';
 import type { Aggregate } from '../../domain/engine/core.ts';
 import { NotReadable, Refusal } from '../../domain/engine/refusal.ts';
 import { type Lead, whileLeading } from '../../projections/engine/lead.ts';
@@ -8,14 +8,14 @@ import type { ParkedReaction } from '../../projections/engine/parkedReactions.ts
 import { decode, type Recorded, splitStream } from '../../store/event.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
 import { isUnusable } from '../../store/touched.ts';
-import type { Command, Tools } from './define.ts';
+import type { AnyCommand, Tools } from './define.ts';
 import type { Handle, Request } from './handle.ts';
 import { completeReaction, parkReaction } from './parkedReactions.ts';
 import { partOf } from './parts.ts';
 import type { Streams } from './streams.ts';
 
 /** A command that follows from an event. */
-export type Next = { readonly command: Command; readonly id: string; readonly input: unknown };
+export type Next = { readonly command: AnyCommand; readonly id: string; readonly input: unknown };
 
 /** What follows from events of an aggregate: asked once the event is stored, and again after a crash. */
 export type Reaction = {

@@ -27,7 +27,7 @@ export type Loaded = {
 export type End = Pick<Loaded, 'revision' | 'hash'>;
 
 /** What an Idempotency-Key stands for in a stream: the keyed digest of its request and the events it stored. */
-export type KeyUse = { readonly request: string; readonly first: number; readonly last: number; readonly at: string };
+type KeyUse = { readonly request: string; readonly first: number; readonly last: number; readonly at: string };
 
 const keptHours = 24;
 

@@ -1,8 +1,7 @@
-import { Type } from 'typebox';
 import { add, certificate, newCertificateSchema, remove } from '../../domain/gateway-manager/certificates.ts';
 import { Refusal } from '../../domain/engine/refusal.ts';
 import { chainOf, hasPrivateKey } from './certificateChain.ts';
-import { commandsOf } from '../engine/define.ts';
+import { commandsOf, noInput } from '../engine/define.ts';
 
 const command = commandsOf(certificate);
 
@@ -20,7 +19,7 @@ export const addCertificate = command({
 });
 export const deleteCertificate = command({
   name: 'deleteCertificate',
-  input: Type.Object({}),
+  input: noInput,
   on: 'existing',
   decide: remove,
 });

@@ -1,7 +1,6 @@
-import { Type } from 'typebox';
 import { namesOf } from '../../domain/authorization/groups.ts';
 import { create, newServiceGroupSchema, remove, serviceGroup } from '../../domain/gateway-manager/serviceGroups.ts';
-import { commandsOf } from '../engine/define.ts';
+import { commandsOf, noInput } from '../engine/define.ts';
 import { unknownNames } from '../engine/references.ts';
 
 const command = commandsOf(serviceGroup);
@@ -17,7 +16,7 @@ export const createServiceGroup = command({
 });
 export const deleteServiceGroup = command({
   name: 'deleteServiceGroup',
-  input: Type.Object({}),
+  input: noInput,
   on: 'existing',
   decide: remove,
 });

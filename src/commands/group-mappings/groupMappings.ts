@@ -1,6 +1,5 @@
-import { Type } from 'typebox';
 import { create, groupMapping, groupMappingSchema, remove, update } from '../../domain/group-mappings/groupMappings.ts';
-import { commandsOf } from '../engine/define.ts';
+import { commandsOf, noInput } from '../engine/define.ts';
 
 const command = commandsOf(groupMapping);
 
@@ -18,7 +17,7 @@ export const updateGroupMapping = command({
 });
 export const deleteGroupMapping = command({
   name: 'deleteGroupMapping',
-  input: Type.Object({}),
+  input: noInput,
   on: 'existing',
   decide: remove,
 });

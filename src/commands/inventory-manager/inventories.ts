@@ -1,4 +1,3 @@
-import { Type } from 'typebox';
 import { namesOf } from '../../domain/authorization/groups.ts';
 import {
   addNodes,
@@ -12,7 +11,7 @@ import {
 } from '../../domain/inventory-manager/inventories.ts';
 import { get } from '../../domain/inventory-manager/layeredMap.ts';
 import { sealSecrets } from '../../domain/engine/secretFields.ts';
-import { commandsOf } from '../engine/define.ts';
+import { commandsOf, noInput } from '../engine/define.ts';
 import { unknownNames } from '../engine/references.ts';
 
 const command = commandsOf(inventory);
@@ -43,13 +42,13 @@ export const addInventoryNodes = command({
 });
 export const clearInventoryNodes = command({
   name: 'clearInventoryNodes',
-  input: Type.Object({}),
+  input: noInput,
   on: 'existing',
   decide: clear,
 });
 export const deleteInventory = command({
   name: 'deleteInventory',
-  input: Type.Object({}),
+  input: noInput,
   on: 'existing',
   decide: remove,
 });

@@ -12,7 +12,7 @@ import {
 import type { Referrer } from '../../domain/engine/references.ts';
 import { splitStream } from '../../store/event.ts';
 import { accountIds } from '../engine/authors.ts';
-import { commandsOf, type Tools } from '../engine/define.ts';
+import { commandsOf, type Tools, noInput } from '../engine/define.ts';
 import { importedId } from '../engine/imports.ts';
 import type { Reaction } from '../engine/reactions.ts';
 import { referrerOf } from '../engine/references.ts';
@@ -83,11 +83,11 @@ export const formMeant = (document: FormDocument, fresh: string, tools: Tools): 
   importedId(form, 'forms', { _id: documentId(document), name: document.name }, fresh, tools);
 
 /** Parts of a decision to delete forms. */
-const removeForm = command({ name: 'removeForm', input: Type.Object({}), on: 'any', decide: remove });
+const removeForm = command({ name: 'removeForm', input: noInput, on: 'any', decide: remove });
 const deletion = commandsOf(formDeletion);
 const completeFormDeletion = deletion({
   name: 'completeFormDeletion',
-  input: Type.Object({}),
+  input: noInput,
   on: 'existing',
   decide: complete,
 });

@@ -21,7 +21,7 @@ import { type InstanceData, resourceInstance } from '../../domain/lifecycle-mana
 import { actionOf, type ResourceAction, resourceModel } from '../../domain/lifecycle-manager/resourceModels.ts';
 import { maskSecrets, sealSecrets } from '../../domain/engine/secretFields.ts';
 import { mayRead } from '../engine/access.ts';
-import { commandsOf, type Tools } from '../engine/define.ts';
+import { commandsOf, type Tools, noInput } from '../engine/define.ts';
 import { unfit } from './resourceInstances.ts';
 
 const command = commandsOf(actionExecution);
@@ -95,7 +95,7 @@ export const runAction = command({
 
 export const cancelExecution = command({
   name: 'cancelExecution',
-  input: Type.Object({}),
+  input: noInput,
   on: 'existing',
   decide: cancel,
 });

@@ -13,7 +13,7 @@ import {
 import { resourceInstance } from '../../domain/lifecycle-manager/resourceInstances.ts';
 import { resourceModel } from '../../domain/lifecycle-manager/resourceModels.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
-import { commandsOf, type Tools } from '../engine/define.ts';
+import { commandsOf, type Tools, noInput } from '../engine/define.ts';
 import { clearLastAction } from './lastActions.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
 import { partsOfModel } from './resourceInstances.ts';
@@ -49,7 +49,7 @@ export const updateResourceGroup = command({
 });
 export const deleteResourceGroup = command({
   name: 'deleteResourceGroup',
-  input: Type.Object({}),
+  input: noInput,
   on: 'existing',
   decide: remove,
 });
@@ -63,7 +63,7 @@ const dropFromGroup = command({
 });
 export const removeResourceGroup = command({
   name: 'removeResourceGroup',
-  input: Type.Object({}),
+  input: noInput,
   on: 'any',
   decide: removeIfThere,
 });

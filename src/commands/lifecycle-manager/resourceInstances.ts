@@ -15,7 +15,7 @@ import {
 } from '../../domain/lifecycle-manager/resourceInstances.ts';
 import { resourceModel } from '../../domain/lifecycle-manager/resourceModels.ts';
 import { faultsInTheOpen, sealSecrets } from '../../domain/engine/secretFields.ts';
-import { commandsOf, type Tools } from '../engine/define.ts';
+import { commandsOf, type Tools, noInput } from '../engine/define.ts';
 import { compileUserSchema } from '../user-schemas/userSchema.ts';
 
 const command = commandsOf(resourceInstance);
@@ -68,7 +68,7 @@ export const updateInstance = command({
 /** In the series, so that a group that takes the instance in at the same moment sees it go, or is seen. */
 export const deleteInstance = command({
   name: 'deleteInstance',
-  input: Type.Object({}),
+  input: noInput,
   on: 'existing',
   decide: remove,
   series: ({ exists, content }) => (exists ? partsOfModel(content.modelId) : undefined),

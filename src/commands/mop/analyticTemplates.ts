@@ -13,7 +13,7 @@ import {
 } from '../../domain/mop/analyticTemplates.ts';
 import type { TemplateRefs } from '../../domain/mop/mopTemplates.ts';
 import { accountIds } from '../engine/authors.ts';
-import { commandsOf } from '../engine/define.ts';
+import { commandsOf, noInput } from '../engine/define.ts';
 import { patternFaults } from './searches.ts';
 
 const command = commandsOf(analyticTemplate);
@@ -26,21 +26,21 @@ const refsOf = async ({
 
 export const createAnalyticTemplate = command({
   name: 'createAnalyticTemplate',
-  input: Type.Object({ template: newAnalyticTemplateSchema }),
+  input: Type.Object({ template: newAnalyticTemplateSchema }, { additionalProperties: false }),
   on: 'new',
   prepare: refsOf,
   decide: create,
 });
 export const updateAnalyticTemplate = command({
   name: 'updateAnalyticTemplate',
-  input: Type.Object({ template: analyticTemplateSchema }),
+  input: Type.Object({ template: analyticTemplateSchema }, { additionalProperties: false }),
   on: 'existing',
   prepare: refsOf,
   decide: change,
 });
 export const deleteAnalyticTemplate = command({
   name: 'deleteAnalyticTemplate',
-  input: Type.Object({}),
+  input: noInput,
   on: 'existing',
   prepare: async (): Promise<TemplateRefs> => ({}),
   decide: remove,

@@ -14,8 +14,8 @@ import {
 import type { Actor } from '../../domain/engine/core.ts';
 import type { TemplateRefs, TemplateState } from '../../domain/mop/mopTemplates.ts';
 import { accountIds } from '../engine/authors.ts';
-import { commandsOf, type Tools } from '../engine/define.ts';
-import { referrersOfComponent } from '../engine/references.ts';
+import { commandsOf, type Tools, noInput } from '../engine/define.ts';
+import { referrersOfComponent } from '../operations-manager/components.ts';
 import { patternFaults } from './searches.ts';
 
 const command = commandsOf(commandTemplate);
@@ -33,14 +33,14 @@ const importInput = Type.Object({ template: commandTemplateSchema, overwrite: Ty
 
 export const createCommandTemplate = command({
   name: 'createCommandTemplate',
-  input: Type.Object({ mop: newCommandTemplateSchema }),
+  input: Type.Object({ mop: newCommandTemplateSchema }, { additionalProperties: false }),
   on: 'new',
   decide: create,
   prepare: async ({ input: { mop } }): Promise<TemplateRefs> => ({ patternFaults: await faultsOf(mop) }),
 });
 export const updateCommandTemplate = command({
   name: 'updateCommandTemplate',
-  input: Type.Object({ mop: commandTemplateSchema }),
+  input: Type.Object({ mop: commandTemplateSchema }, { additionalProperties: false }),
   on: 'existing',
   decide: change,
   prepare: async (request, tools): Promise<TemplateRefs> => ({
@@ -50,7 +50,7 @@ export const updateCommandTemplate = command({
 });
 export const deleteCommandTemplate = command({
   name: 'deleteCommandTemplate',
-  input: Type.Object({}),
+  input: noInput,
   on: 'existing',
   decide: remove,
   prepare: async (request, tools): Promise<TemplateRefs> => ({ referrers: await referrersOf(request, tools, 'both') }),

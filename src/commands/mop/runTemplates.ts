@@ -20,7 +20,7 @@ export type Ways = { find(device: string): Promise<unknown>; run(device: string,
 /**
  * A command on a device. `response` is what it printed, or why nothing came; `all_pass_flag` is the command's passRule.
  */
-export type CommandResult = {
+type CommandResult = {
   readonly raw: string;
   readonly evaluated: string;
   readonly device: string;
@@ -152,10 +152,11 @@ const pooled = async <T, R>(items: readonly T[], work: (item: T) => Promise<R>):
 const unixLines = (text: string): string => text.replace(/\r\n?/g, '\n');
 
 /** What became of a pair: the answers as HTML that shows them as they are. */
-export type PairResult = Pick<
-  CommandPair,
-  'preRawCommand' | 'postRawCommand' | 'preCommandResHTML' | 'postCommandResHTML'
-> & { readonly result: boolean; readonly all_pass_flag: boolean; readonly rules: readonly AnalyticRuleResult[] };
+type PairResult = Pick<CommandPair, 'preRawCommand' | 'postRawCommand' | 'preCommandResHTML' | 'postCommandResHTML'> & {
+  readonly result: boolean;
+  readonly all_pass_flag: boolean;
+  readonly rules: readonly AnalyticRuleResult[];
+};
 export type AnalyticTemplateRun = {
   readonly name: string;
   readonly result: boolean;

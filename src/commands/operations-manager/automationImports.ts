@@ -13,7 +13,8 @@ import { mayRead, mayWrite } from '../engine/access.ts';
 import { accountIds } from '../engine/authors.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
 import { formReferences } from '../json-forms/forms.ts';
-import { componentId, unknownNames } from '../engine/references.ts';
+import { componentId } from './components.ts';
+import { unknownNames } from '../engine/references.ts';
 import { importedData, importedForm } from './triggerForms.ts';
 import { filterFaultOf, triggersOf } from './triggers.ts';
 

@@ -11,13 +11,13 @@ import {
 } from '../../domain/operations-manager/automations.ts';
 import type { Authored } from '../../domain/engine/authors.ts';
 import { type GbacInput, groupsIn } from '../../domain/authorization/gbac.ts';
-import { commandsOf, type Tools } from '../engine/define.ts';
+import { commandsOf, type Tools, noInput } from '../engine/define.ts';
 import { unknownNames } from '../engine/references.ts';
 
 const command = commandsOf(automation);
 
 /** Names of groups in the request that nobody has. */
-export const groupRefs = async ({ input }: { readonly input: { readonly gbac?: GbacInput } }, tools: Tools) => ({
+const groupRefs = async ({ input }: { readonly input: { readonly gbac?: GbacInput } }, tools: Tools) => ({
   unknownGroups: await unknownNames(tools, 'groups', groupsIn(input.gbac)),
 });
 
@@ -37,7 +37,7 @@ export const updateAutomation = command({
 });
 export const deleteAutomation = command({
   name: 'deleteAutomation',
-  input: Type.Object({}),
+  input: noInput,
   on: 'existing',
   decide: remove,
 });

@@ -85,11 +85,11 @@ export const completeJob = command({
   input: Type.Object({ variables: Type.Optional(jobVariables) }, { additionalProperties: false }),
   on: 'existing',
   decide: complete,
-  gbac: (_, { gbac }) => gbac,
   prepare: async ({ input: { variables = {} }, state, actor }, tools) => ({
     gbac: await barring(actor, state, tools),
     variables: sealSecrets(variables, state.variables, tools.seal, '/variables') as Variables,
   }),
+  gbac: (_, { gbac }) => gbac,
 });
 
 /** Reported by a worker. */
@@ -98,11 +98,11 @@ export const failJob = command({
   input: Type.Object({ error: jobError }, { additionalProperties: false }),
   on: 'existing',
   decide: fail,
-  gbac: (_, { gbac }) => gbac,
   prepare: async ({ input: { error }, state, actor }, tools) => ({
     gbac: await barring(actor, state, tools),
     error: sealSecrets(error, state.error, tools.seal, '/error') as JobError,
   }),
+  gbac: (_, { gbac }) => gbac,
 });
 
 /** Part of a decision elsewhere: pauses, resumes or cancels a job if that is still possible. */

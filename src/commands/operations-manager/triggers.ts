@@ -18,7 +18,7 @@ import {
 } from '../../domain/operations-manager/triggers.ts';
 import { mayRead, mayWrite } from '../engine/access.ts';
 import { accountIds } from '../engine/authors.ts';
-import { commandsOf, type Tools } from '../engine/define.ts';
+import { commandsOf, type Tools, noInput } from '../engine/define.ts';
 import { formReferences } from '../json-forms/forms.ts';
 import { queryAll } from '../engine/tools.ts';
 import { changedForm, formOf, importedData, importedForm, newsOfForm, sealedData } from './triggerForms.ts';
@@ -98,7 +98,7 @@ export const updateTrigger = command({
 });
 export const deleteTrigger = command({
   name: 'deleteTrigger',
-  input: Type.Object({}),
+  input: noInput,
   on: 'existing',
   gbac,
   decide: remove,

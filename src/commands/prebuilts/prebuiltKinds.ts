@@ -3,7 +3,7 @@ import type { Context } from '../../domain/engine/core.ts';
 import type { BundleType } from '../../domain/prebuilts/prebuiltSchemas.ts';
 import { importAnalyticTemplate } from '../mop/analyticTemplates.ts';
 import { importCommandTemplate } from '../mop/commandTemplates.ts';
-import { type Command, commandsOf, type Tools } from '../engine/define.ts';
+import { type AnyCommand, commandsOf, type Tools } from '../engine/define.ts';
 import { formMeant, importForm } from '../json-forms/forms.ts';
 import { importedId } from '../engine/imports.ts';
 import { importTemplate } from '../template-builder/templates.ts';
@@ -16,13 +16,13 @@ export type Kind = {
   readonly types: readonly BundleType[];
   readonly collection: string;
   /** Takes one document in, from outside. */
-  readonly command: Command;
+  readonly command: AnyCommand;
   /** The member of its input that holds the document. */
   readonly member: string;
   /** Where in paths of its refusals the document begins. */
   readonly inside: string;
   /** Takes the document in as part of a package: always an event. */
-  readonly restore: Command;
+  readonly restore: AnyCommand;
   /** The id of the resource that the document is about; `fresh` if it has none and its name is free. */
   readonly meant: (document: any, fresh: string, tools: Tools) => Promise<string>; // as above
 };
@@ -35,7 +35,7 @@ export type Restored = {
 };
 
 /** What the command makes of the document where there is nothing yet: that refuses nothing but a bad document. */
-const restoring = (command: Command, member: string): Command =>
+const restoring = (command: AnyCommand, member: string): AnyCommand =>
   commandsOf<unknown, any>(command.aggregate)({
     // events are the command's affair
     name: command.name.replace('import', 'restore'),
@@ -45,7 +45,7 @@ const restoring = (command: Command, member: string): Command =>
     seal: ({ document, ...rest }, _, seal) => ({
       ...rest,
       document: command.seal
-        ? command.seal({ [member]: document }, command.aggregate.initial, seal, [document])[member]
+        ? command.seal({ [member]: document }, command.aggregate.initial, seal, [{ [member]: document }])[member]
         : document,
     }),
     decide: (_, { document, accounts, at }, context: Context) =>
@@ -59,7 +59,7 @@ const restoring = (command: Command, member: string): Command =>
 const kind = (
   types: readonly BundleType[],
   collection: string,
-  command: Command,
+  command: AnyCommand,
   member: string,
   inside = '',
 ): Kind => ({

@@ -18,7 +18,7 @@ import type { Preparing, Tools } from '../engine/define.ts';
 import { type Kind, kinds } from './prebuiltKinds.ts';
 import { inTurns } from '../mop/searches.ts';
 
-type Request = Preparing<PrebuiltState, PrebuiltImport>;
+type Request = Pick<Preparing<PrebuiltState, PrebuiltImport>, 'input' | 'state' | 'actor' | 'now' | 'newId'>;
 
 /** Resources as the package leaves them. */
 const plannedOf = () => {
@@ -117,7 +117,8 @@ export const planOf = async (request: Request, given: Tools): Promise<Planned> =
     const id = await meant(data, newId(`bundle ${index}`), tools);
     const state = await tools.state(aggregate, id);
     const plain = { [member]: data, overwrite };
-    const input = command.seal ? command.seal(plain, state, tools.seal, installedAs({ type, data }, index)) : plain;
+    const kept = installedAs({ type, data }, index).map((document) => ({ [member]: document }));
+    const input = command.seal ? command.seal(plain, state, tools.seal, kept) : plain;
     sealed[index] = { type, data: input[member] };
     const refs = await command.prepare?.({ id, input, state, actor, now, newId, early: undefined }, tools);
     const events = command.decide(state, input, { id, now, actor, newId, refs });

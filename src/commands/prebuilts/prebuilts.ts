@@ -21,7 +21,7 @@ import { type Recorded, splitStream } from '../../store/event.ts';
 import { mayRead } from '../engine/access.ts';
 import { accountIds } from '../engine/authors.ts';
 import { restoreAutomation } from '../operations-manager/automations.ts';
-import { type Command, commandsOf, type Tools } from '../engine/define.ts';
+import { type AnyCommand, commandsOf, type Tools, noInput } from '../engine/define.ts';
 import { formReferences } from '../json-forms/forms.ts';
 import { kindOf, type Restored } from './prebuiltKinds.ts';
 import { planOf } from './prebuiltPlans.ts';
@@ -108,18 +108,18 @@ export const importPrebuilt = command({
 
 export const deletePrebuilt = command({
   name: 'deletePrebuilt',
-  input: Type.Object({}),
+  input: noInput,
   on: 'existing',
   decide: remove,
 });
 const completePrebuilt = command({
   name: 'completePrebuilt',
-  input: Type.Object({}),
+  input: noInput,
   on: 'existing',
   decide: complete,
 });
 
-const ofContent: Readonly<Record<string, Command>> = { automation: restoreAutomation, trigger: restoreTrigger };
+const ofContent: Readonly<Record<string, AnyCommand>> = { automation: restoreAutomation, trigger: restoreTrigger };
 
 /** What a package has decided, carried out in the streams that it is about; at last that it has been. */
 const installAll = async ({

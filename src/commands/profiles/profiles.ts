@@ -15,7 +15,7 @@ import {
 import { newProfileSchema, profilePatchSchema } from '../../domain/profiles/profileSchemas.ts';
 import { sealSecrets } from '../../domain/engine/secretFields.ts';
 import { adminRemains, membership } from '../authorization/admins.ts';
-import { commandsOf, type Tools } from '../engine/define.ts';
+import { commandsOf, type Tools, noInput } from '../engine/define.ts';
 
 const command = commandsOf(profile);
 
@@ -53,7 +53,7 @@ export const createProfile = command({
 
 export const updateProfile = command({
   name: 'updateProfile',
-  input: Type.Object({ properties: profilePatchSchema }),
+  input: Type.Object({ properties: profilePatchSchema }, { additionalProperties: false }),
   on: 'any',
   series: ({ exists }, { properties }) =>
     exists && properties.authenticationProps !== undefined ? membership : undefined,
@@ -71,7 +71,7 @@ export const updateProfile = command({
 
 export const deleteProfile = command({
   name: 'deleteProfile',
-  input: Type.Object({}),
+  input: noInput,
   on: 'existing',
   series: ({ exists }) => (exists ? membership : undefined),
   prepare: async ({ id }, tools) => ({ active: await isActive(id, tools) }),

@@ -14,8 +14,8 @@ import {
   templatePatchSchema,
 } from '../../domain/template-builder/templateSchemas.ts';
 import { accountIds } from '../engine/authors.ts';
-import { commandsOf } from '../engine/define.ts';
-import { referrersOfComponent } from '../engine/references.ts';
+import { commandsOf, noInput } from '../engine/define.ts';
+import { referrersOfComponent } from '../operations-manager/components.ts';
 
 const command = commandsOf(template);
 const kind = 'template';
@@ -42,7 +42,7 @@ export const updateTemplate = command({
 });
 export const deleteTemplate = command({
   name: 'deleteTemplate',
-  input: Type.Object({}),
+  input: noInput,
   on: 'existing',
   decide: remove,
   prepare: async ({ id, state: { content }, actor }, tools) => ({
@@ -58,7 +58,7 @@ export const importTemplate = command({
   decide: importOne,
   seal: (input, { content }, seal, kept) => ({
     ...input,
-    template: sealTemplate(input.template, [...kept, content], seal),
+    template: sealTemplate(input.template, [...kept.map(({ template }) => template), content], seal),
   }),
   prepare: async ({ input, state: { exists, content }, actor }, tools) => ({
     referrers:

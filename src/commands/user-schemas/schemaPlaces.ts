@@ -5,7 +5,7 @@ import { definitions, type Dialect, dialectOf } from './dialects.ts';
 export type Json = { readonly [member: string]: unknown };
 
 /** A schema with an address of its own (`$id`), and the schemas within that have names. */
-export type Resource = {
+type Resource = {
   readonly base: string;
   readonly root: string;
   readonly anchors: Map<string, Place>;
@@ -13,7 +13,7 @@ export type Resource = {
 };
 
 /** Schemas that a keyword of another schema holds: one, a list, or each under a name. */
-export type Held = {
+type Held = {
   readonly keyword: string;
   readonly form: 'one' | 'list' | 'map';
   readonly places: readonly (readonly [name: string, Place])[];

@@ -14,7 +14,7 @@ import { addUnevaluated } from './unevaluated.ts';
 import { toldApart } from './unions.ts';
 
 /** Whether a value fits; `errors` (at most 20) are worked out when asked for. */
-export type Match = { readonly valid: boolean; readonly errors: readonly SchemaFault[] };
+type Match = { readonly valid: boolean; readonly errors: readonly SchemaFault[] };
 
 /** A schema that a user stores, ready to check values; or why it cannot be. */
 export type UserSchema =

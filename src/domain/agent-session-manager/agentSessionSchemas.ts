@@ -3,7 +3,7 @@ import { time } from '../engine/authors.ts';
 import { name } from '../engine/schemas.ts';
 
 /** What a session can be; only a running one changes. */
-export const sessionStatus = Type.Enum(['RUNNING', 'COMPLETE', 'FAILED', 'CANCELED'], { description: 'Where it is' });
+const sessionStatus = Type.Enum(['RUNNING', 'COMPLETE', 'FAILED', 'CANCELED'], { description: 'Where it is' });
 export type SessionStatus = Static<typeof sessionStatus>;
 export type Outcome = Exclude<SessionStatus, 'RUNNING'>;
 
@@ -25,7 +25,7 @@ const inputs = Type.Unsafe<Readonly<Record<string, unknown>>>(
 );
 const text = (description: string) => Type.String({ description, maxLength: 4096 });
 
-/** api.md, Agent session: whom to tell when a session ends. */
+/** The event to publish when a session ends (docs/agents.md). */
 export const callbackSchema = Type.Object(
   {
     location: text('Where the hook is'),
@@ -40,7 +40,7 @@ export const callbackSchema = Type.Object(
   },
 );
 
-/** api.md, operation 10. */
+/** Body of `runAgent`. */
 export const runAgentSchema = Type.Object(
   {
     agent: name('Id or name of the agent'),

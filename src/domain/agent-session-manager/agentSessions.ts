@@ -37,7 +37,7 @@ const become =
   (status: Outcome) =>
   (state: SessionState, { lastMessage }: Said): SessionState => ({ ...state, status, lastMessage });
 
-/** One run of an agent (behaviour.md, operation 10). */
+/** One run of an agent (docs/agents.md). */
 export const agentSession = aggregate<SessionState, SessionEvent>({
   area: 'agent-session-manager',
   category: 'agentSession',

@@ -1,14 +1,11 @@
 import { type Static, Type } from 'typebox';
 import { changesBetween } from '../engine/changes.ts';
-import { type Actor, aggregate, type Context, type Event } from '../engine/core.ts';
+import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { groupRefs, namesOf, roleRefs } from './groups.ts';
 import { refuseUnknown, type Unknown } from '../engine/references.ts';
 import { Refusal } from '../engine/refusal.ts';
 import { name } from '../engine/schemas.ts';
 import type { Sealed } from '../engine/sealed.ts';
-
-/** Who acts when nobody asked over HTTP: the first start, tools on the command line. */
-export const platform: Actor = { id: '', username: 'platform', provenance: 'platform', groups: [], admin: true };
 
 // Basic separates user name and password at the first colon.
 const username = Type.String({

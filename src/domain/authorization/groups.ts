@@ -5,7 +5,7 @@ import { type Referrer, refuseReferred, refuseUnknown, type Unknown } from '../e
 import { Refusal } from '../engine/refusal.ts';
 import { name } from '../engine/schemas.ts';
 
-/** Groups that are there from the first start: neither deleted nor renamed (behaviour.md 1, Authorization). */
+/** Groups that exist from the first start (docs/behaviour/access.md). They cannot be deleted or renamed. */
 export const builtInGroups = {
   admins: 'May do everything',
   operators: 'May do all but accounts, roles, profiles and group mappings',

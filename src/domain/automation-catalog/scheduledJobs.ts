@@ -68,7 +68,7 @@ const open = { additionalProperties: true } as const;
 /**
  * A scheduled job as create takes it. What only the service knows is accepted and ignored, so that a copy can be sent.
  */
-export const newScheduledJobSchema = Type.Unsafe<ScheduledJob>(
+export const newScheduledJobSchema = Type.Unsafe<ScheduledJob & { readonly _id?: string | null }>(
   Type.Object(
     { ...members, ...ignored },
     {

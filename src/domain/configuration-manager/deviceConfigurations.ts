@@ -19,7 +19,7 @@ export type DeviceConfigurationState = {
   readonly outcome?: Outcome & { readonly applied: boolean };
 };
 
-/** One attempt to apply a configuration to a device (behaviour.md, operation 20). */
+/** One attempt to apply a configuration to a device (docs/southbound.md). */
 export const deviceConfiguration = aggregate<DeviceConfigurationState, DeviceConfigurationEvent>({
   area: 'configuration-manager',
   category: 'deviceConfiguration',

@@ -13,7 +13,7 @@ const members = {
   }),
 };
 
-/** api.md, Device group (import item). */
+/** A device group as `importGroups` takes it. */
 export const deviceGroupItemSchema = Type.Object(
   {
     name: members.name,

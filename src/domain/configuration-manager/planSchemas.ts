@@ -5,8 +5,8 @@ import { name } from '../engine/schemas.ts';
 
 const texts = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
 
-/** api.md, Compliance plan: a node; tree, version and nodeId together tell it from others. */
-export const planNodeSchema = Type.Object(
+/** A node of a compliance plan. Tree, version and nodeId together tell it from others. */
+const planNodeSchema = Type.Object(
   {
     treeId: name('Id of the golden configuration tree'),
     version: name('Version of the tree'),

@@ -38,7 +38,7 @@ export type TreeEvent =
   | Event<'treeRestored', TreeContent>
   | Event<'treeDeleted', Record<string, never>>;
 
-export type TreeContent = {
+type TreeContent = {
   readonly name: string;
   readonly deviceType: string | null;
   readonly versions: readonly TreeVersion[];
@@ -170,7 +170,7 @@ export const setVariables = (state: TreeState, { version, variables }: Variables
   return news.length > 0 ? [{ type: 'treeVariablesSet', data: { version, variables: Object.fromEntries(news) } }] : [];
 };
 
-/** The keys say what goes; all must be there, else nothing goes (behaviour.md, operation 15). */
+/** `deleteVariables`: the keys name what is deleted. All of them must exist, else nothing is deleted. */
 export const deleteVariables = (state: TreeState, { version, variables }: Variables): readonly TreeEvent[] => {
   const before = versionOf(state, version).variables;
   const names = Object.keys(variables);
@@ -227,7 +227,7 @@ export const maskTree = <T extends Tree | TreeDocument>(tree: T): T => ({
 /** A whole tree that is taken in, its secrets sealed; `befores` have those that the mask keeps. */
 export const sealTree = (
   tree: TreeDocument,
-  befores: readonly Pick<TreeDocument, 'versions'>[],
+  befores: readonly { readonly versions: readonly (Pick<TreeVersion, 'name'> & Partial<TreeVersion>)[] }[],
   seal: Seal,
 ): TreeDocument => ({
   ...tree,

@@ -27,7 +27,7 @@ const given = {
   messageLastUpdated: Type.Optional(time('When the text was last changed')),
 };
 
-/** api.md, Banner. */
+/** The banner as requests and answers have it. */
 export const bannerSchema = Type.Object(
   { ...members, ...given },
   { additionalProperties: false, title: 'Banner', description: 'Banner that the user interface shows' },
@@ -36,7 +36,7 @@ export const bannerSchema = Type.Object(
 export type Banner = Static<typeof bannerSchema>;
 export type BannerContent = Omit<Banner, '_id' | 'messageLastUpdated'>;
 
-/** The banner until one is set (behaviour.md, operation 12). */
+/** The answer of `getBanner` until a banner is set. */
 export const unset: Banner = {
   active: false,
   text: '',

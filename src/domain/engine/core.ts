@@ -31,7 +31,7 @@ export type Event<Topic extends string = string, Data = unknown> = {
 export type DataOf<E extends Event, T extends E['type']> = Extract<E, { type: T }>['data'];
 
 /** One function per topic: complete by construction, and its keys are the list of topics. */
-export type Evolve<State, E extends Event> = { readonly [T in E['type']]: (state: State, data: DataOf<E, T>) => State };
+type Evolve<State, E extends Event> = { readonly [T in E['type']]: (state: State, data: DataOf<E, T>) => State };
 
 /** A name that nobody else of its kind (under the same parent) may hold. */
 export type Name = { readonly kind: string; readonly parent?: string; readonly name: string };
@@ -86,6 +86,9 @@ export type Actor = {
   readonly groups: readonly string[];
   readonly admin: boolean;
 };
+
+/** Who acts when nobody asked over HTTP: the first start, tools on the command line. */
+export const platform: Actor = { id: '', username: 'platform', provenance: 'platform', groups: [], admin: true };
 
 /** What a decision may know besides its state and input: never a clock or a random source of its own. */
 export type Context<Refs = unknown> = {

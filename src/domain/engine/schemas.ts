@@ -3,7 +3,7 @@ import { Type } from 'typebox';
 const named = (description: string, minLength: 0 | 1) =>
   Type.String({ description, minLength, maxLength: 256, pattern: '^[^\\u0000-\\u001f\\u007f]*$' });
 
-/** A name or id: 1..256 characters, no control characters (behaviour.md 1, Identifiers). */
+/** A name or id: 1..256 characters, no control characters. */
 export const name = (description: string) => named(description, 1);
 
 /** The same, or empty: none. */

@@ -4,7 +4,7 @@ import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { Refusal } from '../engine/refusal.ts';
 import { name, nameOrNone } from '../engine/schemas.ts';
 
-/** api.md, Certificate, as an add takes it. */
+/** Body of `addCertificate`. */
 export const newCertificateSchema = Type.Object(
   {
     raw_certificate: Type.String({

@@ -10,7 +10,7 @@ const service = Type.Object(
   { additionalProperties: false, title: 'GatewayService', description: 'Service of a gateway' },
 );
 
-/** api.md, Service group, as a create takes it. */
+/** A service group as `createServiceGroup` takes it. */
 export const newServiceGroupSchema = Type.Object(
   {
     name: name('Name, unique among service groups'),

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { aggregate, type Event } from '../engine/core.ts';
 import { name } from '../engine/schemas.ts';
 
-/** api.md, Group mapping. */
+/** A group mapping as requests and answers have it. */
 export const groupMappingSchema = Type.Object(
   {
     externalGroup: name('Name of the external group'),
@@ -56,7 +56,7 @@ export const create = (
   { type: 'groupMappingCreated', data: { provenance, externalGroup, platformGroups: [...new Set(platformGroups)] } },
 ];
 
-/** Replaces the list, or creates the mapping (behaviour.md, operation 6). */
+/** `updateGroupMapping`: replaces the list, or creates the mapping. */
 export const update = (state: State, mapping: GroupMapping): readonly GroupMappingEvent[] => {
   if (!state.exists) return create(state, mapping);
   const wanted = [...new Set(mapping.platformGroups)];

@@ -8,14 +8,14 @@ import { Refusal } from '../engine/refusal.ts';
 import { name } from '../engine/schemas.ts';
 
 /** Nodes that one request may add: what it costs to read and store them holds up others. */
-export const mostNodes = 10_000;
+const mostNodes = 10_000;
 
 const members = {
   name: name('Name, unique among inventories'),
   description: Type.String({ description: 'What it is for', maxLength: 10_000 }),
 };
 
-/** api.md, Inventory clear result; neighbours.md, inventory manager. */
+/** Body of `createInventory`. */
 export const newInventorySchema = Type.Object(
   {
     name: members.name,

@@ -10,7 +10,7 @@ const flag = (description: string) => Type.Optional(Type.Boolean({ description }
 const number = (description: string) => Type.Optional(Type.Number({ description }));
 const schemas = (description: string) => Type.Optional(Type.Array(Type.Any(), { description }));
 
-/** api.md, Form, `schema`: a JSON Schema that says what it is and what it is called. */
+/** `schema` of a form: a JSON Schema with a type and a title. */
 const inputSchema = Type.Object(
   {
     type: Type.String({ description: 'Type of the values' }),
@@ -86,7 +86,7 @@ export const formDocumentSchema = Type.Object(
 );
 export type FormDocument = Static<typeof formDocumentSchema>;
 
-/** api.md, operation 19. */
+/** A form as `getForm` shows it. */
 export const formSchema = Type.Object(
   { _id: objectId('Id'), id: objectId('The same'), ...members, ...who },
   { title: 'Form', description: 'Form' },

@@ -28,7 +28,7 @@ const text = orNull(Type.String());
 const number = orNull(Type.Number());
 const length = orNull(Type.Integer({ minimum: 0 }));
 
-// api.md, Form: what every item has, and what those of each kind have beside it. Other members are kept as given.
+// Members of every item, and further members of each kind. Unknown members are kept as given.
 const kind = (members: TProperties) =>
   Compile(
     Type.Object({

@@ -7,7 +7,7 @@ import { actionSchema } from './resourceModels.ts';
 
 const { _id, name, type } = actionSchema.properties;
 
-/** api.md, lastAction. */
+/** `lastAction` of instances and groups. */
 export const lastActionSchema = Type.Object(
   { _id, executionId: objectId('Id of the execution'), name, type, status: executionStatus },
   { title: 'LastAction', description: 'The last action that was run' },

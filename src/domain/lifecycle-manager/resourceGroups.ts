@@ -20,7 +20,7 @@ export const newGroupSchema = Type.Object(
   { additionalProperties: false, title: 'NewResourceGroup', description: 'Group of instances' },
 );
 
-/** api.md, operation 2. */
+/** Body of `updateGroup`. */
 export const groupChangesSchema = Type.Object(
   { instancesToAdd: instances('Who comes'), instancesToRemove: instances('Who goes') },
   { additionalProperties: false, title: 'ResourceGroupChanges', description: 'Who comes into a group and who goes' },
@@ -76,7 +76,7 @@ export const create = (
   return [{ type: 'resourceGroupCreated', data: { modelId, name, description, instances: known(refs.found) } }];
 };
 
-/** All or nothing; a member that comes again and a stranger that goes are no change (behaviour.md, operation 2). */
+/** `updateGroup`, all or nothing. To add a member again, or remove a stranger, is no change. */
 export const changeMembers = (
   { members }: GroupState,
   { instancesToAdd = [], instancesToRemove = [] }: Static<typeof groupChangesSchema>,

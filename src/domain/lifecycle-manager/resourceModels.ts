@@ -120,7 +120,7 @@ export const replace = (
   return changes ? [{ type: 'resourceModelChanged', data: changes.changed }] : [];
 };
 
-/** With instances only if they go as well (api.md, operation 11). */
+/** `deleteResourceModel`: a model with instances is deleted only together with them. */
 export const remove = (
   _: ModelState,
   { withInstances }: { readonly withInstances: boolean },

@@ -65,7 +65,7 @@ const pairSchema = Type.Object(
   { additionalProperties: false, title: 'CommandPair', description: 'A command before and after, and its rules' },
 );
 
-/** api.md, Analytic template. */
+/** An analytic template (docs/command-templates.md). */
 export const { fresh: newAnalyticTemplateSchema, document: analyticTemplateSchema } = templateSchemas(
   'AnalyticTemplate',
   'analytic template',

@@ -68,7 +68,7 @@ const commandSchema = Type.Object(
   { additionalProperties: false, title: 'TemplateCommand', description: 'A command and its rules' },
 );
 
-/** api.md, Command template. */
+/** A command template (docs/command-templates.md). */
 export const { fresh: newCommandTemplateSchema, document: commandTemplateSchema } = templateSchemas(
   'CommandTemplate',
   'command template',
@@ -77,7 +77,7 @@ export const { fresh: newCommandTemplateSchema, document: commandTemplateSchema 
 
 export type CommandTemplateDocument = Static<typeof commandTemplateSchema>;
 export type Rule = Static<typeof ruleSchema>;
-export type Command = { readonly command: string; readonly passRule: boolean; readonly rules: readonly Rule[] };
+type Command = { readonly command: string; readonly passRule: boolean; readonly rules: readonly Rule[] };
 export type CommandTemplateContent = Header & { readonly commands: readonly Command[] };
 export type CommandTemplateEvent = TemplateEvent<'commandTemplate', CommandTemplateContent>;
 

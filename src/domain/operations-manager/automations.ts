@@ -45,7 +45,7 @@ export type AutomationEvent =
 export type AutomationState = { readonly exists: boolean; readonly content: AutomationContent };
 
 /** The content among other members of the same object. */
-export const contentIn = ({
+const contentIn = ({
   name,
   description,
   componentType,

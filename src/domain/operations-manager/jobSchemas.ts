@@ -4,7 +4,7 @@ import { groupRefs } from '../authorization/groups.ts';
 import { name } from '../engine/schemas.ts';
 
 /** What a job can be; only a running or paused one changes. */
-export const jobStatus = Type.Enum(['running', 'complete', 'error', 'canceled', 'paused', 'incomplete'], {
+const jobStatus = Type.Enum(['running', 'complete', 'error', 'canceled', 'paused', 'incomplete'], {
   description: 'Where it is',
 });
 export type JobStatus = Static<typeof jobStatus>;

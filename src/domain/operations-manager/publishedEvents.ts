@@ -4,7 +4,7 @@ import { Refusal } from '../engine/refusal.ts';
 /** An event of somebody else in the log: its data is the payload, nothing around it. */
 export type PublishedEvent = Event<string, unknown> & { readonly source: string };
 
-/** Events with a source and topic of their own, one stream each (behaviour.md 4, Sources and topics). */
+/** Events with a source and topic of their own, one stream each (docs/behaviour/events.md). */
 export const publishedEvent = aggregate<{ readonly exists: boolean }, PublishedEvent>({
   area: 'operations-manager',
   category: 'publishedEvent',

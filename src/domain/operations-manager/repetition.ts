@@ -45,7 +45,7 @@ const repetitionLevel = Type.Object(
   { additionalProperties: false, title: 'Repetition', description: 'Node of a repetition tree' },
 );
 
-/** A node of a repetition tree (api.md, three forms). */
+/** A node of a repetition tree, in one of three forms. */
 export type Repetition = Omit<Static<typeof repetitionLevel>, 'components'> & {
   readonly components?: readonly Repetition[];
 };

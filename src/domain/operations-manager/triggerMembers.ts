@@ -44,7 +44,7 @@ const form = {
   legacyWrapper: legacyWrapper('form data is put under formData'),
 };
 
-/** What each variant says (api.md, Triggers), but for id, times, authors and bookkeeping. */
+/** Members of each variant of triggers, without id, times, authors and bookkeeping. */
 export const triggerMembers = {
   endpoint: {
     ...common,

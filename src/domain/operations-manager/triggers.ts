@@ -24,7 +24,7 @@ export type TriggerState = { readonly exists: boolean; readonly content?: Trigge
 const memberNames = new Map(Object.entries(triggerMembers).map(([type, members]) => [type, Object.keys(members)]));
 
 /** The content among other members of the same object. */
-export const contentIn = (trigger: TriggerContent): TriggerContent => {
+const contentIn = (trigger: TriggerContent): TriggerContent => {
   const content: Record<string, unknown> = {};
   for (const name of memberNames.get(trigger.type)!) {
     const value = (trigger as Record<string, unknown>)[name];

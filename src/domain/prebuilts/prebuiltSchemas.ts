@@ -14,8 +14,8 @@ const text = (description: string) => Type.String({ description });
 const optional = (description: string) => Type.Optional(text(description));
 
 /**
- * api.md, Prebuilt package, `type` of bundles and artifacts: the documents that each holds; of those without one the
- * platform has no such resource.
+ * The `type`s of bundles and artifacts, with the schema of the document that each holds. A type without a schema is one
+ * that the platform has no resource for.
  */
 const held = {
   automation: automationDocumentSchema,
@@ -116,7 +116,7 @@ export const prebuiltDocumentSchema = Type.Object(
 );
 export type PrebuiltDocument = Static<typeof prebuiltDocumentSchema>;
 
-/** api.md, operation 5. */
+/** A package as `exportPrebuilt` gives it. */
 export const prebuiltPackageSchema = Type.Object(
   {
     metadata,

@@ -227,7 +227,7 @@ const refusePending = ({ pending }: PrebuiltState): void => {
     throw new Refusal('unavailable', 'This prebuilt is being installed; try again', { retryAfterSeconds: 1 });
 };
 
-// As behaviour.md orders the checks of a request.
+// In the order of docs/status-codes.md.
 const first: readonly Code[] = ['invalid', 'not_found', 'forbidden', 'conflict'];
 const rank = ({ code }: Refusal): number => (first.includes(code) ? first.indexOf(code) : first.length);
 

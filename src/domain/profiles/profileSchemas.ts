@@ -85,7 +85,7 @@ const admin = Type.Union(
   { title: 'AdminGroup', description: 'A group by its name, or with its provenance' },
 );
 
-/** What a request may say of a profile (api.md, Profile): bounds and defaults are here and nowhere else. */
+/** A profile as requests give it. Bounds and defaults are here and nowhere else. */
 const members = {
   description: about,
   services: names('Services of the profile'),

@@ -45,7 +45,7 @@ export const activeProfile = aggregate<{ readonly id: string | undefined }, Acti
 export const activeProfileId = 'current';
 
 /** What a path takes for the active profile; no profile can be called so. */
-export const reservedId = 'active';
+const reservedId = 'active';
 
 /** What a request says: everything but the profile's own id. */
 export type Patch = { readonly id?: string | undefined; readonly [member: string]: unknown };

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { Refusal } from '../engine/refusal.ts';
 
-/** What a rendered text may be cast to (api.md, operation 18). */
+/** Types that `renderJinja2TemplateWithCast` casts a rendered text to. */
 export const castSchema = Type.Enum(['boolean', 'object', 'number', 'string'], {
   default: 'string',
   description: 'Type of the answer',

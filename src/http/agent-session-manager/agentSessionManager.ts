@@ -1,6 +1,6 @@
-import { agentRows } from './agents.ts';
-import { agentSessionRows } from './agentSessions.ts';
 import type { AreaRows } from '../engine/route.ts';
+import { agentSessionRows } from './agentSessions.ts';
+import { agentRows } from './agents.ts';
 
 export const agentSessionManagerRows: AreaRows = {
   area: 'agent-session-manager',

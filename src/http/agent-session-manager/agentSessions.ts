@@ -1,8 +1,8 @@
 import { endSession, startSession } from '../../commands/agent-session-manager/agentSessions.ts';
+import { noInput } from '../../commands/engine/define.ts';
 import {
-  runAgentSchema,
-  sessionMessageSchema,
   type Outcome,
+  sessionMessageSchema,
   sessionReportSchema,
   sessionSchema,
   startedSessionSchema,
@@ -15,30 +15,33 @@ import {
 } from '../../projections/agent-session-manager/agentSessions.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
 import type { CommandRow, Join, Params, Row } from '../engine/route.ts';
+import { commandRow, getRow, listRow, mappedCommandRow } from '../engine/rows.ts';
 import { changed, listed } from '../engine/schemas.ts';
 
 const byId = ({ id = '' }: Params): string => id;
 
 const join: Join<SessionDoc> = async (doc) => maskSecrets({ ...doc, agent: doc.agent.name });
 
-const ending = (verb: string, status: Outcome, done: string, description: string): CommandRow => ({
-  name: `${verb}Session`,
-  method: 'post',
-  path: `/sessions/:id/${verb}`,
-  access: ['operators'],
-  summary: `${verb[0]!.toUpperCase()}${verb.slice(1)} a session`,
-  description,
-  command: endSession,
-  key: byId,
-  input: (_, report) => ({ ...report, status }),
-  join,
-  envelope: withStatus(() => `Successfully ${done} session`),
-  answer: changed(sessionSchema),
-});
+const ending = (verb: string, status: Outcome, done: string, description: string): CommandRow =>
+  mappedCommandRow({
+    name: `${verb}Session`,
+    method: 'post',
+    path: `/sessions/:id/${verb}`,
+    access: ['operators'],
+    summary: `${verb[0]!.toUpperCase()}${verb.slice(1)} a session`,
+    description,
+    command: endSession,
+    body: noInput,
+    key: byId,
+    input: (_, report) => ({ ...report, status }),
+    join,
+    envelope: withStatus(() => `Successfully ${done} session`),
+    answer: changed(sessionSchema),
+  });
 
-/** Sessions of agents: api.md, operation 10, and its neighbours. */
+/** Sessions of agents (docs/agents.md). */
 export const agentSessionRows: readonly Row[] = [
-  {
+  listRow({
     name: 'getSessions',
     method: 'get',
     path: '/sessions',
@@ -50,8 +53,8 @@ export const agentSessionRows: readonly Row[] = [
     join,
     envelope: results,
     answer: listed(sessionSchema),
-  },
-  {
+  }),
+  commandRow({
     name: 'runAgent',
     method: 'post',
     starts: true,
@@ -61,13 +64,12 @@ export const agentSessionRows: readonly Row[] = [
     description:
       'Answers at once, the session runs on. Its end, of whatever kind, is told by an event if terminationCallbackSignature says whom to tell: source serviceName, topic methodName, data {identifier, location, sessionId, status, lastMessage}.',
     command: startSession,
-    body: runAgentSchema,
     exact: 'inputs',
     join: async ({ status, sessionId, lastMessage }: SessionDoc) => ({ status, sessionId, lastMessage }),
     envelope: plain,
     answer: startedSessionSchema,
-  },
-  {
+  }),
+  getRow({
     name: 'getSession',
     method: 'get',
     path: '/sessions/:id',
@@ -78,8 +80,8 @@ export const agentSessionRows: readonly Row[] = [
     join,
     envelope: plain,
     answer: sessionSchema,
-  },
-  {
+  }),
+  getRow({
     name: 'getSessionMessages',
     method: 'get',
     path: '/sessions/:id/messages',
@@ -90,7 +92,7 @@ export const agentSessionRows: readonly Row[] = [
     key: byId,
     envelope: plain,
     answer: listed(sessionMessageSchema),
-  },
+  }),
   ending('cancel', 'CANCELED', 'canceled', 'A call of its webhook under way is broken off.'),
   { ...ending('complete', 'COMPLETE', 'completed', 'For agents that report later.'), body: sessionReportSchema },
   {

@@ -1,17 +1,18 @@
 import { createAgent, deleteAgent, replaceAgent } from '../../commands/agent-session-manager/agents.ts';
-import { agentSchema, newAgentSchema } from '../../domain/agent-session-manager/agentSchemas.ts';
+import { agentSchema } from '../../domain/agent-session-manager/agentSchemas.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { type AgentDoc, agents } from '../../projections/agent-session-manager/agents.ts';
+import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import { signed } from '../engine/people.ts';
 import type { Join, Row } from '../engine/route.ts';
+import { commandRow, getRow, listRow } from '../engine/rows.ts';
 import { changed, listed } from '../engine/schemas.ts';
 
 const join: Join<AgentDoc> = async (doc, service, call) => maskSecrets(await signed(doc, service, call));
 
 /** Agents: who sessions are run with. */
 export const agentRows: readonly Row[] = [
-  {
+  listRow({
     name: 'getAgents',
     method: 'get',
     path: '/agents',
@@ -21,8 +22,8 @@ export const agentRows: readonly Row[] = [
     join,
     envelope: results,
     answer: listed(agentSchema),
-  },
-  {
+  }),
+  commandRow({
     name: 'createAgent',
     method: 'post',
     path: '/agents',
@@ -30,12 +31,11 @@ export const agentRows: readonly Row[] = [
     summary: 'Create an agent',
     description: 'A webhook needs url, a template needs template.',
     command: createAgent,
-    body: newAgentSchema,
     join,
     envelope: withStatus(() => 'Successfully created agent'),
     answer: changed(agentSchema),
-  },
-  {
+  }),
+  getRow({
     name: 'getAgent',
     method: 'get',
     path: '/agents/:id',
@@ -45,8 +45,8 @@ export const agentRows: readonly Row[] = [
     join,
     envelope: plain,
     answer: agentSchema,
-  },
-  {
+  }),
+  commandRow({
     name: 'updateAgent',
     method: 'put',
     path: '/agents/:id',
@@ -55,12 +55,11 @@ export const agentRows: readonly Row[] = [
     description:
       'What is left out is gone. ******** keeps the value of a header, unless url changes: then it must be sent again.',
     command: replaceAgent,
-    body: newAgentSchema,
     join,
     envelope: withStatus(() => 'Successfully updated agent'),
     answer: changed(agentSchema),
-  },
-  {
+  }),
+  commandRow({
     name: 'deleteAgent',
     method: 'delete',
     path: '/agents/:id',
@@ -71,5 +70,5 @@ export const agentRows: readonly Row[] = [
     join,
     envelope: withStatus(() => 'Successfully deleted agent'),
     answer: changed(agentSchema),
-  },
+  }),
 ];

@@ -9,7 +9,7 @@ import { type Credential, credentialTag } from '../../projections/authorization/
 import { refuseParked } from '../../projections/engine/parked.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
 import { splitStream, type Told } from '../../store/event.ts';
-import { basicOf, userPasswordIn, type UserPassword } from './basic.ts';
+import { basicOf, type UserPassword, userPasswordIn } from './basic.ts';
 import { limiter as limiterOf } from './limiter.ts';
 import { networkOf } from './network.ts';
 import { type Known, type Principal, principals } from './principals.ts';
@@ -17,7 +17,7 @@ import { cookieText, cookieValue, tokens as tokensOf } from './tokens.ts';
 
 export type { Principal };
 
-/** What the active profile says about logging in (api.md, authenticationProps). */
+/** `authenticationProps` of the active profile (docs/profiles.md). */
 export type LoginSettings = {
   /** Members of these groups are admins; empty: of `admins`. The same list as long as it has not changed. */
   readonly admins: Admins;

@@ -1,14 +1,14 @@
 import { LRUCache } from 'lru-cache';
 import { type Admins, givesAdmin } from '../../domain/authorization/admins.ts';
-import type { Actor } from '../../domain/engine/core.ts';
 import type { OpenTo } from '../../domain/authorization/groups.ts';
-import { groupMappingId, type GroupMapping } from '../../domain/group-mappings/groupMappings.ts';
+import type { Actor } from '../../domain/engine/core.ts';
+import { type GroupMapping, groupMappingId } from '../../domain/group-mappings/groupMappings.ts';
 import type { Account } from '../../projections/authorization/accounts.ts';
 import { type Credential, credentialTag } from '../../projections/authorization/credentials.ts';
 import type { Group } from '../../projections/authorization/groups.ts';
+import type { Role } from '../../projections/authorization/roles.ts';
 import { refuseParked } from '../../projections/engine/parked.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
-import type { Role } from '../../projections/authorization/roles.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 
 /**

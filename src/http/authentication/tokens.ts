@@ -1,11 +1,11 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import type { Command } from '../../commands/engine/define.ts';
-import type { Handle } from '../../commands/engine/handle.ts';
 import { logIn, logOut, useLogin } from '../../commands/authorization/logins.ts';
+import type { AnyCommand } from '../../commands/engine/define.ts';
+import type { Handle } from '../../commands/engine/handle.ts';
 import { mutex } from '../../concurrency/mutex.ts';
-import type { Actor } from '../../domain/engine/core.ts';
 import { longestMs, type Reason, writtenEveryMs } from '../../domain/authorization/logins.ts';
+import type { Actor } from '../../domain/engine/core.ts';
 import { Refusal } from '../../domain/engine/refusal.ts';
 import type { Login } from '../../projections/authorization/logins.ts';
 import type { Entry, ReadStore } from '../../projections/engine/port.ts';
@@ -62,7 +62,7 @@ export const tokens = ({ model, settled, head, handle, digest, settings, now }: 
   const logoutMs = (): number => settings().logoutTime * 60_000;
   const writeEvery = (): number => Math.max(writtenEveryMs, logoutMs() / 10);
 
-  const carryOut = (command: Command, id: string, input: unknown, actor: Actor, requestId: string = randomUUID()) =>
+  const carryOut = (command: AnyCommand, id: string, input: unknown, actor: Actor, requestId: string = randomUUID()) =>
     handle(command, { id, input, actor, operation: command.name, requestId });
 
   const end = async (id: string, reason: Reason, actor: Actor, requestId?: string): Promise<void> => {

@@ -6,7 +6,8 @@ import { name } from '../../domain/engine/schemas.ts';
 import { accounts } from '../../projections/authorization/accounts.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
 import type { Row } from '../engine/route.ts';
-import { changed, listed, orWrapped, unwrapped } from '../engine/schemas.ts';
+import { commandRow, getRow, listRow, mappedCommandRow } from '../engine/rows.ts';
+import { changed, listed, orWrapped } from '../engine/schemas.ts';
 
 const { password: _, ...shown } = newAccountSchema.properties;
 
@@ -22,11 +23,10 @@ const accountSchema = Type.Object(
   { title: 'Account', description: 'Account; its password is never shown' },
 );
 const path = '/accounts/:id';
-const input = unwrapped('account');
 
 /** Whoever may call the changing ones can make themselves anything, which is why `operators` may not. */
 export const accountRows: readonly Row[] = [
-  {
+  listRow({
     name: 'getAccounts',
     method: 'get',
     path: '/accounts',
@@ -35,20 +35,19 @@ export const accountRows: readonly Row[] = [
     list: accounts,
     envelope: results,
     answer: listed(accountSchema),
-  },
-  {
+  }),
+  mappedCommandRow({
     name: 'createAccount',
     method: 'post',
     path: '/accounts',
     access: [],
     summary: 'Create an account',
     command: createAccount,
-    body: orWrapped('account', newAccountSchema),
-    input,
+    ...orWrapped('account', newAccountSchema),
     envelope: withStatus(() => 'Successfully created account'),
     answer: changed(accountSchema),
-  },
-  {
+  }),
+  getRow({
     name: 'getAccount',
     method: 'get',
     path,
@@ -57,8 +56,8 @@ export const accountRows: readonly Row[] = [
     get: accounts,
     envelope: plain,
     answer: accountSchema,
-  },
-  {
+  }),
+  mappedCommandRow({
     name: 'updateAccount',
     method: 'patch',
     path,
@@ -66,12 +65,11 @@ export const accountRows: readonly Row[] = [
     summary: 'Change an account, or set its password',
     description: "A new password ends the account's logins. The last active account that is an admin stays one: 409.",
     command: updateAccount,
-    body: orWrapped('account', accountPatchSchema),
-    input,
+    ...orWrapped('account', accountPatchSchema),
     envelope: withStatus(() => 'Successfully updated account'),
     answer: changed(accountSchema),
-  },
-  {
+  }),
+  commandRow({
     name: 'deleteAccount',
     method: 'delete',
     path,
@@ -80,5 +78,5 @@ export const accountRows: readonly Row[] = [
     command: deleteAccount,
     envelope: withStatus(() => 'Successfully deleted account'),
     answer: changed(accountSchema),
-  },
+  }),
 ];

@@ -1,13 +1,14 @@
 import { Type } from 'typebox';
-import { accountRows } from './accounts.ts';
 import { results } from '../engine/envelopes.ts';
+import type { ActionRow, AreaRows } from '../engine/route.ts';
+import { actionRow } from '../engine/rows.ts';
+import { listed } from '../engine/schemas.ts';
+import { queryOf } from '../engine/serve.ts';
+import { accountRows } from './accounts.ts';
 import { groupRows } from './groups.ts';
 import { loginRows } from './login.ts';
 import { methodIndex, methodList } from './methods.ts';
 import { roleRows } from './roles.ts';
-import type { ActionRow, AreaRows } from '../engine/route.ts';
-import { listed } from '../engine/schemas.ts';
-import { queryOf } from '../engine/serve.ts';
 import { whoamiRows } from './whoami.ts';
 
 const methodSchema = Type.Object(
@@ -27,7 +28,7 @@ const methodSchema = Type.Object(
 /** Operation 1: the route table itself. `areas` gives all rows once the table is complete. */
 const getMethods = (areas: () => readonly AreaRows[]): ActionRow => {
   let index: ReturnType<typeof methodIndex> | undefined;
-  const row: ActionRow = {
+  const row: ActionRow = actionRow({
     name: 'getMethods',
     method: 'get',
     path: '/methods',
@@ -46,11 +47,11 @@ const getMethods = (areas: () => readonly AreaRows[]): ActionRow => {
         ),
       };
     },
-  };
+  });
   return row;
 };
 
-/** Authorization: api.md, operation 1, and its neighbours. `areas` gives all rows once the table is complete. */
+/** Accounts, groups, roles, methods, logins. `areas` gives all rows once the table is complete. */
 export const authorizationRows = (areas: () => readonly AreaRows[]): AreaRows => ({
   area: 'authorization',
   prefix: '/authorization',

@@ -1,12 +1,13 @@
 import { Type } from 'typebox';
 import { createGroup, deleteGroup, updateGroup } from '../../commands/authorization/groups.ts';
-import { authored, objectId } from '../../domain/engine/authors.ts';
 import { groupPatchSchema, newGroupSchema } from '../../domain/authorization/groups.ts';
+import { authored, objectId } from '../../domain/engine/authors.ts';
 import { name } from '../../domain/engine/schemas.ts';
 import { groups } from '../../projections/authorization/groups.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
 import type { Row } from '../engine/route.ts';
-import { changed, listed, orWrapped, unwrapped } from '../engine/schemas.ts';
+import { commandRow, getRow, listRow, mappedCommandRow } from '../engine/rows.ts';
+import { changed, listed, orWrapped } from '../engine/schemas.ts';
 
 const groupSchema = Type.Object(
   {
@@ -19,10 +20,9 @@ const groupSchema = Type.Object(
   { title: 'Group', description: 'Group' },
 );
 const path = '/groups/:id';
-const input = unwrapped('group');
 
 export const groupRows: readonly Row[] = [
-  {
+  listRow({
     name: 'getGroups',
     method: 'get',
     path: '/groups',
@@ -31,8 +31,8 @@ export const groupRows: readonly Row[] = [
     list: groups,
     envelope: results,
     answer: listed(groupSchema),
-  },
-  {
+  }),
+  mappedCommandRow({
     name: 'createGroup',
     method: 'post',
     path: '/groups',
@@ -40,12 +40,11 @@ export const groupRows: readonly Row[] = [
     summary: 'Create a group',
     description: 'Only admins may say which roles and groups it gives.',
     command: createGroup,
-    body: orWrapped('group', newGroupSchema),
-    input,
+    ...orWrapped('group', newGroupSchema),
     envelope: withStatus(() => 'Successfully created group'),
     answer: changed(groupSchema),
-  },
-  {
+  }),
+  getRow({
     name: 'getGroup',
     method: 'get',
     path,
@@ -54,8 +53,8 @@ export const groupRows: readonly Row[] = [
     get: groups,
     envelope: plain,
     answer: groupSchema,
-  },
-  {
+  }),
+  mappedCommandRow({
     name: 'updateGroup',
     method: 'patch',
     path,
@@ -64,12 +63,11 @@ export const groupRows: readonly Row[] = [
     description:
       'Only admins may say which roles and groups it gives, and where it comes from. A group that is referred to cannot be renamed, nor a built-in one: 409.',
     command: updateGroup,
-    body: orWrapped('group', groupPatchSchema),
-    input,
+    ...orWrapped('group', groupPatchSchema),
     envelope: withStatus(() => 'Successfully updated group'),
     answer: changed(groupSchema),
-  },
-  {
+  }),
+  commandRow({
     name: 'deleteGroup',
     method: 'delete',
     path,
@@ -78,5 +76,5 @@ export const groupRows: readonly Row[] = [
     command: deleteGroup,
     envelope: withStatus(() => 'Successfully deleted group'),
     answer: changed(groupSchema),
-  },
+  }),
 ];

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { ActionRow, AreaRows } from '../engine/route.ts';
+import { actionRow } from '../engine/rows.ts';
 import { orWrapped } from '../engine/schemas.ts';
 import { whoamiRows } from './whoami.ts';
 
@@ -11,7 +12,9 @@ const userSchema = Type.Object(
   { additionalProperties: false, title: 'User', description: 'Who logs in' },
 );
 
-const login: ActionRow = {
+const user = orWrapped('user', userSchema);
+
+const login = actionRow({
   name: 'login',
   method: 'post',
   path: '/login',
@@ -19,19 +22,19 @@ const login: ActionRow = {
   summary: 'Log in for a token',
   description:
     'The answer is the token, which is also set as a cookie. It is accepted as that cookie or as Authorization: Bearer.',
-  body: orWrapped('user', userSchema),
+  body: user.body,
   answer: Type.String({ contentMediaType: 'text/plain', description: 'The token' }),
   run: async ({ body, address, requestId }, { auth }) => {
-    const token = await auth.logIn(await auth.verify(body.user ?? body, address), requestId);
+    const token = await auth.logIn(await auth.verify(user.input(undefined, body), address), requestId);
     return {
       text: token,
       type: 'text/plain; charset=utf-8',
       headers: { 'Set-Cookie': auth.cookie(token), 'Cache-Control': 'no-store' },
     };
   },
-};
+});
 
-const logout: ActionRow = {
+const logout = actionRow({
   name: 'logout',
   method: 'post',
   path: '/logout',
@@ -47,7 +50,7 @@ const logout: ActionRow = {
       headers: { 'Set-Cookie': auth.cookie(undefined) },
     };
   },
-};
+});
 
 /**
  * The same operations at the root and in the authorization area. Against forged requests of other sites: the cookie is

@@ -1,5 +1,5 @@
-import { type CollectionIndex, collectionIndex } from '../../projections/index/collectionIndex.ts';
 import type { Entry } from '../../projections/engine/port.ts';
+import { type CollectionIndex, collectionIndex } from '../../projections/index/collectionIndex.ts';
 import type { Method as LogMethod } from '../../store/grpc/access.ts';
 import type { Principal } from '../authentication/principals.ts';
 import type { AreaRows } from '../engine/route.ts';

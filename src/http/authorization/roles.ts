@@ -1,11 +1,12 @@
 import { Type } from 'typebox';
 import { createRole, deleteRole, updateRole } from '../../commands/authorization/roles.ts';
-import { authored, objectId } from '../../domain/engine/authors.ts';
 import { newRoleSchema, rolePatchSchema } from '../../domain/authorization/roles.ts';
+import { authored, objectId } from '../../domain/engine/authors.ts';
 import { roles } from '../../projections/authorization/roles.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
 import type { Row } from '../engine/route.ts';
-import { changed, listed, orWrapped, unwrapped } from '../engine/schemas.ts';
+import { commandRow, getRow, listRow, mappedCommandRow } from '../engine/rows.ts';
+import { changed, listed, orWrapped } from '../engine/schemas.ts';
 
 const roleSchema = Type.Object(
   {
@@ -17,10 +18,9 @@ const roleSchema = Type.Object(
   { title: 'Role', description: 'Role' },
 );
 const path = '/roles/:id';
-const input = unwrapped('role');
 
 export const roleRows: readonly Row[] = [
-  {
+  listRow({
     name: 'getRoles',
     method: 'get',
     path: '/roles',
@@ -29,20 +29,19 @@ export const roleRows: readonly Row[] = [
     list: roles,
     envelope: results,
     answer: listed(roleSchema),
-  },
-  {
+  }),
+  mappedCommandRow({
     name: 'createRole',
     method: 'post',
     path: '/roles',
     access: [],
     summary: 'Create a role',
     command: createRole,
-    body: orWrapped('role', newRoleSchema),
-    input,
+    ...orWrapped('role', newRoleSchema),
     envelope: withStatus(() => 'Successfully created role'),
     answer: changed(roleSchema),
-  },
-  {
+  }),
+  getRow({
     name: 'getRole',
     method: 'get',
     path,
@@ -51,8 +50,8 @@ export const roleRows: readonly Row[] = [
     get: roles,
     envelope: plain,
     answer: roleSchema,
-  },
-  {
+  }),
+  mappedCommandRow({
     name: 'updateRole',
     method: 'patch',
     path,
@@ -60,12 +59,11 @@ export const roleRows: readonly Row[] = [
     summary: 'Change a role',
     description: 'A role that is referred to cannot be renamed: 409.',
     command: updateRole,
-    body: orWrapped('role', rolePatchSchema),
-    input,
+    ...orWrapped('role', rolePatchSchema),
     envelope: withStatus(() => 'Successfully updated role'),
     answer: changed(roleSchema),
-  },
-  {
+  }),
+  commandRow({
     name: 'deleteRole',
     method: 'delete',
     path,
@@ -74,5 +72,5 @@ export const roleRows: readonly Row[] = [
     command: deleteRole,
     envelope: withStatus(() => 'Successfully deleted role'),
     answer: changed(roleSchema),
-  },
+  }),
 ];

@@ -2,42 +2,44 @@ import { Type } from 'typebox';
 import { setPassword } from '../../commands/authorization/accounts.ts';
 import { account, passwordSchema } from '../../domain/authorization/accounts.ts';
 import { Refusal } from '../../domain/engine/refusal.ts';
-import { callable } from './methods.ts';
 import type { ActionRow, AreaRows } from '../engine/route.ts';
+import { actionRow } from '../engine/rows.ts';
 import { requestOf } from '../engine/serve.ts';
+import { callable } from './methods.ts';
 
-const whoami = (areas: () => readonly AreaRows[]): ActionRow => ({
-  name: 'whoami',
-  method: 'get',
-  path: '/whoami',
-  access: 'login',
-  summary: 'Who is calling, and what they may call',
-  answer: Type.Object(
-    {
-      id: Type.String(),
-      username: Type.String(),
-      provenance: Type.String(),
-      firstname: Type.String(),
-      groups: Type.Array(Type.Object({ name: Type.String(), provenance: Type.String() })),
-      roles: Type.Array(Type.String()),
-      methods: Type.Record(Type.String(), Type.Array(Type.String()), {
-        description: 'Names of the methods that may be called, by area',
-      }),
+const whoami = (areas: () => readonly AreaRows[]): ActionRow =>
+  actionRow({
+    name: 'whoami',
+    method: 'get',
+    path: '/whoami',
+    access: 'login',
+    summary: 'Who is calling, and what they may call',
+    answer: Type.Object(
+      {
+        id: Type.String(),
+        username: Type.String(),
+        provenance: Type.String(),
+        firstname: Type.String(),
+        groups: Type.Array(Type.Object({ name: Type.String(), provenance: Type.String() })),
+        roles: Type.Array(Type.String()),
+        methods: Type.Record(Type.String(), Type.Array(Type.String()), {
+          description: 'Names of the methods that may be called, by area',
+        }),
+      },
+      { title: 'Caller', description: 'Who is calling' },
+    ),
+    run: async ({ principal }) => {
+      const {
+        actor: { id, username, provenance },
+        firstname,
+        groups,
+        roles,
+      } = principal!;
+      return { body: { id, username, provenance, firstname, groups, roles, methods: callable(areas(), principal!) } };
     },
-    { title: 'Caller', description: 'Who is calling' },
-  ),
-  run: async ({ principal }) => {
-    const {
-      actor: { id, username, provenance },
-      firstname,
-      groups,
-      roles,
-    } = principal!;
-    return { body: { id, username, provenance, firstname, groups, roles, methods: callable(areas(), principal!) } };
-  },
-});
+  });
 
-const changePassword: ActionRow = {
+const changePassword = actionRow({
   name: 'changePassword',
   method: 'post',
   path: '/whoami/password',
@@ -67,7 +69,7 @@ const changePassword: ActionRow = {
     });
     return { body: { status: 'OK', message: 'Successfully changed password', data: null }, position, replayed };
   },
-};
+});
 
 /**
  * The caller's own affairs: at the root and in the authorization area. `areas` gives all rows once the table is

@@ -1,20 +1,26 @@
+import type { Static } from 'typebox';
 import { Type } from 'typebox';
 import { migrateAgendaJobs } from '../../commands/automation-catalog/scheduledJobMigrations.ts';
 import { createScheduledJob } from '../../commands/automation-catalog/scheduledJobs.ts';
-import { inWords, migrationSchema } from '../../domain/automation-catalog/scheduledJobMigrations.ts';
-import { newScheduledJobSchema, scheduledJobSchema, titleOf } from '../../domain/automation-catalog/scheduledJobs.ts';
+import { inWords, type migrationSchema } from '../../domain/automation-catalog/scheduledJobMigrations.ts';
+import { scheduledJobSchema, titleOf } from '../../domain/automation-catalog/scheduledJobs.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import type { MigrationDoc } from '../../projections/automation-catalog/scheduledJobMigrations.ts';
 import { type ScheduledJobDoc, scheduledJobs } from '../../projections/automation-catalog/scheduledJobs.ts';
+import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import { signed } from '../engine/people.ts';
-import type { AreaRows, Join } from '../engine/route.ts';
+import type { AreaRows, Call, Join } from '../engine/route.ts';
+import { commandRow, listRow } from '../engine/rows.ts';
 import { changed, listed } from '../engine/schemas.ts';
 
 const shown: Join<ScheduledJobDoc> = async (doc, service, call) => maskSecrets(await signed(doc, service, call));
 
 /** What was created and what was skipped. A request of which nothing was stored has named migrated jobs alone. */
-const told: Join<MigrationDoc | null> = async (doc, { model }, { body: { agendaJobs } }) => {
+const told: Join<MigrationDoc | null, Call<never, Static<typeof migrationSchema>>> = async (
+  doc,
+  { model },
+  { body: { agendaJobs } },
+) => {
   if (doc)
     return inWords(
       doc.migrated.map(({ name }) => name),
@@ -27,12 +33,12 @@ const told: Join<MigrationDoc | null> = async (doc, { model }, { body: { agendaJ
   );
 };
 
-/** Scheduled jobs of earlier versions and what becomes of them: api.md, operation 22, and its neighbours. */
+/** Scheduled jobs of earlier versions, and `migrateAgendaJobs`, which makes automations of them. */
 export const automationCatalogRows: AreaRows = {
   area: 'automation-catalog',
   prefix: '/automation_catalog',
   rows: [
-    {
+    listRow({
       name: 'getScheduledJobs',
       method: 'get',
       path: '/scheduled-jobs',
@@ -42,8 +48,8 @@ export const automationCatalogRows: AreaRows = {
       join: shown,
       envelope: results,
       answer: listed(scheduledJobSchema),
-    },
-    {
+    }),
+    commandRow({
       name: 'createScheduledJob',
       method: 'post',
       path: '/scheduled-jobs',
@@ -53,12 +59,11 @@ export const automationCatalogRows: AreaRows = {
         'It does not run here: it is there to be migrated. A given _id is kept; one that another job has is 409.',
       command: createScheduledJob,
       key: (_, { _id }) => _id ?? undefined,
-      body: newScheduledJobSchema,
       join: shown,
       envelope: withStatus(() => 'Successfully created scheduled job'),
       answer: changed(scheduledJobSchema),
-    },
-    {
+    }),
+    commandRow({
       name: 'migrateAgendaJobs',
       method: 'post',
       path: '/automations/migration',
@@ -67,10 +72,9 @@ export const automationCatalogRows: AreaRows = {
       description:
         'Each gets a manual trigger and, if it was scheduled, a schedule trigger, which is disabled. The job stays and is marked; one that has been migrated is skipped. A name that is taken gets a number. Jobs, groups and forms that are not there are 404, form data that do not fit their form 422, all naming all.',
       command: migrateAgendaJobs,
-      body: migrationSchema,
       join: told,
       envelope: plain,
       answer: Type.String({ description: 'What was created and what was skipped' }),
-    },
+    }),
   ],
 };

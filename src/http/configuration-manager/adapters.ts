@@ -1,14 +1,11 @@
 import { createAdapter, deleteAdapter, replaceAdapter } from '../../commands/configuration-manager/adapters.ts';
-import {
-  adapterReplacementSchema,
-  adapterSchema,
-  newAdapterSchema,
-} from '../../domain/configuration-manager/adapterSchemas.ts';
+import { adapterSchema } from '../../domain/configuration-manager/adapterSchemas.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { type Adapter, adapters } from '../../projections/configuration-manager/adapters.ts';
+import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import { signed } from '../engine/people.ts';
 import type { Join, Params, Row } from '../engine/route.ts';
+import { commandRow, getRow, listRow } from '../engine/rows.ts';
 import { changed, listed } from '../engine/schemas.ts';
 
 const path = '/adapters/:name';
@@ -17,7 +14,7 @@ const join: Join<Adapter> = async (doc, service, call) => maskSecrets(await sign
 
 /** Adapters: the ways to devices. */
 export const adapterRows: readonly Row[] = [
-  {
+  listRow({
     name: 'getAdapters',
     method: 'get',
     path: '/adapters',
@@ -27,8 +24,8 @@ export const adapterRows: readonly Row[] = [
     join,
     envelope: results,
     answer: listed(adapterSchema),
-  },
-  {
+  }),
+  commandRow({
     name: 'createAdapter',
     method: 'post',
     path: '/adapters',
@@ -37,12 +34,11 @@ export const adapterRows: readonly Row[] = [
     description: 'Secrets in its properties are kept sealed.',
     command: createAdapter,
     key: (_, body) => body.name,
-    body: newAdapterSchema,
     join,
     envelope: withStatus(() => 'Successfully created adapter'),
     answer: changed(adapterSchema),
-  },
-  {
+  }),
+  getRow({
     name: 'getAdapter',
     method: 'get',
     path,
@@ -53,8 +49,8 @@ export const adapterRows: readonly Row[] = [
     join,
     envelope: plain,
     answer: adapterSchema,
-  },
-  {
+  }),
+  commandRow({
     name: 'updateAdapter',
     method: 'put',
     path,
@@ -64,12 +60,11 @@ export const adapterRows: readonly Row[] = [
       'What is left out is gone. ******** keeps a secret, unless baseUrl or hostKey change: then it must be sent again.',
     command: replaceAdapter,
     key,
-    body: adapterReplacementSchema,
     join,
     envelope: withStatus(() => 'Successfully updated adapter'),
     answer: changed(adapterSchema),
-  },
-  {
+  }),
+  commandRow({
     name: 'deleteAdapter',
     method: 'delete',
     path,
@@ -80,5 +75,5 @@ export const adapterRows: readonly Row[] = [
     join,
     envelope: withStatus(() => 'Successfully deleted adapter'),
     answer: changed(adapterSchema),
-  },
+  }),
 ];

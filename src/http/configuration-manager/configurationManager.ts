@@ -1,8 +1,8 @@
+import type { AreaRows } from '../engine/route.ts';
 import { adapterRows } from './adapters.ts';
 import { deviceGroupRows } from './deviceGroups.ts';
 import { deviceRows } from './devices.ts';
 import { planRows } from './plans.ts';
-import type { AreaRows } from '../engine/route.ts';
 import { treeRows } from './trees.ts';
 
 export const configurationManagerRows: AreaRows = {

@@ -4,12 +4,12 @@ import {
   deleteDeviceGroup,
   importDeviceGroups,
 } from '../../commands/configuration-manager/deviceGroups.ts';
-import { deviceGroupImportSchema } from '../../domain/configuration-manager/deviceGroupImports.ts';
 import { deviceGroupItemSchema, deviceGroupSchema } from '../../domain/configuration-manager/deviceGroups.ts';
 import { deviceGroups } from '../../projections/configuration-manager/deviceGroups.ts';
+import { signed } from '../authorization/people.ts';
 import { plain, results, succeeded, withStatus } from '../engine/envelopes.ts';
-import { signed } from '../engine/people.ts';
 import type { Envelope, Row } from '../engine/route.ts';
+import { commandRow, getRow, listRow, mappedCommandRow } from '../engine/rows.ts';
 import { changed, listed, success } from '../engine/schemas.ts';
 
 const { name, description } = deviceGroupItemSchema.properties;
@@ -56,9 +56,9 @@ const created: Envelope = (text) => {
 
 const path = '/devicegroups/:id';
 
-/** Device groups: api.md, operation 17, and its neighbours. */
+/** Device groups, and `importGroups`. */
 export const deviceGroupRows: readonly Row[] = [
-  {
+  mappedCommandRow({
     name: 'createDeviceGroup',
     method: 'post',
     path: '/devicegroup',
@@ -75,8 +75,8 @@ export const deviceGroupRows: readonly Row[] = [
       message: Type.String(),
       status: Type.Literal('success'),
     }),
-  },
-  {
+  }),
+  listRow({
     name: 'getDeviceGroups',
     method: 'get',
     path: '/deviceGroups',
@@ -86,8 +86,8 @@ export const deviceGroupRows: readonly Row[] = [
     join: signed,
     envelope: results,
     answer: listed(deviceGroupSchema),
-  },
-  {
+  }),
+  getRow({
     name: 'getDeviceGroup',
     method: 'get',
     path,
@@ -97,8 +97,8 @@ export const deviceGroupRows: readonly Row[] = [
     join: signed,
     envelope: plain,
     answer: deviceGroupSchema,
-  },
-  {
+  }),
+  commandRow({
     name: 'deleteDeviceGroup',
     method: 'delete',
     path,
@@ -108,8 +108,8 @@ export const deviceGroupRows: readonly Row[] = [
     join: signed,
     envelope: withStatus(() => 'Successfully deleted device group'),
     answer: changed(deviceGroupSchema),
-  },
-  {
+  }),
+  commandRow({
     name: 'importGroups',
     method: 'post',
     path: '/import/groups',
@@ -119,8 +119,7 @@ export const deviceGroupRows: readonly Row[] = [
     description:
       'A group that exists with the same content is no change; one with other content is a conflict, and nothing is imported.',
     command: importDeviceGroups,
-    body: deviceGroupImportSchema,
     envelope: succeeded('Successfully imported device groups'),
     answer: success,
-  },
+  }),
 ];

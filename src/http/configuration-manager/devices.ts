@@ -5,12 +5,13 @@ import {
 } from '../../commands/configuration-manager/deviceConfigurations.ts';
 import { deviceSchema } from '../../domain/configuration-manager/adapterSchemas.ts';
 import {
-  deviceConfiguration,
   type DeviceConfigurationState,
+  deviceConfiguration,
 } from '../../domain/configuration-manager/deviceConfigurations.ts';
 import { Refusal } from '../../domain/engine/refusal.ts';
 import { name } from '../../domain/engine/schemas.ts';
-import type { ActionRow, Answer, Row } from '../engine/route.ts';
+import type { Answer, Row } from '../engine/route.ts';
+import { actionRow } from '../engine/rows.ts';
 import { fromStart } from '../engine/schemas.ts';
 import { newId, requestOf } from '../engine/serve.ts';
 import type { Service } from '../engine/service.ts';
@@ -18,7 +19,7 @@ import type { Service } from '../engine/service.ts';
 const filterFields = ['name', 'host', 'ostype', 'adapter'] as const;
 const part = (of: string) => Type.Optional(Type.String({ description: `Part of the ${of}, in any case` }));
 
-const list: ActionRow = {
+const list = actionRow({
   name: 'getDevices',
   method: 'post',
   path: '/devices',
@@ -62,11 +63,11 @@ const list: ActionRow = {
   run: async ({ body: { options: { filter = {}, start = 0, limit = 25 } = {} } }, { devices }) => {
     const wanted = filterFields.filter((field) => filter[field] !== undefined);
     const found = (await devices.list()).filter((device) =>
-      wanted.every((field) => (device[field] ?? '').toLowerCase().includes(filter[field].toLowerCase())),
+      wanted.every((field) => (device[field] ?? '').toLowerCase().includes((filter[field] ?? '').toLowerCase())),
     );
     return { body: { entity: 'device', total: found.length, list: found.slice(start, start + limit) } };
   },
-};
+});
 
 const path = '/devices/:deviceName/configuration';
 
@@ -91,7 +92,7 @@ const answered = ({ about, outcome }: DeviceConfigurationState, { unseal }: Serv
  * The attempt is stored, then the device is called, then the outcome is stored: no crash makes a second call of one
  * attempt.
  */
-const apply: ActionRow = {
+const apply = actionRow({
   name: 'applyDeviceConfig',
   method: 'post',
   path,
@@ -164,7 +165,7 @@ const apply: ActionRow = {
       replayed: attempt.replayed,
     };
   },
-};
+});
 
 /** What is stored of a call that gave no answer: the reason, and what the adapter could say of an answer. */
 const withoutAnswer = (error: unknown) => {
@@ -184,10 +185,10 @@ const unknown = (cause: unknown): never => {
   );
 };
 
-/** Devices: api.md, operation 20, and its neighbours. */
+/** Devices and their configurations (docs/southbound.md). */
 export const deviceRows: readonly Row[] = [
   list,
-  {
+  actionRow({
     name: 'getDeviceConfiguration',
     method: 'get',
     path,
@@ -197,6 +198,6 @@ export const deviceRows: readonly Row[] = [
     run: async ({ params: { deviceName = '' }, traceparent }, { devices }) => ({
       body: { device: deviceName, config: await devices.calls(traceparent).configuration(deviceName) },
     }),
-  },
+  }),
   apply,
 ];

@@ -4,20 +4,20 @@ import {
   deleteCompliancePlans,
   updateCompliancePlan,
 } from '../../commands/configuration-manager/plans.ts';
-import { planDeletionSchema } from '../../domain/configuration-manager/planDeletions.ts';
-import { newPlanSchema, planOptionsSchema, planSchema } from '../../domain/configuration-manager/planSchemas.ts';
+import { planOptionsSchema, planSchema } from '../../domain/configuration-manager/planSchemas.ts';
 import { maskPlan } from '../../domain/configuration-manager/plans.ts';
 import { name } from '../../domain/engine/schemas.ts';
-import { mayReadGuard } from '../../projections/engine/guards.ts';
 import { type Plan, plans } from '../../projections/configuration-manager/plans.ts';
+import { mayReadGuard } from '../../projections/engine/guards.ts';
 import { plain, succeeded } from '../engine/envelopes.ts';
-import type { ActionRow, Join, Row } from '../engine/route.ts';
+import type { Join, Row } from '../engine/route.ts';
+import { actionRow, commandRow, getRow, mappedCommandRow } from '../engine/rows.ts';
 import { fromStart, success } from '../engine/schemas.ts';
 
 const path = '/compliance_plans';
 const join: Join<Plan> = async (plan) => maskPlan(plan);
 
-const search: ActionRow = {
+const search = actionRow({
   name: 'searchCompliancePlans',
   method: 'post',
   path: '/search/compliance_plans',
@@ -50,12 +50,12 @@ const search: ActionRow = {
     });
     return { body: { totalCount: total, plans: entries.map(({ text }) => maskPlan(JSON.parse(text) as Plan)) } };
   },
-};
+});
 
-/** Compliance plans: api.md, operation 9, and its neighbours. */
+/** Compliance plans (`updateCompliancePlan` in docs/behaviour/operations-in-detail.md). */
 export const planRows: readonly Row[] = [
   search,
-  {
+  commandRow({
     name: 'createCompliancePlan',
     method: 'post',
     path,
@@ -63,12 +63,11 @@ export const planRows: readonly Row[] = [
     summary: 'Create a compliance plan',
     description: 'A draft.',
     command: createCompliancePlan,
-    body: newPlanSchema,
     join,
     envelope: plain,
     answer: planSchema,
-  },
-  {
+  }),
+  mappedCommandRow({
     name: 'updateCompliancePlan',
     method: 'put',
     path,
@@ -81,19 +80,18 @@ export const planRows: readonly Row[] = [
     body: Type.Object({ planId: name('Id of the plan'), options: planOptionsSchema }, { additionalProperties: false }),
     envelope: succeeded('Successfully updated compliance plan'),
     answer: success,
-  },
-  {
+  }),
+  commandRow({
     name: 'deleteCompliancePlans',
     method: 'delete',
     path,
     access: ['operators'],
     summary: 'Delete compliance plans, all or none',
     command: deleteCompliancePlans,
-    body: planDeletionSchema,
     envelope: succeeded('Successfully deleted compliance plans'),
     answer: success,
-  },
-  {
+  }),
+  getRow({
     name: 'getCompliancePlan',
     method: 'get',
     path: `${path}/:id`,
@@ -103,5 +101,5 @@ export const planRows: readonly Row[] = [
     join,
     envelope: plain,
     answer: planSchema,
-  },
+  }),
 ];

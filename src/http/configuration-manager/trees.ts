@@ -8,8 +8,6 @@ import {
 } from '../../commands/configuration-manager/trees.ts';
 import {
   newNodeSchema,
-  newTreeSchema,
-  newVersionSchema,
   type Tree,
   treeNodeSchema,
   treeSchema,
@@ -18,28 +16,29 @@ import {
 import { findNode, maskTree } from '../../domain/configuration-manager/trees.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
 import { plain, results, succeeded, withStatus } from '../engine/envelopes.ts';
-import type { Join, Params, Row } from '../engine/route.ts';
+import type { Call, Join, Params, Row } from '../engine/route.ts';
+import { commandRow, getRow, listRow, mappedCommandRow } from '../engine/rows.ts';
 import { changed, listed, success } from '../engine/schemas.ts';
 
 const path = '/configs/:id';
 const variables = {
   path: '/configs/variables/:treeId/:version',
-  key: ({ treeId = '' }: Params) => treeId,
+  key: ({ treeId }: Params<'treeId'>) => treeId,
   body: variablesSchema,
-};
-const withVersion = ({ version }: Params, body: object) => ({ ...body, version });
+} as const;
+const withVersion = <Body extends object>({ version }: Params<'version'>, body: Body) => ({ ...body, version });
 
 const join: Join<Tree> = async (tree) => maskTree(tree);
 
 /** The node that was just added: the last one below its parent. */
-const newest: Join<Tree> = async ({ versions }, _, { params, body }) => {
+const newest: Join<Tree, Call<'version', { readonly parent?: string }>> = async ({ versions }, _, { params, body }) => {
   const { root } = versions.find(({ name }) => name === params.version)!;
   return findNode(root, body.parent ?? root.configId)!.node.children.at(-1);
 };
 
-/** Golden configuration trees: api.md, operation 15, and its neighbours. */
+/** Golden configuration trees: versions, nodes, variables. */
 export const treeRows: readonly Row[] = [
-  {
+  listRow({
     name: 'getTrees',
     method: 'get',
     path: '/configs',
@@ -49,8 +48,8 @@ export const treeRows: readonly Row[] = [
     join,
     envelope: results,
     answer: listed(treeSchema),
-  },
-  {
+  }),
+  commandRow({
     name: 'createTree',
     method: 'post',
     path: '/configs',
@@ -58,12 +57,11 @@ export const treeRows: readonly Row[] = [
     summary: 'Create a golden configuration tree',
     description: 'With one version, initial, that has a root node and no variables.',
     command: createTree,
-    body: newTreeSchema,
     join,
     envelope: plain,
     answer: treeSchema,
-  },
-  {
+  }),
+  mappedCommandRow({
     name: 'setVariables',
     method: 'put',
     ...variables,
@@ -75,8 +73,8 @@ export const treeRows: readonly Row[] = [
     join,
     envelope: withStatus(() => 'Successfully set variables'),
     answer: changed(treeSchema),
-  },
-  {
+  }),
+  mappedCommandRow({
     name: 'deleteVariables',
     method: 'delete',
     ...variables,
@@ -87,8 +85,8 @@ export const treeRows: readonly Row[] = [
     input: withVersion,
     envelope: succeeded('Successfully deleted variables'),
     answer: success,
-  },
-  {
+  }),
+  getRow({
     name: 'getTree',
     method: 'get',
     path,
@@ -98,8 +96,8 @@ export const treeRows: readonly Row[] = [
     join,
     envelope: plain,
     answer: treeSchema,
-  },
-  {
+  }),
+  commandRow({
     name: 'deleteTree',
     method: 'delete',
     path,
@@ -109,8 +107,8 @@ export const treeRows: readonly Row[] = [
     join,
     envelope: withStatus(() => 'Successfully deleted tree'),
     answer: changed(treeSchema),
-  },
-  {
+  }),
+  commandRow({
     name: 'addTreeVersion',
     method: 'post',
     path: `${path}/versions`,
@@ -118,12 +116,11 @@ export const treeRows: readonly Row[] = [
     summary: 'Add a version to a tree',
     description: 'A copy of its base; nodes keep their configId.',
     command: addTreeVersion,
-    body: newVersionSchema,
     join,
     envelope: withStatus(() => 'Successfully added version'),
     answer: changed(treeSchema),
-  },
-  {
+  }),
+  mappedCommandRow({
     name: 'addTreeNode',
     method: 'post',
     path: `${path}/:version/nodes`,
@@ -135,5 +132,5 @@ export const treeRows: readonly Row[] = [
     join: newest,
     envelope: plain,
     answer: treeNodeSchema,
-  },
+  }),
 ];

@@ -3,18 +3,19 @@ import { setBanner } from '../../commands/customization/banner.ts';
 import { bannerId, bannerSchema, unset } from '../../domain/customization/banner.ts';
 import { banners } from '../../projections/customization/banner.ts';
 import type { AreaRows, Envelope } from '../engine/route.ts';
+import { commandRow, getRow } from '../engine/rows.ts';
 
 const path = '/banner';
 const key = () => bannerId;
 const envelope: Envelope = (text) => `{"result":${text}}`;
 const answer = Type.Object({ result: bannerSchema });
 
-/** The banner: api.md, operation 12, and its neighbour. */
+/** The banner: `getBanner` and `setBanner`. */
 export const bannerRows: AreaRows = {
   area: 'customization',
   prefix: '/customization',
   rows: [
-    {
+    getRow({
       name: 'getBanner',
       method: 'get',
       path,
@@ -25,8 +26,8 @@ export const bannerRows: AreaRows = {
       otherwise: unset,
       envelope,
       answer,
-    },
-    {
+    }),
+    commandRow({
       name: 'setBanner',
       method: 'put',
       path,
@@ -36,9 +37,8 @@ export const bannerRows: AreaRows = {
         'The whole of it: what is not given is removed. The service itself says _id and messageLastUpdated, whatever the body says of them.',
       command: setBanner,
       key,
-      body: bannerSchema,
       envelope,
       answer,
-    },
+    }),
   ],
 };

@@ -1,8 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { Type } from 'typebox';
-import { openapi } from './openapi.ts';
 import type { ActionRow, Answer, AreaRows } from '../engine/route.ts';
+import { actionRow } from '../engine/rows.ts';
+import { openapi } from './openapi.ts';
 
 // Nothing is asked of anybody but this service, and nothing runs that it has not sent as a file.
 const contentSecurityPolicy =
@@ -38,15 +39,16 @@ const fileRow = (
   path: string,
   type: string,
   read: () => Promise<Pick<Answer, 'text' | 'headers'>>,
-): ActionRow => ({
-  name,
-  method: 'get',
-  path,
-  access: 'open',
-  summary: `The page that shows this API: ${path === '/' ? 'the page itself' : path.slice(1)}`,
-  answer: Type.String({ contentMediaType: type }),
-  run: async () => ({ type: type.startsWith('text/') ? `${type}; charset=utf-8` : type, ...(await read()) }),
-});
+): ActionRow =>
+  actionRow({
+    name,
+    method: 'get',
+    path,
+    access: 'open',
+    summary: `The page that shows this API: ${path === '/' ? 'the page itself' : path.slice(1)}`,
+    answer: Type.String({ contentMediaType: type }),
+    run: async () => ({ type: type.startsWith('text/') ? `${type}; charset=utf-8` : type, ...(await read()) }),
+  });
 
 const distributed = (file: string) => {
   let content: Promise<Buffer> | undefined;
@@ -76,7 +78,7 @@ export const openapiRows = (areas: () => readonly AreaRows[], about: { readonly 
     area: 'service',
     prefix: '/openapi.json',
     rows: [
-      {
+      actionRow({
         name: 'openapi',
         method: 'get',
         path: '/',
@@ -84,7 +86,7 @@ export const openapiRows = (areas: () => readonly AreaRows[], about: { readonly 
         summary: 'This description of the API, OpenAPI 3.1',
         answer: Type.Object({}, { additionalProperties: true }),
         run: async () => ({ text: (text ??= JSON.stringify(openapi(areas(), about))) }),
-      },
+      }),
     ],
   };
 };

@@ -2,11 +2,11 @@ import type { TSchema } from 'typebox';
 import type { Code } from '../../domain/engine/refusal.ts';
 import { statusOf } from '../engine/errors.ts';
 import { filterOps } from '../engine/filters.ts';
-import { type AnswerHeader, components, headers, refTo, type RequestHeader, tags, text } from './openapiParts.ts';
-import { schemaWriter } from './openapiSchemas.ts';
 import { type ListFields, pageParameters } from '../engine/query.ts';
 import type { AreaRows, Row } from '../engine/route.ts';
 import { fullPathOf } from '../engine/router.ts';
+import { type AnswerHeader, components, headers, type RequestHeader, refTo, tags, text } from './openapiParts.ts';
+import { schemaWriter } from './openapiSchemas.ts';
 
 /** The description of the whole API, OpenAPI 3.1, from its rows. JSON. */
 export const openapi = (areas: readonly AreaRows[], { version }: { readonly version: string }): object => {

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import type { Code } from '../../domain/engine/refusal.ts';
-import type { schemaWriter } from './openapiSchemas.ts';
 import type { AreaRows } from '../engine/route.ts';
 import { faultSchema } from '../engine/schemas.ts';
+import type { schemaWriter } from './openapiSchemas.ts';
 
 /** What each area is about. */
 export const tags: Readonly<Record<AreaRows['area'], string>> = {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { RequestListener, ServerResponse } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import Koa, { type Context } from 'koa';
-import { Type } from 'typebox';
+import { noInput } from '../../commands/engine/define.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { decoded } from '../../domain/engine/percentEncoding.ts';
 import { Refusal } from '../../domain/engine/refusal.ts';
@@ -12,11 +12,11 @@ import { bodyReader, withExact } from './body.ts';
 import { compressed, encodedTag, encodingFor } from './compression.ts';
 import { minPositionOf, unchanged } from './conditions.ts';
 import { failureBody, internal, statusOf } from './errors.ts';
+import type { Outgoing } from './outgoing.ts';
 import type { AreaRows, Call, Row } from './route.ts';
 import { checkParams, type Placed, rowRouter } from './router.ts';
-import { type Outgoing, queryOf, serveRow } from './serve.ts';
+import { queryOf, serveRow } from './serve.ts';
 import type { Service } from './service.ts';
-import type { Settings } from './settings.ts';
 import { validator } from './validate.ts';
 
 /** What access log and metrics are told of a request. */
@@ -35,6 +35,18 @@ export type Seen = {
   readonly milliseconds: number;
 };
 
+/** What the active profile says about answers. */
+export type HttpSettings = {
+  /** Value of Access-Control-Allow-Origin; undefined: not sent. */
+  readonly allowOrigin: string | undefined;
+  /** Whether a Cache-Control header is sent. */
+  readonly cacheControl: boolean;
+  /** Name of the cookie that holds the token. */
+  readonly cookieName: string;
+  /** Milliseconds that an answer may take; 0: as long as it takes. */
+  readonly timeout: number;
+};
+
 export type AppNeeds = {
   readonly areas: readonly AreaRows[];
   readonly service: Service;
@@ -42,7 +54,7 @@ export type AppNeeds = {
   /** Resolves once reads show all that this node has acknowledged, and the position; undefined: they do already. */
   readonly settled: (minPosition: number) => Promise<void> | undefined;
   readonly limits: { readonly maxBytes: number; readonly maxImportBytes: number };
-  readonly settings: () => Pick<Settings, 'allowOrigin' | 'cacheControl' | 'cookieName' | 'timeout'>;
+  readonly settings: () => HttpSettings;
   readonly addressOf: (ctx: Context) => string;
   /** Called once per answered request. */
   readonly observe: (seen: Seen) => void;
@@ -67,11 +79,11 @@ type Noted = {
 const nobody: Actor = { id: '', username: '', provenance: '', groups: [], admin: false };
 const changing = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 const json = 'application/json; charset=utf-8';
-const noBody = Type.Object({}, { additionalProperties: false });
 
 /**
- * The whole of HTTP: from rows to answers, in the order of checks that behaviour.md gives. `warmUp` compiles the
- * schemas of all rows, one in each turn of the event loop: else the first request of each waits for it, some for 0.2 s.
+ * The whole of HTTP: from rows to answers, in the order of checks that docs/status-codes.md gives. `warmUp` compiles
+ * the schemas of all rows, one in each turn of the event loop: else the first request of each waits for it, some for
+ * 0.2 s.
  */
 export const app = (needs: AppNeeds): { readonly listener: RequestListener; readonly warmUp: () => Promise<void> } => {
   const { areas, service, authenticator, settled, settings } = needs;
@@ -84,7 +96,7 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
     area,
     serve: serveRow(row, service),
     query: 'list' in row ? undefined : queryOf(row),
-    checkBody: validator(row.body ?? noBody),
+    checkBody: validator(row.body ?? noInput),
   });
   const prepared = (placed: Pick<Placed, 'row' | 'area'>) => {
     const known = rows.get(placed.row) ?? prepare(placed);

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
-import { HttpMethodEnum as Method, koaBody } from 'koa-body';
+import { koaBody, HttpMethodEnum as Method } from 'koa-body';
 import { exactValue } from '../../domain/engine/exactJson.ts';
 import { Refusal } from '../../domain/engine/refusal.ts';
 import type { Row } from './route.ts';

@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
-import type { Outgoing } from './serve.ts';
+import type { Outgoing } from './outgoing.ts';
 
 /** Content codings of answers; of two that a client likes as much, the first. */
 export const encodings = ['br', 'gzip'] as const;

@@ -1,7 +1,7 @@
 import { type Code, Refusal } from '../../domain/engine/refusal.ts';
 
 /**
- * The one place where a code becomes a status (behaviour.md 1, Errors). A new code does not compile until it has a line
+ * The one place where a code becomes a status (docs/status-codes.md). A new code does not compile until it has a line
  * here.
  */
 export const statusOf: Readonly<Record<Code, number>> = {

@@ -47,6 +47,13 @@ const bodyOf = (member: string, document: TSchema) =>
     { additionalProperties: false },
   );
 
+/** Beside these members it has the list of documents, whose name differs from row to row. */
+type ImportBody = {
+  readonly overwrite?: boolean;
+  readonly options?: { readonly overwrite?: boolean };
+  readonly [member: string]: unknown;
+};
+
 const answerOf = (shown: TSchema) =>
   enveloped(
     Type.Array(
@@ -70,7 +77,8 @@ export const importRow = ({ member, document, shown, take, ...row }: Import): Ac
   body: bodyOf(member, document),
   answer: answerOf(shown),
   run: async (call, service) => {
-    const { [member]: documents, options, overwrite = options?.overwrite ?? false } = call.body;
+    const { options, overwrite = options?.overwrite ?? false, ...given } = call.body as ImportBody;
+    const documents = given[member] as readonly unknown[];
     const about = { ...requestOf(row.name, call, service), ifRevision: undefined };
     const key = about.idempotency?.key;
     const taken: (Taken | Refusal)[] = [];

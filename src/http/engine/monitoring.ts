@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { ActionRow, AreaRows } from './route.ts';
+import { actionRow } from './rows.ts';
 
 const upOrDown = Type.Object(
   { status: Type.Union([Type.Literal('up'), Type.Literal('down')]) },
@@ -11,25 +12,26 @@ const health = (
   path: string,
   summary: string,
   up: (service: Parameters<ActionRow['run']>[1]) => boolean | Promise<boolean>,
-): ActionRow => ({
-  name,
-  method: 'get',
-  path,
-  access: 'open',
-  summary,
-  answer: upOrDown,
-  run: async (_, service) =>
-    (await up(service)) ? { body: { status: 'up' } } : { status: 503, body: { status: 'down' } },
-});
+): ActionRow =>
+  actionRow({
+    name,
+    method: 'get',
+    path,
+    access: 'open',
+    summary,
+    answer: upOrDown,
+    run: async (_, service) =>
+      (await up(service)) ? { body: { status: 'up' } } : { status: 503, body: { status: 'down' } },
+  });
 
-/** Health and metrics (neighbours.md, service). */
+/** Health and metrics (docs/operations.md). */
 export const monitoringRows: AreaRows = {
   area: 'service',
   prefix: '',
   rows: [
     health('live', '/health/live', 'Whether the process answers', () => true),
     health('ready', '/health/ready', 'Whether requests can be answered', (service) => service.ready()),
-    {
+    actionRow({
       name: 'status',
       method: 'get',
       path: '/health/status',
@@ -40,8 +42,8 @@ export const monitoringRows: AreaRows = {
         'Answered also while the event log or the read models are away, to who has logged in to this node before.',
       answer: Type.Record(Type.String(), Type.Any()),
       run: async (_, service) => ({ body: await service.status() }),
-    },
-    {
+    }),
+    actionRow({
       name: 'metrics',
       method: 'get',
       path: '/metrics',
@@ -52,6 +54,6 @@ export const monitoringRows: AreaRows = {
       description: 'With a login, or with METRICS_TOKEN as the Bearer token.',
       answer: Type.String({ contentMediaType: 'text/plain' }),
       run: async (_, service) => service.metrics(),
-    },
+    }),
   ],
 };

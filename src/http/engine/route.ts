@@ -1,20 +1,24 @@
 import type { TSchema } from 'typebox';
-import type { Command } from '../../commands/engine/define.ts';
+import type { AnyCommand } from '../../commands/engine/define.ts';
 import type { Handled } from '../../commands/engine/handle.ts';
 import type { Actor, Area } from '../../domain/engine/core.ts';
 import type { Listed, Projection } from '../../projections/engine/define.ts';
 import type { Access, Principal } from '../authentication/principals.ts';
 import type { Service } from './service.ts';
 
-export type Params = Readonly<Record<string, string>>;
+/** The parameters of a path, by name. */
+export type Params<Name extends string = string> = Readonly<Record<Name, string>>;
+
+/** A function that rows of every kind may have: the builder of a row (rows.ts) checks what its arguments are. */
+type Checked<Arguments extends readonly unknown[], Result> = { call(...args: Arguments): Result }['call'];
 
 /** A request as rows see it: checked, with the caller known. */
-export type Call = {
-  readonly params: Params;
+export type Call<Name extends string = string, Body = unknown, Query = Readonly<Record<string, unknown>>> = {
+  readonly params: Params<Name>;
   /** Query parameters that the row declares, converted as their schemas say. */
-  readonly query: Readonly<Record<string, unknown>>;
+  readonly query: Query;
   /** The body, which fits the row's schema; `{}` when there was none. */
-  readonly body: any; // its shape is the row's schema
+  readonly body: Body;
   readonly actor: Actor;
   /** Undefined on open rows. */
   readonly principal: Principal | undefined;
@@ -60,12 +64,20 @@ export type ListEnvelope = (
  * `field` has its id; without one the list is of documents that live in the parent's stream (`children` of its
  * projection).
  */
-export type Parent = { readonly of: Projection; readonly param: string; readonly field?: string };
+export type Parent<Name extends string = string> = {
+  readonly of: Projection;
+  readonly param: Name;
+  readonly field?: string;
+};
 
 /** Adds what comes from other streams to a document when it is read. */
-export type Join<Doc = any> = (doc: Doc, service: Service, call: Call) => Promise<unknown>; // a document of any collection
+export type Join<Doc, C extends Call = Call> = (doc: Doc, service: Service, call: C) => Promise<unknown>;
 
-type Common = {
+/** The join of any row. */
+export type AnyJoin = Checked<[doc: unknown, service: Service, call: Call], Promise<unknown>>;
+
+/** What rows of every kind say. */
+export type Common = {
   /** The operation's name: what roles list, what events keep. Contract. */
   readonly name: string;
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
@@ -108,22 +120,22 @@ type Common = {
  * `input` makes the command's input from path and body; without it the body is the input, `{}` if there is none.
  */
 export type CommandRow = Common & {
-  readonly command: Command;
-  readonly key?: (params: Params, body: any, actor: Actor) => string | undefined; // the row's body schema
-  readonly named?: string | ((params: Params, body: any) => string); // the same
-  readonly input?: (params: Params, body: any) => unknown; // the row's body schema
-  readonly join?: Join;
+  readonly command: AnyCommand;
+  readonly key?: Checked<[params: Params, body: unknown, actor: Actor], string | undefined>;
+  readonly named?: string | Checked<[params: Params, body: unknown], string>;
+  readonly input?: Checked<[params: Params, body: unknown], unknown>;
+  readonly join?: AnyJoin;
   readonly envelope: Envelope;
 };
 
 /** One document: by `key`, else by the parameter `named` (`id` unless given), which may be a name. */
 export type GetRow = Common & {
   readonly get: Projection;
-  readonly key?: (params: Params) => string;
+  readonly key?: Checked<[params: Params], string>;
   readonly named?: string;
   /** The document as long as there is none. */
   readonly otherwise?: unknown;
-  readonly join?: Join;
+  readonly join?: AnyJoin;
   readonly envelope: Envelope;
 };
 
@@ -134,7 +146,7 @@ export type ListRow = Common & {
   readonly order?: 1 | -1;
   /** Default limit; 25 unless given. */
   readonly limit?: number;
-  readonly join?: Join;
+  readonly join?: AnyJoin;
   /** The query parameter that asks for the join; without it every answer is joined. */
   readonly joinOn?: string;
   readonly envelope: ListEnvelope;
@@ -143,7 +155,7 @@ export type ListRow = Common & {
 /** Anything else. `list`: what it answers is a list as well, and `run` reads the query string by `queryOf`. */
 export type ActionRow = Common & {
   readonly list?: Pick<Projection, 'sorts' | 'filters'>;
-  readonly run: (call: Call, service: Service) => Promise<Answer>;
+  readonly run: Checked<[call: Call, service: Service], Promise<Answer>>;
 };
 
 export type Row = CommandRow | GetRow | ListRow | ActionRow;

@@ -1,4 +1,4 @@
-import { type TSchema, Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 import { statusOf } from './errors.ts';
 
 /** `{results, total}` of a document. */
@@ -26,18 +26,21 @@ export const fromStart = {
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 25, description: 'How many to give' })),
 };
 
-/** The document itself, or `{<word>: document}`. */
-export const orWrapped = (word: string, doc: TSchema): TSchema => ({
-  if: { type: 'object', required: [word], properties: { [word]: {} } },
-  then: Type.Object({ [word]: doc }, { additionalProperties: false }),
-  else: doc,
+/**
+ * The body of a row that takes the document itself, or `{<word>: document}`, and the function that takes the document out
+ * of it.
+ */
+export const orWrapped = <D extends TSchema>(word: string, doc: D) => ({
+  body: Type.Unsafe<Static<D>>({
+    if: { type: 'object', required: [word], properties: { [word]: {} } },
+    then: Type.Object({ [word]: doc }, { additionalProperties: false }),
+    else: doc,
+  }),
+  input: (_: unknown, body: Static<D>): Static<D> => {
+    const wrapped = body as Readonly<Record<string, Static<D>>>;
+    return Object.hasOwn(wrapped, word) ? wrapped[word]! : body; // it has just been seen
+  },
 });
-
-/** The document of such a body. */
-export const unwrapped =
-  (word: string) =>
-  (_: unknown, body: Readonly<Record<string, unknown>>): unknown =>
-    Object.hasOwn(body, word) ? body[word] : body;
 
 /** One fault of a failure; some say more. */
 export const faultSchema = Type.Object(

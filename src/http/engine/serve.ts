@@ -1,8 +1,8 @@
 import { hash as digest, randomBytes, randomUUID } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { missing, type Request } from '../../commands/engine/handle.ts';
-import { exactText } from '../../domain/engine/exactJson.ts';
 import type { Aggregate } from '../../domain/engine/core.ts';
+import { exactText } from '../../domain/engine/exactJson.ts';
 import { Refusal } from '../../domain/engine/refusal.ts';
 import type { Projection } from '../../projections/engine/define.ts';
 import { mayReadGuard } from '../../projections/engine/guards.ts';
@@ -10,20 +10,10 @@ import { refuseParked } from '../../projections/engine/parked.ts';
 import type { Where } from '../../projections/engine/port.ts';
 import { derivedUuid } from '../../store/uuid.ts';
 import { idempotencyOf, ifRevisionOf } from './conditions.ts';
+import type { Outgoing } from './outgoing.ts';
 import { queryParser } from './query.ts';
-import type { ActionRow, Call, CommandRow, GetRow, Join, ListRow, Params, Row } from './route.ts';
+import type { ActionRow, AnyJoin, Call, CommandRow, GetRow, ListRow, Params, Row } from './route.ts';
 import type { Service } from './service.ts';
-
-/** What is sent: body and its tag; `position` and `replayed` for changes. */
-export type Outgoing = {
-  readonly status?: number;
-  readonly body: string | Buffer | undefined;
-  readonly type?: string;
-  readonly etag?: string;
-  readonly headers?: Readonly<Record<string, string>>;
-  readonly position?: number;
-  readonly replayed?: boolean;
-};
 
 type Serve = (call: Call) => Promise<Outgoing> | Outgoing;
 
@@ -56,7 +46,7 @@ const tagged = (text: string | Buffer): string => digest('sha256', text, 'base64
 const etagOf = (revision: number, joined: string | undefined): string =>
   joined === undefined ? `"${revision}"` : `"${revision}-${digest('sha256', joined, 'hex').slice(0, 8)}"`;
 
-const joining = async (join: Join | undefined, text: string, service: Service, call: Call): Promise<string> =>
+const joining = async (join: AnyJoin | undefined, text: string, service: Service, call: Call): Promise<string> =>
   join ? exactText(await join(JSON.parse(text), service, call)) : text;
 
 const serveCommand = (row: CommandRow, service: Service): Serve => {
@@ -221,7 +211,7 @@ const serveList = (row: ListRow, service: Service): Serve => {
     { page, values }: ReturnType<typeof parse>,
     version: number,
     restricted: boolean,
-    joined: Join | undefined,
+    joined: AnyJoin | undefined,
     alone: boolean,
   ): Promise<Outgoing> => {
     const params = await resolved(row, call, service, undefined);

@@ -2,12 +2,13 @@ import { Type } from 'typebox';
 import { chainOf } from '../../commands/gateway-manager/certificateChain.ts';
 import { addCertificate, deleteCertificate } from '../../commands/gateway-manager/certificates.ts';
 import { time } from '../../domain/engine/authors.ts';
-import { certificate, certificateId, newCertificateSchema } from '../../domain/gateway-manager/certificates.ts';
 import { Refusal } from '../../domain/engine/refusal.ts';
-import { type Certificate, certificates } from '../../projections/gateway-manager/certificates.ts';
+import { certificate, certificateId, newCertificateSchema } from '../../domain/gateway-manager/certificates.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
+import { type Certificate, certificates } from '../../projections/gateway-manager/certificates.ts';
 import { results, withStatus } from '../engine/envelopes.ts';
-import type { ActionRow, Envelope, Row } from '../engine/route.ts';
+import type { Envelope, Row } from '../engine/route.ts';
+import { actionRow, commandRow, listRow } from '../engine/rows.ts';
 import { changed, listed } from '../engine/schemas.ts';
 import { requestOf } from '../engine/serve.ts';
 
@@ -42,7 +43,7 @@ const idOf = async (model: ReadStore, alias: string, contractId: string | undefi
   });
 };
 
-const remove: ActionRow = {
+const remove = actionRow({
   name: 'deleteCertificate',
   method: 'delete',
   path: '/certificates/:alias',
@@ -66,13 +67,13 @@ const remove: ActionRow = {
       replayed: done.replayed,
     };
   },
-};
+});
 
 const stored: Envelope = (certificate) => `{"state":"Success","results":${certificate}}`;
 
-/** Certificates of gateways: api.md, operation 16, and its neighbours. */
+/** Certificates of gateways (docs/decisions/gateways.md). */
 export const certificateRows: readonly Row[] = [
-  {
+  listRow({
     name: 'getCertificates',
     method: 'get',
     path: '/certificates',
@@ -81,8 +82,8 @@ export const certificateRows: readonly Row[] = [
     list: certificates,
     envelope: results,
     answer: listed(certificateSchema),
-  },
-  {
+  }),
+  commandRow({
     name: 'addCertificate',
     method: 'post',
     path: '/certificates',
@@ -91,11 +92,10 @@ export const certificateRows: readonly Row[] = [
     description:
       'PEM of one certificate or a chain, all of them valid now. The same again is no change. A private key is refused, and kept nowhere.',
     command: addCertificate,
-    body: newCertificateSchema,
     key: (_, { raw_certificate, contract_id = '', alias }) =>
       certificateId(contract_id, alias ?? chainOf(raw_certificate)[0]!.fingerprint256),
     envelope: stored,
     answer: Type.Object({ state: Type.Literal('Success'), results: certificateSchema }),
-  },
+  }),
   remove,
 ];

@@ -1,5 +1,5 @@
-import { certificateRows } from './certificates.ts';
 import type { AreaRows } from '../engine/route.ts';
+import { certificateRows } from './certificates.ts';
 import { serviceGroupRows } from './serviceGroups.ts';
 
 export const gatewayManagerRows: AreaRows = {

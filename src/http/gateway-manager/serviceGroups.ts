@@ -2,9 +2,10 @@ import { Type } from 'typebox';
 import { createServiceGroup, deleteServiceGroup } from '../../commands/gateway-manager/serviceGroups.ts';
 import { newServiceGroupSchema } from '../../domain/gateway-manager/serviceGroups.ts';
 import { type ServiceGroup, serviceGroups } from '../../projections/gateway-manager/serviceGroups.ts';
+import { signing } from '../authorization/people.ts';
 import { results, withStatus } from '../engine/envelopes.ts';
-import { signing } from '../engine/people.ts';
 import type { Envelope, Join, Row } from '../engine/route.ts';
+import { commandRow, getRow, listRow, mappedCommandRow } from '../engine/rows.ts';
 import { changed, listed } from '../engine/schemas.ts';
 
 const path = '/service-groups/:id';
@@ -43,9 +44,9 @@ const made: Envelope = (_, done) =>
   JSON.stringify({ state: 'Success', message: 'Successfully created service group', id: done!.id });
 const shown: Envelope = (serviceGroup) => `{"state":"Success","result":${serviceGroup}}`;
 
-/** Service groups: api.md, operation 8, and its neighbours. */
+/** Service groups of gateways (docs/decisions/gateways.md). */
 export const serviceGroupRows: readonly Row[] = [
-  {
+  listRow({
     name: 'getServiceGroups',
     method: 'get',
     path: '/service-groups',
@@ -55,8 +56,8 @@ export const serviceGroupRows: readonly Row[] = [
     join: signed,
     envelope: results,
     answer: listed(serviceGroupSchema),
-  },
-  {
+  }),
+  mappedCommandRow({
     name: 'createServiceGroup',
     method: 'post',
     path: '/service-groups',
@@ -67,8 +68,8 @@ export const serviceGroupRows: readonly Row[] = [
     input: (_, { serviceGroup }) => serviceGroup,
     envelope: made,
     answer: Type.Object({ state, message: text, id: text }),
-  },
-  {
+  }),
+  getRow({
     name: 'getServiceGroup',
     method: 'get',
     path,
@@ -78,8 +79,8 @@ export const serviceGroupRows: readonly Row[] = [
     join: signed,
     envelope: shown,
     answer: Type.Object({ state, result: serviceGroupSchema }),
-  },
-  {
+  }),
+  commandRow({
     name: 'deleteServiceGroup',
     method: 'delete',
     path,
@@ -89,5 +90,5 @@ export const serviceGroupRows: readonly Row[] = [
     join: signed,
     envelope: withStatus(() => 'Successfully deleted service group'),
     answer: changed(serviceGroupSchema),
-  },
+  }),
 ];

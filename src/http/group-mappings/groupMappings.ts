@@ -5,14 +5,16 @@ import {
   updateGroupMapping,
 } from '../../commands/group-mappings/groupMappings.ts';
 import { groupObjectSchema } from '../../domain/authorization/gbac.ts';
-import { groupMappingId, groupMappingSchema } from '../../domain/group-mappings/groupMappings.ts';
+import { type GroupMapping, groupMappingId, groupMappingSchema } from '../../domain/group-mappings/groupMappings.ts';
 import { groupMappings } from '../../projections/group-mappings/groupMappings.ts';
+import { groupObjects } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import { withPlatformGroups } from '../engine/people.ts';
-import type { AreaRows, Params } from '../engine/route.ts';
+import type { AreaRows, Join, Params } from '../engine/route.ts';
+import { commandRow, getRow, listRow, mappedCommandRow } from '../engine/rows.ts';
 import { changed, listed } from '../engine/schemas.ts';
 
-const key = ({ provenance = '', externalGroup = '' }: Params) => groupMappingId(provenance, externalGroup);
+const key = ({ provenance, externalGroup }: Params<'provenance' | 'externalGroup'>) =>
+  groupMappingId(provenance, externalGroup);
 const path = '/:provenance/:externalGroup';
 
 const { platformGroups, ...others } = groupMappingSchema.properties;
@@ -26,12 +28,18 @@ const listedSchema = Type.Object(
   { title: 'ListedGroupMapping', description: 'Group mapping, its groups as names or objects' },
 );
 
-/** Group mappings: api.md, operations 6 and 7, and their neighbours. */
+/** A group mapping with group objects in the place of names. */
+const withPlatformGroups: Join<GroupMapping> = async (mapping, { model }) => {
+  const objects = await groupObjects(model, mapping.platformGroups);
+  return { ...mapping, platformGroups: objects(mapping.platformGroups) };
+};
+
+/** Group mappings: which groups of the platform an external group gives. */
 export const groupMappingRows: AreaRows = {
   area: 'group-mappings',
   prefix: '/group-mappings',
   rows: [
-    {
+    listRow({
       name: 'getGroupMappings',
       method: 'get',
       path: '/',
@@ -39,24 +47,23 @@ export const groupMappingRows: AreaRows = {
       summary: 'List group mappings',
       list: groupMappings,
       query: { expand: Type.Literal('platformGroups', { description: 'Turns group names into group objects' }) },
-      join: (mapping, { model }) => withPlatformGroups(model, mapping),
+      join: withPlatformGroups,
       joinOn: 'expand',
       envelope: results,
       answer: listed(listedSchema),
-    },
-    {
+    }),
+    commandRow({
       name: 'createGroupMapping',
       method: 'post',
       path: '/',
       access: [],
       summary: 'Create a group mapping',
       command: createGroupMapping,
-      key: (_, body) => key(body),
-      body: groupMappingSchema,
+      key: (_, { provenance, externalGroup }) => key({ provenance, externalGroup }),
       envelope: withStatus(() => 'Successfully created group mapping'),
       answer: changed(groupMappingSchema),
-    },
-    {
+    }),
+    getRow({
       name: 'getGroupMapping',
       method: 'get',
       path,
@@ -66,8 +73,8 @@ export const groupMappingRows: AreaRows = {
       key,
       envelope: plain,
       answer: groupMappingSchema,
-    },
-    {
+    }),
+    mappedCommandRow({
       name: 'updateGroupMapping',
       method: 'patch',
       path,
@@ -86,8 +93,8 @@ export const groupMappingRows: AreaRows = {
       ),
       envelope: withStatus(({ created }) => `Successfully ${created ? 'created' : 'updated'} group mapping`),
       answer: changed(groupMappingSchema),
-    },
-    {
+    }),
+    commandRow({
       name: 'deleteGroupMapping',
       method: 'delete',
       path,
@@ -97,6 +104,6 @@ export const groupMappingRows: AreaRows = {
       key,
       envelope: withStatus(() => 'Successfully deleted group mapping'),
       answer: changed(groupMappingSchema),
-    },
+    }),
   ],
 };

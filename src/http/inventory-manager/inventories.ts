@@ -1,18 +1,19 @@
 import { type TSchema, Type } from 'typebox';
+import type { Handled } from '../../commands/engine/handle.ts';
 import {
   addInventoryNodes,
   clearInventoryNodes,
   createInventory,
   deleteInventory,
 } from '../../commands/inventory-manager/inventories.ts';
-import type { Handled } from '../../commands/engine/handle.ts';
 import { time } from '../../domain/engine/authors.ts';
-import { newInventorySchema, newNodeSchema, newNodesSchema } from '../../domain/inventory-manager/inventories.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
-import { type Inventory, inventories, nodes, type NodeDoc } from '../../projections/inventory-manager/inventories.ts';
+import { newNodeSchema } from '../../domain/inventory-manager/inventories.ts';
+import { type Inventory, inventories, type NodeDoc, nodes } from '../../projections/inventory-manager/inventories.ts';
+import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import { signed } from '../engine/people.ts';
 import type { AreaRows, Envelope, Join } from '../engine/route.ts';
+import { commandRow, getRow, listRow } from '../engine/rows.ts';
 import { changed, listed } from '../engine/schemas.ts';
 
 const path = '/inventories/:id';
@@ -56,12 +57,12 @@ const success =
     });
   };
 
-/** Inventories and their nodes: api.md, operation 21, and its neighbours. */
+/** Inventories and their nodes (docs/decisions/nodes-of-an-inventory.md). */
 export const inventoryManagerRows: AreaRows = {
   area: 'inventory-manager',
   prefix: '/inventory_manager/v1',
   rows: [
-    {
+    listRow({
       name: 'getInventories',
       method: 'get',
       path: '/inventories',
@@ -71,20 +72,19 @@ export const inventoryManagerRows: AreaRows = {
       join: signed,
       envelope: results,
       answer: listed(inventorySchema),
-    },
-    {
+    }),
+    commandRow({
       name: 'createInventory',
       method: 'post',
       path: '/inventories',
       access: ['operators'],
       summary: 'Create an inventory',
       command: createInventory,
-      body: newInventorySchema,
       join: signed,
       envelope: withStatus(() => 'Successfully created inventory'),
       answer: changed(inventorySchema),
-    },
-    {
+    }),
+    getRow({
       name: 'getInventory',
       method: 'get',
       path,
@@ -94,8 +94,8 @@ export const inventoryManagerRows: AreaRows = {
       join: signed,
       envelope: plain,
       answer: inventorySchema,
-    },
-    {
+    }),
+    commandRow({
       name: 'deleteInventory',
       method: 'delete',
       path,
@@ -105,8 +105,8 @@ export const inventoryManagerRows: AreaRows = {
       join: signed,
       envelope: withStatus(() => 'Successfully deleted inventory'),
       answer: changed(inventorySchema),
-    },
-    {
+    }),
+    listRow({
       name: 'getNodes',
       method: 'get',
       path: `${path}/nodes`,
@@ -117,8 +117,8 @@ export const inventoryManagerRows: AreaRows = {
       join: masked,
       envelope: results,
       answer: listed(nodeSchema),
-    },
-    {
+    }),
+    commandRow({
       name: 'addNodes',
       method: 'post',
       path: `${path}/nodes`,
@@ -128,14 +128,13 @@ export const inventoryManagerRows: AreaRows = {
       description:
         'A node that is there with the same content stays as it is and is not counted; with other content it is a conflict.',
       command: addInventoryNodes,
-      body: newNodesSchema,
       envelope: success(
         (count) => `Added ${count} nodes`,
         (nodesAdded) => ({ nodesAdded }),
       ),
       answer: succeeded(Type.Object({ nodesAdded: Type.Integer() })),
-    },
-    {
+    }),
+    commandRow({
       name: 'clearNodes',
       method: 'delete',
       path: '/nodes/clear/:identifier',
@@ -154,6 +153,6 @@ export const inventoryManagerRows: AreaRows = {
           statistics: Type.Object({ nodesDeleted: Type.Integer() }),
         }),
       ),
-    },
+    }),
   ],
 };

@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
 import { createForm, deleteForms, formMeant, importForm, updateForm } from '../../commands/json-forms/forms.ts';
-import { formDeletionSchema } from '../../domain/json-forms/formDeletions.ts';
-import { formDocumentSchema, formPatchSchema, formSchema, newFormSchema } from '../../domain/json-forms/formSchemas.ts';
 import { Refusal } from '../../domain/engine/refusal.ts';
+import { formDocumentSchema, formPatchSchema, formSchema } from '../../domain/json-forms/formSchemas.ts';
 import { type FormDoc, forms } from '../../projections/json-forms/forms.ts';
+import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
 import { importRow } from '../engine/imports.ts';
-import { signed } from '../engine/people.ts';
 import type { AreaRows, Envelope } from '../engine/route.ts';
+import { commandRow, getRow, listRow, mappedCommandRow } from '../engine/rows.ts';
 import { changed, listed } from '../engine/schemas.ts';
 
 const path = '/forms';
@@ -46,12 +46,12 @@ const importForms = importRow({
 // The decision to delete is a resource of its own that has been created; what was asked for is that forms go.
 const deleted: Envelope = (text) => `{"status":"OK","message":"Successfully deleted forms","data":${text}}`;
 
-/** Forms: api.md, operation 19, and its neighbours. */
+/** Forms (docs/decisions/forms.md). */
 export const formRows: AreaRows = {
   area: 'json-forms',
   prefix: '/json-forms',
   rows: [
-    {
+    listRow({
       name: 'getForms',
       method: 'get',
       path,
@@ -61,20 +61,19 @@ export const formRows: AreaRows = {
       join: signed,
       envelope: results,
       answer: listed(formSchema),
-    },
-    {
+    }),
+    commandRow({
       name: 'createForm',
       method: 'post',
       path,
       access: ['operators'],
       summary: 'Create a form',
       command: createForm,
-      body: newFormSchema,
       join: signed,
       envelope: withStatus(() => 'Successfully created form'),
       answer: changed(formSchema),
-    },
-    {
+    }),
+    mappedCommandRow({
       name: 'updateForm',
       method: 'put',
       path,
@@ -89,8 +88,8 @@ export const formRows: AreaRows = {
       body: Type.Object({ options: formPatchSchema }, { additionalProperties: false }),
       envelope: withStatus(() => 'Successfully updated form'),
       answer: changed(formSchema),
-    },
-    {
+    }),
+    commandRow({
       name: 'deleteForms',
       method: 'delete',
       path,
@@ -98,7 +97,6 @@ export const formRows: AreaRows = {
       summary: 'Delete forms, all or none',
       description: '409 when a trigger names one of them.',
       command: deleteForms,
-      body: formDeletionSchema,
       envelope: deleted,
       answer: Type.Object({
         status: Type.Literal('OK'),
@@ -111,9 +109,9 @@ export const formRows: AreaRows = {
           }),
         ]),
       }),
-    },
+    }),
     importForms,
-    {
+    getRow({
       name: 'getForm',
       method: 'get',
       path: `${path}/:id`,
@@ -123,6 +121,6 @@ export const formRows: AreaRows = {
       join: signed,
       envelope: plain,
       answer: formSchema,
-    },
+    }),
   ],
 };

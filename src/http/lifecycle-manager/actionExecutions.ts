@@ -2,17 +2,18 @@ import { Type } from 'typebox';
 import { cancelExecution } from '../../commands/lifecycle-manager/actionExecutions.ts';
 import { actionExecutions } from '../../projections/lifecycle-manager/actionExecutions.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
+import type { Row } from '../engine/route.ts';
+import { commandRow, getRow, listRow } from '../engine/rows.ts';
+import { enveloped } from '../engine/schemas.ts';
 import { executionNow, shownExecution } from './resourceJoins.ts';
 import { executionSchema } from './resourceSchemas.ts';
-import type { Row } from '../engine/route.ts';
-import { enveloped } from '../engine/schemas.ts';
 
 const path = '/action-executions';
 const answer = enveloped(executionSchema);
 
 /** Executions of the actions of all models. */
 export const actionExecutionRows: readonly Row[] = [
-  {
+  listRow({
     name: 'getActionExecutions',
     method: 'get',
     path,
@@ -24,8 +25,8 @@ export const actionExecutionRows: readonly Row[] = [
     join: shownExecution,
     envelope: resultsWithMessage('Successfully retrieved action executions'),
     answer: enveloped(Type.Array(executionSchema)),
-  },
-  {
+  }),
+  getRow({
     name: 'getActionExecution',
     method: 'get',
     path: `${path}/:id`,
@@ -35,8 +36,8 @@ export const actionExecutionRows: readonly Row[] = [
     join: shownExecution,
     envelope: withMessage('Successfully retrieved action execution'),
     answer,
-  },
-  {
+  }),
+  commandRow({
     name: 'cancelActionExecution',
     method: 'post',
     path: `${path}/:id/cancel`,
@@ -47,5 +48,5 @@ export const actionExecutionRows: readonly Row[] = [
     join: executionNow,
     envelope: withMessage('Successfully canceled action execution'),
     answer,
-  },
+  }),
 ];

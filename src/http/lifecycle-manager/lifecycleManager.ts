@@ -1,8 +1,8 @@
+import type { AreaRows } from '../engine/route.ts';
 import { actionExecutionRows } from './actionExecutions.ts';
 import { resourceGroupRows } from './resourceGroups.ts';
 import { resourceInstanceRows } from './resourceInstances.ts';
 import { resourceModelRows } from './resourceModels.ts';
-import type { AreaRows } from '../engine/route.ts';
 
 export const lifecycleManagerRows: AreaRows = {
   area: 'lifecycle-manager',

@@ -5,14 +5,15 @@ import {
   deleteResourceGroup,
   updateResourceGroup,
 } from '../../commands/lifecycle-manager/resourceGroups.ts';
-import { groupChangesSchema, newGroupSchema } from '../../domain/lifecycle-manager/resourceGroups.ts';
+import { newGroupSchema } from '../../domain/lifecycle-manager/resourceGroups.ts';
 import { type ResourceGroupDoc, resourceGroups } from '../../projections/lifecycle-manager/resourceGroups.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
+import type { Row } from '../engine/route.ts';
+import { commandRow, getRow, listRow, mappedCommandRow } from '../engine/rows.ts';
+import { enveloped } from '../engine/schemas.ts';
 import { shownGroup } from './resourceJoins.ts';
 import { ofModel } from './resourceModels.ts';
 import { groupSchema } from './resourceSchemas.ts';
-import type { Row } from '../engine/route.ts';
-import { enveloped } from '../engine/schemas.ts';
 
 const path = '/resources/:modelIdentifier/groups';
 const common = { parent: ofModel, join: shownGroup };
@@ -25,9 +26,9 @@ const counts = ({ doc, changed }: Handled): object => {
   return changed ? { added, removed, total } : { added: 0, removed: 0, total };
 };
 
-/** Groups of instances: api.md, operation 2, and its neighbours. */
+/** Groups of instances of a resource model (docs/decisions/resource-models.md). */
 export const resourceGroupRows: readonly Row[] = [
-  {
+  listRow({
     name: 'getGroups',
     method: 'get',
     path,
@@ -37,8 +38,8 @@ export const resourceGroupRows: readonly Row[] = [
     ...common,
     envelope: resultsWithMessage('Successfully retrieved groups'),
     answer: enveloped(Type.Array(groupSchema)),
-  },
-  {
+  }),
+  mappedCommandRow({
     name: 'createGroup',
     method: 'post',
     path,
@@ -50,8 +51,8 @@ export const resourceGroupRows: readonly Row[] = [
     body: newGroupSchema,
     envelope: withMessage('Successfully created group', counts),
     answer,
-  },
-  {
+  }),
+  getRow({
     name: 'getGroup',
     method: 'get',
     path: `${path}/:groupIdentifier`,
@@ -62,8 +63,8 @@ export const resourceGroupRows: readonly Row[] = [
     ...common,
     envelope: withMessage('Successfully retrieved group'),
     answer,
-  },
-  {
+  }),
+  commandRow({
     name: 'updateGroup',
     method: 'patch',
     path: `${path}/:groupIdentifier`,
@@ -74,11 +75,10 @@ export const resourceGroupRows: readonly Row[] = [
     command: updateResourceGroup,
     named,
     ...common,
-    body: groupChangesSchema,
     envelope: withMessage('Successfully updated group', counts),
     answer,
-  },
-  {
+  }),
+  commandRow({
     name: 'deleteGroup',
     method: 'delete',
     path: `${path}/:groupIdentifier`,
@@ -89,5 +89,5 @@ export const resourceGroupRows: readonly Row[] = [
     ...common,
     envelope: withMessage('Successfully deleted group'),
     answer,
-  },
+  }),
 ];

@@ -3,11 +3,12 @@ import { createInstance, deleteInstance, updateInstance } from '../../commands/l
 import { newInstanceSchema } from '../../domain/lifecycle-manager/resourceInstances.ts';
 import { resourceInstances } from '../../projections/lifecycle-manager/resourceInstances.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
+import type { Row } from '../engine/route.ts';
+import { commandRow, getRow, listRow, mappedCommandRow } from '../engine/rows.ts';
+import { enveloped } from '../engine/schemas.ts';
 import { shownInstance } from './resourceJoins.ts';
 import { ofModel } from './resourceModels.ts';
 import { instanceSchema } from './resourceSchemas.ts';
-import type { Row } from '../engine/route.ts';
-import { enveloped } from '../engine/schemas.ts';
 
 const path = '/resources/:modelIdentifier/instances';
 const common = { parent: ofModel, join: shownInstance };
@@ -15,7 +16,7 @@ const answer = enveloped(instanceSchema);
 
 /** Instances of a resource model. */
 export const resourceInstanceRows: readonly Row[] = [
-  {
+  listRow({
     name: 'getResourceInstances',
     method: 'get',
     path,
@@ -25,8 +26,8 @@ export const resourceInstanceRows: readonly Row[] = [
     ...common,
     envelope: resultsWithMessage('Successfully retrieved instances'),
     answer: enveloped(Type.Array(instanceSchema)),
-  },
-  {
+  }),
+  mappedCommandRow({
     name: 'createResourceInstance',
     method: 'post',
     path,
@@ -38,8 +39,8 @@ export const resourceInstanceRows: readonly Row[] = [
     body: newInstanceSchema,
     envelope: withMessage('Successfully created instance'),
     answer,
-  },
-  {
+  }),
+  getRow({
     name: 'getResourceInstance',
     method: 'get',
     path: `${path}/:id`,
@@ -49,8 +50,8 @@ export const resourceInstanceRows: readonly Row[] = [
     ...common,
     envelope: withMessage('Successfully retrieved instance'),
     answer,
-  },
-  {
+  }),
+  commandRow({
     name: 'updateResourceInstance',
     method: 'put',
     path: `${path}/:id`,
@@ -58,11 +59,10 @@ export const resourceInstanceRows: readonly Row[] = [
     summary: 'Replace an instance',
     command: updateInstance,
     ...common,
-    body: newInstanceSchema,
     envelope: withMessage('Successfully updated instance'),
     answer,
-  },
-  {
+  }),
+  commandRow({
     name: 'deleteResourceInstance',
     method: 'delete',
     path: `${path}/:id`,
@@ -73,5 +73,5 @@ export const resourceInstanceRows: readonly Row[] = [
     ...common,
     envelope: withMessage('Successfully deleted instance'),
     answer,
-  },
+  }),
 ];

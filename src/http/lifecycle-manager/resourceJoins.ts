@@ -1,11 +1,11 @@
 import type { Authored } from '../../domain/engine/authors.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import type { LastAction } from '../../domain/lifecycle-manager/lastActions.ts';
-import { actionExecutions, type ExecutionDoc } from '../../projections/lifecycle-manager/actionExecutions.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
-import type { InstanceDoc } from '../../projections/lifecycle-manager/resourceInstances.ts';
+import { actionExecutions, type ExecutionDoc } from '../../projections/lifecycle-manager/actionExecutions.ts';
 import type { ResourceGroupDoc } from '../../projections/lifecycle-manager/resourceGroups.ts';
-import { authorObjects } from '../engine/people.ts';
+import type { InstanceDoc } from '../../projections/lifecycle-manager/resourceInstances.ts';
+import { authorObjects } from '../authorization/people.ts';
 import type { Join } from '../engine/route.ts';
 
 const signed = async <D extends Authored>(doc: D, model: ReadStore) => {
@@ -28,7 +28,7 @@ export const shownModel: Join<Authored> = (doc, { model }) => signed(doc, model)
 export const shownInstance: Join<InstanceDoc> = async (doc, { model }) =>
   maskSecrets(await withLastAction(await signed(doc, model), model));
 
-/** api.md, Resource instance group. */
+/** A group of instances as answers show it. */
 export const shownGroup: Join<ResourceGroupDoc> = async ({ members: _, ...doc }, { model }) =>
   withLastAction(await signed(doc, model), model);
 

@@ -6,22 +6,23 @@ import {
   updateResourceModel,
 } from '../../commands/lifecycle-manager/resourceModels.ts';
 import { runActionSchema } from '../../domain/lifecycle-manager/actionExecutions.ts';
-import { newModelSchema, resourceModel } from '../../domain/lifecycle-manager/resourceModels.ts';
+import { resourceModel } from '../../domain/lifecycle-manager/resourceModels.ts';
 import { resourceModels } from '../../projections/lifecycle-manager/resourceModels.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
-import { executionNow, shownModel } from './resourceJoins.ts';
-import { deletionSchema, executionSchema, modelSchema } from './resourceSchemas.ts';
-import type { ActionRow, Parent, Row } from '../engine/route.ts';
+import type { Parent, Row } from '../engine/route.ts';
+import { actionRow, commandRow, getRow, listRow, mappedCommandRow } from '../engine/rows.ts';
 import { enveloped } from '../engine/schemas.ts';
 import { requestOf } from '../engine/serve.ts';
+import { executionNow, shownModel } from './resourceJoins.ts';
+import { deletionSchema, executionSchema, modelSchema } from './resourceSchemas.ts';
 
 const path = '/resources/:id';
 const flag = Type.String({ description: 'true: its instances are deleted as well' });
 
 /** What hangs on a model: instances, groups, executions of its actions. */
-export const ofModel: Parent = { of: resourceModels, param: 'modelIdentifier', field: 'modelId' };
+export const ofModel: Parent<'modelIdentifier'> = { of: resourceModels, param: 'modelIdentifier', field: 'modelId' };
 
-const deletion: ActionRow = {
+const deletion = actionRow({
   name: 'deleteResourceModel',
   method: 'delete',
   path,
@@ -64,11 +65,11 @@ const deletion: ActionRow = {
       replayed,
     };
   },
-};
+});
 
-/** Resource models: api.md, operation 11, and its neighbours. */
+/** Resource models and their actions (docs/decisions/resource-models.md). */
 export const resourceModelRows: readonly Row[] = [
-  {
+  listRow({
     name: 'getResourceModels',
     method: 'get',
     path: '/resources',
@@ -78,20 +79,19 @@ export const resourceModelRows: readonly Row[] = [
     join: shownModel,
     envelope: resultsWithMessage('Successfully retrieved resource models'),
     answer: enveloped(Type.Array(modelSchema)),
-  },
-  {
+  }),
+  commandRow({
     name: 'createResourceModel',
     method: 'post',
     path: '/resources',
     access: ['operators'],
     summary: 'Create a resource model',
     command: createResourceModel,
-    body: newModelSchema,
     join: shownModel,
     envelope: withMessage('Successfully created resource model'),
     answer: enveloped(modelSchema),
-  },
-  {
+  }),
+  getRow({
     name: 'getResourceModel',
     method: 'get',
     path,
@@ -101,8 +101,8 @@ export const resourceModelRows: readonly Row[] = [
     join: shownModel,
     envelope: withMessage('Successfully retrieved resource model'),
     answer: enveloped(modelSchema),
-  },
-  {
+  }),
+  commandRow({
     name: 'updateResourceModel',
     method: 'put',
     path,
@@ -111,13 +111,12 @@ export const resourceModelRows: readonly Row[] = [
     description:
       'Actions keep the ids of those with their names. A new schema holds for what is written from now on; instances stay as they are.',
     command: updateResourceModel,
-    body: newModelSchema,
     join: shownModel,
     envelope: withMessage('Successfully updated resource model'),
     answer: enveloped(modelSchema),
-  },
+  }),
   deletion,
-  {
+  mappedCommandRow({
     name: 'runAction',
     method: 'post',
     starts: true,
@@ -132,5 +131,5 @@ export const resourceModelRows: readonly Row[] = [
     join: executionNow,
     envelope: withMessage('Successfully started action'),
     answer: enveloped(executionSchema),
-  },
+  }),
 ];

@@ -1,11 +1,11 @@
 import { type TProperties, Type } from 'typebox';
-import { executionStatus } from '../../domain/lifecycle-manager/actionExecutions.ts';
 import { objectId, time } from '../../domain/engine/authors.ts';
-import { jobError } from '../../domain/operations-manager/jobSchemas.ts';
+import { executionStatus } from '../../domain/lifecycle-manager/actionExecutions.ts';
 import { lastActionSchema } from '../../domain/lifecycle-manager/lastActions.ts';
 import { groupMembers } from '../../domain/lifecycle-manager/resourceGroups.ts';
 import { instanceMembers } from '../../domain/lifecycle-manager/resourceInstances.ts';
 import { actionSchema, modelMembers } from '../../domain/lifecycle-manager/resourceModels.ts';
+import { jobError } from '../../domain/operations-manager/jobSchemas.ts';
 
 const text = (description: string) => Type.String({ description });
 const author = (description: string) =>
@@ -88,7 +88,7 @@ export const executionSchema = Type.Object(
   { title: 'ActionExecution', description: 'Run of an action' },
 );
 
-/** api.md, operation 11. */
+/** What `deleteResourceModel` answers. */
 export const deletionSchema = Type.Object(
   {
     _id: objectId('Id of the model'),

@@ -5,21 +5,15 @@ import {
   updateAnalyticTemplate,
 } from '../../commands/mop/analyticTemplates.ts';
 import { runAnalyticTemplate } from '../../commands/mop/runTemplates.ts';
-import {
-  analyticRuleSchema,
-  analyticTemplateSchema,
-  contentOf,
-  newAnalyticTemplateSchema,
-} from '../../domain/mop/analyticTemplates.ts';
+import { analyticRuleSchema, analyticTemplateSchema, contentOf } from '../../domain/mop/analyticTemplates.ts';
 import { analyticTemplates } from '../../projections/mop/analyticTemplates.ts';
+import { signed } from '../authorization/people.ts';
 import { withStatus } from '../engine/envelopes.ts';
-import { listRow, oneRow, runSchema, templateNamed, verdictMembers } from './mopTemplates.ts';
-import { signed } from '../engine/people.ts';
-import type { ActionRow, Row } from '../engine/route.ts';
+import type { Row } from '../engine/route.ts';
+import { actionRow, commandRow } from '../engine/rows.ts';
 import { changed } from '../engine/schemas.ts';
+import { runSchema, templateNamed, templateRow, templatesRow, verdictMembers } from './mopTemplates.ts';
 
-const body = (template: typeof analyticTemplateSchema | typeof newAnalyticTemplateSchema) =>
-  Type.Object({ template }, { additionalProperties: false });
 const texts = (description: string) => Type.Array(Type.String(), { maxItems: 100, description });
 
 const seen = (description: string) =>
@@ -46,7 +40,7 @@ const pairResult = Type.Object(
   { title: 'CommandPairResult', description: 'Answers before and after' },
 );
 
-const run: ActionRow = {
+const run = actionRow({
   name: 'runAnalyticTemplate',
   method: 'post',
   path: '/RunAnalyticTemplate',
@@ -62,25 +56,24 @@ const run: ActionRow = {
     const { text } = await service.entry(analyticTemplates, template, actor);
     return { body: await runAnalyticTemplate(contentOf(JSON.parse(text)), pre, post) };
   },
-};
+});
 
-/** Analytic templates: the neighbours of api.md, operation 4. */
+/** Analytic templates (docs/command-templates.md). */
 export const analyticTemplateRows: readonly Row[] = [
-  listRow('listAnalyticTemplates', 'analytic templates', analyticTemplates, analyticTemplateSchema),
-  oneRow('listAnAnalyticTemplate', 'an analytic template', analyticTemplates, analyticTemplateSchema),
-  {
+  templatesRow('listAnalyticTemplates', 'analytic templates', analyticTemplates, analyticTemplateSchema),
+  templateRow('listAnAnalyticTemplate', 'an analytic template', analyticTemplates, analyticTemplateSchema),
+  commandRow({
     name: 'createAnalyticTemplate',
     method: 'post',
     path: '/createAnalyticTemplate',
     access: ['operators'],
     summary: 'Create an analytic template',
     command: createAnalyticTemplate,
-    body: body(newAnalyticTemplateSchema),
     join: signed,
     envelope: withStatus(() => 'Successfully created analytic template'),
     answer: changed(analyticTemplateSchema),
-  },
-  {
+  }),
+  commandRow({
     name: 'updateAnalyticTemplate',
     method: 'post',
     path: '/updateAnalyticTemplate/:id',
@@ -89,12 +82,11 @@ export const analyticTemplateRows: readonly Row[] = [
     description:
       'Brings it to what the document says; what that leaves out gets its default. Id, times and authors of the document change nothing.',
     command: updateAnalyticTemplate,
-    body: body(analyticTemplateSchema),
     join: signed,
     envelope: withStatus(() => 'Successfully updated analytic template'),
     answer: changed(analyticTemplateSchema),
-  },
-  {
+  }),
+  commandRow({
     name: 'deleteAnalyticTemplate',
     method: 'post',
     path: '/deleteAnalyticTemplate/:id',
@@ -104,6 +96,6 @@ export const analyticTemplateRows: readonly Row[] = [
     join: signed,
     envelope: withStatus(() => 'Successfully deleted analytic template'),
     answer: changed(analyticTemplateSchema),
-  },
+  }),
   run,
 ];

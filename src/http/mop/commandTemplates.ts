@@ -5,22 +5,15 @@ import {
   updateCommandTemplate,
 } from '../../commands/mop/commandTemplates.ts';
 import { runCommandTemplate } from '../../commands/mop/runTemplates.ts';
-import {
-  commandTemplateSchema,
-  contentOf,
-  newCommandTemplateSchema,
-  ruleSchema,
-} from '../../domain/mop/commandTemplates.ts';
 import { name } from '../../domain/engine/schemas.ts';
+import { commandTemplateSchema, contentOf, ruleSchema } from '../../domain/mop/commandTemplates.ts';
 import { commandTemplates } from '../../projections/mop/commandTemplates.ts';
+import { signed } from '../authorization/people.ts';
 import { withStatus } from '../engine/envelopes.ts';
-import { listRow, oneRow, runSchema, templateNamed, verdictMembers } from './mopTemplates.ts';
-import { signed } from '../engine/people.ts';
-import type { ActionRow, Row } from '../engine/route.ts';
+import type { Row } from '../engine/route.ts';
+import { actionRow, commandRow } from '../engine/rows.ts';
 import { changed } from '../engine/schemas.ts';
-
-const body = (template: typeof commandTemplateSchema | typeof newCommandTemplateSchema) =>
-  Type.Object({ mop: template }, { additionalProperties: false });
+import { runSchema, templateNamed, templateRow, templatesRow, verdictMembers } from './mopTemplates.ts';
 
 const ruleResult = Type.Object(
   {
@@ -45,7 +38,7 @@ const commandResult = Type.Object(
   { title: 'CommandResult', description: 'A command on a device' },
 );
 
-const run: ActionRow = {
+const run = actionRow({
   name: 'runCommandTemplate',
   method: 'post',
   path: '/RunCommandTemplate',
@@ -58,12 +51,14 @@ const run: ActionRow = {
       template: templateNamed,
       devices: Type.Array(name('Name of a device'), { minItems: 1, maxItems: 1000, description: 'Devices to ask' }),
       variables: Type.Optional(
-        Type.Object(
-          {},
-          {
-            additionalProperties: true,
-            description: 'Values for <!name!> in commands and rules: texts, numbers, truth values',
-          },
+        Type.Unsafe<Readonly<Record<string, unknown>>>(
+          Type.Object(
+            {},
+            {
+              additionalProperties: true,
+              description: 'Values for <!name!> in commands and rules: texts, numbers, truth values',
+            },
+          ),
         ),
       ),
     },
@@ -79,25 +74,24 @@ const run: ActionRow = {
       }),
     };
   },
-};
+});
 
-/** Command templates: the neighbours of api.md, operation 4. */
+/** Command templates (docs/command-templates.md). */
 export const commandTemplateRows: readonly Row[] = [
-  listRow('listTemplates', 'command templates', commandTemplates, commandTemplateSchema),
-  oneRow('listATemplate', 'a command template', commandTemplates, commandTemplateSchema),
-  {
+  templatesRow('listTemplates', 'command templates', commandTemplates, commandTemplateSchema),
+  templateRow('listATemplate', 'a command template', commandTemplates, commandTemplateSchema),
+  commandRow({
     name: 'createTemplate',
     method: 'post',
     path: '/createTemplate',
     access: ['operators'],
     summary: 'Create a command template',
     command: createCommandTemplate,
-    body: body(newCommandTemplateSchema),
     join: signed,
     envelope: withStatus(() => 'Successfully created template'),
     answer: changed(commandTemplateSchema),
-  },
-  {
+  }),
+  commandRow({
     name: 'updateTemplate',
     method: 'post',
     path: '/updateTemplate/:id',
@@ -106,12 +100,11 @@ export const commandTemplateRows: readonly Row[] = [
     description:
       'Brings it to what the document says; what that leaves out gets its default. Id, times and authors of the document change nothing.',
     command: updateCommandTemplate,
-    body: body(commandTemplateSchema),
     join: signed,
     envelope: withStatus(() => 'Successfully updated template'),
     answer: changed(commandTemplateSchema),
-  },
-  {
+  }),
+  commandRow({
     name: 'deleteTemplate',
     method: 'post',
     path: '/deleteTemplate/:id',
@@ -121,6 +114,6 @@ export const commandTemplateRows: readonly Row[] = [
     join: signed,
     envelope: withStatus(() => 'Successfully deleted template'),
     answer: changed(commandTemplateSchema),
-  },
+  }),
   run,
 ];

@@ -1,7 +1,7 @@
+import type { AreaRows } from '../engine/route.ts';
 import { analyticTemplateRows } from './analyticTemplates.ts';
 import { commandTemplateRows } from './commandTemplates.ts';
 import { transferRows } from './mopTransfer.ts';
-import type { AreaRows } from '../engine/route.ts';
 
 export const mopRows: AreaRows = {
   area: 'mop',

@@ -1,42 +1,45 @@
 import { type TSchema, Type } from 'typebox';
 import { name } from '../../domain/engine/schemas.ts';
 import type { Projection } from '../../projections/engine/define.ts';
-import { signed } from '../engine/people.ts';
+import { signed } from '../authorization/people.ts';
 import type { ActionRow, ListEnvelope, ListRow } from '../engine/route.ts';
+import { actionRow, listRow } from '../engine/rows.ts';
 
 /** The array itself. */
 const bare: ListEnvelope = (texts) => `[${texts.join(',')}]`;
 
 /** The list of one kind of template. */
-export const listRow = (operation: string, what: string, list: Projection, document: TSchema): ListRow => ({
-  name: operation,
-  method: 'get',
-  path: `/${operation}`,
-  access: ['operators', 'readers'],
-  summary: `List ${what}`,
-  description: 'An array without a total: limit is 1000 unless given.',
-  list,
-  limit: 1000,
-  join: signed,
-  envelope: bare,
-  answer: Type.Array(document),
-});
+export const templatesRow = (operation: string, what: string, list: Projection, document: TSchema): ListRow =>
+  listRow({
+    name: operation,
+    method: 'get',
+    path: `/${operation}`,
+    access: ['operators', 'readers'],
+    summary: `List ${what}`,
+    description: 'An array without a total: limit is 1000 unless given.',
+    list,
+    limit: 1000,
+    join: signed,
+    envelope: bare,
+    answer: Type.Array(document),
+  });
 
 /** One template of one kind, by name or id, in an array. */
-export const oneRow = (operation: string, what: string, projection: Projection, document: TSchema): ActionRow => ({
-  name: operation,
-  method: 'get',
-  path: `/${operation}/:name`,
-  access: ['operators', 'readers'],
-  summary: `Get ${what} in an array`,
-  description: 'By name or id; an empty array when there is none.',
-  answer: Type.Array(document),
-  run: async (call, service) => {
-    const id = await service.tools.find(projection.collection, call.params.name ?? '');
-    const entry = id === undefined ? undefined : await service.model.get(projection.collection, id);
-    return { body: entry ? [await signed(JSON.parse(entry.text), service, call)] : [] };
-  },
-});
+export const templateRow = (operation: string, what: string, projection: Projection, document: TSchema): ActionRow =>
+  actionRow({
+    name: operation,
+    method: 'get',
+    path: `/${operation}/:name`,
+    access: ['operators', 'readers'],
+    summary: `Get ${what} in an array`,
+    description: 'By name or id; an empty array when there is none.',
+    answer: Type.Array(document),
+    run: async (call, service) => {
+      const id = await service.tools.find(projection.collection, call.params.name);
+      const entry = id === undefined ? undefined : await service.model.get(projection.collection, id);
+      return { body: entry ? [await signed(JSON.parse(entry.text), service, call)] : [] };
+    },
+  });
 
 /** The template that a run names. */
 export const templateNamed = name('Name or id of the template');

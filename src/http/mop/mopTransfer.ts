@@ -1,17 +1,18 @@
 import { Type } from 'typebox';
+import { importedId } from '../../commands/engine/imports.ts';
 import { importAnalyticTemplate } from '../../commands/mop/analyticTemplates.ts';
 import { importCommandTemplate } from '../../commands/mop/commandTemplates.ts';
-import { importedId } from '../../commands/engine/imports.ts';
+import { Refusal } from '../../domain/engine/refusal.ts';
 import { analyticTemplateSchema } from '../../domain/mop/analyticTemplates.ts';
 import { commandTemplateSchema } from '../../domain/mop/commandTemplates.ts';
 import type { Header } from '../../domain/mop/mopTemplates.ts';
-import { Refusal } from '../../domain/engine/refusal.ts';
 import { analyticTemplates } from '../../projections/mop/analyticTemplates.ts';
 import { commandTemplates } from '../../projections/mop/commandTemplates.ts';
 import type { TemplateDoc } from '../../projections/mop/mopTemplates.ts';
+import { signed } from '../authorization/people.ts';
 import { withStatus } from '../engine/envelopes.ts';
-import { signed } from '../engine/people.ts';
-import type { ActionRow, Row } from '../engine/route.ts';
+import type { Row } from '../engine/route.ts';
+import { actionRow } from '../engine/rows.ts';
 import { changed } from '../engine/schemas.ts';
 import { newId, requestOf } from '../engine/serve.ts';
 
@@ -29,7 +30,7 @@ const type = Type.Optional(
 );
 const anyTemplate = Type.Union([commandTemplateSchema, analyticTemplateSchema]);
 
-const exportTemplate: ActionRow = {
+const exportTemplate = actionRow({
   name: 'exportTemplate',
   method: 'post',
   path: '/export',
@@ -67,7 +68,7 @@ const exportTemplate: ActionRow = {
       throw new Refusal('not_found', 'Could not find matching template', { path: '/options' });
     return { body: await signed(found, service, call) };
   },
-};
+});
 
 const overwrite = Type.Optional(
   Type.Boolean({ description: 'Whether other content under a used id or name is replaced' }),
@@ -84,7 +85,7 @@ const importBody = (template: typeof commandTemplateSchema | typeof analyticTemp
     { additionalProperties: false },
   );
 
-const importTemplate: ActionRow = {
+const importTemplate = actionRow({
   name: 'importTemplate',
   method: 'post',
   path: '/import',
@@ -119,7 +120,7 @@ const importTemplate: ActionRow = {
       replayed: done.replayed,
     };
   },
-};
+});
 
-/** Templates of both kinds out and in: api.md, operation 4, and its counterpart. */
+/** Export and import of command templates and analytic templates. */
 export const transferRows: readonly Row[] = [exportTemplate, importTemplate];

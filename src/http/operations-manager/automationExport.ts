@@ -1,8 +1,8 @@
-import { componentCollections } from '../../commands/engine/references.ts';
-import type { AutomationDoc } from '../../projections/operations-manager/automations.ts';
+import { componentCollections } from '../../commands/operations-manager/components.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
+import type { AutomationDoc } from '../../projections/operations-manager/automations.ts';
 import type { TriggerDoc } from '../../projections/operations-manager/triggers.ts';
-import { signing, withGroups } from '../engine/people.ts';
+import { signing, withGroups } from '../authorization/people.ts';
 import type { Join } from '../engine/route.ts';
 
 const pageSize = 1000;

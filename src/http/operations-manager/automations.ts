@@ -1,20 +1,17 @@
 import { Type } from 'typebox';
 import { importAutomation } from '../../commands/operations-manager/automationImports.ts';
 import { createAutomation, deleteAutomation, updateAutomation } from '../../commands/operations-manager/automations.ts';
-import { automationDocumentSchema, automationExportSchema } from '../../domain/operations-manager/automationImports.ts';
-import {
-  automationMembers,
-  automationPatchSchema,
-  newAutomationSchema,
-} from '../../domain/operations-manager/automations.ts';
-import { authored, objectId } from '../../domain/engine/authors.ts';
 import { gbacSchema } from '../../domain/authorization/gbac.ts';
+import { authored, objectId } from '../../domain/engine/authors.ts';
+import { automationDocumentSchema, automationExportSchema } from '../../domain/operations-manager/automationImports.ts';
+import { automationMembers } from '../../domain/operations-manager/automations.ts';
 import { automations } from '../../projections/operations-manager/automations.ts';
-import { exportOf } from './automationExport.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
 import { importRow } from '../engine/imports.ts';
 import type { Row } from '../engine/route.ts';
+import { commandRow, getRow, listRow } from '../engine/rows.ts';
 import { enveloped } from '../engine/schemas.ts';
+import { exportOf } from './automationExport.ts';
 
 const automationSchema = Type.Object(
   { _id: objectId('Id'), ...automationMembers, gbac: gbacSchema, ...authored },
@@ -44,9 +41,9 @@ const importAutomations = importRow({
   },
 });
 
-/** Automations: api.md, operation 3, and its neighbours. */
+/** Automations, with their export and import (docs/behaviour/imports-and-exports.md). */
 export const automationRows: readonly Row[] = [
-  {
+  listRow({
     name: 'getAutomations',
     method: 'get',
     path: '/automations',
@@ -55,20 +52,19 @@ export const automationRows: readonly Row[] = [
     list: automations,
     envelope: resultsWithMessage('Successfully retrieved automations'),
     answer: enveloped(Type.Array(automationSchema)),
-  },
-  {
+  }),
+  commandRow({
     name: 'createAutomation',
     method: 'post',
     path: '/automations',
     access: ['operators'],
     summary: 'Create an automation',
     command: createAutomation,
-    body: newAutomationSchema,
     envelope: withMessage('Successfully created automation'),
     answer: enveloped(automationSchema),
-  },
+  }),
   importAutomations,
-  {
+  getRow({
     name: 'exportAutomation',
     method: 'get',
     path: `${path}/export`,
@@ -78,8 +74,8 @@ export const automationRows: readonly Row[] = [
     join: exportOf,
     envelope: withMessage('Successfully exported automation'),
     answer: enveloped(automationExportSchema),
-  },
-  {
+  }),
+  getRow({
     name: 'getAutomation',
     method: 'get',
     path,
@@ -88,19 +84,18 @@ export const automationRows: readonly Row[] = [
     get: automations,
     envelope: withMessage('Successfully retrieved automation'),
     answer: enveloped(automationSchema),
-  },
-  {
+  }),
+  commandRow({
     name: 'updateAutomation',
     method: 'patch',
     path,
     access: ['operators'],
     summary: 'Change an automation',
     command: updateAutomation,
-    body: automationPatchSchema,
     envelope: withMessage('Successfully updated automation'),
     answer: enveloped(automationSchema),
-  },
-  {
+  }),
+  commandRow({
     name: 'deleteAutomation',
     method: 'delete',
     path,
@@ -109,5 +104,5 @@ export const automationRows: readonly Row[] = [
     command: deleteAutomation,
     envelope: withMessage('Successfully deleted automation'),
     answer: enveloped(automationSchema),
-  },
+  }),
 ];

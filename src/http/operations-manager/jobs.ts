@@ -1,16 +1,17 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { moveJobs } from '../../commands/operations-manager/jobMoves.ts';
 import { completeJob, failJob, startJob } from '../../commands/operations-manager/jobs.ts';
 import { unwatchJobs, watchJobs } from '../../commands/operations-manager/watchings.ts';
 import type { Actor } from '../../domain/engine/core.ts';
-import { jobIdsSchema } from '../../domain/operations-manager/jobMoves.ts';
-import type { JobMove } from '../../domain/operations-manager/jobs.ts';
-import { jobSchema, newJobSchema } from '../../domain/operations-manager/jobSchemas.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
+import { jobIdsSchema } from '../../domain/operations-manager/jobMoves.ts';
+import { jobSchema, newJobSchema } from '../../domain/operations-manager/jobSchemas.ts';
+import type { JobMove } from '../../domain/operations-manager/jobs.ts';
 import { type JobDoc, jobs } from '../../projections/operations-manager/jobs.ts';
+import { usernames } from '../authorization/people.ts';
 import { acknowledged, resultsWithMessage, withMessage } from '../engine/envelopes.ts';
-import { usernames } from '../engine/people.ts';
-import type { CommandRow, Join, Params, Row } from '../engine/route.ts';
+import type { Call, CommandRow, Join, Params, Row } from '../engine/route.ts';
+import { commandRow, getRow, listRow, mappedCommandRow } from '../engine/rows.ts';
 import { enveloped } from '../engine/schemas.ts';
 import type { Service } from '../engine/service.ts';
 import { watchersOf } from './watchers.ts';
@@ -31,8 +32,8 @@ const shown = async (doc: JobDoc, { model }: Pick<Service, 'model'>) => {
 };
 
 /** The jobs that the request names, as they are now. */
-const named: Join<null> = async (_, service, { body: { jobIds } }) => {
-  const ids = await Promise.all([...new Set<string>(jobIds)].map((id) => service.tools.find(jobs.collection, id)));
+const named: Join<null, Call<never, Static<typeof jobIdsSchema>>> = async (_, service, { body: { jobIds } }) => {
+  const ids = await Promise.all([...new Set(jobIds)].map((id) => service.tools.find(jobs.collection, id)));
   const entries = await service.model.getMany(
     jobs.collection,
     ids.filter((id) => id !== undefined),
@@ -40,27 +41,28 @@ const named: Join<null> = async (_, service, { body: { jobIds } }) => {
   return Promise.all(entries.flatMap((entry) => (entry ? [shown(JSON.parse(entry.text) as JobDoc, service)] : [])));
 };
 
-const move = (move: JobMove, done: string, description: string): CommandRow => ({
-  name: `${move}Jobs`,
-  method: 'post',
-  path: `/jobs/${move}`,
-  access: ['operators'],
-  summary: `${move[0]!.toUpperCase()}${move.slice(1)} jobs, all or none`,
-  description: `${description} Unknown ids are 404, other states 409, both naming all; then nothing changes. A job that ends at the same moment stays as it ended: data has the jobs as they are now.`,
-  command: moveJobs,
-  body: jobIdsSchema,
-  input: (_, { jobIds }) => ({ move, jobIds }),
-  join: named,
-  envelope: withMessage(`Successfully ${done} jobs`),
-  answer: enveloped(Type.Array(jobSchema)),
-});
+const move = (move: JobMove, done: string, description: string): CommandRow =>
+  mappedCommandRow({
+    name: `${move}Jobs`,
+    method: 'post',
+    path: `/jobs/${move}`,
+    access: ['operators'],
+    summary: `${move[0]!.toUpperCase()}${move.slice(1)} jobs, all or none`,
+    description: `${description} Unknown ids are 404, other states 409, both naming all; then nothing changes. A job that ends at the same moment stays as it ended: data has the jobs as they are now.`,
+    command: moveJobs,
+    body: jobIdsSchema,
+    input: (_, { jobIds }) => ({ move, jobIds }),
+    join: named,
+    envelope: withMessage(`Successfully ${done} jobs`),
+    answer: enveloped(Type.Array(jobSchema)),
+  });
 
 /** The account of the caller: what they watch is in its stream. */
 const caller = (_: Params, __: unknown, { id }: Actor): string => id;
 
-/** Jobs: api.md, operation 14, and its neighbours. */
+/** Jobs (docs/decisions/jobs.md). */
 export const jobRows: readonly Row[] = [
-  {
+  listRow({
     name: 'getJobs',
     method: 'get',
     path: '/jobs',
@@ -72,8 +74,8 @@ export const jobRows: readonly Row[] = [
     join: shown,
     envelope: resultsWithMessage('Successfully retrieved jobs'),
     answer: enveloped(Type.Array(jobSchema)),
-  },
-  {
+  }),
+  mappedCommandRow({
     name: 'startJob',
     method: 'post',
     starts: true,
@@ -88,8 +90,8 @@ export const jobRows: readonly Row[] = [
     join: shown,
     envelope: withMessage('Successfully started job'),
     answer: enveloped(jobSchema),
-  },
-  {
+  }),
+  commandRow({
     name: 'watchJobs',
     method: 'post',
     path: '/jobs/watch',
@@ -97,12 +99,11 @@ export const jobRows: readonly Row[] = [
     summary: 'Watch jobs',
     description: 'All or none. Watching already is no change.',
     command: watchJobs,
-    body: jobIdsSchema,
     key: caller,
     envelope: acknowledged('Successfully watched jobs'),
     answer: enveloped(Type.Null()),
-  },
-  {
+  }),
+  commandRow({
     name: 'unwatchJobs',
     method: 'post',
     path: '/jobs/unwatch',
@@ -110,15 +111,14 @@ export const jobRows: readonly Row[] = [
     summary: 'Stop watching jobs',
     description: 'All or none. Not watching is no change.',
     command: unwatchJobs,
-    body: jobIdsSchema,
     key: caller,
     envelope: acknowledged('Successfully unwatched jobs'),
     answer: enveloped(Type.Null()),
-  },
+  }),
   move('pause', 'paused', 'Running jobs; paused ones stay so.'),
   move('resume', 'resumed', 'Paused jobs; running ones stay so.'),
   move('cancel', 'canceled', 'Running and paused jobs; canceled ones stay so.'),
-  {
+  getRow({
     name: 'getJob',
     method: 'get',
     path: '/jobs/:id',
@@ -129,8 +129,8 @@ export const jobRows: readonly Row[] = [
     join: shown,
     envelope: withMessage('Successfully retrieved job'),
     answer: enveloped(jobSchema),
-  },
-  {
+  }),
+  commandRow({
     name: 'completeJob',
     method: 'post',
     path: '/jobs/:id/complete',
@@ -139,12 +139,11 @@ export const jobRows: readonly Row[] = [
     description: 'For workers. The variables join those that the job has.',
     command: completeJob,
     key: byId,
-    body: completeJob.input,
     join: shown,
     envelope: withMessage('Successfully completed job'),
     answer: enveloped(jobSchema),
-  },
-  {
+  }),
+  commandRow({
     name: 'failJob',
     method: 'post',
     path: '/jobs/:id/error',
@@ -153,9 +152,8 @@ export const jobRows: readonly Row[] = [
     description: 'For workers.',
     command: failJob,
     key: byId,
-    body: failJob.input,
     join: shown,
     envelope: withMessage('Successfully reported the error'),
     answer: enveloped(jobSchema),
-  },
+  }),
 ];

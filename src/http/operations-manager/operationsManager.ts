@@ -1,6 +1,6 @@
+import type { AreaRows } from '../engine/route.ts';
 import { automationRows } from './automations.ts';
 import { jobRows } from './jobs.ts';
-import type { AreaRows } from '../engine/route.ts';
 import { triggerRows } from './triggers.ts';
 
 export const operationsManagerRows: AreaRows = {

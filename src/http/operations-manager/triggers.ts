@@ -5,11 +5,12 @@ import {
   importTrigger,
   updateTrigger,
 } from '../../commands/operations-manager/triggers.ts';
-import { newTriggerSchema, triggerPatchSchema, triggerSchema } from '../../domain/operations-manager/triggerMembers.ts';
+import { triggerSchema } from '../../domain/operations-manager/triggerMembers.ts';
 import { triggers } from '../../projections/operations-manager/triggers.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
 import { importRow } from '../engine/imports.ts';
 import type { Row } from '../engine/route.ts';
+import { commandRow, getRow, listRow } from '../engine/rows.ts';
 import { enveloped } from '../engine/schemas.ts';
 
 const path = '/triggers/:id';
@@ -37,7 +38,7 @@ const importTriggers = importRow({
 
 /** Triggers of all four types. */
 export const triggerRows: readonly Row[] = [
-  {
+  listRow({
     name: 'getTriggers',
     method: 'get',
     path: '/triggers',
@@ -46,20 +47,19 @@ export const triggerRows: readonly Row[] = [
     list: triggers,
     envelope: resultsWithMessage('Successfully retrieved triggers'),
     answer: enveloped(Type.Array(triggerSchema)),
-  },
-  {
+  }),
+  commandRow({
     name: 'createTrigger',
     method: 'post',
     path: '/triggers',
     access: ['operators'],
     summary: 'Create a trigger',
     command: createTrigger,
-    body: newTriggerSchema,
     envelope: withMessage('Successfully created trigger'),
     answer: enveloped(triggerSchema),
-  },
+  }),
   importTriggers,
-  {
+  getRow({
     name: 'getTrigger',
     method: 'get',
     path,
@@ -68,8 +68,8 @@ export const triggerRows: readonly Row[] = [
     get: triggers,
     envelope: withMessage('Successfully retrieved trigger'),
     answer: enveloped(triggerSchema),
-  },
-  {
+  }),
+  commandRow({
     name: 'updateTrigger',
     method: 'patch',
     path,
@@ -77,11 +77,10 @@ export const triggerRows: readonly Row[] = [
     summary: 'Change a trigger',
     description: 'The type cannot change; another actionId moves it to another automation.',
     command: updateTrigger,
-    body: triggerPatchSchema,
     envelope: withMessage('Successfully updated trigger'),
     answer: enveloped(triggerSchema),
-  },
-  {
+  }),
+  commandRow({
     name: 'deleteTrigger',
     method: 'delete',
     path,
@@ -90,5 +89,5 @@ export const triggerRows: readonly Row[] = [
     command: deleteTrigger,
     envelope: withMessage('Successfully deleted trigger'),
     answer: enveloped(triggerSchema),
-  },
+  }),
 ];

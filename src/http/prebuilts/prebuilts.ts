@@ -1,17 +1,18 @@
 import { Type } from 'typebox';
 import { deletePrebuilt, hiddenAutomations, importPrebuilt, prebuiltId } from '../../commands/prebuilts/prebuilts.ts';
-import { completed, prebuilt, visible, withoutHidden } from '../../domain/prebuilts/prebuilts.ts';
+import { Refusal } from '../../domain/engine/refusal.ts';
 import {
   prebuiltDocumentSchema,
   prebuiltImportedSchema,
   prebuiltPackageSchema,
   prebuiltSchema,
 } from '../../domain/prebuilts/prebuiltSchemas.ts';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { completed, prebuilt, visible, withoutHidden } from '../../domain/prebuilts/prebuilts.ts';
 import { type PrebuiltDoc, prebuilts } from '../../projections/prebuilts/prebuilts.ts';
+import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import { signed } from '../engine/people.ts';
-import type { ActionRow, AreaRows, Join } from '../engine/route.ts';
+import type { AreaRows, Join } from '../engine/route.ts';
+import { actionRow, commandRow, getRow, listRow } from '../engine/rows.ts';
 import { changed, listed } from '../engine/schemas.ts';
 import { requestOf } from '../engine/serve.ts';
 
@@ -32,7 +33,7 @@ const envelope = withStatus(({ changed }) =>
   changed ? 'Successfully imported prebuilt' : 'The prebuilt is installed already',
 );
 
-const importRow: ActionRow = {
+const importRow = actionRow({
   name: 'importPrebuilt',
   method: 'post',
   path: '/import',
@@ -73,14 +74,14 @@ const importRow: ActionRow = {
       replayed: done.replayed,
     };
   },
-};
+});
 
-/** Packages: api.md, operation 5, and its neighbours. */
+/** Packages (docs/decisions/prebuilts.md). */
 export const prebuiltRows: AreaRows = {
   area: 'prebuilts',
   prefix: '/prebuilts',
   rows: [
-    {
+    listRow({
       name: 'getPrebuilts',
       method: 'get',
       path: '/',
@@ -90,9 +91,9 @@ export const prebuiltRows: AreaRows = {
       join: shown,
       envelope: results,
       answer: listed(prebuiltSchema),
-    },
+    }),
     importRow,
-    {
+    getRow({
       name: 'exportPrebuilt',
       method: 'get',
       path: '/:id/export',
@@ -104,8 +105,8 @@ export const prebuiltRows: AreaRows = {
       join: packageOf,
       envelope: plain,
       answer: prebuiltPackageSchema,
-    },
-    {
+    }),
+    getRow({
       name: 'getPrebuilt',
       method: 'get',
       path: '/:id',
@@ -116,8 +117,8 @@ export const prebuiltRows: AreaRows = {
       join: shown,
       envelope: plain,
       answer: prebuiltSchema,
-    },
-    {
+    }),
+    commandRow({
       name: 'deletePrebuilt',
       method: 'delete',
       path: '/:id',
@@ -128,6 +129,6 @@ export const prebuiltRows: AreaRows = {
       join: shown,
       envelope: withStatus(() => 'Successfully deleted prebuilt'),
       answer: changed(prebuiltSchema),
-    },
+    }),
   ],
 };

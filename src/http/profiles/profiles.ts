@@ -1,25 +1,26 @@
-import { Type } from 'typebox';
+import { noInput } from '../../commands/engine/define.ts';
 import { activateProfile, createProfile, deleteProfile, updateProfile } from '../../commands/profiles/profiles.ts';
+import { newProfileSchema, profileSchema } from '../../domain/profiles/profileSchemas.ts';
 import { activeProfileId, shown } from '../../domain/profiles/profiles.ts';
-import { newProfileSchema, profilePatchSchema, profileSchema } from '../../domain/profiles/profileSchemas.ts';
 import { activeProfiles, type ProfileDoc, profiles } from '../../projections/profiles/profiles.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
 import type { AreaRows, Join, Params } from '../engine/route.ts';
-import { changed, listed, orWrapped, unwrapped } from '../engine/schemas.ts';
+import { commandRow, getRow, listRow, mappedCommandRow } from '../engine/rows.ts';
+import { changed, listed, orWrapped } from '../engine/schemas.ts';
 
-const key = ({ id = '' }: Params) => id;
-const input = unwrapped('properties');
+const key = ({ id }: Params<'id'>) => id;
+const creation = orWrapped('properties', newProfileSchema);
 const join: Join<ProfileDoc> = async (doc) => shown(doc);
 /** The profile that the document names as the active one. */
 const active: Join<{ readonly id: string }> = async ({ id }, { entryById }, { actor }) =>
   shown(JSON.parse((await entryById(profiles, id, actor)).text));
 
-/** Profiles: api.md, operation 13, and its neighbours. The active one drives the service. */
+/** Profiles (docs/profiles.md). The active one drives the service. */
 export const profileRows: AreaRows = {
   area: 'profiles',
   prefix: '/profiles',
   rows: [
-    {
+    listRow({
       name: 'getProfiles',
       method: 'get',
       path: '/',
@@ -29,22 +30,21 @@ export const profileRows: AreaRows = {
       join,
       envelope: results,
       answer: listed(profileSchema),
-    },
-    {
+    }),
+    mappedCommandRow({
       name: 'createProfile',
       method: 'post',
       path: '/',
       access: [],
       summary: 'Create a profile',
       command: createProfile,
-      key: (_, body) => (input(_, body) as ProfileDoc).id,
-      body: orWrapped('properties', newProfileSchema),
-      input,
+      key: (params, body) => creation.input(params, body).id,
+      ...creation,
       join,
       envelope: withStatus(() => 'Successfully created profile'),
       answer: changed(profileSchema),
-    },
-    {
+    }),
+    getRow({
       name: 'getActiveProfile',
       method: 'get',
       path: '/active',
@@ -56,8 +56,8 @@ export const profileRows: AreaRows = {
       join: active,
       envelope: plain,
       answer: profileSchema,
-    },
-    {
+    }),
+    getRow({
       name: 'getProfile',
       method: 'get',
       path: '/:id',
@@ -68,8 +68,8 @@ export const profileRows: AreaRows = {
       join,
       envelope: plain,
       answer: profileSchema,
-    },
-    {
+    }),
+    commandRow({
       name: 'updateProfile',
       method: 'put',
       path: '/:id',
@@ -80,12 +80,11 @@ export const profileRows: AreaRows = {
         'A change of the active profile is in force at once, without a restart. It is refused (409) if by its authenticationProps.admins no active account would be an admin.',
       command: updateProfile,
       key,
-      body: Type.Object({ properties: profilePatchSchema }, { additionalProperties: false }),
       join,
       envelope: withStatus(({ created }) => `Successfully ${created ? 'created' : 'updated'} profile`),
       answer: changed(profileSchema),
-    },
-    {
+    }),
+    commandRow({
       name: 'deleteProfile',
       method: 'delete',
       path: '/:id',
@@ -96,8 +95,8 @@ export const profileRows: AreaRows = {
       join,
       envelope: withStatus(() => 'Successfully deleted profile'),
       answer: changed(profileSchema),
-    },
-    {
+    }),
+    mappedCommandRow({
       name: 'activateProfile',
       method: 'put',
       path: '/:id/active',
@@ -106,11 +105,12 @@ export const profileRows: AreaRows = {
       summary: 'Make a profile the active one',
       description: 'The one that was is so no longer. In force at once, without a restart.',
       command: activateProfile,
+      body: noInput,
       key: () => activeProfileId,
       input: ({ id }) => ({ id }),
       join: active,
       envelope: withStatus(() => 'Successfully activated profile'),
       answer: changed(profileSchema),
-    },
+    }),
   ],
 };

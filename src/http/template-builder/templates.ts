@@ -1,17 +1,14 @@
 import { Type } from 'typebox';
 import { createTemplate, deleteTemplate, updateTemplate } from '../../commands/template-builder/templates.ts';
-import { type Cast, cast, castSchema } from '../../domain/template-builder/casts.ts';
 import { Refusal } from '../../domain/engine/refusal.ts';
+import { cast, castSchema } from '../../domain/template-builder/casts.ts';
+import { templateSchema } from '../../domain/template-builder/templateSchemas.ts';
 import { maskTemplate } from '../../domain/template-builder/templates.ts';
-import {
-  newTemplateSchema,
-  templatePatchSchema,
-  templateSchema,
-} from '../../domain/template-builder/templateSchemas.ts';
 import { type TemplateDoc, templates } from '../../projections/template-builder/templates.ts';
+import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import { signed } from '../engine/people.ts';
-import type { ActionRow, AreaRows, Call, Join } from '../engine/route.ts';
+import type { AreaRows, Call, Join } from '../engine/route.ts';
+import { actionRow, commandRow, getRow, listRow } from '../engine/rows.ts';
 import { changed, listed } from '../engine/schemas.ts';
 import type { Service } from '../engine/service.ts';
 
@@ -19,7 +16,10 @@ const path = '/templates/:name';
 const named = 'name';
 const join: Join<TemplateDoc> = async (doc, service, call) =>
   maskTemplate((await signed(doc, service, call)) as TemplateDoc);
-const variables = (description: string) => Type.Optional(Type.Object({}, { additionalProperties: true, description }));
+const variables = (description: string) =>
+  Type.Optional(
+    Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}, { additionalProperties: true, description })),
+  );
 
 /** Renders in a turn of the caller, for as long as the caller waits. */
 const rendered = (
@@ -36,7 +36,7 @@ const stored = async ({ params, actor }: Call, { entry }: Service): Promise<stri
   return template;
 };
 
-const renderJinja: ActionRow = {
+const renderJinja = actionRow({
   name: 'renderJinja',
   method: 'post',
   path: `${path}/renderJinja`,
@@ -49,9 +49,9 @@ const renderJinja: ActionRow = {
     const template = await stored(call, service);
     return { body: await rendered(template, call.body.context ?? {}, call, service) };
   },
-};
+});
 
-const renderWithCast: ActionRow = {
+const renderWithCast = actionRow({
   name: 'renderJinja2TemplateWithCast',
   method: 'post',
   path: `${path}/renderJinja2TemplateWithCast`,
@@ -74,22 +74,18 @@ const renderWithCast: ActionRow = {
     }),
   }),
   run: async (call, service) => {
-    const {
-      variables = {},
-      castDataType = 'string',
-      ...given
-    }: { template?: string; variables?: Record<string, unknown>; castDataType?: Cast } = call.body;
+    const { variables = {}, castDataType = 'string', ...given } = call.body;
     const template = given.template ?? (await stored(call, service));
     return { text: `{"renderedTemplate":${cast(await rendered(template, variables, call, service), castDataType)}}` };
   },
-};
+});
 
-/** Templates: api.md, operation 18, and its neighbours. */
+/** Templates and their rendering (docs/templates.md). */
 export const templateRows: AreaRows = {
   area: 'template-builder',
   prefix: '/template_builder',
   rows: [
-    {
+    listRow({
       name: 'getTemplates',
       method: 'get',
       path: '/templates',
@@ -99,8 +95,8 @@ export const templateRows: AreaRows = {
       join,
       envelope: results,
       answer: listed(templateSchema),
-    },
-    {
+    }),
+    commandRow({
       name: 'createTemplate',
       method: 'post',
       path: '/templates',
@@ -108,13 +104,12 @@ export const templateRows: AreaRows = {
       summary: 'Create a template',
       description: 'Its text is not parsed until it is rendered.',
       command: createTemplate,
-      body: newTemplateSchema,
       exact: 'data',
       join,
       envelope: withStatus(() => 'Successfully created template'),
       answer: changed(templateSchema),
-    },
-    {
+    }),
+    getRow({
       name: 'getTemplate',
       method: 'get',
       path,
@@ -125,8 +120,8 @@ export const templateRows: AreaRows = {
       join,
       envelope: plain,
       answer: templateSchema,
-    },
-    {
+    }),
+    commandRow({
       name: 'updateTemplate',
       method: 'put',
       path,
@@ -135,13 +130,12 @@ export const templateRows: AreaRows = {
       description: 'What the body leaves out stays.',
       command: updateTemplate,
       named,
-      body: templatePatchSchema,
       exact: 'data',
       join,
       envelope: withStatus(() => 'Successfully updated template'),
       answer: changed(templateSchema),
-    },
-    {
+    }),
+    commandRow({
       name: 'deleteTemplate',
       method: 'delete',
       path,
@@ -153,7 +147,7 @@ export const templateRows: AreaRows = {
       join,
       envelope: withStatus(() => 'Successfully deleted template'),
       answer: changed(templateSchema),
-    },
+    }),
     renderJinja,
     renderWithCast,
   ],

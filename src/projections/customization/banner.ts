@@ -2,7 +2,7 @@ import { type Banner, banner, type BannerEvent, withChanges } from '../../domain
 import { projection } from '../engine/define.ts';
 import { idOf } from '../engine/stamps.ts';
 
-/** The banner as api.md shows it; the service says when its text was last changed. */
+/** The banner as `getBanner` shows it. The service adds when its text was last changed. */
 export const banners = projection<Banner, BannerEvent>(banner, {
   collection: 'banners',
   on: {

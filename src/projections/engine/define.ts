@@ -40,7 +40,7 @@ export type Children<Doc = any, E extends Event = any> = Pick<
 };
 
 /** What lists ask a collection for. */
-export type Listed = Pick<Projection, 'collection' | 'sorts' | 'filters' | 'guard'>;
+export type Listed<Doc = any> = Pick<Projection<Doc>, 'collection' | 'sorts' | 'filters' | 'guard'>; // as Projection
 
 export const projection = <Doc, E extends Event>(
   aggregate: Aggregate<any, E>,

@@ -13,7 +13,7 @@ export type ServiceGroup = { readonly _id: string } & ServiceGroupContent & {
     readonly last_updated_by: string;
   };
 
-/** Service groups as api.md shows them; authors are ids of accounts, groups are names. */
+/** Service groups as `getServiceGroup` shows them. Authors are ids of accounts, groups are names. */
 export const serviceGroups = projection<ServiceGroup, ServiceGroupEvent>(serviceGroup, {
   collection: 'serviceGroups',
   on: {

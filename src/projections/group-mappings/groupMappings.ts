@@ -1,7 +1,7 @@
 import { groupMapping, type GroupMapping, type GroupMappingEvent } from '../../domain/group-mappings/groupMappings.ts';
 import { projection } from '../engine/define.ts';
 
-/** Group mappings as api.md shows them, sorted by external group, then provenance. */
+/** Group mappings as `getGroupMappings` shows them, sorted by external group, then provenance. */
 export const groupMappings = projection<GroupMapping, GroupMappingEvent>(groupMapping, {
   collection: 'groupMappings',
   on: {

@@ -29,7 +29,7 @@ export type NearCopy = {
 };
 
 /** What a notice says in place of the rest when all documents of the part that the field names were removed. */
-export const wholePart = '*';
+const wholePart = '*';
 
 /** The change that a field of the index means; '' when the document was removed. */
 const changeOf = (field: string, rest: string): IndexChange<Indexed> => {

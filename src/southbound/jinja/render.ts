@@ -1,3 +1,4 @@
+import { attribute, item } from './values/access.ts';
 import { exactEntries } from '../../domain/engine/exactJson.ts';
 import { limits, newBudget } from './budget.ts';
 import { limitError, PythonError, reasonOf, TemplateError, undefinedError } from './errors.ts';
@@ -34,6 +35,8 @@ export const renderTemplate = (template: string, variables: Readonly<Record<stri
     escaping: false,
     filter: (name, value, args, kwargs) => callFilter(run, ...named(run, 'filter', filters, name), value, args, kwargs),
     test: (name, value, args, kwargs) => callTest(run, ...named(run, 'test', tests, name), value, args, kwargs),
+    attribute: (value, name) => attribute(run, value, name),
+    item: (value, key) => item(run, value, key),
   };
   try {
     const tree = parse(template, { filter: (name) => filters.has(name), test: (name) => tests.has(name) });

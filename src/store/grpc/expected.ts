@@ -9,10 +9,7 @@ import type {
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import empty from 'google-protobuf/google/protobuf/empty_pb.js';
-import { badRequest, Fault } from './faults.ts';
-
-/** Where a stream must be for a write: at a revision, or as a word of EventStoreDB says. */
-export type Expected = number | 'any' | 'no_stream' | 'stream_exists';
+import { badRequest, type Expected, Fault } from './faults.ts';
 
 type Words = { hasAny(): boolean; hasNoStream(): boolean; hasStreamExists(): boolean };
 

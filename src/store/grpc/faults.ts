@@ -2,7 +2,9 @@ import { Metadata, status } from '@grpc/grpc-js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import { Refusal } from '../../domain/engine/refusal.ts';
 import { streamIdentifier } from '../streamIdentifier.ts';
-import type { Expected } from './expected.ts';
+
+/** Where a stream must be for a write: at a revision, or as a word of EventStoreDB says. */
+export type Expected = number | 'any' | 'no_stream' | 'stream_exists';
 
 type Message = { serializeBinary(): Uint8Array };
 

@@ -2,7 +2,8 @@ import { LRUCache } from 'lru-cache';
 import { Refusal } from '../../domain/engine/refusal.ts';
 import { type Appended, type NewEvent, WrongRevision } from '../port.ts';
 import type { SqliteStore } from '../sqlite.ts';
-import { type Expected, wrongVersion } from './expected.ts';
+import { wrongVersion } from './expected.ts';
+import type { Expected } from './faults.ts';
 import { streamDeleted } from './faults.ts';
 import type { StreamState } from './foreignStream.ts';
 

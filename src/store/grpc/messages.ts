@@ -64,7 +64,7 @@ const timeIn = (metadata: string): Date => {
 };
 
 /** An event's bytes: a foreign one's as they were sent, the platform's own as the texts of the log. */
-export const contentOf = (event: StoredEvent): Foreign =>
+const contentOf = (event: StoredEvent): Foreign =>
   unwrapForeign(event) ?? {
     data: Buffer.from(event.data),
     metadata: Buffer.from(event.metadata),

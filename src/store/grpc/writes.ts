@@ -1,7 +1,8 @@
 import { type Appended, type NewEvent, sizeFault, WrongRevision } from '../port.ts';
 import type { SqliteStore } from '../sqlite.ts';
 import type { May } from './access.ts';
-import { type Expected, wrongVersion } from './expected.ts';
+import { wrongVersion } from './expected.ts';
+import type { Expected } from './faults.ts';
 import { accessDenied, badRequest, tooLarge } from './faults.ts';
 import { isMetastream } from './foreignStream.ts';
 import type { ForeignWrites } from './foreignWrites.ts';

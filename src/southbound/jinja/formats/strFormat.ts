@@ -1,5 +1,4 @@
 import { PythonError, valueError } from '../errors.ts';
-import { attribute, item } from '../values/access.ts';
 import { escaped, repr, str } from '../values/print.ts';
 import { type Kwargs, type Run, type Value, isMarkup } from '../values/values.ts';
 import { formatValue } from './spec.ts';
@@ -47,7 +46,7 @@ export const strFormat = (run: Run, self: Value, format: string, args: readonly 
     let value = start;
     if (end >= 0)
       for (const [how, part] of steps(name.slice(end)))
-        value = how === '.' ? attribute(run, value, part) : item(run, value, /^\d+$/.test(part) ? BigInt(part) : part);
+        value = how === '.' ? run.attribute(value, part) : run.item(value, /^\d+$/.test(part) ? BigInt(part) : part);
     return value;
   };
   const shown = (name: string, conversion: string | undefined, spec: string): string => {

@@ -1,13 +1,10 @@
-import { type Builtin, invoke } from '../values/arguments.ts';
+import { type Builtin, invoke, type Methods } from '../values/arguments.ts';
 import { type Value, isDict, isTuple, textOf, typeName } from '../values/values.ts';
 import { dictMethods } from './dicts.ts';
 import { listMethods, tupleMethods } from './lists.ts';
 import { numberAttribute } from './numbers.ts';
 import { strMethods } from './strings.ts';
 import { safely } from './safeStrings.ts';
-
-/** The functions of a type by name; the value itself is their first argument. */
-export type Methods = ReadonlyMap<string, Builtin>;
 
 /** Methods that Python takes keywords for. */
 const withKeywords = new Set(['split', 'rsplit', 'splitlines', 'expandtabs', 'sort', 'encode', 'to_bytes']);

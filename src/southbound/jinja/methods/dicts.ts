@@ -1,10 +1,9 @@
 import { PythonError, typeError, valueError } from '../errors.ts';
-import type { Builtin } from '../values/arguments.ts';
+import type { Builtin, Methods } from '../values/arguments.ts';
 import { deleteKey, getKey, newDict, setKey } from '../values/dicts.ts';
 import { each, listOf } from '../values/iterate.ts';
 import { repr } from '../values/print.ts';
 import { type Dict, type Kwargs, type Run, type Value, type View, isDict, orElse, tuple } from '../values/values.ts';
-import type { Methods } from './all.ts';
 
 /** The pairs that dict() and update() take: of a dict, or of an iterable of pairs. */
 const pairsOf = function* (run: Run, source: Value): Generator<readonly [Value, Value]> {

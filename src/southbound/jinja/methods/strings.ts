@@ -1,6 +1,6 @@
 import { typeError, valueError } from '../errors.ts';
 import { strFormat } from '../formats/strFormat.ts';
-import { type Builtin, bounds, needInt, needText, toIndex } from '../values/arguments.ts';
+import { type Builtin, bounds, needInt, needText, toIndex, type Methods } from '../values/arguments.ts';
 import { each } from '../values/iterate.ts';
 import { capitalized, casefolded, isCase, isTitle, swapped, titled } from '../values/cases.ts';
 import {
@@ -27,7 +27,6 @@ import {
   tuple,
   typeName,
 } from '../values/values.ts';
-import type { Methods } from './all.ts';
 
 const self = (value: Value): string => textOf(value)!;
 

@@ -67,6 +67,9 @@ export const bounds = (
 /** A function written here: its parameters, and what it does with the arguments bound to them. */
 export type Builtin = { readonly parameters: Parameters; readonly call: (run: Run, ...args: any[]) => Value }; // bound arguments are Value or, where optional, undefined
 
+/** The functions of a type by name; the value itself is their first argument. */
+export type Methods = ReadonlyMap<string, Builtin>;
+
 /** Calls a function of this folder with arguments of a template. */
 export const invoke = (
   run: Run,

@@ -12,6 +12,9 @@ export type Run = {
   escaping: boolean;
   filter(name: Value, value: Value, args: readonly Value[], kwargs: Kwargs): Value;
   test(name: Value, value: Value, args: readonly Value[], kwargs: Kwargs): boolean;
+  /** `value.name` and `value[key]`, as in a template. */
+  attribute(value: Value, name: string): Value;
+  item(value: Value, key: Value): Value;
 };
 
 /** A string that is safe in HTML. */

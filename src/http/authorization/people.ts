@@ -1,8 +1,7 @@
 import type { Authored } from '../../domain/engine/authors.ts';
 import type { Gbac } from '../../domain/engine/core.ts';
-import type { GroupMapping } from '../../domain/group-mappings/groupMappings.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
-import type { Join } from './route.ts';
+import type { Join } from '../engine/route.ts';
 
 type Signed = Pick<Authored, 'createdBy' | 'lastUpdatedBy'>;
 
@@ -56,7 +55,7 @@ export const authorObjects = async (model: ReadStore, ids: readonly (string | nu
 type GroupObject = { readonly provenance: string; readonly name: string; readonly description: string };
 
 /** Finds group objects by name; for a name that no group has, one that has nothing but the name. */
-const groupObjects = async (model: ReadStore, names: readonly string[]) => {
+export const groupObjects = async (model: ReadStore, names: readonly string[]) => {
   const distinct = [...new Set(names)];
   const ids = await Promise.all(distinct.map((name) => model.idsNamed('groups', name)));
   const entries = await model.getMany('groups', ids.flat());
@@ -75,10 +74,4 @@ const groupObjects = async (model: ReadStore, names: readonly string[]) => {
 export const withGroups = async (model: ReadStore, { read, write }: Gbac) => {
   const objects = await groupObjects(model, [...read, ...write]);
   return { read: objects(read), write: objects(write) };
-};
-
-/** A group mapping with group objects in the place of names. */
-export const withPlatformGroups = async (model: ReadStore, mapping: GroupMapping) => {
-  const objects = await groupObjects(model, mapping.platformGroups);
-  return { ...mapping, platformGroups: objects(mapping.platformGroups) };
 };

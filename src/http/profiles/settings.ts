@@ -1,26 +1,22 @@
 import type { Tools } from '../../commands/engine/define.ts';
 import { same } from '../../domain/engine/changes.ts';
-import { activeProfile, activeProfileId, adminsOf, profile } from '../../domain/profiles/profiles.ts';
 import type { ProfileContent } from '../../domain/profiles/profileSchemas.ts';
+import { activeProfile, activeProfileId, adminsOf, profile } from '../../domain/profiles/profiles.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import { isUnusable } from '../../store/touched.ts';
 import type { LoginSettings } from '../authentication/authenticate.ts';
+import type { HttpSettings } from '../engine/app.ts';
 
 /** What the service does differently by its active profile. */
-export type Settings = LoginSettings & {
-  /** Value of Access-Control-Allow-Origin; undefined: not sent. */
-  readonly allowOrigin: string | undefined;
-  /** Whether a Cache-Control header is sent. */
-  readonly cacheControl: boolean;
-  /** Milliseconds that an answer may take; 0: as long as it takes. */
-  readonly timeout: number;
-  /** Least level that is logged, as pino calls it; undefined: the profile does not say. */
-  readonly logLevel: 'error' | 'warn' | 'info' | 'debug' | 'trace' | undefined;
-  /** Milliseconds that answers under way are waited for at the end. */
-  readonly shutdownMs: number;
-  /** Names of adapters in the order in which they are asked for a device; others follow by name. */
-  readonly adapterOrder: readonly string[];
-};
+export type Settings = LoginSettings &
+  HttpSettings & {
+    /** Least level that is logged, as pino calls it; undefined: the profile does not say. */
+    readonly logLevel: 'error' | 'warn' | 'info' | 'debug' | 'trace' | undefined;
+    /** Milliseconds that answers under way are waited for at the end. */
+    readonly shutdownMs: number;
+    /** Names of adapters in the order in which they are asked for a device; others follow by name. */
+    readonly adapterOrder: readonly string[];
+  };
 
 /** The settings that a profile makes; what it does not say is as without a profile. */
 export const settingsOf = (properties: ProfileContent): Settings => {

@@ -1,0 +1,42 @@
+import type { Actor } from '../../domain/engine/core.ts';
+import type { Referrer } from '../../domain/engine/references.ts';
+import type { Tools } from '../engine/define.ts';
+import { referrerOf } from '../engine/references.ts';
+
+/**
+ * The kinds of components that the platform holds: an automation's `componentType`, and the collection that its
+ * `componentName` is an id or name in.
+ */
+export const componentCollections: ReadonlyMap<string, string> = new Map([
+  ['agent', 'agents'],
+  ['template', 'templates'],
+  ['mop-template', 'commandTemplates'],
+]);
+
+/** Automations that name the component by one of its ids and names, as far as the actor may see. */
+export const referrersOfComponent = async (
+  { query }: Tools,
+  componentType: string,
+  idsAndNames: readonly string[],
+  actor: Actor,
+): Promise<readonly Referrer[]> => {
+  const found = await query('automations', {
+    all: [
+      { field: 'componentType', op: 'equals', value: componentType },
+      { any: idsAndNames.map((value) => ({ field: 'componentName', op: 'equals', value })) },
+    ],
+  });
+  return found.map(({ name, gbac }) => referrerOf('automation', name, gbac, actor));
+};
+
+/**
+ * The id of the component that an automation names; undefined where the platform holds no such kind, or none of that id
+ * or name.
+ */
+export const componentId = async (
+  { find }: Tools,
+  { componentType, componentName }: { readonly componentType: string | null; readonly componentName: string | null },
+): Promise<string | undefined> => {
+  const collection = componentType === null ? undefined : componentCollections.get(componentType);
+  return collection === undefined || componentName === null ? undefined : find(collection, componentName);
+};

@@ -1,0 +1,124 @@
+import type { Static, TSchema } from 'typebox';
+import { type CommandOn, noInput } from '../../commands/engine/define.ts';
+import type { Actor } from '../../domain/engine/core.ts';
+import type { Listed, Projection } from '../../projections/engine/define.ts';
+import type {
+  ActionRow,
+  Answer,
+  Call,
+  CommandRow,
+  Common,
+  Envelope,
+  GetRow,
+  Join,
+  ListEnvelope,
+  ListRow,
+  Params,
+  Parent,
+} from './route.ts';
+import type { Service } from './service.ts';
+
+/*
+ * One function for each kind of row. They do next to nothing: they let the compiler hold paths, schemas, commands and
+ * collections against what the functions of a row make of them.
+ */
+
+/** Names of the parameters in a path: of `/trees/:id` it is `id`. */
+type ParamIn<Path extends string> = Path extends `${string}:${infer Rest}`
+  ? Rest extends `${infer Name}/${infer More}`
+    ? Name | ParamIn<More>
+    : Rest
+  : never;
+
+type ParamsIn<Path extends string> = Params<ParamIn<Path>>;
+
+/** Query parameters by name. */
+type Queries = Readonly<Record<string, TSchema>>;
+type QueryOf<Q extends Queries> = { readonly [Name in keyof Q]?: Static<Q[Name]> };
+
+type Base<Path extends string, Q extends Queries> = Omit<Common, 'path' | 'query' | 'body' | 'exact' | 'parent'> & {
+  readonly path: Path;
+  readonly query?: Q;
+  readonly parent?: Parent<ParamIn<Path>>;
+};
+
+type NoQueries = Record<never, TSchema>;
+
+/** Which resource a change is about. */
+type Target<Path extends string, Body> = {
+  readonly key?: (params: ParamsIn<Path>, body: Body, actor: Actor) => string | undefined;
+  readonly named?: ParamIn<Path> | ((params: ParamsIn<Path>, body: Body) => string);
+};
+
+/** A row that takes no body says nothing of one. */
+const withBody = ({ body, ...row }: CommandRow & { readonly body: TSchema }): CommandRow =>
+  body === noInput ? row : { ...row, body };
+
+/** A change whose body is the input of its command. */
+export const commandRow = <const Path extends string, Input, Doc, Q extends Queries = NoQueries>(
+  row: Base<Path, Q> &
+    Target<Path, Input> & {
+      readonly command: CommandOn<Input>;
+      readonly body?: never;
+      readonly exact?: keyof Input & string;
+      readonly join?: Join<Doc, Call<ParamIn<Path>, Input, QueryOf<Q>>>;
+      readonly envelope: Envelope;
+    },
+): CommandRow => withBody({ ...row, body: row.command.input });
+
+/** A change whose input is made from the path and a body with a schema of its own, `noInput` if it takes none. */
+export const mappedCommandRow = <
+  const Path extends string,
+  Input,
+  Doc,
+  Body extends TSchema,
+  Q extends Queries = NoQueries,
+>(
+  row: Base<Path, Q> &
+    Target<Path, Static<Body>> & {
+      readonly command: CommandOn<Input>;
+      readonly body: Body;
+      readonly input: (params: ParamsIn<Path>, body: Static<Body>) => NoInfer<Input>;
+      readonly exact?: keyof Static<Body> & string;
+      readonly join?: Join<Doc, Call<ParamIn<Path>, Static<Body>, QueryOf<Q>>>;
+      readonly envelope: Envelope;
+    },
+): CommandRow => withBody(row);
+
+/** One document. */
+export const getRow = <const Path extends string, Doc, Q extends Queries = NoQueries>(
+  row: Base<Path, Q> & {
+    readonly get: Projection<Doc>;
+    readonly key?: (params: ParamsIn<Path>) => string;
+    readonly named?: ParamIn<Path>;
+    readonly otherwise?: unknown;
+    readonly join?: Join<NoInfer<Doc>, Call<ParamIn<Path>, unknown, QueryOf<Q>>>;
+    readonly envelope: Envelope;
+  },
+): GetRow => row;
+
+/** A list. */
+export const listRow = <const Path extends string, Doc, Q extends Queries = NoQueries>(
+  row: Base<Path, Q> & {
+    readonly list: Listed<Doc>;
+    readonly order?: 1 | -1;
+    readonly limit?: number;
+    readonly join?: Join<NoInfer<Doc>, Call<ParamIn<Path>, unknown, QueryOf<Q>>>;
+    readonly joinOn?: keyof Q & string;
+    readonly envelope: ListEnvelope;
+  },
+): ListRow => row;
+
+/** Anything else. */
+export const actionRow = <
+  const Path extends string,
+  Body extends TSchema = typeof noInput,
+  Q extends Queries = NoQueries,
+>(
+  row: Base<Path, Q> & {
+    readonly body?: Body;
+    readonly exact?: keyof Static<Body> & string;
+    readonly list?: Pick<Listed, 'sorts' | 'filters'>;
+    readonly run: (call: Call<ParamIn<Path>, Static<Body>, QueryOf<Q>>, service: Service) => Promise<Answer>;
+  },
+): ActionRow => row;

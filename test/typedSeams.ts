@@ -1,0 +1,125 @@
+import { Type } from 'typebox';
+import { commandsOf, noInput } from '../src/commands/engine/define.ts';
+import { aggregate, type Context, type Event } from '../src/domain/engine/core.ts';
+import { plain, results } from '../src/http/engine/envelopes.ts';
+import { commandRow, getRow, listRow, mappedCommandRow } from '../src/http/engine/rows.ts';
+import { projection } from '../src/projections/engine/define.ts';
+
+/*
+ * Mistakes in wiring that the compiler catches. Nothing here runs: `tsc` fails where one of these lines compiles. Other
+ * mistakes fail conventions.test.ts, layers.test.ts or knip.
+ */
+
+type Site = { readonly _id: string; readonly name: string };
+type SiteEvent = Event<'siteCreated', { readonly name: string }> | Event<'siteRenamed', { readonly name: string }>;
+type State = { readonly exists: boolean };
+type Refs = { readonly taken: boolean };
+
+const site = aggregate<State, SiteEvent>({
+  area: 'inventory-manager',
+  category: 'site',
+  initial: { exists: false },
+  evolve: { siteCreated: () => ({ exists: true }), siteRenamed: (state) => state },
+  exists: ({ exists }) => exists,
+});
+
+const command = commandsOf(site);
+const newSite = Type.Object({ name: Type.String() }, { additionalProperties: false });
+const siteName = Type.Object({ to: Type.String() }, { additionalProperties: false });
+
+const create = (_: State, { name }: { readonly name: string }): readonly SiteEvent[] => [
+  { type: 'siteCreated', data: { name } },
+];
+const rename = (_: State, { to }: { readonly to: string }, { refs }: Context<Refs>): readonly SiteEvent[] =>
+  refs.taken ? [] : [{ type: 'siteRenamed', data: { name: to } }];
+
+export const createSite = command({ name: 'createSite', input: newSite, on: 'new', decide: create });
+export const deleteSite = command({ name: 'deleteSite', input: noInput, on: 'existing', decide: () => [] });
+export const renameSite = command({
+  name: 'renameSite',
+  input: siteName,
+  on: 'existing',
+  prepare: async ({ input }) => ({ taken: input.to === '' }),
+  decide: rename,
+});
+
+// @ts-expect-error The decision reads refs, and nothing prepares them.
+export const unprepared = command({ name: 'renameSite', input: siteName, on: 'existing', decide: rename });
+
+export const otherInput = [
+  // @ts-expect-error The decision wants another input than the schema gives.
+  command({ name: 'createSite', input: siteName, on: 'new', decide: create }),
+];
+
+export const otherRefs = command({
+  name: 'renameSite',
+  input: siteName,
+  on: 'existing',
+  // @ts-expect-error The decision wants other refs.
+  prepare: async () => ({ free: true }),
+  // @ts-expect-error The decision wants other refs.
+  decide: rename,
+});
+
+export const sites = projection<Site, SiteEvent>(site, {
+  collection: 'sites',
+  on: {
+    siteCreated: (_, { data }) => ({ _id: '', name: data.name }),
+    siteRenamed: (doc, { data }) => doc && { ...doc, name: data.name },
+  },
+  sorts: { name: (doc) => doc.name },
+  filters: { name: (doc) => doc.name },
+});
+
+export const unprojected = projection<Site, SiteEvent>(site, {
+  collection: 'sites',
+  // @ts-expect-error siteRenamed has no function.
+  on: { siteCreated: (_, { data }) => ({ _id: '', name: data.name }) },
+  sorts: { name: (doc) => doc.name },
+  // @ts-expect-error A site has no region.
+  filters: { region: (doc) => doc.region },
+});
+
+const common = {
+  name: 'anySite',
+  method: 'post',
+  access: [],
+  summary: 'Some row',
+  answer: Type.Unknown(),
+  envelope: plain,
+} as const;
+
+export const rows = [
+  commandRow({ ...common, path: '/sites', command: createSite }),
+  commandRow({ ...common, path: '/sites/:id', command: deleteSite }),
+  mappedCommandRow({
+    ...common,
+    path: '/sites/:id/:name',
+    body: noInput,
+    command: renameSite,
+    input: ({ name }) => ({ to: name }),
+  }),
+  getRow({ ...common, path: '/sites/:site', get: sites, named: 'site', join: async ({ name }) => name }),
+  listRow({ ...common, path: '/sites', list: sites, envelope: results }),
+];
+
+export const mistaken = [
+  // @ts-expect-error The path has no such parameter.
+  getRow({ ...common, path: '/sites/:id', get: sites, named: 'site' }),
+  // @ts-expect-error The path has no such parameter.
+  getRow({ ...common, path: '/sites/:id', get: sites, key: ({ site }) => site }),
+  // @ts-expect-error The path has no such parameter.
+  listRow({ ...common, path: '/sites/:id', list: sites, parent: { of: sites, param: 'site' }, envelope: results }),
+  // @ts-expect-error A site has no region.
+  getRow({ ...common, path: '/sites/:id', get: sites, join: async ({ region }) => region }),
+  // @ts-expect-error There is no such query parameter.
+  listRow({ ...common, path: '/sites', list: sites, joinOn: 'expand', envelope: results }),
+  // @ts-expect-error The body has no such member.
+  commandRow({ ...common, path: '/sites', command: createSite, key: (_, { to }) => to }),
+  // @ts-expect-error The command takes its own input, not what another one takes.
+  mappedCommandRow({ ...common, path: '/sites', body: siteName, command: createSite, input: (_, body) => body }),
+  // @ts-expect-error A body of its own needs a function that makes the command's input of it.
+  mappedCommandRow({ ...common, path: '/sites', body: siteName, command: createSite }),
+  // @ts-expect-error A row whose body is its command's input has no other body.
+  commandRow({ ...common, path: '/sites', command: createSite, body: siteName }),
+];
