@@ -104,7 +104,7 @@ export const listRow = <const Path extends string, Doc, Q extends Queries = NoQu
     readonly order?: 1 | -1;
     readonly limit?: number;
     readonly join?: Join<NoInfer<Doc>, Call<ParamIn<Path>, unknown, QueryOf<Q>>>;
-    readonly joinOn?: keyof Q & string;
+    readonly joinOn?: keyof NoInfer<Q> & string;
     readonly envelope: ListEnvelope;
   },
 ): ListRow => row;
