@@ -1,9 +1,14 @@
 import type { Measures } from './http/engine/metrics.ts';
 import type { MisplacedEvents } from './misplaced.ts';
+import type { Node } from './node.ts';
 import { parkedIn, parkedSpec } from './projections/engine/parked.ts';
 import type { Page, ReadStore } from './projections/engine/port.ts';
 import type { Projections } from './projections/engine/run.ts';
+import type { ReadModels } from './service/readModels.ts';
+import type { EventStoreDb } from './store/eventstoredb.ts';
+import type { OpenedLog } from './store/open.ts';
 import type { EventStore } from './store/port.ts';
+import type { SqliteStore } from './store/sqlite.ts';
 import type { Scrubbed } from './store/sqliteScrub.ts';
 import { version } from './version.ts';
 
@@ -143,3 +148,78 @@ export const monitor = (needs: Needs) => {
 
   return { measures, ready, status };
 };
+
+type ServiceNeeds = {
+  readonly node: Node;
+  readonly opened: OpenedLog;
+  readonly readModels: ReadModels;
+  readonly misplaced: MisplacedEvents;
+  readonly logListens: Needs['logListens'];
+  /** Wrong user names and passwords sent to this process. */
+  readonly failedLogins: () => number;
+};
+
+/** The monitor of a service, with the measures of its kind of log. */
+export const serviceMonitor = ({ node, opened, readModels, failedLogins, misplaced, logListens }: ServiceNeeds) => {
+  const { measures, ...health } = monitor({
+    log: node.log,
+    run: node.run,
+    model: node.model,
+    touched: node.touched.reasons,
+    acknowledged: node.acknowledged,
+    misplaced,
+    logListens,
+    snapshot: readModels.snapshotPosition,
+    modelKind: readModels.kind,
+    ...('embedded' in opened ? embeddedLog(opened.embedded) : remoteLog(opened.remote)),
+  });
+  return {
+    ...health,
+    measures: {
+      ...measures,
+      failed_logins_total: { help: 'Wrong user names and passwords sent to this process', value: failedLogins },
+    } satisfies Measures,
+  };
+};
+
+type OfLog = Pick<Needs, 'logKind' | 'noteFault' | 'scrubbed' | 'logMeasures'>;
+
+const embeddedLog = ({ stats, scrubbed, noteFault }: SqliteStore): OfLog => ({
+  logKind: 'sqlite',
+  noteFault,
+  scrubbed,
+  logMeasures: {
+    store_commits_total: {
+      help: 'Transactions committed, each one fsync',
+      value: () => stats().commits,
+    },
+    store_events_total: {
+      help: 'Events appended by this process',
+      value: () => stats().events,
+    },
+    store_checked_position: {
+      help: 'Position up to which this pass of the background check has come',
+      value: () => scrubbed().position,
+    },
+    store_checks_total: {
+      help: 'Whole passes of the background check over the log',
+      value: () => scrubbed().passes,
+    },
+    store_damaged_events: {
+      help: 'Stored events that are not what was written',
+      value: () => scrubbed().damaged.size,
+    },
+  },
+});
+
+const remoteLog = ({ lag }: EventStoreDb): OfLog => ({
+  logKind: 'eventstoredb',
+  noteFault: () => undefined,
+  scrubbed: undefined,
+  logMeasures: {
+    store_lag: {
+      help: 'Positions of the log that this process has not been told of yet',
+      value: lag,
+    },
+  },
+});

@@ -1,6 +1,6 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
 import { Refusal } from './domain/engine/refusal.ts';
-import { fairTurns } from './fairTurns.ts';
+import { fairQueue } from './concurrency/fairQueue.ts';
 
 /** Parameters of scrypt: cost (2^ln), block size, parallelism. */
 type Cost = { readonly ln: number; readonly r: number; readonly p: number };
@@ -45,7 +45,7 @@ const form = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/=]+)
  */
 export const passwords = () => {
   const full = () => new Refusal('limited', 'Too many passwords to check at once; try again', { retryAfterSeconds: 5 });
-  const { inTurn } = fairTurns({ atOnce, mostWaiting, full });
+  const { inTurn } = fairQueue({ atOnce, mostWaiting, full });
 
   // Whoever asks for an account that is not there waits as long as for one that is.
   const nobody = written(cost, randomBytes(saltBytes), randomBytes(hashBytes));

@@ -54,6 +54,8 @@ export const secrets = ({ key }: { readonly key: Uint8Array }) => {
   };
 };
 
+export type Secrets = ReturnType<typeof secrets>;
+
 const keyBytes = 32;
 
 /**

@@ -7,10 +7,13 @@ import { type Area, areas } from '../src/domain/engine/core.ts';
 /** Who may import whom: `store`, `domain` and so on are folders of src, other names are files. The domain knows nobody. */
 const allowed: Record<string, readonly string[]> = {
   domain: ['domain'],
-  store: ['store', 'domain', 'startWorker.ts', 'soundJson.ts'],
-  projections: ['projections', 'domain', 'store', 'startWorker.ts', 'soundJson.ts'],
-  commands: ['commands', 'domain', 'projections', 'store'],
+  concurrency: ['concurrency', 'domain'],
+  store: ['store', 'concurrency', 'domain', 'startWorker.ts', 'soundJson.ts'],
+  projections: ['projections', 'concurrency', 'domain', 'store', 'startWorker.ts', 'soundJson.ts'],
+  commands: ['commands', 'concurrency', 'domain', 'projections', 'store'],
+  events: ['events', 'concurrency', 'domain', 'projections', 'store'],
   southbound: ['southbound', 'domain', 'startWorker.ts', 'soundJson.ts'],
+  runners: ['runners', 'commands', 'projections', 'concurrency', 'domain', 'store', 'southbound'],
   http: [
     'http',
     'commands',
@@ -18,7 +21,7 @@ const allowed: Record<string, readonly string[]> = {
     'domain',
     'store',
     'southbound',
-    'fairTurns.ts',
+    'concurrency',
     'passwords.ts',
     'secrets.ts',
     'version.ts',
@@ -31,6 +34,7 @@ const allowed: Record<string, readonly string[]> = {
     'store',
     'config.ts',
     'keyCheck.ts',
+    'node.ts',
     'ownStreams.ts',
     'passwords.ts',
     'secrets.ts',
@@ -52,7 +56,10 @@ const rooms: Record<string, readonly Area[]> = {
 };
 
 /** Areas whose documents a layer without areas reads. */
-const areasRead: Record<string, readonly Area[]> = { southbound: ['agent-session-manager', 'configuration-manager'] };
+const areasRead: Record<string, readonly Area[]> = {
+  southbound: ['agent-session-manager', 'configuration-manager'],
+  runners: ['agent-session-manager'],
+};
 
 /** The files of an area that other areas may import. All else of an area is its own affair. */
 const offers: Partial<Record<Area, readonly string[]>> = {
@@ -103,6 +110,9 @@ const packages: Record<string, readonly string[]> = {
   ],
   'store/grpc': ['re2js', 'selfsigned'],
   projections: ['lru-cache', 'redis'],
+  concurrency: [],
+  events: [],
+  runners: [],
   commands: ['typebox', 'lru-cache', 'ajv', 'ajv/dist/2020.js', 'ajv-formats', 'ajv-formats/dist/formats.js', 're2js'],
 };
 

@@ -3,27 +3,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { bootstrap } from '../src/bootstrap.ts';
 import { createAccount } from '../src/commands/authorization/accounts.ts';
-import { aggregates, reactions } from '../src/commands/all.ts';
-import { nameClaims } from '../src/commands/engine/claims.ts';
+import { aggregates } from '../src/commands/all.ts';
 import type { AnyCommand } from '../src/commands/engine/define.ts';
 import { createGroup } from '../src/commands/authorization/groups.ts';
-import { handler, type Request } from '../src/commands/engine/handle.ts';
-import { reactor } from '../src/commands/engine/reactions.ts';
-import { streams as streamsOf } from '../src/commands/engine/streams.ts';
-import { commandTools } from '../src/commands/engine/tools.ts';
-import { touchedGuard } from '../src/commands/engine/touched.ts';
+import type { Request } from '../src/commands/engine/handle.ts';
 import { authenticator, type LoginSettings } from '../src/http/authentication/authenticate.ts';
-import { reader } from '../src/http/engine/reader.ts';
-import { projections } from '../src/projections/all.ts';
-import { memoryReadStore } from '../src/projections/index/memory.ts';
-import { collectionsOf } from '../src/projections/engine/projector.ts';
-import { runProjections } from '../src/projections/engine/run.ts';
-import { tellEvents } from '../src/projections/engine/tellEvents.ts';
+import { openNode } from '../src/node.ts';
 import { secrets } from '../src/secrets.ts';
 import type { Told } from '../src/store/event.ts';
 import type { EventStore } from '../src/store/port.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
-import { noticingTouched, touchedStreams } from '../src/store/touched.ts';
 import { context } from './given.ts';
 
 export const defaults: LoginSettings = {
@@ -89,107 +78,42 @@ export const startNode = async (
   log: EventStore,
   { settings = () => defaults, now = Date.now, reacting = false, onEvent = () => undefined }: Options = {},
 ) => {
-  let acknowledged = await log.head();
-  const touched = touchedStreams(() => undefined);
-  const sound = noticingTouched(log, touched);
-  const store: EventStore = {
-    ...sound,
-    append: async (...args) => {
-      const appended = await sound.append(...args);
-      acknowledged = Math.max(acknowledged, appended.position);
-      return appended;
-    },
-  };
-  const model = memoryReadStore({ collections: collectionsOf(projections) });
-  const run = runProjections({
-    store,
-    model,
-    projections,
-    catchUp: 1000,
-    onTouched: touched.note,
-    log: () => undefined,
-  });
-  const settled = (least = 0) =>
-    run.position() >= Math.max(acknowledged, least) ? undefined : run.reached(Math.max(acknowledged, least), 5000);
-  const sealing = secrets({ key: new Uint8Array(32) });
   const hashing = cheapHashing();
-  const streams = streamsOf(store, aggregates, projections, touched);
-  const guarding = touchedGuard(streams, touched);
-  const tools = commandTools({
-    model,
-    streams,
-    settled,
-    nameSort: (collection) => Object.keys(projections.find((one) => one.collection === collection)!.sorts)[0]!,
-    rest: {
-      ...hashing,
-      seal: sealing.seal,
-      unseal: sealing.unseal,
-      methods: () => [{ provenance: 'mop', name: 'exportTemplate' }],
-    },
+  const node = await openNode({
+    log: { ...log, close: async () => undefined },
+    catchUp: 1000,
+    readWaitMs: 5000,
+    hashing,
+    secrets: secrets({ key: new Uint8Array(32) }),
+    methods: () => [{ provenance: 'mop', name: 'exportTemplate' }],
+    now,
+    warn: () => undefined,
   });
-  const following = reactor({
-    store,
-    tools,
-    events: streams.events,
-    reactions,
-    reached: (position) => run.reached(position, 5000),
-    lead: run.lead,
-    ready: run.whenReady,
-    log: () => undefined,
-  });
-  const handle = handler({
-    store,
-    streams,
-    tools,
-    claims: nameClaims(store, streams),
-    now: () => new Date(now()).toISOString(),
-    follow: async (events, wholly) => {
-      auth.onStored(events);
-      return reacting ? following.follow(events, wholly) : 0;
-    },
-  });
+  const { handle, head, model, run, settled, unseal, digest } = node;
   const auth = authenticator({
     model,
     settled,
-    head: log.head,
+    head,
     handle,
     settings,
     hashing,
-    unseal: sealing.unseal,
-    digest: sealing.digest,
+    unseal,
+    digest,
     secure: false,
     now,
   });
-
-  const telling = tellEvents({
-    store,
-    run,
-    after: acknowledged,
-    categories: new Set(aggregates.map(({ category }) => category)),
-    log: () => undefined,
-    onStored: auth.onStored,
-    onAny: () => undefined,
-    onEvent: (event) => {
-      auth.onEvent(event);
-      onEvent(event);
-    },
-  });
-  if (reacting) following.start(handle);
+  node.subscribe({ categories: auth.categories, onStored: auth.onStored, onShown: auth.onEvent });
+  node.subscribe({ categories: new Set(aggregates.map(({ category }) => category)), onShown: onEvent });
+  node.start();
+  if (reacting) node.startReactions();
 
   const command = (what: AnyCommand, id: string, input: unknown = {}, more: Partial<Request> = {}) =>
     handle(what, { id, input, actor: context.actor, operation: 'test', requestId: 'r', ...more });
   return {
-    handle,
-    tools,
-    model,
-    run,
+    ...node,
     auth,
-    touched,
-    guarding,
     hashing,
-    settled,
     command,
-    reader: reader(model, guarding),
     bootstrap: () => bootstrap({ handle, adminPassword: 'password of admin', tell: () => undefined }),
     /** A new account whose id is its name. */
     account: (username: string, more: object = {}) =>
@@ -199,10 +123,7 @@ export const startNode = async (
     catchUp: async () => run.reached(await log.head(), 5000),
     stop: async () => {
       auth.stop();
-      if (reacting) await following.stop();
-      await run.stop();
-      await telling.stop();
-      await model.close();
+      await node.close();
     },
   };
 };

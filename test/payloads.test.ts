@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { Type } from 'typebox';
-import { nameClaims } from '../src/commands/engine/claims.ts';
 import { commandsOf, type Tools } from '../src/commands/engine/define.ts';
 import { handler } from '../src/commands/engine/handle.ts';
 import { streams as streamsOf } from '../src/commands/engine/streams.ts';
@@ -40,7 +39,6 @@ describe('facts too large for an event', () => {
     const handle = handler({
       store,
       streams,
-      claims: nameClaims(store, streams),
       tools: {} as Tools,
       now: () => '2026-01-01T00:00:00.000Z',
       follow: async () => 0,

@@ -102,6 +102,7 @@ const rebuilt = async (file: string): Promise<unknown[]> => {
     catchUp: 100_000,
     log: (message, about) => assert.fail(`${message} ${JSON.stringify(about)}`),
   });
+  run.start();
   await run.reached(await store.head(), 10_000);
   const all = contents(model.entries());
   await run.stop();
@@ -194,6 +195,7 @@ describe('read models', function () {
       catchUp: 100_000,
       log: () => assert.fail('projecting stopped'),
     });
+    run.start();
     await run.reached(await store.head(), 10_000);
     const fromSnapshot = contents(model.entries());
     await run.stop();

@@ -97,6 +97,7 @@ describe('read models that were made before', () => {
       },
     };
     const run = runProjections({ store: quiet, model, projections, catchUp: 1, log: () => undefined });
+    run.start();
     await until(() => run.ready());
     await run.stop();
     assert.deepEqual(checkpoints.at(-1), { position: head, event: '' });

@@ -5,7 +5,7 @@ import { memoryReadStore } from '../src/projections/index/memory.ts';
 import type { ReadStore } from '../src/projections/engine/port.ts';
 import { collectionsOf } from '../src/projections/engine/projector.ts';
 import { runProjections } from '../src/projections/engine/run.ts';
-import { tellEvents } from '../src/projections/engine/tellEvents.ts';
+import { tellEvents } from '../src/events/tellEvents.ts';
 import { openLog } from './node.ts';
 import { until } from './until.ts';
 
@@ -35,6 +35,7 @@ describe('who projects', () => {
       },
     };
     run = runProjections({ store: log.store, model, projections, catchUp: 1000, log: () => undefined });
+    run.start();
     return { moved: () => moved() };
   };
   const append = async () =>
@@ -126,10 +127,11 @@ describe('who projects', () => {
       after: 0,
       categories: new Set(['s']),
       onStored: (events) => told.push(events.length),
-      onEvent: () => undefined,
+      onShown: () => undefined,
       onAny: () => undefined,
       log: () => undefined,
     });
+    telling.start();
     const stopped = run.stop();
     await append();
     await until(() => told.length > 0);

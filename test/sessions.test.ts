@@ -7,7 +7,7 @@ import { streams as streamsOf } from '../src/commands/engine/streams.ts';
 import { agentSession } from '../src/domain/agent-session-manager/agentSessions.ts';
 import { Refusal } from '../src/domain/engine/refusal.ts';
 import { projections } from '../src/projections/all.ts';
-import { sessionRunner } from '../src/sessions.ts';
+import { sessionRunner } from '../src/runners/agentSessions.ts';
 import type { Renderer, Webhook } from '../src/southbound/port.ts';
 import { openLog, startNode, type TestNode } from './node.ts';
 import { leading } from './leading.ts';

@@ -1,5 +1,4 @@
 import { Type } from 'typebox';
-import { nameClaims } from '../src/commands/engine/claims.ts';
 import { commandsOf, type Tools } from '../src/commands/engine/define.ts';
 import { handler, type Request } from '../src/commands/engine/handle.ts';
 import { type Reaction, reactor } from '../src/commands/engine/reactions.ts';
@@ -8,6 +7,7 @@ import { aggregate, type Event } from '../src/domain/engine/core.ts';
 import { nameClaims as claimsAggregate } from '../src/domain/engine/names.ts';
 import { parkedReaction } from '../src/domain/engine/parkedReactions.ts';
 import { Refusal } from '../src/domain/engine/refusal.ts';
+import { eventHub } from '../src/events/eventHub.ts';
 import { type Projection, projection } from '../src/projections/engine/define.ts';
 import type { EventStore } from '../src/store/port.ts';
 import { context } from './given.ts';
@@ -109,9 +109,19 @@ export const writer = (
   } = {},
 ) => {
   const streams = streamsOf(store, [thing, box, claimsAggregate, parkedReaction], shown);
+  const hub = eventHub();
+  const handle = handler({
+    store,
+    streams,
+    tools: noTools,
+    now,
+    follow: hub.stored,
+    ...(rest && { rest }),
+  });
   const reactions = reactor({
     store,
     tools: noTools,
+    handle,
     events: streams.events,
     reactions: [boxReaction],
     reached: async () => undefined,
@@ -120,16 +130,10 @@ export const writer = (
     log: () => undefined,
     ...following,
   });
-  const handle = handler({
-    store,
-    streams,
-    claims: nameClaims(store, streams),
-    tools: noTools,
-    now,
-    follow: reacting ? reactions.follow : async () => 0,
-    ...(rest && { rest }),
-  });
-  if (reacting) reactions.start(handle);
+  if (reacting) {
+    hub.followWith(reactions.follow);
+    reactions.start();
+  }
   const request = (id: string, input: unknown, more: Partial<Request> = {}): Request => ({
     id,
     input,

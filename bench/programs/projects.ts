@@ -28,6 +28,7 @@ const project = async (file: string, model: ReadStore): Promise<number> => {
     catchUp,
     log: (message, about) => process.stderr.write(`${message} ${JSON.stringify(about)}\n`),
   });
+  run.start();
   await run.reached(await store.head(), 600_000);
   const took = performance.now() - start;
   await run.stop();

@@ -22,6 +22,7 @@ const byProjections = async (file: string): Promise<number> => {
     catchUp: Infinity,
     log: (message, about) => process.stderr.write(`${message} ${JSON.stringify(about)}\n`),
   });
+  run.start();
   await run.reached(head, 600_000);
   const rate = (head / (performance.now() - start)) * 1000;
   const { total: parked } = await model.list('parked', { sort: 'name', order: 1, skip: 0, limit: 1 });

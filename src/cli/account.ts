@@ -1,20 +1,15 @@
 import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { setPassword as set } from '../commands/authorization/accounts.ts';
-import { aggregates } from '../commands/all.ts';
-import { nameClaims } from '../commands/engine/claims.ts';
-import { handler } from '../commands/engine/handle.ts';
-import { streams as streamsOf } from '../commands/engine/streams.ts';
-import { commandTools } from '../commands/engine/tools.ts';
 import { type Config, secretKeyFile } from '../config.ts';
 import { platform } from '../domain/engine/core.ts';
 import { Refusal } from '../domain/engine/refusal.ts';
 import { keyOfLog, replaceKey } from '../keyCheck.ts';
+import { openNode } from '../node.ts';
 import { mayHaveParts } from '../ownStreams.ts';
 import { passwords } from '../passwords.ts';
 import { accounts } from '../projections/authorization/accounts.ts';
 import { project } from '../projections/engine/define.ts';
-import { memoryReadStore } from '../projections/index/memory.ts';
 import { secrets } from '../secrets.ts';
 import { decode, splitStream } from '../store/event.ts';
 import { openRemote } from '../store/open.ts';
@@ -48,40 +43,38 @@ type Options = {
  */
 export const setPassword = async (config: Config, username: string, options: Options = {}): Promise<void> => {
   const { newKey = false, input = process.stdin, output = process.stderr } = options;
-  const store = withPayloads(await openLog(config.EVENTSTORE_URL), mayHaveParts);
+  const log = withPayloads(await openLog(config.EVENTSTORE_URL), mayHaveParts);
   try {
-    const id = await accountNamed(store, username);
+    const id = await accountNamed(log, username);
     if (id === undefined) throw new Error(`There is no account ${JSON.stringify(username)}`);
     const password = await readPassword(input, output);
     if ([...password].length < 8) throw new Error('A password has at least 8 characters');
-    const given = { log: store, fromSetting: config.SECRET_KEY, file: secretKeyFile(config) };
-    const { seal, unseal } = secrets({ key: newKey ? await replaceKey(given) : await keyOfLog(given) });
-    const streams = streamsOf(store, aggregates, []);
-    const tools = commandTools({
-      streams,
-      model: memoryReadStore({ collections: [] }),
-      settled: () => undefined,
-      nameSort: () => 'name',
-      rest: { ...passwords(), seal, unseal, methods: () => [] },
-    });
-    const handle = handler({
-      store,
-      streams,
-      tools,
-      claims: nameClaims(store, streams),
-      now: () => new Date().toISOString(),
-      follow: async () => 0,
-    });
-    await handle(set, {
-      id,
-      input: { password },
-      actor: platform,
-      operation: 'account passwd',
-      requestId: randomUUID(),
-    });
+    const given = { log, fromSetting: config.SECRET_KEY, file: secretKeyFile(config) };
+    const key = newKey ? await replaceKey(given) : await keyOfLog(given);
+    await store(log, key, id, password);
     output.write(`The password of ${username} is set\n`);
   } finally {
-    await store.close();
+    await log.close();
+  }
+};
+
+/** Stores the password by way of a node that only takes commands. */
+const store = async (log: EventStore, key: Uint8Array, id: string, password: string): Promise<void> => {
+  const node = await openNode({
+    log,
+    // The account's stream says all that the command asks for: nothing is projected.
+    projections: [],
+    readWaitMs: 0,
+    hashing: passwords(),
+    secrets: secrets({ key }),
+    methods: () => [],
+    warn: () => undefined,
+  });
+  const about = { actor: platform, operation: 'account passwd', requestId: randomUUID() };
+  try {
+    await node.handle(set, { ...about, id, input: { password } });
+  } finally {
+    await node.close();
   }
 };
 

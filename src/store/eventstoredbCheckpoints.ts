@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { EventStoreDbReads } from './eventstoredbReads.ts';
 import { type EventStore, type StoredEvent, WrongRevision } from './port.ts';
-import { turns } from './turns.ts';
+import { mutex } from '../concurrency/mutex.ts';
 
 const kept = 10;
 
@@ -19,7 +19,7 @@ const positionIn = ({ data }: StoredEvent): number => {
 export const eventStoreDbCheckpoints = (reads: EventStoreDbReads, append: EventStore['append']) => {
   // Of the streams, as far as they are known.
   const revisions = new Map<string, number>();
-  const inTurn = turns();
+  const inTurn = mutex();
 
   const stored = async (name: string): Promise<{ revision: number; position: number }> => {
     const event = await reads.newest(`checkpoint-${name}`);

@@ -17,13 +17,14 @@ export const openRemote = async (url: string, log: Told): Promise<EventStoreDb> 
 export const openRemoteToCopy: typeof openEventStoreDbToCopy = async (options) =>
   (await import('./eventstoredbCopy.ts')).openEventStoreDbToCopy(options);
 
-type Opened = { readonly embedded: SqliteStore } | { readonly remote: EventStoreDb };
+/** A log and its kind. */
+export type OpenedLog = { readonly embedded: SqliteStore } | { readonly remote: EventStoreDb };
 
 /**
  * Opens the log at a URL. `log` hears when the connection is lost and found. A log in a file must have what others
  * have `seen` in it.
  */
-export const openLog = async (at: LogUrl, log: Told, seen: readonly Seen[] = []): Promise<Opened> =>
+export const openLog = async (at: LogUrl, log: Told, seen: readonly Seen[] = []): Promise<OpenedLog> =>
   'file' in at ? { embedded: await openSqliteStore(at, { seen, log }) } : { remote: await openRemote(at.url, log) };
 
 /** The same for reading alone: also while another process writes to the file. */

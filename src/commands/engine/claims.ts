@@ -7,7 +7,7 @@ import { type EventStore, WrongRevision } from '../../store/port.ts';
 import { isUnusable } from '../../store/touched.ts';
 import { partOf } from './parts.ts';
 import type { Loaded, Streams } from './streams.ts';
-import { turns } from '../../store/turns.ts';
+import { mutex } from '../../concurrency/mutex.ts';
 
 type About = Omit<Metadata, 'hash'>;
 
@@ -30,7 +30,7 @@ const taken = ({ name }: Name, cause?: unknown): Refusal =>
  * sweeper.
  */
 export const nameClaims = (store: EventStore, streams: Streams) => {
-  const inTurn = turns();
+  const inTurn = mutex();
 
   const append = async (
     stream: string,
@@ -157,5 +157,3 @@ export const nameClaims = (store: EventStore, streams: Streams) => {
 
   return { claiming, note, refuseTaken };
 };
-
-export type Claims = ReturnType<typeof nameClaims>;

@@ -7,11 +7,11 @@ import { encode, type Metadata, type Recorded } from '../../store/event.ts';
 import { goesInParts, slimmed } from '../../store/payloads.ts';
 import { type EventStore, WrongRevision } from '../../store/port.ts';
 import { mayRead, mayWrite } from './access.ts';
-import type { Claims } from './claims.ts';
+import { nameClaims } from './claims.ts';
 import type { AnyCommand, Tools } from './define.ts';
 import { seriesOf } from './series.ts';
 import type { Loaded, Streams } from './streams.ts';
-import { turns } from '../../store/turns.ts';
+import { mutex } from '../../concurrency/mutex.ts';
 
 /** Who asks for a command on which resource, and how. */
 export type Request = {
@@ -53,7 +53,6 @@ export type Handled = {
 type Needs = {
   readonly store: EventStore;
   readonly streams: Streams;
-  readonly claims: Claims;
   readonly tools: Tools;
   /** UTC, ISO 8601 with milliseconds. */
   readonly now: () => string;
@@ -76,8 +75,9 @@ const attempts = 10;
 const longestRestMs = 500;
 
 /** The only write path: read, fold, decide, project, append at the expected revision; on conflict all over again. */
-export const handler = ({ store, streams, claims, tools, now, follow, rest = pause }: Needs) => {
-  const inTurn = turns();
+export const handler = ({ store, streams, tools, now, follow, rest = pause }: Needs) => {
+  const inTurn = mutex();
+  const claims = nameClaims(store, streams);
   const inSeries = seriesOf(store, streams);
 
   /** The whole way from state to decision, in the order of checks that docs/status-codes.md gives. */

@@ -1,8 +1,9 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { supervise } from '../../concurrency/supervise.ts';
 import { platform } from '../../domain/engine/core.ts';
 import type { Aggregate } from '../../domain/engine/core.ts';
 import { NotReadable, Refusal } from '../../domain/engine/refusal.ts';
-import type { Lead } from '../../projections/engine/lead.ts';
+import { type Lead, whileLeading } from '../../projections/engine/lead.ts';
 import type { ParkedReaction } from '../../projections/engine/parkedReactions.ts';
 import { decode, type Recorded, splitStream } from '../../store/event.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
@@ -30,6 +31,7 @@ export type Reaction = {
 type Needs = {
   readonly store: EventStore;
   readonly tools: Tools;
+  readonly handle: Handle;
   /** Events of a stream by revision. */
   readonly events: Streams['events'];
   readonly reactions: readonly Reaction[];
@@ -65,13 +67,25 @@ const tries = 6;
 const checkpoint = 'reactions';
 const keepEvery = 1000;
 const askAgainMs = 100;
+const readAgainMs = 1000;
 
 /**
  * Carries out what follows from events: at once for the events of this node, and from the log, while this process
  * leads, for those that a stopped process left behind. Every part is a command with an idempotency key of its own, so
  * doing it twice is doing it once.
  */
-export const reactor = ({ store, events, tools, reactions, reached, lead, ready, patienceMs = 2000, log }: Needs) => {
+export const reactor = ({
+  store,
+  events,
+  tools,
+  handle,
+  reactions,
+  reached,
+  lead,
+  ready,
+  patienceMs = 2000,
+  log,
+}: Needs) => {
   const table = new Map<
     string,
     { readonly category: string; readonly next: Reaction['on'][string]; readonly behind: boolean }[]
@@ -92,7 +106,6 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, ready,
   };
   const running = new Map<string, Promise<number>>();
   const stop = new AbortController();
-  let handle: Handle;
 
   /** Tools that see at least what was there at the position; streams always are as they are now. */
   const since = (position: number): Tools => ({
@@ -219,7 +232,7 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, ready,
     await react(event);
   };
 
-  const readLog = async (signal: AbortSignal): Promise<void> => {
+  const readLog = async (signal: AbortSignal, goesOn: () => void): Promise<void> => {
     let kept = await store.checkpoint(checkpoint);
     let done = kept;
     let keptAt = 0;
@@ -235,6 +248,7 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, ready,
         if (events.length > 0) done = position;
         // Each may be an append; after a crash a second's work is found done already.
         if (Date.now() - keptAt >= keepEvery) await keep();
+        goesOn();
       }
     } finally {
       await keep();
@@ -248,7 +262,23 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, ready,
     return reached;
   };
 
-  const reading = { done: Promise.resolve() };
+  /** All of one turn of the lead: what is parked, then the log. */
+  const readTurn = async (turn: AbortSignal): Promise<void> => {
+    await ready(turn);
+    if (turn.aborted) return;
+    await retryParked(turn).catch((error: unknown) => {
+      if (!turn.aborted) log('Parked reactions could not be read', { error });
+    });
+    await supervise((goesOn) => readLog(turn, goesOn), {
+      signal: turn,
+      pauseMs: readAgainMs,
+      onFailure: (error, isNew) => {
+        if (isNew) log('The reader of reactions failed', { error });
+      },
+    });
+  };
+
+  let reading = Promise.resolve();
   return {
     /**
      * Waits for what follows from the events, and tells the highest position that was reached; a part that fails is
@@ -274,33 +304,14 @@ export const reactor = ({ store, events, tools, reactions, reached, lead, ready,
       });
       return Promise.race([all, late]).finally(() => clearTimeout(timer));
     },
-    start: (withHandle: Handle): void => {
-      handle = withHandle;
-      if (types.length === 0) return;
-      reading.done = (async () => {
-        while (!stop.signal.aborted) {
-          const turn = AbortSignal.any([await lead.taken(stop.signal), stop.signal]);
-          await ready(turn);
-          if (!turn.aborted)
-            await retryParked(turn).catch((error: unknown) => {
-              if (!turn.aborted) log('Parked reactions could not be read', { error });
-            });
-          while (!turn.aborted) {
-            try {
-              await readLog(turn);
-            } catch (error) {
-              if (turn.aborted) break;
-              log('The reader of reactions failed', { error });
-              await pause(1000, undefined, { signal: turn }).catch(() => undefined);
-            }
-          }
-        }
-      })();
+    /** Begins to read the log. */
+    start: (): void => {
+      if (types.length > 0) reading = whileLeading(lead, stop.signal, readTurn);
     },
     /** Lets the parts under way end. */
     stop: async (): Promise<void> => {
       stop.abort();
-      await reading.done;
+      await reading;
       await Promise.allSettled(running.values());
     },
   };

@@ -4,7 +4,7 @@ import { series as aggregate, turnPassed } from '../../domain/engine/series.ts';
 import { encode, type Metadata } from '../../store/event.ts';
 import { type EventStore, WrongRevision } from '../../store/port.ts';
 import { Touched } from '../../store/touched.ts';
-import { turns } from '../../store/turns.ts';
+import { mutex } from '../../concurrency/mutex.ts';
 import type { End, Loaded, Streams } from './streams.ts';
 
 type About = Omit<Metadata, 'hash'>;
@@ -16,7 +16,7 @@ type About = Omit<Metadata, 'hash'>;
  * to write (`turnPassed`). No clocks, and nothing that a stopped process leaves behind.
  */
 export const seriesOf = (store: EventStore, streams: Streams) => {
-  const inTurn = turns();
+  const inTurn = mutex();
 
   const append = async (stream: string, at: End, event: Event, { idempotency: _, ...about }: About): Promise<void> => {
     const source = `@platform/${streams.kindOf(stream).aggregate.area}`;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { Refusal } from '../../domain/engine/refusal.ts';
-import { fairTurns } from '../../fairTurns.ts';
+import { fairQueue } from '../../concurrency/fairQueue.ts';
 
 /** So many failures at once, and one more each so many milliseconds. */
 type Allowance = { readonly burst: number; readonly everyMs: number };
@@ -41,13 +41,13 @@ const refusal = (ms: number): Refusal =>
 export const limiter = ({ now = Date.now, pause = sleep }: Options = {}) => {
   const [pairs, networks, accounts] = [buckets(perPair, now), buckets(perNetwork, now), buckets(perAccount, now)];
   const trusted = new LRUCache<string, true>({ max: remembered });
-  const lanes = new Map<string, ReturnType<typeof fairTurns>>();
+  const lanes = new Map<string, ReturnType<typeof fairQueue>>();
 
   /** Waits for its turn in the account's lane, and a little. */
   const slowly = async (account: string, network: string): Promise<void> => {
     const full = () => refusal(laneLength * laneMs);
     if (!lanes.has(account) && lanes.size === mostLanes) throw full();
-    const lane = lanes.get(account) ?? fairTurns({ atOnce: 1, mostWaiting: laneLength, full });
+    const lane = lanes.get(account) ?? fairQueue({ atOnce: 1, mostWaiting: laneLength, full });
     lanes.set(account, lane);
     try {
       await lane.inTurn(network, () => pause(laneMs));

@@ -3,13 +3,13 @@ import { LRUCache } from 'lru-cache';
 import { logIn, logOut, useLogin } from '../../commands/authorization/logins.ts';
 import type { AnyCommand } from '../../commands/engine/define.ts';
 import type { Handle } from '../../commands/engine/handle.ts';
+import { mutex } from '../../concurrency/mutex.ts';
 import { longestMs, type Reason, writtenEveryMs } from '../../domain/authorization/logins.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { Refusal } from '../../domain/engine/refusal.ts';
 import type { Login } from '../../projections/authorization/logins.ts';
 import type { Entry, ReadStore } from '../../projections/engine/port.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
-import { turns } from '../../store/turns.ts';
 
 type Needs = {
   readonly model: ReadStore;
@@ -55,7 +55,7 @@ const holder = ({ account }: { readonly account: string }): Actor => ({
  */
 export const tokens = ({ model, settled, head, handle, digest, settings, now }: Needs) => {
   const held = new LRUCache<string, Held>({ max: 20_000 });
-  const inTurn = turns();
+  const inTurn = mutex();
   // What was read while this moved may have ended.
   let ended = 0;
 

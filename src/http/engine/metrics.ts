@@ -109,3 +109,5 @@ export const metrics = ({ areas, isOwnEvent }: Needs) => {
     }),
   };
 };
+
+export type Metrics = ReturnType<typeof metrics>;

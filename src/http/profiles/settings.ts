@@ -110,3 +110,5 @@ export const activeSettings = ({ state, onChange, log }: Needs) => {
     stop: (): void => clearTimeout(retry),
   };
 };
+
+export type ActiveSettings = ReturnType<typeof activeSettings>;

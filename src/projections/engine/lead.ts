@@ -35,3 +35,12 @@ export const newLead = (): Lead & { readonly set: (held: boolean) => void } => {
       }),
   };
 };
+
+/** Does the work whenever this process has the lead, once for each turn of it, until `stop` aborts. */
+export const whileLeading = async (
+  lead: Lead,
+  stop: AbortSignal,
+  work: (turn: AbortSignal) => Promise<void>,
+): Promise<void> => {
+  while (!stop.aborted) await work(AbortSignal.any([await lead.taken(stop), stop]));
+};

@@ -153,7 +153,10 @@ export const projector = (
   const advance = (unit: Unit, stored: StoredEvent): void => {
     const next = (unit.revision ?? stored.revision - 1) + 1;
     unit.revision = stored.revision;
-    if (stored.revision !== next) return parkTouched(unit, stored, next);
+    if (stored.revision !== next) {
+      parkTouched(unit, stored, next);
+      return;
+    }
     try {
       const event = decode(stored);
       for (const one of unit.docs) step(one, event);

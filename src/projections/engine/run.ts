@@ -1,4 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
+import { supervise } from '../../concurrency/supervise.ts';
 import { NotReadable, Refusal } from '../../domain/engine/refusal.ts';
 import { isDamage } from '../../store/integrity.ts';
 import type { EventStore } from '../../store/port.ts';
@@ -41,10 +42,10 @@ export const runProjections = ({ store, model, projections, catchUp, onTouched, 
   let taken = 0;
   let ready = false;
   let fault: string | undefined;
-  let wait = shortestPauseMs;
   let turn = new AbortController();
   let moved = false;
   let wake = (): void => undefined;
+  let done = Promise.resolve();
   let tellDamage: (error: Error) => void = () => undefined;
   const damaged = new Promise<Error>((resolve) => {
     tellDamage = resolve;
@@ -71,12 +72,6 @@ export const runProjections = ({ store, model, projections, catchUp, onTouched, 
     if (so) for (const go of waitingForReady) go();
   };
 
-  /** Whatever comes next is a new trouble. */
-  const goesOn = (): void => {
-    fault = undefined;
-    wait = shortestPauseMs;
-  };
-
   /** Takes the lead or keeps it. Who cannot reach the log leaves it to others. */
   const leads = async (): Promise<boolean> => {
     if (store.connected()) lead.set(await model.lead());
@@ -87,7 +82,7 @@ export const runProjections = ({ store, model, projections, catchUp, onTouched, 
     return lead.held();
   };
 
-  const project = async (signal: AbortSignal): Promise<void> => {
+  const project = async (signal: AbortSignal, goesOn: () => void): Promise<void> => {
     move((await resume(store, model, documents, log)).position);
     const target = await store.head();
     setReady(position >= target);
@@ -118,7 +113,7 @@ export const runProjections = ({ store, model, projections, catchUp, onTouched, 
       };
     });
 
-  const watch = async (signal: AbortSignal): Promise<void> => {
+  const watch = async (signal: AbortSignal, goesOn: () => void): Promise<void> => {
     move((await model.resume()).position);
     const target = await store.head();
     for (let asked = performance.now(); !signal.aborted; ) {
@@ -134,10 +129,10 @@ export const runProjections = ({ store, model, projections, catchUp, onTouched, 
     }
   };
 
-  const takeTurn = async (): Promise<void> => {
+  const takeTurn = async (goesOn: () => void): Promise<void> => {
     turn = new AbortController();
     const signal = AbortSignal.any([stop.signal, turn.signal]);
-    if (!(await leads())) return watch(signal);
+    if (!(await leads())) return watch(signal, goesOn);
     const renewing = setInterval(() => {
       leads().then(
         (still) => {
@@ -146,24 +141,36 @@ export const runProjections = ({ store, model, projections, catchUp, onTouched, 
         () => undefined,
       );
     }, renewEveryMs).unref();
-    await project(signal).finally(() => clearInterval(renewing));
+    await project(signal, goesOn).finally(() => clearInterval(renewing));
   };
 
-  const done = (async () => {
+  const takeTurns = async (recovered: () => void): Promise<void> => {
+    const goesOn = (): void => {
+      fault = undefined;
+      recovered();
+    };
     while (!stop.signal.aborted) {
-      try {
-        await takeTurn();
-      } catch (error) {
-        fault = error instanceof Error ? error.message : String(error);
-        if (!ready && isDamage(error)) tellDamage(error as Error);
-        log('Projecting stopped; it will go on', { position, error });
-      }
-      if (!stop.signal.aborted) await pause(wait, undefined, { signal: stop.signal }).catch(() => undefined);
-      if (fault !== undefined) wait = Math.min(wait * 2, longestPauseMs);
+      await takeTurn(goesOn);
+      await pause(shortestPauseMs, undefined, { signal: stop.signal }).catch(() => undefined);
     }
-  })();
+  };
+
+  const onFailure = (error: unknown, isNew: boolean): void => {
+    fault = error instanceof Error ? error.message : String(error);
+    if (!ready && isDamage(error)) tellDamage(error as Error);
+    if (isNew) log('Projecting stopped; it will go on', { position, error });
+  };
 
   return {
+    /** Begins to follow the log, or whoever projects. */
+    start: (): void => {
+      done = supervise(takeTurns, {
+        signal: stop.signal,
+        pauseMs: shortestPauseMs,
+        longestPauseMs,
+        onFailure,
+      });
+    },
     lead: lead as Lead,
     position: (): number => position,
     /** How many events this process has projected, since its start. */

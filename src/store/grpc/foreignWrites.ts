@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { wrapForeign } from '../foreign.ts';
 import { type Appended, type NewEvent, WrongRevision } from '../port.ts';
 import type { SqliteStore } from '../sqlite.ts';
-import { turns } from '../turns.ts';
+import { mutex } from '../../concurrency/mutex.ts';
 import { wrongVersion } from './expected.ts';
 import type { Expected } from './faults.ts';
 import { Fault, streamDeleted } from './faults.ts';
@@ -49,7 +49,7 @@ const checkDelete = (
  * the other.
  */
 export const foreignWrites = (store: SqliteStore, now = () => new Date()) => {
-  const inTurn = turns();
+  const inTurn = mutex();
   const appendInOrder = foreignAppends(store);
   const lines = new Map<string, Waiting[]>();
 

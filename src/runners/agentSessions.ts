@@ -1,22 +1,23 @@
 import { once } from 'node:events';
-import { setTimeout as pause } from 'node:timers/promises';
-import { endSession, noteMessage, postSession } from './commands/agent-session-manager/agentSessions.ts';
-import type { Tools } from './commands/engine/define.ts';
-import type { Handle } from './commands/engine/handle.ts';
-import { requestFor } from './commands/engine/reactions.ts';
-import type { Streams } from './commands/engine/streams.ts';
-import { queryAll } from './commands/engine/tools.ts';
-import { agent } from './domain/agent-session-manager/agents.ts';
-import { agentSession, type SessionStarted } from './domain/agent-session-manager/agentSessions.ts';
-import { asMessage } from './domain/agent-session-manager/agentSessionSchemas.ts';
-import { Refusal } from './domain/engine/refusal.ts';
-import { maskSecrets } from './domain/engine/secretFields.ts';
-import { abortable } from './southbound/failure.ts';
-import type { AgentAnswer, Renderer, Webhook } from './southbound/port.ts';
-import { slots } from './southbound/slots.ts';
-import type { Lead } from './projections/engine/lead.ts';
-import { type Recorded, splitStream } from './store/event.ts';
-import { isUnusable } from './store/touched.ts';
+import { endSession, noteMessage, postSession } from '../commands/agent-session-manager/agentSessions.ts';
+import type { Tools } from '../commands/engine/define.ts';
+import type { Handle } from '../commands/engine/handle.ts';
+import { requestFor } from '../commands/engine/reactions.ts';
+import type { Streams } from '../commands/engine/streams.ts';
+import { queryAll } from '../commands/engine/tools.ts';
+import { supervise } from '../concurrency/supervise.ts';
+import { agent } from '../domain/agent-session-manager/agents.ts';
+import { agentSession, type SessionStarted } from '../domain/agent-session-manager/agentSessions.ts';
+import { asMessage } from '../domain/agent-session-manager/agentSessionSchemas.ts';
+import { Refusal } from '../domain/engine/refusal.ts';
+import { maskSecrets } from '../domain/engine/secretFields.ts';
+import { abortable } from '../southbound/failure.ts';
+import type { AgentAnswer, Renderer, Webhook } from '../southbound/port.ts';
+import { slots } from '../southbound/slots.ts';
+import { type Lead, whileLeading } from '../projections/engine/lead.ts';
+import type { Where } from '../projections/engine/port.ts';
+import { type Recorded, splitStream } from '../store/event.ts';
+import { isUnusable } from '../store/touched.ts';
 
 type Needs = {
   readonly handle: Handle;
@@ -42,7 +43,7 @@ const source = `@platform/${area}`;
  * Whatever happens, a session ends with its time, counted from its start. Sessions of one agent share its places;
  * agents do not wait for each other.
  */
-export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead: leading, log }: Needs) => {
+export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead, log }: Needs) => {
   const held = new Map<string, { readonly abort: (why: Why) => void; readonly done: Promise<void> }>();
   const places = slots(perAgent, Infinity);
   const stop = new AbortController();
@@ -125,7 +126,8 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead: 
     const { signal } = aborting;
     const over = (): boolean => stop.signal.aborted || (signal.aborted && signal.reason !== 'late');
     let timer: NodeJS.Timeout | undefined;
-    for (let wait = 50; !over(); wait = Math.min(wait * 2, 5000)) {
+    const attempt = async (): Promise<void> => {
+      if (over()) return;
       try {
         // First of all whether its stream can be used.
         await tools.state(agentSession, id);
@@ -137,23 +139,24 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead: 
         if (left <= 0) late();
         else timer ??= setTimeout(late, left);
         await carryOn(id, started!, signal);
-        break;
       } catch (error) {
         // A conflict: somebody else has ended it.
-        if (over() || (error instanceof Refusal && error.code === 'conflict')) break;
-        if (isUnusable(error)) {
-          log('A session cannot be carried on', { session: id, error });
-          break;
-        }
-        log('A session could not be carried on; it is tried again', { session: id, error });
-        await pause(wait, undefined, { signal: stop.signal }).catch(() => undefined);
+        if (over() || (error instanceof Refusal && error.code === 'conflict')) return;
+        if (!isUnusable(error)) throw error;
+        log('A session cannot be carried on', { session: id, error });
       }
-    }
+    };
+    await supervise(attempt, {
+      signal: stop.signal,
+      pauseMs: 50,
+      longestPauseMs: 5000,
+      onFailure: (error) => log('A session could not be carried on; it is tried again', { session: id, error }),
+    });
     clearTimeout(timer);
   };
 
   const take = (id: string): void => {
-    if (stop.signal.aborted || !leading.held() || held.has(id)) return;
+    if (stop.signal.aborted || !lead.held() || held.has(id)) return;
     const aborting = new AbortController();
     const done = insist(id, aborting).finally(() => held.delete(id));
     held.set(id, {
@@ -164,37 +167,31 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead: 
     });
   };
 
-  /** Takes over what is running, once it can be read. */
-  const resume = async (signal: AbortSignal): Promise<void> => {
-    while (!signal.aborted) {
-      try {
-        for (const { sessionId } of await queryAll(tools, 'agentSessions', {
-          field: 'status',
-          op: 'equals',
-          value: 'RUNNING',
-        }))
-          take(sessionId);
-        return;
-      } catch (error) {
-        log('Running sessions could not be read; it is tried again', { error });
-        await pause(1000, undefined, { signal }).catch(() => undefined);
-      }
-    }
+  const takeRunning = async (): Promise<void> => {
+    const running: Where = { field: 'status', op: 'equals', value: 'RUNNING' };
+    for (const { sessionId } of await queryAll(tools, 'agentSessions', running)) take(sessionId);
   };
+
+  /** Takes over what is running, once it can be read. */
+  const resume = (signal: AbortSignal): Promise<void> =>
+    supervise(takeRunning, {
+      signal,
+      pauseMs: 1000,
+      onFailure: (error, isNew) => {
+        if (isNew) log('Running sessions could not be read; it is tried again', { error });
+      },
+    });
 
   const leaveAll = async (): Promise<void> => {
     for (const { abort } of held.values()) abort('stopping');
     await Promise.all([...held.values()].map(({ done }) => done));
   };
 
-  /** Turn by turn. */
-  const lead = async (): Promise<void> => {
-    while (!stop.signal.aborted) {
-      const turn = AbortSignal.any([await leading.taken(stop.signal), stop.signal]);
-      await resume(turn);
-      if (!turn.aborted) await once(turn, 'abort');
-      await leaveAll();
-    }
+  /** All of one turn of the lead. */
+  const carryOnAll = async (turn: AbortSignal): Promise<void> => {
+    await resume(turn);
+    if (!turn.aborted) await once(turn, 'abort');
+    await leaveAll();
   };
 
   return {
@@ -211,7 +208,7 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead: 
     categories: new Set([category]),
     /** Begins; also with the sessions that another process has left running. */
     start: (): void => {
-      turns = lead();
+      turns = whileLeading(lead, stop.signal, carryOnAll);
     },
     /** Breaks calls off and leaves the sessions as they are, for the next start or another process. */
     stop: async (): Promise<void> => {
@@ -221,3 +218,5 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead: 
     },
   };
 };
+
+export type SessionRunner = ReturnType<typeof sessionRunner>;

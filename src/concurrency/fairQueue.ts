@@ -1,4 +1,4 @@
-import { Refusal } from './domain/engine/refusal.ts';
+import { Refusal } from '../domain/engine/refusal.ts';
 
 type Limits = {
   /** So many works run at a time. */
@@ -16,7 +16,7 @@ type Waiting = { readonly start: () => void; readonly giveUp: (reason: Refusal) 
  * by what it has running, no more. When too many wait, the key with the most of them gives up its last one; memory
  * stays bounded.
  */
-export const fairTurns = ({ atOnce, mostWaiting, full }: Limits) => {
+export const fairQueue = ({ atOnce, mostWaiting, full }: Limits) => {
   // The key whose turn comes next is first.
   const waiting = new Map<string, Waiting[]>();
   const running = new Map<string, number>();

@@ -1,5 +1,5 @@
-/** Lets one at a time through per key, in the order of asking. */
-export const turns = () => {
+/** A mutex for each key: works of one key run one at a time, in the order of asking. */
+export const mutex = () => {
   const last = new Map<string, Promise<unknown>>();
   return <T>(key: string, work: () => Promise<T>): Promise<T> => {
     const before = last.get(key);

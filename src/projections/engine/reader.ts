@@ -1,16 +1,21 @@
-import type { TouchedGuard } from '../../commands/engine/touched.ts';
-import type { Actor } from '../../domain/engine/core.ts';
+import type { Actor, Aggregate } from '../../domain/engine/core.ts';
 import { Refusal } from '../../domain/engine/refusal.ts';
-import type { Projection } from '../../projections/engine/define.ts';
-import { mayReadGuard } from '../../projections/engine/guards.ts';
-import { findParked, unshowable } from '../../projections/engine/parked.ts';
-import type { Entry, ReadStore } from '../../projections/engine/port.ts';
+import type { Projection } from './define.ts';
+import { mayReadGuard } from './guards.ts';
+import { findParked, unshowable } from './parked.ts';
+import type { Entry, ReadStore } from './port.ts';
+
+/** Refuses what lies in a stream that somebody else has touched (commands/engine/touched.ts). */
+type Guard = {
+  readonly refuseTouched: (aggregate: Aggregate, id: string) => Promise<void>;
+  readonly refuseLost: (aggregate: Aggregate, idOrName: string) => Promise<void>;
+};
 
 /**
  * Single documents as an actor may see them: what they may not read is not there, what is parked is refused with
  * `internal`, and what is in a stream that somebody else has touched with `unavailable`.
  */
-export const reader = (model: ReadStore, { refuseTouched, refuseLost }: TouchedGuard) => {
+export const reader = (model: ReadStore, { refuseTouched, refuseLost }: Guard) => {
   const readable = (entry: Entry | undefined, actor: Actor): entry is Entry =>
     entry !== undefined && (entry.guard === undefined || actor.admin || mayReadGuard(actor, model.guard)(entry.guard));
 

@@ -1,34 +1,37 @@
-import { setTimeout as pause } from 'node:timers/promises';
-import { Refusal } from '../../domain/engine/refusal.ts';
-import { splitStream, type Told, told as toldOf } from '../../store/event.ts';
-import type { EventStore, StoredEvent } from '../../store/port.ts';
-import type { Projections } from './run.ts';
+import { supervise } from '../concurrency/supervise.ts';
+import { Refusal } from '../domain/engine/refusal.ts';
+import type { Projections } from '../projections/engine/run.ts';
+import { splitStream, type Told, told as toldOf } from '../store/event.ts';
+import type { EventStore, StoredEvent } from '../store/port.ts';
 
 type Needs = {
   readonly store: Pick<EventStore, 'follow'>;
   readonly run: Pick<Projections, 'reached'>;
   /** Position in the log after which events are told. */
   readonly after: number;
-  /** Categories of the streams whose events are told. */
+  /** Categories of the streams whose events are told; may grow until the start. */
   readonly categories: ReadonlySet<string>;
   /** Told some events as soon as the log has them, from whatever node; must not throw. */
   readonly onStored: (events: readonly Told[]) => void;
   /** Told every event once this node's read models show what it changed; must not throw. */
-  readonly onEvent: (event: Told) => void;
+  readonly onShown: (event: Told) => void;
   /** Told every event of the log, once, whatever it is; must not throw. */
   readonly onAny: (event: StoredEvent) => void;
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
+const pauseMs = 200;
+
 /**
  * Tells a node of every event of some categories, in order and once, whoever projects; also of those that cannot be
  * read.
  */
-export const tellEvents = ({ store, run, after, categories, onStored, onEvent, onAny, log }: Needs) => {
+export const tellEvents = ({ store, run, after, categories, onStored, onShown, onAny, log }: Needs) => {
   const stop = new AbortController();
   let told = after;
+  let done = Promise.resolve();
 
-  const tell = async (): Promise<void> => {
+  const tell = async (goesOn: () => void): Promise<void> => {
     for await (const { events, position } of store.follow(told, undefined, stop.signal)) {
       const concerning = events
         .filter(({ stream, type }) => categories.has(splitStream(stream).category) && type.startsWith('@platform/'))
@@ -36,28 +39,25 @@ export const tellEvents = ({ store, run, after, categories, onStored, onEvent, o
       if (concerning.length > 0) {
         onStored(concerning);
         await run.reached(concerning.at(-1)!.position);
-        concerning.forEach(onEvent);
+        concerning.forEach(onShown);
       }
       told = position;
+      goesOn();
       events.forEach(onAny);
     }
   };
 
-  const done = (async () => {
-    while (!stop.signal.aborted) {
-      try {
-        await tell();
-      } catch (error) {
-        if (stop.signal.aborted) return;
-        if (!(error instanceof Refusal)) log('Telling of events stopped; it will go on', { told, error });
-        await pause(200, undefined, { signal: stop.signal }).catch(() => undefined);
-      }
-    }
-  })();
-
   return {
-    /** Up to where events have been told. */
-    told: (): number => told,
+    /** Begins to follow the log. */
+    start: (): void => {
+      done = supervise(tell, {
+        signal: stop.signal,
+        pauseMs,
+        onFailure: (error, isNew) => {
+          if (isNew && !(error instanceof Refusal)) log('Telling of events stopped; it will go on', { told, error });
+        },
+      });
+    },
     /** After the projections have stopped. */
     stop: (): Promise<void> => {
       stop.abort();

@@ -1,0 +1,174 @@
+import { aggregates, reactions as allReactions } from './commands/all.ts';
+import type { Tools } from './commands/engine/define.ts';
+import { handler } from './commands/engine/handle.ts';
+import { reactor } from './commands/engine/reactions.ts';
+import { retries } from './commands/engine/retries.ts';
+import { streams as streamsOf } from './commands/engine/streams.ts';
+import { commandTools } from './commands/engine/tools.ts';
+import { touchedGuard } from './commands/engine/touched.ts';
+import { eventHub } from './events/eventHub.ts';
+import { tellEvents } from './events/tellEvents.ts';
+import type { Passwords } from './passwords.ts';
+import { projections as allProjections } from './projections/all.ts';
+import type { Projection } from './projections/engine/define.ts';
+import type { ReadStore } from './projections/engine/port.ts';
+import { collectionsOf } from './projections/engine/projector.ts';
+import { reader } from './projections/engine/reader.ts';
+import { type Projections, runProjections } from './projections/engine/run.ts';
+import { memoryReadStore } from './projections/index/memory.ts';
+import type { Secrets } from './secrets.ts';
+import type { EventStore } from './store/port.ts';
+import { noticingTouched, touchedStreams } from './store/touched.ts';
+
+type Needs = {
+  /** The node closes it. */
+  readonly log: EventStore;
+  /** The read models, in memory unless given; the node closes them. */
+  readonly model?: ReadStore;
+  /** All projections, unless given. */
+  readonly projections?: readonly Projection[];
+  /** How many events are put into one batch while catching up. */
+  readonly catchUp?: number;
+  /** How long who must see what this node has acknowledged waits for the read models, in milliseconds. */
+  readonly readWaitMs: number;
+  readonly hashing: Passwords;
+  readonly secrets: Secrets;
+  /** The methods that roles may name. */
+  readonly methods: Tools['methods'];
+  /** Milliseconds since 1970. */
+  readonly now?: () => number;
+  readonly warn: (message: string, about: Record<string, unknown>) => void;
+};
+
+/**
+ * Everything below HTTP, as one value: the log, the read models, the commands, and who hears of stored events.
+ *
+ * A node that is open takes commands. Subscribe to its events before `start`: from then on it follows the log, projects
+ * and tells its subscribers. `startReactions` has it carry out what follows from events. `close` stops all of it in
+ * order, also when nothing was started.
+ */
+export const openNode = async ({
+  log,
+  projections = allProjections,
+  model = memoryReadStore({ collections: collectionsOf(projections) }),
+  catchUp = Infinity,
+  readWaitMs,
+  hashing,
+  secrets: { seal, unseal, digest },
+  methods,
+  now = Date.now,
+  warn,
+}: Needs) => {
+  const headAtStart = await log.head();
+  const touched = touchedStreams(warn);
+  const { store, acknowledged } = rememberingPosition(noticingTouched(log, touched), headAtStart);
+
+  const run = runProjections({ store, model, projections, catchUp, onTouched: touched.note, log: warn });
+  const settled = settledBy(run, acknowledged, readWaitMs);
+
+  const streams = streamsOf(store, aggregates, projections, touched);
+  const nameSort = (collection: string) => nameSortOf(projections, collection);
+  const tools = commandTools({ model, streams, settled, nameSort, rest: { ...hashing, seal, unseal, methods } });
+  const hub = eventHub();
+  const handle = handler({
+    store,
+    streams,
+    tools,
+    now: () => new Date(now()).toISOString(),
+    follow: hub.stored,
+  });
+
+  const reactions = reactor({
+    store,
+    tools,
+    handle,
+    events: streams.events,
+    reactions: allReactions,
+    reached: (position) => settled(position) ?? Promise.resolve(),
+    lead: run.lead,
+    ready: run.whenReady,
+    log: warn,
+  });
+  const telling = tellEvents({ store, run, after: headAtStart, ...hub.fromLog, log: warn });
+  const guarding = touchedGuard(streams, touched);
+
+  return {
+    log,
+    model,
+    run,
+    lead: run.lead,
+    tools,
+    handle,
+    /** Position of the newest event in the log. */
+    head: log.head,
+    /** Events of a stream by revision. */
+    events: streams.events,
+    /** Highest position that this node has acknowledged, or that the log had when the node was opened. */
+    acknowledged,
+    /** Resolves once the read models show `acknowledged`, and the position; undefined: they do already. */
+    settled,
+    /** Finds what a request that is sent again was about. */
+    retries: retries(streams),
+    /** Single documents as an actor may see them. */
+    reader: reader(model, guarding),
+    /** Streams that somebody else has touched, as far as this node has noticed. */
+    touched,
+    guarding,
+    hashing,
+    seal,
+    unseal,
+    digest,
+    subscribe: hub.subscribe,
+    subscribeToAll: hub.subscribeToAll,
+    start: (): void => {
+      run.start();
+      telling.start();
+    },
+    startReactions: (): void => {
+      hub.followWith(reactions.follow);
+      reactions.start();
+    },
+    /** Lets what is under way end. */
+    stopReactions: reactions.stop,
+    close: async (): Promise<void> => {
+      await reactions.stop();
+      await run.stop();
+      await telling.stop();
+      await model.close();
+      await log.close();
+    },
+  };
+};
+
+export type Node = Awaited<ReturnType<typeof openNode>>;
+
+/** The store, and the highest position that was acknowledged: by this process, or by an earlier one on this log. */
+const rememberingPosition = (store: EventStore, headAtStart: number) => {
+  let highest = headAtStart;
+  return {
+    acknowledged: (): number => highest,
+    store: {
+      ...store,
+      append: async (...args) => {
+        const appended = await store.append(...args);
+        highest = Math.max(highest, appended.position);
+        return appended;
+      },
+    } satisfies EventStore,
+  };
+};
+
+/** Reads wait for everything that was acknowledged. */
+const settledBy =
+  (run: Projections, acknowledged: () => number, readWaitMs: number) =>
+  (least = 0): Promise<void> | undefined => {
+    const target = Math.max(acknowledged(), least);
+    return run.position() >= target ? undefined : run.reached(target, readWaitMs);
+  };
+
+/** What the documents of a collection are called and sorted by. */
+const nameSortOf = (projections: readonly Projection[], collection: string): string => {
+  const [first] = Object.keys(projections.find((one) => one.collection === collection)?.sorts ?? {});
+  if (first === undefined) throw new Error(`No projection fills the collection ${collection}`);
+  return first;
+};

@@ -1,0 +1,84 @@
+import { join } from 'node:path';
+import type { Config } from '../config.ts';
+import { projections } from '../projections/all.ts';
+import type { ReadStore } from '../projections/engine/port.ts';
+import { collectionsOf } from '../projections/engine/projector.ts';
+import type { Projections } from '../projections/engine/run.ts';
+import { projectionVersion } from '../projections/engine/version.ts';
+import { memoryReadStore } from '../projections/index/memory.ts';
+import { redisReadStore } from '../projections/redis/redis.ts';
+import { readSnapshot } from '../projections/snapshots/snapshot.ts';
+import { snapshotName } from '../projections/snapshots/snapshotSeen.ts';
+import { snapshots } from '../projections/snapshots/snapshots.ts';
+
+type Needs = {
+  readonly config: Pick<Config, 'EVENTSTORE_URL' | 'READSTORE_URL' | 'DATA_DIR'>;
+  /** Id of the log that the read models are made from. */
+  readonly logId: string;
+  readonly warn: (message: string, about: Record<string, unknown>) => void;
+};
+
+/** Where the service keeps its read models, and what keeps copies of them. */
+export type ReadModels = {
+  readonly kind: 'memory' | 'redis';
+  readonly model: ReadStore;
+  /** How many events are put into one batch while catching up. */
+  readonly catchUp: number;
+  /** Position of the last snapshot; 0 when there is none. */
+  readonly snapshotPosition: () => number;
+  /** Begins to make snapshots of what has been projected. */
+  readonly startSnapshots: (run: Projections) => void;
+  /** Begins no more snapshots. */
+  readonly pauseSnapshots: () => void;
+  /** Gives up the snapshot under way. */
+  readonly stopSnapshots: () => Promise<void>;
+};
+
+const snapshotEvery = 20_000;
+const lookEveryMs = 1000;
+// One step of Redis must not block it for long.
+const largestStep = 5_000;
+
+/** The read models that READSTORE_URL names. */
+export const readModelsOf = (needs: Needs): ReadModels => {
+  const origin = { log: needs.logId, version: projectionVersion() };
+  const { READSTORE_URL: url } = needs.config;
+  return url === undefined ? inMemory(needs, origin) : inRedis(url, `ap:${origin.log}:${origin.version}`);
+};
+
+const inRedis = (url: string, prefix: string): ReadModels => ({
+  kind: 'redis',
+  model: redisReadStore({ url, prefix, collections: collectionsOf(projections) }),
+  catchUp: largestStep,
+  snapshotPosition: () => 0,
+  startSnapshots: () => undefined,
+  pauseSnapshots: () => undefined,
+  stopSnapshots: async () => undefined,
+});
+
+const inMemory = ({ config, warn }: Needs, origin: { readonly log: string; readonly version: string }): ReadModels => {
+  const file = join(config.DATA_DIR, snapshotName);
+  const keeping = snapshots({ work: { log: config.EVENTSTORE_URL, file, origin }, every: snapshotEvery, log: warn });
+  let timer: NodeJS.Timeout | undefined;
+  return {
+    kind: 'memory',
+    model: memoryReadStore({
+      collections: collectionsOf(projections),
+      load: async () => {
+        const snapshot = await readSnapshot(file, origin);
+        if (snapshot) keeping.found(snapshot.checkpoint.position);
+        return snapshot;
+      },
+    }),
+    // A replay into memory puts each document into words once.
+    catchUp: Infinity,
+    snapshotPosition: keeping.position,
+    startSnapshots: (run) => {
+      timer = setInterval(() => {
+        if (run.ready()) keeping.moved(run.position(), run.taken());
+      }, lookEveryMs).unref();
+    },
+    pauseSnapshots: () => clearInterval(timer),
+    stopSnapshots: keeping.stop,
+  };
+};

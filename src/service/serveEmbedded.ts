@@ -1,0 +1,24 @@
+import type { Config } from '../config.ts';
+import type { Authenticator } from '../http/authentication/authenticate.ts';
+import type { ServedLog } from '../servedLog.ts';
+import { blaming } from '../startFaults.ts';
+import type { OpenedLog } from '../store/open.ts';
+
+type Needs = {
+  readonly config: Config;
+  readonly opened: OpenedLog;
+  readonly auth: Authenticator;
+  readonly warn: (message: string, about: Record<string, unknown>) => void;
+};
+
+/**
+ * Serves the log to clients of EventStoreDB if it is embedded and ESDB_PORT is set. gRPC takes long to load: only now.
+ */
+export const serveEmbedded = async ({ config, opened, auth, warn }: Needs): Promise<ServedLog | undefined> => {
+  const { ESDB_PORT: port, ESDB_HOST: host } = config;
+  if (port === undefined || !('embedded' in opened)) return undefined;
+  return blaming(`ESDB_PORT ${port} on ESDB_HOST ${host}`, async () => {
+    const { servedLog } = await import('../servedLog.ts');
+    return servedLog({ config, port, store: opened.embedded, auth, log: warn });
+  });
+};

@@ -1,0 +1,72 @@
+import type { Logger } from 'pino';
+import type { Config } from '../config.ts';
+import { areas } from '../http/areas.ts';
+import type { Authenticator } from '../http/authentication/authenticate.ts';
+import { addressReader } from '../http/engine/address.ts';
+import { app } from '../http/engine/app.ts';
+import type { Metrics } from '../http/engine/metrics.ts';
+import { bearerOf } from '../http/engine/metricsToken.ts';
+import { listen } from '../http/engine/server.ts';
+import type { Service } from '../http/engine/service.ts';
+import type { Settings } from '../http/profiles/settings.ts';
+import type { Node } from '../node.ts';
+import { projections } from '../projections/all.ts';
+import { blaming } from '../startFaults.ts';
+import type { WaysOut } from './waysOut.ts';
+
+type Needs = {
+  readonly config: Config;
+  readonly node: Node;
+  readonly auth: Authenticator;
+  readonly out: WaysOut;
+  readonly settings: () => Settings;
+  readonly metrics: Metrics;
+  readonly health: Pick<Service, 'status' | 'ready'>;
+  readonly logger: Logger;
+  /** Aborted once the service goes down: new requests are refused. */
+  readonly stopping: AbortSignal;
+};
+
+/** Listens for requests. A host, port or certificate that is wrong is a `StartFault`. */
+export const serveHttp = async (needs: Needs) => {
+  const { config, node, auth, settings, metrics, logger, stopping } = needs;
+  const { listener, warmUp } = app({
+    areas,
+    service: serviceOf(needs),
+    settled: node.settled,
+    settings,
+    authenticator: auth,
+    limits: { maxBytes: config.MAX_BODY_BYTES, maxImportBytes: config.MAX_IMPORT_BYTES },
+    addressOf: addressReader(config.TRUST_PROXY),
+    observe: (seen) => {
+      metrics.observe(seen);
+      logger.info(seen, 'request');
+    },
+    logBug: (error, requestId) => logger.error({ err: error, requestId }, 'bug'),
+    stopping: () => stopping.aborted,
+    cutOff: () => !node.log.connected(),
+    mayMeasure: bearerOf(config.METRICS_TOKEN),
+  });
+  const { HOST: host, PORT: port, TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = config;
+  const where = certFile && keyFile ? { host, port, tls: { certFile, keyFile } } : { host, port };
+  const server = await blaming(`PORT ${port} on HOST ${host}`, () => listen(where, listener));
+  return { ...server, warmUp };
+};
+
+/** What rows may use. */
+const serviceOf = ({ node, auth, out, metrics, health, stopping }: Needs): Service => ({
+  handle: node.handle,
+  model: node.model,
+  tools: node.tools,
+  auth,
+  devices: out.devices,
+  retries: node.retries,
+  ...node.reader,
+  touched: node.guarding,
+  collectionOf: (aggregate) => projections.find(({ of }) => of === aggregate)?.collection,
+  digest: node.digest,
+  renderer: out.renderer,
+  metrics: metrics.text,
+  status: health.status,
+  ready: async () => !stopping.aborted && (await health.ready()),
+});
