@@ -6,6 +6,7 @@ import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { Refusal } from '../engine/refusal.ts';
 import type { Sealed } from '../engine/sealed.ts';
 import { sealSecrets } from '../engine/secretFields.ts';
+import { defined } from '../engine/defined.ts';
 
 type Headers = Readonly<Record<string, Sealed>>;
 
@@ -89,16 +90,7 @@ const checked = (
     throw new Refusal('invalid', `The schema cannot be used: ${schemaFault}`, { path: '/inputSchema' });
   if (url !== undefined && !URL.canParse(url)) throw new Refusal('invalid', 'It is not a URL', { path: '/url' });
   refuseHeaders(Object.keys(headers ?? {}));
-  return {
-    name,
-    description,
-    inputSchema,
-    runner,
-    timeout,
-    ...(url !== undefined && { url }),
-    ...(headers && { headers }),
-    ...(template !== undefined && { template }),
-  };
+  return defined({ name, description, inputSchema, runner, timeout, url, headers, template });
 };
 
 export const create = (_: AgentState, input: NewAgent, { refs }: Context<AgentRefs>): readonly AgentEvent[] => [
