@@ -72,6 +72,12 @@ describe('a run of the tests', () => {
     await until(() => !there(pid), 'the end of its process');
   });
 
+  it('fails for a call that Node deprecates, and names it', async () => {
+    const calling = run(`it('passes', () => { process.emitWarning('old()', 'DeprecationWarning', 'DEP9999'); });`);
+    assert.notEqual(await calling.ended, 0);
+    assert.match(calling.output().out, /Deprecated calls:\nDeprecationWarning: old\(\)/);
+  });
+
   it('goes on while its event loop does', async () => {
     const slow = run(`it('waits', () => new Promise((resolve) => { setTimeout(resolve, 6000); })).timeout(0);`, {
       TEST_STANDSTILL_MS: '3000',

@@ -8,6 +8,16 @@ import type { Context } from 'mocha';
 import { startReaper } from './reaper.ts';
 import { startWatchdog } from './watchdog.ts';
 
+// Deprecated calls of packages: grpc-js names an address as the server of a TLS connection where tests dial an address.
+const knownDeprecations = ['DEP0123'];
+
+/** Calls that Node deprecates, from our code or that of packages. */
+const deprecated: Error[] = [];
+process.on('warning', (warning: Error & { readonly code?: string }) => {
+  if (warning.name === 'DeprecationWarning' && !knownDeprecations.includes(warning.code ?? ''))
+    deprecated.push(warning);
+});
+
 /** What tests have opened and not closed yet, with the place that did. */
 const open = new Map<object, string>();
 
@@ -94,5 +104,6 @@ export const mochaHooks = {
       process.exit(process.exitCode || 1);
     }, endMs).unref();
     await nothingLeft();
+    if (deprecated.length > 0) throw new Error(`Deprecated calls:\n${deprecated.map(({ stack }) => stack).join('\n')}`);
   },
 };
