@@ -11,6 +11,31 @@ import { projections } from '../src/projections/all.ts';
 const root = new URL('../', import.meta.url);
 const read = (file: string): string => readFileSync(new URL(file, root), 'utf8');
 
+/** Every Markdown file for readers. */
+const documents = ['README.md', 'CONTRIBUTING.md', 'SECURITY.md', 'CHANGELOG.md'].concat(
+  readdirSync(new URL('docs/', root), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.md'))
+    .map((name) => `docs/${name}`),
+);
+
+/** The anchors of a document, as web sites for repositories make them from headings. */
+const anchorsIn = (text: string): readonly string[] =>
+  [...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N} _-]/gu, '')
+      .replaceAll(' ', '-'),
+  );
+
+/** Fails unless a link of a document leads to a file, and to a section of it where it names one. */
+const checkLink = (file: string, target: string): void => {
+  if (/^(https?|mailto):/.test(target)) return;
+  const [path, anchor] = target.split('#');
+  const linked = path === '' ? new URL(file, root) : new URL(path, new URL(file, root));
+  assert.ok(existsSync(linked), `${target} leads nowhere`);
+  if (anchor) assert.ok(anchorsIn(readFileSync(linked, 'utf8')).includes(anchor), `${target} names no section`);
+};
+
 describe('the documentation', () => {
   it('has every code with its status, and no other', () => {
     const rows = [...read('docs/status-codes.md').matchAll(/^\| (\w+) \| (\d+) \| (.+) \|$/gm)];
@@ -66,14 +91,15 @@ describe('the documentation', () => {
     assert.deepEqual(told.sort(), there.sort());
   });
 
-  for (const file of readdirSync(new URL('docs/', root)).filter((name) => name.endsWith('.md'))) {
-    it(`${file} names files and scripts that are there`, () => {
-      const text = read(`docs/${file}`);
-      for (const [, path] of text.matchAll(/`((?:src|test|docs|bench)\/[\w./-]+)`/g))
-        assert.ok(existsSync(new URL(path!, root)), `There is no ${path}`);
+  for (const file of documents) {
+    it(`${file} names files, scripts and sections that are there`, () => {
+      const text = read(file);
+      for (const [, path = ''] of text.matchAll(/`((?:src|test|docs|bench)\/[\w./-]+)`/g))
+        assert.ok(existsSync(new URL(path, root)), `There is no ${path}`);
       const { scripts } = JSON.parse(read('package.json'));
-      for (const [, script] of text.matchAll(/`npm run (\w+)`/g))
-        assert.ok(script! in scripts, `There is no npm run ${script}`);
+      for (const [, script = ''] of text.matchAll(/`npm run ([\w:]+)`/g))
+        assert.ok(script in scripts, `There is no npm run ${script}`);
+      for (const [, target = ''] of text.matchAll(/\]\(([^)\s]+)\)/g)) checkLink(file, target);
     });
   }
 });
