@@ -62,7 +62,7 @@ const fill = async (log: string): Promise<void> => {
   const store = await openEventStoreDb({ url: log, log: () => undefined });
   const left = (await isFilled(store, streams.keys())) ? [] : [...streams];
   const writer = async (): Promise<void> => {
-    for (let one; (one = left.pop()); ) await store.append(one[0], -1, one[1]);
+    for (let one = left.pop(); one; one = left.pop()) await store.append(one[0], -1, one[1]);
   };
   await Promise.all(Array.from({ length: inFlight }, writer));
   await store.close();

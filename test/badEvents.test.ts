@@ -39,7 +39,7 @@ const suite = (settings: () => Record<string, string>, forget: (folder: string) 
   const names = async (path: string, of: (body: any) => any[]): Promise<string[]> =>
     of(ok(await service.ask('GET', `${path}?limit=1000`))).map(({ name }) => name); // a body is whatever the route says
 
-  before(async function () {
+  before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'automation-platform-'));
     service = await startService(settings(), folder);
     automations = new Map(
@@ -150,7 +150,7 @@ const suite = (settings: () => Record<string, string>, forget: (folder: string) 
     refused(await service.as({ user: 'no account', password })('GET', '/authorization/whoami'), 401);
   });
 
-  it('says in its health and its metrics what is parked and why, and again after a restart and a rebuild', async function () {
+  it('says in its health and its metrics what is parked and why, and again after a restart and a rebuild', async () => {
     const documents = await parked();
     const concerned = Object.keys(documents).map((key) => key.slice(0, key.indexOf('/')));
     assert.deepEqual([...new Set(concerned)].sort(), ['accounts', 'automations', 'credentials', 'inventories']);
@@ -187,7 +187,7 @@ describeOwnRedis('a log with events that cannot be read, over Redis', (redis) =>
 });
 
 describe('a start on a log whose first events cannot be read', () => {
-  it('is a start all the same: without the active profile, a built-in group and an account; passwords can be set offline', async function () {
+  it('is a start all the same: without the active profile, a built-in group and an account; passwords can be set offline', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'automation-platform-'));
     let service = await startService({}, folder);
     try {

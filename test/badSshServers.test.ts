@@ -50,8 +50,8 @@ const more = (socket: ServerChannel, text: string): void => {
 };
 
 const asksAgain = (context: AuthContext): void => {
-  if (context.method !== 'keyboard-interactive') return context.reject(['keyboard-interactive']);
-  context.prompt([{ prompt: 'Again: ', echo: false }], () => asksAgain(context));
+  if (context.method !== 'keyboard-interactive') context.reject(['keyboard-interactive']);
+  else context.prompt([{ prompt: 'Again: ', echo: false }], () => asksAgain(context));
 };
 
 const broken = /broke off|does not speak SSH|too much output/;

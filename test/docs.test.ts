@@ -30,7 +30,7 @@ const anchorsIn = (text: string): readonly string[] =>
 /** Fails unless a link of a document leads to a file, and to a section of it where it names one. */
 const checkLink = (file: string, target: string): void => {
   if (/^(https?|mailto):/.test(target)) return;
-  const [path, anchor] = target.split('#');
+  const [path = '', anchor] = target.split('#');
   const linked = path === '' ? new URL(file, root) : new URL(path, new URL(file, root));
   assert.ok(existsSync(linked), `${target} leads nowhere`);
   if (anchor) assert.ok(anchorsIn(readFileSync(linked, 'utf8')).includes(anchor), `${target} names no section`);

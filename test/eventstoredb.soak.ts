@@ -193,7 +193,7 @@ const scenes: Readonly<Record<string, (scene: Scene) => Promise<Leaderless>>> = 
 /** Scenes in which no node of the cluster is touched, by how their names begin. */
 const untouched = ['nothing', 'all certificates', 'projections are switched on'];
 
-describeOwnRedis('on a cluster of EventStoreDB', function (redis) {
+describeOwnRedis('on a cluster of EventStoreDB', (redis) => {
   let nodes: ReturnType<typeof nodesOver>;
   let check: ReturnType<typeof loadCheck>;
   before(async function () {

@@ -42,7 +42,7 @@ const holds = (name: string, url: () => string): void => {
   });
 };
 
-describe('EventStoreDB', () => {
+describe('EventStoreDB as tests script it', () => {
   let server: Awaited<ReturnType<typeof scriptedEventStore>>;
   before(async () => {
     server = await scriptedEventStore(memoryEventStore().handlers);

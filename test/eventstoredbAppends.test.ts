@@ -86,7 +86,7 @@ describe('an append by the adapter of EventStoreDB', () => {
     }
 
     it('those under way with it are stored once each, too', async () => {
-      let held: { proposal: Proposal; usual: () => void }[] = [];
+      const held: { proposal: Proposal; usual: () => void }[] = [];
       const memory: Memory = memoryEventStore({
         script: first((proposal, call, usual) => {
           held.push({ proposal, usual });

@@ -138,8 +138,10 @@ describe('the connection to EventStoreDB', () => {
       for (const [from, to] of [
         [near, far],
         [far, near],
-      ] as const)
-        from.pipe(to).on('error', () => undefined), from.on('error', () => to.destroy());
+      ] as const) {
+        from.pipe(to).on('error', () => undefined);
+        from.on('error', () => to.destroy());
+      }
     }).listen(0, '127.0.0.1');
     await once(proxy, 'listening');
     bench.ends.push(() => {

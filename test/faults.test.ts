@@ -112,7 +112,7 @@ const troubles: Record<string, (scene: Scene) => Promise<void>> = {
 const tried = sampled(Object.entries(troubles), 5);
 const rounds = Number(process.env.SOAK_ROUNDS ?? tried.length);
 
-describeOwnRedis('several nodes under load', function (redis) {
+describeOwnRedis('several nodes under load', (redis) => {
   let nodes: Cluster;
   let check: ReturnType<typeof loadCheck>;
   before(async function () {
@@ -129,7 +129,7 @@ describeOwnRedis('several nodes under load', function (redis) {
 
   for (let n = 0; n < rounds; n++) {
     const [trouble, happen] = tried[n % tried.length]!;
-    it(`lose nothing, store nothing twice, never answer wrongly and heal by themselves: ${trouble}`, async function () {
+    it(`lose nothing, store nothing twice, never answer wrongly and heal by themselves: ${trouble}`, async () => {
       const round = `r${n}`;
       const load = startLoad({ nodes: nodes.nodes, round });
       try {

@@ -87,13 +87,12 @@ describe('samples of stored events', () => {
     );
     const kept: Record<string, readonly string[]> = existsSync(new URL('kept.json', folder)) ? read('kept.json') : {};
     for (const [area, digests] of Object.entries(kept)) {
-      digests.forEach((digest, i) =>
+      for (const [i, digest] of digests.entries())
         assert.equal(
           now[area]?.[i],
           digest,
           `Sample ${i} of events/${area}.json is not what it was: ${JSON.stringify(samples[area]?.[i])}. Logs hold it in its old form: put it back, and a new one at the end`,
-        ),
-      );
+        );
     }
     assert.deepEqual(golden('kept.json', now), now, 'There are new samples: run npm run golden');
   });

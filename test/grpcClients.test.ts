@@ -12,7 +12,7 @@ import { type GrpcLog, openGrpcLog } from './grpcLog.ts';
 const libraries = { '@eventstore/db-client': 'esdb', '@kurrent/kurrentdb-client': 'kurrentdb' };
 
 for (const [name, protocol] of Object.entries(libraries)) {
-  describe(`${name} can`, function () {
+  describe(`${name} can`, () => {
     let log: GrpcLog;
     let program: ChildProcess;
     const start = (): ChildProcess =>

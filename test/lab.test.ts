@@ -63,7 +63,7 @@ describe('The adapter lab', () => {
     );
     assert.match(
       await run('show interfaces GigabitEthernet3'),
-      /^GigabitEthernet3 is up, line protocol is up\n.*\n  Description: To Köln\n  Internet address is 203\.0\.113\.1\/30\n  MTU 9000 bytes/,
+      /^GigabitEthernet3 is up, line protocol is up\n.*\n {2}Description: To Köln\n {2}Internet address is 203\.0\.113\.1\/30\n {2}MTU 9000 bytes/,
     );
     assert.match(
       await run('show ip route'),

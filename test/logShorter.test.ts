@@ -34,7 +34,7 @@ const heard = () => {
   return { output, text: () => text };
 };
 
-describe('a log that got shorter', function () {
+describe('a log that got shorter', () => {
   let folder: string;
   let file: string;
   let note: string;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { adminPassword, startService } from './service.ts';
 
-describe('wrong logins of one address by the dozen', function () {
+describe('wrong logins of one address by the dozen', () => {
   it('do not keep a right one elsewhere waiting for all of them', async () => {
     const service = await startService({ TRUST_PROXY: '127.0.0.1,::1' });
     try {

@@ -70,7 +70,9 @@ const appendOf = ([first, ...rest]: readonly AppendReq[]): Proposal => {
       .setId(sent.getId())
       .setData(sent.getData_asU8())
       .setCustomMetadata(sent.getCustomMetadata_asU8());
-    sent.getMetadataMap().forEach((value: string, key: string) => message.getMetadataMap().set(key, value));
+    sent.getMetadataMap().forEach((value: string, key: string) => {
+      message.getMetadataMap().set(key, value);
+    });
     return message;
   });
   return { id: '', stream: nameOf(options.getStreamIdentifier()), expected, messages };
@@ -245,7 +247,9 @@ export const memoryEventStore = ({ remembers = true, positions = true, most = In
       .setCustomMetadata(message.getCustomMetadata_asU8())
       .setData(message.getData_asU8());
     if (positions || ofAll) event.setCommitPosition(String(position)).setPreparePosition(String(position));
-    message.getMetadataMap().forEach((value: string, key: string) => event.getMetadataMap().set(key, value));
+    message.getMetadataMap().forEach((value: string, key: string) => {
+      event.getMetadataMap().set(key, value);
+    });
     // All that it keeps of a content type.
     if (event.getMetadataMap().get('content-type') !== 'application/json')
       event.getMetadataMap().set('content-type', 'application/octet-stream');

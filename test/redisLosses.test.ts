@@ -13,9 +13,9 @@ const password = 'a long enough password';
 const mappings = 40;
 const clients = 12;
 
-describeOwnRedis('answers of two nodes while Redis loses what it holds', function (redis) {
+describeOwnRedis('answers of two nodes while Redis loses what it holds', (redis) => {
   let nodes: TestService[];
-  before(async function () {
+  before(async () => {
     // As the adapter and the served log are imported, late: with them it is to share the classes of errors.
     const { startService } = await import('./service.ts');
     const settings = { READSTORE_URL: redis().url, READ_WAIT_MS: '300', SECRET_KEY: 'the same on both' };

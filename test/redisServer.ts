@@ -107,7 +107,10 @@ export const freshPrefix = (): string => `test-${run}-${randomUUID()}`;
 /** A suite that only adds keys, with a fresh prefix, to a Redis: the one of TEST_REDIS_URL, or its own. */
 export const describeRedis = (title: string, suite: (redis: () => Redis) => void): void => {
   const url = process.env['TEST_REDIS_URL'];
-  if (url === undefined) return describeOwnRedis(title, suite);
+  if (url === undefined) {
+    describeOwnRedis(title, suite);
+    return;
+  }
   describe(title, () => {
     const redis = redisAt(url);
     after(async () => {

@@ -26,7 +26,7 @@ describeOwnRedis('the service over Redis', (redis) => {
   };
 
   for (const [trouble, happen] of Object.entries(troubles)) {
-    it(`never answers wrongly through ${trouble}, and heals by itself`, async function () {
+    it(`never answers wrongly through ${trouble}, and heals by itself`, async () => {
       const path = `/group-mappings/redis/${encodeURIComponent(trouble)}`;
       let acknowledged = -1;
       let stop = false;

@@ -12,7 +12,7 @@ import { startService } from './service.ts';
 const role = 'reader of the log';
 const password = 'password-of-an-account';
 
-describe('the log of a service that serves it', function () {
+describe('the log of a service that serves it', () => {
   let folder: string;
   let server: Server;
   const clients: EventStoreDBClient[] = [];
@@ -88,7 +88,7 @@ describe('the log of a service that serves it', function () {
   });
 });
 
-describe('a service that serves its log is ready', function () {
+describe('a service that serves its log is ready', () => {
   it('when its log is there too', async () => {
     const folder = temporaryFolder();
     const [port, logPort] = [await freePort(), await freePort()];

@@ -8,7 +8,7 @@ import { describeOwnRedis } from './redisServer.ts';
 import { adminPassword, basic } from './service.ts';
 import { says, webhookServer } from './webhookServer.ts';
 
-describeOwnRedis('several nodes', function (redis) {
+describeOwnRedis('several nodes', (redis) => {
   let nodes: Cluster;
   let [a, b] = [] as unknown as [ClusterNode, ClusterNode];
   let agent: Awaited<ReturnType<typeof webhookServer>>;

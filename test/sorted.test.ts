@@ -20,7 +20,10 @@ describe('a sorted list', () => {
           (keys.length > 0 || list.blocks.length === 1) && keys.length <= blockSize && keys.length === items.length,
       ),
     );
-    for (const block of list.blocks) assert.equal((block.derived ??= block.items.join()), block.items.join());
+    for (const block of list.blocks) {
+      block.derived ??= block.items.join();
+      assert.equal(block.derived, block.items.join());
+    }
     for (const [from, to] of [
       [0, 25],
       [sorted.length - 25, sorted.length + 5],

@@ -119,7 +119,7 @@ describe('reading JSON on a Node that misreads names', () => {
       `{${'"\\n":1,'.repeat(length / 10)}"a":1}`,
     ])
       soundParse(text);
-    soundParse('{"\\n":'.repeat(5000) + '1' + '}'.repeat(5000));
+    soundParse(`${'{"\\n":'.repeat(5000)}1${'}'.repeat(5000)}`);
   });
 
   for (const entry of entries) {

@@ -221,7 +221,7 @@ export const twoWriters = (title: string, open: () => Promise<{ store: EventStor
           ),
         );
         await atStop(held, dead);
-        await two.fill('last' + step, [{ id: `r${step}`, name: `r${step}` }]);
+        await two.fill(`last${step}`, [{ id: `r${step}`, name: `r${step}` }]);
         await until(
           async () => (await Promise.all(ids.map((id) => two.state(id)))).every(({ name }) => name !== undefined),
           `the parts left after append ${step}`,

@@ -57,8 +57,10 @@ const byDriver = (file: string): number => {
   const start = performance.now();
   let position = 0;
   let parsed = 0;
-  for (let rows: Row[]; (rows = select.all(position) as Row[]).length > 0; position = rows.at(-1)![0]) {
+  const next = (): Row[] => select.all(position) as Row[];
+  for (let rows = next(); rows.length > 0; rows = next()) {
     for (const [, , , , , data, metadata] of rows) if (JSON.parse(data) && JSON.parse(metadata)) parsed++;
+    position = rows.at(-1)![0];
   }
   if (parsed !== position) throw new Error('Not everything was read');
   return (parsed / (performance.now() - start)) * 1000;
