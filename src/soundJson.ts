@@ -101,6 +101,7 @@ export const soundParse = (text: string, reviver?: Reviver): unknown => {
     // A name may stand in the text both with and without an escape that it does not need.
     const needsEscape = JSON.stringify(name) !== `"${name}"`;
     if (needsEscape && !substitutes.has(name)) substitutes.set(name, `${prefix}-${substitutes.size}`);
+    // A name that needs an escape has got its substitute above.
     parts.push(given.slice(copied, from), needsEscape ? substitutes.get(name)! : name);
     copied = to;
   }
