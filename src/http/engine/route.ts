@@ -3,7 +3,7 @@ import type { AnyCommand } from '../../commands/engine/define.ts';
 import type { Handled } from '../../commands/engine/handle.ts';
 import type { Actor, Area } from '../../domain/engine/core.ts';
 import type { Listed, Projection } from '../../projections/engine/define.ts';
-import type { Access, Principal } from '../authentication/principals.ts';
+import type { Access, Principal } from '../authentication/principal.ts';
 import type { Service } from './service.ts';
 
 /** The parameters of a path, by name. */
