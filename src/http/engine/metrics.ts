@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { StoredEvent } from '../../store/port.ts';
-import type { Seen } from './app.ts';
+import type { Seen } from './appNeeds.ts';
 import type { AreaRows } from './route.ts';
 
 type Measured = { readonly help: string; readonly value: () => number | Promise<number> };
