@@ -12,7 +12,8 @@ import { abandonment, type Incoming } from './incoming.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { Call, Params, Row } from './route.ts';
 import { checkParams, type Placed, rowRouter } from './router.ts';
-import { queryOf, serveRow } from './serve.ts';
+import { queryOf } from './rowQuery.ts';
+import { serveRow } from './serve.ts';
 import type { Service } from './service.ts';
 import { validator } from './validate.ts';
 

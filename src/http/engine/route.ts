@@ -152,7 +152,7 @@ export type ListRow = Common & {
   readonly envelope: ListEnvelope;
 };
 
-/** Anything else. `list`: what it answers is a list as well, and `run` reads the query string by `queryOf`. */
+/** Anything else. `list`: what it answers is a list as well, and `run` reads the query string by `listQueryOf`. */
 export type ActionRow = Common & {
   readonly list?: Pick<Projection, 'sorts' | 'filters'>;
   readonly run: Checked<[call: Call, service: Service], Promise<Answer>>;
