@@ -26,8 +26,8 @@ const nobody: Actor = { id: '', username: '', provenance: '', groups: [], admin:
 const changing = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
 /**
- * From a request to its answer, in the order of checks that docs/status-codes.md gives. `warmUp` compiles the schemas of
- * all rows, one in each turn of the event loop: else the first request of each waits for it, some for 0.2 s.
+ * From a request to its answer, in the order of checks that docs/status-codes.md gives. `warmUp` compiles the schemas
+ * of all rows, one in each turn of the event loop: else the first request of each waits for it, some for 0.2 s.
  */
 export const answering = (needs: Needs) => {
   const { areas, settled, stopping } = needs;

@@ -53,6 +53,9 @@ export type Answer = {
 /** Puts the area's members around a document's JSON text. */
 export type Envelope = (text: string, done?: Handled) => string;
 
+/** The same around the document of a change. */
+export type ChangeEnvelope = (text: string, done: Handled) => string;
+
 /** The same around a list of documents' JSON texts. */
 export type ListEnvelope = (
   texts: readonly string[],
@@ -125,7 +128,7 @@ export type CommandRow = Common & {
   readonly named?: string | Checked<[params: Params, body: unknown], string>;
   readonly input?: Checked<[params: Params, body: unknown], unknown>;
   readonly join?: AnyJoin;
-  readonly envelope: Envelope;
+  readonly envelope: ChangeEnvelope;
 };
 
 /** One document: by `key`, else by the parameter `named` (`id` unless given), which may be a name. */
