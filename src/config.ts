@@ -23,8 +23,10 @@ const text = (about: string, preset: string) => setting(about, preset, (given) =
 
 const integer = (about: string, preset: number, least: number, most: number) =>
   setting(about, String(preset), (given) => {
-    const value = given === undefined ? preset : /^\d+$/.test(given) ? Number(given) : NaN;
-    if (!(value >= least && value <= most)) throw new Error(`must be an integer from ${least} to ${most}`);
+    if (given === undefined) return preset;
+    const value = Number(given);
+    if (!/^\d+$/.test(given) || value < least || value > most)
+      throw new Error(`must be an integer from ${least} to ${most}`);
     return value;
   });
 
@@ -119,7 +121,8 @@ const settings = {
     },
   ),
   TLS_CERT_FILE: file(
-    'PEM certificate chain; with TLS_KEY_FILE, HTTPS is served, and ESDB_PORT uses it (else one of its own, whose authority for clients is <DATA_DIR>/esdb-authority.pem)',
+    'PEM certificate chain; with TLS_KEY_FILE, HTTPS is served, and ESDB_PORT uses it ' +
+      '(else one of its own, whose authority for clients is <DATA_DIR>/esdb-authority.pem)',
   ),
   TLS_KEY_FILE: file('PEM private key of the certificate'),
   TRUST_PROXY: setting(
@@ -128,7 +131,8 @@ const settings = {
     (given) => blockList(items(given)),
   ),
   OUTBOUND_ALLOW: setting(
-    "Hosts, addresses or CIDR blocks that devices and webhooks may be at although they are loopback, link-local, this machine's or a store's, comma-separated",
+    'Hosts, addresses or CIDR blocks that devices and webhooks may be at ' +
+      "although they are loopback, link-local, this machine's or a store's, comma-separated",
     'none',
     (given): Allowed => {
       const isName = (item: string) =>
@@ -144,17 +148,15 @@ export type Config = { readonly [K in keyof Settings]: ReturnType<Settings[K]['r
 
 /** Faults of settings that are right each by itself. */
 const faultsTogether = (env: NodeJS.ProcessEnv): readonly string[] => {
+  const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = env;
   const distributed = /^esdb(\+discover)?:/.test(env.EVENTSTORE_URL ?? '');
-  return [
-    ...tlsFaults(env),
-    ...(!env.TLS_CERT_FILE !== !env.TLS_KEY_FILE
-      ? [`${env.TLS_CERT_FILE ? 'TLS_KEY_FILE' : 'TLS_CERT_FILE'} is missing: TLS needs certificate and key`]
-      : []),
-    ...(distributed && !env.SECRET_KEY ? ['SECRET_KEY must be set with esdb://: every node needs the same'] : []),
-    ...(distributed && env.ESDB_PORT
-      ? ['ESDB_PORT cannot be set with esdb://: only a log in this process is served']
-      : []),
-  ];
+  const faults = [...tlsFaults(env)];
+  if (certFile && !keyFile) faults.push('TLS_KEY_FILE is missing: TLS needs certificate and key');
+  if (keyFile && !certFile) faults.push('TLS_CERT_FILE is missing: TLS needs certificate and key');
+  if (distributed && !env.SECRET_KEY) faults.push('SECRET_KEY must be set with esdb://: every node needs the same');
+  if (distributed && env.ESDB_PORT)
+    faults.push('ESDB_PORT cannot be set with esdb://: only a log in this process is served');
+  return faults;
 };
 
 /** Where the key of secrets is kept when SECRET_KEY is not set: beside the log, if that is a file. */

@@ -86,13 +86,14 @@ const advice = 'If that key is lost, see "A lost key" in docs/operations.md';
 
 const missing = (file: string): Error =>
   new Error(
-    `The log holds secrets, and their key is not here: set SECRET_KEY, or put the secret.key of this log at ${file}. ${advice}`,
+    'The log holds secrets, and their key is not here: set SECRET_KEY, or put the secret.key of this log at ' +
+      `${file}. ${advice}`,
   );
 
-const another = ({ fromSetting, file }: Needs): Error =>
-  new Error(
-    `${fromSetting === undefined ? `The key file ${file} (SECRET_KEY is not set)` : 'SECRET_KEY'} is not the key that the secrets in the log are sealed with. ${advice}`,
-  );
+const another = ({ fromSetting, file }: Needs): Error => {
+  const given = fromSetting === undefined ? `The key file ${file} (SECRET_KEY is not set)` : 'SECRET_KEY';
+  return new Error(`${given} is not the key that the secrets in the log are sealed with. ${advice}`);
+};
 
 /** The key of a log that does not say yet which one it is: an older one, or one that was just made. */
 const keyOfSilentLog = async (needs: Needs): Promise<Uint8Array> => {

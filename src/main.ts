@@ -37,8 +37,8 @@ program
   .action((name: string, { newKey }: { newKey?: boolean }) => setPassword(readConfig(process.env), name, { newKey }));
 const copyHelp = `
 Events are copied byte by byte, those of other tools with their content types. Streams that were deleted, or deleted for
-ever, are so in the copy. Not copied: streams and events of EventStoreDB's own (names and types that begin with $), but for
-the metadata of streams of other tools. What stays behind is named at the end.`;
+ever, are so in the copy. Not copied: streams and events of EventStoreDB's own (names and types that begin with $), but
+for the metadata of streams of other tools. What stays behind is named at the end.`;
 const log = program.command('log').description('The event log, offline');
 log
   .command('copy <from> <to>')
@@ -49,12 +49,13 @@ log
   )
   .addHelpText('after', copyHelp)
   .action((from: string, to: string, { skipIncomplete }: { skipIncomplete?: boolean }) =>
-    logCopy(from, to, stopped('Stopped; run the same command again to go on'), process.stderr, { skipIncomplete }),
+    logCopy(from, to, stopped('Stopped; run the same command again to go on'), { skipIncomplete }),
   );
 log
   .command('accept')
   .description(
-    'Accept that the log lacks events that were in it, as after an older backup was restored, and what is damaged in it',
+    'Accept that the log lacks events that were in it, as after an older backup was restored, and what is ' +
+      'damaged in it',
   )
   .action(() => logAccept(readConfig(process.env)));
 

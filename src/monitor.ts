@@ -161,6 +161,7 @@ type ServiceNeeds = {
 
 /** The monitor of a service, with the measures of its kind of log. */
 export const serviceMonitor = ({ node, opened, readModels, failedLogins, misplaced, logListens }: ServiceNeeds) => {
+  const ofLog = 'embedded' in opened ? embeddedLog(opened.embedded) : remoteLog(opened.remote);
   const { measures, ...health } = monitor({
     log: node.log,
     run: node.run,
@@ -171,7 +172,7 @@ export const serviceMonitor = ({ node, opened, readModels, failedLogins, misplac
     logListens,
     snapshot: readModels.snapshotPosition,
     modelKind: readModels.kind,
-    ...('embedded' in opened ? embeddedLog(opened.embedded) : remoteLog(opened.remote)),
+    ...ofLog,
   });
   return {
     ...health,

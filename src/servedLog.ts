@@ -34,6 +34,12 @@ export type ServedLog = {
   readonly close: () => Promise<void>;
 };
 
+/** What clients are told to connect to. */
+const advertisedAs = (host: string): string => {
+  if (everywhere.has(host)) return hostname();
+  return loopback.has(host) ? 'localhost' : host;
+};
+
 /** Throws the system's own error when nothing can listen there: that of gRPC has no code. */
 const checkFree = async (port: number, host: string): Promise<void> => {
   const probe = createServer().listen(port, host);
@@ -53,7 +59,7 @@ export const servedLog = async ({ config, port, store, auth, log }: Needs): Prom
     ? { cert: await readFile(certFile, 'utf8'), key: await readFile(keyFile, 'utf8') }
     : await ownCertificate(folder, host, log);
   if (port !== 0) await checkFree(port, host);
-  const advertise = everywhere.has(host) ? hostname() : loopback.has(host) ? 'localhost' : host;
+  const advertise = advertisedAs(host);
   const served = await serveLog({
     store,
     host,

@@ -94,7 +94,8 @@ describe('account passwd on EventStoreDB', () => {
     const folder = mkdtempSync(join(tmpdir(), 'automation-platform-'));
     const settings = { SECRET_KEY: 'the same on every node' };
     const server = await scriptedEventStore(memoryEventStore().handlers);
-    const copy = (from: string, to: string) => logCopy(from, to, new AbortController().signal, new PassThrough());
+    const copy = (from: string, to: string) =>
+      logCopy(from, to, new AbortController().signal, { output: new PassThrough() });
     const log = (name: string) => `sqlite:${join(folder, name, 'events.db')}`;
     try {
       await (await startService(settings, join(folder, 'first'))).stop();

@@ -5,8 +5,8 @@ import { deleteGroup, updateGroup } from '../src/commands/authorization/groups.t
 import { createRole, updateRole } from '../src/commands/authorization/roles.ts';
 import { groupMappingId } from '../src/domain/group-mappings/groupMappings.ts';
 import { type Code, Refusal } from '../src/domain/engine/refusal.ts';
-import type { Access, Principal } from '../src/http/authentication/principals.ts';
-import { cookieText, cookieValue } from '../src/http/authentication/tokens.ts';
+import type { Access, Principal } from '../src/http/authentication/principal.ts';
+import { cookieText, cookieValue } from '../src/http/authentication/cookies.ts';
 import { defaults, fixedClock, nodesOnLog, type TestNode } from './node.ts';
 
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;

@@ -2,10 +2,15 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Type } from 'typebox';
+import { areas } from '../src/http/areas.ts';
 import { methodIndex } from '../src/http/authorization/methods.ts';
-import type { Row } from '../src/http/engine/route.ts';
+import type { ActionRow, Call, Row } from '../src/http/engine/route.ts';
+import { queryOf } from '../src/http/engine/rowQuery.ts';
+import type { Service } from '../src/http/engine/service.ts';
 import { keptFiles } from './keptFiles.ts';
 import { ok, refused } from './people.ts';
+import { processorTime } from './processorTime.ts';
 import { adminPassword, basic, startService, type TestService } from './service.ts';
 
 const password = 'a long enough password';
@@ -93,6 +98,17 @@ describe('authorization over HTTP', () => {
           .filter(([name]) => name === 'kept'),
         [['kept', false]],
       );
+    });
+    it('are listed without compiling the query schema again for each request', async () => {
+      const row = areas.flatMap(({ rows }) => rows).find(({ name }) => name === 'getMethods') as ActionRow;
+      const read = (querystring: string) => row.run({ querystring } as Call, {} as Service);
+      await read('');
+      const reading = processorTime();
+      for (let skip = 0; skip < 200; skip++) await read(`skip=${skip}`);
+      const ofReading = reading();
+      const compiling = processorTime();
+      for (let i = 0; i < 20; i++) queryOf({ query: { skip: Type.Integer() } });
+      assert.ok(ofReading < compiling(), `${ofReading} ms of processor time`);
     });
     it('are filtered, paged and ordered like every list', async () => {
       const { results, total } = await list(

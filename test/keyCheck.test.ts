@@ -122,7 +122,7 @@ describe('the key of a log', () => {
       `sqlite:${at('data', 'events.db')}`,
       `sqlite:${at('copy', 'events.db')}`,
       new AbortController().signal,
-      new PassThrough(),
+      { output: new PassThrough() },
     );
     await assert.rejects(startService({}, at('copy')), lost);
     assert.ok(!existsSync(at('copy', 'secret.key')));

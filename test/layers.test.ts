@@ -120,7 +120,9 @@ const packages: Record<string, readonly string[]> = {
 const generated = /_pb\.js$/;
 
 /** The only files that know Koa: rows are data. */
-const koaFiles = ['address.ts', 'app.ts', 'body.ts', 'router.ts'].map((file) => `http/engine/${file}`);
+const koaFiles = ['address.ts', 'app.ts', 'appNeeds.ts', 'body.ts', 'incoming.ts', 'router.ts'].map(
+  (file) => `http/engine/${file}`,
+);
 
 const source = fileURLToPath(new URL('../src/', import.meta.url));
 const files = readdirSync(source, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));

@@ -363,14 +363,14 @@ describe('log copy', function () {
       JSON.stringify(before.map(({ status }) => status)),
     );
     await assert.rejects(
-      logCopy(url('first'), url('second'), never, said().output),
+      logCopy(url('first'), url('second'), never, { output: said().output }),
       /Another process is writing to the log in /,
     );
     assert.ok(!existsSync(file('second')), 'nothing is made before the source is safe');
     await first.stop();
 
     const { output, text } = said();
-    await logCopy(url('first'), url('second'), never, output);
+    await logCopy(url('first'), url('second'), never, { output });
     const digests = [...text().matchAll(/^(source|target): (\d+) events, SHA-256 ([0-9a-f]{64})$/gm)];
     assert.deepEqual(
       digests.map(([, name]) => name),
@@ -412,17 +412,17 @@ describe('log copy', function () {
     const before = await openSqliteReader(file('first'));
     for (const server of [await openArrays(), await openEmbedded()]) {
       const { output, text } = said();
-      await logCopy(url('first'), server.url, never, output);
+      await logCopy(url('first'), server.url, never, { output });
       assert.match(text(), new RegExp(`^${await before.head()} events copied, 0 were there`, 'm'));
       const reader = await openEventStoreDb({ url: server.url, log: () => undefined });
       const carriedOut = await reader.at(await reader.checkpoint('reactions'));
       assert.equal(carriedOut?.id, (await before.at(await before.checkpoint('reactions')))?.id);
       await reader.close();
       const again = said();
-      await logCopy(url('first'), server.url, never, again.output);
+      await logCopy(url('first'), server.url, never, { output: again.output });
       assert.match(again.text(), /^0 events copied/m);
 
-      await logCopy(server.url, url(server.name), never, said().output);
+      await logCopy(server.url, url(server.name), never, { output: said().output });
       const back = await openSqliteReader(file(server.name));
       assert.deepEqual(content(await eventsOf(back)), content(await eventsOf(before)));
       assert.equal((await back.at(await back.checkpoint('reactions')))?.id, carriedOut?.id);
@@ -443,24 +443,27 @@ describe('log copy', function () {
   });
   it('works within one folder, but not from a log to itself', async () => {
     await small('first');
-    await logCopy(url('first'), `sqlite:${join(folder, 'first', 'copy.db')}`, never, said().output);
+    await logCopy(url('first'), `sqlite:${join(folder, 'first', 'copy.db')}`, never, { output: said().output });
     const [original, copy] = [
       await openSqliteReader(file('first')),
       await openSqliteReader(join(folder, 'first', 'copy.db')),
     ];
     assert.deepEqual(await eventsOf(copy), await eventsOf(original));
     await Promise.all([original.close(), copy.close()]);
-    await assert.rejects(logCopy(url('first'), url('first'), never, said().output), /same log/);
+    await assert.rejects(logCopy(url('first'), url('first'), never, { output: said().output }), /same log/);
   });
   it('says which log is not there, which URL is wrong, and no password', async () => {
     mkdirSync(join(folder, 'empty'));
-    await assert.rejects(logCopy(url('empty'), url('second'), never, said().output), /There is no log at .*empty/);
     await assert.rejects(
-      logCopy('mongodb://nodes:hidden@log', url('second'), never, said().output),
+      logCopy(url('empty'), url('second'), never, { output: said().output }),
+      /There is no log at .*empty/,
+    );
+    await assert.rejects(
+      logCopy('mongodb://nodes:hidden@log', url('second'), never, { output: said().output }),
       (error: Error) => /^<from> must be sqlite:/.test(error.message) && !error.message.includes('hidden'),
     );
     await assert.rejects(
-      logCopy(url('empty'), 'esdb://nodes:hidden@log?tls=false', never, said().output),
+      logCopy(url('empty'), 'esdb://nodes:hidden@log?tls=false', never, { output: said().output }),
       (error: Error) => /^<to> has credentials and tls=false/.test(error.message) && !error.message.includes('hidden'),
     );
   });

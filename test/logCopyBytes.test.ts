@@ -143,7 +143,7 @@ describe('log copy, of what tools have written:', function () {
     output.on('data', (chunk: Buffer) => {
       text += chunk;
     });
-    await logCopy(from, to, never, output, choices);
+    await logCopy(from, to, never, { output, ...choices });
     return text;
   };
   /** A server of EventStoreDB's protocol, in arrays. */

@@ -111,7 +111,7 @@ describe('a log that got shorter', () => {
       assert.equal(await reader.head(), 3);
       await reader.close();
       const { output } = heard();
-      await logCopy(`sqlite:${file}`, `sqlite:${join(folder, 'copy', 'events.db')}`, never, output);
+      await logCopy(`sqlite:${file}`, `sqlite:${join(folder, 'copy', 'events.db')}`, never, { output });
       assert.deepEqual(readFileSync(note), before);
       const [first] = readNote(join(folder, 'copy', 'events.db'));
       assert.equal(first?.position, 3);
@@ -227,7 +227,7 @@ describe('a log that got shorter', () => {
       cutTo(4);
       const { output } = heard();
       await assert.rejects(
-        logCopy(`sqlite:${file}`, `sqlite:${join(folder, 'copy', 'events.db')}`, never, output),
+        logCopy(`sqlite:${file}`, `sqlite:${join(folder, 'copy', 'events.db')}`, never, { output }),
         /lost events/,
       );
     });

@@ -2,11 +2,11 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { type TSchema, Type } from 'typebox';
 import { type Fault, Refusal } from '../src/domain/engine/refusal.ts';
-import { queryParser } from '../src/http/engine/query.ts';
+import { listQueryParser, queryParser } from '../src/http/engine/query.ts';
 import type { Where } from '../src/projections/engine/port.ts';
 
 const list = { sorts: ['name', 'created'], filters: ['name', 'provenance', 'deprecated', 'status'] };
-const ofList = queryParser({ parameters: {}, list });
+const ofList = listQueryParser({}, list);
 
 const faultsOf = (parse: (querystring: string) => unknown, querystring: string): readonly Fault[] => {
   try {
@@ -39,7 +39,7 @@ describe('query parameters that a row declares', () => {
     verb: Type.Union([Type.Literal('GET'), Type.Literal('PUT')]),
     text: Type.String({ maxLength: 300 }),
   };
-  const parse = queryParser({ parameters });
+  const parse = queryParser(parameters);
 
   it('come converted as their schemas say', () => {
     assert.deepEqual(parse('expand=platformGroups&count=7&ratio=-0.5&dry=true&verb=PUT&text=true'), {
@@ -107,7 +107,7 @@ describe('query parameters that a row declares', () => {
 describe('the dialect of lists', () => {
   it('begins at the start, with 25 documents, by the first sort field', () => {
     assert.deepEqual(ofList(''), { values: {}, page: { skip: 0, limit: 25, sort: 'name', order: 1 } });
-    assert.deepEqual(queryParser({ parameters: {}, list: { ...list, order: -1 } })('').page!.order, -1);
+    assert.deepEqual(listQueryParser({}, { ...list, order: -1 })('').page.order, -1);
   });
 
   it('takes skip, limit, sort and order', () => {
@@ -215,10 +215,7 @@ describe('the dialect of lists', () => {
   });
 
   it('narrows the list by a declared parameter that is a filter field', () => {
-    const parse = queryParser({
-      parameters: { status: Type.Enum(['running', 'complete']), expand: Type.String() },
-      list,
-    });
+    const parse = listQueryParser({ status: Type.Enum(['running', 'complete']), expand: Type.String() }, list);
     assert.deepEqual(parse('status=running&expand=x&multiEquals[name]=n'), {
       values: { status: 'running', expand: 'x' },
       page: {

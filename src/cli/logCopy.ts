@@ -60,7 +60,7 @@ const openSource = async (at: LogUrl, locked: string | undefined, log: Log): Pro
 };
 
 /** `skipIncomplete`: leaves out streams of tools that have lost events. */
-type Choices = { readonly skipIncomplete?: boolean | undefined };
+type Choices = { readonly output?: Terminal; readonly skipIncomplete?: boolean | undefined };
 
 /**
  * Copies the log at one URL to another, which may hold a part of it already; says how far it is on `output` and what it
@@ -70,8 +70,7 @@ export const logCopy = async (
   fromUrl: string,
   toUrl: string,
   signal: AbortSignal,
-  output: Terminal = process.stderr,
-  { skipIncomplete = false }: Choices = {},
+  { output = process.stderr, skipIncomplete = false }: Choices = {},
 ): Promise<void> => {
   const [source, target] = [named('<from>', fromUrl), named('<to>', toUrl)];
   const opened: Opened[] = [];

@@ -1,11 +1,14 @@
 import type { Kept, Step } from './step.ts';
 
-const summary = `{{ change.id }}: {{ change.title | trim | capitalize }} on {{ change.devices | length }} device{{ 's' if change.devices | length != 1 }}
-({{ change.devices | sort | join(', ') }}), from {{ change.window.start }} to {{ change.window.end }}.
-{%- if change.risk == 'high' %}
-High risk: {{ change.rollback | default('there is no way back') }}.
-{%- endif %}
-`;
+const summary = [
+  '{{ change.id }}: {{ change.title | trim | capitalize }}' +
+    " on {{ change.devices | length }} device{{ 's' if change.devices | length != 1 }}",
+  "({{ change.devices | sort | join(', ') }}), from {{ change.window.start }} to {{ change.window.end }}.",
+  "{%- if change.risk == 'high' %}",
+  "High risk: {{ change.rollback | default('there is no way back') }}.",
+  '{%- endif %}',
+  '',
+].join('\n');
 
 const text = { type: 'string' };
 

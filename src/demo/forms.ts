@@ -1,13 +1,5 @@
 import type { Kept, Step } from './step.ts';
 
-const item = (nodeId: string, type: string, title: string, description: string, more: object) => ({
-  nodeId,
-  type,
-  title,
-  description,
-  ...more,
-});
-
 /** Asks for what the automation "Software upgrade" needs; has an item of every kind. */
 const upgrade = {
   name: 'Software upgrade request',
@@ -18,46 +10,80 @@ const upgrade = {
     type: 'object',
     nodeId: 'root',
     items: [
-      item('ticket', 'string', 'Change ticket', 'Number of the approved change', {
+      {
+        nodeId: 'ticket',
+        type: 'string',
+        title: 'Change ticket',
+        description: 'Number of the approved change',
         placeholder: 'CHG0012345',
         required: false,
         pattern: '^CHG[0-9]{7}$',
         minLength: 10,
         maxLength: 10,
-      }),
-      item('devices', 'array', 'Devices', 'Devices to upgrade, in this order', {
+      },
+      {
+        nodeId: 'devices',
+        type: 'array',
+        title: 'Devices',
+        description: 'Devices to upgrade, in this order',
         required: true,
         minItems: 1,
         maxItems: 50,
         uniqueItems: true,
         collapsed: false,
         items: [
-          item('device', 'string', 'Device', 'Name in the inventory', { placeholder: 'edge-01', required: true }),
+          {
+            nodeId: 'device',
+            type: 'string',
+            title: 'Device',
+            description: 'Name in the inventory',
+            placeholder: 'edge-01',
+            required: true,
+          },
         ],
-      }),
-      item('image', 'string', 'Image', 'Image to boot', {
+      },
+      {
+        nodeId: 'image',
+        type: 'string',
+        title: 'Image',
+        description: 'Image to boot',
         enum: ['ios-xe-17.12.4.bin', 'ios-xe-17.9.5.bin'],
         enumNames: ['17.12.4 (recommended)', '17.9.5'],
         required: true,
         radio: true,
         inline: false,
-      }),
-      item('maintenance', 'boolean', 'Maintenance mode', 'Drain traffic first', {
+      },
+      {
+        nodeId: 'maintenance',
+        type: 'boolean',
+        title: 'Maintenance mode',
+        description: 'Drain traffic first',
         default: true,
         widget: 'toggle',
         enum: [
           { id: 'yes', value: true },
           { id: 'no', value: false },
         ],
-      }),
-      item('batch', 'number', 'Batch size', 'How many at a time', {
+      },
+      {
+        nodeId: 'batch',
+        type: 'number',
+        title: 'Batch size',
+        description: 'How many at a time',
         placeholder: '5',
         required: false,
         minimum: 1,
         maximum: 20,
         default: null,
-      }),
-      item('plan', 'string', 'Test plan', 'Checks before and after, as PDF', { format: 'data-url', required: false }),
+      },
+      {
+        nodeId: 'plan',
+        type: 'string',
+        title: 'Test plan',
+        description: 'Checks before and after, as PDF',
+        format: 'data-url',
+        required: false,
+      },
     ],
   },
   schema: {
@@ -99,11 +125,24 @@ const access = {
   struct: {
     type: 'object',
     items: [
-      item('port', 'string', 'Port', 'Interface of the switch', {
+      {
+        nodeId: 'port',
+        type: 'string',
+        title: 'Port',
+        description: 'Interface of the switch',
         placeholder: 'GigabitEthernet1/0/1',
         required: true,
-      }),
-      item('vlan', 'number', 'VLAN', 'Access VLAN', { placeholder: '10', required: true, minimum: 1, maximum: 4094 }),
+      },
+      {
+        nodeId: 'vlan',
+        type: 'number',
+        title: 'VLAN',
+        description: 'Access VLAN',
+        placeholder: '10',
+        required: true,
+        minimum: 1,
+        maximum: 4094,
+      },
     ],
   },
   schema: {

@@ -34,7 +34,7 @@ const branchNodes = sites.flatMap((site, at) => [
   },
   ...[1, 2, 3].map((n) => ({
     name: `access-${site}-0${n}`,
-    tags: ['access', site, ...(n === 1 ? ['stack-master'] : [])],
+    tags: n === 1 ? ['access', site, 'stack-master'] : ['access', site],
     attributes: {
       host: `198.51.100.${at * 10 + n}`,
       platform: 'arista-eos',

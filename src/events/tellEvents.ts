@@ -36,9 +36,10 @@ export const tellEvents = ({ store, run, after, categories, onStored, onShown, o
       const concerning = events
         .filter(({ stream, type }) => categories.has(splitStream(stream).category) && type.startsWith('@platform/'))
         .map(toldOf);
-      if (concerning.length > 0) {
+      const last = concerning.at(-1);
+      if (last) {
         onStored(concerning);
-        await run.reached(concerning.at(-1)!.position);
+        await run.reached(last.position);
         concerning.forEach(onShown);
       }
       told = position;

@@ -38,7 +38,9 @@ export const stopInOrder = async (parts: Parts): Promise<void> => {
   await node.close();
 };
 
-/** Waits for answers under way. Calls of devices are broken off while their outcome can still be stored and answered. */
+/**
+ * Waits for answers under way. Calls of devices are broken off while their outcome can still be stored and answered.
+ */
 const finishRequests = async ({ server, served, settings, out }: Parts): Promise<void> => {
   const { shutdownMs } = settings.current();
   const patience = setTimeout(() => void out.devices.close(), shutdownMs / 2);

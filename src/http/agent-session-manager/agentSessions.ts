@@ -28,7 +28,7 @@ const ending = (verb: string, status: Outcome, done: string, description: string
     method: 'post',
     path: `/sessions/:id/${verb}`,
     access: ['operators'],
-    summary: `${verb[0]!.toUpperCase()}${verb.slice(1)} a session`,
+    summary: `${verb.charAt(0).toUpperCase()}${verb.slice(1)} a session`,
     description,
     command: endSession,
     body: noInput,
@@ -62,7 +62,9 @@ export const agentSessionRows: readonly Row[] = [
     access: ['operators'],
     summary: 'Run an agent',
     description:
-      'Answers at once, the session runs on. Its end, of whatever kind, is told by an event if terminationCallbackSignature says whom to tell: source serviceName, topic methodName, data {identifier, location, sessionId, status, lastMessage}.',
+      'Answers at once, the session runs on. Its end, of whatever kind, is told by an event if ' +
+      'terminationCallbackSignature says whom to tell: source serviceName, topic methodName, data ' +
+      '{identifier, location, sessionId, status, lastMessage}.',
     command: startSession,
     exact: 'inputs',
     join: async ({ status, sessionId, lastMessage }: SessionDoc) => ({ status, sessionId, lastMessage }),

@@ -1,7 +1,8 @@
 /** The network that logins of an address are counted for: whoever has an IPv6 address has the whole /64. */
 export const networkOf = (address: string): string => {
   if (!address.includes(':')) return address;
-  const [head = '', tail] = address.split('%')[0]!.split('::');
+  const [withoutZone = ''] = address.split('%');
+  const [head = '', tail] = withoutZone.split('::');
   const left = head === '' ? [] : head.split(':');
   const right = tail === undefined || tail === '' ? [] : tail.split(':');
   const groups =

@@ -1,33 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import { type Admins, givesAdmin } from '../../domain/authorization/admins.ts';
-import type { OpenTo } from '../../domain/authorization/groups.ts';
-import type { Actor } from '../../domain/engine/core.ts';
-import { type GroupMapping, groupMappingId } from '../../domain/group-mappings/groupMappings.ts';
-import type { Account } from '../../projections/authorization/accounts.ts';
-import { type Credential, credentialTag } from '../../projections/authorization/credentials.ts';
-import type { Group } from '../../projections/authorization/groups.ts';
-import type { Role } from '../../projections/authorization/roles.ts';
-import { refuseParked } from '../../projections/engine/parked.ts';
+import type { Admins } from '../../domain/authorization/admins.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
-
-/**
- * Who may call an operation. `open`: anybody; `login`: whoever is logged in; else admins, those with a role that lists
- * it, and members of these built-in groups. What `readers` may call stores nothing.
- */
-export type Access = 'open' | 'login' | readonly OpenTo[];
-
-/** The caller: who, and what they may do. */
-export type Principal = {
-  readonly actor: Actor;
-  readonly firstname: string;
-  readonly email: string;
-  /** Names of roles, by whatever way the account has them. */
-  readonly roles: readonly string[];
-  readonly groups: readonly { readonly name: string; readonly provenance: string }[];
-  /** Whether an operation of an area may be called. */
-  readonly may: (area: string, operation: { readonly name: string; readonly access: Access }) => boolean;
-};
+import { accountReader } from './accountReader.ts';
+import type { Known } from './principal.ts';
 
 type Needs = {
   readonly model: ReadStore;
@@ -35,9 +11,6 @@ type Needs = {
   readonly settings: () => { readonly admins: Admins; readonly principalTimeout: number };
   readonly now: () => number;
 };
-
-/** An account that may log in; `credential` changes with its password, `mapped`: group mappings concern it. */
-export type Known = { readonly principal: Principal; readonly credential: string; readonly mapped: boolean };
 
 type Held = {
   readonly known: Known | undefined;
@@ -53,6 +26,7 @@ type Held = {
  * `principalTimeout` and until an event changes them, and renewed ahead of time while in use.
  */
 export const principals = ({ model, settings, now }: Needs) => {
+  const read = accountReader({ model, settings });
   const held = new LRUCache<string, Held>({ max: 20_000 });
   const loading = new Map<string, Promise<Known | undefined>>();
   // What was read while one of these moved may be from before.
@@ -62,72 +36,23 @@ export const principals = ({ model, settings, now }: Needs) => {
 
   const timeoutMs = (): number => settings().principalTimeout * 60_000;
 
-  const named = async <T>(collection: string, names: readonly string[]): Promise<T[]> => {
-    const ids = await Promise.all(names.map((name) => model.idsNamed(collection, name)));
-    const entries = await model.getMany(collection, ids.flat());
-    return entries.flatMap((entry) => (entry ? [JSON.parse(entry.text) as T] : []));
+  /** Reads an account, and keeps it unless an event has changed it meanwhile. */
+  const readAndKeep = async (id: string): Promise<Known | undefined> => {
+    const before = { epoch, mappings, accounts, admins: settings().admins };
+    const found = await read(id);
+    const known = found && !found.account.inactive ? found.known : undefined;
+    const mapped = found?.known.mapped === true;
+    const moved = before.epoch !== epoch || (mapped && before.mappings !== mappings) || before.accounts !== accounts;
+    if (!moved)
+      held.set(id, { known, admins: before.admins, epoch, mappings: mapped ? mappings : undefined, since: now() });
+    return known;
   };
 
-  /** The groups, and those that they are members of, however far up. */
-  const withAllAbove = async (names: readonly string[]): Promise<Group[]> => {
-    const found = new Map<string, Group>();
-    const asked = new Set(names);
-    for (let next = [...asked]; next.length > 0; ) {
-      const level = await named<Group>('groups', next);
-      for (const group of level) found.set(group.name, group);
-      next = level.flatMap(({ memberOf }) => memberOf).filter((name) => !asked.has(name) && asked.add(name));
-    }
-    return [...found.values()];
-  };
-
-  const mapped = async ({ provenance, externalGroups }: Account): Promise<string[]> => {
-    const found = await model.getMany(
-      'groupMappings',
-      externalGroups.map((name) => groupMappingId(provenance, name)),
-    );
-    return found.flatMap((entry) => (entry ? (JSON.parse(entry.text) as GroupMapping).platformGroups : []));
-  };
-
-  const read = async (id: string): Promise<{ account: Account; known: Known } | undefined> => {
-    const [entry, credential] = await Promise.all([model.get('accounts', id), model.get('credentials', id)]);
-    if (!entry || !credential) {
-      await refuseParked(model, 'accounts', id);
-      return undefined;
-    }
-    const account = JSON.parse(entry.text) as Account;
-    const groups = await withAllAbove([...account.memberOf, ...(await mapped(account))]);
-    const roles = await named<Role>('roles', [
-      ...new Set([...account.assignedRoles, ...groups.flatMap(({ assignedRoles }) => assignedRoles)]),
-    ]);
-    return {
-      account,
-      known: {
-        principal: principalOf(account, groups, roles, settings().admins),
-        credential: credentialTag(JSON.parse(credential.text) as Credential),
-        mapped: account.externalGroups.length > 0,
-      },
-    };
-  };
-
+  /** All who ask for an account while it is being read are given the same. */
   const load = (id: string): Promise<Known | undefined> => {
     const under = loading.get(id);
     if (under) return under;
-    const before = { epoch, mappings, accounts, admins: settings().admins };
-    const work = (async () => {
-      const found = await read(id);
-      const known = found && !found.account.inactive ? found.known : undefined;
-      const moved =
-        before.epoch !== epoch || (found?.known.mapped && before.mappings !== mappings) || before.accounts !== accounts;
-      if (!moved)
-        held.set(id, {
-          known,
-          admins: before.admins,
-          epoch,
-          mappings: found?.known.mapped ? mappings : undefined,
-          since: now(),
-        });
-      return known;
-    })().finally(() => {
+    const work = readAndKeep(id).finally(() => {
       if (loading.get(id) === work) loading.delete(id);
     });
     loading.set(id, work);
@@ -174,23 +99,4 @@ export const principals = ({ model, settings, now }: Needs) => {
   };
 };
 
-const principalOf = (account: Account, groups: readonly Group[], roles: readonly Role[], admins: Admins): Principal => {
-  const names = groups.map(({ name }) => name);
-  const admin = groups.some((group) => givesAdmin(admins, group));
-  const everything = admin || names.includes('admins');
-  const allowed = new Map<string, Set<string>>();
-  for (const { provenance, name } of roles.flatMap(({ allowedMethods }) => allowedMethods))
-    allowed.set(provenance, (allowed.get(provenance) ?? new Set()).add(name));
-  return {
-    actor: { id: account._id, username: account.username, provenance: account.provenance, groups: names, admin },
-    firstname: account.firstname,
-    email: account.email,
-    roles: roles.map(({ name }) => name),
-    groups: groups.map(({ name, provenance }) => ({ name, provenance })),
-    may: (area, { name, access }) =>
-      typeof access === 'string' ||
-      everything ||
-      access.some((group) => names.includes(group)) ||
-      allowed.get(area)?.has(name) === true,
-  };
-};
+export type Principals = ReturnType<typeof principals>;

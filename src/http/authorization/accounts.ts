@@ -43,7 +43,8 @@ export const accountRows: readonly Row[] = [
     access: [],
     summary: 'Create an account',
     description:
-      'A local account. Groups and roles that are not there are 404, naming all. The password is kept as a hash and never shown.',
+      'A local account. Groups and roles that are not there are 404, naming all. The password is kept as a ' +
+      'hash and never shown.',
     command: createAccount,
     ...orWrapped('account', newAccountSchema),
     envelope: withStatus(() => 'Successfully created account'),

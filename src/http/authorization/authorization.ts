@@ -3,7 +3,7 @@ import { results } from '../engine/envelopes.ts';
 import type { ActionRow, AreaRows } from '../engine/route.ts';
 import { actionRow } from '../engine/rows.ts';
 import { listed } from '../engine/schemas.ts';
-import { queryOf } from '../engine/serve.ts';
+import { listQueryOf } from '../engine/rowQuery.ts';
 import { accountRows } from './accounts.ts';
 import { groupRows } from './groups.ts';
 import { loginRows } from './login.ts';
@@ -28,7 +28,8 @@ const methodSchema = Type.Object(
 /** Operation 1: the route table itself. `areas` gives all rows once the table is complete. */
 const getMethods = (areas: () => readonly AreaRows[]): ActionRow => {
   let index: ReturnType<typeof methodIndex> | undefined;
-  const row: ActionRow = actionRow({
+  let parse: ReturnType<typeof listQueryOf> | undefined;
+  return actionRow({
     name: 'getMethods',
     method: 'get',
     path: '/methods',
@@ -38,7 +39,8 @@ const getMethods = (areas: () => readonly AreaRows[]): ActionRow => {
     answer: listed(methodSchema),
     run: async ({ querystring }) => {
       index ??= methodIndex(areas());
-      const page = queryOf(row)(querystring).page!;
+      parse ??= listQueryOf({ list: methodList });
+      const { page } = parse(querystring);
       const { entries, total } = index.page(page);
       return {
         text: results(
@@ -48,7 +50,6 @@ const getMethods = (areas: () => readonly AreaRows[]): ActionRow => {
       };
     },
   });
-  return row;
 };
 
 /** Accounts, groups, roles, methods, logins. `areas` gives all rows once the table is complete. */

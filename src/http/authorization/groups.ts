@@ -61,7 +61,8 @@ export const groupRows: readonly Row[] = [
     access: ['operators'],
     summary: 'Change a group',
     description:
-      'Only admins may say which roles and groups it gives, and where it comes from. A group that is referred to cannot be renamed, nor a built-in one: 409.',
+      'Only admins may say which roles and groups it gives, and where it comes from. A group that is ' +
+      'referred to cannot be renamed, nor a built-in one: 409.',
     command: updateGroup,
     ...orWrapped('group', groupPatchSchema),
     envelope: withStatus(() => 'Successfully updated group'),

@@ -21,7 +21,8 @@ const login = actionRow({
   access: 'open',
   summary: 'Log in for a token',
   description:
-    'The answer is the token, which is also set as a cookie. It is accepted as that cookie or as Authorization: Bearer.',
+    'The answer is the token, which is also set as a cookie. It is accepted as that cookie or as ' +
+    'Authorization: Bearer.',
   body: user.body,
   answer: Type.String({ contentMediaType: 'text/plain', description: 'The token' }),
   run: async ({ body, address, requestId }, { auth }) => {

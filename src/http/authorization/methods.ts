@@ -1,7 +1,7 @@
 import type { Entry } from '../../projections/engine/port.ts';
 import { type CollectionIndex, collectionIndex } from '../../projections/index/collectionIndex.ts';
 import type { Method as LogMethod } from '../../store/grpc/access.ts';
-import type { Principal } from '../authentication/principals.ts';
+import type { Principal } from '../authentication/principal.ts';
 import type { AreaRows } from '../engine/route.ts';
 import { fullPathOf } from '../engine/router.ts';
 

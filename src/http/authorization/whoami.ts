@@ -30,13 +30,10 @@ const whoami = (areas: () => readonly AreaRows[]): ActionRow =>
       { title: 'Caller', description: 'Who is calling' },
     ),
     run: async ({ principal }) => {
-      const {
-        actor: { id, username, provenance },
-        firstname,
-        groups,
-        roles,
-      } = principal!;
-      return { body: { id, username, provenance, firstname, groups, roles, methods: callable(areas(), principal!) } };
+      const caller = principal!; // the row is not open
+      const { actor, firstname, groups, roles } = caller;
+      const { id, username, provenance } = actor;
+      return { body: { id, username, provenance, firstname, groups, roles, methods: callable(areas(), caller) } };
     },
   });
 

@@ -70,7 +70,10 @@ export const automationCatalogRows: AreaRows = {
       access: ['operators'],
       summary: 'Make automations of scheduled jobs, all or none',
       description:
-        'Each gets a manual trigger and, if it was scheduled, a schedule trigger, which is disabled. The job stays and is marked; one that has been migrated is skipped. A name that is taken gets a number. Jobs, groups and forms that are not there are 404, form data that do not fit their form 422, all naming all.',
+        'Each gets a manual trigger and, if it was scheduled, a schedule trigger, which is disabled. The job ' +
+        'stays and is marked; one that has been migrated is skipped. A name that is taken gets a number. ' +
+        'Jobs, groups and forms that are not there are 404, form data that do not fit their form 422, all ' +
+        'naming all.',
       command: migrateAgendaJobs,
       join: told,
       envelope: plain,

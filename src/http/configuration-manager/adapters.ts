@@ -57,7 +57,8 @@ export const adapterRows: readonly Row[] = [
     access: ['operators'],
     summary: 'Replace an adapter',
     description:
-      'What is left out is gone. ******** keeps a secret, unless baseUrl or hostKey change: then it must be sent again.',
+      'What is left out is gone. ******** keeps a secret, unless baseUrl or hostKey change: then it must be ' +
+      'sent again.',
     command: replaceAdapter,
     key,
     join,

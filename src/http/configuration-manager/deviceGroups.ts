@@ -1,10 +1,11 @@
-import { type TSchema, Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import {
   createDeviceGroup,
   deleteDeviceGroup,
   importDeviceGroups,
 } from '../../commands/configuration-manager/deviceGroups.ts';
 import { deviceGroupItemSchema, deviceGroupSchema } from '../../domain/configuration-manager/deviceGroups.ts';
+import { defined } from '../../domain/engine/defined.ts';
 import { deviceGroups } from '../../projections/configuration-manager/deviceGroups.ts';
 import { signed } from '../authorization/people.ts';
 import { plain, results, succeeded, withStatus } from '../engine/envelopes.ts';
@@ -29,24 +30,20 @@ const inWords = Type.Object(
   { additionalProperties: false, title: 'DeviceGroupInWords', description: 'New device group' },
 );
 
-const eitherForm: TSchema = {
+const eitherForm = Type.Unsafe<Static<typeof inWords> | Static<typeof deviceGroupItemSchema>>({
   if: { type: 'object', required: ['groupName'], properties: { groupName: {} } },
   then: inWords,
   else: deviceGroupItemSchema,
-};
+});
 
-const ofEitherForm = (_: unknown, body: any) => {
-  // one of the two forms
-  if (!Object.hasOwn(body, 'groupName')) return body;
+const ofEitherForm = (_: unknown, body: Static<typeof eitherForm>): Static<typeof deviceGroupItemSchema> => {
+  if (!('groupName' in body)) return body;
   const { groupName: name, groupDescription: description, deviceNames } = body;
-  return {
-    name,
-    ...(description !== undefined && { description }),
-    devices: deviceNames
-      .split(',')
-      .map((device: string) => device.trim())
-      .filter(Boolean),
-  };
+  const devices = deviceNames
+    .split(',')
+    .map((device) => device.trim())
+    .filter(Boolean);
+  return defined({ name, description, devices });
 };
 
 const created: Envelope = (text) => {
@@ -118,7 +115,8 @@ export const deviceGroupRows: readonly Row[] = [
     large: true,
     summary: 'Import device groups, all or none',
     description:
-      'A group that exists with the same content is no change; one with other content is a conflict, and nothing is imported.',
+      'A group that exists with the same content is no change; one with other content is a conflict, and ' +
+      'nothing is imported.',
     command: importDeviceGroups,
     envelope: succeeded('Successfully imported device groups'),
     answer: success,

@@ -76,7 +76,8 @@ const answered = ({ about, outcome }: DeviceConfigurationState, { unseal }: Serv
   if (!about || !outcome)
     throw new Refusal(
       'unavailable',
-      'The outcome of this attempt is not known: it is under way, or was broken off. Look at the device; another Idempotency-Key is another attempt',
+      'The outcome of this attempt is not known: it is under way, or was broken off. Look at the device; ' +
+        'another Idempotency-Key is another attempt',
     );
   const text = outcome.answer === null ? 'null' : unseal(outcome.answer);
   if (outcome.applied) return { text };

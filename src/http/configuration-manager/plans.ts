@@ -6,9 +6,11 @@ import {
 } from '../../commands/configuration-manager/plans.ts';
 import { planOptionsSchema, planSchema } from '../../domain/configuration-manager/planSchemas.ts';
 import { maskPlan } from '../../domain/configuration-manager/plans.ts';
+import { defined } from '../../domain/engine/defined.ts';
 import { name } from '../../domain/engine/schemas.ts';
 import { type Plan, plans } from '../../projections/configuration-manager/plans.ts';
 import { mayReadGuard } from '../../projections/engine/guards.ts';
+import type { Where } from '../../projections/engine/port.ts';
 import { plain, succeeded } from '../engine/envelopes.ts';
 import type { Join, Row } from '../engine/route.ts';
 import { actionRow, commandRow, getRow, mappedCommandRow } from '../engine/rows.ts';
@@ -40,14 +42,10 @@ const search = actionRow({
   ),
   answer: Type.Object({ totalCount: Type.Integer(), plans: Type.Array(planSchema) }),
   run: async ({ body: { name = '', options: { start = 0, limit = 25 } = {} }, actor }, { model }) => {
-    const { entries, total } = await model.list(plans.collection, {
-      sort: 'name',
-      order: 1,
-      skip: start,
-      limit,
-      ...(name !== '' && { where: { field: 'name', op: 'contains', value: name } }),
-      ...(!actor.admin && { may: mayReadGuard(actor, model.guard) }),
-    });
+    const where: Where | undefined = name === '' ? undefined : { field: 'name', op: 'contains', value: name };
+    const may = actor.admin ? undefined : mayReadGuard(actor, model.guard);
+    const query = defined({ sort: 'name', order: 1 as const, skip: start, limit, where, may });
+    const { entries, total } = await model.list(plans.collection, query);
     return { body: { totalCount: total, plans: entries.map(({ text }) => maskPlan(JSON.parse(text) as Plan)) } };
   },
 });

@@ -34,7 +34,8 @@ export const bannerRows: AreaRows = {
       access: ['operators'],
       summary: 'Set the banner',
       description:
-        'The whole of it: what is not given is removed. The service itself says _id and messageLastUpdated, whatever the body says of them.',
+        'The whole of it: what is not given is removed. The service itself says _id and messageLastUpdated, ' +
+        'whatever the body says of them.',
       command: setBanner,
       key,
       envelope,

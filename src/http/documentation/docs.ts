@@ -8,7 +8,8 @@ import { openapi } from './openapi.ts';
 
 // Nothing is asked of anybody but this service, and nothing runs that it has not sent as a file.
 const contentSecurityPolicy =
-  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+  "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
+  "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 const headers = { 'Content-Security-Policy': contentSecurityPolicy, 'Referrer-Policy': 'no-referrer' };
 const cached = { 'Cache-Control': 'public, max-age=3600' };
 

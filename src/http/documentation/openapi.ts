@@ -1,8 +1,10 @@
 import type { TSchema } from 'typebox';
+import { defined } from '../../domain/engine/defined.ts';
 import { filterOps } from '../engine/filters.ts';
-import { type ListFields, pageParameters } from '../engine/query.ts';
+import { pageParameters } from '../engine/query.ts';
 import type { AreaRows, Row } from '../engine/route.ts';
 import { fullPathOf } from '../engine/router.ts';
+import { isListing, listFieldsOf } from '../engine/rowQuery.ts';
 import type { Example, Failures, Recorded } from './examples.ts';
 import { descriptionOf } from './openapiDescriptions.ts';
 import { changes, codesOf, commonFailures, failureResponses } from './openapiFailures.ts';
@@ -82,12 +84,9 @@ const operation = ({ area, row, example, failures }: Operation, write: Write, fa
   }
   const responses: Record<number, object> = { 200: success(row, example, write) };
   if (row.method === 'get') responses[304] = { description: 'Still the same', headers: headers('ETag') };
-  const failed = failureResponses(codesOf(row, path), failure, failures);
-  described.responses = {
-    ...responses,
-    ...failed,
-    ...(row.name === 'ready' && { 503: notReady(row, write, failure) }),
-  };
+  Object.assign(responses, failureResponses(codesOf(row, path), failure, failures));
+  if (row.name === 'ready') responses[503] = notReady(row, write, failure);
+  described.responses = responses;
   return described;
 };
 
@@ -111,34 +110,32 @@ const withExample = (content: object, example: unknown): object =>
   example === undefined ? content : { ...content, example };
 
 const pathParameters = (path: string, { parent }: Row, { params }: Example): object[] =>
-  [...path.matchAll(/:(\w+)/g)].map(([, name]) => ({
-    name,
-    in: 'path',
-    required: true,
-    ...((name === 'id' || name === parent?.param) && { description: 'Id or name' }),
-    schema: { type: 'string', minLength: 1, maxLength: 256 },
-    ...(params?.[name ?? ''] !== undefined && { example: params[name ?? ''] }),
-  }));
+  [...path.matchAll(/:(\w+)/g)].map(([, name = '']) =>
+    defined({
+      name,
+      in: 'path',
+      required: true,
+      description: name === 'id' || name === parent?.param ? 'Id or name' : undefined,
+      schema: { type: 'string', minLength: 1, maxLength: 256 },
+      example: params?.[name],
+    }),
+  );
 
 const queryParameters = (row: Row, write: Write): object[] => {
-  const list = listFields(row);
-  const parameters = { ...row.query, ...(list && pageParameters(list)) };
+  const list = isListing(row) ? listFieldsOf(row) : undefined;
+  const parameters = list ? { ...row.query, ...pageParameters(list) } : (row.query ?? {});
   const declared = Object.entries(parameters).map(([name, schema]) => {
     const { description, ...written } = write(schema);
-    return { name, in: 'query', ...(description && { description }), schema: written };
+    return defined({ name, in: 'query', description, schema: written });
   });
   return list ? [...filterParameters(list.filters), ...declared] : declared;
 };
 
-const listFields = (row: Row): ListFields | undefined =>
-  'list' in row && row.list
-    ? {
-        sorts: Object.keys(row.list.sorts),
-        filters: Object.keys(row.list.filters),
-        ...('order' in row && row.order && { order: row.order }),
-        ...('limit' in row && row.limit && { limit: row.limit }),
-      }
-    : undefined;
+const comparisons = {
+  equals: 'is exactly',
+  startsWith: 'begins, in any case, with',
+  contains: 'contains, in any case,',
+};
 
 const filterParameters = (filters: readonly string[]): object[] =>
   Object.entries(filterOps).map(([name, op]) => ({
@@ -147,8 +144,9 @@ const filterParameters = (filters: readonly string[]): object[] =>
     style: 'deepObject',
     explode: true,
     description:
-      `Documents in which a field ${{ equals: 'is exactly', startsWith: 'begins, in any case, with', contains: 'contains, in any case,' }[op]} the text. ` +
-      'Different fields: all must; a field again: one must. Or as JSON: objects (repeated or in an array) of which one must fit with all its fields.',
+      `Documents in which a field ${comparisons[op]} the text. ` +
+      'Different fields: all must; a field again: one must. ' +
+      'Or as JSON: objects (repeated or in an array) of which one must fit with all its fields.',
     schema: {
       type: 'object',
       additionalProperties: false,
@@ -161,19 +159,21 @@ const filterParameters = (filters: readonly string[]): object[] =>
     example: {},
   }));
 
-const requestHeaders = (row: Row): readonly RequestHeader[] => [
-  'X-Request-Id',
-  ...(row.method === 'get' ? (['If-None-Match'] as const) : []),
-  ...(row.method === 'get' && row.access !== 'open' ? (['X-Min-Position'] as const) : []),
-  ...('command' in row && row.command.on !== 'new' ? (['If-Match'] as const) : []),
-  ...(changes(row) ? (['Idempotency-Key'] as const) : []),
-];
+const requestHeaders = (row: Row): readonly RequestHeader[] => {
+  const names: RequestHeader[] = ['X-Request-Id'];
+  if (row.method === 'get') names.push('If-None-Match');
+  if (row.method === 'get' && row.access !== 'open') names.push('X-Min-Position');
+  if ('command' in row && row.command.on !== 'new') names.push('If-Match');
+  if (changes(row)) names.push('Idempotency-Key');
+  return names;
+};
 
-const answerHeaders = (row: Row): readonly AnswerHeader[] => [
-  'X-Request-Id',
-  ...(row.method === 'get' || 'command' in row ? (['ETag'] as const) : []),
-  ...(changes(row) ? (['X-Event-Position'] as const) : []),
-];
+const answerHeaders = (row: Row): readonly AnswerHeader[] => {
+  const names: AnswerHeader[] = ['X-Request-Id'];
+  if (row.method === 'get' || 'command' in row) names.push('ETag');
+  if (changes(row)) names.push('X-Event-Position');
+  return names;
+};
 
 /** Whether the empty object, which stands for no body, does not fit. */
 const needed = (

@@ -1,4 +1,5 @@
-type Json = { [keyword: string]: any }; // a JSON Schema
+/** A JSON Schema, or a part of one. */
+type Json = { [keyword: string]: unknown };
 
 const data = new Set(['const', 'default', 'enum', 'examples']);
 const maps = new Set(['properties', 'patternProperties']);
@@ -19,20 +20,22 @@ export const schemaWriter = (components: Record<string, Json>): ((schema: object
   };
 
   const writeEach = (schemas: Json): Json =>
-    Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, write(schema)]));
+    Object.fromEntries(Object.entries(schemas).map(([name, schema]) => [name, writeAny(schema)]));
 
-  const write = (schema: any): any => {
-    // JSON in, JSON out
-    if (Array.isArray(schema)) return schema.map(write);
-    if (typeof schema !== 'object' || schema === null) return schema;
-    const { $defs, $id: _, $ref, ...rest } = schema as Json;
-    for (const [name, defined] of Object.entries($defs ?? {})) keep(name, write(defined));
-    if ($ref !== undefined) return refTo(String($ref).split('/').at(-1)!);
+  const writeAny = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(writeAny);
+    return typeof value === 'object' && value !== null ? write(value) : value;
+  };
+
+  const write = (schema: object): Json => {
+    const { $defs = {}, $id: _, $ref, ...rest } = schema as Json;
+    for (const [name, defined] of Object.entries($defs as Record<string, object>)) keep(name, write(defined));
+    if ($ref !== undefined) return refTo(String($ref).replace(/^.*\//, ''));
     const written: Json = {};
     for (const [keyword, value] of Object.entries(rest)) {
       if (data.has(keyword)) written[keyword] = value;
       else if (maps.has(keyword)) written[keyword] = writeEach(value as Json);
-      else written[keyword] = write(value);
+      else written[keyword] = writeAny(value);
     }
     const plain = modern(written);
     return typeof plain.title === 'string' ? keep(plain.title, plain) : plain;
@@ -45,5 +48,5 @@ const modern = ({ additionalItems, patternProperties, ...schema }: Json): Json =
   if (Array.isArray(schema.items)) return { ...schema, prefixItems: schema.items, items: additionalItems ?? true };
   const [every, ...more] = Object.entries(patternProperties ?? {});
   if (every?.[0] === '^.*$' && more.length === 0) return { ...schema, additionalProperties: every[1] };
-  return { ...schema, ...(patternProperties && { patternProperties }) };
+  return patternProperties ? { ...schema, patternProperties } : schema;
 };

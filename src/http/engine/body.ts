@@ -102,7 +102,8 @@ const lingered = (req: IncomingMessage): Promise<void> =>
       resolve();
     };
     req.on('data', (chunk: Buffer) => {
-      if ((left -= chunk.length) < 0) done();
+      left -= chunk.length;
+      if (left < 0) done();
     });
     req.once('end', done).once('close', done).resume();
   });

@@ -1,5 +1,5 @@
 import type { Handled } from '../../commands/engine/handle.ts';
-import type { Envelope, ListEnvelope } from './route.ts';
+import type { ChangeEnvelope, Envelope, ListEnvelope } from './route.ts';
 
 // Documents stay the JSON texts they are kept as: envelopes put text around text.
 
@@ -9,8 +9,10 @@ export const plain: Envelope = (text) => text;
 /** `{message, data, metadata}`: operations manager and lifecycle manager. */
 export const withMessage =
   (message: string, metadata?: (done: Handled) => object): Envelope =>
-  (text, done) =>
-    `{"message":${JSON.stringify(message)},"data":${text},"metadata":${JSON.stringify(done && metadata ? metadata(done) : {})}}`;
+  (text, done) => {
+    const about = JSON.stringify(done && metadata ? metadata(done) : {});
+    return `{"message":${JSON.stringify(message)},"data":${text},"metadata":${about}}`;
+  };
 
 /** `{message, data: null, metadata}`. */
 export const acknowledged =
@@ -20,9 +22,11 @@ export const acknowledged =
 
 /** `{status: "Created"|"OK", message, data}`: the other areas' changes. */
 export const withStatus =
-  (message: (done: Handled) => string): Envelope =>
-  (text, done) =>
-    `{"status":"${done?.created ? 'Created' : 'OK'}","message":${JSON.stringify(done ? message(done) : '')},"data":${text}}`;
+  (message: (done: Handled) => string): ChangeEnvelope =>
+  (text, done) => {
+    const status = done.created ? 'Created' : 'OK';
+    return `{"status":"${status}","message":${JSON.stringify(message(done))},"data":${text}}`;
+  };
 
 /** `{results, total}`. */
 export const results: ListEnvelope = (texts, { total }) => `{"results":[${texts.join(',')}],"total":${total}}`;
@@ -31,7 +35,8 @@ export const results: ListEnvelope = (texts, { total }) => `{"results":[${texts.
 export const resultsWithMessage =
   (message: string): ListEnvelope =>
   (texts, { skip, limit, total }) =>
-    `{"message":${JSON.stringify(message)},"data":[${texts.join(',')}],"metadata":{"skip":${skip},"limit":${limit},"total":${total}}}`;
+    `{"message":${JSON.stringify(message)},"data":[${texts.join(',')}],` +
+    `"metadata":{"skip":${skip},"limit":${limit},"total":${total}}}`;
 
 /** `{status: "success", message}`: documented changes of the configuration manager. */
 export const succeeded =

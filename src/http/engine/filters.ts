@@ -26,72 +26,87 @@ export const filterOf = (parameter: string): Pick<Sent, 'filter' | 'field'> | un
  * objects (repeated, or in an array) OR. Different filters AND. Whatever is wrong goes to `faults`.
  */
 export const whereOf = (sent: readonly Sent[], fields: readonly string[], faults: Fault[]): Where | undefined => {
-  let conditions = 0;
-  const condition = (filter: Name, field: string, value: unknown): Where[] => {
-    const path = `${filter}[${field.slice(0, 256)}]`;
-    const fault = !fields.includes(field)
-      ? `${path} is no filter here; fields are ${fields.join(', ')}`
-      : field === 'deprecated'
-        ? filter === 'multiEquals' && flags.includes(value)
-          ? undefined
-          : 'deprecated goes with multiEquals only, and is true or false'
-        : typeof value !== 'string'
-          ? `${path} must be a text`
-          : value.length > longestValue
-            ? `${path} may have ${longestValue} characters at most`
-            : ++conditions > mostConditions
-              ? `There may be ${mostConditions} conditions at most`
-              : undefined;
-    if (fault === undefined) return [{ field, op: filterOps[filter], value: String(value) }];
-    faults.push({ message: fault, path });
-    return [];
-  };
-
-  const inBrackets = (filter: Name, some: readonly Sent[]): Where | undefined => {
-    const named = [...new Set(some.map(({ field = '' }) => field))];
-    return joined(
-      'all',
-      named.map((name) =>
-        joined(
-          'any',
-          some.filter(({ field }) => field === name).flatMap(({ text }) => condition(filter, name, text)),
-        ),
-      ),
-    );
-  };
-
-  const inJson = (filter: Name, some: readonly Sent[]): Where | undefined => {
-    const objects = some.flatMap(
-      ({ text }) =>
-        objectsOf(text) ??
-        (faults.push({ message: `${filter} must be a JSON object or an array of them`, path: filter }), []),
-    );
-    const alternatives = objects.map((object) =>
-      joined(
-        'all',
-        Object.entries(object).flatMap(([field, value]) => condition(filter, field, value)),
-      ),
-    );
-    // An object without fields asks for nothing: everything fits.
-    return alternatives.includes(undefined) ? undefined : joined('any', alternatives);
-  };
-
+  const condition = conditions(fields, faults);
   return joined(
     'all',
     names.map((name) => {
       const some = sent.filter(({ filter }) => filter === name);
       const bracketed = some.filter(({ field }) => field !== undefined);
-      if (bracketed.length === 0) return inJson(name, some);
+      if (bracketed.length === 0) return inJson(name, some, condition, faults);
       if (bracketed.length < some.length)
         faults.push({ message: `${name} is either in brackets or in JSON, not both`, path: name });
-      return inBrackets(name, bracketed);
+      return inBrackets(name, bracketed, condition);
     }),
   );
 };
 
-const joined = (how: 'all' | 'any', conditions: readonly (Where | undefined)[]): Where | undefined => {
+/** The condition that a filter makes of a field and a value; none when something is wrong with them. */
+type Condition = (filter: Name, field: string, value: unknown) => readonly Where[];
+
+/** Makes the conditions of one query, and counts them. */
+const conditions = (fields: readonly string[], faults: Fault[]): Condition => {
+  let made = 0;
+  return (filter, field, value) => {
+    const path = `${filter}[${field.slice(0, 256)}]`;
+    let fault = fields.includes(field)
+      ? faultOf({ filter, field, value, path })
+      : `${path} is no filter here; fields are ${fields.join(', ')}`;
+    if (fault === undefined && field !== 'deprecated') {
+      made++;
+      if (made > mostConditions) fault = `There may be ${mostConditions} conditions at most`;
+    }
+    if (fault === undefined) return [{ field, op: filterOps[filter], value: String(value) }];
+    faults.push({ message: fault, path });
+    return [];
+  };
+};
+
+type Given = { readonly filter: Name; readonly field: string; readonly value: unknown; readonly path: string };
+
+/** Why a value cannot be compared with a field. */
+const faultOf = ({ filter, field, value, path }: Given): string | undefined => {
+  if (field === 'deprecated') {
+    if (filter === 'multiEquals' && flags.includes(value)) return undefined;
+    return 'deprecated goes with multiEquals only, and is true or false';
+  }
+  if (typeof value !== 'string') return `${path} must be a text`;
+  return value.length > longestValue ? `${path} may have ${longestValue} characters at most` : undefined;
+};
+
+const inBrackets = (filter: Name, some: readonly Sent[], condition: Condition): Where | undefined => {
+  const named = [...new Set(some.map(({ field = '' }) => field))];
+  return joined(
+    'all',
+    named.map((name) =>
+      joined(
+        'any',
+        some.filter(({ field }) => field === name).flatMap(({ text }) => condition(filter, name, text)),
+      ),
+    ),
+  );
+};
+
+const inJson = (filter: Name, some: readonly Sent[], condition: Condition, faults: Fault[]): Where | undefined => {
+  const objects = some.flatMap(({ text }) => {
+    const found = objectsOf(text);
+    if (!found) faults.push({ message: `${filter} must be a JSON object or an array of them`, path: filter });
+    return found ?? [];
+  });
+  const alternatives = objects.map((object) =>
+    joined(
+      'all',
+      Object.entries(object).flatMap(([field, value]) => condition(filter, field, value)),
+    ),
+  );
+  // An object without fields asks for nothing: everything fits.
+  return alternatives.includes(undefined) ? undefined : joined('any', alternatives);
+};
+
+/** One condition of several; undefined ones are left out. */
+export const joined = (how: 'all' | 'any', conditions: readonly (Where | undefined)[]): Where | undefined => {
   const some = conditions.filter((condition) => condition !== undefined);
-  return some.length < 2 ? some[0] : how === 'all' ? { all: some } : { any: some };
+  if (some.length < 2) return some[0];
+  return how === 'all' ? { all: some } : { any: some };
 };
 
 const objectsOf = (text: string): readonly object[] | undefined => {

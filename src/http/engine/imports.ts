@@ -1,5 +1,6 @@
-import { type TSchema, Type } from 'typebox';
+import { type Static, type TSchema, Type } from 'typebox';
 import type { Request } from '../../commands/engine/handle.ts';
+import { defined } from '../../domain/engine/defined.ts';
 import { type Fault, Refusal } from '../../domain/engine/refusal.ts';
 import type { ActionRow, Call } from './route.ts';
 import { enveloped, faultSchema } from './schemas.ts';
@@ -9,10 +10,13 @@ import type { Service } from './service.ts';
 /** What became of one document. */
 type Taken = { readonly data: unknown; readonly position: number; readonly replayed: boolean };
 
-type Import = Pick<ActionRow, 'name' | 'method' | 'path' | 'access' | 'summary' | 'description'> & {
+type Import<Document extends TSchema> = Pick<
+  ActionRow,
+  'name' | 'method' | 'path' | 'access' | 'summary' | 'description'
+> & {
   /** The member of the body that has the documents. */
   readonly member: string;
-  readonly document: TSchema;
+  readonly document: Document;
   /** What the answer shows of each that was taken in. */
   readonly shown: TSchema;
   /**
@@ -20,14 +24,14 @@ type Import = Pick<ActionRow, 'name' | 'method' | 'path' | 'access' | 'summary' 
    */
   readonly take: (
     given: {
-      readonly document: any;
+      readonly document: Static<Document>;
       readonly overwrite: boolean;
       readonly fresh: string;
       readonly about: Omit<Request, 'id' | 'input'>;
     },
     service: Service,
     call: Call,
-  ) => Promise<Taken>; // as the schema has it
+  ) => Promise<Taken>;
 };
 
 const bodyOf = (member: string, document: TSchema) =>
@@ -71,14 +75,20 @@ const answerOf = (shown: TSchema) =>
  * Takes documents in one after the other, each all or nothing, and tells of each in their order. A refused one stops no
  * other; where all are refused, nothing is stored and the answer is the refusal, with the faults of all.
  */
-export const importRow = ({ member, document, shown, take, ...row }: Import): ActionRow => ({
+export const importRow = <Document extends TSchema>({
+  member,
+  document,
+  shown,
+  take,
+  ...row
+}: Import<Document>): ActionRow => ({
   ...row,
   large: true,
   body: bodyOf(member, document),
   answer: answerOf(shown),
   run: async (call, service) => {
     const { options, overwrite = options?.overwrite ?? false, ...given } = call.body as ImportBody;
-    const documents = given[member] as readonly unknown[];
+    const documents = given[member] as readonly Static<Document>[];
     const about = { ...requestOf(row.name, call, service), ifRevision: undefined };
     const key = about.idempotency?.key;
     const taken: (Taken | Refusal)[] = [];
@@ -95,10 +105,11 @@ export const importRow = ({ member, document, shown, take, ...row }: Import): Ac
     const done = taken.filter((one): one is Taken => !(one instanceof Refusal));
     const [first] = taken;
     if (first instanceof Refusal && done.length === 0)
-      throw new Refusal(first.code, first.message, {
-        faults: refused.flat(),
-        ...(first.retryAfterSeconds !== undefined && { retryAfterSeconds: first.retryAfterSeconds }),
-      });
+      throw new Refusal(
+        first.code,
+        first.message,
+        defined({ faults: refused.flat(), retryAfterSeconds: first.retryAfterSeconds }),
+      );
     return {
       body: {
         message: `Successfully imported ${done.length} of ${taken.length} ${member}`,

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { StoredEvent } from '../../store/port.ts';
-import type { Seen } from './app.ts';
+import type { Seen } from './appNeeds.ts';
 import type { AreaRows } from './route.ts';
 
 type Measured = { readonly help: string; readonly value: () => number | Promise<number> };
@@ -39,9 +39,9 @@ const measured = (registry: Registry, name: string, { help, value }: Measured): 
 };
 
 /** Bound once per combination of labels: making them up again costs more than counting. */
-const boundBy = <T>(make: (...labels: string[]) => T) => {
+const boundBy = <Labels extends readonly string[], T>(make: (...labels: Labels) => T) => {
   const known = new Map<string, T>();
-  return (...labels: string[]): T => {
+  return (...labels: Labels): T => {
     const key = labels.join(' ');
     const there = known.get(key);
     if (there) return there;
@@ -82,8 +82,10 @@ export const metrics = ({ areas, isOwnEvent }: Needs) => {
   const starting = new Set(
     areas.flatMap(({ area, rows }) => rows.filter(({ starts }) => starts).map(({ name }) => `${area} ${name}`)),
   );
-  const requestsOf = boundBy((area, operation, method, status) => requests.labels(area!, operation!, method!, status!));
-  const durationOf = boundBy((area, operation) => duration.labels(area!, operation!));
+  const requestsOf = boundBy((area: string, operation: string, method: string, status: string) =>
+    requests.labels(area, operation, method, status),
+  );
+  const durationOf = boundBy((area: string, operation: string) => duration.labels(area, operation));
   const topicOf = (event: Placed): readonly [string, string] => {
     if (!isOwnEvent(event)) return ['other', 'other'];
     const { type } = event;

@@ -1,26 +1,23 @@
 import { Type } from 'typebox';
 import type { ActionRow, AreaRows } from './route.ts';
 import { actionRow } from './rows.ts';
+import type { Service } from './service.ts';
 
 const upOrDown = Type.Object(
   { status: Type.Union([Type.Literal('up'), Type.Literal('down')]) },
   { title: 'UpOrDown', description: 'up, or down with status 503' },
 );
 
-const health = (
-  name: string,
-  path: string,
-  summary: string,
-  description: string,
-  up: (service: Parameters<ActionRow['run']>[1]) => boolean | Promise<boolean>,
-): ActionRow =>
+type Health = Pick<ActionRow, 'name' | 'path' | 'summary'> & {
+  readonly description: string;
+  readonly up: (service: Service) => boolean | Promise<boolean>;
+};
+
+const health = ({ up, ...row }: Health): ActionRow =>
   actionRow({
-    name,
+    ...row,
     method: 'get',
-    path,
     access: 'open',
-    summary,
-    description,
     answer: upOrDown,
     run: async (_, service) =>
       (await up(service)) ? { body: { status: 'up' } } : { status: 503, body: { status: 'down' } },
@@ -31,20 +28,20 @@ export const monitoringRows: AreaRows = {
   area: 'service',
   prefix: '',
   rows: [
-    health(
-      'live',
-      '/health/live',
-      'Whether the process answers',
-      'For whoever starts it again if it does not.',
-      () => true,
-    ),
-    health(
-      'ready',
-      '/health/ready',
-      'Whether requests can be answered',
-      'For load balancers: 503 with the status down as long as requests would be refused.',
-      (service) => service.ready(),
-    ),
+    health({
+      name: 'live',
+      path: '/health/live',
+      summary: 'Whether the process answers',
+      description: 'For whoever starts it again if it does not.',
+      up: () => true,
+    }),
+    health({
+      name: 'ready',
+      path: '/health/ready',
+      summary: 'Whether requests can be answered',
+      description: 'For load balancers: 503 with the status down as long as requests would be refused.',
+      up: (service) => service.ready(),
+    }),
     actionRow({
       name: 'status',
       method: 'get',

@@ -1,8 +1,9 @@
 import { type TSchema, Type } from 'typebox';
+import { defined } from '../../domain/engine/defined.ts';
 import { decoded } from '../../domain/engine/percentEncoding.ts';
 import { type Fault, Refusal } from '../../domain/engine/refusal.ts';
 import type { Where } from '../../projections/engine/port.ts';
-import { filterOf, type Sent, whereOf } from './filters.ts';
+import { filterOf, joined, type Sent, whereOf } from './filters.ts';
 import { checker } from './validate.ts';
 
 /**
@@ -16,17 +17,25 @@ export type ListFields = {
   readonly limit?: number;
 };
 
-/** A query as rows get it: the declared parameters, converted; of lists also the part that is asked for. */
-export type Parsed = {
-  readonly values: Readonly<Record<string, unknown>>;
-  readonly page?: {
-    readonly where?: Where;
-    readonly sort: string;
-    readonly order: 1 | -1;
-    readonly skip: number;
-    readonly limit: number;
-  };
+/** A query as rows get it: the declared parameters, converted. */
+export type Parsed = { readonly values: Readonly<Record<string, unknown>> };
+
+/** The part of a list that is asked for. */
+export type Page = {
+  readonly where?: Where;
+  readonly sort: string;
+  readonly order: 1 | -1;
+  readonly skip: number;
+  readonly limit: number;
 };
+
+/** A query of a list. */
+export type ParsedList = Parsed & { readonly page: Page };
+
+type Parameters = Readonly<Record<string, TSchema>>;
+
+/** What a query string says: the parameters that it has, and what its filters ask for. */
+type Read = { readonly given: Readonly<Record<string, unknown>>; readonly where: Where | undefined };
 
 /** The parameters by which every list is paged. */
 export const pageParameters = ({ sorts, order = 1, limit = 25 }: ListFields): Record<string, TSchema> => ({
@@ -42,61 +51,68 @@ export const pageParameters = ({ sorts, order = 1, limit = 25 }: ListFields): Re
 });
 
 /**
- * Reads query strings by the parameters that a row declares and, for lists, by the one dialect of all lists. A declared
- * parameter that is also a filter field narrows the list. Throws `invalid` naming every parameter that is unknown,
+ * Reads query strings by the parameters that a row declares. Throws `invalid` naming every parameter that is unknown,
  * malformed, given twice, or does not fit its schema.
  */
-export const queryParser = ({
-  parameters,
-  list,
-}: {
-  readonly parameters: Readonly<Record<string, TSchema>>;
-  readonly list?: ListFields;
-}): ((querystring: string) => Parsed) => {
-  const all: Record<string, TSchema> = { ...parameters, ...(list && pageParameters(list)) };
-  const convert = new Map(Object.entries(all).map(([name, schema]) => [name, converter(schema)]));
-  const check = checker(Type.Partial(Type.Object(all), { additionalProperties: false }));
-  const defaults = Object.fromEntries(
-    Object.entries(all).flatMap(([name, schema]) => ('default' in schema ? [[name, schema.default]] : [])),
+export const queryParser = (parameters: Parameters): ((querystring: string) => Parsed) => {
+  const read = reader(parameters, undefined);
+  const defaults = defaultsOf(parameters);
+  return emptyOnce((querystring) => ({ values: { ...defaults, ...read(querystring).given } }));
+};
+
+/**
+ * The same for lists, by the one dialect of all lists. A declared parameter that is also a filter field narrows the
+ * list.
+ */
+export const listQueryParser = (parameters: Parameters, list: ListFields): ((querystring: string) => ParsedList) => {
+  const all = { ...parameters, ...pageParameters(list) };
+  const read = reader(all, list.filters);
+  const defaults = defaultsOf(all);
+  return emptyOnce((querystring) => {
+    const { given, where } = read(querystring);
+    const { skip, limit, sort, order, ...values } = { ...defaults, ...given } as Omit<Page, 'where'>;
+    const narrowing = list.filters
+      .filter((field) => Object.hasOwn(given, field))
+      .map((field): Where => ({ field, op: 'equals', value: String(given[field]) }));
+    return { values, page: defined({ skip, limit, sort, order, where: joined('all', [where, ...narrowing]) }) };
+  });
+};
+
+/** Most queries are empty. */
+const emptyOnce = <T>(parse: (querystring: string) => T): ((querystring: string) => T) => {
+  const empty = parse('');
+  return (querystring) => (querystring === '' ? empty : parse(querystring));
+};
+
+const defaultsOf = (parameters: Parameters): Readonly<Record<string, unknown>> =>
+  Object.fromEntries(
+    Object.entries(parameters).flatMap(([name, schema]) => ('default' in schema ? [[name, schema.default]] : [])),
   );
 
-  const parse = (querystring: string): Parsed => {
+/** `filters` are the fields of a list; undefined: it is none. */
+const reader = (parameters: Parameters, filters: readonly string[] | undefined) => {
+  const convert = new Map(Object.entries(parameters).map(([name, schema]) => [name, converter(schema)]));
+  const check = checker(Type.Partial(Type.Object(parameters), { additionalProperties: false }));
+
+  return (querystring: string): Read => {
     const faults: Fault[] = [];
     const given: Record<string, unknown> = {};
-    const filters: Sent[] = [];
+    const sent: Sent[] = [];
     for (const [name, text] of pairsOf(querystring, faults)) {
-      const filter = list && filterOf(name);
+      const filter = filters && filterOf(name);
       const known = convert.get(name);
-      if (filter) filters.push({ ...filter, text });
+      if (filter) sent.push({ ...filter, text });
       else if (!known) faults.push({ message: `There is no query parameter ${JSON.stringify(name)} here`, path: name });
       else if (Object.hasOwn(given, name)) faults.push({ message: `${name} is given more than once`, path: name });
       else given[name] = known(text);
     }
     for (const { path, message } of check(given))
       faults.push({ message: `${path.slice(1)} ${message}`, path: path.slice(1) });
-    const where = list && whereOf(filters, list.filters, faults);
-    if (faults.length > 0) throw new Refusal('invalid', faults[0]!.message, { faults: faults.slice(0, 20) });
-
-    const values = { ...defaults, ...given };
-    if (!list) return { values };
-    const { skip, limit, sort, order, ...rest } = values as Required<Parsed>['page'];
-    const plain = list.filters
-      .filter((field) => Object.hasOwn(given, field))
-      .map((field): Where => ({ field, op: 'equals', value: String(given[field]) }));
-    const narrowed = [...(where ? [where] : []), ...plain];
-    return {
-      values: rest,
-      page: {
-        skip,
-        limit,
-        sort,
-        order,
-        ...(narrowed.length > 0 && { where: narrowed.length === 1 ? narrowed[0]! : { all: narrowed } }),
-      },
-    };
+    const where = filters && whereOf(sent, filters, faults);
+    const [first] = faults;
+    if (first) throw new Refusal('invalid', first.message, { faults: faults.slice(0, 20) });
+    return { given, where };
   };
-  const empty = parse('');
-  return (querystring) => (querystring === '' ? empty : parse(querystring));
 };
 
 /** Texts that do not look like the schema's type, or would lose digits, stay texts for the check to find. */
@@ -108,13 +124,13 @@ const converter = (
     readonly anyOf?: readonly TSchema[];
   },
 ): ((text: string) => unknown) => {
-  if (schema.anyOf) return converter(schema.anyOf[0]!);
+  if (schema.anyOf?.[0]) return converter(schema.anyOf[0]);
   switch (schema.type ?? typeof (schema.const ?? schema.enum?.[0])) {
     case 'integer':
     case 'number':
       return (text) => (/^-?(0|[1-9]\d{0,14})(\.\d{1,15})?$/.test(text) ? Number(text) : text);
     case 'boolean':
-      return (text) => (text === 'true' ? true : text === 'false' ? false : text);
+      return (text) => (text === 'true' || text === 'false' ? text === 'true' : text);
     default:
       return (text) => text;
   }

@@ -3,7 +3,7 @@ import type { AnyCommand } from '../../commands/engine/define.ts';
 import type { Handled } from '../../commands/engine/handle.ts';
 import type { Actor, Area } from '../../domain/engine/core.ts';
 import type { Listed, Projection } from '../../projections/engine/define.ts';
-import type { Access, Principal } from '../authentication/principals.ts';
+import type { Access, Principal } from '../authentication/principal.ts';
 import type { Service } from './service.ts';
 
 /** The parameters of a path, by name. */
@@ -52,6 +52,9 @@ export type Answer = {
 
 /** Puts the area's members around a document's JSON text. */
 export type Envelope = (text: string, done?: Handled) => string;
+
+/** The same around the document of a change. */
+export type ChangeEnvelope = (text: string, done: Handled) => string;
 
 /** The same around a list of documents' JSON texts. */
 export type ListEnvelope = (
@@ -125,7 +128,7 @@ export type CommandRow = Common & {
   readonly named?: string | Checked<[params: Params, body: unknown], string>;
   readonly input?: Checked<[params: Params, body: unknown], unknown>;
   readonly join?: AnyJoin;
-  readonly envelope: Envelope;
+  readonly envelope: ChangeEnvelope;
 };
 
 /** One document: by `key`, else by the parameter `named` (`id` unless given), which may be a name. */
@@ -152,7 +155,7 @@ export type ListRow = Common & {
   readonly envelope: ListEnvelope;
 };
 
-/** Anything else. `list`: what it answers is a list as well, and `run` reads the query string by `queryOf`. */
+/** Anything else. `list`: what it answers is a list as well, and `run` reads the query string by `listQueryOf`. */
 export type ActionRow = Common & {
   readonly list?: Pick<Projection, 'sorts' | 'filters'>;
   readonly run: Checked<[call: Call, service: Service], Promise<Answer>>;

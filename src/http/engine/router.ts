@@ -41,7 +41,8 @@ export const rowRouter = (areas: readonly AreaRows[]) => {
       if (!path.startsWith(prefix)) continue;
       const { path: layers, pathAndMethod } = router.match(path, method);
       const layer = pathAndMethod[0];
-      if (layer) return { placed: placed.get(layer)!, params: layer.params(path, layer.captures(path)) };
+      const row = layer && placed.get(layer);
+      if (row) return { placed: row, params: layer.params(path, layer.captures(path)) };
       for (const other of layers) for (const name of other.methods) allow.add(name);
     }
     return allow.size > 0 ? { allow: [...allow, 'OPTIONS'] } : undefined;

@@ -6,6 +6,7 @@ import type {
   ActionRow,
   Answer,
   Call,
+  ChangeEnvelope,
   CommandRow,
   Common,
   Envelope,
@@ -62,7 +63,7 @@ export const commandRow = <const Path extends string, Input, Doc, Q extends Quer
       readonly body?: never;
       readonly exact?: keyof Input & string;
       readonly join?: Join<Doc, Call<ParamIn<Path>, Input, QueryOf<Q>>>;
-      readonly envelope: Envelope;
+      readonly envelope: ChangeEnvelope;
     },
 ): CommandRow => withBody({ ...row, body: row.command.input });
 
@@ -81,7 +82,7 @@ export const mappedCommandRow = <
       readonly input: (params: ParamsIn<Path>, body: Static<Body>) => NoInfer<Input>;
       readonly exact?: keyof Static<Body> & string;
       readonly join?: Join<Doc, Call<ParamIn<Path>, Static<Body>, QueryOf<Q>>>;
-      readonly envelope: Envelope;
+      readonly envelope: ChangeEnvelope;
     },
 ): CommandRow => withBody(row);
 

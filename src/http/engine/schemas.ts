@@ -27,8 +27,8 @@ export const fromStart = {
 };
 
 /**
- * The body of a row that takes the document itself, or `{<word>: document}`, and the function that takes the document out
- * of it.
+ * The body of a row that takes the document itself, or `{<word>: document}`, and the function that takes the document
+ * out of it.
  */
 export const orWrapped = <D extends TSchema>(word: string, doc: D) => ({
   body: Type.Unsafe<Static<D>>({

@@ -7,12 +7,13 @@ import { Refusal } from '../../domain/engine/refusal.ts';
 import type { Projection } from '../../projections/engine/define.ts';
 import { mayReadGuard } from '../../projections/engine/guards.ts';
 import { refuseParked } from '../../projections/engine/parked.ts';
-import type { Where } from '../../projections/engine/port.ts';
+import type { Query, Where } from '../../projections/engine/port.ts';
 import { derivedUuid } from '../../store/uuid.ts';
 import { idempotencyOf, ifRevisionOf } from './conditions.ts';
 import type { Outgoing } from './outgoing.ts';
-import { queryParser } from './query.ts';
+import type { Page } from './query.ts';
 import type { ActionRow, AnyJoin, Call, CommandRow, GetRow, ListRow, Params, Row } from './route.ts';
+import { listQueryOf } from './rowQuery.ts';
 import type { Service } from './service.ts';
 
 type Serve = (call: Call) => Promise<Outgoing> | Outgoing;
@@ -24,21 +25,6 @@ export const serveRow = (row: Row, service: Service): Serve => {
   if ('get' in row) return serveGet(row, service);
   return serveList(row, service);
 };
-
-/** The reader of a row's query parameters. */
-export const queryOf = (row: Row) =>
-  queryParser({
-    parameters: row.query ?? {},
-    ...('list' in row &&
-      row.list && {
-        list: {
-          sorts: Object.keys(row.list.sorts),
-          filters: Object.keys(row.list.filters),
-          ...('order' in row && row.order && { order: row.order }),
-          ...('limit' in row && row.limit && { limit: row.limit }),
-        },
-      }),
-  });
 
 const tagged = (text: string | Buffer): string => digest('sha256', text, 'base64url').slice(0, 22);
 
@@ -59,22 +45,19 @@ const joining = async (join: AnyJoin | undefined, text: string, service: Service
   join ? exactText(await join(JSON.parse(text), service, call)) : text;
 
 const serveCommand = (row: CommandRow, service: Service): Serve => {
-  const { command, key, named = 'id', input, join, envelope } = row;
+  const { command, key, input, join, envelope } = row;
   const { aggregate } = command;
   const collection = service.collectionOf(aggregate);
-  const calledOf = ({ params, body }: Call): string =>
-    typeof named === 'string' ? (params[named] ?? '') : named(params, body);
 
   /** What the request is about, with the parameters as ids. */
   const target = async (call: Call, idempotencyKey: string | undefined): Promise<{ id: string; params: Params }> => {
-    const again =
-      idempotencyKey === undefined ? undefined : await answeredBefore(row, call, calledOf, idempotencyKey, service);
+    const again = idempotencyKey === undefined ? undefined : await answeredBefore(row, call, idempotencyKey, service);
     if (again !== undefined) return { id: again, params: call.params };
     const params = await resolved(row, call, service, command.on === 'new' ? undefined : collection);
     const given = key?.(params, call.body, call.actor);
     if (given !== undefined) return { params, id: given };
     if (command.on === 'new') return { params, id: newId(idempotencyKey, aggregate.ids) };
-    const called = calledOf({ ...call, params });
+    const called = calledOf(row, { ...call, params });
     const id = await service.tools.find(collection ?? '', called);
     if (id === undefined) {
       await service.touched.refuseLost(aggregate, called);
@@ -87,9 +70,8 @@ const serveCommand = (row: CommandRow, service: Service): Serve => {
     const { body } = call;
     const about = requestOf(row.name, call, service);
     const { id, params } = await target(call, about.idempotency?.key);
-    const name = key || command.on === 'new' ? id : calledOf(call);
-    const within = row.parent && params[row.parent.param];
-    const calledBy = name === id ? undefined : { name, ...(within !== undefined && { parent: within }) };
+    const name = key || command.on === 'new' ? id : calledOf(row, call);
+    const calledBy = name === id ? undefined : nameIn(name, row.parent && params[row.parent.param]);
     const done = await service.handle(command, { id, input: input ? input(params, body) : body, calledBy, ...about });
     const text = await joining(join, JSON.stringify(done.doc ?? done.before ?? null), service, call);
     return {
@@ -101,11 +83,17 @@ const serveCommand = (row: CommandRow, service: Service): Serve => {
   };
 };
 
+/** What a request calls its resource: an id or a name. */
+const calledOf = ({ named = 'id' }: CommandRow, { params, body }: Call): string =>
+  typeof named === 'string' ? (params[named] ?? '') : named(params, body);
+
+const nameIn = (name: string, parent: string | undefined): Request['calledBy'] =>
+  parent === undefined ? { name } : { name, parent };
+
 /** The resource that has carried out the request before; undefined: the request is new, or its resource's id tells. */
 const answeredBefore = async (
   row: CommandRow,
   call: Call,
-  calledOf: (call: Call) => string,
   key: string,
   service: Service,
 ): Promise<string | undefined> => {
@@ -119,7 +107,7 @@ const answeredBefore = async (
     const id = newId(key, aggregate.ids);
     return parent && (await retries.answered(aggregate, id, key)) ? id : undefined;
   }
-  const idOrName = calledOf(call);
+  const idOrName = calledOf(row, call);
   if (parent)
     return retries.find(
       { aggregate, idOrName, within: { aggregate: parent.of.of, idOrName: call.params[parent.param] ?? '' } },
@@ -153,8 +141,10 @@ const resolved = async (
   return { ...params, [param]: above, [named]: id };
 };
 
-const aggregateOf = (row: Row): Aggregate | undefined =>
-  'command' in row ? row.command.aggregate : 'get' in row ? row.get.of : undefined;
+const aggregateOf = (row: Row): Aggregate | undefined => {
+  if ('command' in row) return row.command.aggregate;
+  return 'get' in row ? row.get.of : undefined;
+};
 
 /** What of a call goes into a command's request. */
 export const requestOf = (operation: string, call: Call, service: Service): Omit<Request, 'id' | 'input'> => ({
@@ -200,59 +190,62 @@ const serveGet = (row: GetRow, service: Service): Serve => {
 const serveList = (row: ListRow, service: Service): Serve => {
   const { list, parent, join, joinOn, envelope } = row;
   const { model } = service;
-  const parse = queryOf(row);
-  const plans = new LRUCache<string, ReturnType<typeof parse>>({ max: 1000 });
-  const answers = new LRUCache<string, { version: number; body: Buffer; etag: string }>({
+  const parse = listQueryOf(row);
+  const plans = new LRUCache<string, ReturnType<typeof planOf>>({ max: 1000 });
+  const answers = new LRUCache<string, { version: number | undefined; body: Buffer; etag: string }>({
     maxSize: 32 * 1024 * 1024,
     sizeCalculation: ({ body }) => body.length + 200,
   });
 
+  /** What a query string asks for; `joined` adds to each document what other streams say. */
   const planOf = (querystring: string) => {
+    const { page, values } = parse(querystring);
+    return { page, values, joined: joinOn === undefined || values[joinOn] !== undefined ? join : undefined };
+  };
+  const planned = (querystring: string): ReturnType<typeof planOf> => {
     const known = plans.get(querystring);
     if (known) return known;
-    const plan = parse(querystring);
+    const plan = planOf(querystring);
     plans.set(querystring, plan);
     return plan;
   };
 
+  const isRestricted = ({ actor }: Call): boolean => list.guard !== undefined && !actor.admin;
+
+  const queryFor = (call: Call, params: Params, page: Page): Query => {
+    const query: { -readonly [K in keyof Query]: Query[K] } = { ...page };
+    const above = params[parent?.param ?? ''] ?? '';
+    if (parent?.field !== undefined)
+      query.where = both({ field: parent.field, op: 'equals', value: above }, page.where);
+    else if (parent) query.part = above;
+    if (isRestricted(call)) query.may = mayReadGuard(call.actor, model.guard);
+    return query;
+  };
+
+  /** `version`: of the collection, if the answer is the same for everybody and may be kept for it. */
   const answer = async (
     call: Call,
-    { page, values }: ReturnType<typeof parse>,
-    version: number,
-    restricted: boolean,
-    joined: AnyJoin | undefined,
-    alone: boolean,
+    { page, values, joined }: ReturnType<typeof planOf>,
+    version: number | undefined,
   ): Promise<Outgoing> => {
     const params = await resolved(row, call, service, undefined);
-    const above = params[parent?.param ?? ''] ?? '';
-    const where =
-      parent?.field === undefined
-        ? page!.where
-        : both({ field: parent.field, op: 'equals', value: above }, page!.where);
-    const { entries, total } = await model.list(list.collection, {
-      ...page!,
-      ...(parent && parent.field === undefined && { part: above }),
-      ...(where && { where }),
-      ...(restricted && { may: mayReadGuard(call.actor, model.guard) }),
-    });
+    const { entries, total } = await model.list(list.collection, queryFor(call, params, page));
     boundPage(entries);
     const texts = joined
       ? await Promise.all(entries.map(({ text }) => joining(joined, text, service, { ...call, query: values })))
       : entries.map(({ text }) => text);
-    const body = Buffer.from(envelope(texts, { ...page!, total }));
+    const body = Buffer.from(envelope(texts, { ...page, total }));
     const made = { version, body, etag: `"${tagged(body)}"` };
-    if (alone && model.version(list.collection) === version) answers.set(call.querystring, made);
+    if (version !== undefined && model.version(list.collection) === version) answers.set(call.querystring, made);
     return made;
   };
 
   return (call) => {
-    const plan = planOf(call.querystring);
-    const restricted = list.guard !== undefined && !call.actor.admin;
-    const joined = join && (joinOn === undefined || plan.values[joinOn] !== undefined) ? join : undefined;
-    const alone = !restricted && !joined && !parent;
+    const plan = planned(call.querystring);
+    if (parent || plan.joined || isRestricted(call)) return answer(call, plan, undefined);
     const version = model.version(list.collection);
-    const known = alone ? answers.get(call.querystring) : undefined;
-    return known?.version === version ? known : answer(call, plan, version, restricted, joined, alone);
+    const known = answers.get(call.querystring);
+    return known?.version === version ? known : answer(call, plan, version);
   };
 };
 
@@ -281,13 +274,6 @@ const serveAction =
     const { status, body, text, type, headers, position, replayed } = await row.run(call, service);
     const sent = text ?? (body === undefined ? undefined : JSON.stringify(body));
     const ok = status === undefined || status === 200;
-    return {
-      body: sent,
-      ...(status !== undefined && { status }),
-      ...(type !== undefined && { type }),
-      ...(headers && { headers }),
-      ...(position !== undefined && { position }),
-      ...(replayed && { replayed }),
-      ...(ok && row.method === 'get' && sent !== undefined && { etag: `"${taggedOnce(sent)}"` }),
-    };
+    const etag = ok && row.method === 'get' && sent !== undefined ? `"${taggedOnce(sent)}"` : undefined;
+    return { body: sent, status, type, headers, position, replayed, etag };
   };

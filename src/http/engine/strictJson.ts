@@ -29,6 +29,9 @@ const openObject = 0x7b,
   lowerE = 0x65,
   lowerU = 0x75;
 
+/** What a text knows in Node 20; not yet in lib ES2023. */
+type WellFormed = string & { isWellFormed(): boolean };
+
 /**
  * Looks once over a text that `JSON.parse` has accepted and throws `invalid`, with the JSON pointer of the place, for
  * what does not survive parsing, or must not be believed: members that occur twice (also when one is written with
@@ -38,7 +41,7 @@ const openObject = 0x7b,
  */
 export const checkJson = (text: string, exact?: string): void => {
   // Most texts have neither: their strings end at the next quote.
-  const plain = !text.includes('\\') && (text as string & { isWellFormed(): boolean }).isWellFormed(); // not yet in lib ES2023
+  const plain = !text.includes('\\') && (text as WellFormed).isWellFormed();
   const levels: Level[] = [];
   let top: Level | undefined;
   let nameNext = false;

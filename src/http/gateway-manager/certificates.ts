@@ -90,8 +90,10 @@ export const certificateRows: readonly Row[] = [
     access: ['operators'],
     summary: 'Add a certificate that identifies a gateway',
     description:
-      'PEM of one certificate or a chain, all of them valid now. The same again is no change. A private key is refused, and kept nowhere.',
+      'PEM of one certificate or a chain, all of them valid now. The same again is no change. A private key ' +
+      'is refused, and kept nowhere.',
     command: addCertificate,
+    // A chain is never empty: chainOf refuses a text without certificates.
     key: (_, { raw_certificate, contract_id = '', alias }) =>
       certificateId(contract_id, alias ?? chainOf(raw_certificate)[0]!.fingerprint256),
     envelope: stored,

@@ -4,7 +4,7 @@ import { newServiceGroupSchema } from '../../domain/gateway-manager/serviceGroup
 import { type ServiceGroup, serviceGroups } from '../../projections/gateway-manager/serviceGroups.ts';
 import { signing } from '../authorization/people.ts';
 import { results, withStatus } from '../engine/envelopes.ts';
-import type { Envelope, Join, Row } from '../engine/route.ts';
+import type { ChangeEnvelope, Envelope, Join, Row } from '../engine/route.ts';
 import { commandRow, getRow, listRow, mappedCommandRow } from '../engine/rows.ts';
 import { changed, listed } from '../engine/schemas.ts';
 
@@ -40,8 +40,8 @@ const signed: Join<ServiceGroup> = async (doc, { model }) => {
 };
 
 const state = Type.Literal('Success');
-const made: Envelope = (_, done) =>
-  JSON.stringify({ state: 'Success', message: 'Successfully created service group', id: done!.id });
+const made: ChangeEnvelope = (_, done) =>
+  JSON.stringify({ state: 'Success', message: 'Successfully created service group', id: done.id });
 const shown: Envelope = (serviceGroup) => `{"state":"Success","result":${serviceGroup}}`;
 
 /** Service groups of gateways (docs/decisions/gateways.md). */

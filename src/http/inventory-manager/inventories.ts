@@ -12,7 +12,7 @@ import { newNodeSchema } from '../../domain/inventory-manager/inventories.ts';
 import { type Inventory, inventories, type NodeDoc, nodes } from '../../projections/inventory-manager/inventories.ts';
 import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import type { AreaRows, Envelope, Join } from '../engine/route.ts';
+import type { AreaRows, ChangeEnvelope, Join } from '../engine/route.ts';
 import { commandRow, getRow, listRow } from '../engine/rows.ts';
 import { changed, listed } from '../engine/schemas.ts';
 
@@ -47,13 +47,13 @@ const succeeded = (result: TSchema) => Type.Object({ status: Type.Literal('Succe
 const difference = ({ before, doc }: Handled): number => (doc as Inventory).nodeCount - (before as Inventory).nodeCount;
 
 const success =
-  (message: (nodes: number) => string, result: (nodes: number, inventory: Inventory) => object): Envelope =>
+  (message: (nodes: number) => string, result: (nodes: number, inventory: Inventory) => object): ChangeEnvelope =>
   (_, done) => {
-    const count = Math.abs(difference(done!));
+    const count = Math.abs(difference(done));
     return JSON.stringify({
       status: 'Success',
       message: message(count),
-      result: result(count, done!.doc as Inventory),
+      result: result(count, done.doc as Inventory),
     });
   };
 
@@ -127,7 +127,8 @@ export const inventoryManagerRows: AreaRows = {
       large: true,
       summary: 'Add nodes to an inventory, all or none',
       description:
-        'A node that is there with the same content stays as it is and is not counted; with other content it is a conflict.',
+        'A node that is there with the same content stays as it is and is not counted; with other content it ' +
+        'is a conflict.',
       command: addInventoryNodes,
       envelope: success(
         (count) => `Added ${count} nodes`,

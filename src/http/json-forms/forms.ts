@@ -32,7 +32,8 @@ const importForms = importRow({
   access: ['operators'],
   summary: 'Import forms',
   description:
-    'Ids, times and authors are kept. The same document again is no change; other content under a used id or name is 409 unless overwrite is true.',
+    'Ids, times and authors are kept. The same document again is no change; other content under a used id or ' +
+    'name is 409 unless overwrite is true.',
   member: 'forms',
   document: formDocumentSchema,
   shown: formSchema,

@@ -71,7 +71,8 @@ export const resourceGroupRows: readonly Row[] = [
     access: ['operators'],
     summary: 'Add instances to a group and remove others',
     description:
-      'All or nothing. Instances by id or name; adding a member and removing what is none change nothing. metadata has added, removed and total.',
+      'All or nothing. Instances by id or name; adding a member and removing what is none change nothing. ' +
+      'metadata has added, removed and total.',
     command: updateResourceGroup,
     named,
     ...common,

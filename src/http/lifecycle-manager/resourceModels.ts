@@ -29,7 +29,8 @@ const deletion = actionRow({
   access: ['operators'],
   summary: 'Delete a resource model, with its instances if asked to',
   description:
-    'With instances and without delete-associated-instances: 409, and errors[0].instances counts them. Its groups go with it.',
+    'With instances and without delete-associated-instances: 409, and errors[0].instances counts them. Its ' +
+    'groups go with it.',
   query: { 'delete-associated-instances': flag },
   body: Type.Object(
     {
@@ -110,7 +111,8 @@ export const resourceModelRows: readonly Row[] = [
     access: ['operators'],
     summary: 'Replace a resource model',
     description:
-      'Actions keep the ids of those with their names. A new schema holds for what is written from now on; instances stay as they are.',
+      'Actions keep the ids of those with their names. A new schema holds for what is written from now on; ' +
+      'instances stay as they are.',
     command: updateResourceModel,
     join: shownModel,
     envelope: withMessage('Successfully updated resource model'),

@@ -80,7 +80,8 @@ export const analyticTemplateRows: readonly Row[] = [
     access: ['operators'],
     summary: 'Replace an analytic template',
     description:
-      'Brings it to what the document says; what that leaves out gets its default. Id, times and authors of the document change nothing.',
+      'Brings it to what the document says; what that leaves out gets its default. Id, times and authors of ' +
+      'the document change nothing.',
     command: updateAnalyticTemplate,
     join: signed,
     envelope: withStatus(() => 'Successfully updated analytic template'),

@@ -45,7 +45,8 @@ const run = actionRow({
   access: ['operators'],
   summary: 'Run a command template on devices',
   description:
-    'Up to 8 devices at once. A device that fails is told in its results. Unknown devices: 404 naming all; missing variables: 422 naming all; then nothing is asked.',
+    'Up to 8 devices at once. A device that fails is told in its results. Unknown devices: 404 naming all; ' +
+    'missing variables: 422 naming all; then nothing is asked.',
   body: Type.Object(
     {
       template: templateNamed,
@@ -98,7 +99,8 @@ export const commandTemplateRows: readonly Row[] = [
     access: ['operators'],
     summary: 'Replace a command template',
     description:
-      'Brings it to what the document says; what that leaves out gets its default. Id, times and authors of the document change nothing.',
+      'Brings it to what the document says; what that leaves out gets its default. Id, times and authors of ' +
+      'the document change nothing.',
     command: updateCommandTemplate,
     join: signed,
     envelope: withStatus(() => 'Successfully updated template'),

@@ -15,6 +15,7 @@ import type { Row } from '../engine/route.ts';
 import { actionRow } from '../engine/rows.ts';
 import { changed } from '../engine/schemas.ts';
 import { newId, requestOf } from '../engine/serve.ts';
+import type { Service } from '../engine/service.ts';
 
 /** By `type` of a request; `analytic` is another word for `analytics`. */
 const kinds = {
@@ -58,10 +59,8 @@ const exportTemplate = actionRow({
       readonly options?: { readonly name?: string; readonly _id?: string };
       readonly type?: keyof typeof kinds;
     };
-    if (name === undefined && _id === undefined)
-      throw new Refusal('invalid', 'options must say which template: name or _id', { path: '/options' });
     const { collection } = kinds[type].collection;
-    const id = _id ?? (await service.model.idsNamed(collection, name!))[0];
+    const id = _id ?? (await idNamed(collection, name, service));
     const entry = id === undefined ? undefined : await service.model.get(collection, id);
     const found = entry && JSON.parse(entry.text);
     if (!found || (name !== undefined && found.name !== name))
@@ -69,6 +68,17 @@ const exportTemplate = actionRow({
     return { body: await signed(found, service, call) };
   },
 });
+
+const idNamed = async (
+  collection: string,
+  name: string | undefined,
+  { model }: Service,
+): Promise<string | undefined> => {
+  if (name === undefined)
+    throw new Refusal('invalid', 'options must say which template: name or _id', { path: '/options' });
+  const [id] = await model.idsNamed(collection, name);
+  return id;
+};
 
 const overwrite = Type.Optional(
   Type.Boolean({ description: 'Whether other content under a used id or name is replaced' }),
@@ -93,7 +103,8 @@ const importTemplate = actionRow({
   large: true,
   summary: 'Import a command template or an analytic template',
   description:
-    'Takes what export gives. Id, times and authors are kept. The same document again is no change; other content under a used id or name is 409 unless overwrite is true.',
+    'Takes what export gives. Id, times and authors are kept. The same document again is no change; other ' +
+    'content under a used id or name is 409 unless overwrite is true.',
   body: {
     if: { type: 'object', required: ['type'], properties: { type: { enum: ['analytics', 'analytic'] } } },
     then: importBody(analyticTemplateSchema),

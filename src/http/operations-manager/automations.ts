@@ -26,7 +26,10 @@ const importAutomations = importRow({
   access: ['operators'],
   summary: 'Import automations with their triggers',
   description:
-    'Takes what export gives. Ids, times and authors are kept. The same document again is no change; other content under a used id or name is 409 unless overwrite is true: then it is replaced, and triggers that the document does not have go. A secret in clear is other content, be it right or wrong; ******** keeps the one that is stored.',
+    'Takes what export gives. Ids, times and authors are kept. The same document again is no change; other ' +
+    'content under a used id or name is 409 unless overwrite is true: then it is replaced, and triggers that ' +
+    'the document does not have go. A secret in clear is other content, be it right or wrong; ******** keeps ' +
+    'the one that is stored.',
   member: 'automations',
   document: automationDocumentSchema,
   shown: Type.Union([automationSchema, Type.Null()], {

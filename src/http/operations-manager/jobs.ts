@@ -47,8 +47,10 @@ const move = (move: JobMove, done: string, description: string): CommandRow =>
     method: 'post',
     path: `/jobs/${move}`,
     access: ['operators'],
-    summary: `${move[0]!.toUpperCase()}${move.slice(1)} jobs, all or none`,
-    description: `${description} Unknown ids are 404, other states 409, both naming all; then nothing changes. A job that ends at the same moment stays as it ended: data has the jobs as they are now.`,
+    summary: `${move.charAt(0).toUpperCase()}${move.slice(1)} jobs, all or none`,
+    description:
+      `${description} Unknown ids are 404, other states 409, both naming all; then nothing changes. A job that ` +
+      'ends at the same moment stays as it ended: data has the jobs as they are now.',
     command: moveJobs,
     body: jobIdsSchema,
     input: (_, { jobIds }) => ({ move, jobIds }),
@@ -83,7 +85,8 @@ export const jobRows: readonly Row[] = [
     access: ['operators'],
     summary: 'Start a job',
     description:
-      'Of an automation (its id or name), or of a workflow that the platform does not hold and workers know. Whoever starts it watches it.',
+      'Of an automation (its id or name), or of a workflow that the platform does not hold and workers know. ' +
+      'Whoever starts it watches it.',
     command: startJob,
     body: newJobSchema,
     input: (_, { workflow, options }) => ({ workflow, ...options }),

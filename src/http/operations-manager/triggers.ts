@@ -22,7 +22,9 @@ const importTriggers = importRow({
   access: ['operators'],
   summary: 'Import triggers',
   description:
-    'Ids, times and authors are kept. The same document again is no change; other content under a used id is 409 unless overwrite is true. A secret in clear is other content, be it right or wrong; ******** keeps the one that is stored.',
+    'Ids, times and authors are kept. The same document again is no change; other content under a used id is ' +
+    '409 unless overwrite is true. A secret in clear is other content, be it right or wrong; ******** keeps ' +
+    'the one that is stored.',
   member: 'triggers',
   document: triggerSchema,
   shown: triggerSchema,
@@ -55,7 +57,8 @@ export const triggerRows: readonly Row[] = [
     access: ['operators'],
     summary: 'Create a trigger',
     description:
-      'type says which members it has: endpoint, eventSystem, manual or schedule. Who may change the automation may create it.',
+      'type says which members it has: endpoint, eventSystem, manual or schedule. Who may change the ' +
+      'automation may create it.',
     command: createTrigger,
     envelope: withMessage('Successfully created trigger'),
     answer: enveloped(triggerSchema),

@@ -41,7 +41,11 @@ const importRow = actionRow({
   large: true,
   summary: 'Install a package',
   description:
-    'All or nothing: automations with their triggers, forms, command and analytic templates, templates and golden configurations, which may name each other; the rest is kept in the package. The same package again is no change. Other content under a used id or name, also of a package, is 409 unless overwrite is true: then everything is brought to what the package says. A secret in clear is other content, be it right or wrong; ******** keeps the one that is stored.',
+    'All or nothing: automations with their triggers, forms, command and analytic templates, templates and ' +
+    'golden configurations, which may name each other; the rest is kept in the package. The same package ' +
+    'again is no change. Other content under a used id or name, also of a package, is 409 unless overwrite ' +
+    'is true: then everything is brought to what the package says. A secret in clear is other content, be it ' +
+    'right or wrong; ******** keeps the one that is stored.',
   body: Type.Object(
     {
       prebuilt: prebuiltDocumentSchema,
@@ -100,7 +104,9 @@ export const prebuiltRows: AreaRows = {
       access: ['operators', 'readers'],
       summary: 'Export a prebuilt',
       description:
-        'The package as it was installed; artifacts, fingerprint and createdEpoch are derived only where it has none. Secrets are masked; import takes it back and keeps them. 403 for who may not read one of its automations.',
+        'The package as it was installed; artifacts, fingerprint and createdEpoch are derived only where it ' +
+        'has none. Secrets are masked; import takes it back and keeps them. 403 for who may not read one of ' +
+        'its automations.',
       get: prebuilts,
       join: packageOf,
       envelope: plain,

@@ -78,7 +78,8 @@ export const profileRows: AreaRows = {
       untimed: true,
       summary: 'Update a profile, or create it',
       description:
-        'A change of the active profile is in force at once, without a restart. It is refused (409) if by its authenticationProps.admins no active account would be an admin.',
+        'A change of the active profile is in force at once, without a restart. It is refused (409) if by ' +
+        'its authenticationProps.admins no active account would be an admin.',
       command: updateProfile,
       key,
       join,

@@ -5,7 +5,7 @@ import { activeProfile, activeProfileId, adminsOf, profile } from '../../domain/
 import { type Recorded, splitStream } from '../../store/event.ts';
 import { isUnusable } from '../../store/touched.ts';
 import type { LoginSettings } from '../authentication/authenticate.ts';
-import type { HttpSettings } from '../engine/app.ts';
+import type { HttpSettings } from '../engine/appNeeds.ts';
 
 /** What the service does differently by its active profile. */
 export type Settings = LoginSettings &

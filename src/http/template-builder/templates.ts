@@ -59,7 +59,8 @@ const renderWithCast = actionRow({
   access: ['operators', 'readers'],
   summary: 'Render a template with cast',
   description:
-    'Renders the template of the body if there is one, else the stored one. 422 where the rendered text is no value of the type, with its first 200 characters.',
+    'Renders the template of the body if there is one, else the stored one. 422 where the rendered text is ' +
+    'no value of the type, with its first 200 characters.',
   body: Type.Object(
     {
       template: Type.Optional(Type.String({ description: 'Text of a Jinja2 template, in place of the stored one' })),

@@ -1,0 +1,96 @@
+import { hash, randomBytes } from 'node:crypto';
+import { LRUCache } from 'lru-cache';
+import { Refusal } from '../../domain/engine/refusal.ts';
+import { type UserPassword, userPasswordIn } from './basic.ts';
+import type { limiter as limiterOf } from './limiter.ts';
+import { networkOf } from './network.ts';
+import type { PasswordCheck } from './passwordCheck.ts';
+import type { Known } from './principal.ts';
+import type { VerifiedAccounts } from './verifiedAccounts.ts';
+
+type Needs = {
+  readonly accounts: Pick<VerifiedAccounts, 'keptLike' | 'loadLike'>;
+  readonly check: PasswordCheck;
+  readonly limiter: ReturnType<typeof limiterOf>;
+  /** Waits until the read models know all accounts. */
+  readonly upToDate: () => Promise<void>;
+  /** `principalTimeout` in minutes. */
+  readonly settings: () => { readonly principalTimeout: number };
+  readonly now: () => number;
+};
+
+/** Work under way by key, shared by all who ask for the same. */
+const sharing = <T>() => {
+  const under = new Map<string, Promise<T>>();
+  return (key: string, work: () => Promise<T>): Promise<T> => {
+    const known = under.get(key);
+    if (known) return known;
+    const mine = work().finally(() => under.delete(key));
+    under.set(key, mine);
+    return mine;
+  };
+};
+
+/**
+ * Who calls with HTTP Basic. A credential that was verified is kept, as a keyed digest whose key ends with the process,
+ * until `principalTimeout` after its last use: no password is hashed again as long as the account's stays the same.
+ * Order of work: kept credential, limiter, hashing.
+ */
+export const basicLogins = ({ accounts, check, limiter, upToDate, settings, now }: Needs) => {
+  const verified = new LRUCache<string, { readonly known: Known; used: number }>({ max: 20_000 });
+  const attempts = sharing<Known | undefined>();
+  const checks = sharing<Known | undefined>();
+  // SHA-512/256 needs no HMAC around it: what it gives away of its state does not let anybody go on hashing.
+  const key = randomBytes(32).toString('hex');
+  const keyed = (authorization: string): string => hash('sha512-256', key + authorization, 'base64url');
+  const timeoutMs = (): number => settings().principalTimeout * 60_000;
+  let failed = 0;
+
+  /** The account, if the same header was verified before and is still good; without waiting. */
+  const kept = (authorization: string, everSince = false): Known | undefined => {
+    const entry = verified.get(keyed(authorization));
+    const left = entry ? entry.used + timeoutMs() - now() : 0;
+    if (!entry || (left <= 0 && !everSince)) return undefined;
+    const known = accounts.keptLike(entry.known, everSince);
+    if (known && left < timeoutMs() / 2) entry.used = now();
+    return known;
+  };
+
+  /** The same as the read models show it now; what does not hold any more is dropped. */
+  const loadKept = async (hidden: string): Promise<Known | undefined> => {
+    const entry = verified.get(hidden);
+    if (!entry || entry.used + timeoutMs() <= now()) return undefined;
+    const known = await accounts.loadLike(entry.known);
+    if (!known) verified.delete(hidden);
+    return known;
+  };
+
+  const checkAndKeep = async (hidden: string, given: UserPassword, network: string): Promise<Known | undefined> => {
+    const known = await check(given, network);
+    if (known) verified.set(hidden, { known, used: now() });
+    return known;
+  };
+
+  const verify = async (authorization: string, address: string): Promise<Known> => {
+    await upToDate();
+    const hidden = keyed(authorization);
+    const before = await loadKept(hidden);
+    if (before) return before;
+    const given = userPasswordIn(authorization);
+    if (!given || given.username.length > 256) throw new Refusal('unauthenticated', 'The credentials cannot be read');
+    const network = networkOf(address);
+    const checking = () => checks(hidden, () => checkAndKeep(hidden, given, network));
+    const known = await attempts(`${hidden} ${network}`, () => limiter.attempt(given.username, network, checking));
+    if (known) return known;
+    failed++;
+    throw new Refusal('unauthenticated', 'Wrong user name or password');
+  };
+
+  return {
+    kept,
+    /** The account of the header; `unauthenticated`, or `limited` after too many failures. */
+    verify,
+    /** How many wrong user names and passwords were sent. */
+    failed: (): number => failed,
+  };
+};

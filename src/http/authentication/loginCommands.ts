@@ -1,0 +1,47 @@
+import { randomUUID } from 'node:crypto';
+import { logIn, logOut, useLogin } from '../../commands/authorization/logins.ts';
+import type { AnyCommand } from '../../commands/engine/define.ts';
+import type { Handle } from '../../commands/engine/handle.ts';
+import type { Reason } from '../../domain/authorization/logins.ts';
+import type { Actor } from '../../domain/engine/core.ts';
+import { Refusal } from '../../domain/engine/refusal.ts';
+
+/** What is asked of a login: by whom, and by which request; without one, one is made up. */
+type Asked = {
+  readonly id: string;
+  readonly input: unknown;
+  readonly actor: Actor;
+  readonly requestId?: string | undefined;
+};
+
+/** Who acts when a login ends or is used: its account. */
+const holder = (account: string): Actor => ({ id: account, username: '', provenance: '', groups: [], admin: false });
+
+/** The commands that change logins. `id` is the digest of a login's token. */
+export const loginCommands = (handle: Handle) => {
+  const carryOut = (command: AnyCommand, { id, input, actor, requestId = randomUUID() }: Asked) =>
+    handle(command, { id, input, actor, operation: command.name, requestId });
+
+  /** Ends a login; nothing happens when there is none. */
+  const end = async (id: string, reason: Reason, actor: Actor, requestId?: string): Promise<void> => {
+    await carryOut(logOut, { id, input: { reason }, actor, requestId }).catch((error) => {
+      if (!(error instanceof Refusal && error.code === 'not_found')) throw error;
+    });
+  };
+
+  return {
+    start: async (id: string, actor: Actor, credential: string, requestId: string): Promise<void> => {
+      await carryOut(logIn, { id, input: { account: actor.id, credential }, actor, requestId });
+    },
+    end,
+    /** The same in the name of the login's account. */
+    endOwn: (id: string, account: string, reason: Reason, requestId?: string): Promise<void> =>
+      end(id, reason, holder(account), requestId),
+    /** Writes down that a login was used. */
+    use: async (id: string, account: string): Promise<void> => {
+      await carryOut(useLogin, { id, input: {}, actor: holder(account) });
+    },
+  };
+};
+
+export type LoginCommands = ReturnType<typeof loginCommands>;

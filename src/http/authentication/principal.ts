@@ -1,0 +1,57 @@
+import { type Admins, givesAdmin } from '../../domain/authorization/admins.ts';
+import type { OpenTo } from '../../domain/authorization/groups.ts';
+import type { Actor } from '../../domain/engine/core.ts';
+import type { Account } from '../../projections/authorization/accounts.ts';
+import type { Group } from '../../projections/authorization/groups.ts';
+import type { Role } from '../../projections/authorization/roles.ts';
+
+/**
+ * Who may call an operation. `open`: anybody; `login`: whoever is logged in; else admins, those with a role that lists
+ * it, and members of these built-in groups. What `readers` may call stores nothing.
+ */
+export type Access = 'open' | 'login' | readonly OpenTo[];
+
+/** The caller: who, and what they may do. */
+export type Principal = {
+  readonly actor: Actor;
+  readonly firstname: string;
+  readonly email: string;
+  /** Names of roles, by whatever way the account has them. */
+  readonly roles: readonly string[];
+  readonly groups: readonly { readonly name: string; readonly provenance: string }[];
+  /** Whether an operation of an area may be called. */
+  readonly may: (area: string, operation: { readonly name: string; readonly access: Access }) => boolean;
+};
+
+/** An account that may log in; `credential` changes with its password, `mapped`: group mappings concern it. */
+export type Known = { readonly principal: Principal; readonly credential: string; readonly mapped: boolean };
+
+type From = {
+  readonly account: Account;
+  /** All that the account is a member of, directly or not. */
+  readonly groups: readonly Group[];
+  readonly roles: readonly Role[];
+  readonly admins: Admins;
+};
+
+/** The caller that an account with these groups and roles is. */
+export const principalOf = ({ account, groups, roles, admins }: From): Principal => {
+  const names = groups.map(({ name }) => name);
+  const admin = groups.some((group) => givesAdmin(admins, group));
+  const everything = admin || names.includes('admins');
+  const allowed = new Map<string, Set<string>>();
+  for (const { provenance, name } of roles.flatMap(({ allowedMethods }) => allowedMethods))
+    allowed.set(provenance, (allowed.get(provenance) ?? new Set()).add(name));
+  return {
+    actor: { id: account._id, username: account.username, provenance: account.provenance, groups: names, admin },
+    firstname: account.firstname,
+    email: account.email,
+    roles: roles.map(({ name }) => name),
+    groups: groups.map(({ name, provenance }) => ({ name, provenance })),
+    may: (area, { name, access }) =>
+      typeof access === 'string' ||
+      everything ||
+      access.some((group) => names.includes(group)) ||
+      allowed.get(area)?.has(name) === true,
+  };
+};

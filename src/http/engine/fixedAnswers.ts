@@ -1,0 +1,36 @@
+import type { Refusal } from '../../domain/engine/refusal.ts';
+import { failureBody, statusOf } from './errors.ts';
+import type { Outgoing } from './outgoing.ts';
+import type { Match } from './router.ts';
+
+/**
+ * For whoever opens the address in a browser. It is no operation of the API. Relative, so that it holds behind a proxy
+ * that serves this API below a path.
+ */
+export const toDocs: Outgoing = { status: 302, body: undefined, headers: { Location: 'docs' } };
+
+/** What OPTIONS answers for a path that there is. */
+export const preflight = (match: NonNullable<Match>): Outgoing => {
+  const allow = 'allow' in match ? match.allow.join(', ') : 'OPTIONS';
+  return {
+    status: 204,
+    body: undefined,
+    headers: {
+      Allow: allow,
+      'Access-Control-Allow-Methods': allow,
+      'Access-Control-Allow-Headers':
+        'Authorization, Content-Type, If-Match, If-None-Match, Idempotency-Key, X-Min-Position, X-Request-Id, ' +
+        'traceparent',
+      'Access-Control-Max-Age': '600',
+    },
+  };
+};
+
+/** A refusal as it is sent, with `more` headers. */
+export const refused = (refusal: Refusal, more: Readonly<Record<string, string>> = {}): Outgoing => {
+  const { code, retryAfterSeconds = code === 'unavailable' ? 1 : undefined } = refusal;
+  const headers: Record<string, string> = { ...more };
+  if (code === 'unauthenticated') headers['WWW-Authenticate'] = 'Basic realm="automation-platform", charset="UTF-8"';
+  if (retryAfterSeconds !== undefined) headers['Retry-After'] = String(retryAfterSeconds);
+  return { status: statusOf[code], body: failureBody(refusal), headers };
+};

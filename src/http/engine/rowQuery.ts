@@ -1,0 +1,20 @@
+import { defined } from '../../domain/engine/defined.ts';
+import type { Projection } from '../../projections/engine/define.ts';
+import { type ListFields, listQueryParser, queryParser } from './query.ts';
+import type { ListRow, Row } from './route.ts';
+
+/** What a row that answers a list says of it. */
+type Listing = Pick<ListRow, 'query' | 'order' | 'limit'> & { readonly list: Pick<Projection, 'sorts' | 'filters'> };
+
+/** Whether a row answers a list. */
+export const isListing = (row: Row): row is Row & Listing => 'list' in row && row.list !== undefined;
+
+/** How the list of a row can be asked for. */
+export const listFieldsOf = ({ list, order, limit }: Listing): ListFields =>
+  defined({ sorts: Object.keys(list.sorts), filters: Object.keys(list.filters), order, limit });
+
+/** The reader of a row's query parameters. */
+export const queryOf = ({ query = {} }: Pick<Row, 'query'>) => queryParser(query);
+
+/** The same of a row that answers a list. */
+export const listQueryOf = (row: Listing) => listQueryParser(row.query ?? {}, listFieldsOf(row));
