@@ -1,7 +1,7 @@
 import type { Aggregate } from '../../domain/engine/core.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import type { AnyCommand, Tools } from './define.ts';
-import type { Request } from './handle.ts';
+import type { Request } from './requests.ts';
 
 /** A command that follows from an event. */
 export type Next = { readonly command: AnyCommand; readonly id: string; readonly input: unknown };
