@@ -52,18 +52,15 @@ export const scheduledJobMigration = aggregate<{ readonly decided?: MigrationDec
   evolve: { migrationDecided: (_, decided) => ({ decided }) },
   exists: ({ decided }) => decided !== undefined,
   promises: ({ decided }) =>
-    (decided?.migrated ?? []).flatMap(({ automation, name, manual, schedule }) => [
-      { owner: `automation-${automation}`, name: { kind: 'automation', name } },
-      { owner: `trigger-${manual}`, name: { kind: 'trigger', parent: automation, name: triggerName.manual } },
-      ...(schedule
-        ? [
-            {
-              owner: `trigger-${schedule._id}`,
-              name: { kind: 'trigger', parent: automation, name: triggerName.schedule },
-            },
-          ]
-        : []),
-    ]),
+    (decided?.migrated ?? []).flatMap(({ automation, name, manual, schedule }) => {
+      const named = (id: string, trigger: string) => ({
+        owner: `trigger-${id}`,
+        name: { kind: 'trigger', parent: automation, name: trigger },
+      });
+      const own = { owner: `automation-${automation}`, name: { kind: 'automation', name } };
+      const always = [own, named(manual, triggerName.manual)];
+      return schedule ? [...always, named(schedule._id, triggerName.schedule)] : always;
+    }),
 });
 
 /** What the world says of a scheduled job in the request. */
@@ -218,10 +215,10 @@ export const triggersOf = (
 const list = (names: readonly string[]): string => names.join(', ');
 
 /** What came of a migration, in words. */
-export const inWords = (created: readonly string[], skipped: readonly string[]): string =>
-  [
+export const inWords = (created: readonly string[], skipped: readonly string[]): string => {
+  const made =
     created.length === 0
       ? 'Created no automations.'
-      : `Created ${created.length} automation${created.length === 1 ? '' : 's'}: ${list(created)}.`,
-    ...(skipped.length === 0 ? [] : [`Skipped ${skipped.length} already migrated: ${list(skipped)}.`]),
-  ].join(' ');
+      : `Created ${created.length} automation${created.length === 1 ? '' : 's'}: ${list(created)}.`;
+  return skipped.length === 0 ? made : `${made} Skipped ${skipped.length} already migrated: ${list(skipped)}.`;
+};

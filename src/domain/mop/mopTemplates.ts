@@ -116,10 +116,9 @@ export const templateDecisions = <K extends string, D extends HeaderInput & Book
   faultsIn,
 }: Kind<K, D, C>) => {
   type State = TemplateState<C>;
-  type E = TemplateEvent<K, C>;
   type Refs = Context<TemplateRefs>;
-  const event = (what: 'Created' | 'Changed' | 'Restored' | 'Deleted', data: unknown): readonly E[] => [
-    { type: `${kind}${what}`, data } as E,
+  const event = (what: 'Created' | 'Changed' | 'Restored' | 'Deleted', data: unknown) => [
+    { type: `${kind}${what}`, data } as TemplateEvent<K, C>,
   ];
 
   const documentIn = (input: Readonly<Record<string, D>>): D => input[word]!; // the command's schema requires it
