@@ -1,7 +1,7 @@
 import { aggregates, reactions as allReactions } from './commands/all.ts';
 import type { Tools } from './commands/engine/define.ts';
 import { handler } from './commands/engine/handle.ts';
-import { reactor } from './commands/engine/reactions.ts';
+import { reactor } from './commands/engine/reactor.ts';
 import { retries } from './commands/engine/retries.ts';
 import { streams as streamsOf } from './commands/engine/streams.ts';
 import { commandTools } from './commands/engine/tools.ts';

@@ -4,6 +4,7 @@ import type { Tools } from '../src/commands/engine/define.ts';
 import type { Reaction } from '../src/commands/engine/reactions.ts';
 import { NotReadable } from '../src/domain/engine/refusal.ts';
 import { newLead } from '../src/projections/engine/lead.ts';
+import type { Recorded } from '../src/store/event.ts';
 import type { EventStore } from '../src/store/port.ts';
 import { openLog } from './node.ts';
 import { dying, stopping } from './stopping.ts';
@@ -121,7 +122,7 @@ describe('reactions', () => {
     const nested: Reaction = {
       of: thing,
       on: {
-        thingMade: async ({ stream, data }) =>
+        thingMade: async ({ stream, data }: Recorded<{ readonly name: string }>) =>
           stream === 'thing-p' ? [{ command: makePart, id: 'p2', input: { name: `${data.name}2` } }] : [],
       },
     };

@@ -1,7 +1,8 @@
 import { Type } from 'typebox';
 import { commandsOf, type Tools } from '../src/commands/engine/define.ts';
 import { handler, type Request } from '../src/commands/engine/handle.ts';
-import { type Reaction, reactor } from '../src/commands/engine/reactions.ts';
+import type { Reaction } from '../src/commands/engine/reactions.ts';
+import { reactor } from '../src/commands/engine/reactor.ts';
 import { streams as streamsOf } from '../src/commands/engine/streams.ts';
 import { aggregate, type Event } from '../src/domain/engine/core.ts';
 import { nameClaims as claimsAggregate } from '../src/domain/engine/names.ts';
@@ -9,6 +10,7 @@ import { parkedReaction } from '../src/domain/engine/parkedReactions.ts';
 import { Refusal } from '../src/domain/engine/refusal.ts';
 import { eventHub } from '../src/events/eventHub.ts';
 import { type Projection, projection } from '../src/projections/engine/define.ts';
+import type { Recorded } from '../src/store/event.ts';
 import type { EventStore } from '../src/store/port.ts';
 import { context } from './given.ts';
 import { leading } from './leading.ts';
@@ -87,11 +89,13 @@ export const fillBox = commandsOf(box)({
   decide: (_, things) => [{ type: 'boxFilled', data: { things } }],
 });
 
+type Thing = { readonly id: string; readonly name: string };
+
 export const boxReaction: Reaction = {
   of: box,
   on: {
-    boxFilled: async ({ data }) =>
-      data.things.map(({ id, name }: { id: string; name: string }) => ({ command: makePart, id, input: { name } })),
+    boxFilled: async ({ data }: Recorded<{ readonly things: readonly Thing[] }>) =>
+      data.things.map(({ id, name }) => ({ command: makePart, id, input: { name } })),
   },
 };
 

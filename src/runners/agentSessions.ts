@@ -1,23 +1,17 @@
 import { once } from 'node:events';
-import { endSession, noteMessage, postSession } from '../commands/agent-session-manager/agentSessions.ts';
 import type { Tools } from '../commands/engine/define.ts';
 import type { Handle } from '../commands/engine/handle.ts';
-import { requestFor } from '../commands/engine/reactions.ts';
 import type { Streams } from '../commands/engine/streams.ts';
 import { queryAll } from '../commands/engine/tools.ts';
 import { supervise } from '../concurrency/supervise.ts';
-import { agent } from '../domain/agent-session-manager/agents.ts';
 import { agentSession, type SessionStarted } from '../domain/agent-session-manager/agentSessions.ts';
-import { asMessage } from '../domain/agent-session-manager/agentSessionSchemas.ts';
 import { Refusal } from '../domain/engine/refusal.ts';
-import { maskSecrets } from '../domain/engine/secretFields.ts';
-import { abortable } from '../southbound/failure.ts';
-import type { AgentAnswer, Renderer, Webhook } from '../southbound/port.ts';
-import { slots } from '../southbound/slots.ts';
+import type { Renderer, Webhook } from '../southbound/port.ts';
 import { type Lead, whileLeading } from '../projections/engine/lead.ts';
 import type { Where } from '../projections/engine/port.ts';
 import { type Recorded, splitStream } from '../store/event.ts';
 import { isUnusable } from '../store/touched.ts';
+import { sessionSteps } from './sessionSteps.ts';
 
 type Needs = {
   readonly handle: Handle;
@@ -33,7 +27,6 @@ type Needs = {
 /** Why a session is no longer carried on here: it has ended, its time is up, the service stops. */
 type Why = 'ended' | 'late' | 'stopping';
 
-const perAgent = 16;
 const { area, category } = agentSession;
 const source = `@platform/${area}`;
 
@@ -45,81 +38,9 @@ const source = `@platform/${area}`;
  */
 export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead, log }: Needs) => {
   const held = new Map<string, { readonly abort: (why: Why) => void; readonly done: Promise<void> }>();
-  const places = slots(perAgent, Infinity);
+  const carryOn = sessionSteps({ handle, tools, webhook, renderer });
   const stop = new AbortController();
   let turns = Promise.resolve();
-
-  /** Waits until somebody else ends the session, or its time is up. */
-  const report = (signal: AbortSignal): Promise<never> => abortable(new Promise<never>(() => undefined), signal);
-
-  /**
-   * Takes a turn of the account that started the session. The template sees secrets masked: what it renders is kept in
-   * clear.
-   */
-  const render = async (
-    template: string,
-    { data: { inputs }, metadata: { actor } }: Recorded<SessionStarted>,
-    signal: AbortSignal,
-  ): Promise<AgentAnswer> => {
-    try {
-      const text = await renderer.render(template, maskSecrets(inputs) as typeof inputs, { account: actor.id, signal });
-      return { status: 'COMPLETE', lastMessage: asMessage(text) };
-    } catch (error) {
-      if (error instanceof Refusal && error.code === 'unprocessable')
-        return { status: 'FAILED', lastMessage: asMessage(error.message) };
-      throw error;
-    }
-  };
-
-  /** What becomes of a session that has not ended; undefined: it has. */
-  const outcomeOf = async (
-    sessionId: string,
-    started: Recorded<SessionStarted>,
-    signal: AbortSignal,
-  ): Promise<AgentAnswer | undefined> => {
-    const {
-      data: {
-        agent: { id, name },
-        inputs,
-      },
-      metadata: { traceparent },
-    } = started;
-    const { status, posted } = await tools.state(agentSession, sessionId);
-    if (status !== 'RUNNING') return undefined;
-    if (posted) return report(signal);
-    return places(id, signal, async () => {
-      const { content } = await tools.state(agent, id);
-      if (content?.template !== undefined) return abortable(render(content.template, started, signal), signal);
-      if (content?.url === undefined) return { status: 'FAILED', lastMessage: 'The agent has been deleted' };
-      const { changed } = await handle(postSession, { ...requestFor(started), id: sessionId, input: {} });
-      return changed
-        ? webhook(
-            {
-              url: content.url,
-              ...(content.headers && { headers: content.headers }),
-              sessionId,
-              agent: name,
-              inputs,
-              traceparent,
-            },
-            signal,
-          )
-        : {};
-    });
-  };
-
-  const carryOn = async (id: string, started: Recorded<SessionStarted>, signal: AbortSignal): Promise<void> => {
-    const about = { ...requestFor(started), id };
-    const answer = await outcomeOf(id, started, signal).catch((error: unknown): AgentAnswer => {
-      if (signal.reason !== 'late') throw error;
-      return { status: 'FAILED', lastMessage: `It has not ended within ${started.data.timeout} seconds` };
-    });
-    if (!answer) return;
-    if (answer.status) return void (await handle(endSession, { ...about, input: answer }));
-    if (answer.lastMessage !== undefined) await handle(noteMessage, { ...about, input: answer });
-    // From here on as after a restart: it is posted, and reports.
-    return carryOn(id, started, signal);
-  };
 
   /** Until it has ended or the service stops; what fails is tried again. */
   const insist = async (id: string, aborting: AbortController): Promise<void> => {
@@ -132,13 +53,14 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead, 
         // First of all whether its stream can be used.
         await tools.state(agentSession, id);
         const [started] = (await events(`${category}-${id}`, 0, 0)) as readonly Recorded<SessionStarted>[];
-        const left = Date.parse(started!.metadata.at) + started!.data.timeout * 1000 - Date.now();
+        if (!started) throw new Error('The log has no such session');
+        const left = Date.parse(started.metadata.at) + started.data.timeout * 1000 - Date.now();
         const late = (): void => {
           aborting.abort('late' satisfies Why);
         };
         if (left <= 0) late();
         else timer ??= setTimeout(late, left);
-        await carryOn(id, started!, signal);
+        await carryOn(id, started, signal);
       } catch (error) {
         // A conflict: somebody else has ended it.
         if (over() || (error instanceof Refusal && error.code === 'conflict')) return;

@@ -39,7 +39,7 @@ export const deleteAgent = command({
   input: noInput,
   on: 'existing',
   decide: remove,
-  prepare: async ({ id, state, actor }, tools) => ({
-    referrers: await referrersOfComponent(tools, 'agent', [id, ...(state.content ? [state.content.name] : [])], actor),
+  prepare: async ({ id, state: { content }, actor }, tools) => ({
+    referrers: await referrersOfComponent(tools, 'agent', content ? [id, content.name] : [id], actor),
   }),
 });

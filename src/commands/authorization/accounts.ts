@@ -27,13 +27,14 @@ const sealed = async (password: string | undefined, { hashPassword, seal }: Tool
 const without = (names: readonly string[], others: readonly string[]): readonly string[] =>
   names.filter((name) => !others.includes(name));
 
-const refsOf = async (
-  id: string,
-  before: AccountContent,
-  input: AccountInput,
-  password: Sealed | undefined,
-  tools: Tools,
-) => {
+type Asked = {
+  readonly id: string;
+  readonly before: AccountContent;
+  readonly input: AccountInput;
+  readonly password: Sealed | undefined;
+};
+
+const refsOf = async ({ id, before, input, password }: Asked, tools: Tools) => {
   const { inactive, memberOf, assignedRoles } = requested(before, input);
   const loses = without(before.memberOf, memberOf).length > 0 || (inactive && !before.inactive);
   return {
@@ -56,7 +57,7 @@ export const createAccount = command({
   on: 'new',
   series: ({ exists }, input) => (exists ? undefined : seriesOf(input)),
   early: ({ password }, tools) => sealed(password, tools),
-  prepare: ({ id, input, early }, tools) => refsOf(id, none, input, early, tools),
+  prepare: ({ id, input, early }, tools) => refsOf({ id, before: none, input, password: early }, tools),
   decide: create,
 });
 
@@ -66,7 +67,7 @@ export const updateAccount = command({
   on: 'existing',
   series: ({ exists }, input) => (exists ? seriesOf(input) : undefined),
   early: ({ password }, tools) => sealed(password, tools),
-  prepare: ({ id, input, state, early }, tools) => refsOf(id, state.content, input, early, tools),
+  prepare: ({ id, input, state, early }, tools) => refsOf({ id, before: state.content, input, password: early }, tools),
   decide: update,
 });
 

@@ -74,7 +74,7 @@ const candidates = async (ids: readonly string[], actor: Actor, tools: Tools): P
       name: await nextFree(titleOf(content)),
     });
   }
-  return ids.map((id) => known.get(id)!);
+  return ids.flatMap((id) => known.get(id) ?? []);
 };
 
 /**
@@ -96,9 +96,10 @@ const carryOut = async (event: Recorded<MigrationDecided>, tools: Tools): Promis
   const parts = await Promise.all(
     event.data.migrated.map(async (migrated): Promise<readonly Next[]> => {
       const { content } = await tools.state(scheduledJob, migrated.job);
+      if (!content) throw new Error(`The scheduled job ${migrated.job} is not there`);
       return [
-        { command: restoreAutomation, id: migrated.automation, input: { ...automationOf(content!, migrated), ...by } },
-        ...triggersOf(content!, migrated).map(([id, trigger]) => ({
+        { command: restoreAutomation, id: migrated.automation, input: { ...automationOf(content, migrated), ...by } },
+        ...triggersOf(content, migrated).map(([id, trigger]) => ({
           command: restoreTrigger,
           id,
           input: { ...trigger, ...by },

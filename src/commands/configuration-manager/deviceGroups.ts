@@ -2,6 +2,7 @@ import {
   decideImport,
   deviceGroupImport,
   deviceGroupImportSchema,
+  type DeviceGroupsImported,
 } from '../../domain/configuration-manager/deviceGroupImports.ts';
 import {
   create,
@@ -10,6 +11,7 @@ import {
   deviceGroupItemSchema,
   remove,
 } from '../../domain/configuration-manager/deviceGroups.ts';
+import type { Recorded } from '../../store/event.ts';
 import { commandsOf, noInput } from '../engine/define.ts';
 import type { Reaction } from '../engine/reactions.ts';
 import { referrerOf } from '../engine/references.ts';
@@ -73,8 +75,8 @@ export const deviceGroupReactions: readonly Reaction[] = [
   {
     of: deviceGroupImport,
     on: {
-      deviceGroupsImported: async ({ data }) =>
-        data.groups.map(({ _id, ...group }: DeviceGroupContent & { readonly _id: string }) => ({
+      deviceGroupsImported: async ({ data }: Recorded<DeviceGroupsImported>) =>
+        data.groups.map(({ _id, ...group }) => ({
           command: createImported,
           id: _id,
           input: group,

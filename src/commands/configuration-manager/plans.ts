@@ -1,8 +1,14 @@
 import { type GbacInput, groupsIn } from '../../domain/authorization/gbac.ts';
-import { decideDeletion, planDeletion, planDeletionSchema } from '../../domain/configuration-manager/planDeletions.ts';
+import {
+  decideDeletion,
+  planDeletion,
+  planDeletionSchema,
+  type PlansDeleted,
+} from '../../domain/configuration-manager/planDeletions.ts';
 import { newPlanSchema, type PlanNode, planOptionsSchema } from '../../domain/configuration-manager/planSchemas.ts';
 import { create, plan, type PlanRefs, remove, sealNodes, update } from '../../domain/configuration-manager/plans.ts';
 import { tree, type TreeState } from '../../domain/configuration-manager/trees.ts';
+import type { Recorded } from '../../store/event.ts';
 import { mayRead, mayWrite } from '../engine/access.ts';
 import { commandsOf, type Tools, noInput } from '../engine/define.ts';
 import type { Reaction } from '../engine/reactions.ts';
@@ -67,7 +73,8 @@ export const planReactions: readonly Reaction[] = [
   {
     of: planDeletion,
     on: {
-      plansDeleted: async ({ data }) => data.planIds.map((id: string) => ({ command: removePlan, id, input: {} })),
+      plansDeleted: async ({ data }: Recorded<PlansDeleted>) =>
+        data.planIds.map((id) => ({ command: removePlan, id, input: {} })),
     },
   },
 ];

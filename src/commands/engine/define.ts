@@ -55,8 +55,8 @@ type Definition<State, E extends Event, Input, Refs, Early> = {
    */
   readonly series?: (state: State, input: Input, id: string) => string | readonly string[] | undefined;
   /**
-   * The input with its secrets sealed: what is decided about. `kept`: the inputs for documents that an installed package
-   * has; where the input has a mask, their secrets stay.
+   * The input with its secrets sealed: what is decided about. `kept`: the inputs for documents that an installed
+   * package has; where the input has a mask, their secrets stay.
    */
   readonly seal?: (input: Input, state: State, seal: Seal, kept: readonly Input[]) => Input;
   /** Whose access lists apply, where they are not the aggregate's own. */
@@ -91,11 +91,13 @@ export type Command<State, E extends Event, Input, Refs = unknown, Early = unkno
   readonly prepare?: Prepare<State, Input, Refs, Early> | undefined;
 };
 
+type Own = any; // state, events, input and refs are the affair of the command itself
+
 /** A command that takes this input, of whatever aggregate. */
-export type CommandOn<Input> = Command<any, any, Input, any, any>; // the state, its events and refs are its own affair
+export type CommandOn<Input> = Command<Own, Own, Input, Own, Own>;
 
 /** Any command. */
-export type AnyCommand = CommandOn<any>; // the input is its own affair
+export type AnyCommand = CommandOn<Own>;
 
 /** The input of commands that need none. */
 export const noInput = Type.Object({}, { additionalProperties: false });

@@ -1,38 +1,18 @@
 import { hash as digest, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { type Actor, type Event, fold, type Name } from '../../domain/engine/core.ts';
-import { sameName } from '../../domain/engine/names.ts';
-import { Refusal } from '../../domain/engine/refusal.ts';
-import { encode, type Metadata, type Recorded } from '../../store/event.ts';
-import { goesInParts, slimmed } from '../../store/payloads.ts';
-import { type EventStore, WrongRevision } from '../../store/port.ts';
-import { mayRead, mayWrite } from './access.ts';
-import { nameClaims } from './claims.ts';
-import type { AnyCommand, Tools } from './define.ts';
-import { seriesOf } from './series.ts';
-import type { Loaded, Streams } from './streams.ts';
 import { mutex } from '../../concurrency/mutex.ts';
-
-/** Who asks for a command on which resource, and how. */
-export type Request = {
-  readonly id: string;
-  readonly input: unknown;
-  readonly actor: Actor;
-  /** Name of the row or reaction, kept in the events. */
-  readonly operation: string;
-  readonly requestId: string;
-  /** Id of the event that this follows from; the request's id where it comes from outside. */
-  readonly causation?: string | undefined;
-  /** Correlation of that event; the request's id where it comes from outside. */
-  readonly correlation?: string | undefined;
-  readonly traceparent?: string | undefined;
-  /** The revision the caller saw; `some`: any, `none`: it must not be there. Else `stale`. */
-  readonly ifRevision?: number | 'some' | 'none' | undefined;
-  /** Same key and digest again: the first answer. Same key, other digest: `unprocessable`. */
-  readonly idempotency?: { readonly key: string; readonly request: string } | undefined;
-  /** The name that the caller has called the resource by, if it was not its id. */
-  readonly calledBy?: Pick<Name, 'name' | 'parent'> | undefined;
-};
+import { Refusal } from '../../domain/engine/refusal.ts';
+import type { Recorded } from '../../store/event.ts';
+import { type EventStore, WrongRevision } from '../../store/port.ts';
+import type { About } from './appendOne.ts';
+import { nameClaims } from './claims.ts';
+import { type Attempt, decide, namesWanted } from './decide.ts';
+import type { AnyCommand, Tools } from './define.ts';
+import type { Loaded } from './loaded.ts';
+import type { Request } from './requests.ts';
+import { seriesOf } from './series.ts';
+import { eventStorer } from './storeEvents.ts';
+import type { Streams } from './streams.ts';
 
 /** What became of it. `doc` is the document afterwards (undefined: none), `before` the one it was. */
 export type Handled = {
@@ -65,182 +45,89 @@ type Needs = {
   readonly rest?: (ms: number) => Promise<unknown>;
 };
 
-/** A request with what the command has done early. */
-type Begun = Request & { readonly early: unknown };
-
 type Outcome = { readonly done: Handled; readonly stored: readonly Recorded[] };
 
 const attempts = 10;
 // All who want the same stream wait meanwhile: eight rests take 4 s at most, 2 s on the average.
 const longestRestMs = 500;
 
-/** The only write path: read, fold, decide, project, append at the expected revision; on conflict all over again. */
-export const handler = ({ store, streams, tools, now, follow, rest = pause }: Needs) => {
-  const inTurn = mutex();
+/** Carries out a command on its stream as it was read. `WrongRevision`: somebody else was faster. */
+const attempter = ({ store, streams, tools }: Pick<Needs, 'store' | 'streams' | 'tools'>) => {
   const claims = nameClaims(store, streams);
   const inSeries = seriesOf(store, streams);
+  const storeEvents = eventStorer({ store, streams, claims });
 
-  /** The whole way from state to decision, in the order of checks that docs/status-codes.md gives. */
-  const decide = async (
-    command: AnyCommand,
-    request: Begun,
-    past: Loaded,
-    at: string,
-    newId: (word: string) => string,
-  ) => {
-    const { id, input, actor, early, idempotency, ifRevision } = request;
-    const { aggregate } = command;
-    const { state, revision } = past;
-    const refs = await command.prepare?.({ id, input, state, actor, early, now: at, newId }, tools);
-    const lists = (command.gbac ?? aggregate.gbac)?.(state, refs);
-    if (lists && !mayRead(actor, lists)) throw missing(aggregate.category);
-    if (lists && !mayWrite(actor, lists))
-      throw new Refusal('forbidden', 'Only members of its write groups may change it');
-
-    const used = idempotency && past.keys.get(idempotency.key);
-    if (used) {
-      if (used.request !== idempotency.request)
-        throw new Refusal('unprocessable', 'This Idempotency-Key was used with another request', {
-          path: 'Idempotency-Key',
-        });
-      return { replay: used };
-    }
-    const there = aggregate.exists(state);
-    if (command.on === 'existing' && !there) throw missing(aggregate.category);
-    if (
-      typeof ifRevision === 'number'
-        ? ifRevision !== revision || !there
-        : ifRevision && (ifRevision === 'some') !== there
-    )
-      throw new Refusal('stale', 'It has changed since you looked', { path: 'If-Match' });
-    if (command.on === 'new' && there)
-      throw new Refusal('conflict', `This ${words(aggregate.category)} exists already`);
-    const sealed = command.seal ? command.seal(input, state, tools.seal, []) : input;
-    return { events: command.decide(state, sealed, { id, now: at, actor, newId, refs }) };
-  };
-
-  const attempt = async (
-    command: AnyCommand,
-    request: Begun,
-    past: Loaded,
-    newId: (word: string) => string,
-  ): Promise<Outcome> => {
-    const stream = `${command.aggregate.category}-${request.id}`;
-    const at = now();
-    const about = aboutOf(request, at);
-    const replay = request.idempotency && past.keys.has(request.idempotency.key);
-    const series = [replay ? [] : (command.series?.(past.state, request.input, request.id) ?? [])].flat();
-    if (series.length > 0) {
-      // Taking a turn appends an event. So decide once without a turn: a refused or empty decision then stores nothing.
-      const { events = [] } = await decide(command, request, past, at, newId);
-      if (events.length === 0) return unchanged(command, request.id, past);
-      await claims.refuseTaken(namesWanted(command, stream, past, events));
-    }
-    const work = () => carryOut(command, request, stream, past, at, about, newId);
-    // One order everywhere, so that two decisions cannot wait for each other.
-    return series.sort().reduceRight((inner, name) => () => inSeries(name, stream, past, about, inner), work)();
-  };
-
-  const carryOut = async (
-    command: AnyCommand,
-    request: Begun,
-    stream: string,
-    past: Loaded,
-    at: string,
-    about: Omit<Metadata, 'hash'>,
-    newId: (word: string) => string,
-  ): Promise<Outcome> => {
-    const { aggregate } = command;
-    const { events, replay } = await decide(command, request, past, at, newId);
+  const carryOut = async (attempt: Attempt): Promise<Outcome> => {
+    const { command, request, stream, past } = attempt;
+    const { events, replay } = await decide(attempt, tools);
     if (replay) {
-      const [before, after] = [await streams.asOf(stream, replay.first - 1), await streams.asOf(stream, replay.last)];
+      const before = await streams.asOf(stream, replay.first - 1);
+      const after = await streams.asOf(stream, replay.last);
       return {
-        done: handled(command, request.id, before, after, { replayed: true }),
+        done: handled(command, { id: request.id, before, after, replayed: true }),
         stored: await streams.events(stream, replay.first, replay.last),
       };
     }
-    if (events.length === 0) return unchanged(command, request.id, past);
+    if (events.length === 0) return unchanged(attempt);
+    const { kept, stored } = await storeEvents(attempt, events);
+    return { done: handled(command, { id: request.id, before: past, after: kept, replayed: false }), stored };
+  };
 
-    const wanted = namesWanted(command, stream, past, events);
-    const home = `@platform/${aggregate.area}`;
-    const inWords = (facts: readonly unknown[]) => {
-      let { hash, revision } = past;
-      return events.map(({ type, source = home }, i) => {
-        const made = encode(stream, ++revision, randomUUID(), source, { type, data: facts[i] }, about, hash);
-        hash = made.hash;
-        return made;
-      });
-    };
-    const facts = events.map(({ data }) => data);
-    const whole = inWords(facts);
-    const inParts = goesInParts(whole);
-    const calledBy = request.idempotency && request.calledBy && { kind: aggregate.category, ...request.calledBy };
-    const held = aggregate.names?.(past.state) ?? [];
-    const noted = calledBy && !held.some((name) => sameName(name, calledBy)) ? calledBy : undefined;
-    // Parts, notes and claims are events: look at all names before the first of them.
-    if (inParts || noted || wanted.length > 1) await claims.refuseTaken(wanted);
-    const encoded = inParts ? inWords(await slimmed(store, home, facts)) : whole;
-    // As everybody will read it, once it is stored.
-    const read = whole.map(({ data }): unknown => JSON.parse(data));
-    const recorded = (position: number): Recorded[] =>
-      encoded.map(({ id, hash }, i) => ({
-        id,
-        stream,
-        revision: past.revision + 1 + i,
-        position,
-        source: events[i]!.source ?? home,
-        topic: events[i]!.type,
-        data: read[i],
-        metadata: { hash, ...about },
-      }));
-    const grown = streams.extend(stream, past, recorded(0));
+  return async (attempt: Attempt): Promise<Outcome> => {
+    const series = seriesOfAttempt(attempt);
+    if (series.length > 0) {
+      // Taking a turn appends an event. So decide once without a turn: a refused or empty decision then stores nothing.
+      const { events } = await decide(attempt, tools);
+      if (events.length === 0) return unchanged(attempt);
+      await claims.refuseTaken(namesWanted(attempt, events));
+    }
+    const work = () => carryOut(attempt);
+    // One order everywhere, so that two decisions cannot wait for each other.
+    return series.sort().reduceRight((inner, name) => () => inSeries(name, attempt, inner), work)();
+  };
+};
 
-    if (noted) await claims.note(noted, stream, about);
-    const { position } = await claims.claiming(wanted, stream, about, () =>
-      store.append(stream, past.revision, encoded),
-    );
-    const stored = recorded(position);
-    const kept = streams.keep(
-      stream,
-      { ...grown, position },
-      stored,
-      whole.reduce((sum, { data }) => sum + data.length, 0),
-    );
-    return { done: handled(command, request.id, past, kept, {}), stored };
+/** The only write path: read, fold, decide, project, append at the expected revision; on conflict all over again. */
+export const handler = ({ store, streams, tools, now, follow, rest = pause }: Needs) => {
+  const inTurn = mutex();
+  const attempt = attempter({ store, streams, tools });
+
+  /** Tries until the command is done or refused on a stream that is still as it was read. */
+  const insist = async (command: AnyCommand, request: Attempt['request'], stream: string): Promise<Outcome> => {
+    const seed = `${stream} ${request.idempotency?.key ?? randomUUID()}`;
+    const newId = (word: string) => digest('sha256', `${seed} ${word}`, 'hex').slice(0, 24);
+    let past = await streams.load(stream);
+    for (let tried = 1; ; tried++) {
+      const began = performance.now();
+      try {
+        const at = now();
+        const outcome = await attempt({ command, request, stream, past, at, about: aboutOf(request, at), newId });
+        if (outcome.done.changed || outcome.done.replayed) return outcome;
+        const seen = past.revision;
+        past = await streams.refresh(stream);
+        if (past.revision === seen) return outcome;
+      } catch (error) {
+        // A refusal may rest on what another node has changed since: look again before it stands.
+        const seen = past.revision;
+        if (error instanceof Refusal && error.code === 'unavailable') streams.forget(stream);
+        else if (!(error instanceof Refusal || error instanceof WrongRevision)) throw error;
+        else past = await streams.refresh(stream);
+        if (error instanceof Refusal && past.revision === seen) throw error;
+      }
+      if (tried === attempts)
+        throw new Refusal('unavailable', 'Too many writers at once; nothing was stored', { retryAfterSeconds: 1 });
+      // Two nodes that start over at once get in each other's way again: the longer a try takes, the wider they
+      // spread.
+      const wide = 2 ** tried + tried * (performance.now() - began);
+      if (tried > 1) await rest(Math.random() * Math.min(wide, longestRestMs));
+    }
   };
 
   /** Carries out one command. Throws `Refusal` with nothing stored, or `unavailable` with an unknown outcome. */
   return async (command: AnyCommand, given: Request): Promise<Handled> => {
     const request = { ...given, early: await command.early?.(given.input, tools) };
     const stream = `${command.aggregate.category}-${request.id}`;
-    const seed = `${stream} ${request.idempotency?.key ?? randomUUID()}`;
-    const newId = (word: string) => digest('sha256', `${seed} ${word}`, 'hex').slice(0, 24);
-    const { done, stored } = await inTurn(stream, async () => {
-      let past = await streams.load(stream);
-      for (let tried = 1; ; tried++) {
-        const began = performance.now();
-        try {
-          const outcome = await attempt(command, request, past, newId);
-          if (outcome.done.changed || outcome.done.replayed) return outcome;
-          const seen = past.revision;
-          past = await streams.refresh(stream);
-          if (past.revision === seen) return outcome;
-        } catch (error) {
-          // A refusal may rest on what another node has changed since: look again before it stands.
-          const seen = past.revision;
-          if (error instanceof Refusal && error.code === 'unavailable') streams.forget(stream);
-          else if (!(error instanceof Refusal || error instanceof WrongRevision)) throw error;
-          else past = await streams.refresh(stream);
-          if (error instanceof Refusal && past.revision === seen) throw error;
-        }
-        if (tried === attempts)
-          throw new Refusal('unavailable', 'Too many writers at once; nothing was stored', { retryAfterSeconds: 1 });
-        // Two nodes that start over at once get in each other's way again: the longer a try takes, the wider they
-        // spread.
-        const wide = 2 ** tried + tried * (performance.now() - began);
-        if (tried > 1) await rest(Math.random() * Math.min(wide, longestRestMs));
-      }
-    });
+    const { done, stored } = await inTurn(stream, () => insist(command, request, stream));
     // Outside the turn: what follows may be about this very stream. Also of a replay: the first try may not be through.
     // What itself follows from an event is done once all is done that follows from it in turn.
     const position = await follow(stored, request.causation !== undefined);
@@ -250,27 +137,23 @@ export const handler = ({ store, streams, tools, now, follow, rest = pause }: Ne
 
 export type Handle = ReturnType<typeof handler>;
 
-/** `groupMapping` in words: group mapping. */
-const words = (category: string): string => category.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+export { missing } from './decide.ts';
+export type { Request } from './requests.ts';
 
-/** The same words for what is not there and for what the caller may not see. */
-export const missing = (category: string): Refusal => new Refusal('not_found', `No such ${words(category)}`);
-
-/** The names that the events give, to this stream and to those of what follows from them. */
-const namesWanted = ({ aggregate }: AnyCommand, stream: string, { state }: Loaded, events: readonly Event[]) => {
-  const next = fold(aggregate, events, state);
-  const held = aggregate.names?.(state) ?? [];
-  const own = (aggregate.names?.(next) ?? []).filter((name) => !held.some((old) => sameName(old, name)));
-  return [...own.map((name) => ({ owner: stream, name })), ...(aggregate.promises?.(next) ?? [])];
+/** The names of the series in which the attempt must take its turn; none if it was carried out before. */
+const seriesOfAttempt = ({ command, request, past }: Attempt): string[] => {
+  if (request.idempotency && past.keys.has(request.idempotency.key)) return [];
+  return [command.series?.(past.state, request.input, request.id) ?? []].flat();
 };
 
-const handled = (
-  { aggregate }: AnyCommand,
-  id: string,
-  before: Loaded,
-  after: Loaded,
-  { replayed = false },
-): Handled => ({
+type Outline = {
+  readonly id: string;
+  readonly before: Loaded;
+  readonly after: Loaded;
+  readonly replayed: boolean;
+};
+
+const handled = ({ aggregate }: AnyCommand, { id, before, after, replayed }: Outline): Handled => ({
   id,
   replayed,
   revision: after.revision,
@@ -281,19 +164,25 @@ const handled = (
   changed: after.revision > before.revision,
 });
 
-const unchanged = (command: AnyCommand, id: string, past: Loaded): Outcome => ({
-  done: handled(command, id, past, past, {}),
+const unchanged = ({ command, request: { id }, past }: Attempt): Outcome => ({
+  done: handled(command, { id, before: past, after: past, replayed: false }),
   stored: [],
 });
 
-const aboutOf = (request: Request, at: string): Omit<Metadata, 'hash'> => ({
-  $correlationId: request.correlation ?? request.requestId,
-  $causationId: request.causation ?? request.requestId,
-  at,
-  actor: { id: request.actor.id, username: request.actor.username, provenance: request.actor.provenance },
-  operation: request.operation,
-  requestId: request.requestId,
-  ...(request.traceparent !== undefined && { traceparent: request.traceparent }),
-  ...(request.idempotency && { idempotency: request.idempotency }),
-  schemaVersion: 1,
-});
+type Writable<T> = { -readonly [Field in keyof T]: T[Field] };
+
+// Plain ifs: it is made for every command.
+const aboutOf = (request: Request, at: string): About => {
+  const { actor, operation, requestId, traceparent, idempotency } = request;
+  const about: Writable<Omit<About, 'schemaVersion'>> = {
+    $correlationId: request.correlation ?? requestId,
+    $causationId: request.causation ?? requestId,
+    at,
+    actor: { id: actor.id, username: actor.username, provenance: actor.provenance },
+    operation,
+    requestId,
+  };
+  if (traceparent !== undefined) about.traceparent = traceparent;
+  if (idempotency) about.idempotency = idempotency;
+  return Object.assign(about, { schemaVersion: 1 });
+};

@@ -1,13 +1,14 @@
-import { randomUUID } from 'node:crypto';
 import type { Event } from '../../domain/engine/core.ts';
 import { series as aggregate, turnPassed } from '../../domain/engine/series.ts';
-import { encode, type Metadata } from '../../store/event.ts';
 import { type EventStore, WrongRevision } from '../../store/port.ts';
 import { Touched } from '../../store/touched.ts';
 import { mutex } from '../../concurrency/mutex.ts';
-import type { End, Loaded, Streams } from './streams.ts';
+import { type About, appendOne } from './appendOne.ts';
+import type { End, Loaded } from './loaded.ts';
+import type { Streams } from './streams.ts';
 
-type About = Omit<Metadata, 'hash'>;
+/** A decision about a stream as loaded, and what its events say of their cause. */
+type Deciding = { readonly stream: string; readonly past: Loaded; readonly about: About };
 
 /**
  * Decisions that rest on several streams (does an admin remain? does anybody refer to this?) are made one at a time,
@@ -18,11 +19,9 @@ type About = Omit<Metadata, 'hash'>;
 export const seriesOf = (store: EventStore, streams: Streams) => {
   const inTurn = mutex();
 
-  const append = async (stream: string, at: End, event: Event, { idempotency: _, ...about }: About): Promise<void> => {
+  const append = async (stream: string, at: End, event: Event, about: About): Promise<void> => {
     const source = `@platform/${streams.kindOf(stream).aggregate.area}`;
-    await store.append(stream, at.revision, [
-      encode(stream, at.revision + 1, randomUUID(), source, event, about, at.hash),
-    ]);
+    await appendOne(store, { stream, at, source, event, about });
   };
 
   /**
@@ -45,7 +44,7 @@ export const seriesOf = (store: EventStore, streams: Streams) => {
     }
   };
 
-  const take = async (name: string, stream: string, past: Loaded, about: About): Promise<void> => {
+  const take = async (name: string, { stream, past, about }: Deciding): Promise<void> => {
     const turn = `${aggregate.category}-${name}`;
     const last = await streams.refresh(turn);
     const { by, revision } = last.state as { by?: string; revision: number };
@@ -54,9 +53,9 @@ export const seriesOf = (store: EventStore, streams: Streams) => {
   };
 
   /** Does the work in turn: it decides about the stream as loaded and stores there. `WrongRevision`: start over. */
-  return <T>(name: string, stream: string, past: Loaded, about: About, work: () => Promise<T>): Promise<T> =>
+  return <T>(name: string, deciding: Deciding, work: () => Promise<T>): Promise<T> =>
     inTurn(name, async () => {
-      await take(name, stream, past, about);
+      await take(name, deciding);
       return work();
     });
 };

@@ -1,35 +1,14 @@
 import { LRUCache } from 'lru-cache';
-import { same } from '../../domain/engine/changes.ts';
-import { type Aggregate, fold } from '../../domain/engine/core.ts';
+import type { Aggregate } from '../../domain/engine/core.ts';
 import { Refusal } from '../../domain/engine/refusal.ts';
-import { project, projectChildren, type Projection } from '../../projections/engine/define.ts';
-import { BadEvent, decode, splitStream, type Recorded } from '../../store/event.ts';
+import type { Projection } from '../../projections/engine/define.ts';
+import { BadEvent, decode, type Recorded } from '../../store/event.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
 import type { TouchedStreams } from '../../store/touched.ts';
+import { remember } from './keyUses.ts';
+import { type End, type Loaded, loading } from './loaded.ts';
 
-/** A stream as far as it has been read: what a decision starts from. */
-export type Loaded = {
-  readonly state: any; // its shape is the aggregate's affair
-  /** The documents that the projections of its aggregate give. */
-  readonly docs: readonly unknown[];
-  /** -1: the stream does not exist. */
-  readonly revision: number;
-  readonly position: number;
-  /** Of the last event; '' when there is none. */
-  readonly hash: string;
-  /** Of the event that made what the stream promises now; -1: nothing was ever promised. */
-  readonly promisedAt: number;
-  /** Grows in place, by what is stored only. */
-  readonly keys: Map<string, KeyUse>;
-};
-
-/** What an append to a stream must know. */
-export type End = Pick<Loaded, 'revision' | 'hash'>;
-
-/** What an Idempotency-Key stands for in a stream: the keyed digest of its request and the events it stored. */
-type KeyUse = { readonly request: string; readonly first: number; readonly last: number; readonly at: string };
-
-const keptHours = 24;
+const maxBytes = 64 * 1024 * 1024;
 
 /**
  * Reads streams into states and documents, and keeps the last ones used: a stale one is mended by `refresh`. One that
@@ -40,56 +19,14 @@ export const streams = (
   aggregates: readonly Aggregate[],
   projections: readonly Projection[],
   touched: Pick<TouchedStreams, 'has'> = { has: () => false },
-  maxBytes = 64 * 1024 * 1024,
 ) => {
-  const byCategory = new Map(
-    aggregates.map((a) => [a.category, { aggregate: a, projections: projections.filter((p) => p.of === a) }]),
-  );
+  const { kindOf, nothing, extend } = loading(aggregates, projections);
   const kept = new LRUCache<string, Loaded & { size: number }>({
     maxSize: maxBytes,
     sizeCalculation: ({ size }) => size,
   });
 
   const known = (stream: string): Loaded | undefined => (touched.has(stream) ? undefined : kept.get(stream));
-
-  const kindOf = (stream: string) => {
-    const kind = byCategory.get(splitStream(stream).category);
-    if (!kind) throw new Error(`No aggregate has the category of stream ${stream}`);
-    return kind;
-  };
-
-  /** What all projections of a stream make of an event, each of its own document, as when the read models are made. */
-  const shown = (
-    stream: string,
-    concerned: readonly Projection[],
-    docs: readonly unknown[],
-    event: Recorded,
-  ): readonly unknown[] =>
-    concerned.map((projection, n) => {
-      if (projection.children) projectChildren(projection.children, splitStream(stream).id, event);
-      return project(projection, docs[n], event);
-    });
-
-  /** What the loaded stream becomes with further events of its own, once they are stored. */
-  const extend = (stream: string, loaded: Loaded, events: readonly Recorded[]): Loaded => {
-    if (events.length === 0) return loaded;
-    const { aggregate, projections: concerned } = kindOf(stream);
-    const last = events.at(-1)!;
-    return {
-      state: fold(
-        aggregate,
-        events.map(({ topic, data }) => ({ type: topic, data })),
-        loaded.state,
-      ),
-      docs: events.reduce((docs, event) => shown(stream, concerned, docs, event), loaded.docs),
-      revision: last.revision,
-      position: last.position,
-      // A tool that writes to the log may have left it out.
-      hash: last.metadata.hash ?? '',
-      promisedAt: promisedAt(aggregate, loaded, events),
-      keys: loaded.keys,
-    };
-  };
 
   /** The stream as extended by events that are stored now. */
   const keep = (stream: string, loaded: Loaded, events: readonly Recorded[], bytes: number): Loaded => {
@@ -103,14 +40,9 @@ export const streams = (
   const withStored = (stream: string, loaded: Loaded, stored: readonly StoredEvent[], whole: boolean): Loaded => {
     const events = stored.map(decode);
     const grown = extend(stream, loaded, events);
-    return whole
-      ? keep(
-          stream,
-          grown,
-          events,
-          stored.reduce((sum, { data }) => sum + data.length, 0),
-        )
-      : grown;
+    if (!whole) return grown;
+    const bytes = stored.reduce((sum, { data }) => sum + data.length, 0);
+    return keep(stream, grown, events, bytes);
   };
 
   /** The same; an event that cannot be read or folded makes its stream unusable, whoever asks for it. */
@@ -140,24 +72,8 @@ export const streams = (
     return loaded;
   };
 
-  const nothing = (stream: string): Loaded => ({
-    state: kindOf(stream).aggregate.initial,
-    docs: [],
-    revision: -1,
-    position: 0,
-    hash: '',
-    promisedAt: -1,
-    keys: new Map(),
-  });
-
   /** As the store has it now. */
   const refresh = (stream: string): Promise<Loaded> => readOn(stream, known(stream) ?? nothing(stream));
-
-  const lastOf = async (stream: string): Promise<StoredEvent | undefined> => {
-    let last: StoredEvent | undefined;
-    for await (const events of store.read(stream)) last = events.at(-1) ?? last;
-    return last;
-  };
 
   return {
     extend,
@@ -168,7 +84,7 @@ export const streams = (
         return await refresh(stream);
       } catch (error) {
         if (!(error instanceof Refusal && error.code === 'internal')) throw error;
-        const last = await lastOf(stream);
+        const last = await lastOf(store, stream);
         return { revision: last?.revision ?? -1, hash: last ? hashOf(last) : '' };
       }
     },
@@ -183,7 +99,8 @@ export const streams = (
       const found: Recorded[] = [];
       for await (const events of store.read(stream, first)) {
         for (const event of events) if (event.revision <= last) found.push(decoded(event));
-        if (events.at(-1)!.revision >= last) break;
+        const end = events.at(-1);
+        if (end && end.revision >= last) break;
       }
       return found;
     },
@@ -193,6 +110,12 @@ export const streams = (
 };
 
 export type Streams = ReturnType<typeof streams>;
+
+const lastOf = async (store: EventStore, stream: string): Promise<StoredEvent | undefined> => {
+  let last: StoredEvent | undefined;
+  for await (const events of store.read(stream)) last = events.at(-1) ?? last;
+  return last;
+};
 
 /** What whoever needs a stream is told when one of its events cannot be used. */
 const unusable = ({ stream, revision }: StoredEvent, cause: unknown): Refusal =>
@@ -216,36 +139,5 @@ const decoded = (event: StoredEvent): Recorded => {
     return decode(event);
   } catch (error) {
     throw unusable(event, error);
-  }
-};
-
-/** Where the promises that hold after the events were made: a stream may make several, one after the other. */
-const promisedAt = (aggregate: Aggregate, loaded: Loaded, events: readonly Recorded[]): number => {
-  const { promises } = aggregate;
-  if (!promises) return -1;
-  let { state, promisedAt } = loaded;
-  for (const { topic, data, revision } of events) {
-    const before = promises(state);
-    state = fold(aggregate, [{ type: topic, data }], state);
-    if (!same(before, promises(state))) promisedAt = revision;
-  }
-  return promisedAt;
-};
-
-/** Keys of creates and of parts of a larger change are kept for good, others at least 24 h. */
-const remember = (keys: Map<string, KeyUse>, events: readonly Recorded[]): void => {
-  for (const {
-    revision,
-    metadata: { at, idempotency },
-  } of events) {
-    if (!idempotency) continue;
-    const { key, request } = idempotency;
-    keys.set(key, { request, first: keys.get(key)?.first ?? revision, last: revision, at });
-    const oldest = new Date(Date.parse(at) - keptHours * 3_600_000).toISOString();
-    for (const [old, use] of keys) {
-      if (use.first === 0 || old.startsWith('part:')) continue;
-      if (use.at >= oldest) break;
-      keys.delete(old);
-    }
   }
 };

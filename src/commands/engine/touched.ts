@@ -1,3 +1,4 @@
+import { defined } from '../../domain/engine/defined.ts';
 import { LRUCache } from 'lru-cache';
 import type { Aggregate } from '../../domain/engine/core.ts';
 import type { NameState } from '../../domain/engine/names.ts';
@@ -17,7 +18,7 @@ export const touchedGuard = (streams: Streams, touched: TouchedStreams) => {
     name: string,
     parent: string | undefined,
   ): Promise<string | undefined> => {
-    const { state } = await streams.load(claimsOn({ kind, name, ...(parent !== undefined && { parent }) }));
+    const { state } = await streams.load(claimsOn(defined({ kind, name, parent })));
     return (state as NameState).claim?.owner;
   };
 

@@ -1,7 +1,13 @@
 import { Type } from 'typebox';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import type { Actor } from '../../domain/engine/core.ts';
-import { complete, decideDeletion, formDeletion, formDeletionSchema } from '../../domain/json-forms/formDeletions.ts';
+import {
+  complete,
+  decideDeletion,
+  formDeletion,
+  formDeletionSchema,
+  type FormsDeleted,
+} from '../../domain/json-forms/formDeletions.ts';
 import { create, documentId, form, importOne, remove, update } from '../../domain/json-forms/forms.ts';
 import {
   type FormDocument,
@@ -10,7 +16,7 @@ import {
   newFormSchema,
 } from '../../domain/json-forms/formSchemas.ts';
 import type { Referrer } from '../../domain/engine/references.ts';
-import { splitStream } from '../../store/event.ts';
+import { type Recorded, splitStream } from '../../store/event.ts';
 import { accountIds } from '../engine/authors.ts';
 import { commandsOf, type Tools, noInput } from '../engine/define.ts';
 import { importedId } from '../engine/imports.ts';
@@ -115,8 +121,8 @@ export const formReactions: readonly Reaction[] = [
   {
     of: formDeletion,
     on: {
-      formsDeleted: async ({ stream, data }) => [
-        ...data.ids.map((id: string) => ({ command: removeForm, id, input: {} })),
+      formsDeleted: async ({ stream, data }: Recorded<FormsDeleted>) => [
+        ...data.ids.map((id) => ({ command: removeForm, id, input: {} })),
         { command: completeFormDeletion, id: splitStream(stream).id, input: {} },
       ],
     },

@@ -20,6 +20,7 @@ import { resourceGroup } from '../../domain/lifecycle-manager/resourceGroups.ts'
 import { type InstanceData, resourceInstance } from '../../domain/lifecycle-manager/resourceInstances.ts';
 import { actionOf, type ResourceAction, resourceModel } from '../../domain/lifecycle-manager/resourceModels.ts';
 import { maskSecrets, sealSecrets } from '../../domain/engine/secretFields.ts';
+import { defined } from '../../domain/engine/defined.ts';
 import { mayRead } from '../engine/access.ts';
 import { commandsOf, type Tools, noInput } from '../engine/define.ts';
 import { unfit } from './resourceInstances.ts';
@@ -86,7 +87,7 @@ export const runAction = command({
       ...meant,
       instances,
       faults,
-      ...(action && { action }),
+      ...defined({ action }),
       mayRun: !action || (await mayRun(action, actor, tools)),
       inputs: sealSecrets(given, {}, tools.seal, '/inputs') as InstanceData,
     };

@@ -32,11 +32,8 @@ const effect = (
         },
       ];
     case 'update':
-      return data
-        ? [{ command: amendInstance, id, input: { instanceData: data } }]
-        : action.workflow === null
-          ? [{ command: amendInstance, id, input: { merge: inputs } }]
-          : [];
+      if (data) return [{ command: amendInstance, id, input: { instanceData: data } }];
+      return action.workflow === null ? [{ command: amendInstance, id, input: { merge: inputs } }] : [];
     case 'delete':
       return [{ command: removeInstance, id, input: { withModel: false } }];
   }

@@ -185,7 +185,7 @@ export const runAnalyticTemplate = async (
   const find = searching();
   const results: PairResult[] = [];
   for (const [i, { preRawCommand, postRawCommand, passRule: all, rules: wanted }] of prepostCommands.entries()) {
-    const [before, after] = [unixLines(pre[i]!), unixLines(post[i]!)];
+    const [before, after] = [unixLines(pre[i] ?? ''), unixLines(post[i] ?? '')];
     const rules = await inTurns(wanted, (rule) => analyticRuleResult(rule, before, after, find));
     results.push({
       preRawCommand,

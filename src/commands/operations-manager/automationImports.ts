@@ -9,6 +9,7 @@ import { automation, type AutomationContent } from '../../domain/operations-mana
 import type { Actor } from '../../domain/engine/core.ts';
 import { groupsIn } from '../../domain/authorization/gbac.ts';
 import { trigger, type TriggerContent } from '../../domain/operations-manager/triggers.ts';
+import { defined } from '../../domain/engine/defined.ts';
 import { mayRead, mayWrite } from '../engine/access.ts';
 import { accountIds } from '../engine/authors.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
@@ -30,6 +31,11 @@ const meant = async ({ _id, name }: Document, actor: Actor, tools: Tools) => {
   return state?.exists && mayRead(actor, state.content.gbac)
     ? { id: namesake._id as string, state }
     : { id: _id, state: own };
+};
+
+const accessTo = (readable: boolean, writable: boolean): ImportRefs['access'] => {
+  if (writable) return 'write';
+  return readable ? 'read' : 'none';
 };
 
 type Importing = { readonly input: Static<typeof input>; readonly actor: Actor };
@@ -70,8 +76,8 @@ export const preparing = async (
     id,
     elsewhere,
     triggers,
-    access: !exists || mayWrite(actor, content.gbac) ? 'write' : readable ? 'read' : 'none',
-    ...(exists && { existing: content }),
+    access: accessTo(readable, !exists || mayWrite(actor, content.gbac)),
+    ...defined({ existing: exists ? content : undefined }),
     unknownGroups: await unknownNames(tools, 'groups', groupsIn(document.gbac)),
     accounts: await accountIds([document, ...given], tools),
     schemaFaults: given.map((one) => filterFaultOf(one).schemaFault),

@@ -16,6 +16,7 @@ import {
 } from '../../domain/operations-manager/jobs.ts';
 import { jobError, type JobStart, jobStartSchema, jobVariables } from '../../domain/operations-manager/jobSchemas.ts';
 import { sealSecrets } from '../../domain/engine/secretFields.ts';
+import { defined } from '../../domain/engine/defined.ts';
 import { mayRead } from '../engine/access.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
 import { unknownNames } from '../engine/references.ts';
@@ -49,7 +50,7 @@ export const startJob = command({
     const { variables = {}, groups = [], execution } = input;
     const found = await meant(input, actor, tools);
     return {
-      ...(found && { automation: found }),
+      ...defined({ automation: found }),
       unknownGroups: await unknownNames(tools, 'groups', namesOf(groups)),
       variables: sealSecrets(
         variables,

@@ -33,14 +33,14 @@ export const formNamed = async (
     content: { name, schema },
   } = await state(form, id);
   if (!exists) return null;
-  const compiled = compileUserSchema(schema);
-  const faults =
-    formData === null
-      ? []
-      : compiled.ok
-        ? faultsInTheOpen(compiled.matches(formData).errors, formData)
-        : [{ path: '', message: compiled.reason }];
+  const faults = formData === null ? [] : faultsOfData(formData, schema);
   return { name, schemaHash: hash('sha256', canonical(schema), 'hex'), faults };
+};
+
+const faultsOfData = (formData: unknown, schema: object) => {
+  const compiled = compileUserSchema(schema);
+  if (!compiled.ok) return [{ path: '', message: compiled.reason }];
+  return faultsInTheOpen(compiled.matches(formData).errors, formData);
 };
 
 /**

@@ -16,6 +16,7 @@ import {
   type TriggerRefs,
   type TriggerState,
 } from '../../domain/operations-manager/triggers.ts';
+import { defined } from '../../domain/engine/defined.ts';
 import { mayRead, mayWrite } from '../engine/access.ts';
 import { accountIds } from '../engine/authors.ts';
 import { commandsOf, type Tools, noInput } from '../engine/define.ts';
@@ -59,10 +60,10 @@ const refsOf = async (
   tools: Tools,
 ): Promise<TriggerRefs> => {
   const now = exists ? content?.actionId : undefined;
+  const moves = given.actionId !== undefined && given.actionId !== now;
   return {
     gbac: now === undefined ? everybody : (await tools.state(automation, now)).content.gbac,
-    ...(given.actionId !== undefined &&
-      given.actionId !== now && { target: await targetOf(given.actionId, actor, tools) }),
+    ...defined({ target: moves ? await targetOf(given.actionId, actor, tools) : undefined }),
     ...filterFaultOf(given),
   };
 };

@@ -56,6 +56,14 @@ const restoring = (command: AnyCommand, member: string): AnyCommand =>
       ),
   });
 
+/** The id of the first document that has the value in the filter field. */
+export const holderOf = async (
+  collection: string,
+  field: string,
+  value: string,
+  { query }: Tools,
+): Promise<string | undefined> => (await query(collection, { field, op: 'equals', value }))[0]?._id;
+
 const kind = (
   types: readonly BundleType[],
   collection: string,

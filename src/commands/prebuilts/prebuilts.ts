@@ -76,12 +76,13 @@ export const importPrebuilt = command({
   input: Type.Object({ prebuilt: prebuiltDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }),
   on: 'any',
   early: ({ prebuilt: { bundles } }): Promise<Seen> => seenIn(bundles),
-  series: (_, { prebuilt: { bundles } }) => [
-    ...(bundles.some(({ type }) => type === 'forms' || type === 'json-forms' || type === 'automation')
-      ? [formReferences]
-      : []),
-    ...(bundles.some(({ type }) => type === 'golden-config') ? [treeReferences] : []),
-  ],
+  series: (_, { prebuilt: { bundles } }) => {
+    const types = new Set(bundles.map(({ type }) => type));
+    const series: string[] = [];
+    if (types.has('forms') || types.has('json-forms') || types.has('automation')) series.push(formReferences);
+    if (types.has('golden-config')) series.push(treeReferences);
+    return series;
+  },
   prepare: async (request, tools): Promise<PrebuiltRefs & { readonly sealed: readonly Bundle[] }> => {
     const {
       input: { prebuilt, overwrite },
@@ -121,6 +122,12 @@ const completePrebuilt = command({
 
 const ofContent: Readonly<Record<string, AnyCommand>> = { automation: restoreAutomation, trigger: restoreTrigger };
 
+/** A plan names only what there is. */
+const known = <T>(found: T | undefined): T => {
+  if (found === undefined) throw new Error('The plan of a package names what is not there');
+  return found;
+};
+
 /** What a package has decided, carried out in the streams that it is about; at last that it has been. */
 const installAll = async ({
   stream,
@@ -132,14 +139,11 @@ const installAll = async ({
   },
   metadata: { at },
 }: Recorded<PrebuiltImported>): Promise<readonly Next[]> => {
-  const restored = ({ category, id, bundle, content }: Part): Next =>
-    content === undefined
-      ? {
-          command: kindOf(category)!.restore,
-          id,
-          input: { document: bundles[bundle]!.data, accounts, at } satisfies Restored,
-        }
-      : { command: ofContent[category]!, id, input: content };
+  const restored = ({ category, id, bundle, content }: Part): Next => {
+    if (content !== undefined) return { command: known(ofContent[category]), id, input: content };
+    const { data: document } = known(bundles[bundle]);
+    return { command: known(kindOf(category)).restore, id, input: { document, accounts, at } satisfies Restored };
+  };
   const documents = parts.filter(({ content }) => content === undefined);
   const automations = parts.filter(({ content }) => content !== undefined);
   return [

@@ -23,7 +23,8 @@ export const budgetOf = (): Budget => {
       }
     },
     spend: (steps) => {
-      if ((left -= steps) < 0) throw spent;
+      left -= steps;
+      if (left < 0) throw spent;
     },
   };
 };
@@ -75,11 +76,8 @@ const dependsOnSize = [
   'unevaluatedItems',
 ];
 
-const sizeOf = (value: unknown): number =>
-  typeof value === 'string'
-    ? value.length >> 2
-    : Array.isArray(value)
-      ? value.length
-      : typeof value === 'object' && value !== null
-        ? 8 * Object.keys(value).length
-        : 0;
+const sizeOf = (value: unknown): number => {
+  if (typeof value === 'string') return value.length >> 2;
+  if (Array.isArray(value)) return value.length;
+  return typeof value === 'object' && value !== null ? 8 * Object.keys(value).length : 0;
+};

@@ -25,9 +25,10 @@ const schemas = words(
 const newSchemas = words('prefixItems unevaluatedItems unevaluatedProperties');
 const maps = words('properties patternProperties definitions $defs dependencies');
 const newMaps = words('dependentSchemas');
-const values = words(
-  'type const enum required format pattern multipleOf maximum exclusiveMaximum minimum exclusiveMinimum maxLength minLength maxItems minItems uniqueItems maxProperties minProperties',
-);
+const values = [
+  ...words('type const enum required format pattern multipleOf maximum exclusiveMaximum minimum exclusiveMinimum'),
+  ...words('maxLength minLength maxItems minItems uniqueItems maxProperties minProperties'),
+];
 const newValues = words('dependentRequired maxContains minContains');
 
 const oldUri = 'http://json-schema.org/draft-07/schema';

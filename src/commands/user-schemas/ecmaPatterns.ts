@@ -40,7 +40,7 @@ export const inRe2 = (pattern: string, syntax: Syntax): string => {
   while (read < pattern.length) {
     const rest = pattern.slice(read, read + 400);
     const next = rest.charAt(0);
-    if (next === '\\') take(...escape(rest, { inClass, syntax }, refuse));
+    if (next === '\\') take(...escapeSequence(rest, { inClass, syntax }, refuse));
     else if (inClass && rest.startsWith('[:')) take(...namedClass(rest, syntax, refuse));
     else if (inClass) {
       if (next === ']') inClass = false;
@@ -79,7 +79,7 @@ const namedClass = (rest: string, syntax: Syntax, refuse: Refuse): Taken => {
   return syntax === 're2' ? [named.length, named] : refuse(named, 'is no class of ECMA 262');
 };
 
-const escape = (rest: string, { inClass, syntax }: Place, refuse: Refuse): Taken => {
+const escapeSequence = (rest: string, { inClass, syntax }: Place, refuse: Refuse): Taken => {
   const letter = rest.charAt(1);
   if (letter === '') return refuse('\\', 'escapes nothing');
   if (alike.has(letter)) return [2, `\\${letter}`];

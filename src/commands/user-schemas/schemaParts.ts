@@ -30,9 +30,7 @@ export const partsOf = ({ root, target }: Places, dialect: Dialect, mark: object
   const parts = new Map<string, Part>();
   const names = new Map<string, string>();
   const waiting: { readonly name: string; readonly place: Place; readonly scope: Scope }[] = [];
-  const { everything, referred } = reachable(root, target);
-  const hasDynamic = [...everything].some(({ schema }) => typeof schema === 'object' && '$dynamicRef' in schema);
-  const hasUnevaluated = [...everything].some(({ held }) => held.some(({ keyword }) => unevaluated.includes(keyword)));
+  const { referred, hasDynamic, hasUnevaluated } = reachable(root, target);
   let count = 0;
 
   const entered = (place: Place, scope: Scope): Scope => {
@@ -63,8 +61,8 @@ export const partsOf = ({ root, target }: Places, dialect: Dialect, mark: object
         'invalid',
         `A schema may have ${mostSchemas} schemas within, those counted again that mean something else elsewhere`,
       );
-    const references = referencesOf(place, scope);
-    if (dialect.besideRef === 'nothing' && references[0]) return { ...references[0], ...mark };
+    const [first, second] = meantBy(place, scope, target).map((meant) => referTo(meant, scope));
+    if (dialect.besideRef === 'nothing' && first) return { ...first, ...mark };
     const part: Draft = {};
     for (const keyword of dialect.values) if (Object.hasOwn(schema, keyword)) part[keyword] = schema[keyword];
     for (const { keyword, form, places } of held) {
@@ -77,22 +75,9 @@ export const partsOf = ({ root, target }: Places, dialect: Dialect, mark: object
     tellItems(part);
     setTupleApart(part, mark);
     tellProto(part);
-    const [first, second] = references;
     Object.assign(part, first);
     if (second) part.allOf = [...((part.allOf as Part[] | undefined) ?? []), second];
     return Object.keys(part).length > 0 ? { ...part, ...mark } : part;
-  };
-  const referencesOf = (place: Place, scope: Scope): readonly Reference[] => {
-    const { $ref, $dynamicRef } = place.schema as Json;
-    const references: Reference[] = [];
-    if (typeof $ref === 'string') references.push(referTo(target(place, $ref), scope));
-    if (typeof $dynamicRef === 'string') {
-      const found = target(place, $dynamicRef);
-      const name = $dynamicRef.slice($dynamicRef.indexOf('#') + 1);
-      const isDynamic = found.resource.dynamic.get(name) === found;
-      references.push(referTo(isDynamic ? (scope.get(name) ?? found) : found, scope));
-    }
-    return references;
   };
 
   referTo(root, new Map());
@@ -101,7 +86,21 @@ export const partsOf = ({ root, target }: Places, dialect: Dialect, mark: object
   return parts;
 };
 
-/** What a schema consists of, with the definitions of dialects that it refers to; and which of it are referred to. */
+/** The places that the references of a schema mean. */
+const meantBy = (place: Place, scope: Scope, target: Places['target']): readonly Place[] => {
+  const { $ref, $dynamicRef } = place.schema as Json;
+  const meant: Place[] = [];
+  if (typeof $ref === 'string') meant.push(target(place, $ref));
+  if (typeof $dynamicRef === 'string') {
+    const found = target(place, $dynamicRef);
+    const name = $dynamicRef.slice($dynamicRef.indexOf('#') + 1);
+    const isDynamic = found.resource.dynamic.get(name) === found;
+    meant.push(isDynamic ? (scope.get(name) ?? found) : found);
+  }
+  return meant;
+};
+
+/** Which parts of a schema, and of the definitions of dialects that it uses, are referred to; and which keywords it has. */
 const reachable = (root: Place, target: Places['target']) => {
   const everything = new Set([root]);
   const referred = new Set<Place>();
@@ -115,7 +114,11 @@ const reachable = (root: Place, target: Places['target']) => {
       referred.add(found);
     }
   }
-  return { everything, referred };
+  return {
+    referred,
+    hasDynamic: [...everything].some(({ schema }) => typeof schema === 'object' && '$dynamicRef' in schema),
+    hasUnevaluated: [...everything].some(({ held }) => held.some(({ keyword }) => unevaluated.includes(keyword))),
+  };
 };
 
 // Keywords whose schemas look at the same value as the schema around them.

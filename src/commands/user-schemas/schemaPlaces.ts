@@ -46,14 +46,8 @@ type OnPattern = (text: string, path: string) => void;
 export const placesIn = (document: unknown, dialect: Dialect, onPattern: OnPattern): Places => {
   const places = new Map<string, Place>();
   const resources = new Map<string, Resource>();
+  const open = opener(resources);
   const references: { readonly from: Place; readonly ref: string }[] = [];
-
-  const opened = (base: string, root: string): Resource => {
-    if (resources.has(base)) throw new Refusal('invalid', `Two schemas have the $id ${JSON.stringify(base)}`);
-    const resource = { base, root, anchors: new Map(), dynamic: new Map() };
-    resources.set(base, resource);
-    return resource;
-  };
 
   const visit = (schema: unknown, at: string, around: Resource): Place => {
     if (typeof schema === 'boolean') return noted({ at, schema, resource: around, held: [] });
@@ -62,31 +56,23 @@ export const placesIn = (document: unknown, dialect: Dialect, onPattern: OnPatte
     // In draft-07 nothing beside a $ref counts, not even $id.
     const alone = dialect.besideRef === 'nothing' && '$ref' in schema;
     const [address = '', fragment = ''] = typeof schema.$id === 'string' && !alone ? schema.$id.split('#', 2) : [];
-    const resource = address === '' ? around : opened(resolved(address, around.base), at);
+    const resource = address === '' ? around : open(resolved(address, around.base), at);
     const held: Held[] = [];
     const place = noted({ at, schema, resource, held });
     if (!alone) nameIn(resource, place, fragment);
-    if (typeof schema.pattern === 'string') onPattern(schema.pattern, `${at}/pattern`);
-    if (isObject(schema.patternProperties))
-      for (const text of Object.keys(schema.patternProperties)) onPattern(text, `${at}/patternProperties`);
+    tellPatterns(schema, at, onPattern);
     for (const ref of [schema.$ref, schema.$dynamicRef])
       if (typeof ref === 'string') references.push({ from: place, ref });
     for (const { keyword, form, members } of heldBy(schema, dialect)) {
-      if (form === 'list' && members.length > mostVariants) {
+      if (form === 'list' && members.length > mostVariants)
         throw new Refusal(
           'invalid',
           `${at}/${keyword} may list ${mostVariants} schemas; many constants belong into one enum`,
         );
-      }
       const within = `${at}/${escaped(keyword)}`;
-      held.push({
-        keyword,
-        form,
-        places: members.map(([name, member]) => [
-          name,
-          visit(member, form === 'one' ? within : `${within}/${escaped(name)}`, resource),
-        ]),
-      });
+      const atOf = (name: string): string => (form === 'one' ? within : `${within}/${escaped(name)}`);
+      const places = members.map(([name, member]) => [name, visit(member, atOf(name), resource)] as const);
+      held.push({ keyword, form, places });
     }
     return place;
   };
@@ -105,25 +91,38 @@ export const placesIn = (document: unknown, dialect: Dialect, onPattern: OnPatte
   const target = ({ resource: { base } }: Place, ref: string): Place => {
     const [address = '', fragment = ''] = ref.split('#', 2);
     const resource = resourceAt(address === '' ? base : resolved(address, base));
-    if (!resource)
-      throw new Refusal(
-        'invalid',
-        `$ref ${JSON.stringify(ref)} leaves the schema; only references within it are followed`,
-      );
-    const name = decoded(fragment) ?? fragment;
-    const found = name === '' || name.startsWith('/') ? places.get(resource.root + name) : resource.anchors.get(name);
-    if (!found)
-      throw new Refusal(
-        'invalid',
-        `$ref ${JSON.stringify(ref)} names no schema; definitions belong into $defs or definitions`,
-      );
+    if (!resource) throw badReference(ref, 'leaves the schema; only references within it are followed');
+    const found = placeNamed(decoded(fragment) ?? fragment, resource, places);
+    if (!found) throw badReference(ref, 'names no schema; definitions belong into $defs or definitions');
     return found;
   };
 
-  const root = visit(document, '', opened(nowhere, ''));
+  const root = visit(document, '', open(nowhere, ''));
   for (const { from, ref } of references) target(from, ref);
   return { root, target };
 };
+
+const opener =
+  (resources: Map<string, Resource>) =>
+  (base: string, root: string): Resource => {
+    if (resources.has(base)) throw new Refusal('invalid', `Two schemas have the $id ${JSON.stringify(base)}`);
+    const resource = { base, root, anchors: new Map(), dynamic: new Map() };
+    resources.set(base, resource);
+    return resource;
+  };
+
+const tellPatterns = ({ pattern, patternProperties }: Json, at: string, onPattern: OnPattern): void => {
+  if (typeof pattern === 'string') onPattern(pattern, `${at}/pattern`);
+  if (isObject(patternProperties))
+    for (const text of Object.keys(patternProperties)) onPattern(text, `${at}/patternProperties`);
+};
+
+const badReference = (ref: string, what: string): Refusal =>
+  new Refusal('invalid', `$ref ${JSON.stringify(ref)} ${what}`);
+
+/** The place that the fragment of a reference names: a JSON pointer or an anchor. */
+const placeNamed = (name: string, { root, anchors }: Resource, places: ReadonlyMap<string, Place>) =>
+  name === '' || name.startsWith('/') ? places.get(root + name) : anchors.get(name);
 
 const isObject = (value: unknown): value is Json =>
   typeof value === 'object' && value !== null && !Array.isArray(value);

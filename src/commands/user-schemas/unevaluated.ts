@@ -35,7 +35,9 @@ export const addUnevaluated = (ajv: Ajv, tools: Tools): void => {
           const errors: Partial<ErrorObject>[] = [];
           for (const [key, member] of members) {
             if (!seen(around, key))
-              errors.push(...faultsOf(member, rest, `${context?.instancePath ?? ''}${step(key)}`, keyword, ajv));
+              errors.push(
+                ...faultsOf(member, rest, { keyword, instancePath: `${context?.instancePath ?? ''}${step(key)}` }, ajv),
+              );
             if (errors.length >= mostFaults) break;
           }
           // At the end: the schema of a member may come back to this check.
@@ -58,8 +60,7 @@ const propertiesOf = (value: unknown): readonly (readonly [Key, unknown])[] =>
 const faultsOf = (
   member: unknown,
   schema: Part,
-  instancePath: string,
-  keyword: string,
+  { keyword, instancePath }: { readonly keyword: string; readonly instancePath: string },
   ajv: Ajv,
 ): readonly Partial<ErrorObject>[] => {
   if (schema === true) return [];
@@ -125,7 +126,8 @@ const appliedTo = (
   const { $ref, allOf, anyOf, oneOf, dependentSchemas, dependencies } = schema;
   const applied: unknown[] = [...list(allOf), ...[...list(anyOf), ...list(oneOf)].filter(holds)];
   if (typeof $ref === 'string') applied.push(parts.get($ref));
-  if ('if' in schema) applied.push(...(holds(schema.if) ? [schema.if, schema.then] : [schema.else]));
+  if ('if' in schema && holds(schema.if)) applied.push(schema.if, schema.then);
+  else if ('if' in schema) applied.push(schema.else);
   for (const dependent of [dependentSchemas, dependencies]) {
     if (isObject(dependent) && isObject(value))
       applied.push(

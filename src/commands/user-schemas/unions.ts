@@ -8,33 +8,29 @@ const untouched = new Set(['const', 'enum', 'default', 'examples', 'not', 'if'])
  * each), so that a validator finds fault with that one and not with all. For messages only: a union that is told apart
  * neither way stays as it is, and `oneOf` is taken for `anyOf`.
  */
-export const toldApart = (schema: any): any => {
-  // JSON in, JSON out
-  if (Array.isArray(schema)) return schema.map(toldApart);
+export const toldApart = <T>(schema: T): T => told(schema) as T;
+
+const told = (schema: unknown): unknown => {
+  if (Array.isArray(schema)) return schema.map(told);
   if (typeof schema !== 'object' || schema === null) return schema;
-  const told: Schema = {};
-  for (const [keyword, value] of Object.entries(schema))
-    told[keyword] = untouched.has(keyword) ? value : toldApart(value);
+  const apart: Schema = {};
+  for (const [keyword, value] of Object.entries(schema)) apart[keyword] = untouched.has(keyword) ? value : told(value);
   for (const keyword of ['anyOf', 'oneOf']) {
-    const variants: unknown = told[keyword];
+    const variants: unknown = apart[keyword];
     const choice =
       Array.isArray(variants) && variants.every((variant) => typeof variant === 'object')
         ? chosen(variants)
         : undefined;
     if (!choice) continue;
-    delete told[keyword];
-    if (Object.keys(choice).some((other) => other in told)) told.allOf = [...(told.allOf ?? []), choice];
-    else Object.assign(told, choice);
+    delete apart[keyword];
+    if (Object.keys(choice).some((other) => other in apart)) apart.allOf = [...(apart.allOf ?? []), choice];
+    else Object.assign(apart, choice);
   }
-  return told;
+  return apart;
 };
 
 const chosen = (variants: readonly Schema[]): Schema | undefined =>
-  variants.length === 0
-    ? undefined
-    : variants.length === 1
-      ? variants[0]
-      : (byValue(variants) ?? byType(variants) ?? byTag(variants));
+  variants.length > 1 ? (byValue(variants) ?? byType(variants) ?? byTag(variants)) : variants[0];
 
 const constants = (schema: Schema | boolean | undefined): readonly unknown[] | undefined => {
   if (typeof schema !== 'object') return undefined;
@@ -52,7 +48,7 @@ const byType = (variants: readonly Schema[]): Schema | undefined => {
   const all = new Set(types.flat());
   if (all.size < 2 || all.has(undefined)) return undefined;
   const choices = [...all].map((type) => {
-    const possible = variants.filter((_, i) => types[i]!.includes(type));
+    const possible = variants.filter((_, i) => types[i]?.includes(type));
     // All of them again: asking once more would go on without an end.
     const narrower = possible.length < variants.length ? chosen(possible) : undefined;
     return { if: { type }, then: narrower ?? { anyOf: possible } };
@@ -63,10 +59,16 @@ const byType = (variants: readonly Schema[]): Schema | undefined => {
 /** JSON types that fit; integers count as numbers. [undefined]: cannot be said. */
 const typesOf = (schema: Schema): readonly (string | undefined)[] => {
   const types: readonly unknown[] = [schema.type ?? constants(schema)?.map(typeOf)].flat();
-  return types.map((type) => (type === 'integer' ? 'number' : typeof type === 'string' ? type : undefined));
+  return types.map((type) => {
+    if (type === 'integer') return 'number';
+    return typeof type === 'string' ? type : undefined;
+  });
 };
 
-const typeOf = (value: unknown): string => (value === null ? 'null' : Array.isArray(value) ? 'array' : typeof value);
+const typeOf = (value: unknown): string => {
+  if (value === null) return 'null';
+  return Array.isArray(value) ? 'array' : typeof value;
+};
 
 const byTag = (variants: readonly Schema[]): Schema | undefined => {
   const names = ['type', ...Object.keys(variants[0]?.properties ?? {})];

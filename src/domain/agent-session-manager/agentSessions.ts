@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import type { callbackSchema, Outcome, runAgentSchema, SessionStatus } from './agentSessionSchemas.ts';
+import { defined } from '../engine/defined.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { refuseReserved } from '../operations-manager/publishedEvents.ts';
 import { type Fault, Refusal } from '../engine/refusal.ts';
@@ -48,7 +49,7 @@ export const agentSession = aggregate<SessionState, SessionEvent>({
       status: 'RUNNING',
       posted: false,
       lastMessage,
-      ...(callback && { callback }),
+      ...defined({ callback }),
     }),
     sessionPosted: (state) => ({ ...state, posted: true }),
     sessionMessageReceived: (state, { lastMessage }) => ({ ...state, lastMessage }),
@@ -92,7 +93,7 @@ export const start = (
         agent: { id, name },
         inputs: refs.inputs,
         timeout,
-        ...(callback && { callback }),
+        ...defined({ callback }),
         lastMessage: 'Started',
       },
     },

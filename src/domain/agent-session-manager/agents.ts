@@ -5,7 +5,7 @@ import { step } from '../engine/pointer.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { Refusal } from '../engine/refusal.ts';
 import type { Sealed } from '../engine/sealed.ts';
-import { sealSecrets } from '../engine/secretFields.ts';
+import { sealBy } from '../engine/secretFields.ts';
 import { defined } from '../engine/defined.ts';
 
 type Headers = Readonly<Record<string, Sealed>>;
@@ -46,7 +46,13 @@ export const sealHeaders = (
   seal: (secret: string) => Sealed,
 ): Headers | undefined =>
   headers &&
-  (sealSecrets(headers, content?.url === url ? content?.headers : undefined, seal, '/headers', () => true) as Headers);
+  (sealBy(() => true, {
+    value: headers,
+    befores: [content?.url === url ? content?.headers : undefined],
+    seal,
+    path: '/headers',
+    keepsEqual: true,
+  }) as Headers);
 
 /**
  * What the world says of an agent: why its schema cannot be compiled, if so; its headers; who names it by the name that
@@ -76,8 +82,11 @@ const refuseHeaders = (names: readonly string[]): void => {
   const seen = new Set<string>();
   for (const name of names) {
     const lower = name.toLowerCase();
-    const fault = own.has(lower) ? 'is set by the call itself' : seen.has(lower) ? 'is there twice' : undefined;
-    if (fault) throw new Refusal('invalid', `The header ${name} ${fault}`, { path: `/headers${step(name)}` });
+    const refuse = (fault: string): never => {
+      throw new Refusal('invalid', `The header ${name} ${fault}`, { path: `/headers${step(name)}` });
+    };
+    if (own.has(lower)) refuse('is set by the call itself');
+    if (seen.has(lower)) refuse('is there twice');
     seen.add(lower);
   }
 };

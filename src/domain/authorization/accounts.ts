@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { defined } from '../engine/defined.ts';
 import { changesBetween } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { groupRefs, namesOf, roleRefs } from './groups.ts';
@@ -97,9 +98,11 @@ export const requested = (
 ): AccountContent => ({
   ...before,
   ...rest,
-  ...(memberOf && { memberOf: namesOf(memberOf) }),
-  ...(assignedRoles && { assignedRoles: namesOf(assignedRoles) }),
-  ...(externalGroups && { externalGroups: namesOf(externalGroups) }),
+  ...defined({
+    memberOf: memberOf && namesOf(memberOf),
+    assignedRoles: assignedRoles && namesOf(assignedRoles),
+    externalGroups: externalGroups && namesOf(externalGroups),
+  }),
 });
 
 /** `password`: the hash of the one in the request, sealed. */
@@ -109,13 +112,19 @@ export type AccountRefs = {
   readonly adminRemains: boolean;
 };
 
+/** Of requests that bring a password by their schema. */
+const passwordIn = ({ password }: Pick<AccountRefs, 'password'>): Sealed => {
+  if (!password) throw new Error('The account gets no password');
+  return password;
+};
+
 export const create = (
   _: AccountState,
   input: Static<typeof newAccountSchema>,
   { refs }: Context<AccountRefs>,
 ): readonly AccountEvent[] => {
   refuseUnknown(refs.unknown);
-  return [{ type: 'accountCreated', data: { ...requested(nothing, input), password: refs.password! } }];
+  return [{ type: 'accountCreated', data: { ...requested(nothing, input), password: passwordIn(refs) } }];
 };
 
 export const update = (
@@ -126,10 +135,10 @@ export const update = (
   refuseUnknown(refs.unknown);
   refuseWithoutAdmin(refs);
   const changes = changesBetween(content, requested(content, input));
-  return [
-    ...(changes ? [{ type: 'accountUpdated', data: changes.changed } as const] : []),
-    ...(refs.password ? [{ type: 'accountPasswordSet', data: { password: refs.password } } as const] : []),
-  ];
+  const events: AccountEvent[] = [];
+  if (changes) events.push({ type: 'accountUpdated', data: changes.changed });
+  if (refs.password) events.push({ type: 'accountPasswordSet', data: { password: refs.password } });
+  return events;
 };
 
 export const remove = (_: AccountState, __: unknown, { refs }: Context<AccountRefs>): readonly AccountEvent[] => {
@@ -141,7 +150,7 @@ export const setPassword = (
   _: AccountState,
   __: unknown,
   { refs }: Context<Pick<AccountRefs, 'password'>>,
-): readonly AccountEvent[] => [{ type: 'accountPasswordSet', data: { password: refs.password! } }];
+): readonly AccountEvent[] => [{ type: 'accountPasswordSet', data: { password: passwordIn(refs) } }];
 
 /** The account of the first start: an admin. Nothing to do if there is or ever was one. */
 export const provide = (
@@ -151,7 +160,7 @@ export const provide = (
 ): readonly AccountEvent[] =>
   exists || deleted
     ? []
-    : [{ type: 'accountCreated', data: { ...nothing, username, memberOf: ['admins'], password: refs.password! } }];
+    : [{ type: 'accountCreated', data: { ...nothing, username, memberOf: ['admins'], password: passwordIn(refs) } }];
 
 const refuseWithoutAdmin = ({ adminRemains }: AccountRefs): void => {
   if (!adminRemains)

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { defined } from '../engine/defined.ts';
 import { changesBetween } from '../engine/changes.ts';
 import { type Actor, aggregate, type Context, type Event } from '../engine/core.ts';
 import { type Referrer, refuseReferred, refuseUnknown, type Unknown } from '../engine/references.ts';
@@ -90,8 +91,7 @@ export const group = aggregate<GroupState, GroupEvent>({
 export const requested = (before: GroupContent, { assignedRoles, memberOf, ...rest }: GroupInput): GroupContent => ({
   ...before,
   ...rest,
-  ...(assignedRoles && { assignedRoles: namesOf(assignedRoles) }),
-  ...(memberOf && { memberOf: namesOf(memberOf) }),
+  ...defined({ assignedRoles: assignedRoles && namesOf(assignedRoles), memberOf: memberOf && namesOf(memberOf) }),
 });
 
 export type GroupRefs = {

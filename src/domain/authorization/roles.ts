@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { defined } from '../engine/defined.ts';
 import { changesBetween } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
@@ -92,7 +93,9 @@ export const update = (
   const after = {
     ...content,
     ...rest,
-    ...(allowedMethods && { allowedMethods: checked(allowedMethods, content.allowedMethods, refs.methods) }),
+    ...defined({
+      allowedMethods: allowedMethods && checked(allowedMethods, content.allowedMethods, refs.methods),
+    }),
   };
   if (after.name !== content.name) refuseReferred(refs.referrers, 'renamed');
   const changes = changesBetween(content, after);

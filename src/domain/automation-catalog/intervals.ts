@@ -24,7 +24,8 @@ const sumOf = (text: string): number => {
     .replaceAll(',', ' ')
     .split(/\s+/)
     .filter((word) => word !== '' && word !== 'and');
-  const alone = words.length === 1 ? numberOf(words[0]!) : undefined;
+  const [first, ...others] = words;
+  const alone = first !== undefined && others.length === 0 ? numberOf(first) : undefined;
   if (alone !== undefined) return alone;
   let [sum, quantity] = [0, undefined as number | undefined];
   for (const word of words) {

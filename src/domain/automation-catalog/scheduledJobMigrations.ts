@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { AutomationContent } from '../operations-manager/automations.ts';
+import { defined } from '../engine/defined.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import type { FormRef } from '../operations-manager/formReferences.ts';
 import { inUnits, intervalOf } from './intervals.ts';
@@ -51,18 +52,15 @@ export const scheduledJobMigration = aggregate<{ readonly decided?: MigrationDec
   evolve: { migrationDecided: (_, decided) => ({ decided }) },
   exists: ({ decided }) => decided !== undefined,
   promises: ({ decided }) =>
-    (decided?.migrated ?? []).flatMap(({ automation, name, manual, schedule }) => [
-      { owner: `automation-${automation}`, name: { kind: 'automation', name } },
-      { owner: `trigger-${manual}`, name: { kind: 'trigger', parent: automation, name: triggerName.manual } },
-      ...(schedule
-        ? [
-            {
-              owner: `trigger-${schedule._id}`,
-              name: { kind: 'trigger', parent: automation, name: triggerName.schedule },
-            },
-          ]
-        : []),
-    ]),
+    (decided?.migrated ?? []).flatMap(({ automation, name, manual, schedule }) => {
+      const named = (id: string, trigger: string) => ({
+        owner: `trigger-${id}`,
+        name: { kind: 'trigger', parent: automation, name: trigger },
+      });
+      const own = { owner: `automation-${automation}`, name: { kind: 'automation', name } };
+      const always = [own, named(manual, triggerName.manual)];
+      return schedule ? [...always, named(schedule._id, triggerName.schedule)] : always;
+    }),
 });
 
 /** What the world says of a scheduled job in the request. */
@@ -95,8 +93,7 @@ const refuseBad = (candidates: readonly Candidate[]): void => {
         message,
         path: `/agendaJobs/${i}`,
         id: candidate.job,
-        ...(candidate.content && { name: candidate.content.title }),
-        ...(at !== undefined && { at }),
+        ...defined({ name: candidate.content?.title, at }),
       })),
     );
   const refuse = (code: 'not_found' | 'forbidden' | 'unprocessable', faults: readonly Fault[]) => {
@@ -116,20 +113,14 @@ const refuseBad = (candidates: readonly Candidate[]): void => {
   );
   refuse(
     'not_found',
-    of((candidate) => [
-      ...candidate.unknownGroups.map(
-        (group) =>
-          [`${called(candidate)} names the group ${JSON.stringify(group)}, which is not there`, '/data/gbac'] as const,
-      ),
-      ...(candidate.form === null
-        ? [
-            [
-              `${called(candidate)} names the form ${JSON.stringify(candidate.formId)}, which is not there`,
-              '/data/formId',
-            ] as const,
-          ]
-        : []),
-    ]),
+    of((candidate) => {
+      const missing = (what: string, named: unknown): string =>
+        `${called(candidate)} names the ${what} ${JSON.stringify(named)}, which is not there`;
+      const faults: [message: string, at: string][] = [];
+      for (const group of candidate.unknownGroups) faults.push([missing('group', group), '/data/gbac']);
+      if (candidate.form === null) faults.push([missing('form', candidate.formId), '/data/formId']);
+      return faults;
+    }),
   );
   refuse(
     'unprocessable',
@@ -145,11 +136,10 @@ const refuseBad = (candidates: readonly Candidate[]): void => {
 /** When the job runs first as an automation, and how often; null: it was not scheduled. */
 const scheduleOf = ({ nextRunAt, lastRunAt, repeatInterval }: NonNullable<Candidate['content']>, now: string) => {
   const interval = repeatInterval == null ? undefined : intervalOf(repeatInterval);
-  if (nextRunAt == null && interval === undefined) return null;
-  return {
-    firstRunAt: nextRunAt == null ? Date.parse(lastRunAt ?? now) + interval! : Date.parse(nextRunAt),
-    ...(interval === undefined ? { repeatUnit: null, repeatFrequency: null } : inUnits(interval)),
-  };
+  if (interval === undefined)
+    return nextRunAt == null ? null : { firstRunAt: Date.parse(nextRunAt), repeatUnit: null, repeatFrequency: null };
+  const firstRunAt = nextRunAt == null ? Date.parse(lastRunAt ?? now) + interval : Date.parse(nextRunAt);
+  return { firstRunAt, ...inUnits(interval) };
 };
 
 /** A job that is a second time in the list has been migrated by then. */
@@ -163,10 +153,10 @@ export const decideMigration = (
   const migrated: Migrated[] = [];
   const skipped: Skipped[] = [];
   for (const { job, content, name, form, migrated: already } of refs) {
-    if (already || seen.has(job)) skipped.push({ job, name: content!.title });
+    if (!content) continue; // refused above
+    if (already || seen.has(job)) skipped.push({ job, name: content.title });
     else {
-      const schedule = scheduleOf(content!, now);
-      const formName = form?.name;
+      const schedule = scheduleOf(content, now);
       migrated.push({
         job,
         name,
@@ -174,7 +164,7 @@ export const decideMigration = (
         manual: newId(`manual ${job}`),
         schedule: schedule && { _id: newId(`schedule ${job}`), ...schedule },
         formSchemaHash: form?.schemaHash ?? null,
-        ...(formName !== undefined && { formName }),
+        ...defined({ formName: form?.name }),
       });
     }
     seen.add(job);
@@ -225,10 +215,10 @@ export const triggersOf = (
 const list = (names: readonly string[]): string => names.join(', ');
 
 /** What came of a migration, in words. */
-export const inWords = (created: readonly string[], skipped: readonly string[]): string =>
-  [
+export const inWords = (created: readonly string[], skipped: readonly string[]): string => {
+  const made =
     created.length === 0
       ? 'Created no automations.'
-      : `Created ${created.length} automation${created.length === 1 ? '' : 's'}: ${list(created)}.`,
-    ...(skipped.length === 0 ? [] : [`Skipped ${skipped.length} already migrated: ${list(skipped)}.`]),
-  ].join(' ');
+      : `Created ${created.length} automation${created.length === 1 ? '' : 's'}: ${list(created)}.`;
+  return skipped.length === 0 ? made : `${made} Skipped ${skipped.length} already migrated: ${list(skipped)}.`;
+};

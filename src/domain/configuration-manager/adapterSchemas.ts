@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
+import { defined } from '../engine/defined.ts';
 import { authored } from '../engine/authors.ts';
 import { name } from '../engine/schemas.ts';
 
@@ -109,7 +110,11 @@ const typed = <S extends TSchema>(schema: S): S => ({
   ...schema,
   allOf: Object.entries(propertiesOf).map(([type, properties]) => ({
     if: { type: 'object', required: ['type'], properties: { type: { const: type } } },
-    then: { type: 'object', properties: { properties }, ...(type !== 'lab' && { required: ['properties'] }) },
+    then: {
+      type: 'object',
+      properties: { properties },
+      ...defined({ required: type === 'lab' ? undefined : ['properties'] }),
+    },
   })),
 });
 

@@ -3,7 +3,7 @@ import type { AdapterType, adapterReplacementSchema, deviceSchema, newAdapterSch
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { Refusal } from '../engine/refusal.ts';
-import { sealSecrets } from '../engine/secretFields.ts';
+import { sealBy } from '../engine/secretFields.ts';
 import type { Sealed } from '../engine/sealed.ts';
 
 type Properties = Readonly<Record<string, unknown>>;
@@ -51,7 +51,13 @@ export const sealProperties = (
   const before =
     content?.type === type && same(destination(content.properties), destination(properties)) ? content.properties : {};
   const { hostKey, ...others } = properties;
-  const sealed = sealSecrets(others, before, seal, '/properties', (name) => secrets.has(name)) as Properties;
+  const sealed = sealBy((name) => secrets.has(name), {
+    value: others,
+    befores: [before],
+    seal,
+    path: '/properties',
+    keepsEqual: true,
+  }) as Properties;
   return hostKey === undefined ? sealed : { ...sealed, hostKey };
 };
 

@@ -1,4 +1,5 @@
 import { Type } from 'typebox';
+import { defined } from '../engine/defined.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import type { Sealed } from '../engine/sealed.ts';
 
@@ -32,7 +33,7 @@ export const deviceConfiguration = aggregate<DeviceConfigurationState, DeviceCon
     }),
     deviceConfigurationFailed: (state, { status, answer, reason }) => ({
       ...state,
-      outcome: { applied: false, status, answer, ...(reason !== undefined && { reason }) },
+      outcome: { applied: false, status, answer, ...defined({ reason }) },
     }),
   },
   exists: ({ about }) => about !== undefined,
@@ -63,7 +64,7 @@ export const conclude = (
   { refs }: Context<{ readonly answer: Sealed | null }>,
 ): readonly DeviceConfigurationEvent[] => {
   if (!about || outcome) return [];
-  const data = { ...about, status, answer: refs.answer, ...(reason !== undefined && { reason }) };
+  const data = { ...about, status, answer: refs.answer, ...defined({ reason }) };
   const applied = status !== null && status >= 200 && status < 300;
   return [{ type: applied ? 'deviceConfigurationApplied' : 'deviceConfigurationFailed', data }];
 };

@@ -11,12 +11,12 @@ export const deviceGroupImportSchema = Type.Object(
   { additionalProperties: false, title: 'DeviceGroupImport', description: 'Device groups to take in' },
 );
 
-type Imported = { readonly groups: readonly (DeviceGroupContent & { readonly _id: string })[] };
+export type DeviceGroupsImported = { readonly groups: readonly (DeviceGroupContent & { readonly _id: string })[] };
 
-export type DeviceGroupImportEvent = Event<'deviceGroupsImported', Imported>;
+export type DeviceGroupImportEvent = Event<'deviceGroupsImported', DeviceGroupsImported>;
 
 /** The decision to take several device groups in, all or nothing; what follows happens in their own streams. */
-export const deviceGroupImport = aggregate<Imported, DeviceGroupImportEvent>({
+export const deviceGroupImport = aggregate<DeviceGroupsImported, DeviceGroupImportEvent>({
   area: 'configuration-manager',
   category: 'deviceGroupImport',
   initial: { groups: [] },

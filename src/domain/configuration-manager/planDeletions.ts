@@ -9,7 +9,8 @@ export const planDeletionSchema = Type.Object(
   { additionalProperties: false, title: 'PlanDeletion', description: 'Plans to delete' },
 );
 
-export type PlanDeletionEvent = Event<'plansDeleted', { readonly planIds: readonly string[] }>;
+export type PlansDeleted = { readonly planIds: readonly string[] };
+export type PlanDeletionEvent = Event<'plansDeleted', PlansDeleted>;
 
 /** The decision to delete several plans, all or nothing; what follows happens in their own streams. */
 export const planDeletion = aggregate<{ readonly decided: boolean }, PlanDeletionEvent>({

@@ -54,12 +54,14 @@ const alike = (a: PlanNode, b: PlanNode): boolean =>
   a.treeId === b.treeId && a.version === b.version && a.nodeId === b.nodeId;
 
 /** The nodes with further ones, each in the place of the one that it replaces, else at the end. */
-export const withNodes = (nodes: readonly PlanNode[], added: readonly PlanNode[]): readonly PlanNode[] =>
-  added.reduce(
-    (all, node) =>
-      all.some((old) => alike(old, node)) ? all.map((old) => (alike(old, node) ? node : old)) : [...all, node],
-    nodes,
-  );
+export const withNodes = (nodes: readonly PlanNode[], added: readonly PlanNode[]): readonly PlanNode[] => {
+  let all = [...nodes];
+  for (const node of added) {
+    if (all.some((old) => alike(old, node))) all = all.map((old) => (alike(old, node) ? node : old));
+    else all.push(node);
+  }
+  return all;
+};
 
 /**
  * What a request says with the secrets among the variables of its nodes sealed; the mask keeps that of the node which

@@ -200,7 +200,7 @@ const checkNodes = (root: TreeNode, path: string): void => {
     if (depth > maxDepth) throw new Refusal('invalid', `Nodes may lie ${maxDepth} levels deep`, { path });
     if (ids.size === ids.add(node.configId).size)
       throw new Refusal('invalid', 'Another node has this configId', { path: `${path}/configId` });
-    node.children.forEach((child, i) => check(child, `${path}/children/${i}`, depth + 1));
+    for (const [i, child] of node.children.entries()) check(child, `${path}/children/${i}`, depth + 1);
     distinct(node.children, `${path}/children`);
   };
   check(root, path, 1);
@@ -257,7 +257,7 @@ export const importOne = (
   { id, refs }: Context<{ readonly nodeReferrers: readonly NodeReferrer[] }>,
 ): readonly TreeEvent[] => {
   distinct(versions, '/versions');
-  versions.forEach(({ root }, i) => checkNodes(root, `/versions/${i}/root`));
+  for (const [i, { root }] of versions.entries()) checkNodes(root, `/versions/${i}/root`);
   const wanted = {
     name,
     deviceType,

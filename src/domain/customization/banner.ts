@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { defined } from '../engine/defined.ts';
 import { objectId, time } from '../engine/authors.ts';
 import { type Changes, changesBetween } from '../engine/changes.ts';
 import { aggregate, type Event } from '../engine/core.ts';
@@ -79,7 +80,7 @@ const checkImage = (image: string): void => {
     throw new Refusal('invalid', message, { path: '/image' });
   };
   if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(data)) refuse('image is not base64');
-  const type = Object.keys(images).find((name) => images[name]!.test(data));
+  const type = Object.entries(images).find(([, pattern]) => pattern.test(data))?.[0];
   if (type === undefined) refuse('image must be PNG, JPEG, GIF or WebP');
   if (url && url[1] !== type) refuse(`image says that it is ${url[1]}, but is ${type}`);
 };
@@ -92,7 +93,7 @@ export const set = (before: State, { _id: _, messageLastUpdated: __, ...input }:
   const wanted: BannerContent = {
     ...input,
     startTime: inUtc(startTime),
-    ...(endTime !== undefined && { endTime: inUtc(endTime) }),
+    ...defined({ endTime: endTime === undefined ? undefined : inUtc(endTime) }),
   };
   if (endTime !== undefined && Date.parse(endTime) <= Date.parse(startTime))
     throw new Refusal('invalid', 'endTime must be after startTime', { path: '/endTime' });

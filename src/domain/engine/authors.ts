@@ -41,7 +41,7 @@ export const authorsOf = (
   { now, actor }: Context,
 ): Authored => {
   const who = (given: string | null | undefined) =>
-    given == null ? given : Object.hasOwn(accounts, given) ? accounts[given]! : given;
+    given != null && Object.hasOwn(accounts, given) ? accounts[given] : given;
   const when = (given: string | undefined) => (given === undefined ? now : new Date(given).toISOString());
   const { createdBy = actor.id, lastUpdatedBy = actor.id } = {
     createdBy: who(document.createdBy),

@@ -30,5 +30,5 @@ export const changesBetween = <T extends object>(from: T, to: T): Changes<T> | u
   );
   const removed = Object.keys(old).filter((key) => old[key] !== undefined && next[key] === undefined);
   if (Object.keys(changed).length + removed.length === 0) return undefined;
-  return { changed: changed as Partial<T>, ...(removed.length > 0 && { removed }) };
+  return removed.length > 0 ? { changed: changed as Partial<T>, removed } : { changed: changed as Partial<T> };
 };

@@ -83,7 +83,7 @@ const marked = (text: string): unknown => {
 
   const scalar = (): unknown => {
     const from = at;
-    while (at < text.length && !/[\s,\]}]/.test(text[at]!)) at++;
+    while (at < text.length && !/[\s,\]}]/.test(text.charAt(at))) at++;
     const said = text.slice(from, at);
     const read: unknown = JSON.parse(said);
     return typeof read === 'number' && JSON.stringify(read) !== said ? { [mark]: said } : read;

@@ -39,9 +39,8 @@ export const refuseReferred = (referrers: readonly Referrer[], what: string): vo
     kind,
     name,
   }));
-  throw new Refusal(
-    'conflict',
-    `It cannot be ${what}: ${referrers.map(({ kind, name }) => `the ${kind} ${JSON.stringify(name)}`).join(', ')} refer${referrers.length === 1 ? 's' : ''} to it`,
-    { faults },
-  );
+  const named = referrers.map(({ kind, name }) => `the ${kind} ${JSON.stringify(name)}`).join(', ');
+  throw new Refusal('conflict', `It cannot be ${what}: ${named} refer${referrers.length === 1 ? 's' : ''} to it`, {
+    faults,
+  });
 };

@@ -39,7 +39,7 @@ export class Refusal extends Error {
     super(message, { cause: options.cause });
     this.name = 'Refusal';
     this.code = code;
-    this.faults = options.faults ?? [{ message, ...(options.path !== undefined && { path: options.path }) }];
+    this.faults = options.faults ?? [options.path === undefined ? { message } : { message, path: options.path }];
     this.metadata = options.metadata ?? {};
     this.retryAfterSeconds = options.retryAfterSeconds;
   }

@@ -63,32 +63,29 @@ export const bounded = (seal: Seal): SealAt => {
  * as `before`, what is sealed in it stays so. Secrets that are no text are sealed as JSON. `null` removes and stays.
  * The mask where nothing was stored, and one secret more than `mostSecrets`, are `invalid`, at their path.
  */
-export const sealSecrets = (
-  value: Json,
-  before: Json,
-  seal: Seal,
-  path = '',
-  isSecret: IsSecret = isSecretName,
-): Json =>
-  someSecret(value, isSecret)
-    ? sealWithin(value, [before], { seal: bounded(seal), isSecret, keepsEqual: true }, path)
-    : value;
+export const sealSecrets = (value: Json, before: Json, seal: Seal, path = ''): Json =>
+  sealBy(isSecretName, { value, befores: [before], seal, path, keepsEqual: true });
 
 /**
  * The same for a document that is taken in; `befores` are what is stored in its place, the first that has a secret
  * counts.
  * Only the mask keeps one: a secret in clear is another one even if it is equal, so that nobody can try guesses.
  */
-export const sealImported = (
-  value: Json,
-  befores: readonly Json[],
-  seal: Seal,
-  path = '',
-  isSecret: IsSecret = isSecretName,
-): Json =>
-  someSecret(value, isSecret)
-    ? sealWithin(value, befores, { seal: bounded(seal), isSecret, keepsEqual: false }, path)
-    : value;
+export const sealImported = (value: Json, befores: readonly Json[], seal: Seal, path = ''): Json =>
+  sealBy(isSecretName, { value, befores, seal, path, keepsEqual: false });
+
+type Sealing = {
+  readonly value: Json;
+  readonly befores: readonly Json[];
+  readonly seal: Seal;
+  readonly path: string;
+  /** Whether a secret in clear that equals the one stored is taken for that one. */
+  readonly keepsEqual: boolean;
+};
+
+/** Either of the two, where other members than those with the usual names are secrets. */
+export const sealBy = (isSecret: IsSecret, { value, befores, seal, path, keepsEqual }: Sealing): Json =>
+  someSecret(value, isSecret) ? sealWithin(value, befores, { seal: bounded(seal), isSecret, keepsEqual }, path) : value;
 
 type How = { readonly seal: SealAt; readonly isSecret: IsSecret; readonly keepsEqual: boolean };
 

@@ -68,6 +68,7 @@ export const add = (
       throw new Refusal('invalid', `${which} is not valid before ${validFrom}`, { path: '/raw_certificate' });
   }
   if (!state.exists)
+    // A chain has one certificate at least.
     return [{ type: 'certificateAdded', data: { alias: alias ?? chain[0]!.fingerprint256, contractId, chain } }];
   if (!same(state.chain, chain))
     throw new Refusal('conflict', 'The contract has another certificate, or another chain of it, under this alias', {

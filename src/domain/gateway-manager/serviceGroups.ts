@@ -49,15 +49,13 @@ export const serviceGroup = aggregate<State, ServiceGroupEvent>({
   },
   exists: (state) => state.exists,
   // Being the default is a name that one group of a cluster can bear.
-  names: ({ exists, name, defaultOf }) =>
-    !exists
-      ? []
-      : [
-          { kind: 'serviceGroup', name },
-          ...(defaultOf === undefined
-            ? []
-            : [{ kind: 'defaultServiceGroup', name: `default of cluster ${defaultOf}` }]),
-        ],
+  names: ({ exists, name, defaultOf }) => {
+    if (!exists) return [];
+    const own = { kind: 'serviceGroup', name };
+    return defaultOf === undefined
+      ? [own]
+      : [own, { kind: 'defaultServiceGroup', name: `default of cluster ${defaultOf}` }];
+  },
 });
 
 export const create = (
@@ -65,11 +63,14 @@ export const create = (
   { name, cluster_id = '', description = '', is_default = false, groups = [], services = [] }: NewServiceGroup,
   { refs }: Context<{ readonly unknownGroups: readonly string[] }>,
 ): readonly ServiceGroupEvent[] => {
-  const twice = services.findIndex(({ id }, i) => services.findIndex((other) => other.id === id) < i);
-  if (twice >= 0)
-    throw new Refusal('invalid', `The service ${JSON.stringify(services[twice]!.id)} is in the group more than once`, {
-      path: `/serviceGroup/services/${twice}/id`,
-    });
+  const seen = new Set<string>();
+  for (const [i, { id }] of services.entries()) {
+    if (seen.has(id))
+      throw new Refusal('invalid', `The service ${JSON.stringify(id)} is in the group more than once`, {
+        path: `/serviceGroup/services/${i}/id`,
+      });
+    seen.add(id);
+  }
   refuseUnknownGroups(refs.unknownGroups, '/serviceGroup/groups');
   return [
     {

@@ -106,6 +106,7 @@ export const addNodes = (
   { nodes }: { readonly nodes: readonly NewNode[] },
   { refs }: Context<readonly Node['attributes'][]>,
 ): readonly InventoryEvent[] => {
+  // `refs` has the attributes of each node, in the same order.
   const wanted = nodes.map(
     ({ name, tags = [] }, i): Node => ({ name, attributes: refs[i]!, tags: [...new Set(tags)] }),
   );
@@ -133,8 +134,11 @@ const refuse = (
       : [],
   );
   const named = faults.slice(0, mostFaults);
-  const all = `${faults.length} nodes (${named.map(({ name }) => name).join(', ')}${faults.length > mostFaults ? ', ...' : ''}): each ${what}`;
-  if (faults.length > 0) throw new Refusal(code, faults.length === 1 ? faults[0]!.message : all, { faults: named });
+  const [first, ...others] = named;
+  if (!first) return;
+  const names = named.map(({ name }) => name).join(', ');
+  const all = `${faults.length} nodes (${names}${faults.length > mostFaults ? ', ...' : ''}): each ${what}`;
+  throw new Refusal(code, others.length === 0 ? first.message : all, { faults: named });
 };
 
 /** Operation 21: all nodes, as one fact. */

@@ -9,8 +9,9 @@ export const formDeletionSchema = Type.Object(
 );
 type Input = Static<typeof formDeletionSchema>;
 
+export type FormsDeleted = { readonly ids: readonly string[] };
 export type FormDeletionEvent =
-  | Event<'formsDeleted', { readonly ids: readonly string[] }>
+  | Event<'formsDeleted', FormsDeleted>
   /** All of them are gone. */
   | Event<'formDeletionCompleted', Record<string, never>>;
 

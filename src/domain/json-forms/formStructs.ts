@@ -134,6 +134,7 @@ export const checkedStruct = (struct: Struct, path: string): Struct => {
       );
     }
     if (kind === 'choice') return { enum: [], enumNames: [], binding: false, ...item };
+    // A container without items was refused above.
     return kind === 'container' ? { ...item, items: all(item.items!, path, depth + 1) } : item;
   };
   const all = (items: readonly Item[], path: string, depth: number): Item[] =>

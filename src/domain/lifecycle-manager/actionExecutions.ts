@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { defined } from '../engine/defined.ts';
 import { aggregate, type Context, type Event, fold } from '../engine/core.ts';
 import type { JobError } from '../operations-manager/jobs.ts';
 import { type Fault, Refusal } from '../engine/refusal.ts';
@@ -151,6 +152,7 @@ export const run = (
     throw new Refusal('forbidden', 'The workflow of the action is an automation that you may not run', {
       path: '/actionId',
     });
+  // `checkTarget` wants a name for an instance that is to be made.
   const target = makes(action)
     ? { type: 'instance' as const, _id: newId('instance'), name: input.instanceName! }
     : refs.target;
@@ -221,8 +223,8 @@ export const note = (
   const error = fault ?? refs.error;
   const data: TaskChange =
     refs.status === 'complete' && fault === undefined
-      ? { task, status: 'complete', ...(instanceData && { instanceData }) }
-      : { task, status: fault === undefined ? refs.status : 'error', ...(error !== null && { error }) };
+      ? { task, status: 'complete', ...defined({ instanceData }) }
+      : { task, status: fault === undefined ? refs.status : 'error', ...defined({ error: error ?? undefined }) };
   const changed: ExecutionEvent = { type: 'actionTaskChanged', data };
   const { tasks } = fold(actionExecution, [changed], state);
   const status = overall(tasks);

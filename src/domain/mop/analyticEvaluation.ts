@@ -61,10 +61,10 @@ export const refuseUnknown = ({ prepostCommands }: AnalyticTemplateContent): voi
   const faults = prepostCommands.flatMap(({ rules }, i) =>
     rules.flatMap(({ type, evaluation }, j) => {
       const at = `/prepostCommands/${i}/rules/${j}`;
-      return [
-        ...(typeOf(type) ? [] : [fault('type', type, at)]),
-        ...(evaluationOf(evaluation) ? [] : [fault('evaluation', evaluation, at)]),
-      ];
+      const found: Fault[] = [];
+      if (!typeOf(type)) found.push(fault('type', type, at));
+      if (!evaluationOf(evaluation)) found.push(fault('evaluation', evaluation, at));
+      return found;
     }),
   );
   if (faults.length > 0)

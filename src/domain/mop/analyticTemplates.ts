@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { comparators } from './comparisons.ts';
+import { defined } from '../engine/defined.ts';
 import { aggregate } from '../engine/core.ts';
 import {
   atMost,
@@ -128,7 +129,7 @@ export const patternsIn = ({
     rules.flatMap(({ flags, ...rule }, j) =>
       (['preRegex', 'postRegex'] as const).flatMap((member) => {
         const text = rule[member];
-        return text ? [{ path: `/prepostCommands/${i}/rules/${j}/${member}`, text, ...(flags && { flags }) }] : [];
+        return text ? [{ path: `/prepostCommands/${i}/rules/${j}/${member}`, text, ...defined({ flags }) }] : [];
       }),
     ),
   );

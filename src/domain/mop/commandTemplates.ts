@@ -1,5 +1,6 @@
 import { type Static, Type } from 'typebox';
 import { comparators } from './comparisons.ts';
+import { defined } from '../engine/defined.ts';
 import { aggregate } from '../engine/core.ts';
 import {
   atMost,
@@ -113,14 +114,13 @@ const rulesIn = ({ commands }: CommandTemplateContent) =>
 export const patternsIn = (
   content: CommandTemplateContent,
 ): readonly { readonly path: string; readonly text: string; readonly flags?: Flags }[] =>
-  rulesIn(content).flatMap(({ rule: { rule, ruleB, eval: how, flags }, path }) => [
-    ...(how === 'RegEx' || how === '!RegEx' || how === '#comparison'
-      ? [{ path: `${path}/rule`, text: rule, ...(flags && { flags }) }]
-      : []),
-    ...(ruleB !== undefined && isPattern(ruleB)
-      ? [{ path: `${path}/ruleB`, text: ruleB, ...(flags && { flags }) }]
-      : []),
-  ]);
+  rulesIn(content).flatMap(({ rule: { rule, ruleB, eval: how, flags }, path }) => {
+    const patterns: { path: string; text: string }[] = [];
+    if (how === 'RegEx' || how === '!RegEx' || how === '#comparison')
+      patterns.push({ path: `${path}/rule`, text: rule });
+    if (ruleB !== undefined && isPattern(ruleB)) patterns.push({ path: `${path}/ruleB`, text: ruleB });
+    return patterns.map((pattern) => ({ ...pattern, ...defined({ flags }) }));
+  });
 
 const faultsIn = (content: CommandTemplateContent): readonly Fault[] =>
   rulesIn(content).flatMap(({ rule: { eval: how, ...rule }, path }): Fault[] => {
@@ -129,7 +129,8 @@ const faultsIn = (content: CommandTemplateContent): readonly Fault[] =>
     if (how !== '#comparison')
       return compared.map((member) => ({ message: `Only a #comparison has ${member}`, path: `${path}/${member}` }));
     const percentage = rule.evaluator === '%';
-    return (['ruleB', 'evaluator', ...(percentage ? (['percentage'] as const) : [])] as const)
+    const needed = percentage ? (['ruleB', 'evaluator', 'percentage'] as const) : (['ruleB', 'evaluator'] as const);
+    return needed
       .filter((member) => rule[member] === undefined)
       .map(
         (member): Fault => ({

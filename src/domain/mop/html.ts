@@ -8,4 +8,4 @@ const entities: Readonly<Record<string, string>> = {
 
 /** A text as HTML that shows it as it is: nothing in it is markup. */
 export const preformatted = (text: string): string =>
-  `<pre>${text.replace(/[&<>"']/g, (character) => entities[character]!)}</pre>`;
+  `<pre>${text.replace(/[&<>"']/g, (character) => entities[character] ?? '')}</pre>`;

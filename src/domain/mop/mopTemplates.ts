@@ -1,4 +1,5 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
+import { defined } from '../engine/defined.ts';
 import { type Authored, authorsOf } from '../engine/authors.ts';
 import { changesBetween, same } from '../engine/changes.ts';
 import type { Context, Event } from '../engine/core.ts';
@@ -69,7 +70,7 @@ export const templateSchemas = <P extends TProperties>(title: string, descriptio
   ),
   document: Type.Object(
     { ...bookkeeping, ...header, ...commands },
-    { additionalProperties: false, title, description: description[0]!.toUpperCase() + description.slice(1) },
+    { additionalProperties: false, title, description: description.charAt(0).toUpperCase() + description.slice(1) },
   ),
 });
 
@@ -103,6 +104,10 @@ type Kind<K extends string, D, C> = {
   readonly faultsIn: (content: C) => readonly Fault[];
 };
 
+const refuseRenamed = (before: Header | undefined, after: Header, { refs }: Context<TemplateRefs>): void => {
+  if (before && before.name !== after.name) refuseReferred(refs.referrers ?? [], 'renamed');
+};
+
 /** The decisions on a kind of template. */
 export const templateDecisions = <K extends string, D extends HeaderInput & Bookkeeping, C extends Header>({
   kind,
@@ -111,12 +116,12 @@ export const templateDecisions = <K extends string, D extends HeaderInput & Book
   faultsIn,
 }: Kind<K, D, C>) => {
   type State = TemplateState<C>;
-  type E = TemplateEvent<K, C>;
   type Refs = Context<TemplateRefs>;
-  const event = (what: 'Created' | 'Changed' | 'Restored' | 'Deleted', data: unknown): readonly E[] => [
-    { type: `${kind}${what}`, data } as E,
+  const event = (what: 'Created' | 'Changed' | 'Restored' | 'Deleted', data: unknown) => [
+    { type: `${kind}${what}`, data } as TemplateEvent<K, C>,
   ];
 
+  const documentIn = (input: Readonly<Record<string, D>>): D => input[word]!; // the command's schema requires it
   const checked = (document: D, member: string, { refs }: Refs): C => {
     const content = contentOf(document);
     const faults = [...faultsIn(content), ...(refs.patternFaults ?? [])]
@@ -125,23 +130,20 @@ export const templateDecisions = <K extends string, D extends HeaderInput & Book
     if (faults[0]) throw new Refusal('invalid', faults[0].message, { faults });
     return content;
   };
-  const renamed = (before: C | undefined, after: C, { refs }: Refs): void => {
-    if (before && before.name !== after.name) refuseReferred(refs.referrers ?? [], 'renamed');
-  };
 
   return {
     create: (_: State, input: Readonly<Record<string, D>>, context: Refs) =>
-      event('Created', checked(input[word]!, word, context)),
+      event('Created', checked(documentIn(input), word, context)),
 
     /** Brings it to what the document says; id, times and authors in it are the service's and change nothing. */
     change: ({ content: before }: State, input: Readonly<Record<string, D>>, context: Refs) => {
-      const document = input[word]!;
+      const document = documentIn(input);
       if (document._id !== undefined && document._id !== context.id)
         throw new Refusal('invalid', 'The template in the path has another id', { path: `/${word}/_id` });
       const after = checked(document, word, context);
       const changes = changesBetween(before!, after); // commands on existing templates only
       if (!changes) return [];
-      renamed(before, after, context);
+      refuseRenamed(before, after, context);
       return event('Changed', changes.changed);
     },
 
@@ -157,7 +159,7 @@ export const templateDecisions = <K extends string, D extends HeaderInput & Book
         throw new Refusal('conflict', 'A template with this id or name exists with other content', {
           path: '/template',
         });
-      if (exists) renamed(content, wanted, context);
+      if (exists) refuseRenamed(content, wanted, context);
       return event('Restored', { ...wanted, ...authorsOf(inIso(template), context.refs.accounts ?? {}, context) });
     },
 
@@ -169,11 +171,16 @@ export const templateDecisions = <K extends string, D extends HeaderInput & Book
 };
 
 const inIso = ({ created, lastUpdated, createdBy, lastUpdatedBy }: Bookkeeping) => ({
-  ...(created !== undefined && { created: new Date(created).toISOString() }),
-  ...(lastUpdated !== undefined && { lastUpdated: new Date(lastUpdated).toISOString() }),
-  ...(createdBy !== undefined && { createdBy }),
-  ...(lastUpdatedBy !== undefined && { lastUpdatedBy }),
+  ...defined({
+    created: isoOf(created),
+    lastUpdated: isoOf(lastUpdated),
+    createdBy,
+    lastUpdatedBy,
+  }),
 });
+
+const isoOf = (ms: number | undefined): string | undefined =>
+  ms === undefined ? undefined : new Date(ms).toISOString();
 
 /** The unique name that a template bears, of its kind. */
 export const templateNames =

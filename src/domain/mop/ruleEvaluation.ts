@@ -117,5 +117,6 @@ const holds = ({ rule, eval: how, flags = {}, ...comparison }: ReadyRule, answer
 const occurrences = (text: string, answer: string, ignoreCase = false): number => {
   const [part, whole] = ignoreCase ? [text.toLowerCase(), answer.toLowerCase()] : [text, answer];
   const first = whole.indexOf(part);
-  return first < 0 ? 0 : whole.includes(part, first + 1) ? 2 : 1;
+  if (first < 0) return 0;
+  return whole.includes(part, first + 1) ? 2 : 1;
 };

@@ -10,7 +10,7 @@ const longestText = 16_384;
 
 /** Names of the variables that texts ask for, each once. */
 export const variablesIn = (texts: readonly string[]): readonly string[] => [
-  ...new Set(texts.flatMap((text) => [...text.matchAll(placeholder)].map(([, name]) => name!.trim()))),
+  ...new Set(texts.flatMap((text) => [...text.matchAll(placeholder)].map(([, name = '']) => name.trim()))),
 ];
 
 const fault = (variables: Variables, name: string): string | undefined => {

@@ -1,4 +1,5 @@
 import { type Static, Type } from 'typebox';
+import { defined } from '../engine/defined.ts';
 import { type Authored, authored, authorsOf, objectId } from '../engine/authors.ts';
 import { type AutomationContent, automationMembers, automationNames } from './automations.ts';
 import { same } from '../engine/changes.ts';
@@ -126,7 +127,7 @@ export const decideImport = (
     throw new Refusal('conflict', 'A trigger with this id belongs to another automation', {
       path: `/triggers/${taken.index}/_id`,
     });
-  if (taken && !refs.elsewhere[taken.id]!.writable)
+  if (taken && !refs.elsewhere[taken.id]?.writable)
     throw new Refusal('forbidden', 'A trigger with this id belongs to an automation that you may not change', {
       path: `/triggers/${taken.index}/_id`,
     });
@@ -170,7 +171,7 @@ const triggersOf = ({ _id, triggers = [] }: Input['automation'], refs: ImportRef
     const [schemaFault, form] = [refs.schemaFaults[index], refs.forms[index]];
     const content = checkedContent(
       { ...document, actionId: refs.id },
-      { form, formData: refs.formData[index], ...(schemaFault !== undefined && { schemaFault }) },
+      { form, formData: refs.formData[index], ...defined({ schemaFault }) },
       path,
     );
     return { id: namesake?.id ?? document._id, index, document, content };

@@ -33,16 +33,16 @@ export const decideMoves = (
   { refs: { missing, states } }: Context<JobMovesRefs>,
 ): readonly JobMovesEvent[] => {
   refuseUnknownIds(missing, 'job', '/jobIds');
-  const weighed = [...new Set(jobIds)].map((id) => ({ id, state: states.get(id)!, how: weigh(move, states.get(id)!) }));
+  const weighed = [...new Set(jobIds)].flatMap((id) => {
+    const state = states.get(id);
+    return state ? [{ id, state, how: weigh(move, state) }] : [];
+  });
   const illegal = weighed.filter(({ how }) => how === 'illegal');
   if (illegal.length > 0) {
-    throw new Refusal(
-      'conflict',
-      `The state of these jobs does not allow to ${move} them: ${illegal.map(({ id, state }) => `${id} (${state.status})`).join(', ')}`,
-      {
-        faults: illegal.map(({ id, state }) => ({ message: `It is ${state.status}`, path: '/jobIds', id })),
-      },
-    );
+    const jobs = illegal.map(({ id, state }) => `${id} (${state.status})`).join(', ');
+    throw new Refusal('conflict', `The state of these jobs does not allow to ${move} them: ${jobs}`, {
+      faults: illegal.map(({ id, state }) => ({ message: `It is ${state.status}`, path: '/jobIds', id })),
+    });
   }
   const moving = weighed.filter(({ how }) => how === 'moves').map(({ id }) => id);
   return moving.length > 0 ? [{ type: 'jobsMoved', data: { move, jobIds: moving } }] : [];

@@ -78,7 +78,8 @@ export type JobMove = keyof typeof jobMoves;
 export const weigh = (move: JobMove, { status }: JobState): 'moves' | 'already' | 'illegal' => {
   const { from, to } = jobMoves[move];
   const begins: readonly (JobStatus | undefined)[] = from;
-  return begins.includes(status) ? 'moves' : status === to ? 'already' : 'illegal';
+  if (begins.includes(status)) return 'moves';
+  return status === to ? 'already' : 'illegal';
 };
 
 /** What the world says of a job that is to start. */

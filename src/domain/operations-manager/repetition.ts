@@ -85,7 +85,7 @@ export const checkRepetition = (tree: Repetition, path: string): void => {
       if (start !== undefined && end !== undefined && Date.parse(end) <= Date.parse(start))
         throw new Refusal('invalid', 'The end must come after the start', { path: `${path}/end` });
     }
-    components?.forEach((component, i) => check(component, `${path}/components/${i}`, depth + 1));
+    for (const [i, component] of (components ?? []).entries()) check(component, `${path}/components/${i}`, depth + 1);
   };
   check(tree, path, 1);
 };

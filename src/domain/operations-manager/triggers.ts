@@ -1,7 +1,8 @@
-import { type Static, type TObject } from 'typebox';
+import type { Static, TObject } from 'typebox';
+import { defined } from '../engine/defined.ts';
 import { type Authored, authorsOf } from '../engine/authors.ts';
 import { changesBetween, same } from '../engine/changes.ts';
-import { aggregate, type Context, type Event, type Gbac } from '../engine/core.ts';
+import { aggregate, type Context, type Event, type Gbac, type Name } from '../engine/core.ts';
 import { type FormFound, refuseForms } from './formReferences.ts';
 import { Refusal } from '../engine/refusal.ts';
 import { checkRepetition, unitLength } from './repetition.ts';
@@ -26,7 +27,7 @@ const memberNames = new Map(Object.entries(triggerMembers).map(([type, members])
 /** The content among other members of the same object. */
 const contentIn = (trigger: TriggerContent): TriggerContent => {
   const content: Record<string, unknown> = {};
-  for (const name of memberNames.get(trigger.type)!) {
+  for (const name of memberNames.get(trigger.type) ?? []) {
     const value = (trigger as Record<string, unknown>)[name];
     if (value !== undefined) content[name] = value;
   }
@@ -60,10 +61,10 @@ export const trigger = aggregate<TriggerState, TriggerEvent>({
 });
 
 /** The unique names that a trigger bears. */
-export const triggerNames = (content: TriggerContent) => [
-  { kind: 'trigger', parent: content.actionId, name: content.name },
-  ...(content.type === 'endpoint' ? [{ kind: 'triggerRoute', name: content.routeName }] : []),
-];
+export const triggerNames = (content: TriggerContent): readonly Name[] => {
+  const own = { kind: 'trigger', parent: content.actionId, name: content.name };
+  return content.type === 'endpoint' ? [own, { kind: 'triggerRoute', name: content.routeName }] : [own];
+};
 
 /** What the world says of a trigger. */
 export type TriggerRefs = {
@@ -90,7 +91,7 @@ export const checkedContent = (
   path = '',
 ): TriggerContent => {
   const content = hashed(
-    settled(contentIn({ ...defaults, ...given, ...(formData !== undefined && { formData }) } as TriggerContent), path),
+    settled(contentIn({ ...defaults, ...given, ...defined({ formData }) } as TriggerContent), path),
     form,
   );
   if (schemaFault !== undefined)
@@ -151,7 +152,7 @@ const intervalOf = (
 export const create = (_: TriggerState, input: NewTrigger, { refs }: Context<TriggerRefs>): readonly TriggerEvent[] => [
   {
     type: 'triggerCreated',
-    data: checkedContent({ ...input, ...('formId' in input && { formSchemaHash: null }) }, refs),
+    data: checkedContent({ ...input, ...defined({ formSchemaHash: 'formId' in input ? null : undefined }) }, refs),
   },
 ];
 
@@ -171,8 +172,10 @@ export const change = (
   const after = checkedContent(
     patched(before, {
       ...patch,
-      ...(derives && { repeatInterval: null }),
-      ...(speaksOfForm(patch) && { formSchemaHash: null }),
+      ...defined({
+        repeatInterval: derives ? null : undefined,
+        formSchemaHash: speaksOfForm(patch) ? null : undefined,
+      }),
     }),
     refs,
   );

@@ -1,12 +1,5 @@
 import type { Bundle, BundleType } from './prebuiltSchemas.ts';
-import {
-  holdsClear,
-  type IsSecret,
-  isSecretOfDocument,
-  maskNamed,
-  type Seal,
-  sealImported,
-} from '../engine/secretFields.ts';
+import { holdsClear, type IsSecret, isSecretOfDocument, maskNamed, type Seal, sealBy } from '../engine/secretFields.ts';
 
 type Document = Bundle['data'];
 type Work = (value: unknown, isSecret?: IsSecret) => unknown;
@@ -59,5 +52,5 @@ export const isClear = ({ type, data }: Bundle): boolean => {
 /** A document that the platform only keeps, its secrets sealed; `before`: as the installed package has it. */
 export const sealKept = ({ type, data }: Bundle, before: readonly Document[], seal: Seal): Bundle => ({
   type,
-  data: sealImported(data, before, seal, '', isSecretOfDocument) as Document,
+  data: sealBy(isSecretOfDocument, { value: data, befores: before, seal, path: '', keepsEqual: false }) as Document,
 });

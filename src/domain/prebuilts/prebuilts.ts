@@ -1,3 +1,4 @@
+import { defined } from '../engine/defined.ts';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event, type Name } from '../engine/core.ts';
 import {
@@ -91,7 +92,7 @@ export const described = ({ bundles, ...prebuilt }: PrebuiltDocument, { bundlesH
     manifest: {
       ...manifest,
       artifacts: manifest.artifacts ?? artifacts(),
-      ...(fingerprint !== undefined && { fingerprint }),
+      ...defined({ fingerprint }),
       createdEpoch: manifest.createdEpoch ?? createdEpoch,
     },
   };
@@ -212,7 +213,7 @@ export const decideImport = (
     .filter(({ type }) => !isHeld(type))
     .map((bundle) => {
       const { id, name } = identityOf(bundle);
-      return { type: bundle.type, ...(id !== undefined && { _id: id }), ...(name !== undefined && { name }) };
+      return { type: bundle.type, ...defined({ _id: id, name }) };
     });
   return [
     {

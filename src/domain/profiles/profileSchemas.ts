@@ -1,12 +1,13 @@
 import { type Static, type TObject, type TProperties, type TSchema, Type } from 'typebox';
+import { defined } from '../engine/defined.ts';
 import { name } from '../engine/schemas.ts';
 
 const text = (description: string) => Type.String({ description, maxLength: 65_536 });
 const names = (description: string) => Type.Array(name('Name'), { description, maxItems: 1000 });
 const yesOrNo = (description: string, preset?: boolean) =>
-  Type.Boolean({ description, ...(preset !== undefined && { default: preset }) });
+  Type.Boolean({ description, ...defined({ default: preset }) });
 const whole = (description: string, maximum: number, preset?: number, minimum = 0) =>
-  Type.Integer({ description, minimum, maximum, ...(preset !== undefined && { default: preset }) });
+  Type.Integer({ description, minimum, maximum, ...defined({ default: preset }) });
 const oneOf = <const T extends string>(description: string, values: readonly T[]) =>
   Type.Unsafe<T>(Type.String({ description, enum: values }));
 /** An object whose members are a matter of who reads them. */
@@ -221,7 +222,7 @@ const patchOf = (
   } = schema as TSchema & { readonly required?: readonly string[]; readonly title?: string };
   return {
     ...rest,
-    ...(title !== undefined && { title: `${title}Patch` }),
+    ...defined({ title: title === undefined ? undefined : `${title}Patch` }),
     properties: Object.fromEntries(
       Object.entries(schema.properties).map(([member, value]) => [
         member,

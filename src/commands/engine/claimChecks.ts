@@ -1,0 +1,43 @@
+import { type Claim, sameName } from '../../domain/engine/names.ts';
+import type { Name } from '../../domain/engine/core.ts';
+import { Refusal } from '../../domain/engine/refusal.ts';
+import { isUnusable } from '../../store/touched.ts';
+import type { Loaded } from './loaded.ts';
+import { partOf } from './parts.ts';
+import type { Streams } from './streams.ts';
+
+/** The stream that decides a claim, as read, and whether it makes the claim hold. */
+type Checked = { readonly holds: boolean; readonly decided: Loaded };
+
+export const taken = ({ name }: Name, cause?: unknown): Refusal =>
+  new Refusal('conflict', `The name ${JSON.stringify(name)} is taken`, { path: 'name', cause });
+
+/** Tells whether a claim on a name holds, by the streams as they are now. */
+export const claimChecker = (streams: Streams) => {
+  const shows = (stream: string, { state }: Loaded, name: Name): boolean =>
+    streams
+      .kindOf(stream)
+      .aggregate.names?.(state)
+      .some((held) => sameName(held, name)) ?? false;
+
+  const look = async ({ owner, decidedBy }: Claim, name: Name): Promise<Checked> => {
+    const decided = await streams.refresh(decidedBy);
+    if (owner === decidedBy) return { decided, holds: shows(owner, decided, name) };
+    const own = await streams.refresh(owner);
+    const promised = streams.kindOf(decidedBy).aggregate.promises?.(decided.state) ?? [];
+    if (!promised.some((p) => p.owner === owner && sameName(p.name, name)))
+      return { decided, holds: shows(owner, own, name) };
+    // Parts of what the stream promised before say nothing of this.
+    const part = partOf(decidedBy);
+    const carriedOut = [...own.keys.keys()].some(
+      (key) => key.startsWith(part) && Number(key.slice(part.length)) >= decided.promisedAt,
+    );
+    return { decided, holds: !carriedOut || shows(owner, own, name) };
+  };
+
+  /** If the deciding stream cannot be read, the claim may hold: the name stays its owner's. */
+  return (claim: Claim, name: Name): Promise<Checked> =>
+    look(claim, name).catch((error: unknown) => {
+      throw isUnusable(error) ? taken(name, error) : error;
+    });
+};

@@ -1,0 +1,107 @@
+import { supervise } from '../../concurrency/supervise.ts';
+import { platform } from '../../domain/engine/core.ts';
+import type { ParkedReaction } from '../../projections/engine/parkedReactions.ts';
+import { decode, type Recorded } from '../../store/event.ts';
+import type { EventStore, StoredEvent } from '../../store/port.ts';
+import type { Tools } from './define.ts';
+import type { Handle } from './handle.ts';
+import type { Request } from './requests.ts';
+import { completeReaction } from './parkedReactions.ts';
+import type { ReactionRuns } from './reactionRuns.ts';
+import { type ReactionTable, requestFor } from './reactions.ts';
+import type { Streams } from './streams.ts';
+
+type Needs = {
+  readonly store: EventStore;
+  readonly table: ReactionTable;
+  readonly runs: ReactionRuns;
+  readonly tools: Tools;
+  readonly handle: Handle;
+  /** Events of a stream by revision. */
+  readonly events: Streams['events'];
+  /** Resolves once the read models show what the log had when this process began to follow it, or the signal aborts. */
+  readonly ready: (signal: AbortSignal) => Promise<void>;
+  readonly log: (message: string, about: Record<string, unknown>) => void;
+};
+
+const checkpoint = 'reactions';
+const keepEvery = 1000;
+const readAgainMs = 1000;
+
+/** What becomes of an event that cannot be read, the platform does. */
+const requestForUnreadable = ({ id }: StoredEvent): Omit<Request, 'id' | 'input'> => ({
+  actor: platform,
+  operation: 'reactions',
+  requestId: id,
+  causation: id,
+});
+
+/** Carries out what follows from events, for one turn of the lead: first of those that are parked, then of the log. */
+export const reactionReader = ({ store, table, runs, tools, handle, events, ready, log }: Needs) => {
+  /** What an earlier process could not carry out may work now. */
+  const retryParked = async (turn: AbortSignal): Promise<void> => {
+    const parked = await runs.onceReadable(() => tools.query('parkedReactions'), turn, {});
+    for (const { event, stream, revision } of parked as readonly ParkedReaction[]) {
+      try {
+        const [recorded] = await events(stream, revision, revision);
+        if (!recorded) continue;
+        await runs.onceReadable(() => runs.parts(recorded), turn, { event, stream });
+        await handle(completeReaction, { ...requestFor(recorded), id: event, input: {} });
+      } catch (error) {
+        if (turn.aborted) return;
+        log('A parked reaction failed again', { event, error });
+      }
+    }
+  };
+
+  /** Does what follows from an event of the log. */
+  const meet = async (stored: StoredEvent): Promise<void> => {
+    let event: Recorded;
+    try {
+      event = decode(stored);
+    } catch (error) {
+      log('A reaction cannot be carried out', { event: stored.id, stream: stored.stream, error });
+      await runs.park(stored, requestForUnreadable(stored), error);
+      return;
+    }
+    await runs.react(event);
+  };
+
+  const readLog = async (signal: AbortSignal, goesOn: () => void): Promise<void> => {
+    let kept = await store.checkpoint(checkpoint);
+    let done = kept;
+    let keptAt = 0;
+    const keep = async (): Promise<void> => {
+      if (done === kept) return;
+      await store.setCheckpoint(checkpoint, done);
+      kept = done;
+      keptAt = Date.now();
+    };
+    try {
+      for await (const { events: read, position } of store.follow(kept, table.types, signal)) {
+        for (const event of read) if (table.following(event.stream, event.type).length > 0) await meet(event);
+        if (read.length > 0) done = position;
+        // Each may be an append; after a crash a second's work is found done already.
+        if (Date.now() - keptAt >= keepEvery) await keep();
+        goesOn();
+      }
+    } finally {
+      await keep();
+    }
+  };
+
+  return async (turn: AbortSignal): Promise<void> => {
+    await ready(turn);
+    if (turn.aborted) return;
+    await retryParked(turn).catch((error: unknown) => {
+      if (!turn.aborted) log('Parked reactions could not be read', { error });
+    });
+    await supervise((goesOn) => readLog(turn, goesOn), {
+      signal: turn,
+      pauseMs: readAgainMs,
+      onFailure: (error, isNew) => {
+        if (isNew) log('The reader of reactions failed', { error });
+      },
+    });
+  };
+};

@@ -1,0 +1,140 @@
+import { setTimeout as pause } from 'node:timers/promises';
+import { NotReadable, Refusal } from '../../domain/engine/refusal.ts';
+import type { Recorded } from '../../store/event.ts';
+import type { StoredEvent } from '../../store/port.ts';
+import { isUnusable } from '../../store/touched.ts';
+import type { Tools } from './define.ts';
+import type { Handle } from './handle.ts';
+import type { Request } from './requests.ts';
+import { parkReaction } from './parkedReactions.ts';
+import { partOf } from './parts.ts';
+import { type ReactionTable, requestFor } from './reactions.ts';
+
+type Needs = {
+  readonly table: ReactionTable;
+  readonly tools: Tools;
+  readonly handle: Handle;
+  /** Waits until the read models hold everything up to the position. */
+  readonly reached: (position: number) => Promise<void>;
+  /** Aborts when the process stops. */
+  readonly stop: AbortSignal;
+  readonly log: (message: string, about: Record<string, unknown>) => void;
+};
+
+const tries = 6;
+const askAgainMs = 100;
+
+/** Tools that see at least what was there at the position; streams always are as they are now. */
+const toolsSince = (position: number, { tools, reached }: Pick<Needs, 'tools' | 'reached'>): Tools => ({
+  ...tools,
+  find: async (...args) => {
+    await reached(position);
+    return tools.find(...args);
+  },
+  query: async (...args) => {
+    await reached(position);
+    return tools.query(...args);
+  },
+  findWithin: async (...args) => {
+    await reached(position);
+    return tools.findWithin(...args);
+  },
+  count: async (...args) => {
+    await reached(position);
+    return tools.count(...args);
+  },
+});
+
+/**
+ * Carries out what follows from an event. Every part is a command with an idempotency key of its own, so doing it twice
+ * is doing it once.
+ */
+export const reactionRuns = ({ table, tools, handle, reached, stop, log }: Needs) => {
+  const running = new Map<string, Promise<number>>();
+
+  /** All parts, in order; the highest position that they reached. */
+  const parts = async (event: Recorded): Promise<number> => {
+    const idempotency = { key: `${partOf(event.stream)}${event.revision}`, request: '' };
+    let highest = 0;
+    for (const { next } of table.following(event.stream, `${event.source}:${event.topic}`)) {
+      // The table gives each function the events of its own topic.
+      const follows = await next(event as Recorded<never>, toolsSince(event.position, { tools, reached }));
+      for (const { command, id, input } of follows) {
+        // What is left is done after the next start, or by the process that leads then.
+        stop.throwIfAborted();
+        const { position } = await handle(command, { ...requestFor(event), id, input, idempotency });
+        highest = Math.max(highest, position);
+      }
+    }
+    return highest;
+  };
+
+  /** Notes that nothing follows from an event for now, and why; the position of that. */
+  const park = async (
+    { id, stream, revision }: Pick<StoredEvent, 'id' | 'stream' | 'revision'>,
+    request: Omit<Request, 'id' | 'input'>,
+    error: unknown,
+  ): Promise<number> => {
+    const reason = error instanceof Error ? error.message : String(error);
+    try {
+      return (await handle(parkReaction, { ...request, id, input: { stream, revision, reason } })).position;
+    } catch (failure) {
+      if (!isUnusable(failure)) throw failure;
+      // Its own stream cannot be used either. What follows from other events must not wait for that.
+      log('A reaction that failed cannot be parked', { event: id, stream, revision, error: failure });
+      return 0;
+    }
+  };
+
+  /** Does work again and again for as long as the read models cannot tell what it asks: it has not failed. */
+  const onceReadable = async <T>(
+    work: () => Promise<T>,
+    signal: AbortSignal,
+    about: Record<string, unknown>,
+  ): Promise<T> => {
+    for (let waits = false; ; waits = true) {
+      try {
+        return await work();
+      } catch (error) {
+        if (!(error instanceof NotReadable)) throw error;
+        if (!waits) log('A reaction waits for the read models', { ...about, error });
+        await pause(askAgainMs, undefined, { signal });
+      }
+    }
+  };
+
+  /** Tries until it is done, or has failed for good and is parked. */
+  const insist = async (event: Recorded): Promise<number> => {
+    for (let tried = 1; ; tried++) {
+      try {
+        return await onceReadable(() => parts(event), stop, { event: event.id, stream: event.stream });
+      } catch (error) {
+        if (stop.aborted) throw error;
+        log('A reaction failed', { event: event.id, stream: event.stream, tried, error });
+        const hopeless = isUnusable(error) || (error instanceof Refusal && error.code !== 'unavailable');
+        if (hopeless || tried === tries) return park(event, requestFor(event), error);
+        await pause(50 * 2 ** tried, undefined, { signal: stop });
+      }
+    }
+  };
+
+  return {
+    parts,
+    park,
+    onceReadable,
+    /** One run per event at a time, shared by the request that caused it and the log reader. */
+    react: (event: Recorded): Promise<number> => {
+      const under = running.get(event.id);
+      if (under) return under;
+      const run = insist(event).finally(() => running.delete(event.id));
+      running.set(event.id, run);
+      return run;
+    },
+    /** Resolves once the runs under way have ended, however they do. */
+    ended: async (): Promise<void> => {
+      await Promise.allSettled(running.values());
+    },
+  };
+};
+
+export type ReactionRuns = ReturnType<typeof reactionRuns>;

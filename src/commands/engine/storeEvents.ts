@@ -1,0 +1,68 @@
+import { randomUUID } from 'node:crypto';
+import type { Event, Name } from '../../domain/engine/core.ts';
+import { sameName } from '../../domain/engine/names.ts';
+import { encode, type Recorded } from '../../store/event.ts';
+import { goesInParts, slimmed } from '../../store/payloads.ts';
+import type { EventStore } from '../../store/port.ts';
+import type { NameClaims } from './claims.ts';
+import { type Attempt, namesWanted } from './decide.ts';
+import type { Loaded } from './loaded.ts';
+import type { Streams } from './streams.ts';
+
+type Needs = { readonly store: EventStore; readonly streams: Streams; readonly claims: NameClaims };
+
+/** `kept`: the stream with the events. */
+type Stored = { readonly kept: Loaded; readonly stored: readonly Recorded[] };
+
+const homeOf = ({ command }: Attempt): string => `@platform/${command.aggregate.area}`;
+
+/** The events as texts, with these data, each linked to the one before. */
+const encoded = (attempt: Attempt, events: readonly Event[], data: readonly unknown[]) => {
+  const { stream, past, about } = attempt;
+  const home = homeOf(attempt);
+  let { hash, revision } = past;
+  return events.map(({ type, source = home }, i) => {
+    const made = encode(stream, ++revision, randomUUID(), source, { type, data: data[i] }, about, hash);
+    hash = made.hash;
+    return made;
+  });
+};
+
+/** The name by which the request called the resource, where the key is kept under it and no claim does so. */
+const nameToNote = ({ command: { aggregate }, request, past }: Attempt): Name | undefined => {
+  if (!request.idempotency || !request.calledBy) return undefined;
+  const name = { kind: aggregate.category, ...request.calledBy };
+  const held = aggregate.names?.(past.state) ?? [];
+  return held.some((one) => sameName(one, name)) ? undefined : name;
+};
+
+/** Stores what an attempt has decided: all its events in one append, at the revision that it has read. */
+export const eventStorer =
+  ({ store, streams, claims }: Needs) =>
+  async (attempt: Attempt, events: readonly Event[]): Promise<Stored> => {
+    const { stream, past, about } = attempt;
+    const wanted = namesWanted(attempt, events);
+    const home = homeOf(attempt);
+    const facts = events.map(({ data }) => data);
+    const whole = encoded(attempt, events, facts);
+    const inParts = goesInParts(whole);
+    const noted = nameToNote(attempt);
+    // Parts, notes and claims are events: look at all names before the first of them.
+    if (inParts || noted || wanted.length > 1) await claims.refuseTaken(wanted);
+    const texts = inParts ? encoded(attempt, events, await slimmed(store, home, facts)) : whole;
+    // As everybody will read it, once it is stored.
+    const read = whole.map(({ data }): unknown => JSON.parse(data));
+    const recorded = (position: number): Recorded[] =>
+      texts.map(({ id, hash }, i) => {
+        const { type: topic, source = home } = events[i]!; // texts has one for each event
+        const revision = past.revision + 1 + i;
+        return { id, stream, revision, position, source, topic, data: read[i], metadata: { hash, ...about } };
+      });
+    const grown = streams.extend(stream, past, recorded(0));
+
+    if (noted) await claims.note(noted, attempt);
+    const { position } = await claims.claiming(wanted, attempt, () => store.append(stream, past.revision, texts));
+    const stored = recorded(position);
+    const bytes = whole.reduce((sum, { data }) => sum + data.length, 0);
+    return { kept: streams.keep(stream, { ...grown, position }, stored, bytes), stored };
+  };

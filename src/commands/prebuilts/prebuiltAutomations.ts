@@ -1,0 +1,76 @@
+import type { Event } from '../../domain/engine/core.ts';
+import type { AutomationImported } from '../../domain/operations-manager/automationImports.ts';
+import { automationNames } from '../../domain/operations-manager/automations.ts';
+import { triggerNames } from '../../domain/operations-manager/triggers.ts';
+import type { Bundle } from '../../domain/prebuilts/prebuiltSchemas.ts';
+import { importAutomation, preparing } from '../operations-manager/automationImports.ts';
+import { type Draft, keyOf, onlyFor } from './prebuiltDrafts.ts';
+import { holderOf } from './prebuiltKinds.ts';
+
+/** What planning reads of the document. */
+type Given = {
+  readonly name: string;
+  readonly triggers?: readonly { readonly _id: string; readonly name: string }[];
+};
+
+const withFormData = (trigger: object, formData: object | null | undefined): object =>
+  formData === undefined ? trigger : { ...trigger, formData };
+
+/** The import as it would be decided by itself; undefined: nothing changes. */
+const decideImport = async ({ request, world, installedAs }: Draft, bundle: Bundle, index: number) => {
+  const { actor, now, newId } = request;
+  const id = newId(`automation import ${index}`);
+  const input = { automation: bundle.data as never, overwrite: request.input.overwrite ?? false };
+  const refs = await preparing({ input, actor }, world, installedAs(bundle, index) as never);
+  const [decided] = importAutomation.decide({}, input, { id, now, actor, newId, refs }) as readonly Event<
+    string,
+    AutomationImported
+  >[];
+  return { refs, decided: decided?.data };
+};
+
+/** Plans one automation with its triggers. */
+export const planAutomation = async (draft: Draft, bundle: Bundle, index: number): Promise<void> => {
+  const { type, data } = bundle;
+  const { refs, decided } = await decideImport(draft, bundle, index);
+  const { name, triggers: given = [] } = data as Given;
+  draft.reserve(index, [
+    `automation-${refs.id}`,
+    ...automationNames({ name }).map(keyOf),
+    ...given.map(({ _id }) => `trigger-${_id}`),
+  ]);
+  draft.installed[index] = { type, _id: refs.id, name };
+  const triggersSealed = given.map((trigger, i) => withFormData(trigger, refs.formData[i]));
+  if (given.length > 0) draft.sealed[index] = { type, data: { ...data, triggers: triggersSealed } };
+  if (decided) await planParts(draft, decided, given, index);
+};
+
+const planParts = async (
+  { tools, reserve, parts, removed }: Draft,
+  { automation: { _id, ...automation }, triggers, removed: gone }: AutomationImported,
+  given: NonNullable<Given['triggers']>,
+  bundle: number,
+): Promise<void> => {
+  const restored = triggers.map(({ _id: id, ...content }) => ({
+    category: 'trigger',
+    id,
+    names: triggerNames(content),
+    bundle,
+    content,
+  }));
+  reserve(
+    bundle,
+    restored.flatMap((part) => [`trigger-${part.id}`, ...part.names.map(keyOf)]),
+  );
+  onlyFor(_id, await holderOf('automations', 'name', automation.name, tools), automation.name);
+  for (const { id, content } of restored) {
+    if (content.type !== 'endpoint') continue;
+    const path = `/triggers/${given.findIndex(({ name }) => name === content.name)}/routeName`;
+    onlyFor(id, await holderOf('triggers', 'routeName', content.routeName, tools), content.routeName, path);
+  }
+  parts.push(
+    { category: 'automation', id: _id, names: automationNames(automation), bundle, content: automation },
+    ...restored,
+  );
+  removed.push(...gone.map((id) => ({ id, actionId: _id })));
+};

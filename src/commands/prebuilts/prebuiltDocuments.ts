@@ -1,0 +1,30 @@
+import { fold } from '../../domain/engine/core.ts';
+import type { Bundle } from '../../domain/prebuilts/prebuiltSchemas.ts';
+import { type Draft, keyOf, onlyFor } from './prebuiltDrafts.ts';
+import { holderOf, type Kind } from './prebuiltKinds.ts';
+
+/** Plans one document that is no automation, by the command that would take it in by itself. */
+export const planDocument = async (draft: Draft, kind: Kind, { type, data }: Bundle, index: number): Promise<void> => {
+  const { tools, request } = draft;
+  const { actor, now, newId } = request;
+  const { command, member, collection, meant } = kind;
+  const { aggregate } = command;
+  const id = await meant(data, newId(`bundle ${index}`), tools);
+  const state = await tools.state(aggregate, id);
+  const plain = { [member]: data, overwrite: request.input.overwrite ?? false };
+  const kept = draft.installedAs({ type, data }, index).map((document) => ({ [member]: document }));
+  const input = command.seal ? command.seal(plain, state, tools.seal, kept) : plain;
+  draft.sealed[index] = { type, data: input[member] };
+  const refs = await command.prepare?.({ id, input, state, actor, now, newId, early: undefined }, tools);
+  const events = command.decide(state, input, { id, now, actor, newId, refs });
+  const after = fold(aggregate, events, state);
+  const names = aggregate.names?.(after) ?? [];
+  const [first] = names;
+  if (!first) throw new Error(`A ${aggregate.category} has no name`);
+  draft.reserve(index, [`${aggregate.category}-${id}`, ...names.map(keyOf)]);
+  draft.add(kind, id, first.name, after);
+  draft.installed[index] = { type, _id: id, name: first.name };
+  if (events.length === 0) return;
+  onlyFor(id, await holderOf(collection, 'name', first.name, tools), first.name);
+  draft.parts.push({ category: aggregate.category, id, names, bundle: index });
+};

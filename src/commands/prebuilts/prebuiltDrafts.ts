@@ -1,0 +1,84 @@
+import type { Name } from '../../domain/engine/core.ts';
+import { Refusal } from '../../domain/engine/refusal.ts';
+import { bounded } from '../../domain/engine/secretFields.ts';
+import {
+  matching,
+  type Part,
+  type Plan,
+  type PrebuiltImport,
+  type PrebuiltState,
+} from '../../domain/prebuilts/prebuilts.ts';
+import type { Bundle } from '../../domain/prebuilts/prebuiltSchemas.ts';
+import type { Preparing, Tools } from '../engine/define.ts';
+import type { Kind } from './prebuiltKinds.ts';
+
+/** Who asks to install which package over what is there. */
+export type Installing = Pick<Preparing<PrebuiltState, PrebuiltImport>, 'input' | 'state' | 'actor' | 'now' | 'newId'>;
+
+/** Resources as the package leaves them. */
+const plannedOf = () => {
+  const states = new Map<string, unknown>();
+  const ids = new Map<string, string>();
+  return {
+    add: ({ collection, command: { aggregate } }: Kind, id: string, name: string, state: unknown): void => {
+      states.set(`${aggregate.category}-${id}`, state);
+      ids.set(`${collection} ${name}`, id).set(`${collection}/${id}`, id);
+    },
+    /** The platform as it will be then: documents of a package may name each other. */
+    within: (tools: Tools): Tools => ({
+      ...tools,
+      state: async (aggregate, id) =>
+        (states.get(`${aggregate.category}-${id}`) as never) ?? tools.state(aggregate, id),
+      find: async (collection, idOrName) => {
+        const known = ids.get(`${collection}/${idOrName}`) ?? ids.get(`${collection} ${idOrName}`);
+        if (known !== undefined) return known;
+        const id = await tools.find(collection, idOrName);
+        // One of the package that loses this very name.
+        return ids.has(`${collection}/${id}`) ? undefined : id;
+      },
+    }),
+  };
+};
+
+/** Notes that documents need streams and names, which no other document may have. */
+const reservations = () => {
+  const taken = new Map<string, number>();
+  return (index: number, keys: readonly string[]): void => {
+    for (const key of keys) {
+      const earlier = taken.get(key);
+      if (earlier !== undefined && earlier !== index)
+        throw new Refusal('invalid', `The documents of bundles ${earlier} and ${index} have an id or name in common`);
+      taken.set(key, index);
+    }
+  };
+};
+
+/** A plan under way: it grows with each document. */
+export const newDraft = (request: Installing, given: Tools) => {
+  const tools = { ...given, seal: bounded(given.seal) };
+  const planned = plannedOf();
+  return {
+    request,
+    tools,
+    /** The tools as they will answer once the package is installed. */
+    world: planned.within(tools),
+    add: planned.add,
+    reserve: reservations(),
+    installedAs: matching(request.state),
+    sealed: [...request.input.prebuilt.bundles] as Bundle[],
+    parts: [] as Part[],
+    removed: [] as Plan['removed'][number][],
+    /** By place in the package. */
+    installed: [] as (Plan['installed'][number] | undefined)[],
+  };
+};
+
+export type Draft = ReturnType<typeof newDraft>;
+
+export const keyOf = ({ kind, parent = '', name }: Name): string => JSON.stringify([kind, parent, name]);
+
+/** Throws `conflict` if the holder of a name is a document other than that with the id. */
+export const onlyFor = (id: string, holder: string | undefined, name: string, path = '/name'): void => {
+  if (holder !== undefined && holder !== id)
+    throw new Refusal('conflict', `The name ${JSON.stringify(name)} is taken`, { path });
+};

@@ -1,0 +1,97 @@
+import { endSession, noteMessage, postSession } from '../commands/agent-session-manager/agentSessions.ts';
+import type { Tools } from '../commands/engine/define.ts';
+import type { Handle } from '../commands/engine/handle.ts';
+import { requestFor } from '../commands/engine/reactions.ts';
+import { agent } from '../domain/agent-session-manager/agents.ts';
+import { agentSession, type SessionStarted } from '../domain/agent-session-manager/agentSessions.ts';
+import { asMessage } from '../domain/agent-session-manager/agentSessionSchemas.ts';
+import { defined } from '../domain/engine/defined.ts';
+import { Refusal } from '../domain/engine/refusal.ts';
+import { maskSecrets } from '../domain/engine/secretFields.ts';
+import { abortable } from '../southbound/failure.ts';
+import type { AgentAnswer, Renderer, Webhook } from '../southbound/port.ts';
+import { slots } from '../southbound/slots.ts';
+import type { Recorded } from '../store/event.ts';
+
+type Needs = {
+  readonly handle: Handle;
+  readonly tools: Tools;
+  readonly webhook: Webhook;
+  readonly renderer: Renderer;
+};
+
+const perAgent = 16;
+
+/** Waits until somebody else ends the session, or its time is up. */
+const report = (signal: AbortSignal): Promise<never> => abortable(new Promise<never>(() => undefined), signal);
+
+/**
+ * Takes a turn of the account that started the session. The template sees secrets masked: what it renders is kept in
+ * clear.
+ */
+const render = async (
+  renderer: Renderer,
+  template: string,
+  { data: { inputs }, metadata: { actor } }: Recorded<SessionStarted>,
+  signal: AbortSignal,
+): Promise<AgentAnswer> => {
+  try {
+    const text = await renderer.render(template, maskSecrets(inputs) as typeof inputs, { account: actor.id, signal });
+    return { status: 'COMPLETE', lastMessage: asMessage(text) };
+  } catch (error) {
+    if (error instanceof Refusal && error.code === 'unprocessable')
+      return { status: 'FAILED', lastMessage: asMessage(error.message) };
+    throw error;
+  }
+};
+
+/**
+ * Carries one session out until it has ended: it is posted or rendered, then it waits for its report. The signal breaks
+ * that off; with the reason `late` the session fails. Sessions of one agent share its places.
+ */
+export const sessionSteps = ({ handle, tools, webhook, renderer }: Needs) => {
+  const places = slots(perAgent, Infinity);
+
+  /** What becomes of a session that has not ended; undefined: it has. */
+  const outcomeOf = async (
+    sessionId: string,
+    started: Recorded<SessionStarted>,
+    signal: AbortSignal,
+  ): Promise<AgentAnswer | undefined> => {
+    const {
+      data: {
+        agent: { id, name },
+        inputs,
+      },
+      metadata: { traceparent },
+    } = started;
+    const { status, posted } = await tools.state(agentSession, sessionId);
+    if (status !== 'RUNNING') return undefined;
+    if (posted) return report(signal);
+    return places(id, signal, async () => {
+      const { content } = await tools.state(agent, id);
+      if (content?.template !== undefined)
+        return abortable(render(renderer, content.template, started, signal), signal);
+      if (content?.url === undefined) return { status: 'FAILED', lastMessage: 'The agent has been deleted' };
+      const { changed } = await handle(postSession, { ...requestFor(started), id: sessionId, input: {} });
+      if (!changed) return {};
+      const { url, headers } = content;
+      return webhook({ ...defined({ url, headers }), sessionId, agent: name, inputs, traceparent }, signal);
+    });
+  };
+
+  const carryOn = async (id: string, started: Recorded<SessionStarted>, signal: AbortSignal): Promise<void> => {
+    const about = { ...requestFor(started), id };
+    const answer = await outcomeOf(id, started, signal).catch((error: unknown): AgentAnswer => {
+      if (signal.reason !== 'late') throw error;
+      return { status: 'FAILED', lastMessage: `It has not ended within ${started.data.timeout} seconds` };
+    });
+    if (!answer) return;
+    if (answer.status) return void (await handle(endSession, { ...about, input: answer }));
+    if (answer.lastMessage !== undefined) await handle(noteMessage, { ...about, input: answer });
+    // From here on as after a restart: it is posted, and reports.
+    return carryOn(id, started, signal);
+  };
+
+  return carryOn;
+};
