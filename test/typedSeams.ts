@@ -61,7 +61,7 @@ export const otherRefs = command({
   decide: rename,
 });
 
-export const sites = projection<Site, SiteEvent>(site, {
+export const sites = projection<Site>()(site, {
   collection: 'sites',
   on: {
     siteCreated: (_, { data }) => ({ _id: '', name: data.name }),
@@ -71,7 +71,7 @@ export const sites = projection<Site, SiteEvent>(site, {
   filters: { name: (doc) => doc.name },
 });
 
-export const unprojected = projection<Site, SiteEvent>(site, {
+export const unprojected = projection<Site>()(site, {
   collection: 'sites',
   // @ts-expect-error siteRenamed has no function.
   on: { siteCreated: (_, { data }) => ({ _id: '', name: data.name }) },

@@ -1,7 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import { type CommandOn, noInput } from '../../commands/engine/define.ts';
 import type { Actor } from '../../domain/engine/core.ts';
-import type { Listed, Projection } from '../../projections/engine/define.ts';
+import type { Collection, Projection } from '../../projections/engine/define.ts';
 import type {
   ActionRow,
   Answer,
@@ -100,7 +100,7 @@ export const getRow = <const Path extends string, Doc, Q extends Queries = NoQue
 /** A list. */
 export const listRow = <const Path extends string, Doc, Q extends Queries = NoQueries>(
   row: Base<Path, Q> & {
-    readonly list: Listed<Doc>;
+    readonly list: Collection<Doc>;
     readonly order?: 1 | -1;
     readonly limit?: number;
     readonly join?: Join<NoInfer<Doc>, Call<ParamIn<Path>, unknown, QueryOf<Q>>>;
@@ -118,7 +118,7 @@ export const actionRow = <
   row: Base<Path, Q> & {
     readonly body?: Body;
     readonly exact?: keyof Static<Body> & string;
-    readonly list?: Pick<Listed, 'sorts' | 'filters'>;
+    readonly list?: Pick<Collection, 'sorts' | 'filters'>;
     readonly run: (call: Call<ParamIn<Path>, Static<Body>, QueryOf<Q>>, service: Service) => Promise<Answer>;
   },
 ): ActionRow => row;

@@ -1,8 +1,4 @@
-import {
-  agentSession,
-  type SessionEvent,
-  type SessionStarted,
-} from '../../domain/agent-session-manager/agentSessions.ts';
+import { agentSession, type SessionStarted } from '../../domain/agent-session-manager/agentSessions.ts';
 import type { Outcome, SessionMessage, SessionStatus } from '../../domain/agent-session-manager/agentSessionSchemas.ts';
 import type { Recorded } from '../../store/event.ts';
 import { projection } from '../engine/define.ts';
@@ -26,7 +22,7 @@ const ended =
     doc && { ...doc, status, lastMessage, ended: at };
 
 /** Sessions of agents; secrets in inputs are sealed. */
-export const agentSessions = projection<SessionDoc, SessionEvent>(agentSession, {
+export const agentSessions = projection<SessionDoc>()(agentSession, {
   collection: 'agentSessions',
   on: {
     sessionStarted: (_, event) => {
@@ -60,7 +56,7 @@ const said =
     appended(doc, { at, ...(status && { status }), message });
 
 /** The same sessions as lists of what happened. */
-export const sessionMessages = projection<SessionMessages, SessionEvent>(agentSession, {
+export const sessionMessages = projection<SessionMessages>()(agentSession, {
   collection: 'agentSessionMessages',
   on: {
     sessionStarted: said('RUNNING'),

@@ -3,49 +3,73 @@ import type { Recorded } from '../../store/event.ts';
 import type { CollectionSpec, Entry } from './port.ts';
 
 /**
+ * A collection as whoever reads it names it: by this value, so that a field that it does not have does not compile.
+ */
+export type Collection<Doc = never, Sort extends string = string, Filter extends string = string> = {
+  readonly collection: string;
+  /** The first is the name: the default order, and what `{id}` in a path may name. */
+  readonly sorts: Readonly<Record<Sort, (doc: Doc) => string>>;
+  readonly filters: Readonly<Record<Filter, (doc: Doc) => string | readonly string[]>>;
+  /** Who may read (http/gbac.ts); undefined: everybody. */
+  readonly guard?: (doc: Doc) => string | undefined;
+};
+
+type Definition<Doc, E extends Event, Sort extends string, Filter extends string> = Collection<Doc, Sort, Filter> & {
+  readonly on: { readonly [T in E['type']]: (doc: Doc | undefined, event: Recorded<DataOf<E, T>>) => Doc | undefined };
+  /** Documents in a collection of their own that live in the same stream. */
+  readonly children?: Children<any, E>; // the children's documents are their own affair
+};
+
+/**
  * One collection of documents: a pure function per topic of the aggregate, from the document and the event to the next
  * document; `undefined` removes it. A document depends on its own stream only; its id is the stream's id.
  */
-export type Projection<Doc = any, E extends Event = any> = {
-  readonly collection: string;
+export type Projection<
+  Doc = any, // without arguments: a projection of whatever documents and events
+  E extends Event = any,
+  Sort extends string = string,
+  Filter extends string = string,
+> = Definition<Doc, E, Sort, Filter> & {
   readonly of: Aggregate<any, E>; // the state is of no concern here
-  readonly on: { readonly [T in E['type']]: (doc: Doc | undefined, event: Recorded<DataOf<E, T>>) => Doc | undefined };
-  /** The first is the name: the default order, and what `{id}` in a path may name. */
-  readonly sorts: Readonly<Record<string, (doc: Doc) => string>>;
-  readonly filters: Readonly<Record<string, (doc: Doc) => string | readonly string[]>>;
-  /** Who may read (http/gbac.ts); undefined: everybody. */
-  readonly guard?: (doc: Doc) => string | undefined;
-  /** Documents in a collection of their own that live in the same stream. */
-  readonly children?: Children<any, E>; // the children's documents are their own affair
 };
 
 /**
  * What an event makes of the children: `cleared` removes all that there were, then each of `put` is written under its
  * name.
  */
-export type ChildChanges<Doc = any> = {
+export type ChildChanges<Doc> = {
   readonly cleared?: true;
   readonly put?: readonly (readonly [name: string, doc: Doc])[];
-}; // as in Projection
+};
 
 /**
  * The children of one kind of document: a pure function per topic from the event alone to what becomes of them. The id
  * of a child is `<id of the parent>/<name>`: its collection is kept in parts, one for each parent.
  */
-export type Children<Doc = any, E extends Event = any> = Pick<
-  Projection<Doc, E>,
-  'collection' | 'sorts' | 'filters'
-> & {
+export type Children<
+  Doc = any, // as in Projection
+  E extends Event = any,
+  Sort extends string = string,
+  Filter extends string = string,
+> = Omit<Collection<Doc, Sort, Filter>, 'guard'> & {
   readonly on: { readonly [T in E['type']]?: (event: Recorded<DataOf<E, T>>) => ChildChanges<Doc> };
 };
 
-/** What lists ask a collection for. */
-export type Listed<Doc = any> = Pick<Projection<Doc>, 'collection' | 'sorts' | 'filters' | 'guard'>; // as Projection
+/** A projection into documents of the given type: the aggregate says what its events are. */
+export const projection =
+  <Doc>() =>
+  <E extends Event, Sort extends string, Filter extends string>(
+    of: Aggregate<any, E>, // as in Projection
+    definition: Definition<Doc, E, Sort, Filter>,
+  ): Projection<Doc, E, Sort, Filter> => ({ ...definition, of });
 
-export const projection = <Doc, E extends Event>(
-  aggregate: Aggregate<any, E>,
-  p: Omit<Projection<Doc, E>, 'of'>,
-): Projection<Doc, E> => ({ ...p, of: aggregate });
+/** Children of the given type, made by these events of their parent. */
+export const childrenOf =
+  <Doc, E extends Event>() =>
+  <Sort extends string, Filter extends string>(
+    children: Children<Doc, E, Sort, Filter>,
+  ): Children<Doc, E, Sort, Filter> =>
+    children;
 
 /**
  * The document after the event. A topic without a function leaves it as it is. Throws when the function does, or when
@@ -84,7 +108,7 @@ const checkDocument = <Doc>({ sorts, filters, guard }: Found<Doc>, doc: Doc): vo
   if (key !== undefined && typeof key !== 'string') throw new Error('The document does not say who may see it');
 };
 
-const specOf = (p: Listed): CollectionSpec => ({
+const specOf = (p: Collection): CollectionSpec => ({
   name: p.collection,
   sorts: Object.keys(p.sorts),
   filters: Object.keys(p.filters),

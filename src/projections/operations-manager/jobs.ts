@@ -1,4 +1,4 @@
-import { job, type JobError, type JobEvent, type JobStarted } from '../../domain/operations-manager/jobs.ts';
+import { job, type JobError, type JobStarted } from '../../domain/operations-manager/jobs.ts';
 import type { JobStatus } from '../../domain/operations-manager/jobSchemas.ts';
 import type { Recorded } from '../../store/event.ts';
 import { projection } from '../engine/define.ts';
@@ -33,7 +33,7 @@ const ended = (doc: JobDoc, status: JobStatus, { metadata: { at } }: Recorded): 
 });
 
 /** Jobs; people are ids of accounts, `watchers` are those from the start, secrets are sealed. */
-export const jobs = projection<JobDoc, JobEvent>(job, {
+export const jobs = projection<JobDoc>()(job, {
   collection: 'jobs',
   on: {
     jobStarted: (_, event) => {

@@ -1,6 +1,6 @@
 import type { Authored } from '../../domain/engine/authors.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
-import { patched, trigger, type TriggerContent, type TriggerEvent } from '../../domain/operations-manager/triggers.ts';
+import { patched, trigger, type TriggerContent } from '../../domain/operations-manager/triggers.ts';
 import type { TriggerPatch } from '../../domain/operations-manager/triggerMembers.ts';
 import { projection } from '../engine/define.ts';
 import { documentGuard } from '../engine/guards.ts';
@@ -27,7 +27,7 @@ const shown = (_id: string, content: TriggerContent & Authored): TriggerDoc => (
 });
 
 /** Triggers of all four types; authors are ids of accounts. */
-export const triggers = projection<TriggerDoc, TriggerEvent>(trigger, {
+export const triggers = projection<TriggerDoc>()(trigger, {
   collection: 'triggers',
   on: {
     triggerCreated: (_, event) => shown(idOf(event), { ...event.data, ...made(event) }),
