@@ -1,9 +1,10 @@
 import { Type } from 'typebox';
-import { commandsOf, noInput } from '../src/commands/engine/define.ts';
+import { commandsOf, noInput, type Tools } from '../src/commands/engine/define.ts';
 import { aggregate, type Context, type Event } from '../src/domain/engine/core.ts';
 import { plain, results } from '../src/http/engine/envelopes.ts';
 import { commandRow, getRow, listRow, mappedCommandRow } from '../src/http/engine/rows.ts';
-import { projection } from '../src/projections/engine/define.ts';
+import { childrenOf, projection } from '../src/projections/engine/define.ts';
+import { plans } from '../src/projections/configuration-manager/plans.ts';
 
 /*
  * Mistakes in wiring that the compiler catches. Nothing here runs: `tsc` fails where one of these lines compiles. Other
@@ -123,3 +124,44 @@ export const mistaken = [
   // @ts-expect-error A row whose body is its command's input has no other body.
   commandRow({ ...common, path: '/sites', command: createSite, body: siteName }),
 ];
+
+type Rack = { readonly name: string; readonly height: string };
+export const racks = childrenOf<Rack, SiteEvent>()({
+  collection: 'racks',
+  on: { siteCreated: () => ({ cleared: true }) },
+  sorts: { name: (doc) => doc.name },
+  filters: { height: (doc) => doc.height },
+});
+
+export const asked = async ({ query, find, findWithin, count }: Tools): Promise<readonly string[]> => {
+  const [first] = await query(sites, { field: 'name', op: 'equals', value: 'a' });
+  const found = await query(plans, { any: [{ field: 'treeId', op: 'equals', value: 'a' }] });
+  await find(sites, 'a');
+  await findWithin(racks, 'height', '42', ['a']);
+  await count(racks, { all: [{ field: 'height', op: 'equals', value: '42' }] });
+  return [first?.name ?? '', ...found.map(({ status }) => status)];
+};
+
+export const misasked = async ({ query, find, findWithin, count }: Tools): Promise<unknown> => {
+  const [first] = await query(sites);
+  return [
+    // @ts-expect-error A collection is a value, not a name.
+    await query('sites'),
+    // @ts-expect-error A collection is a value, not a name.
+    await find('sites', 'a'),
+    // @ts-expect-error There is no such collection.
+    await query(sitez),
+    // @ts-expect-error Sites are found by no field of this name.
+    await query(sites, { field: 'nmae', op: 'equals', value: 'a' }),
+    // @ts-expect-error It is plans that are found by the trees that they name.
+    await query(sites, { field: 'treeId', op: 'equals', value: 'a' }),
+    // @ts-expect-error Sites are found by no field of this name, wherever it stands.
+    await query(sites, { all: [{ any: [{ field: 'nmae', op: 'equals', value: 'a' }] }] }),
+    // @ts-expect-error Racks are found by their height alone.
+    await findWithin(racks, 'name', 'a', ['b']),
+    // @ts-expect-error Racks are found by their height alone.
+    await count(racks, { field: 'name', op: 'equals', value: 'a' }),
+    // @ts-expect-error A site has no region.
+    first?.region,
+  ];
+};

@@ -14,8 +14,8 @@ import { maskSecrets } from '../domain/engine/secretFields.ts';
 import { abortable } from '../southbound/failure.ts';
 import type { AgentAnswer, Renderer, Webhook } from '../southbound/port.ts';
 import { slots } from '../southbound/slots.ts';
+import { agentSessions } from '../projections/agent-session-manager/agentSessions.ts';
 import { type Lead, whileLeading } from '../projections/engine/lead.ts';
-import type { Where } from '../projections/engine/port.ts';
 import { type Recorded, splitStream } from '../store/event.ts';
 import { isUnusable } from '../store/touched.ts';
 
@@ -168,8 +168,8 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead, 
   };
 
   const takeRunning = async (): Promise<void> => {
-    const running: Where = { field: 'status', op: 'equals', value: 'RUNNING' };
-    for (const { sessionId } of await queryAll(tools, 'agentSessions', running)) take(sessionId);
+    const running = await queryAll(tools, agentSessions, { field: 'status', op: 'equals', value: 'RUNNING' });
+    for (const { sessionId } of running) take(sessionId);
   };
 
   /** Takes over what is running, once it can be read. */

@@ -4,7 +4,7 @@ import { platform } from '../../domain/engine/core.ts';
 import type { Aggregate } from '../../domain/engine/core.ts';
 import { NotReadable, Refusal } from '../../domain/engine/refusal.ts';
 import { type Lead, whileLeading } from '../../projections/engine/lead.ts';
-import type { ParkedReaction } from '../../projections/engine/parkedReactions.ts';
+import { parkedReactions } from '../../projections/engine/parkedReactions.ts';
 import { decode, type Recorded, splitStream } from '../../store/event.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
 import { isUnusable } from '../../store/touched.ts';
@@ -196,8 +196,8 @@ export const reactor = ({
 
   /** What an earlier process could not carry out may work now. */
   const retryParked = async (turn: AbortSignal): Promise<void> => {
-    const parked = await onceReadable(() => tools.query('parkedReactions'), turn, {});
-    for (const { event, stream, revision } of parked as readonly ParkedReaction[]) {
+    const parked = await onceReadable(() => tools.query(parkedReactions), turn, {});
+    for (const { event, stream, revision } of parked) {
       try {
         const [recorded] = await events(stream, revision, revision);
         if (!recorded) continue;

@@ -13,9 +13,11 @@ import { sealKept } from '../../domain/prebuilts/prebuiltSecrets.ts';
 import { Refusal } from '../../domain/engine/refusal.ts';
 import { bounded } from '../../domain/engine/secretFields.ts';
 import { triggerNames } from '../../domain/operations-manager/triggers.ts';
+import { automations } from '../../projections/operations-manager/automations.ts';
+import { triggers as allTriggers } from '../../projections/operations-manager/triggers.ts';
 import { importAutomation, preparing } from '../operations-manager/automationImports.ts';
 import type { Preparing, Tools } from '../engine/define.ts';
-import { type Kind, kinds } from './prebuiltKinds.ts';
+import { holderOf, type Kind, kinds } from './prebuiltKinds.ts';
 import { inTurns } from '../mop/searches.ts';
 
 type Request = Pick<Preparing<PrebuiltState, PrebuiltImport>, 'input' | 'state' | 'actor' | 'now' | 'newId'>;
@@ -25,7 +27,12 @@ const plannedOf = () => {
   const states = new Map<string, unknown>();
   const ids = new Map<string, string>();
   return {
-    add: ({ collection, command: { aggregate } }: Kind, id: string, name: string, state: unknown): void => {
+    add: (
+      { collection: { collection }, command: { aggregate } }: Kind,
+      id: string,
+      name: string,
+      state: unknown,
+    ): void => {
       states.set(`${aggregate.category}-${id}`, state);
       ids.set(`${collection} ${name}`, id).set(`${collection}/${id}`, id);
     },
@@ -34,10 +41,11 @@ const plannedOf = () => {
       ...tools,
       state: async (aggregate, id) =>
         (states.get(`${aggregate.category}-${id}`) as never) ?? tools.state(aggregate, id),
-      find: async (collection, idOrName) => {
+      find: async (of, idOrName) => {
+        const { collection } = of;
         const known = ids.get(`${collection}/${idOrName}`) ?? ids.get(`${collection} ${idOrName}`);
         if (known !== undefined) return known;
-        const id = await tools.find(collection, idOrName);
+        const id = await tools.find(of, idOrName);
         // One of the package that loses this very name.
         return ids.has(`${collection}/${id}`) ? undefined : id;
       },
@@ -95,15 +103,8 @@ export const planOf = async (request: Request, given: Tools): Promise<Planned> =
       taken.set(key, index);
     }
   };
-  const notHeld = async (
-    collection: string,
-    id: string,
-    field: string,
-    name: string,
-    path = '/name',
-  ): Promise<void> => {
-    const [holder] = await tools.query(collection, { field, op: 'equals', value: name });
-    if (holder && holder._id !== id)
+  const onlyFor = (id: string, holder: string | undefined, name: string, path = '/name'): void => {
+    if (holder !== undefined && holder !== id)
       throw new Refusal('conflict', `The name ${JSON.stringify(name)} is taken`, { path });
   };
 
@@ -112,7 +113,7 @@ export const planOf = async (request: Request, given: Tools): Promise<Planned> =
   };
 
   const planDocument = async (kind: Kind, { type, data }: Bundle, index: number): Promise<void> => {
-    const { command, member, collection, meant } = kind;
+    const { command, member, holder, meant } = kind;
     const { aggregate } = command;
     const id = await meant(data, newId(`bundle ${index}`), tools);
     const state = await tools.state(aggregate, id);
@@ -129,7 +130,7 @@ export const planOf = async (request: Request, given: Tools): Promise<Planned> =
     planned.add(kind, id, name, after);
     installed[index] = { type, _id: id, name };
     if (events.length === 0) return;
-    await notHeld(collection, id, 'name', name);
+    onlyFor(id, await holder(name, tools), name);
     parts.push({ category: aggregate.category, id, names, bundle: index });
   };
 
@@ -170,13 +171,12 @@ export const planOf = async (request: Request, given: Tools): Promise<Planned> =
       index,
       restored.flatMap((part) => [`trigger-${part.id}`, ...part.names.map(keyOf)]),
     );
-    await notHeld('automations', _id, 'name', name);
+    onlyFor(_id, await holderOf(automations, 'name', name, tools), name);
     for (const { id, content } of restored) {
       if (content.type === 'endpoint')
-        await notHeld(
-          'triggers',
+        onlyFor(
           id,
-          'routeName',
+          await holderOf(allTriggers, 'routeName', content.routeName, tools),
           content.routeName,
           `/triggers/${given.findIndex(({ name }) => name === content.name)}/routeName`,
         );

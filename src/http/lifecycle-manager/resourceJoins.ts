@@ -40,7 +40,7 @@ export const shownExecution: Join<ExecutionDoc> = async (doc, { model }) =>
 export const executionNow: Join<ExecutionDoc> = async (doc, service, call) => {
   // What is stored is answered, also when the read models are behind.
   const entry = await service.tools
-    .find(actionExecutions.collection, doc._id)
+    .find(actionExecutions, doc._id)
     .then((id) => (id === undefined ? undefined : service.model.get(actionExecutions.collection, id)))
     .catch(() => undefined);
   return shownExecution(entry ? JSON.parse(entry.text) : doc, service, call);

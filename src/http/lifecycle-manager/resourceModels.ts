@@ -52,7 +52,7 @@ const deletion = actionRow({
     const again =
       about.idempotency &&
       (await service.retries.find({ aggregate: resourceModel, idOrName: given }, about.idempotency.key));
-    const _id = again ?? (await service.tools.find(resourceModels.collection, given)) ?? given;
+    const _id = again ?? (await service.tools.find(resourceModels, given)) ?? given;
     const { position, replayed } = await service.handle(deleteResourceModel, {
       ...about,
       id: _id,

@@ -102,10 +102,7 @@ const importTemplate = actionRow({
   answer: changed(anyTemplate),
   run: async (call, service) => {
     const { type = 'templates', template, options, overwrite = options?.overwrite ?? false } = call.body;
-    const {
-      collection: { collection },
-      command,
-    } = kinds[type as keyof typeof kinds];
+    const { collection, command } = kinds[type as keyof typeof kinds];
     const about = requestOf('importTemplate', call, service);
     // Without overwrite a document with an id is about nothing else: a name that another template has is refused as
     // taken.

@@ -32,7 +32,9 @@ const componentNameOf = async (
 ): Promise<string | null> => {
   const collection = componentType === null ? undefined : componentCollections.get(componentType);
   const entry =
-    collection === undefined || componentName === null ? undefined : await model.get(collection, componentName);
+    collection === undefined || componentName === null
+      ? undefined
+      : await model.get(collection.collection, componentName);
   return entry ? (JSON.parse(entry.text) as { readonly name: string }).name : componentName;
 };
 

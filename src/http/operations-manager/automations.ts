@@ -35,8 +35,8 @@ const importAutomations = importRow({
   take: async ({ document: automation, overwrite, fresh: id, about }, { handle, tools, model }) => {
     const { position, replayed } = await handle(importAutomation, { ...about, id, input: { automation, overwrite } });
     const imported =
-      (await tools.find('automations', automation._id)) ?? (await tools.find('automations', automation.name));
-    const entry = imported === undefined ? undefined : await model.get('automations', imported);
+      (await tools.find(automations, automation._id)) ?? (await tools.find(automations, automation.name));
+    const entry = imported === undefined ? undefined : await model.get(automations.collection, imported);
     return { data: entry ? JSON.parse(entry.text) : null, position, replayed };
   },
 });

@@ -33,7 +33,7 @@ const shown = async (doc: JobDoc, { model }: Pick<Service, 'model'>) => {
 
 /** The jobs that the request names, as they are now. */
 const named: Join<null, Call<never, Static<typeof jobIdsSchema>>> = async (_, service, { body: { jobIds } }) => {
-  const ids = await Promise.all([...new Set(jobIds)].map((id) => service.tools.find(jobs.collection, id)));
+  const ids = await Promise.all([...new Set(jobIds)].map((id) => service.tools.find(jobs, id)));
   const entries = await service.model.getMany(
     jobs.collection,
     ids.filter((id) => id !== undefined),

@@ -120,6 +120,12 @@ export const specsOf = (p: Projection): readonly CollectionSpec[] => [
   ...(p.children ? [{ ...specOf(p.children), inParts: true as const }] : []),
 ];
 
+/** The sort field that says what documents are called. */
+export const nameSort = ({ collection, sorts }: Collection): string => {
+  for (const field in sorts) return field;
+  throw new Error(`The collection ${collection} has no sort field`);
+};
+
 /** What the document is called. */
 export const nameOf = <Doc>({ sorts }: Pick<Projection<Doc>, 'sorts'>, doc: Doc): string => {
   for (const field in sorts) return sorts[field]!(doc);
