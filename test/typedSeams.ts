@@ -3,8 +3,10 @@ import { commandsOf, noInput, type Tools } from '../src/commands/engine/define.t
 import { aggregate, type Context, type Event } from '../src/domain/engine/core.ts';
 import { plain, results } from '../src/http/engine/envelopes.ts';
 import { commandRow, getRow, listRow, mappedCommandRow } from '../src/http/engine/rows.ts';
-import { childrenOf, projection } from '../src/projections/engine/define.ts';
 import { plans } from '../src/projections/configuration-manager/plans.ts';
+import { childrenOf, projection } from '../src/projections/engine/define.ts';
+import { documentOf, pageOf } from '../src/projections/engine/documents.ts';
+import type { ReadStore } from '../src/projections/engine/port.ts';
 
 /*
  * Mistakes in wiring that the compiler catches. Nothing here runs: `tsc` fails where one of these lines compiles. Other
@@ -104,6 +106,8 @@ export const rows = [
   listRow({ ...common, path: '/sites', list: sites, envelope: results }),
 ];
 
+const ofPlan = { of: plans, param: 'id', field: 'plan' } as const;
+
 export const mistaken = [
   // @ts-expect-error The path has no such parameter.
   getRow({ ...common, path: '/sites/:id', get: sites, named: 'site' }),
@@ -111,6 +115,8 @@ export const mistaken = [
   getRow({ ...common, path: '/sites/:id', get: sites, key: ({ site }) => site }),
   // @ts-expect-error The path has no such parameter.
   listRow({ ...common, path: '/sites/:id', list: sites, parent: { of: sites, param: 'site' }, envelope: results }),
+  // @ts-expect-error Sites are found by no field of this name.
+  listRow({ ...common, path: '/plans/:id', list: sites, parent: ofPlan, envelope: results }),
   // @ts-expect-error A site has no region.
   getRow({ ...common, path: '/sites/:id', get: sites, join: async ({ region }) => region }),
   // @ts-expect-error There is no such query parameter.
@@ -142,7 +148,9 @@ export const asked = async ({ query, find, findWithin, count }: Tools): Promise<
   return [first?.name ?? '', ...found.map(({ status }) => status)];
 };
 
-export const misasked = async ({ query, find, findWithin, count }: Tools): Promise<unknown> => {
+const firstPage = { order: 1, skip: 0, limit: 10 } as const;
+
+export const misasked = async ({ query, find, findWithin, count }: Tools, model: ReadStore): Promise<unknown> => {
   const [first] = await query(sites);
   return [
     // @ts-expect-error A collection is a value, not a name.
@@ -161,6 +169,12 @@ export const misasked = async ({ query, find, findWithin, count }: Tools): Promi
     await findWithin(racks, 'name', 'a', ['b']),
     // @ts-expect-error Racks are found by their height alone.
     await count(racks, { field: 'name', op: 'equals', value: 'a' }),
+    // @ts-expect-error Sites are sorted by no field of this name.
+    await pageOf(model, sites, { ...firstPage, sort: 'nmae' }),
+    // @ts-expect-error Racks are found by their height alone.
+    await pageOf(model, racks, { ...firstPage, sort: 'name', where: { field: 'name', op: 'equals', value: 'a' } }),
+    // @ts-expect-error A site has no region.
+    (await documentOf(model, sites, 'a'))?.region,
     // @ts-expect-error A site has no region.
     first?.region,
   ];

@@ -8,6 +8,7 @@ import { planOptionsSchema, planSchema } from '../../domain/configuration-manage
 import { maskPlan } from '../../domain/configuration-manager/plans.ts';
 import { name } from '../../domain/engine/schemas.ts';
 import { type Plan, plans } from '../../projections/configuration-manager/plans.ts';
+import { documentIn, pageOf } from '../../projections/engine/documents.ts';
 import { mayReadGuard } from '../../projections/engine/guards.ts';
 import { plain, succeeded } from '../engine/envelopes.ts';
 import type { Join, Row } from '../engine/route.ts';
@@ -40,7 +41,7 @@ const search = actionRow({
   ),
   answer: Type.Object({ totalCount: Type.Integer(), plans: Type.Array(planSchema) }),
   run: async ({ body: { name = '', options: { start = 0, limit = 25 } = {} }, actor }, { model }) => {
-    const { entries, total } = await model.list(plans.collection, {
+    const { entries, total } = await pageOf(model, plans, {
       sort: 'name',
       order: 1,
       skip: start,
@@ -48,7 +49,7 @@ const search = actionRow({
       ...(name !== '' && { where: { field: 'name', op: 'contains', value: name } }),
       ...(!actor.admin && { may: mayReadGuard(actor, model.guard) }),
     });
-    return { body: { totalCount: total, plans: entries.map(({ text }) => maskPlan(JSON.parse(text) as Plan)) } };
+    return { body: { totalCount: total, plans: entries.map((entry) => maskPlan(documentIn(plans, entry))) } };
   },
 });
 

@@ -64,10 +64,10 @@ export type ListEnvelope = (
  * `field` has its id; without one the list is of documents that live in the parent's stream (`children` of its
  * projection).
  */
-export type Parent<Name extends string = string> = {
+export type Parent<Name extends string = string, Filter extends string = string> = {
   readonly of: Projection;
   readonly param: Name;
-  readonly field?: string;
+  readonly field?: Filter;
 };
 
 /** Adds what comes from other streams to a document when it is read. */

@@ -36,10 +36,13 @@ type ParamsIn<Path extends string> = Params<ParamIn<Path>>;
 type Queries = Readonly<Record<string, TSchema>>;
 type QueryOf<Q extends Queries> = { readonly [Name in keyof Q]?: Static<Q[Name]> };
 
-type Base<Path extends string, Q extends Queries> = Omit<Common, 'path' | 'query' | 'body' | 'exact' | 'parent'> & {
+type Base<Path extends string, Q extends Queries, Filter extends string = string> = Omit<
+  Common,
+  'path' | 'query' | 'body' | 'exact' | 'parent'
+> & {
   readonly path: Path;
   readonly query?: Q;
-  readonly parent?: Parent<ParamIn<Path>>;
+  readonly parent?: Parent<ParamIn<Path>, Filter>;
 };
 
 type NoQueries = Record<never, TSchema>;
@@ -86,9 +89,9 @@ export const mappedCommandRow = <
 ): CommandRow => withBody(row);
 
 /** One document. */
-export const getRow = <const Path extends string, Doc, Q extends Queries = NoQueries>(
-  row: Base<Path, Q> & {
-    readonly get: Projection<Doc>;
+export const getRow = <const Path extends string, Doc, Filter extends string, Q extends Queries = NoQueries>(
+  row: Base<Path, Q, NoInfer<Filter>> & {
+    readonly get: Projection<Doc, any, string, Filter>; // the events are of no concern here
     readonly key?: (params: ParamsIn<Path>) => string;
     readonly named?: ParamIn<Path>;
     readonly otherwise?: unknown;
@@ -98,9 +101,9 @@ export const getRow = <const Path extends string, Doc, Q extends Queries = NoQue
 ): GetRow => row;
 
 /** A list. */
-export const listRow = <const Path extends string, Doc, Q extends Queries = NoQueries>(
-  row: Base<Path, Q> & {
-    readonly list: Collection<Doc>;
+export const listRow = <const Path extends string, Doc, Filter extends string, Q extends Queries = NoQueries>(
+  row: Base<Path, Q, NoInfer<Filter>> & {
+    readonly list: Collection<Doc, string, Filter>;
     readonly order?: 1 | -1;
     readonly limit?: number;
     readonly join?: Join<NoInfer<Doc>, Call<ParamIn<Path>, unknown, QueryOf<Q>>>;

@@ -20,7 +20,11 @@ const path = '/resources/:id';
 const flag = Type.String({ description: 'true: its instances are deleted as well' });
 
 /** What hangs on a model: instances, groups, executions of its actions. */
-export const ofModel: Parent<'modelIdentifier'> = { of: resourceModels, param: 'modelIdentifier', field: 'modelId' };
+export const ofModel: Parent<'modelIdentifier', 'modelId'> = {
+  of: resourceModels,
+  param: 'modelIdentifier',
+  field: 'modelId',
+};
 
 const deletion = actionRow({
   name: 'deleteResourceModel',

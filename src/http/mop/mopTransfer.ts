@@ -60,10 +60,10 @@ const exportTemplate = actionRow({
     };
     if (name === undefined && _id === undefined)
       throw new Refusal('invalid', 'options must say which template: name or _id', { path: '/options' });
-    const { collection } = kinds[type].collection;
-    const id = _id ?? (await service.model.idsNamed(collection, name!))[0];
-    const entry = id === undefined ? undefined : await service.model.get(collection, id);
-    const found = entry && JSON.parse(entry.text);
+    const { collection } = kinds[type];
+    const id = _id ?? (await service.model.idsNamed(collection.collection, name ?? ''))[0];
+    const entry = id === undefined ? undefined : await service.model.get(collection.collection, id);
+    const found = entry && (JSON.parse(entry.text) as TemplateDoc<Header>);
     if (!found || (name !== undefined && found.name !== name))
       throw new Refusal('not_found', 'Could not find matching template', { path: '/options' });
     return { body: await signed(found, service, call) };

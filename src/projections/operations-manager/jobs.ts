@@ -4,6 +4,7 @@ import type { Recorded } from '../../store/event.ts';
 import { projection } from '../engine/define.ts';
 import { bothGuards, documentGuard, groupsGuard } from '../engine/guards.ts';
 import { idOf } from '../engine/stamps.ts';
+import { automations } from './automations.ts';
 
 export type JobDoc = { readonly _id: string } & Omit<JobStarted, 'execution'> & {
     readonly status: JobStatus;
@@ -85,6 +86,6 @@ export const jobs = projection<JobDoc>()(job, {
   guard: ({ automation, groups }) =>
     bothGuards(
       groupsGuard({ read: groups, write: [] }),
-      automation === null ? undefined : documentGuard('automations', automation),
+      automation === null ? undefined : documentGuard(automations, automation),
     ),
 });

@@ -5,6 +5,7 @@ import type { TriggerPatch } from '../../domain/operations-manager/triggerMember
 import { projection } from '../engine/define.ts';
 import { documentGuard } from '../engine/guards.ts';
 import { idOf, made, touched } from '../engine/stamps.ts';
+import { automations } from './automations.ts';
 
 // Runs have streams of their own, so that they never make editors stale.
 const noRuns = { lastExecuted: null };
@@ -46,5 +47,5 @@ export const triggers = projection<TriggerDoc>()(trigger, {
     topic: (doc) => (doc.type === 'eventSystem' ? doc.topic : []),
     formId: (doc) => ('formId' in doc ? (doc.formId ?? []) : []),
   },
-  guard: (doc) => documentGuard('automations', doc.actionId),
+  guard: (doc) => documentGuard(automations, doc.actionId),
 });
