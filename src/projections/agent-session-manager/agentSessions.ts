@@ -53,7 +53,7 @@ const appended = (doc: SessionMessages | undefined, message: SessionMessage): Se
 const said =
   (status?: SessionStatus) =>
   (doc: SessionMessages | undefined, { data: { lastMessage: message }, metadata: { at } }: Said): SessionMessages =>
-    appended(doc, { at, ...(status && { status }), message });
+    appended(doc, status ? { at, status, message } : { at, message });
 
 /** The same sessions as lists of what happened. */
 export const sessionMessages = projection<SessionMessages>()(agentSession, {
@@ -66,6 +66,6 @@ export const sessionMessages = projection<SessionMessages>()(agentSession, {
     sessionFailed: said('FAILED'),
     sessionCanceled: said('CANCELED'),
   },
-  sorts: { begun: ({ results }) => results[0]!.at },
+  sorts: { begun: ({ results }) => results[0]?.at ?? '' },
   filters: {},
 });

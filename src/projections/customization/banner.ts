@@ -6,11 +6,10 @@ import { idOf } from '../engine/stamps.ts';
 export const banners = projection<Banner>()(banner, {
   collection: 'banners',
   on: {
-    bannerSet: (doc, event) => ({
-      ...(withChanges(doc ?? {}, event.data) as Banner),
-      _id: idOf(event),
-      ...(event.data.changed.text !== undefined && { messageLastUpdated: event.metadata.at }),
-    }),
+    bannerSet: (doc, event) => {
+      const next = { ...(withChanges(doc ?? {}, event.data) as Banner), _id: idOf(event) };
+      return event.data.changed.text === undefined ? next : { ...next, messageLastUpdated: event.metadata.at };
+    },
   },
   sorts: { name: () => 'banner' },
   filters: {},

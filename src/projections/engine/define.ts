@@ -76,18 +76,20 @@ export const childrenOf =
  * the read models could not find what it gives.
  */
 export const project = <Doc>(p: Projection<Doc>, doc: Doc | undefined, event: Recorded): Doc | undefined => {
-  if (!Object.hasOwn(p.on, event.topic)) return doc;
-  const next = p.on[event.topic]!(doc, event);
+  const step = Object.hasOwn(p.on, event.topic) ? p.on[event.topic] : undefined;
+  if (!step) return doc;
+  const next = step(doc, event);
   if (next !== undefined) checkDocument(p, next);
   return next;
 };
 
 /** What becomes of the children of the document with this id; throws as `project` does. */
 export const projectChildren = <Doc>(children: Children<Doc>, id: string, event: Recorded): ChildChanges<Doc> => {
-  if (!Object.hasOwn(children.on, event.topic)) return {};
+  const step = Object.hasOwn(children.on, event.topic) ? children.on[event.topic] : undefined;
+  if (!step) return {};
   // The part that they lie in is all before the first slash of their ids.
   if (id === '' || id.includes('/')) throw new Error('The id of the document is none that children can have');
-  const changes = children.on[event.topic]!(event);
+  const changes = step(event);
   for (const [, doc] of changes.put ?? []) checkDocument(children, doc);
   return changes;
 };
@@ -101,9 +103,9 @@ const isTexts = (value: unknown): boolean =>
 const checkDocument = <Doc>({ sorts, filters, guard }: Found<Doc>, doc: Doc): void => {
   if (typeof doc !== 'object' || doc === null) throw new Error('The document is no object');
   for (const field in sorts)
-    if (typeof sorts[field]!(doc) !== 'string') throw new Error(`The document has no text to sort by ${field}`);
+    if (typeof sorts[field]?.(doc) !== 'string') throw new Error(`The document has no text to sort by ${field}`);
   for (const field in filters)
-    if (!isTexts(filters[field]!(doc))) throw new Error(`The document has no texts to filter by ${field}`);
+    if (!isTexts(filters[field]?.(doc))) throw new Error(`The document has no texts to filter by ${field}`);
   const key: unknown = guard?.(doc);
   if (key !== undefined && typeof key !== 'string') throw new Error('The document does not say who may see it');
 };
@@ -115,10 +117,8 @@ const specOf = (p: Collection): CollectionSpec => ({
 });
 
 /** The collections that a projection fills. */
-export const specsOf = (p: Projection): readonly CollectionSpec[] => [
-  specOf(p),
-  ...(p.children ? [{ ...specOf(p.children), inParts: true as const }] : []),
-];
+export const specsOf = (p: Projection): readonly CollectionSpec[] =>
+  p.children ? [specOf(p), { ...specOf(p.children), inParts: true }] : [specOf(p)];
 
 /** The sort field that says what documents are called. */
 export const nameSort = ({ collection, sorts }: Collection): string => {
@@ -128,14 +128,15 @@ export const nameSort = ({ collection, sorts }: Collection): string => {
 
 /** What the document is called. */
 export const nameOf = <Doc>({ sorts }: Pick<Projection<Doc>, 'sorts'>, doc: Doc): string => {
-  for (const field in sorts) return sorts[field]!(doc);
+  for (const field in sorts) return sorts[field]?.(doc) ?? '';
   return '';
 };
 
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
 /** What the read models keep of a document. */
 export const entryOf = <Doc>(p: Found<Doc>, id: string, doc: Doc, revision: number): Entry => {
-  const guard = p.guard?.(doc);
-  return {
+  const entry: Mutable<Entry> = {
     id,
     revision,
     text: JSON.stringify(doc),
@@ -144,8 +145,10 @@ export const entryOf = <Doc>(p: Found<Doc>, id: string, doc: Doc, revision: numb
       const value = filter(doc);
       return typeof value === 'string' ? [value] : value;
     }),
-    ...(guard !== undefined && { guard }),
   };
+  const guard = p.guard?.(doc);
+  if (guard !== undefined) entry.guard = guard;
+  return entry;
 };
 
 const mapped = <A, B>(record: Readonly<Record<string, A>>, f: (a: A) => B): Record<string, B> => {

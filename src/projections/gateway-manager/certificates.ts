@@ -8,7 +8,9 @@ export const certificates = projection<Certificate>()(certificate, {
   collection: 'certificates',
   on: {
     certificateAdded: (_, { data: { alias, contractId, chain } }) => {
-      const { pem: _pem, ...facts } = chain[0]!;
+      const [first] = chain;
+      if (!first) throw new Error('The chain has no certificate');
+      const { pem: _pem, ...facts } = first;
       return { alias, contractId, ...facts };
     },
     certificateDeleted: () => undefined,

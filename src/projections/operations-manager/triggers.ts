@@ -20,12 +20,10 @@ export type TriggerDoc = { readonly _id: string } & TriggerContent &
 const masked = <C extends TriggerContent | TriggerPatch>(content: C): C =>
   'formData' in content ? { ...content, formData: maskSecrets(content.formData) } : content;
 
-const shown = (_id: string, content: TriggerContent & Authored): TriggerDoc => ({
-  _id,
-  ...masked(content),
-  ...noRuns,
-  ...(content.type === 'schedule' && noScheduledRuns),
-});
+const shown = (_id: string, content: TriggerContent & Authored): TriggerDoc => {
+  const doc = { _id, ...masked(content), ...noRuns };
+  return content.type === 'schedule' ? { ...doc, ...noScheduledRuns } : doc;
+};
 
 /** Triggers of all four types; authors are ids of accounts. */
 export const triggers = projection<TriggerDoc>()(trigger, {
