@@ -34,7 +34,8 @@ const ownersOf = (items: readonly Filtered[], valuesOf: ValuesOf): Map<string, B
       let bits = owners.get(value);
       if (!bits) {
         if (owners.size === few) return null;
-        owners.set(value, (bits = noBits()));
+        bits = noBits();
+        owners.set(value, bits);
       }
       setBit(bits, at);
     }

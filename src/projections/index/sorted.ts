@@ -123,7 +123,8 @@ export const sortedList = <T, D>(unsorted: readonly (readonly [key: string, item
       let rank = 0;
       for (const { items } of blocks) {
         if (rank >= to) break;
-        for (let at = Math.max(0, from - rank); at < items.length && rank + at < to; at++) found.push(items[at]!); // `at` is less than the length
+        // There is an item at each index below the length.
+        for (let at = Math.max(0, from - rank); at < items.length && rank + at < to; at++) found.push(items[at]!);
         rank += items.length;
       }
       return found;
