@@ -1,7 +1,9 @@
 import type { Measures } from './http/engine/metrics.ts';
 import type { MisplacedEvents } from './misplaced.ts';
 import type { Node } from './node.ts';
+import { documentIn, pageOf } from './projections/engine/documents.ts';
 import { parkedIn, parkedSpec } from './projections/engine/parked.ts';
+import { parkedReactions } from './projections/engine/parkedReactions.ts';
 import type { Page, ReadStore } from './projections/engine/port.ts';
 import type { Projections } from './projections/engine/run.ts';
 import type { ReadModels } from './service/readModels.ts';
@@ -60,10 +62,11 @@ export const monitor = (needs: Needs) => {
   } = needs;
   const started = Date.now();
   // What is parked cannot be known while the read models cannot be read.
-  const list = (collection: string, sort: string): Promise<Page> =>
-    model.list(collection, { sort, order: 1, skip: 0, limit: mostNamed }).catch(() => unknown);
-  const parkedReactions = () => list('parkedReactions', 'at');
-  const parkedDocuments = () => list(parkedSpec.name, 'name');
+  const first = { order: 1, skip: 0, limit: mostNamed } as const;
+  const reactionsParked = (): Promise<Page> =>
+    pageOf(model, parkedReactions, { ...first, sort: 'at' }).catch(() => unknown);
+  const documentsParked = (): Promise<Page> =>
+    model.list(parkedSpec.name, { ...first, sort: 'name' }).catch(() => unknown);
   // Who asks while the log is away must not wait until it is back.
   const logHead = (): Promise<number | null> =>
     log.connected() ? log.head().catch(() => null) : Promise.resolve(null);
@@ -83,9 +86,9 @@ export const monitor = (needs: Needs) => {
     projection_leads: { help: '1 while this process writes the read models', value: () => (run.lead.held() ? 1 : 0) },
     projections_parked: {
       help: 'Documents that cannot be shown, because an event of theirs cannot be read',
-      value: async () => (await parkedDocuments()).total,
+      value: async () => (await documentsParked()).total,
     },
-    reactions_parked: { help: 'Events whose consequences failed', value: async () => (await parkedReactions()).total },
+    reactions_parked: { help: 'Events whose consequences failed', value: async () => (await reactionsParked()).total },
     store_stopped: { help: '1 while the log takes no changes', value: () => (log.fault() === undefined ? 0 : 1) },
     streams_touched: {
       help: 'Streams that somebody else has touched, as far as this process knows',
@@ -112,8 +115,8 @@ export const monitor = (needs: Needs) => {
     const [isReady, isServed, documents, parked, head] = await Promise.all([
       ready(),
       served(),
-      parkedDocuments(),
-      parkedReactions(),
+      documentsParked(),
+      reactionsParked(),
       logHead(),
     ]);
     return {
@@ -141,7 +144,7 @@ export const monitor = (needs: Needs) => {
       },
       parked: {
         documents: Object.fromEntries(documents.entries.map((entry) => [entry.id, parkedIn(entry).reason])),
-        reactions: parked.entries.map(({ text }) => JSON.parse(text)),
+        reactions: parked.entries.map((entry) => documentIn(parkedReactions, entry)),
       },
     };
   };

@@ -67,8 +67,7 @@ export const openNode = async ({
   const settled = settledBy(run, acknowledged, readWaitMs);
 
   const streams = streamsOf(store, aggregates, projections, touched);
-  const nameSort = (collection: string) => nameSortOf(projections, collection);
-  const tools = commandTools({ model, streams, settled, nameSort, rest: { ...hashing, seal, unseal, methods } });
+  const tools = commandTools({ model, streams, settled, rest: { ...hashing, seal, unseal, methods } });
   const hub = eventHub();
   const handle = handler({
     store,
@@ -165,10 +164,3 @@ const settledBy =
     const target = Math.max(acknowledged(), least);
     return run.position() >= target ? undefined : run.reached(target, readWaitMs);
   };
-
-/** What the documents of a collection are called and sorted by. */
-const nameSortOf = (projections: readonly Projection[], collection: string): string => {
-  const [first] = Object.keys(projections.find((one) => one.collection === collection)?.sorts ?? {});
-  if (first === undefined) throw new Error(`No projection fills the collection ${collection}`);
-  return first;
-};

@@ -7,6 +7,7 @@ import { groupMappingId } from '../src/domain/group-mappings/groupMappings.ts';
 import { type Code, Refusal } from '../src/domain/engine/refusal.ts';
 import type { Access, Principal } from '../src/http/authentication/principal.ts';
 import { cookieText, cookieValue } from '../src/http/authentication/cookies.ts';
+import { logins } from '../src/projections/authorization/logins.ts';
 import { defaults, fixedClock, nodesOnLog, type TestNode } from './node.ts';
 
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`;
@@ -518,7 +519,7 @@ describe('authentication', () => {
     await one.catchUp();
     await one.auth.sweep();
     await one.catchUp();
-    assert.equal((await one.tools.query('logins')).length, 1);
+    assert.equal((await one.tools.query(logins)).length, 1);
     await call(`Bearer ${token}`);
   });
 });

@@ -1,6 +1,8 @@
 import assert from 'node:assert/strict';
 import { bootstrap } from '../src/bootstrap.ts';
 import { deleteAccount } from '../src/commands/authorization/accounts.ts';
+import { groups } from '../src/projections/authorization/groups.ts';
+import { accounts } from '../src/projections/authorization/accounts.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
 
 describe('the first start', () => {
@@ -17,10 +19,10 @@ describe('the first start', () => {
   it('makes the account admin with the password that is set, and tells none', async () => {
     const one = await node();
     assert.deepEqual(await start(one, 'password of admin'), []);
-    const { admin, groups } = await login(one, 'password of admin');
-    assert.deepEqual([admin, groups], [true, ['admins']]);
+    const { admin, groups: own } = await login(one, 'password of admin');
+    assert.deepEqual([admin, own], [true, ['admins']]);
     assert.deepEqual(
-      (await one.tools.query('groups')).map(({ name }) => name),
+      (await one.tools.query(groups)).map(({ name }) => name),
       ['admins', 'operators', 'readers'],
     );
   });
@@ -37,20 +39,20 @@ describe('the first start', () => {
     assert.equal(told.length, 1);
     await two.catchUp();
     await login(two, /password (\S+);/.exec(told[0]!)![1]!);
-    assert.equal((await two.tools.query('accounts')).length, 1);
-    assert.equal((await two.tools.query('groups')).length, 3);
+    assert.equal((await two.tools.query(accounts)).length, 1);
+    assert.equal((await two.tools.query(groups)).length, 3);
   });
   it('is over: later starts write nothing, and bring back no account that was deleted', async () => {
     const one = await node();
     await start(one, 'password of admin');
     await one.account('bob', { memberOf: ['admins'] });
-    await one.command(deleteAccount, (await one.tools.find('accounts', 'admin'))!);
+    await one.command(deleteAccount, (await one.tools.find(accounts, 'admin'))!);
     const before = await log.store.head();
     const again = await node();
     await start(again, 'password of admin');
     assert.equal(await log.store.head(), before);
     assert.deepEqual(
-      (await again.tools.query('accounts')).map(({ username }) => username),
+      (await again.tools.query(accounts)).map(({ username }) => username),
       ['bob'],
     );
   });

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { createDeviceGroup, importDeviceGroups } from '../src/commands/configuration-manager/deviceGroups.ts';
+import { deviceGroups } from '../src/projections/configuration-manager/deviceGroups.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
 import { dying } from './stopping.ts';
 import { until } from './until.ts';
@@ -10,7 +11,7 @@ describe('An import of device groups', () => {
   const { log, node } = nodesOnLog({ reacting: true }, () => held?.bury());
   const groups = ['Bonn', 'Köln', 'Trier'].map((name) => ({ name, devices: [`${name}-1`] }));
   const named = async ({ tools }: TestNode): Promise<readonly string[]> =>
-    (await tools.query('deviceGroups')).map(({ name }) => name);
+    (await tools.query(deviceGroups)).map(({ name }) => name);
 
   // Three claims, the decision, three groups.
   for (let step = 1; step <= 7; step++) {

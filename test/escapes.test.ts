@@ -14,7 +14,7 @@ const biome = createRequire(import.meta.url).resolve('@biomejs/biome/bin/biome')
 /** Where the sources break a rule of Biome's, whether or not the rule fails the build. */
 const placesOf = (rule: string): readonly { readonly path: string; readonly line: number }[] => {
   const most = ['--max-diagnostics=none', '--reporter=json'];
-  const options = { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'], maxBuffer: 64 << 20 } as const;
+  const options = { encoding: 'utf8', maxBuffer: 64 << 20 } as const;
   const report: Report = JSON.parse(
     execFileSync(process.execPath, [biome, 'lint', ...most, `--only=${rule}`, 'src'], options),
   );

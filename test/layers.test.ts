@@ -63,15 +63,38 @@ const areasRead: Record<string, readonly Area[]> = {
 
 /** The files of an area that other areas may import. All else of an area is its own affair. */
 const offers: Partial<Record<Area, readonly string[]>> = {
-  authorization: ['commands/admins.ts', 'domain/admins.ts', 'domain/gbac.ts', 'domain/groups.ts', 'http/people.ts'],
-  'configuration-manager': ['commands/trees.ts', 'domain/treeSchemas.ts'],
-  'json-forms': ['commands/forms.ts', 'domain/formSchemas.ts', 'domain/forms.ts'],
+  'agent-session-manager': [
+    'projections/agents.ts', // an automation may name one as its component
+  ],
+  authorization: [
+    'commands/admins.ts',
+    'commands/authors.ts', // documents that are taken in name their authors
+    'commands/names.ts', // access lists name groups
+    'domain/admins.ts',
+    'domain/gbac.ts',
+    'domain/groups.ts',
+    'http/people.ts',
+  ],
+  'configuration-manager': [
+    'commands/trees.ts',
+    'domain/treeSchemas.ts',
+    'projections/trees.ts', // a package may bring them
+  ],
+  'json-forms': [
+    'commands/forms.ts',
+    'domain/formSchemas.ts',
+    'domain/forms.ts',
+    'projections/formDeletions.ts', // a trigger must not name a form that is about to go
+    'projections/forms.ts', // triggers name them, packages bring them
+  ],
   mop: [
     'commands/analyticTemplates.ts',
     'commands/commandTemplates.ts',
     'commands/searches.ts',
     'domain/analyticTemplates.ts',
     'domain/commandTemplates.ts',
+    'projections/analyticTemplates.ts', // a package may bring them
+    'projections/commandTemplates.ts', // a package may bring them, an automation name one as its component
   ],
   'operations-manager': [
     'commands/automationImports.ts',
@@ -89,9 +112,15 @@ const offers: Partial<Record<Area, readonly string[]>> = {
     'domain/publishedEvents.ts',
     'domain/repetition.ts',
     'domain/triggers.ts',
+    'projections/automations.ts', // packages and migrations make them, actions name one as their workflow
+    'projections/triggers.ts', // they name forms, packages bring them
   ],
   profiles: ['domain/profiles.ts'],
-  'template-builder': ['commands/templates.ts', 'domain/templateSchemas.ts'],
+  'template-builder': [
+    'commands/templates.ts',
+    'domain/templateSchemas.ts',
+    'projections/templates.ts', // a package may bring them, an automation name one as its component
+  ],
 };
 
 /** Packages that a layer may use beside Node's own modules; in the domain not even those. */

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { createAccount, deleteAccount, updateAccount } from '../src/commands/authorization/accounts.ts';
 import { deleteGroup, updateGroup } from '../src/commands/authorization/groups.ts';
 import { createRole, deleteRole } from '../src/commands/authorization/roles.ts';
+import { groups } from '../src/projections/authorization/groups.ts';
+import { accounts } from '../src/projections/authorization/accounts.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
 import { stopping } from './stopping.ts';
 import { outcome } from './writer.ts';
@@ -15,17 +17,13 @@ describe('who belongs where', () => {
    */
   const adminsOf = async (reader: TestNode): Promise<string[]> => {
     await reader.catchUp();
-    const groups = await reader.tools.query('groups');
+    const known = await reader.tools.query(groups);
     const within = (name: string, seen: readonly string[] = []): boolean =>
       name === 'admins' ||
       (!seen.includes(name) &&
-        (groups.find((group) => group.name === name)?.memberOf ?? []).some((above: string) =>
-          within(above, [...seen, name]),
-        ));
-    const accounts = await reader.tools.query('accounts', { field: 'inactive', op: 'equals', value: 'false' });
-    return accounts
-      .filter(({ memberOf }) => memberOf.some((name: string) => within(name)))
-      .map(({ username }) => username);
+        (known.find((group) => group.name === name)?.memberOf ?? []).some((above) => within(above, [...seen, name])));
+    const active = await reader.tools.query(accounts, { field: 'inactive', op: 'equals', value: 'false' });
+    return active.filter(({ memberOf }) => memberOf.some((name) => within(name))).map(({ username }) => username);
   };
 
   /** Accounts a and b are the admins: a directly, b through chiefs and bosses. */
@@ -35,7 +33,7 @@ describe('who belongs where', () => {
     await one.group('chiefs', { memberOf: ['bosses'] });
     await one.account('a', { memberOf: ['admins'] });
     await one.account('b', { memberOf: ['chiefs'] });
-    await one.command(deleteAccount, (await one.tools.find('accounts', 'admin')) ?? '');
+    await one.command(deleteAccount, (await one.tools.find(accounts, 'admin')) ?? '');
     assert.deepEqual(await adminsOf(one), ['a', 'b']);
   };
 
@@ -71,7 +69,7 @@ describe('who belongs where', () => {
     await one.group('y', { memberOf: ['x'] });
     await one.command(updateGroup, 'x', { memberOf: ['admins', 'y'] });
     await one.account('a', { memberOf: ['y'] });
-    await one.command(deleteAccount, (await one.tools.find('accounts', 'admin')) ?? '');
+    await one.command(deleteAccount, (await one.tools.find(accounts, 'admin')) ?? '');
     assert.equal(await outcome(one.command(updateGroup, 'x', { memberOf: ['y'] })), 'conflict');
   });
 
@@ -105,7 +103,7 @@ describe('who belongs where', () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
     for (const name of names) await one.account(name, { memberOf: ['admins'] });
     await two.catchUp();
-    const all = [...names, (await one.tools.find('accounts', 'admin')) ?? ''];
+    const all = [...names, (await one.tools.find(accounts, 'admin')) ?? ''];
     await Promise.all(
       all.flatMap((id) => [
         outcome(one.command(updateAccount, id, { memberOf: [] })),

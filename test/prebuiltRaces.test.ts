@@ -1,10 +1,19 @@
 import assert from 'node:assert/strict';
+import type { Tools } from '../src/commands/engine/define.ts';
 import { createForm, updateForm } from '../src/commands/json-forms/forms.ts';
 import { importPrebuilt, prebuiltId } from '../src/commands/prebuilts/prebuilts.ts';
 import { vlanRollout } from '../src/demo/prebuilts.ts';
 import { prebuilt } from '../src/domain/prebuilts/prebuilts.ts';
 import type { Bundle, PrebuiltDocument } from '../src/domain/prebuilts/prebuiltSchemas.ts';
 import type { EventStore } from '../src/store/port.ts';
+import { templates } from '../src/projections/template-builder/templates.ts';
+import { triggers } from '../src/projections/operations-manager/triggers.ts';
+import { automations } from '../src/projections/operations-manager/automations.ts';
+import { commandTemplates } from '../src/projections/mop/commandTemplates.ts';
+import { analyticTemplates } from '../src/projections/mop/analyticTemplates.ts';
+import { forms } from '../src/projections/json-forms/forms.ts';
+import type { Collection } from '../src/projections/engine/define.ts';
+import { trees } from '../src/projections/configuration-manager/trees.ts';
 import { openLog, startNode, type TestNode } from './node.ts';
 import { dying } from './stopping.ts';
 import { until } from './until.ts';
@@ -30,18 +39,19 @@ describe('The install of a package', function () {
   });
   const aForm = (name: string, more: object = {}): Bundle => ({ type: 'forms', data: { name, ...more } });
   const stateOf = ({ tools }: TestNode, name: string) => tools.state(prebuilt, prebuiltId(name));
-  const collections = [
-    'forms',
-    'templates',
-    'commandTemplates',
-    'analyticTemplates',
-    'trees',
-    'automations',
-    'triggers',
-  ];
+  const namesIn = async <Doc extends { readonly name: string }>(collection: Collection<Doc>, { query }: Tools) =>
+    (await query(collection)).map(({ name }) => `${collection.collection}: ${name}`);
   const names = async ({ tools }: TestNode): Promise<readonly string[]> =>
     (
-      await Promise.all(collections.map(async (one) => (await tools.query(one)).map(({ name }) => `${one}: ${name}`)))
+      await Promise.all([
+        namesIn(forms, tools),
+        namesIn(templates, tools),
+        namesIn(commandTemplates, tools),
+        namesIn(analyticTemplates, tools),
+        namesIn(trees, tools),
+        namesIn(automations, tools),
+        namesIn(triggers, tools),
+      ])
     ).flat();
   const all = [
     'forms: VLAN rollout approval',
@@ -141,7 +151,7 @@ describe('The install of a package', function () {
       await Promise.all([one.catchUp(), two.catchUp()]);
       const winner = both[0] === 'conflict' ? 'y' : 'x';
       assert.deepEqual(
-        (await one.tools.query('forms'))
+        (await one.tools.query(forms))
           .filter(({ name }) => name.endsWith(` ${round}`))
           .map(({ description }) => description),
         [winner, winner],

@@ -19,7 +19,7 @@ const family = aggregate<null, FamilyEvent>({
   evolve: { born: () => null, renamed: () => null, left: () => null },
   exists: () => true,
 });
-const families = projection<Family, FamilyEvent>(family, {
+const families = projection<Family>()(family, {
   collection: 'families',
   on: {
     born: (doc) => doc ?? { name: 'f' },

@@ -9,7 +9,7 @@ import type { EventStore } from '../src/store/port.ts';
 import { openLog } from './node.ts';
 import { dying, stopping } from './stopping.ts';
 import { until } from './until.ts';
-import { box, boxReaction, makePart, thing, writer } from './writer.ts';
+import { box, boxReaction, makePart, thing, things, writer } from './writer.ts';
 
 type Filled = { readonly things: readonly { readonly id: string; readonly name: string }[] };
 
@@ -155,7 +155,7 @@ describe('reactions', () => {
       of: box,
       on: {
         boxFilled: async ({ data }, { find }) => [
-          { command: makePart, id: (await find('things', 'p'))!, input: { name: (data as Filled).things[0]!.name } },
+          { command: makePart, id: (await find(things, 'p'))!, input: { name: (data as Filled).things[0]!.name } },
         ],
       },
     };
@@ -179,7 +179,7 @@ describe('reactions', () => {
       of: box,
       on: {
         boxFilled: async (event, tools) => {
-          await tools.find('things', 'p');
+          await tools.find(things, 'p');
           return boxReaction.on.boxFilled!(event, tools);
         },
       },

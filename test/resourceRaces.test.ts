@@ -10,6 +10,7 @@ import { job } from '../src/domain/operations-manager/jobs.ts';
 import { resourceGroup } from '../src/domain/lifecycle-manager/resourceGroups.ts';
 import { resourceInstance } from '../src/domain/lifecycle-manager/resourceInstances.ts';
 import { resourceModel } from '../src/domain/lifecycle-manager/resourceModels.ts';
+import { resourceInstances } from '../src/projections/lifecycle-manager/resourceInstances.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
 import { stopping } from './stopping.ts';
 import { until } from './until.ts';
@@ -124,7 +125,7 @@ describe('Resource models on two nodes', function () {
         { model: false, instance: false },
       ],
     );
-    assert.equal(await finishing.tools.count('resourceInstances', { field: 'modelId', op: 'equals', value: m }), 0);
+    assert.equal(await finishing.tools.count(resourceInstances, { field: 'modelId', op: 'equals', value: m }), 0);
   });
 
   it('carry an action to its end, whatever append the node that ran it stopped before', async () => {
@@ -160,7 +161,7 @@ describe('Resource models on two nodes', function () {
           await finishing.command(completeJob, task!._id, { variables: { done: true } });
       }
       const instances = async () =>
-        finishing.tools.query('resourceInstances', { field: 'modelId', op: 'equals', value: m });
+        finishing.tools.query(resourceInstances, { field: 'modelId', op: 'equals', value: m });
       const { target } = (await finishing.tools.state(actionExecution, execution!)).started!;
       await until(async () => {
         await finishing.catchUp();

@@ -3,6 +3,9 @@ import { migrateAgendaJobs } from '../src/commands/automation-catalog/scheduledJ
 import { createAutomation } from '../src/commands/operations-manager/automations.ts';
 import { createScheduledJob } from '../src/commands/automation-catalog/scheduledJobs.ts';
 import { scheduledJobMigration } from '../src/domain/automation-catalog/scheduledJobMigrations.ts';
+import { triggers } from '../src/projections/operations-manager/triggers.ts';
+import { automations } from '../src/projections/operations-manager/automations.ts';
+import { scheduledJobs } from '../src/projections/automation-catalog/scheduledJobs.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
 import { dying } from './stopping.ts';
 import { until } from './until.ts';
@@ -15,15 +18,15 @@ describe('A migration of a scheduled job', () => {
   const { log, node } = nodesOnLog({ reacting: true }, () => held?.bury());
   const found = async ({ tools, catchUp }: TestNode) => {
     await catchUp();
-    const [automations, triggers, [kept]] = await Promise.all([
-      tools.query('automations'),
-      tools.query('triggers'),
-      tools.query('scheduledJobs'),
+    const [made, began, [kept]] = await Promise.all([
+      tools.query(automations),
+      tools.query(triggers),
+      tools.query(scheduledJobs),
     ]);
     return {
-      automations: automations.map(({ name }) => name as string),
-      triggers: triggers.map(({ type }) => type as string).sort(),
-      migrated: kept?.migrated as boolean,
+      automations: made.map(({ name }) => name),
+      triggers: began.map(({ type }) => type as string).sort(),
+      migrated: kept?.migrated === true,
     };
   };
   const whole = { automations: ['Audit'], triggers: ['manual', 'schedule'], migrated: true };

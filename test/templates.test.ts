@@ -6,6 +6,7 @@ import { Refusal } from '../src/domain/engine/refusal.ts';
 import type { ActionRow, Call } from '../src/http/engine/route.ts';
 import type { Service } from '../src/http/engine/service.ts';
 import { templateRows } from '../src/http/template-builder/templates.ts';
+import { templates } from '../src/projections/template-builder/templates.ts';
 import { context, specification } from './given.ts';
 import { openLog, startNode } from './node.ts';
 import { ok, type People, people, refused } from './people.ts';
@@ -120,7 +121,7 @@ describe('An imported template', () => {
         overwrite = false,
       ) =>
         (
-          await node.command(importTemplate, await importedId(template, 'templates', one, fresh, node.tools), {
+          await node.command(importTemplate, await importedId(template, templates, one, fresh, node.tools), {
             template: one,
             overwrite,
           })

@@ -44,7 +44,7 @@ const requests = ({ handle, tools, model, reader, guarding }: TestNode) => {
     touched: guarding,
     ...reader,
     retries: { answered: async () => false, find: async () => undefined },
-    collectionOf: (aggregate) => projections.find(({ of }) => of === aggregate)?.collection,
+    collectionOf: (aggregate) => projections.find(({ of }) => of === aggregate),
   } as Partial<Service> as Service; // what these rows use
   return async (name: string, id?: string, body: unknown = {}): Promise<any> => {
     // bodies are the rows' affair
@@ -81,8 +81,7 @@ describe('a stream of the platform that somebody else has touched', () => {
 
   const cold = (): Promise<TestNode> => node(touching.store);
   const automation = (on: TestNode, id: string, name = id) => on.command(createAutomation, id, { name });
-  const names = async (on: TestNode): Promise<string[]> =>
-    (await on.tools.query('automations')).map(({ name }) => name);
+  const names = async (on: TestNode): Promise<string[]> => (await on.tools.query(automations)).map(({ name }) => name);
   const nameOf = (name: string) => claimsOn({ kind: 'automation', name });
 
   const ways: Readonly<Record<string, (stream: string) => void>> = {

@@ -7,6 +7,7 @@ import { createTrigger } from '../src/commands/operations-manager/triggers.ts';
 import { canonical } from '../src/domain/engine/canonical.ts';
 import { change, create, importOne, trigger } from '../src/domain/operations-manager/triggers.ts';
 import { openSqliteReader } from '../src/store/sqlite.ts';
+import { forms } from '../src/projections/json-forms/forms.ts';
 import { specification } from './given.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
 import { ok, type People, people, refused } from './people.ts';
@@ -251,7 +252,7 @@ describe('A trigger that comes to name a form while that is being deleted', () =
     const one = await node();
     await withForm(one);
     await one.command(deleteForms, deletionId, { ids: [formId] });
-    assert.ok(await one.tools.find('forms', formId), 'nothing follows from events on this node');
+    assert.ok(await one.tools.find(forms, formId), 'nothing follows from events on this node');
     assert.equal(await save(one), 'not_found');
   });
 

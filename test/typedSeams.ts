@@ -1,9 +1,12 @@
 import { Type } from 'typebox';
-import { commandsOf, noInput } from '../src/commands/engine/define.ts';
+import { commandsOf, noInput, type Tools } from '../src/commands/engine/define.ts';
 import { aggregate, type Context, type Event } from '../src/domain/engine/core.ts';
 import { plain, results } from '../src/http/engine/envelopes.ts';
 import { commandRow, getRow, listRow, mappedCommandRow } from '../src/http/engine/rows.ts';
-import { projection } from '../src/projections/engine/define.ts';
+import { plans } from '../src/projections/configuration-manager/plans.ts';
+import { childrenOf, projection } from '../src/projections/engine/define.ts';
+import { documentOf, pageOf } from '../src/projections/engine/documents.ts';
+import type { ReadStore } from '../src/projections/engine/port.ts';
 
 /*
  * Mistakes in wiring that the compiler catches. Nothing here runs: `tsc` fails where one of these lines compiles. Other
@@ -61,7 +64,7 @@ export const otherRefs = command({
   decide: rename,
 });
 
-export const sites = projection<Site, SiteEvent>(site, {
+export const sites = projection<Site>()(site, {
   collection: 'sites',
   on: {
     siteCreated: (_, { data }) => ({ _id: '', name: data.name }),
@@ -71,7 +74,7 @@ export const sites = projection<Site, SiteEvent>(site, {
   filters: { name: (doc) => doc.name },
 });
 
-export const unprojected = projection<Site, SiteEvent>(site, {
+export const unprojected = projection<Site>()(site, {
   collection: 'sites',
   // @ts-expect-error siteRenamed has no function.
   on: { siteCreated: (_, { data }) => ({ _id: '', name: data.name }) },
@@ -103,6 +106,8 @@ export const rows = [
   listRow({ ...common, path: '/sites', list: sites, envelope: results }),
 ];
 
+const ofPlan = { of: plans, param: 'id', field: 'plan' } as const;
+
 export const mistaken = [
   // @ts-expect-error The path has no such parameter.
   getRow({ ...common, path: '/sites/:id', get: sites, named: 'site' }),
@@ -110,6 +115,8 @@ export const mistaken = [
   getRow({ ...common, path: '/sites/:id', get: sites, key: ({ site }) => site }),
   // @ts-expect-error The path has no such parameter.
   listRow({ ...common, path: '/sites/:id', list: sites, parent: { of: sites, param: 'site' }, envelope: results }),
+  // @ts-expect-error Sites are found by no field of this name.
+  listRow({ ...common, path: '/plans/:id', list: sites, parent: ofPlan, envelope: results }),
   // @ts-expect-error A site has no region.
   getRow({ ...common, path: '/sites/:id', get: sites, join: async ({ region }) => region }),
   // @ts-expect-error There is no such query parameter.
@@ -123,3 +130,52 @@ export const mistaken = [
   // @ts-expect-error A row whose body is its command's input has no other body.
   commandRow({ ...common, path: '/sites', command: createSite, body: siteName }),
 ];
+
+type Rack = { readonly name: string; readonly height: string };
+export const racks = childrenOf<Rack, SiteEvent>()({
+  collection: 'racks',
+  on: { siteCreated: () => ({ cleared: true }) },
+  sorts: { name: (doc) => doc.name },
+  filters: { height: (doc) => doc.height },
+});
+
+export const asked = async ({ query, find, findWithin, count }: Tools): Promise<readonly string[]> => {
+  const [first] = await query(sites, { field: 'name', op: 'equals', value: 'a' });
+  const found = await query(plans, { any: [{ field: 'treeId', op: 'equals', value: 'a' }] });
+  await find(sites, 'a');
+  await findWithin(racks, 'height', '42', ['a']);
+  await count(racks, { all: [{ field: 'height', op: 'equals', value: '42' }] });
+  return [first?.name ?? '', ...found.map(({ status }) => status)];
+};
+
+const firstPage = { order: 1, skip: 0, limit: 10 } as const;
+
+export const misasked = async ({ query, find, findWithin, count }: Tools, model: ReadStore): Promise<unknown> => {
+  const [first] = await query(sites);
+  return [
+    // @ts-expect-error A collection is a value, not a name.
+    await query('sites'),
+    // @ts-expect-error A collection is a value, not a name.
+    await find('sites', 'a'),
+    // @ts-expect-error There is no such collection.
+    await query(sitez),
+    // @ts-expect-error Sites are found by no field of this name.
+    await query(sites, { field: 'nmae', op: 'equals', value: 'a' }),
+    // @ts-expect-error It is plans that are found by the trees that they name.
+    await query(sites, { field: 'treeId', op: 'equals', value: 'a' }),
+    // @ts-expect-error Sites are found by no field of this name, wherever it stands.
+    await query(sites, { all: [{ any: [{ field: 'nmae', op: 'equals', value: 'a' }] }] }),
+    // @ts-expect-error Racks are found by their height alone.
+    await findWithin(racks, 'name', 'a', ['b']),
+    // @ts-expect-error Racks are found by their height alone.
+    await count(racks, { field: 'name', op: 'equals', value: 'a' }),
+    // @ts-expect-error Sites are sorted by no field of this name.
+    await pageOf(model, sites, { ...firstPage, sort: 'nmae' }),
+    // @ts-expect-error Racks are found by their height alone.
+    await pageOf(model, racks, { ...firstPage, sort: 'name', where: { field: 'name', op: 'equals', value: 'a' } }),
+    // @ts-expect-error A site has no region.
+    (await documentOf(model, sites, 'a'))?.region,
+    // @ts-expect-error A site has no region.
+    first?.region,
+  ];
+};

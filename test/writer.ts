@@ -42,7 +42,7 @@ export const box = aggregate<{ things: { id: string; name: string }[] }, BoxEven
   promises: ({ things }) => things.map(({ id, name }) => ({ owner: `thing-${id}`, name: { kind: 'thing', name } })),
 });
 
-export const things = projection<{ name: string }, ThingEvent>(thing, {
+export const things = projection<{ name: string }>()(thing, {
   collection: 'things',
   on: {
     thingMade: (_, { data: { name } }) => {

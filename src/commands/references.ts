@@ -1,86 +1,106 @@
 import { automation, type AutomationState } from '../domain/operations-manager/automations.ts';
-import type { Actor } from '../domain/engine/core.ts';
+import type { Actor, Gbac } from '../domain/engine/core.ts';
 import type { Referrer } from '../domain/engine/references.ts';
-import { projections } from '../projections/all.ts';
+import { accounts } from '../projections/authorization/accounts.ts';
+import { groups } from '../projections/authorization/groups.ts';
+import { plans } from '../projections/configuration-manager/plans.ts';
+import type { Collection } from '../projections/engine/define.ts';
 import type { Where } from '../projections/engine/port.ts';
+import { serviceGroups } from '../projections/gateway-manager/serviceGroups.ts';
+import { inventories } from '../projections/inventory-manager/inventories.ts';
+import { automations } from '../projections/operations-manager/automations.ts';
+import { type JobDoc, jobs } from '../projections/operations-manager/jobs.ts';
+import { profiles } from '../projections/profiles/profiles.ts';
 import { mayRead } from './engine/access.ts';
 import type { Tools } from './engine/define.ts';
 import { hidden } from './engine/references.ts';
 
-type Doc = Readonly<Record<string, any>>; // a document is any JSON
-
-/**
- * Who may name a group or role: the filter field of a collection that lists the names, which documents count, how they
- * are called, and who may see them (absent: everybody).
- */
-type Field = {
-  readonly collection: string;
-  readonly field: string;
-  readonly only?: Where;
+/** Documents that may name a group or role. */
+type Field<Doc, Filter extends string> = {
+  readonly collection: Collection<Doc, string, Filter>;
+  /** The filter field that has the names. */
+  readonly field: NoInfer<Filter>;
+  /** Which documents count; all unless given. */
+  readonly only?: Where<NoInfer<Filter>>;
   readonly kind: string;
-  readonly named: string;
+  /** How a document is called. */
+  readonly named: (doc: Doc) => string;
+  /** Who may see it; everybody unless given. */
   readonly visible?: (doc: Doc, actor: Actor, tools: Tools) => boolean | Promise<boolean>;
 };
 
-const byGbac = ({ gbac }: Doc, actor: Actor): boolean => mayRead(actor, gbac);
+/** Who names the group or role, but for the document with the id `self`; by name as far as the actor may see. */
+type Referrers = (tools: Tools, name: string, self: string, actor: Actor) => Promise<readonly Referrer[]>;
+
+const referrersIn =
+  <Doc extends object, Filter extends string>({
+    collection,
+    field,
+    only,
+    kind,
+    named,
+    visible = () => true,
+  }: Field<Doc, Filter>): Referrers =>
+  async (tools, name, self, actor) => {
+    const naming = { field, op: 'equals', value: name } as const;
+    const found = await tools.query(collection, only ? { all: [naming, only] } : naming);
+    return Promise.all(
+      found
+        .filter((doc) => !('_id' in doc) || doc._id !== self)
+        .map(async (doc) => ({ kind, name: (await visible(doc, actor, tools)) ? named(doc) : hidden })),
+    );
+  };
+
+const inAll =
+  (all: readonly Referrers[]): Referrers =>
+  async (...about) =>
+    (await Promise.all(all.map((referrers) => referrers(...about)))).flat();
+
+const byGbac = ({ gbac }: { readonly gbac: Gbac }, actor: Actor): boolean => mayRead(actor, gbac);
 
 /** A deleted one is the admins' alone. */
 const mayReadState = (actor: Actor, { exists, content }: AutomationState): boolean =>
   actor.admin || (exists && mayRead(actor, content.gbac));
 
-const toGroups: readonly Field[] = [
-  { collection: 'accounts', field: 'memberOf', kind: 'account', named: 'username' },
-  { collection: 'groups', field: 'memberOf', kind: 'group', named: 'name' },
-  { collection: 'automations', field: 'groups', kind: 'automation', named: 'name', visible: byGbac },
-  { collection: 'compliancePlans', field: 'groups', kind: 'compliance plan', named: 'name', visible: byGbac },
-  { collection: 'inventories', field: 'groups', kind: 'inventory', named: 'name' },
-  { collection: 'serviceGroups', field: 'groups', kind: 'service group', named: 'name' },
-  { collection: 'profiles', field: 'admins', kind: 'profile', named: 'id' },
-  {
-    collection: 'jobs',
+const mayReadJob = async ({ groups: read, automation: of }: JobDoc, actor: Actor, { state }: Tools) =>
+  mayRead(actor, { read, write: [] }) && (of === null || mayReadState(actor, await state(automation, of)));
+
+export const referrersOfGroup = inAll([
+  referrersIn({ collection: accounts, field: 'memberOf', kind: 'account', named: (doc) => doc.username }),
+  referrersIn({ collection: groups, field: 'memberOf', kind: 'group', named: (doc) => doc.name }),
+  referrersIn({
+    collection: automations,
+    field: 'groups',
+    kind: 'automation',
+    named: (doc) => doc.name,
+    visible: byGbac,
+  }),
+  referrersIn({
+    collection: plans,
+    field: 'groups',
+    kind: 'compliance plan',
+    named: (doc) => doc.name,
+    visible: byGbac,
+  }),
+  referrersIn({ collection: inventories, field: 'groups', kind: 'inventory', named: (doc) => doc.name }),
+  referrersIn({ collection: serviceGroups, field: 'groups', kind: 'service group', named: (doc) => doc.name }),
+  referrersIn({ collection: profiles, field: 'admins', kind: 'profile', named: (doc) => doc.id }),
+  referrersIn({
+    collection: jobs,
     field: 'groups',
     kind: 'job',
-    named: 'name',
+    named: (doc) => doc.name,
     only: {
       any: [
         { field: 'status', op: 'equals', value: 'running' },
         { field: 'status', op: 'equals', value: 'paused' },
       ],
     },
-    visible: async ({ groups, automation: of }, actor, { state }) =>
-      mayRead(actor, { read: groups, write: [] }) && (of === null || mayReadState(actor, await state(automation, of))),
-  },
-];
+    visible: mayReadJob,
+  }),
+]);
 
-const toRoles: readonly Field[] = [
-  { collection: 'accounts', field: 'assignedRoles', kind: 'account', named: 'username' },
-  { collection: 'groups', field: 'assignedRoles', kind: 'group', named: 'name' },
-];
-
-const kept = (fields: readonly Field[]): readonly Field[] =>
-  fields.filter(({ collection, field }) => projections.some((p) => p.collection === collection && field in p.filters));
-
-/** Who names the group or role, but for the document with the id `self`; by name as far as the actor may see. */
-const referrers =
-  (fields: readonly Field[]) =>
-  async (tools: Tools, name: string, self: string, actor: Actor): Promise<readonly Referrer[]> =>
-    (
-      await Promise.all(
-        kept(fields).map(async ({ collection, field, only, kind, named, visible = () => true }) => {
-          const found = await tools.query(collection, {
-            all: [{ field, op: 'equals', value: name }, ...(only ? [only] : [])],
-          });
-          return Promise.all(
-            found
-              .filter(({ _id }) => _id !== self)
-              .map(async (doc: Doc) => ({
-                kind,
-                name: (await visible(doc, actor, tools)) ? (doc[named] as string) : hidden,
-              })),
-          );
-        }),
-      )
-    ).flat();
-
-export const referrersOfGroup = referrers(toGroups);
-export const referrersOfRole = referrers(toRoles);
+export const referrersOfRole = inAll([
+  referrersIn({ collection: accounts, field: 'assignedRoles', kind: 'account', named: (doc) => doc.username }),
+  referrersIn({ collection: groups, field: 'assignedRoles', kind: 'group', named: (doc) => doc.name }),
+]);

@@ -1,4 +1,4 @@
-import { Refusal } from '../domain/engine/refusal.ts';
+import type { Refusal } from '../domain/engine/refusal.ts';
 
 type Limits = {
   /** So many works run at a time. */

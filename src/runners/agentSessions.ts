@@ -7,8 +7,8 @@ import { supervise } from '../concurrency/supervise.ts';
 import { agentSession, type SessionStarted } from '../domain/agent-session-manager/agentSessions.ts';
 import { Refusal } from '../domain/engine/refusal.ts';
 import type { Renderer, Webhook } from '../southbound/port.ts';
+import { agentSessions } from '../projections/agent-session-manager/agentSessions.ts';
 import { type Lead, whileLeading } from '../projections/engine/lead.ts';
-import type { Where } from '../projections/engine/port.ts';
 import { type Recorded, splitStream } from '../store/event.ts';
 import { isUnusable } from '../store/touched.ts';
 import { sessionSteps } from './sessionSteps.ts';
@@ -90,8 +90,8 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead, 
   };
 
   const takeRunning = async (): Promise<void> => {
-    const running: Where = { field: 'status', op: 'equals', value: 'RUNNING' };
-    for (const { sessionId } of await queryAll(tools, 'agentSessions', running)) take(sessionId);
+    const running = await queryAll(tools, agentSessions, { field: 'status', op: 'equals', value: 'RUNNING' });
+    for (const { sessionId } of running) take(sessionId);
   };
 
   /** Takes over what is running, once it can be read. */

@@ -63,7 +63,7 @@ const serviceOf = ({ node, auth, out, metrics, health, stopping }: Needs): Servi
   retries: node.retries,
   ...node.reader,
   touched: node.guarding,
-  collectionOf: (aggregate) => projections.find(({ of }) => of === aggregate)?.collection,
+  collectionOf: (aggregate) => projections.find(({ of }) => of === aggregate),
   digest: node.digest,
   renderer: out.renderer,
   metrics: metrics.text,

@@ -4,6 +4,7 @@ import { plainValue } from '../../domain/engine/exactJson.ts';
 import { agentSession, end, note, post, start } from '../../domain/agent-session-manager/agentSessions.ts';
 import { mostMessage, type Outcome, runAgentSchema } from '../../domain/agent-session-manager/agentSessionSchemas.ts';
 import { sealSecrets } from '../../domain/engine/secretFields.ts';
+import { agents } from '../../projections/agent-session-manager/agents.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import { commandsOf, type Tools, noInput } from '../engine/define.ts';
 import { publishEvent } from '../operations-manager/publishedEvents.ts';
@@ -14,7 +15,7 @@ const command = commandsOf(agentSession);
 
 const startRefs = async ({ agent: idOrName, inputs = {} }: Static<typeof runAgentSchema>, tools: Tools) => {
   const sealed = sealSecrets(inputs, {}, tools.seal, '/inputs') as typeof inputs;
-  const id = await tools.find('agents', idOrName);
+  const id = await tools.find(agents, idOrName);
   const { content } = id === undefined ? {} : await tools.state(agent, id);
   if (id === undefined || !content) return { agent: undefined, faults: [], inputs: sealed };
   const schema = compileUserSchema(content.inputSchema);

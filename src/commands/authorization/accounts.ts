@@ -15,7 +15,7 @@ import {
 } from '../../domain/authorization/accounts.ts';
 import { adminRemains, membership } from './admins.ts';
 import { commandsOf, type Sealed, type Tools, noInput } from '../engine/define.ts';
-import { unknownNames } from '../engine/references.ts';
+import { unknownGroups, unknownRoles } from './names.ts';
 
 const command = commandsOf(account);
 const none = account.initial.content;
@@ -39,8 +39,8 @@ const refsOf = async ({ id, before, input, password }: Asked, tools: Tools) => {
   const loses = without(before.memberOf, memberOf).length > 0 || (inactive && !before.inactive);
   return {
     unknown: {
-      groups: await unknownNames(tools, 'groups', without(memberOf, before.memberOf)),
-      roles: await unknownNames(tools, 'roles', without(assignedRoles, before.assignedRoles)),
+      groups: await unknownGroups(tools, without(memberOf, before.memberOf)),
+      roles: await unknownRoles(tools, without(assignedRoles, before.assignedRoles)),
     },
     adminRemains: !loses || (await adminRemains(tools, { account: id, inactive, memberOf })),
     password,

@@ -1,5 +1,7 @@
 import { type Admins, adminNames, givesAdmin } from '../../domain/authorization/admins.ts';
 import { activeProfile, activeProfileId, adminsOf, profile } from '../../domain/profiles/profiles.ts';
+import { groups } from '../../projections/authorization/groups.ts';
+import { accounts } from '../../projections/authorization/accounts.ts';
 import type { Tools } from '../engine/define.ts';
 
 /** An account, a group or the active profile's list of admins as a change would leave it. */
@@ -20,15 +22,15 @@ const activeAdmins = async ({ state }: Tools): Promise<Admins> => {
   return id === undefined ? [] : adminsOf((await state(profile, id)).properties);
 };
 
-const anyOf = (field: string, values: Iterable<string>) => ({
+const anyOf = <Filter extends string>(field: Filter, values: Iterable<string>) => ({
   any: [...values].map((value) => ({ field, op: 'equals' as const, value })),
 });
 
 /** Names of the groups whose members are, directly or through further groups, admins. */
 const groupsOfAdmins = async (tools: Tools, changed: Changed): Promise<ReadonlySet<string>> => {
   const admins = 'admins' in changed ? changed.admins : await activeAdmins(tools);
-  const named = await tools.query('groups', anyOf('name', adminNames(admins)));
-  const first: readonly string[] = named
+  const named = await tools.query(groups, anyOf('name', adminNames(admins)));
+  const first = named
     .filter((group) =>
       givesAdmin(
         admins,
@@ -38,7 +40,7 @@ const groupsOfAdmins = async (tools: Tools, changed: Changed): Promise<ReadonlyS
     .map(({ name }) => name);
   const found = new Set(first);
   for (let level = first; level.length > 0; ) {
-    const below: string[] = (await tools.query('groups', anyOf('memberOf', level))).map(({ name }) => name);
+    const below = (await tools.query(groups, anyOf('memberOf', level))).map(({ name }) => name);
     if ('group' in changed) {
       const at = below.indexOf(changed.group);
       const still = changed.memberOf.some((name) => level.includes(name));
@@ -53,11 +55,11 @@ const groupsOfAdmins = async (tools: Tools, changed: Changed): Promise<ReadonlyS
 
 /** Whether an active account is, through groups, an admin once the change is made. */
 export const adminRemains = async (tools: Tools, changed: Changed): Promise<boolean> => {
-  const groups = await groupsOfAdmins(tools, changed);
-  if (groups.size === 0) return false;
-  if ('account' in changed && !changed.inactive && changed.memberOf.some((name) => groups.has(name))) return true;
-  const admins = await tools.query('accounts', {
-    all: [{ field: 'inactive', op: 'equals', value: 'false' }, anyOf('memberOf', groups)],
+  const privileged = await groupsOfAdmins(tools, changed);
+  if (privileged.size === 0) return false;
+  if ('account' in changed && !changed.inactive && changed.memberOf.some((name) => privileged.has(name))) return true;
+  const admins = await tools.query(accounts, {
+    all: [{ field: 'inactive', op: 'equals', value: 'false' }, anyOf('memberOf', privileged)],
   });
   return admins.some(({ _id }) => !('account' in changed) || _id !== changed.account);
 };

@@ -12,7 +12,7 @@ import {
 import { adminRemains, membership } from './admins.ts';
 import { commandsOf, noInput } from '../engine/define.ts';
 import { referrersOfGroup } from '../references.ts';
-import { unknownNames } from '../engine/references.ts';
+import { unknownGroups, unknownRoles } from './names.ts';
 
 const command = commandsOf(group);
 const none = group.initial.content;
@@ -27,8 +27,8 @@ export const createGroup = command({
     const { memberOf, assignedRoles } = requested(none, input);
     return {
       unknown: {
-        groups: await unknownNames(tools, 'groups', memberOf),
-        roles: await unknownNames(tools, 'roles', assignedRoles),
+        groups: await unknownGroups(tools, memberOf),
+        roles: await unknownRoles(tools, assignedRoles),
       },
       referrers: [],
       adminRemains: true,
@@ -48,8 +48,8 @@ export const updateGroup = command({
     const added = (now: readonly string[], before: readonly string[]) => now.filter((item) => !before.includes(item));
     return {
       unknown: {
-        groups: await unknownNames(tools, 'groups', added(memberOf, content.memberOf)),
-        roles: await unknownNames(tools, 'roles', added(assignedRoles, content.assignedRoles)),
+        groups: await unknownGroups(tools, added(memberOf, content.memberOf)),
+        roles: await unknownRoles(tools, added(assignedRoles, content.assignedRoles)),
       },
       referrers: name === content.name ? [] : await referrersOfGroup(tools, content.name, id, actor),
       adminRemains:

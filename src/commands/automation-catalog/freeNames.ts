@@ -1,3 +1,4 @@
+import type { Collection } from '../../projections/engine/define.ts';
 import type { Tools } from '../engine/define.ts';
 import { unknownNames } from '../engine/references.ts';
 
@@ -15,7 +16,10 @@ const numbered = (name: string, n: number): string => {
  * Gives, for each name, the first of "x", "x (2)", "x (3)" that no document of the collection has and that has not been
  * given before.
  */
-export const freeNames = (collection: string, tools: Tools) => {
+export const freeNames = <Doc extends { readonly name: string }>(
+  collection: Collection<Doc, string, 'name'>,
+  tools: Tools,
+) => {
   const given = new Set<string>();
   const searches = new Map<string, { next: number; free: string[] }>();
   return async (name: string): Promise<string> => {

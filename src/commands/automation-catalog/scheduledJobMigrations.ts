@@ -12,6 +12,8 @@ import {
 } from '../../domain/automation-catalog/scheduledJobMigrations.ts';
 import { gbacOfJob, scheduledJob, titleOf } from '../../domain/automation-catalog/scheduledJobs.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
+import { automations } from '../../projections/operations-manager/automations.ts';
+import { scheduledJobMigrations } from '../../projections/automation-catalog/scheduledJobMigrations.ts';
 import { made } from '../../projections/engine/stamps.ts';
 import type { Recorded } from '../../store/event.ts';
 import { mayRead, mayWrite } from '../engine/access.ts';
@@ -20,7 +22,7 @@ import { commandsOf, type Tools } from '../engine/define.ts';
 import { formReferences } from '../json-forms/forms.ts';
 import { freeNames } from './freeNames.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
-import { unknownNames } from '../engine/references.ts';
+import { unknownGroups } from '../authorization/names.ts';
 import { markScheduledJobMigrated } from './scheduledJobs.ts';
 import { formNamed } from '../operations-manager/triggerForms.ts';
 import { restoreTrigger } from '../operations-manager/triggers.ts';
@@ -30,11 +32,11 @@ const mostData = 32 * 1024 * 1024;
 
 /** Whether a migration of the job is decided, be it carried out or not. */
 const isDecided = async (job: string, { query }: Tools): Promise<boolean> =>
-  (await query('scheduledJobMigrations', { field: 'job', op: 'equals', value: job })).length > 0;
+  (await query(scheduledJobMigrations, { field: 'job', op: 'equals', value: job })).length > 0;
 
 /** What there is to know of each job, in the order of the request. */
 const candidates = async (ids: readonly string[], actor: Actor, tools: Tools): Promise<readonly Candidate[]> => {
-  const nextFree = freeNames('automations', tools);
+  const nextFree = freeNames(automations, tools);
   const known = new Map<string, Candidate>();
   let size = 0;
   for (const job of new Set(ids)) {
@@ -69,7 +71,7 @@ const candidates = async (ids: readonly string[], actor: Actor, tools: Tools): P
     known.set(job, {
       ...about,
       migrated: false,
-      unknownGroups: await unknownNames(tools, 'groups', groupsIn(gbac)),
+      unknownGroups: await unknownGroups(tools, groupsIn(gbac)),
       form: formId == null ? undefined : await formNamed(formId, maskSecrets(formData ?? null), tools),
       name: await nextFree(titleOf(content)),
     });

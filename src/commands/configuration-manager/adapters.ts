@@ -8,7 +8,7 @@ import {
   sealProperties,
 } from '../../domain/configuration-manager/adapters.ts';
 import { adapterReplacementSchema, newAdapterSchema } from '../../domain/configuration-manager/adapterSchemas.ts';
-import type { Adapter } from '../../projections/configuration-manager/adapters.ts';
+import { type Adapter, adapters } from '../../projections/configuration-manager/adapters.ts';
 import { commandsOf, type Tools, noInput } from '../engine/define.ts';
 import { queryAll } from '../engine/tools.ts';
 
@@ -40,4 +40,4 @@ export const provideLab = command({ name: 'provideLab', input: noInput, on: 'any
 
 /** All adapters, or those that know the device, as they are stored; by name. */
 export const storedAdapters = (tools: Tools, device?: string): Promise<readonly Adapter[]> =>
-  queryAll(tools, 'adapters', device === undefined ? undefined : { field: 'device', op: 'equals', value: device });
+  queryAll(tools, adapters, device === undefined ? undefined : { field: 'device', op: 'equals', value: device });

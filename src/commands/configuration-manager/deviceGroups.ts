@@ -12,6 +12,8 @@ import {
   remove,
 } from '../../domain/configuration-manager/deviceGroups.ts';
 import type { Recorded } from '../../store/event.ts';
+import { plans } from '../../projections/configuration-manager/plans.ts';
+import { deviceGroups } from '../../projections/configuration-manager/deviceGroups.ts';
 import { commandsOf, noInput } from '../engine/define.ts';
 import type { Reaction } from '../engine/reactions.ts';
 import { referrerOf } from '../engine/references.ts';
@@ -35,10 +37,10 @@ export const deleteDeviceGroup = command({
   on: 'existing',
   decide: remove,
   prepare: async ({ id, state, actor }, { query }) => {
-    const plans = await query('compliancePlans', {
+    const referring = await query(plans, {
       any: [id, state.name].map((value) => ({ field: 'deviceGroup', op: 'equals', value })),
     });
-    return { referrers: plans.map(({ name, gbac }) => referrerOf('compliance plan', name, gbac, actor)) };
+    return { referrers: referring.map(({ name, gbac }) => referrerOf('compliance plan', name, gbac, actor)) };
   },
 });
 
@@ -55,8 +57,8 @@ export const importDeviceGroups = commandsOf(deviceGroupImport)({
     for (let from = 0; from < groups.length; from += perQuery) {
       const any = groups
         .slice(from, from + perQuery)
-        .map(({ name }) => ({ field: 'name', op: 'equals' as const, value: name }));
-      for (const { name, description, devices } of await query('deviceGroups', { any }))
+        .map(({ name }) => ({ field: 'name', op: 'equals', value: name }) as const);
+      for (const { name, description, devices } of await query(deviceGroups, { any }))
         existing.set(name, { name, description, devices });
     }
     return { existing };

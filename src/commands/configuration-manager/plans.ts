@@ -12,7 +12,7 @@ import type { Recorded } from '../../store/event.ts';
 import { mayRead, mayWrite } from '../engine/access.ts';
 import { commandsOf, type Tools, noInput } from '../engine/define.ts';
 import type { Reaction } from '../engine/reactions.ts';
-import { unknownNames } from '../engine/references.ts';
+import { unknownGroups } from '../authorization/names.ts';
 import { treeReferences } from './trees.ts';
 
 const command = commandsOf(plan);
@@ -22,7 +22,7 @@ type Parts = { readonly nodes?: readonly PlanNode[]; readonly gbac?: GbacInput }
 const prepare = async ({ input: { nodes = [], gbac } }: { readonly input: Parts }, tools: Tools): Promise<PlanRefs> => {
   const trees: Record<string, TreeState> = {};
   for (const { treeId } of nodes) trees[treeId] ??= await tools.state(tree, treeId);
-  return { trees, unknownGroups: await unknownNames(tools, 'groups', groupsIn(gbac)) };
+  return { trees, unknownGroups: await unknownGroups(tools, groupsIn(gbac)) };
 };
 
 const series = (_: unknown, { nodes = [] }: Parts): string | undefined =>

@@ -1,5 +1,4 @@
 import { Type } from 'typebox';
-import type { PlanNode } from '../../domain/configuration-manager/planSchemas.ts';
 import {
   newNodeSchema,
   newTreeSchema,
@@ -20,6 +19,7 @@ import {
   tree,
 } from '../../domain/configuration-manager/trees.ts';
 import type { Actor } from '../../domain/engine/core.ts';
+import { plans } from '../../projections/configuration-manager/plans.ts';
 import { commandsOf, type Tools, noInput } from '../engine/define.ts';
 import { referrerOf } from '../engine/references.ts';
 
@@ -59,9 +59,9 @@ export const deleteTreeVariables = command({
 
 /** The plans that name the tree, as far as the actor may see. */
 const plansOf = async (id: string, actor: Actor, { query }: Tools) =>
-  (await query('compliancePlans', { field: 'treeId', op: 'equals', value: id })).map(({ name, gbac, nodes }) => ({
+  (await query(plans, { field: 'treeId', op: 'equals', value: id })).map(({ name, gbac, nodes }) => ({
     ...referrerOf('compliance plan', name, gbac, actor),
-    nodes: nodes as readonly PlanNode[],
+    nodes,
   }));
 
 export const deleteTree = command({

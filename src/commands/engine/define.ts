@@ -2,6 +2,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import type { Aggregate, Context, Event, Gbac } from '../../domain/engine/core.ts';
 import type { Sealed } from '../../domain/engine/sealed.ts';
 import type { Seal } from '../../domain/engine/secretFields.ts';
+import type { Collection } from '../../projections/engine/define.ts';
 import type { Where } from '../../projections/engine/port.ts';
 
 export type { Sealed };
@@ -11,21 +12,28 @@ export type Tools = {
   /** The folded state of another stream (`aggregate.initial` when there is none). */
   state<S>(aggregate: Aggregate<S>, id: string): Promise<S>;
   /** The id that an id or a name means in a collection; the id wins. A name that several documents bear: `conflict`. */
-  find(collection: string, idOrName: string): Promise<string | undefined>;
+  find(collection: Collection, idOrName: string): Promise<string | undefined>;
   /** Parsed documents that match, by name, at most 1,000 from `skip` on. */
-  query(collection: string, where?: Where, skip?: number): Promise<readonly any[]>; // the documents' shape is the projection's affair
+  query<Doc, Filter extends string>(
+    collection: Collection<Doc, string, Filter>,
+    where?: Where<NoInfer<Filter>>,
+    skip?: number,
+  ): Promise<readonly Doc[]>;
   /**
    * The ids that ids or names mean among the documents whose filter field has the value, in their order; undefined
    * where there is none.
    */
-  findWithin(
-    collection: string,
-    field: string,
+  findWithin<Filter extends string>(
+    collection: Collection<never, string, Filter>,
+    field: NoInfer<Filter>,
     value: string,
     idsOrNames: readonly string[],
   ): Promise<readonly (string | undefined)[]>;
   /** How many documents match. */
-  count(collection: string, where: Where): Promise<number>;
+  count<Filter extends string>(
+    collection: Collection<never, string, Filter>,
+    where: Where<NoInfer<Filter>>,
+  ): Promise<number>;
   /** scrypt, off the event loop: parameters and hash as one text. */
   hashPassword(password: string): Promise<string>;
   /** A secret as events and documents may carry it. */

@@ -1,4 +1,5 @@
 import type { Aggregate } from '../../domain/engine/core.ts';
+import type { Collection } from '../../projections/engine/define.ts';
 import type { Tools } from './define.ts';
 
 /**
@@ -7,7 +8,7 @@ import type { Tools } from './define.ts';
  */
 export const importedId = async (
   of: Aggregate,
-  collection: string,
+  collection: Collection<never, string, 'name'>,
   { _id, name }: { readonly _id?: string | undefined; readonly name: string },
   fresh: string,
   { state, findWithin }: Tools,

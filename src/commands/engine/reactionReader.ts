@@ -1,6 +1,6 @@
 import { supervise } from '../../concurrency/supervise.ts';
 import { platform } from '../../domain/engine/core.ts';
-import type { ParkedReaction } from '../../projections/engine/parkedReactions.ts';
+import { parkedReactions } from '../../projections/engine/parkedReactions.ts';
 import { decode, type Recorded } from '../../store/event.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
 import type { Tools } from './define.ts';
@@ -40,8 +40,8 @@ const requestForUnreadable = ({ id }: StoredEvent): Omit<Request, 'id' | 'input'
 export const reactionReader = ({ store, table, runs, tools, handle, events, ready, log }: Needs) => {
   /** What an earlier process could not carry out may work now. */
   const retryParked = async (turn: AbortSignal): Promise<void> => {
-    const parked = await runs.onceReadable(() => tools.query('parkedReactions'), turn, {});
-    for (const { event, stream, revision } of parked as readonly ParkedReaction[]) {
+    const parked = await runs.onceReadable(() => tools.query(parkedReactions), turn, {});
+    for (const { event, stream, revision } of parked) {
       try {
         const [recorded] = await events(stream, revision, revision);
         if (!recorded) continue;

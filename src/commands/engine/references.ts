@@ -1,15 +1,16 @@
 import type { Actor, Gbac } from '../../domain/engine/core.ts';
 import type { Referrer } from '../../domain/engine/references.ts';
 import { mayRead } from './access.ts';
+import type { Collection } from '../../projections/engine/define.ts';
 import type { Tools } from './define.ts';
 
 /** Stands for a name that the actor may not see. */
 export const hidden = '(hidden)';
 
 /** Those of the names that no document of the collection has. */
-export const unknownNames = async (
+export const unknownNames = async <Doc extends { readonly name: string }>(
   { query }: Tools,
-  collection: string,
+  collection: Collection<Doc, string, 'name'>,
   names: readonly string[],
 ): Promise<readonly string[]> => {
   if (names.length === 0) return [];

@@ -1,4 +1,5 @@
 import { Refusal } from '../../domain/engine/refusal.ts';
+import { type Collection, nameSort } from '../../projections/engine/define.ts';
 import { findParked, parkedIdIn } from '../../projections/engine/parked.ts';
 import type { Entry, ReadStore, Where } from '../../projections/engine/port.ts';
 import type { Tools } from './define.ts';
@@ -9,19 +10,18 @@ type Needs = {
   readonly streams: Streams;
   /** Resolves once the read models show all that this node has acknowledged. */
   readonly settled: () => Promise<void> | undefined;
-  readonly nameSort: (collection: string) => string;
   readonly rest: Omit<Tools, 'state' | 'find' | 'query' | 'findWithin' | 'count'>;
 };
 
 const pageLength = 1000;
 
 /** All documents that a query finds, page by page. */
-export const queryAll = async (
+export const queryAll = async <Doc, Filter extends string>(
   { query }: Pick<Tools, 'query'>,
-  collection: string,
-  where?: Where,
-): ReturnType<Tools['query']> => {
-  const found: Awaited<ReturnType<Tools['query']>>[number][] = [];
+  collection: Collection<Doc, string, Filter>,
+  where?: Where<NoInfer<Filter>>,
+): Promise<readonly Doc[]> => {
+  const found: Doc[] = [];
   for (;;) {
     const page = await query(collection, where, found.length);
     found.push(...page);
@@ -36,10 +36,10 @@ const parkedId = async (model: ReadStore, collection: string, idOrName: string):
 };
 
 /** What commands may ask while they prepare a decision. */
-export const commandTools = ({ model, streams, settled, nameSort, rest }: Needs): Tools => ({
+export const commandTools = ({ model, streams, settled, rest }: Needs): Tools => ({
   ...rest,
   state: async (aggregate, id) => (await streams.refresh(`${aggregate.category}-${id}`)).state,
-  find: async (collection, idOrName) => {
+  find: async ({ collection }, idOrName) => {
     await settled();
     if (await model.get(collection, idOrName)) return idOrName;
     const [id, ...others] = await model.idsNamed(collection, idOrName);
@@ -51,7 +51,7 @@ export const commandTools = ({ model, streams, settled, nameSort, rest }: Needs)
   },
   query: async (collection, where, skip = 0) => {
     await settled();
-    const { entries } = await model.list(collection, {
+    const { entries } = await model.list(collection.collection, {
       ...(where && { where }),
       sort: nameSort(collection),
       order: 1,
@@ -60,7 +60,7 @@ export const commandTools = ({ model, streams, settled, nameSort, rest }: Needs)
     });
     return entries.map(({ text }) => JSON.parse(text));
   },
-  findWithin: async (collection, field, value, idsOrNames) => {
+  findWithin: async ({ collection }, field, value, idsOrNames) => {
     await settled();
     const within = (entries: readonly (Entry | undefined)[]) =>
       entries.find((entry) => entry?.filters[field]?.includes(value))?.id;
@@ -76,6 +76,7 @@ export const commandTools = ({ model, streams, settled, nameSort, rest }: Needs)
   },
   count: async (collection, where) => {
     await settled();
-    return (await model.list(collection, { where, sort: nameSort(collection), order: 1, skip: 0, limit: 1 })).total;
+    const one = { where, sort: nameSort(collection), order: 1, skip: 0, limit: 1 } as const;
+    return (await model.list(collection.collection, one)).total;
   },
 });

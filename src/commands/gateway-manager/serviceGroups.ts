@@ -1,7 +1,7 @@
 import { namesOf } from '../../domain/authorization/groups.ts';
 import { create, newServiceGroupSchema, remove, serviceGroup } from '../../domain/gateway-manager/serviceGroups.ts';
 import { commandsOf, noInput } from '../engine/define.ts';
-import { unknownNames } from '../engine/references.ts';
+import { unknownGroups } from '../authorization/names.ts';
 
 const command = commandsOf(serviceGroup);
 
@@ -11,7 +11,7 @@ export const createServiceGroup = command({
   on: 'new',
   decide: create,
   prepare: async ({ input: { groups = [] } }, tools) => ({
-    unknownGroups: await unknownNames(tools, 'groups', namesOf(groups)),
+    unknownGroups: await unknownGroups(tools, namesOf(groups)),
   }),
 });
 export const deleteServiceGroup = command({

@@ -12,7 +12,7 @@ import {
 import { get } from '../../domain/inventory-manager/layeredMap.ts';
 import { sealSecrets } from '../../domain/engine/secretFields.ts';
 import { commandsOf, noInput } from '../engine/define.ts';
-import { unknownNames } from '../engine/references.ts';
+import { unknownGroups } from '../authorization/names.ts';
 
 const command = commandsOf(inventory);
 
@@ -22,7 +22,7 @@ export const createInventory = command({
   on: 'new',
   decide: create,
   prepare: async ({ input: { groups = [] } }, tools) => ({
-    unknownGroups: await unknownNames(tools, 'groups', namesOf(groups)),
+    unknownGroups: await unknownGroups(tools, namesOf(groups)),
   }),
 });
 export const addInventoryNodes = command({

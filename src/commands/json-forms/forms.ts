@@ -17,7 +17,9 @@ import {
 } from '../../domain/json-forms/formSchemas.ts';
 import type { Referrer } from '../../domain/engine/references.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
-import { accountIds } from '../engine/authors.ts';
+import { triggers } from '../../projections/operations-manager/triggers.ts';
+import { forms } from '../../projections/json-forms/forms.ts';
+import { accountIds } from '../authorization/authors.ts';
 import { commandsOf, type Tools, noInput } from '../engine/define.ts';
 import { importedId } from '../engine/imports.ts';
 import type { Reaction } from '../engine/reactions.ts';
@@ -36,11 +38,11 @@ const referrersOf = async (
   { query, state }: Tools,
 ): Promise<readonly Referrer[]> => {
   if (idsAndNames.length === 0) return [];
-  const triggers = await query('triggers', {
+  const referring = await query(triggers, {
     any: idsAndNames.map((value) => ({ field: 'formId', op: 'equals', value })),
   });
   return Promise.all(
-    triggers.map(async ({ name, actionId }) =>
+    referring.map(async ({ name, actionId }) =>
       referrerOf('trigger', name, (await state(automation, actionId)).content.gbac, actor),
     ),
   );
@@ -86,7 +88,7 @@ export const importForm = command({
 
 /** The id of the form that an import of the document is about, as `importedId` has it. */
 export const formMeant = (document: FormDocument, fresh: string, tools: Tools): Promise<string> =>
-  importedId(form, 'forms', { _id: documentId(document), name: document.name }, fresh, tools);
+  importedId(form, forms, { _id: documentId(document), name: document.name }, fresh, tools);
 
 /** Parts of a decision to delete forms. */
 const removeForm = command({ name: 'removeForm', input: noInput, on: 'any', decide: remove });
@@ -105,11 +107,11 @@ export const deleteForms = deletion({
   decide: decideDeletion,
   series: (_, { ids }) => (ids.length > 0 ? formReferences : undefined),
   prepare: async ({ input: { ids }, actor }, tools) => {
-    const forms = await Promise.all([...new Set(ids)].map(async (id) => ({ id, ...(await tools.state(form, id)) })));
+    const meant = await Promise.all([...new Set(ids)].map(async (id) => ({ id, ...(await tools.state(form, id)) })));
     return {
-      missing: forms.filter(({ exists }) => !exists).map(({ id }) => id),
+      missing: meant.filter(({ exists }) => !exists).map(({ id }) => id),
       referrers: await referrersOf(
-        forms.filter(({ exists }) => exists).flatMap(({ id, content }) => [id, content.name]),
+        meant.filter(({ exists }) => exists).flatMap(({ id, content }) => [id, content.name]),
         actor,
         tools,
       ),

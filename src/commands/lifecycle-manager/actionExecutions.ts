@@ -21,6 +21,9 @@ import { type InstanceData, resourceInstance } from '../../domain/lifecycle-mana
 import { actionOf, type ResourceAction, resourceModel } from '../../domain/lifecycle-manager/resourceModels.ts';
 import { maskSecrets, sealSecrets } from '../../domain/engine/secretFields.ts';
 import { defined } from '../../domain/engine/defined.ts';
+import { automations } from '../../projections/operations-manager/automations.ts';
+import { resourceGroups } from '../../projections/lifecycle-manager/resourceGroups.ts';
+import { resourceInstances } from '../../projections/lifecycle-manager/resourceInstances.ts';
 import { mayRead } from '../engine/access.ts';
 import { commandsOf, type Tools, noInput } from '../engine/define.ts';
 import { unfit } from './resourceInstances.ts';
@@ -34,8 +37,8 @@ const reached = async (
 ): Promise<Pick<RunRefs, 'target' | 'size'> & { readonly ids: readonly string[] }> => {
   const [type, named, collection] =
     group === undefined
-      ? (['instance', instance, 'resourceInstances'] as const)
-      : (['group', group, 'resourceGroups'] as const);
+      ? (['instance', instance, resourceInstances] as const)
+      : (['group', group, resourceGroups] as const);
   const [_id] = named === undefined ? [] : await tools.findWithin(collection, 'modelId', modelId, [named]);
   if (_id === undefined) return { size: 0, ids: [] };
   if (type === 'instance')
@@ -50,7 +53,7 @@ const reached = async (
 
 /** Whether the actor may run the workflow: an automation must let them see it. */
 const mayRun = async ({ workflow }: ResourceAction, actor: Actor, tools: Tools): Promise<boolean> => {
-  const id = workflow === null ? undefined : await tools.find('automations', workflow);
+  const id = workflow === null ? undefined : await tools.find(automations, workflow);
   return id === undefined || mayRead(actor, (await tools.state(automation, id)).content.gbac);
 };
 

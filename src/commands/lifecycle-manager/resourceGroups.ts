@@ -12,6 +12,8 @@ import {
 } from '../../domain/lifecycle-manager/resourceGroups.ts';
 import { resourceInstance } from '../../domain/lifecycle-manager/resourceInstances.ts';
 import { resourceModel } from '../../domain/lifecycle-manager/resourceModels.ts';
+import { resourceGroups } from '../../projections/lifecycle-manager/resourceGroups.ts';
+import { resourceInstances } from '../../projections/lifecycle-manager/resourceInstances.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import { commandsOf, type Tools, noInput } from '../engine/define.ts';
 import { clearLastAction } from './lastActions.ts';
@@ -22,7 +24,7 @@ import { queryAll } from '../engine/tools.ts';
 const command = commandsOf(resourceGroup);
 
 const found = (modelId: string, instances: readonly string[], { findWithin }: Tools) =>
-  findWithin('resourceInstances', 'modelId', modelId, instances);
+  findWithin(resourceInstances, 'modelId', modelId, instances);
 
 export const createResourceGroup = command({
   name: 'createResourceGroup',
@@ -76,7 +78,7 @@ const leaveGroups = async ({ stream }: Recorded, tools: Tools): Promise<readonly
     content: { modelId },
   } = await tools.state(resourceInstance, instance);
   if (!(await tools.state(resourceModel, modelId)).exists) return left;
-  for (const { _id: id } of await queryAll(tools, 'resourceGroups', { field: 'modelId', op: 'equals', value: modelId }))
+  for (const { _id: id } of await queryAll(tools, resourceGroups, { field: 'modelId', op: 'equals', value: modelId }))
     if (hasId((await tools.state(resourceGroup, id)).members, instance))
       left.push({ command: dropFromGroup, id, input: { instance } });
   return left;

@@ -7,6 +7,8 @@ import {
   replace,
   resourceModel,
 } from '../../domain/lifecycle-manager/resourceModels.ts';
+import { resourceGroups } from '../../projections/lifecycle-manager/resourceGroups.ts';
+import { resourceInstances } from '../../projections/lifecycle-manager/resourceInstances.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
@@ -42,7 +44,7 @@ export const deleteResourceModel = command({
   on: 'existing',
   decide: remove,
   series: ({ exists }, _, id) => (exists ? partsOfModel(id) : undefined),
-  prepare: async ({ id }, { count }) => ({ instances: await count('resourceInstances', ofModel(id)) }),
+  prepare: async ({ id }, { count }) => ({ instances: await count(resourceInstances, ofModel(id)) }),
 });
 
 /** Part of a deletion: its event leads to the next step. */
@@ -59,8 +61,8 @@ const countRemovedParts = command({
  */
 const removeSome = async ({ stream }: Recorded, { query }: Tools): Promise<readonly Next[]> => {
   const { id: model } = splitStream(stream);
-  const instances = await query('resourceInstances', ofModel(model));
-  const groups = await query('resourceGroups', ofModel(model));
+  const instances = await query(resourceInstances, ofModel(model));
+  const groups = await query(resourceGroups, ofModel(model));
   const removed = instances.length + groups.length;
   return removed === 0
     ? []

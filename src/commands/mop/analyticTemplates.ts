@@ -12,7 +12,7 @@ import {
   remove,
 } from '../../domain/mop/analyticTemplates.ts';
 import type { TemplateRefs } from '../../domain/mop/mopTemplates.ts';
-import { accountIds } from '../engine/authors.ts';
+import { accountIds } from '../authorization/authors.ts';
 import { commandsOf, noInput } from '../engine/define.ts';
 import { patternFaults } from './searches.ts';
 

@@ -13,7 +13,7 @@ import {
 } from '../../domain/mop/commandTemplates.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import type { TemplateRefs, TemplateState } from '../../domain/mop/mopTemplates.ts';
-import { accountIds } from '../engine/authors.ts';
+import { accountIds } from '../authorization/authors.ts';
 import { commandsOf, type Tools, noInput } from '../engine/define.ts';
 import { referrersOfComponent } from '../operations-manager/components.ts';
 import { patternFaults } from './searches.ts';

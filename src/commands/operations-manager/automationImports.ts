@@ -10,12 +10,13 @@ import type { Actor } from '../../domain/engine/core.ts';
 import { groupsIn } from '../../domain/authorization/gbac.ts';
 import { trigger, type TriggerContent } from '../../domain/operations-manager/triggers.ts';
 import { defined } from '../../domain/engine/defined.ts';
+import { automations } from '../../projections/operations-manager/automations.ts';
 import { mayRead, mayWrite } from '../engine/access.ts';
-import { accountIds } from '../engine/authors.ts';
+import { accountIds } from '../authorization/authors.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
 import { formReferences } from '../json-forms/forms.ts';
 import { componentId } from './components.ts';
-import { unknownNames } from '../engine/references.ts';
+import { unknownGroups } from '../authorization/names.ts';
 import { importedData, importedForm } from './triggerForms.ts';
 import { filterFaultOf, triggersOf } from './triggers.ts';
 
@@ -26,11 +27,10 @@ type Document = Static<typeof input>['automation'];
 const meant = async ({ _id, name }: Document, actor: Actor, tools: Tools) => {
   const own = await tools.state(automation, _id);
   if (own.exists) return { id: _id, state: own };
-  const [namesake] = await tools.query('automations', { field: 'name', op: 'equals', value: name });
-  const state = namesake && (await tools.state(automation, namesake._id));
-  return state?.exists && mayRead(actor, state.content.gbac)
-    ? { id: namesake._id as string, state }
-    : { id: _id, state: own };
+  const [namesake] = await tools.query(automations, { field: 'name', op: 'equals', value: name });
+  if (!namesake) return { id: _id, state: own };
+  const state = await tools.state(automation, namesake._id);
+  return state.exists && mayRead(actor, state.content.gbac) ? { id: namesake._id, state } : { id: _id, state: own };
 };
 
 const accessTo = (readable: boolean, writable: boolean): ImportRefs['access'] => {
@@ -78,7 +78,7 @@ export const preparing = async (
     triggers,
     access: accessTo(readable, !exists || mayWrite(actor, content.gbac)),
     ...defined({ existing: exists ? content : undefined }),
-    unknownGroups: await unknownNames(tools, 'groups', groupsIn(document.gbac)),
+    unknownGroups: await unknownGroups(tools, groupsIn(document.gbac)),
     accounts: await accountIds([document, ...given], tools),
     schemaFaults: given.map((one) => filterFaultOf(one).schemaFault),
     formData,

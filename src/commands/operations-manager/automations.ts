@@ -12,13 +12,13 @@ import {
 import type { Authored } from '../../domain/engine/authors.ts';
 import { type GbacInput, groupsIn } from '../../domain/authorization/gbac.ts';
 import { commandsOf, type Tools, noInput } from '../engine/define.ts';
-import { unknownNames } from '../engine/references.ts';
+import { unknownGroups } from '../authorization/names.ts';
 
 const command = commandsOf(automation);
 
 /** Names of groups in the request that nobody has. */
 const groupRefs = async ({ input }: { readonly input: { readonly gbac?: GbacInput } }, tools: Tools) => ({
-  unknownGroups: await unknownNames(tools, 'groups', groupsIn(input.gbac)),
+  unknownGroups: await unknownGroups(tools, groupsIn(input.gbac)),
 });
 
 export const createAutomation = command({

@@ -1,5 +1,10 @@
 import type { Actor } from '../../domain/engine/core.ts';
 import type { Referrer } from '../../domain/engine/references.ts';
+import { agents } from '../../projections/agent-session-manager/agents.ts';
+import type { Collection } from '../../projections/engine/define.ts';
+import { commandTemplates } from '../../projections/mop/commandTemplates.ts';
+import { automations } from '../../projections/operations-manager/automations.ts';
+import { templates } from '../../projections/template-builder/templates.ts';
 import type { Tools } from '../engine/define.ts';
 import { referrerOf } from '../engine/references.ts';
 
@@ -7,10 +12,10 @@ import { referrerOf } from '../engine/references.ts';
  * The kinds of components that the platform holds: an automation's `componentType`, and the collection that its
  * `componentName` is an id or name in.
  */
-export const componentCollections: ReadonlyMap<string, string> = new Map([
-  ['agent', 'agents'],
-  ['template', 'templates'],
-  ['mop-template', 'commandTemplates'],
+export const componentCollections: ReadonlyMap<string, Collection> = new Map<string, Collection>([
+  ['agent', agents],
+  ['template', templates],
+  ['mop-template', commandTemplates],
 ]);
 
 /** Automations that name the component by one of its ids and names, as far as the actor may see. */
@@ -20,7 +25,7 @@ export const referrersOfComponent = async (
   idsAndNames: readonly string[],
   actor: Actor,
 ): Promise<readonly Referrer[]> => {
-  const found = await query('automations', {
+  const found = await query(automations, {
     all: [
       { field: 'componentType', op: 'equals', value: componentType },
       { any: idsAndNames.map((value) => ({ field: 'componentName', op: 'equals', value })) },

@@ -17,15 +17,16 @@ import {
 import { jobError, type JobStart, jobStartSchema, jobVariables } from '../../domain/operations-manager/jobSchemas.ts';
 import { sealSecrets } from '../../domain/engine/secretFields.ts';
 import { defined } from '../../domain/engine/defined.ts';
+import { automations } from '../../projections/operations-manager/automations.ts';
 import { mayRead } from '../engine/access.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
-import { unknownNames } from '../engine/references.ts';
+import { unknownGroups } from '../authorization/names.ts';
 
 const command = commandsOf(job);
 
 /** The automation that a request to start means, by id or name, if the platform holds it. */
 const meant = async ({ workflow, automation: given }: JobStart, actor: Actor, tools: Tools) => {
-  const id = given ?? (await tools.find('automations', workflow));
+  const id = given ?? (await tools.find(automations, workflow));
   if (id === undefined) return undefined;
   const {
     exists,
@@ -51,7 +52,7 @@ export const startJob = command({
     const found = await meant(input, actor, tools);
     return {
       ...defined({ automation: found }),
-      unknownGroups: await unknownNames(tools, 'groups', namesOf(groups)),
+      unknownGroups: await unknownGroups(tools, namesOf(groups)),
       variables: sealSecrets(
         variables,
         execution === undefined ? {} : variables,

@@ -5,6 +5,8 @@ import type { FormFound, FormRef } from '../../domain/operations-manager/formRef
 import { form } from '../../domain/json-forms/forms.ts';
 import { faultsInTheOpen, maskSecrets, sealImported, sealSecrets } from '../../domain/engine/secretFields.ts';
 import { speaksOfForm } from '../../domain/operations-manager/triggers.ts';
+import { forms } from '../../projections/json-forms/forms.ts';
+import { formDeletions } from '../../projections/json-forms/formDeletions.ts';
 import type { Tools } from '../engine/define.ts';
 import { compileUserSchema } from '../user-schemas/userSchema.ts';
 
@@ -25,8 +27,8 @@ export const formNamed = async (
   formData: unknown,
   { find, state, query }: Tools,
 ): Promise<FormRef | null> => {
-  const id = await find('forms', idOrName);
-  if (id === undefined || (await query('formDeletions', { field: 'form', op: 'equals', value: id })).length > 0)
+  const id = await find(forms, idOrName);
+  if (id === undefined || (await query(formDeletions, { field: 'form', op: 'equals', value: id })).length > 0)
     return null;
   const {
     exists,

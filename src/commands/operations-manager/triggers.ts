@@ -17,8 +17,9 @@ import {
   type TriggerState,
 } from '../../domain/operations-manager/triggers.ts';
 import { defined } from '../../domain/engine/defined.ts';
+import { triggers } from '../../projections/operations-manager/triggers.ts';
 import { mayRead, mayWrite } from '../engine/access.ts';
-import { accountIds } from '../engine/authors.ts';
+import { accountIds } from '../authorization/authors.ts';
 import { commandsOf, type Tools, noInput } from '../engine/define.ts';
 import { formReferences } from '../json-forms/forms.ts';
 import { queryAll } from '../engine/tools.ts';
@@ -45,11 +46,9 @@ export const triggersOf = async (
   actionId: string,
   tools: Tools,
 ): Promise<readonly { readonly id: string; readonly content: TriggerContent }[]> => {
-  const found = await queryAll(tools, 'triggers', { field: 'actionId', op: 'equals', value: actionId });
+  const found = await queryAll(tools, triggers, { field: 'actionId', op: 'equals', value: actionId });
   // The streams and not the documents: those show secrets masked.
-  const states = await Promise.all(
-    found.map(async ({ _id }) => ({ id: _id as string, ...(await tools.state(trigger, _id)) })),
-  );
+  const states = await Promise.all(found.map(async ({ _id }) => ({ id: _id, ...(await tools.state(trigger, _id)) })));
   return states.flatMap(({ id, exists, content }) => (exists && content ? [{ id, content }] : []));
 };
 

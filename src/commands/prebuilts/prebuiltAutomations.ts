@@ -3,6 +3,8 @@ import type { AutomationImported } from '../../domain/operations-manager/automat
 import { automationNames } from '../../domain/operations-manager/automations.ts';
 import { triggerNames } from '../../domain/operations-manager/triggers.ts';
 import type { Bundle } from '../../domain/prebuilts/prebuiltSchemas.ts';
+import { automations } from '../../projections/operations-manager/automations.ts';
+import { triggers as allTriggers } from '../../projections/operations-manager/triggers.ts';
 import { importAutomation, preparing } from '../operations-manager/automationImports.ts';
 import { type Draft, keyOf, onlyFor } from './prebuiltDrafts.ts';
 import { holderOf } from './prebuiltKinds.ts';
@@ -62,11 +64,11 @@ const planParts = async (
     bundle,
     restored.flatMap((part) => [`trigger-${part.id}`, ...part.names.map(keyOf)]),
   );
-  onlyFor(_id, await holderOf('automations', 'name', automation.name, tools), automation.name);
+  onlyFor(_id, await holderOf(automations, 'name', automation.name, tools), automation.name);
   for (const { id, content } of restored) {
     if (content.type !== 'endpoint') continue;
     const path = `/triggers/${given.findIndex(({ name }) => name === content.name)}/routeName`;
-    onlyFor(id, await holderOf('triggers', 'routeName', content.routeName, tools), content.routeName, path);
+    onlyFor(id, await holderOf(allTriggers, 'routeName', content.routeName, tools), content.routeName, path);
   }
   parts.push(
     { category: 'automation', id: _id, names: automationNames(automation), bundle, content: automation },

@@ -1,13 +1,13 @@
 import { fold } from '../../domain/engine/core.ts';
 import type { Bundle } from '../../domain/prebuilts/prebuiltSchemas.ts';
 import { type Draft, keyOf, onlyFor } from './prebuiltDrafts.ts';
-import { holderOf, type Kind } from './prebuiltKinds.ts';
+import type { Kind } from './prebuiltKinds.ts';
 
 /** Plans one document that is no automation, by the command that would take it in by itself. */
 export const planDocument = async (draft: Draft, kind: Kind, { type, data }: Bundle, index: number): Promise<void> => {
   const { tools, request } = draft;
   const { actor, now, newId } = request;
-  const { command, member, collection, meant } = kind;
+  const { command, member, holder, meant } = kind;
   const { aggregate } = command;
   const id = await meant(data, newId(`bundle ${index}`), tools);
   const state = await tools.state(aggregate, id);
@@ -25,6 +25,6 @@ export const planDocument = async (draft: Draft, kind: Kind, { type, data }: Bun
   draft.add(kind, id, first.name, after);
   draft.installed[index] = { type, _id: id, name: first.name };
   if (events.length === 0) return;
-  onlyFor(id, await holderOf(collection, 'name', first.name, tools), first.name);
+  onlyFor(id, await holder(first.name, tools), first.name);
   draft.parts.push({ category: aggregate.category, id, names, bundle: index });
 };

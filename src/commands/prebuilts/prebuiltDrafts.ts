@@ -20,7 +20,12 @@ const plannedOf = () => {
   const states = new Map<string, unknown>();
   const ids = new Map<string, string>();
   return {
-    add: ({ collection, command: { aggregate } }: Kind, id: string, name: string, state: unknown): void => {
+    add: (
+      { collection: { collection }, command: { aggregate } }: Kind,
+      id: string,
+      name: string,
+      state: unknown,
+    ): void => {
       states.set(`${aggregate.category}-${id}`, state);
       ids.set(`${collection} ${name}`, id).set(`${collection}/${id}`, id);
     },
@@ -29,10 +34,11 @@ const plannedOf = () => {
       ...tools,
       state: async (aggregate, id) =>
         (states.get(`${aggregate.category}-${id}`) as never) ?? tools.state(aggregate, id),
-      find: async (collection, idOrName) => {
+      find: async (of, idOrName) => {
+        const { collection } = of;
         const known = ids.get(`${collection}/${idOrName}`) ?? ids.get(`${collection} ${idOrName}`);
         if (known !== undefined) return known;
-        const id = await tools.find(collection, idOrName);
+        const id = await tools.find(of, idOrName);
         // One of the package that loses this very name.
         return ids.has(`${collection}/${id}`) ? undefined : id;
       },

@@ -1,6 +1,12 @@
 import { Type } from 'typebox';
 import type { Context } from '../../domain/engine/core.ts';
 import type { BundleType } from '../../domain/prebuilts/prebuiltSchemas.ts';
+import { trees } from '../../projections/configuration-manager/trees.ts';
+import type { Collection } from '../../projections/engine/define.ts';
+import { forms } from '../../projections/json-forms/forms.ts';
+import { analyticTemplates } from '../../projections/mop/analyticTemplates.ts';
+import { commandTemplates } from '../../projections/mop/commandTemplates.ts';
+import { templates } from '../../projections/template-builder/templates.ts';
 import { importAnalyticTemplate } from '../mop/analyticTemplates.ts';
 import { importCommandTemplate } from '../mop/commandTemplates.ts';
 import { type AnyCommand, commandsOf, type Tools } from '../engine/define.ts';
@@ -14,7 +20,9 @@ type Document = Readonly<Record<string, any>>; // its shape is the import comman
 /** A kind of document that a package may bring, but for automations. */
 export type Kind = {
   readonly types: readonly BundleType[];
-  readonly collection: string;
+  readonly collection: Collection;
+  /** The id of the document that has the name. */
+  readonly holder: (name: string, tools: Tools) => Promise<string | undefined>;
   /** Takes one document in, from outside. */
   readonly command: AnyCommand;
   /** The member of its input that holds the document. */
@@ -57,22 +65,23 @@ const restoring = (command: AnyCommand, member: string): AnyCommand =>
   });
 
 /** The id of the first document that has the value in the filter field. */
-export const holderOf = async (
-  collection: string,
-  field: string,
+export const holderOf = async <Doc extends { readonly _id: string }, Filter extends string>(
+  collection: Collection<Doc, string, Filter>,
+  field: NoInfer<Filter>,
   value: string,
   { query }: Tools,
 ): Promise<string | undefined> => (await query(collection, { field, op: 'equals', value }))[0]?._id;
 
-const kind = (
+const kind = <Doc extends { readonly _id: string }>(
   types: readonly BundleType[],
-  collection: string,
+  collection: Collection<Doc, string, 'name'>,
   command: AnyCommand,
   member: string,
   inside = '',
 ): Kind => ({
   types,
   collection,
+  holder: (name, tools) => holderOf(collection, 'name', name, tools),
   command,
   member,
   inside,
@@ -82,11 +91,11 @@ const kind = (
 
 /** In the order in which they are installed: what others name comes first, automations after all of them. */
 export const kinds: readonly Kind[] = [
-  { ...kind(['forms', 'json-forms'], 'forms', importForm, 'form'), meant: formMeant },
-  kind(['template'], 'templates', importTemplate, 'template'),
-  kind(['mop-template'], 'commandTemplates', importCommandTemplate, 'template', '/template'),
-  kind(['mop-analytic-template'], 'analyticTemplates', importAnalyticTemplate, 'template', '/template'),
-  kind(['golden-config'], 'trees', importTree, 'tree'),
+  { ...kind(['forms', 'json-forms'], forms, importForm, 'form'), meant: formMeant },
+  kind(['template'], templates, importTemplate, 'template'),
+  kind(['mop-template'], commandTemplates, importCommandTemplate, 'template', '/template'),
+  kind(['mop-analytic-template'], analyticTemplates, importAnalyticTemplate, 'template', '/template'),
+  kind(['golden-config'], trees, importTree, 'tree'),
 ];
 
 export const kindOf = (category: string): Kind | undefined =>

@@ -19,7 +19,7 @@ import { type Bundle, prebuiltDocumentSchema } from '../../domain/prebuilts/preb
 import { isClear, maskBundle } from '../../domain/prebuilts/prebuiltSecrets.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import { mayRead } from '../engine/access.ts';
-import { accountIds } from '../engine/authors.ts';
+import { accountIds } from '../authorization/authors.ts';
 import { restoreAutomation } from '../operations-manager/automations.ts';
 import { type AnyCommand, commandsOf, type Tools, noInput } from '../engine/define.ts';
 import { formReferences } from '../json-forms/forms.ts';

@@ -13,7 +13,7 @@ import {
   templateDocumentSchema,
   templatePatchSchema,
 } from '../../domain/template-builder/templateSchemas.ts';
-import { accountIds } from '../engine/authors.ts';
+import { accountIds } from '../authorization/authors.ts';
 import { commandsOf, noInput } from '../engine/define.ts';
 import { referrersOfComponent } from '../operations-manager/components.ts';
 

@@ -1,5 +1,8 @@
 import type { Authored } from '../../domain/engine/authors.ts';
 import type { Gbac } from '../../domain/engine/core.ts';
+import { accounts } from '../../projections/authorization/accounts.ts';
+import { groups } from '../../projections/authorization/groups.ts';
+import { documentsOf } from '../../projections/engine/documents.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
 import type { Join } from '../engine/route.ts';
 
@@ -7,12 +10,8 @@ type Signed = Pick<Authored, 'createdBy' | 'lastUpdatedBy'>;
 
 /** Usernames of accounts by id; what is no account's id is not in it. */
 export const usernames = async (model: ReadStore, ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
-  const entries = await model.getMany('accounts', [...new Set(ids)]);
-  return new Map(
-    entries.flatMap((entry) =>
-      entry ? [[entry.id, (JSON.parse(entry.text) as { username: string }).username] as const] : [],
-    ),
-  );
+  const found = await documentsOf(model, accounts, [...new Set(ids)]);
+  return new Map(found.map(({ _id, username }) => [_id, username]));
 };
 
 /** Puts usernames in the place of the authors' account ids; what is no account's id stays as it is. */
@@ -41,13 +40,9 @@ export type Author = {
 
 /** Finds authors as objects by the ids of their accounts; null for none, and for an account that has gone. */
 export const authorObjects = async (model: ReadStore, ids: readonly (string | null)[]) => {
-  const entries = await model.getMany('accounts', [...new Set(ids.filter((id) => id !== null))]);
+  const found = await documentsOf(model, accounts, [...new Set(ids.filter((id) => id !== null))]);
   const authors = new Map(
-    entries.flatMap((entry) => {
-      if (!entry) return [];
-      const { _id, username, firstname, provenance } = JSON.parse(entry.text) as Author;
-      return [[_id, { _id, username, firstname, provenance }] as const];
-    }),
+    found.map(({ _id, username, firstname, provenance }) => [_id, { _id, username, firstname, provenance }]),
   );
   return (id: string | null): Author | null => (id === null ? null : (authors.get(id) ?? null));
 };
@@ -57,14 +52,10 @@ type GroupObject = { readonly provenance: string; readonly name: string; readonl
 /** Finds group objects by name; for a name that no group has, one that has nothing but the name. */
 export const groupObjects = async (model: ReadStore, names: readonly string[]) => {
   const distinct = [...new Set(names)];
-  const ids = await Promise.all(distinct.map((name) => model.idsNamed('groups', name)));
-  const entries = await model.getMany('groups', ids.flat());
+  const ids = await Promise.all(distinct.map((name) => model.idsNamed(groups.collection, name)));
+  const documents = await documentsOf(model, groups, ids.flat());
   const found = new Map(
-    entries.flatMap((entry) => {
-      if (!entry) return [];
-      const { provenance, name, description } = JSON.parse(entry.text) as GroupObject;
-      return [[name, { provenance, name, description }] as const];
-    }),
+    documents.map(({ provenance, name, description }) => [name, { provenance, name, description }]),
   );
   return (list: readonly string[]): readonly GroupObject[] =>
     list.map((name) => found.get(name) ?? { provenance: '', name, description: '' });

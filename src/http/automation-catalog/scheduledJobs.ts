@@ -7,6 +7,7 @@ import { scheduledJobSchema, titleOf } from '../../domain/automation-catalog/sch
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import type { MigrationDoc } from '../../projections/automation-catalog/scheduledJobMigrations.ts';
 import { type ScheduledJobDoc, scheduledJobs } from '../../projections/automation-catalog/scheduledJobs.ts';
+import { documentsOf } from '../../projections/engine/documents.ts';
 import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
 import type { AreaRows, Call, Join } from '../engine/route.ts';
@@ -26,11 +27,8 @@ const told: Join<MigrationDoc | null, Call<never, Static<typeof migrationSchema>
       doc.migrated.map(({ name }) => name),
       doc.skipped.map(({ name }) => name),
     );
-  const jobs = await model.getMany(scheduledJobs.collection, agendaJobs);
-  return inWords(
-    [],
-    jobs.flatMap((entry) => (entry ? [titleOf(JSON.parse(entry.text) as ScheduledJobDoc)] : [])),
-  );
+  const jobs = await documentsOf(model, scheduledJobs, agendaJobs);
+  return inWords([], jobs.map(titleOf));
 };
 
 /** Scheduled jobs of earlier versions, and `migrateAgendaJobs`, which makes automations of them. */

@@ -9,6 +9,7 @@ import { maskPlan } from '../../domain/configuration-manager/plans.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { name } from '../../domain/engine/schemas.ts';
 import { type Plan, plans } from '../../projections/configuration-manager/plans.ts';
+import { documentIn, pageOf } from '../../projections/engine/documents.ts';
 import { mayReadGuard } from '../../projections/engine/guards.ts';
 import type { Where } from '../../projections/engine/port.ts';
 import { plain, succeeded } from '../engine/envelopes.ts';
@@ -42,11 +43,11 @@ const search = actionRow({
   ),
   answer: Type.Object({ totalCount: Type.Integer(), plans: Type.Array(planSchema) }),
   run: async ({ body: { name = '', options: { start = 0, limit = 25 } = {} }, actor }, { model }) => {
-    const where: Where | undefined = name === '' ? undefined : { field: 'name', op: 'contains', value: name };
+    const where: Where<'name'> | undefined = name === '' ? undefined : { field: 'name', op: 'contains', value: name };
     const may = actor.admin ? undefined : mayReadGuard(actor, model.guard);
-    const query = defined({ sort: 'name', order: 1 as const, skip: start, limit, where, may });
-    const { entries, total } = await model.list(plans.collection, query);
-    return { body: { totalCount: total, plans: entries.map(({ text }) => maskPlan(JSON.parse(text) as Plan)) } };
+    const query = defined({ sort: 'name' as const, order: 1 as const, skip: start, limit, where, may });
+    const { entries, total } = await pageOf(model, plans, query);
+    return { body: { totalCount: total, plans: entries.map((entry) => maskPlan(documentIn(plans, entry))) } };
   },
 });
 

@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox';
 import type { AnyCommand } from '../../commands/engine/define.ts';
 import type { Handled } from '../../commands/engine/handle.ts';
 import type { Actor, Area } from '../../domain/engine/core.ts';
-import type { Listed, Projection } from '../../projections/engine/define.ts';
+import type { Collection, Projection } from '../../projections/engine/define.ts';
 import type { Access, Principal } from '../authentication/principal.ts';
 import type { Service } from './service.ts';
 
@@ -67,10 +67,10 @@ export type ListEnvelope = (
  * `field` has its id; without one the list is of documents that live in the parent's stream (`children` of its
  * projection).
  */
-export type Parent<Name extends string = string> = {
+export type Parent<Name extends string = string, Filter extends string = string> = {
   readonly of: Projection;
   readonly param: Name;
-  readonly field?: string;
+  readonly field?: Filter;
 };
 
 /** Adds what comes from other streams to a document when it is read. */
@@ -144,7 +144,7 @@ export type GetRow = Common & {
 
 /** A list in the one dialect of all lists. */
 export type ListRow = Common & {
-  readonly list: Listed;
+  readonly list: Collection;
   /** Default direction; 1 unless given. */
   readonly order?: 1 | -1;
   /** Default limit; 25 unless given. */
@@ -157,7 +157,7 @@ export type ListRow = Common & {
 
 /** Anything else. `list`: what it answers is a list as well, and `run` reads the query string by `listQueryOf`. */
 export type ActionRow = Common & {
-  readonly list?: Pick<Projection, 'sorts' | 'filters'>;
+  readonly list?: Pick<Collection, 'sorts' | 'filters'>;
   readonly run: Checked<[call: Call, service: Service], Promise<Answer>>;
 };
 

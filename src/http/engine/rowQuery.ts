@@ -1,10 +1,10 @@
 import { defined } from '../../domain/engine/defined.ts';
-import type { Projection } from '../../projections/engine/define.ts';
+import type { Collection } from '../../projections/engine/define.ts';
 import { type ListFields, listQueryParser, queryParser } from './query.ts';
 import type { ListRow, Row } from './route.ts';
 
 /** What a row that answers a list says of it. */
-type Listing = Pick<ListRow, 'query' | 'order' | 'limit'> & { readonly list: Pick<Projection, 'sorts' | 'filters'> };
+type Listing = Pick<ListRow, 'query' | 'order' | 'limit'> & { readonly list: Pick<Collection, 'sorts' | 'filters'> };
 
 /** Whether a row answers a list. */
 export const isListing = (row: Row): row is Row & Listing => 'list' in row && row.list !== undefined;

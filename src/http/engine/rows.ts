@@ -1,7 +1,7 @@
 import type { Static, TSchema } from 'typebox';
 import { type CommandOn, noInput } from '../../commands/engine/define.ts';
 import type { Actor } from '../../domain/engine/core.ts';
-import type { Listed, Projection } from '../../projections/engine/define.ts';
+import type { Collection, Projection } from '../../projections/engine/define.ts';
 import type {
   ActionRow,
   Answer,
@@ -37,10 +37,13 @@ type ParamsIn<Path extends string> = Params<ParamIn<Path>>;
 type Queries = Readonly<Record<string, TSchema>>;
 type QueryOf<Q extends Queries> = { readonly [Name in keyof Q]?: Static<Q[Name]> };
 
-type Base<Path extends string, Q extends Queries> = Omit<Common, 'path' | 'query' | 'body' | 'exact' | 'parent'> & {
+type Base<Path extends string, Q extends Queries, Filter extends string = string> = Omit<
+  Common,
+  'path' | 'query' | 'body' | 'exact' | 'parent'
+> & {
   readonly path: Path;
   readonly query?: Q;
-  readonly parent?: Parent<ParamIn<Path>>;
+  readonly parent?: Parent<ParamIn<Path>, Filter>;
 };
 
 type NoQueries = Record<never, TSchema>;
@@ -87,9 +90,9 @@ export const mappedCommandRow = <
 ): CommandRow => withBody(row);
 
 /** One document. */
-export const getRow = <const Path extends string, Doc, Q extends Queries = NoQueries>(
-  row: Base<Path, Q> & {
-    readonly get: Projection<Doc>;
+export const getRow = <const Path extends string, Doc, Filter extends string, Q extends Queries = NoQueries>(
+  row: Base<Path, Q, NoInfer<Filter>> & {
+    readonly get: Projection<Doc, any, string, Filter>; // the events are of no concern here
     readonly key?: (params: ParamsIn<Path>) => string;
     readonly named?: ParamIn<Path>;
     readonly otherwise?: unknown;
@@ -99,9 +102,9 @@ export const getRow = <const Path extends string, Doc, Q extends Queries = NoQue
 ): GetRow => row;
 
 /** A list. */
-export const listRow = <const Path extends string, Doc, Q extends Queries = NoQueries>(
-  row: Base<Path, Q> & {
-    readonly list: Listed<Doc>;
+export const listRow = <const Path extends string, Doc, Filter extends string, Q extends Queries = NoQueries>(
+  row: Base<Path, Q, NoInfer<Filter>> & {
+    readonly list: Collection<Doc, string, Filter>;
     readonly order?: 1 | -1;
     readonly limit?: number;
     readonly join?: Join<NoInfer<Doc>, Call<ParamIn<Path>, unknown, QueryOf<Q>>>;
@@ -119,7 +122,7 @@ export const actionRow = <
   row: Base<Path, Q> & {
     readonly body?: Body;
     readonly exact?: keyof Static<Body> & string;
-    readonly list?: Pick<Listed, 'sorts' | 'filters'>;
+    readonly list?: Pick<Collection, 'sorts' | 'filters'>;
     readonly run: (call: Call<ParamIn<Path>, Static<Body>, QueryOf<Q>>, service: Service) => Promise<Answer>;
   },
 ): ActionRow => row;

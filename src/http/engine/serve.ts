@@ -4,7 +4,7 @@ import { missing, type Request } from '../../commands/engine/handle.ts';
 import type { Aggregate } from '../../domain/engine/core.ts';
 import { exactText } from '../../domain/engine/exactJson.ts';
 import { Refusal } from '../../domain/engine/refusal.ts';
-import type { Projection } from '../../projections/engine/define.ts';
+import type { Collection, Projection } from '../../projections/engine/define.ts';
 import { mayReadGuard } from '../../projections/engine/guards.ts';
 import { refuseParked } from '../../projections/engine/parked.ts';
 import type { Query, Where } from '../../projections/engine/port.ts';
@@ -58,7 +58,7 @@ const serveCommand = (row: CommandRow, service: Service): Serve => {
     if (given !== undefined) return { params, id: given };
     if (command.on === 'new') return { params, id: newId(idempotencyKey, aggregate.ids) };
     const called = calledOf(row, { ...call, params });
-    const id = await service.tools.find(collection ?? '', called);
+    const id = collection && (await service.tools.find(collection, called));
     if (id === undefined) {
       await service.touched.refuseLost(aggregate, called);
       throw missing(aggregate.category);
@@ -114,7 +114,7 @@ const answeredBefore = async (
       key,
     );
   const collection = service.collectionOf(aggregate);
-  const isThere = collection !== undefined && (await model.get(collection, idOrName)) !== undefined;
+  const isThere = collection !== undefined && (await model.get(collection.collection, idOrName)) !== undefined;
   return isThere ? undefined : retries.find({ aggregate, idOrName }, key);
 };
 
@@ -123,7 +123,7 @@ const resolved = async (
   row: Row,
   { params, actor }: Call,
   service: Service,
-  collection: string | undefined,
+  collection: Collection | undefined,
 ): Promise<Params> => {
   if (!row.parent) return params;
   const { param, field, of } = row.parent;
@@ -134,12 +134,12 @@ const resolved = async (
   const [id] = await service.tools.findWithin(collection, field, above, [own]);
   const aggregate = aggregateOf(row);
   if (id === undefined && aggregate) await service.touched.refuseLost(aggregate, own, above);
-  if (id === undefined)
-    throw new Refusal('not_found', `Nothing in ${collection} here has the id or name ${JSON.stringify(own)}`, {
-      path: named,
-    });
+  if (id === undefined) throw new Refusal('not_found', nothingHere(collection, own), { path: named });
   return { ...params, [param]: above, [named]: id };
 };
+
+const nothingHere = ({ collection }: Collection, idOrName: string): string =>
+  `Nothing in ${collection} here has the id or name ${JSON.stringify(idOrName)}`;
 
 const aggregateOf = (row: Row): Aggregate | undefined => {
   if ('command' in row) return row.command.aggregate;
@@ -174,7 +174,7 @@ const serveGet = (row: GetRow, service: Service): Serve => {
   const { get, key, named = 'id', otherwise, join, envelope } = row;
   const preset = otherwise === undefined ? undefined : JSON.stringify(otherwise);
   return async (call) => {
-    const params = await resolved(row, call, service, get.collection);
+    const params = await resolved(row, call, service, get);
     if (preset !== undefined && !(await isThere(service, get, key?.(params) ?? '')))
       return { body: envelope(preset), etag: `"${tagged(preset)}"` };
     const { revision, text } =

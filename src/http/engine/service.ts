@@ -3,7 +3,7 @@ import type { Handle } from '../../commands/engine/handle.ts';
 import type { Retries } from '../../commands/engine/retries.ts';
 import type { TouchedGuard } from '../../commands/engine/touched.ts';
 import type { Actor, Aggregate } from '../../domain/engine/core.ts';
-import type { Projection } from '../../projections/engine/define.ts';
+import type { Collection, Projection } from '../../projections/engine/define.ts';
 import type { Entry, ReadStore } from '../../projections/engine/port.ts';
 import type { Devices, Renderer } from '../../southbound/port.ts';
 import type { Authenticator } from '../authentication/authenticate.ts';
@@ -22,7 +22,7 @@ export type Service = {
   /** Tells what is not there from what is in a stream that somebody else has touched. */
   readonly touched: TouchedGuard;
   /** The collection whose documents show an aggregate, if there is one. */
-  readonly collectionOf: (aggregate: Aggregate) => string | undefined;
+  readonly collectionOf: (aggregate: Aggregate) => Collection | undefined;
   /** Who calls, and logging in and out. */
   readonly auth: Authenticator;
   /** The devices of all adapters. */

@@ -4,8 +4,9 @@ import { addCertificate, deleteCertificate } from '../../commands/gateway-manage
 import { time } from '../../domain/engine/authors.ts';
 import { Refusal } from '../../domain/engine/refusal.ts';
 import { certificate, certificateId, newCertificateSchema } from '../../domain/gateway-manager/certificates.ts';
+import { documentsOf } from '../../projections/engine/documents.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
-import { type Certificate, certificates } from '../../projections/gateway-manager/certificates.ts';
+import { certificates } from '../../projections/gateway-manager/certificates.ts';
 import { results, withStatus } from '../engine/envelopes.ts';
 import type { Envelope, Row } from '../engine/route.ts';
 import { actionRow, commandRow, listRow } from '../engine/rows.ts';
@@ -34,9 +35,7 @@ const idOf = async (model: ReadStore, alias: string, contractId: string | undefi
   if (contractId !== undefined) return certificateId(contractId, alias);
   const ids = await model.idsNamed(certificates.collection, alias);
   if (ids.length < 2) return ids[0] ?? certificateId('', alias);
-  const contracts = (await model.getMany(certificates.collection, ids)).flatMap((entry) =>
-    entry ? [(JSON.parse(entry.text) as Certificate).contractId] : [],
-  );
+  const contracts = (await documentsOf(model, certificates, ids)).map((found) => found.contractId);
   throw new Refusal('conflict', 'Several contracts have a certificate with this alias; say which with contract_id', {
     path: 'contract_id',
     faults: [{ message: 'The alias is not unique', path: 'contract_id', contracts }],

@@ -1,8 +1,9 @@
 import type { Authored } from '../../domain/engine/authors.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
-import type { LastAction } from '../../domain/lifecycle-manager/lastActions.ts';
+import { documentOf } from '../../projections/engine/documents.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
 import { actionExecutions, type ExecutionDoc } from '../../projections/lifecycle-manager/actionExecutions.ts';
+import { lastActions } from '../../projections/lifecycle-manager/lastActions.ts';
 import type { ResourceGroupDoc } from '../../projections/lifecycle-manager/resourceGroups.ts';
 import type { InstanceDoc } from '../../projections/lifecycle-manager/resourceInstances.ts';
 import { authorObjects } from '../authorization/people.ts';
@@ -15,9 +16,9 @@ const signed = async <D extends Authored>(doc: D, model: ReadStore) => {
 
 /** The document with the last action that was run on it, if one was. */
 const withLastAction = async <D extends { readonly _id: string }>(doc: D, model: ReadStore) => {
-  const entry = await model.get('lastActions', doc._id);
-  if (!entry) return doc;
-  const { started: _, ...lastAction } = JSON.parse(entry.text) as LastAction;
+  const found = await documentOf(model, lastActions, doc._id);
+  if (!found) return doc;
+  const { started: _, ...lastAction } = found;
   return { ...doc, lastAction };
 };
 
@@ -39,9 +40,9 @@ export const shownExecution: Join<ExecutionDoc> = async (doc, { model }) =>
 /** The same as it is once everything that follows from the request is through: jobs may have ended by then. */
 export const executionNow: Join<ExecutionDoc> = async (doc, service, call) => {
   // What is stored is answered, also when the read models are behind.
-  const entry = await service.tools
-    .find(actionExecutions.collection, doc._id)
-    .then((id) => (id === undefined ? undefined : service.model.get(actionExecutions.collection, id)))
+  const now = await service.tools
+    .find(actionExecutions, doc._id)
+    .then((id) => (id === undefined ? undefined : documentOf(service.model, actionExecutions, id)))
     .catch(() => undefined);
-  return shownExecution(entry ? JSON.parse(entry.text) : doc, service, call);
+  return shownExecution(now ?? doc, service, call);
 };

@@ -20,7 +20,11 @@ const path = '/resources/:id';
 const flag = Type.String({ description: 'true: its instances are deleted as well' });
 
 /** What hangs on a model: instances, groups, executions of its actions. */
-export const ofModel: Parent<'modelIdentifier'> = { of: resourceModels, param: 'modelIdentifier', field: 'modelId' };
+export const ofModel: Parent<'modelIdentifier', 'modelId'> = {
+  of: resourceModels,
+  param: 'modelIdentifier',
+  field: 'modelId',
+};
 
 const deletion = actionRow({
   name: 'deleteResourceModel',
@@ -53,7 +57,7 @@ const deletion = actionRow({
     const again =
       about.idempotency &&
       (await service.retries.find({ aggregate: resourceModel, idOrName: given }, about.idempotency.key));
-    const _id = again ?? (await service.tools.find(resourceModels.collection, given)) ?? given;
+    const _id = again ?? (await service.tools.find(resourceModels, given)) ?? given;
     const { position, replayed } = await service.handle(deleteResourceModel, {
       ...about,
       id: _id,

@@ -35,7 +35,7 @@ export const templateRow = (operation: string, what: string, projection: Project
     description: 'By name or id; an empty array when there is none.',
     answer: Type.Array(document),
     run: async (call, service) => {
-      const id = await service.tools.find(projection.collection, call.params.name);
+      const id = await service.tools.find(projection, call.params.name);
       const entry = id === undefined ? undefined : await service.model.get(projection.collection, id);
       return { body: entry ? [await signed(JSON.parse(entry.text), service, call)] : [] };
     },

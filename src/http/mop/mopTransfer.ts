@@ -62,7 +62,7 @@ const exportTemplate = actionRow({
     const { collection } = kinds[type].collection;
     const id = _id ?? (await idNamed(collection, name, service));
     const entry = id === undefined ? undefined : await service.model.get(collection, id);
-    const found = entry && JSON.parse(entry.text);
+    const found = entry && (JSON.parse(entry.text) as TemplateDoc<Header>);
     if (!found || (name !== undefined && found.name !== name))
       throw new Refusal('not_found', 'Could not find matching template', { path: '/options' });
     return { body: await signed(found, service, call) };
@@ -113,10 +113,7 @@ const importTemplate = actionRow({
   answer: changed(anyTemplate),
   run: async (call, service) => {
     const { type = 'templates', template, options, overwrite = options?.overwrite ?? false } = call.body;
-    const {
-      collection: { collection },
-      command,
-    } = kinds[type as keyof typeof kinds];
+    const { collection, command } = kinds[type as keyof typeof kinds];
     const about = requestOf('importTemplate', call, service);
     // Without overwrite a document with an id is about nothing else: a name that another template has is refused as
     // taken.

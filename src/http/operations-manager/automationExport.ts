@@ -1,7 +1,8 @@
 import { componentCollections } from '../../commands/operations-manager/components.ts';
+import { documentIn, pageOf } from '../../projections/engine/documents.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
 import type { AutomationDoc } from '../../projections/operations-manager/automations.ts';
-import type { TriggerDoc } from '../../projections/operations-manager/triggers.ts';
+import { type TriggerDoc, triggers } from '../../projections/operations-manager/triggers.ts';
 import { signing, withGroups } from '../authorization/people.ts';
 import type { Join } from '../engine/route.ts';
 
@@ -10,14 +11,14 @@ const pageSize = 1000;
 const triggersOf = async (model: ReadStore, actionId: string): Promise<readonly TriggerDoc[]> => {
   const found: TriggerDoc[] = [];
   for (;;) {
-    const { entries, total } = await model.list('triggers', {
+    const { entries, total } = await pageOf(model, triggers, {
       where: { field: 'actionId', op: 'equals', value: actionId },
       sort: 'name',
       order: 1,
       skip: found.length,
       limit: pageSize,
     });
-    found.push(...entries.map(({ text }) => JSON.parse(text) as TriggerDoc));
+    found.push(...entries.map((entry) => documentIn(triggers, entry)));
     if (entries.length === 0 || found.length >= total) return found;
   }
 };
@@ -32,7 +33,9 @@ const componentNameOf = async (
 ): Promise<string | null> => {
   const collection = componentType === null ? undefined : componentCollections.get(componentType);
   const entry =
-    collection === undefined || componentName === null ? undefined : await model.get(collection, componentName);
+    collection === undefined || componentName === null
+      ? undefined
+      : await model.get(collection.collection, componentName);
   return entry ? (JSON.parse(entry.text) as { readonly name: string }).name : componentName;
 };
 
@@ -47,12 +50,12 @@ const withoutUnset = <T extends object>(trigger: T): Partial<T> =>
 
 /** Operation 3: the automation with its triggers, usernames, group objects and its component by name. */
 export const exportOf: Join<AutomationDoc> = async (doc, { model }) => {
-  const triggers = await triggersOf(model, doc._id);
-  const sign = await signing(model, [doc, ...triggers]);
+  const own = await triggersOf(model, doc._id);
+  const sign = await signing(model, [doc, ...own]);
   return {
     ...sign(doc),
     componentName: await componentNameOf(model, doc),
     gbac: await withGroups(model, doc.gbac),
-    triggers: triggers.map((trigger) => withoutUnset(sign(trigger))),
+    triggers: own.map((trigger) => withoutUnset(sign(trigger))),
   };
 };

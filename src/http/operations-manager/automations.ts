@@ -5,6 +5,7 @@ import { gbacSchema } from '../../domain/authorization/gbac.ts';
 import { authored, objectId } from '../../domain/engine/authors.ts';
 import { automationDocumentSchema, automationExportSchema } from '../../domain/operations-manager/automationImports.ts';
 import { automationMembers } from '../../domain/operations-manager/automations.ts';
+import { documentOf } from '../../projections/engine/documents.ts';
 import { automations } from '../../projections/operations-manager/automations.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
 import { importRow } from '../engine/imports.ts';
@@ -38,9 +39,9 @@ const importAutomations = importRow({
   take: async ({ document: automation, overwrite, fresh: id, about }, { handle, tools, model }) => {
     const { position, replayed } = await handle(importAutomation, { ...about, id, input: { automation, overwrite } });
     const imported =
-      (await tools.find('automations', automation._id)) ?? (await tools.find('automations', automation.name));
-    const entry = imported === undefined ? undefined : await model.get('automations', imported);
-    return { data: entry ? JSON.parse(entry.text) : null, position, replayed };
+      (await tools.find(automations, automation._id)) ?? (await tools.find(automations, automation.name));
+    const data = imported === undefined ? undefined : await documentOf(model, automations, imported);
+    return { data: data ?? null, position, replayed };
   },
 });
 

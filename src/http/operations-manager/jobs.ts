@@ -7,6 +7,7 @@ import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { jobIdsSchema } from '../../domain/operations-manager/jobMoves.ts';
 import { jobSchema, newJobSchema } from '../../domain/operations-manager/jobSchemas.ts';
 import type { JobMove } from '../../domain/operations-manager/jobs.ts';
+import { documentsOf } from '../../projections/engine/documents.ts';
 import { type JobDoc, jobs } from '../../projections/operations-manager/jobs.ts';
 import { usernames } from '../authorization/people.ts';
 import { acknowledged, resultsWithMessage, withMessage } from '../engine/envelopes.ts';
@@ -33,12 +34,13 @@ const shown = async (doc: JobDoc, { model }: Pick<Service, 'model'>) => {
 
 /** The jobs that the request names, as they are now. */
 const named: Join<null, Call<never, Static<typeof jobIdsSchema>>> = async (_, service, { body: { jobIds } }) => {
-  const ids = await Promise.all([...new Set(jobIds)].map((id) => service.tools.find(jobs.collection, id)));
-  const entries = await service.model.getMany(
-    jobs.collection,
+  const ids = await Promise.all([...new Set(jobIds)].map((id) => service.tools.find(jobs, id)));
+  const found = await documentsOf(
+    service.model,
+    jobs,
     ids.filter((id) => id !== undefined),
   );
-  return Promise.all(entries.flatMap((entry) => (entry ? [shown(JSON.parse(entry.text) as JobDoc, service)] : [])));
+  return Promise.all(found.map((doc) => shown(doc, service)));
 };
 
 const move = (move: JobMove, done: string, description: string): CommandRow =>

@@ -1,5 +1,6 @@
+import { documentIn, pageOf } from '../../projections/engine/documents.ts';
 import type { Page, ReadStore } from '../../projections/engine/port.ts';
-import type { Watching } from '../../projections/operations-manager/watchings.ts';
+import { watchings } from '../../projections/operations-manager/watchings.ts';
 
 /** One account's part, as of a revision of its stream. */
 type Part = {
@@ -11,9 +12,9 @@ type Part = {
 
 const pageSize = 1000;
 
-const partOf = ({ id, revision, text }: Page['entries'][number]): Part => {
-  const { watched, left } = JSON.parse(text) as Watching;
-  return { account: id, revision, watched: new Set(watched), left: new Set(left) };
+const partOf = (entry: Page['entries'][number]): Part => {
+  const { watched, left } = documentIn(watchings, entry);
+  return { account: entry.id, revision: entry.revision, watched: new Set(watched), left: new Set(left) };
 };
 
 /** Everybody's part, those that have not changed taken over. */
@@ -21,7 +22,7 @@ const partsIn = async (model: ReadStore, before: Promise<readonly Part[]> | unde
   const known = new Map((await before?.catch(() => []))?.map((part) => [part.account, part]));
   const parts: Part[] = [];
   for (;;) {
-    const { entries, total } = await model.list('watchings', {
+    const { entries, total } = await pageOf(model, watchings, {
       sort: 'account',
       order: 1,
       skip: parts.length,
@@ -41,7 +42,7 @@ const kept = new WeakMap<ReadStore, { readonly version: number; readonly parts: 
 
 /** Put together once after each change of who watches what, so that a page of jobs costs look-ups only. */
 const partsOf = (model: ReadStore): Promise<readonly Part[]> => {
-  const version = model.version('watchings');
+  const version = model.version(watchings.collection);
   const known = kept.get(model);
   if (known?.version === version) return known.parts;
   const parts = partsIn(model, known?.parts);

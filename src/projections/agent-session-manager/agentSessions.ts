@@ -1,8 +1,4 @@
-import {
-  agentSession,
-  type SessionEvent,
-  type SessionStarted,
-} from '../../domain/agent-session-manager/agentSessions.ts';
+import { agentSession, type SessionStarted } from '../../domain/agent-session-manager/agentSessions.ts';
 import type { Outcome, SessionMessage, SessionStatus } from '../../domain/agent-session-manager/agentSessionSchemas.ts';
 import type { Recorded } from '../../store/event.ts';
 import { projection } from '../engine/define.ts';
@@ -26,7 +22,7 @@ const ended =
     doc && { ...doc, status, lastMessage, ended: at };
 
 /** Sessions of agents; secrets in inputs are sealed. */
-export const agentSessions = projection<SessionDoc, SessionEvent>(agentSession, {
+export const agentSessions = projection<SessionDoc>()(agentSession, {
   collection: 'agentSessions',
   on: {
     sessionStarted: (_, event) => {
@@ -57,10 +53,10 @@ const appended = (doc: SessionMessages | undefined, message: SessionMessage): Se
 const said =
   (status?: SessionStatus) =>
   (doc: SessionMessages | undefined, { data: { lastMessage: message }, metadata: { at } }: Said): SessionMessages =>
-    appended(doc, { at, ...(status && { status }), message });
+    appended(doc, status ? { at, status, message } : { at, message });
 
 /** The same sessions as lists of what happened. */
-export const sessionMessages = projection<SessionMessages, SessionEvent>(agentSession, {
+export const sessionMessages = projection<SessionMessages>()(agentSession, {
   collection: 'agentSessionMessages',
   on: {
     sessionStarted: said('RUNNING'),
@@ -70,6 +66,6 @@ export const sessionMessages = projection<SessionMessages, SessionEvent>(agentSe
     sessionFailed: said('FAILED'),
     sessionCanceled: said('CANCELED'),
   },
-  sorts: { begun: ({ results }) => results[0]!.at },
+  sorts: { begun: ({ results }) => results[0]?.at ?? '' },
   filters: {},
 });

@@ -1,4 +1,4 @@
-import { agent, type AgentContent, type AgentEvent } from '../../domain/agent-session-manager/agents.ts';
+import { agent, type AgentContent } from '../../domain/agent-session-manager/agents.ts';
 import type { Authored } from '../../domain/engine/authors.ts';
 import { projection } from '../engine/define.ts';
 import { idOf, made, touched } from '../engine/stamps.ts';
@@ -6,7 +6,7 @@ import { idOf, made, touched } from '../engine/stamps.ts';
 export type AgentDoc = { readonly _id: string } & AgentContent & Authored;
 
 /** Agents, the values of their headers sealed; authors are ids of accounts. */
-export const agents = projection<AgentDoc, AgentEvent>(agent, {
+export const agents = projection<AgentDoc>()(agent, {
   collection: 'agents',
   on: {
     agentCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...made(event) }),

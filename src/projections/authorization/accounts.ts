@@ -1,4 +1,4 @@
-import { account, type AccountContent, type AccountEvent } from '../../domain/authorization/accounts.ts';
+import { account, type AccountContent } from '../../domain/authorization/accounts.ts';
 import { projection } from '../engine/define.ts';
 
 /** An account as it is shown; its password is in `credentials`. */
@@ -7,7 +7,7 @@ export type Account = { readonly _id: string } & AccountContent & {
     readonly lastUpdated: string;
   };
 
-export const accounts = projection<Account, AccountEvent>(account, {
+export const accounts = projection<Account>()(account, {
   collection: 'accounts',
   on: {
     accountCreated: (_, { stream, data: { password: __, ...content }, metadata: { at } }) => ({

@@ -1,4 +1,4 @@
-import { account, type AccountContent, type AccountEvent } from '../../domain/authorization/accounts.ts';
+import { account, type AccountContent } from '../../domain/authorization/accounts.ts';
 import type { Sealed } from '../../domain/engine/sealed.ts';
 import { projection } from '../engine/define.ts';
 
@@ -19,7 +19,7 @@ export const credentialTag = ({ password, deactivated = 0 }: Credential): string
 const updated = (doc: Credential, { username = doc.username, inactive }: Partial<AccountContent>): Credential =>
   inactive ? { ...doc, username, deactivated: (doc.deactivated ?? 0) + 1 } : { ...doc, username };
 
-export const credentials = projection<Credential, AccountEvent>(account, {
+export const credentials = projection<Credential>()(account, {
   collection: 'credentials',
   on: {
     accountCreated: (_, { data: { username, password } }) => ({ username, password }),

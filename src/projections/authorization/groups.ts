@@ -1,4 +1,4 @@
-import { group, type GroupContent, type GroupEvent } from '../../domain/authorization/groups.ts';
+import { group, type GroupContent } from '../../domain/authorization/groups.ts';
 import { projection } from '../engine/define.ts';
 
 export type Group = { readonly _id: string } & GroupContent & {
@@ -6,7 +6,7 @@ export type Group = { readonly _id: string } & GroupContent & {
     readonly lastUpdated: string;
   };
 
-export const groups = projection<Group, GroupEvent>(group, {
+export const groups = projection<Group>()(group, {
   collection: 'groups',
   on: {
     groupCreated: (_, { stream, data, metadata: { at } }) => ({

@@ -1,4 +1,4 @@
-import { login, type LoginEvent } from '../../domain/authorization/logins.ts';
+import { login } from '../../domain/authorization/logins.ts';
 import { projection } from '../engine/define.ts';
 
 /** A login that has not ended; its id is the keyed digest of its token. No row serves it. */
@@ -9,7 +9,7 @@ export type Login = {
   readonly used: string;
 };
 
-export const logins = projection<Login, LoginEvent>(login, {
+export const logins = projection<Login>()(login, {
   collection: 'logins',
   on: {
     loggedIn: (_, { data: { account, credential, at } }) => ({ account, credential, created: at, used: at }),

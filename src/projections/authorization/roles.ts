@@ -1,9 +1,9 @@
-import { role, type RoleContent, type RoleEvent } from '../../domain/authorization/roles.ts';
+import { role, type RoleContent } from '../../domain/authorization/roles.ts';
 import { projection } from '../engine/define.ts';
 
 export type Role = { readonly _id: string } & RoleContent & { readonly created: string; readonly lastUpdated: string };
 
-export const roles = projection<Role, RoleEvent>(role, {
+export const roles = projection<Role>()(role, {
   collection: 'roles',
   on: {
     roleCreated: (_, { stream, data, metadata: { at } }) => ({

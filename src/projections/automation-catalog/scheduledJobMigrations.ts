@@ -1,6 +1,5 @@
 import {
   type MigrationDecided,
-  type MigrationEvent,
   scheduledJobMigration,
 } from '../../domain/automation-catalog/scheduledJobMigrations.ts';
 import { projection } from '../engine/define.ts';
@@ -9,7 +8,7 @@ import { idOf } from '../engine/stamps.ts';
 export type MigrationDoc = { readonly _id: string } & MigrationDecided;
 
 /** Migrations of scheduled jobs that are decided, whether or not they are carried out in all their streams. */
-export const scheduledJobMigrations = projection<MigrationDoc, MigrationEvent>(scheduledJobMigration, {
+export const scheduledJobMigrations = projection<MigrationDoc>()(scheduledJobMigration, {
   collection: 'scheduledJobMigrations',
   on: { migrationDecided: (_, event) => ({ _id: idOf(event), ...event.data }) },
   sorts: { name: (doc) => doc._id },

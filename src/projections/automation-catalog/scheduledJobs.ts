@@ -1,10 +1,5 @@
 import type { Authored } from '../../domain/engine/authors.ts';
-import {
-  gbacOfJob,
-  type ScheduledJob,
-  scheduledJob,
-  type ScheduledJobEvent,
-} from '../../domain/automation-catalog/scheduledJobs.ts';
+import { gbacOfJob, type ScheduledJob, scheduledJob } from '../../domain/automation-catalog/scheduledJobs.ts';
 import { projection } from '../engine/define.ts';
 import { groupsGuard } from '../engine/guards.ts';
 import { idOf, made, touched } from '../engine/stamps.ts';
@@ -17,7 +12,7 @@ export type ScheduledJobDoc = {
   Authored;
 
 /** Scheduled jobs; authors are ids of accounts, secrets are sealed. */
-export const scheduledJobs = projection<ScheduledJobDoc, ScheduledJobEvent>(scheduledJob, {
+export const scheduledJobs = projection<ScheduledJobDoc>()(scheduledJob, {
   collection: 'scheduledJobs',
   on: {
     scheduledJobCreated: (_, event) => ({

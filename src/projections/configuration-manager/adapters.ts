@@ -1,4 +1,4 @@
-import { adapter, type AdapterContent, type AdapterEvent } from '../../domain/configuration-manager/adapters.ts';
+import { adapter, type AdapterContent } from '../../domain/configuration-manager/adapters.ts';
 import type { Authored } from '../../domain/engine/authors.ts';
 import { projection } from '../engine/define.ts';
 import { made, touched } from '../engine/stamps.ts';
@@ -6,7 +6,7 @@ import { made, touched } from '../engine/stamps.ts';
 export type Adapter = { readonly name: string } & AdapterContent & Authored;
 
 /** Adapters, their secrets sealed; authors are ids of accounts. */
-export const adapters = projection<Adapter, AdapterEvent>(adapter, {
+export const adapters = projection<Adapter>()(adapter, {
   collection: 'adapters',
   on: {
     adapterCreated: (_, event) => ({ ...event.data, ...made(event) }),

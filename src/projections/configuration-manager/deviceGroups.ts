@@ -1,22 +1,15 @@
 import type { Authored } from '../../domain/engine/authors.ts';
-import {
-  deviceGroup,
-  type DeviceGroupContent,
-  type DeviceGroupEvent,
-} from '../../domain/configuration-manager/deviceGroups.ts';
+import { deviceGroup, type DeviceGroupContent } from '../../domain/configuration-manager/deviceGroups.ts';
 import { projection } from '../engine/define.ts';
 import { idOf, made } from '../engine/stamps.ts';
 
 /** Device groups; authors are ids of accounts. */
-export const deviceGroups = projection<{ readonly _id: string } & DeviceGroupContent & Authored, DeviceGroupEvent>(
-  deviceGroup,
-  {
-    collection: 'deviceGroups',
-    on: {
-      deviceGroupCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...made(event) }),
-      deviceGroupDeleted: () => undefined,
-    },
-    sorts: { name: (doc) => doc.name, created: (doc) => doc.created },
-    filters: { name: (doc) => doc.name, description: (doc) => doc.description, device: (doc) => doc.devices },
+export const deviceGroups = projection<{ readonly _id: string } & DeviceGroupContent & Authored>()(deviceGroup, {
+  collection: 'deviceGroups',
+  on: {
+    deviceGroupCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...made(event) }),
+    deviceGroupDeleted: () => undefined,
   },
-);
+  sorts: { name: (doc) => doc.name, created: (doc) => doc.created },
+  filters: { name: (doc) => doc.name, description: (doc) => doc.description, device: (doc) => doc.devices },
+});

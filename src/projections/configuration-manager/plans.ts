@@ -1,5 +1,5 @@
 import type { Authored } from '../../domain/engine/authors.ts';
-import { plan, type PlanContent, type PlanEvent, withNodes } from '../../domain/configuration-manager/plans.ts';
+import { plan, type PlanContent, withNodes } from '../../domain/configuration-manager/plans.ts';
 import type { Recorded } from '../../store/event.ts';
 import { projection } from '../engine/define.ts';
 import { groupsGuard } from '../engine/guards.ts';
@@ -11,7 +11,7 @@ const set = (doc: Plan | undefined, event: Recorded<Partial<PlanContent>>): Plan
   doc && { ...doc, ...event.data, ...touched(event) };
 
 /** Compliance plans; authors are ids of accounts, groups are names. */
-export const plans = projection<Plan, PlanEvent>(plan, {
+export const plans = projection<Plan>()(plan, {
   collection: 'compliancePlans',
   on: {
     planCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...made(event) }),

@@ -11,7 +11,7 @@ const evolved =
     doc && { ...doc, versions: tree.evolve[topic]({ exists: true, ...doc }, data).versions };
 
 /** Golden configuration trees with all their versions. */
-export const trees = projection<Tree, TreeEvent>(tree, {
+export const trees = projection<Tree>()(tree, {
   collection: 'trees',
   on: {
     treeCreated: (_, event) => {

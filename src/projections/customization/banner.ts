@@ -1,16 +1,15 @@
-import { type Banner, banner, type BannerEvent, withChanges } from '../../domain/customization/banner.ts';
+import { type Banner, banner, withChanges } from '../../domain/customization/banner.ts';
 import { projection } from '../engine/define.ts';
 import { idOf } from '../engine/stamps.ts';
 
 /** The banner as `getBanner` shows it. The service adds when its text was last changed. */
-export const banners = projection<Banner, BannerEvent>(banner, {
+export const banners = projection<Banner>()(banner, {
   collection: 'banners',
   on: {
-    bannerSet: (doc, event) => ({
-      ...(withChanges(doc ?? {}, event.data) as Banner),
-      _id: idOf(event),
-      ...(event.data.changed.text !== undefined && { messageLastUpdated: event.metadata.at }),
-    }),
+    bannerSet: (doc, event) => {
+      const next = { ...(withChanges(doc ?? {}, event.data) as Banner), _id: idOf(event) };
+      return event.data.changed.text === undefined ? next : { ...next, messageLastUpdated: event.metadata.at };
+    },
   },
   sorts: { name: () => 'banner' },
   filters: {},

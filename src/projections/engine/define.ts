@@ -3,67 +3,93 @@ import type { Recorded } from '../../store/event.ts';
 import type { CollectionSpec, Entry } from './port.ts';
 
 /**
+ * A collection as whoever reads it names it: by this value, so that a field that it does not have does not compile.
+ */
+export type Collection<Doc = never, Sort extends string = string, Filter extends string = string> = {
+  readonly collection: string;
+  /** The first is the name: the default order, and what `{id}` in a path may name. */
+  readonly sorts: Readonly<Record<Sort, (doc: Doc) => string>>;
+  readonly filters: Readonly<Record<Filter, (doc: Doc) => string | readonly string[]>>;
+  /** Who may read (http/gbac.ts); undefined: everybody. */
+  readonly guard?: (doc: Doc) => string | undefined;
+};
+
+type Definition<Doc, E extends Event, Sort extends string, Filter extends string> = Collection<Doc, Sort, Filter> & {
+  readonly on: { readonly [T in E['type']]: (doc: Doc | undefined, event: Recorded<DataOf<E, T>>) => Doc | undefined };
+  /** Documents in a collection of their own that live in the same stream. */
+  readonly children?: Children<any, E>; // the children's documents are their own affair
+};
+
+/**
  * One collection of documents: a pure function per topic of the aggregate, from the document and the event to the next
  * document; `undefined` removes it. A document depends on its own stream only; its id is the stream's id.
  */
-export type Projection<Doc = any, E extends Event = any> = {
-  readonly collection: string;
+export type Projection<
+  Doc = any, // without arguments: a projection of whatever documents and events
+  E extends Event = any,
+  Sort extends string = string,
+  Filter extends string = string,
+> = Definition<Doc, E, Sort, Filter> & {
   readonly of: Aggregate<any, E>; // the state is of no concern here
-  readonly on: { readonly [T in E['type']]: (doc: Doc | undefined, event: Recorded<DataOf<E, T>>) => Doc | undefined };
-  /** The first is the name: the default order, and what `{id}` in a path may name. */
-  readonly sorts: Readonly<Record<string, (doc: Doc) => string>>;
-  readonly filters: Readonly<Record<string, (doc: Doc) => string | readonly string[]>>;
-  /** Who may read (http/gbac.ts); undefined: everybody. */
-  readonly guard?: (doc: Doc) => string | undefined;
-  /** Documents in a collection of their own that live in the same stream. */
-  readonly children?: Children<any, E>; // the children's documents are their own affair
 };
 
 /**
  * What an event makes of the children: `cleared` removes all that there were, then each of `put` is written under its
  * name.
  */
-export type ChildChanges<Doc = any> = {
+export type ChildChanges<Doc> = {
   readonly cleared?: true;
   readonly put?: readonly (readonly [name: string, doc: Doc])[];
-}; // as in Projection
+};
 
 /**
  * The children of one kind of document: a pure function per topic from the event alone to what becomes of them. The id
  * of a child is `<id of the parent>/<name>`: its collection is kept in parts, one for each parent.
  */
-export type Children<Doc = any, E extends Event = any> = Pick<
-  Projection<Doc, E>,
-  'collection' | 'sorts' | 'filters'
-> & {
+export type Children<
+  Doc = any, // as in Projection
+  E extends Event = any,
+  Sort extends string = string,
+  Filter extends string = string,
+> = Omit<Collection<Doc, Sort, Filter>, 'guard'> & {
   readonly on: { readonly [T in E['type']]?: (event: Recorded<DataOf<E, T>>) => ChildChanges<Doc> };
 };
 
-/** What lists ask a collection for. */
-export type Listed<Doc = any> = Pick<Projection<Doc>, 'collection' | 'sorts' | 'filters' | 'guard'>; // as Projection
+/** A projection into documents of the given type: the aggregate says what its events are. */
+export const projection =
+  <Doc>() =>
+  <E extends Event, Sort extends string, Filter extends string>(
+    of: Aggregate<any, E>, // as in Projection
+    definition: Definition<Doc, E, Sort, Filter>,
+  ): Projection<Doc, E, Sort, Filter> => ({ ...definition, of });
 
-export const projection = <Doc, E extends Event>(
-  aggregate: Aggregate<any, E>,
-  p: Omit<Projection<Doc, E>, 'of'>,
-): Projection<Doc, E> => ({ ...p, of: aggregate });
+/** Children of the given type, made by these events of their parent. */
+export const childrenOf =
+  <Doc, E extends Event>() =>
+  <Sort extends string, Filter extends string>(
+    children: Children<Doc, E, Sort, Filter>,
+  ): Children<Doc, E, Sort, Filter> =>
+    children;
 
 /**
  * The document after the event. A topic without a function leaves it as it is. Throws when the function does, or when
  * the read models could not find what it gives.
  */
 export const project = <Doc>(p: Projection<Doc>, doc: Doc | undefined, event: Recorded): Doc | undefined => {
-  if (!Object.hasOwn(p.on, event.topic)) return doc;
-  const next = p.on[event.topic]!(doc, event);
+  const step = Object.hasOwn(p.on, event.topic) ? p.on[event.topic] : undefined;
+  if (!step) return doc;
+  const next = step(doc, event);
   if (next !== undefined) checkDocument(p, next);
   return next;
 };
 
 /** What becomes of the children of the document with this id; throws as `project` does. */
 export const projectChildren = <Doc>(children: Children<Doc>, id: string, event: Recorded): ChildChanges<Doc> => {
-  if (!Object.hasOwn(children.on, event.topic)) return {};
+  const step = Object.hasOwn(children.on, event.topic) ? children.on[event.topic] : undefined;
+  if (!step) return {};
   // The part that they lie in is all before the first slash of their ids.
   if (id === '' || id.includes('/')) throw new Error('The id of the document is none that children can have');
-  const changes = children.on[event.topic]!(event);
+  const changes = step(event);
   for (const [, doc] of changes.put ?? []) checkDocument(children, doc);
   return changes;
 };
@@ -77,35 +103,40 @@ const isTexts = (value: unknown): boolean =>
 const checkDocument = <Doc>({ sorts, filters, guard }: Found<Doc>, doc: Doc): void => {
   if (typeof doc !== 'object' || doc === null) throw new Error('The document is no object');
   for (const field in sorts)
-    if (typeof sorts[field]!(doc) !== 'string') throw new Error(`The document has no text to sort by ${field}`);
+    if (typeof sorts[field]?.(doc) !== 'string') throw new Error(`The document has no text to sort by ${field}`);
   for (const field in filters)
-    if (!isTexts(filters[field]!(doc))) throw new Error(`The document has no texts to filter by ${field}`);
+    if (!isTexts(filters[field]?.(doc))) throw new Error(`The document has no texts to filter by ${field}`);
   const key: unknown = guard?.(doc);
   if (key !== undefined && typeof key !== 'string') throw new Error('The document does not say who may see it');
 };
 
-const specOf = (p: Listed): CollectionSpec => ({
+const specOf = (p: Collection): CollectionSpec => ({
   name: p.collection,
   sorts: Object.keys(p.sorts),
   filters: Object.keys(p.filters),
 });
 
 /** The collections that a projection fills. */
-export const specsOf = (p: Projection): readonly CollectionSpec[] => [
-  specOf(p),
-  ...(p.children ? [{ ...specOf(p.children), inParts: true as const }] : []),
-];
+export const specsOf = (p: Projection): readonly CollectionSpec[] =>
+  p.children ? [specOf(p), { ...specOf(p.children), inParts: true }] : [specOf(p)];
+
+/** The sort field that says what documents are called. */
+export const nameSort = ({ collection, sorts }: Collection): string => {
+  for (const field in sorts) return field;
+  throw new Error(`The collection ${collection} has no sort field`);
+};
 
 /** What the document is called. */
 export const nameOf = <Doc>({ sorts }: Pick<Projection<Doc>, 'sorts'>, doc: Doc): string => {
-  for (const field in sorts) return sorts[field]!(doc);
+  for (const field in sorts) return sorts[field]?.(doc) ?? '';
   return '';
 };
 
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
 /** What the read models keep of a document. */
 export const entryOf = <Doc>(p: Found<Doc>, id: string, doc: Doc, revision: number): Entry => {
-  const guard = p.guard?.(doc);
-  return {
+  const entry: Mutable<Entry> = {
     id,
     revision,
     text: JSON.stringify(doc),
@@ -114,8 +145,10 @@ export const entryOf = <Doc>(p: Found<Doc>, id: string, doc: Doc, revision: numb
       const value = filter(doc);
       return typeof value === 'string' ? [value] : value;
     }),
-    ...(guard !== undefined && { guard }),
   };
+  const guard = p.guard?.(doc);
+  if (guard !== undefined) entry.guard = guard;
+  return entry;
 };
 
 const mapped = <A, B>(record: Readonly<Record<string, A>>, f: (a: A) => B): Record<string, B> => {

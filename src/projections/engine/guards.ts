@@ -1,4 +1,5 @@
 import type { Actor, Gbac } from '../../domain/engine/core.ts';
+import type { Collection } from './define.ts';
 
 const groupsPrefix = 'groups:';
 const bothPrefix = 'both:';
@@ -10,7 +11,7 @@ export const groupsGuard = ({ read, write }: Gbac): string | undefined =>
     : groupsPrefix + JSON.stringify([...new Set([...read, ...write])].sort());
 
 /** Guard of a document that follows another one. */
-export const documentGuard = (collection: string, id: string): string => `${collection}:${id}`;
+export const documentGuard = ({ collection }: Collection, id: string): string => `${collection}:${id}`;
 
 /** Guard of a document that only those may read whom both let pass. */
 export const bothGuards = (a: string | undefined, b: string | undefined): string | undefined =>

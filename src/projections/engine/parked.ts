@@ -1,3 +1,4 @@
+import { defined } from '../../domain/engine/defined.ts';
 import { Refusal } from '../../domain/engine/refusal.ts';
 import { Touched } from '../../store/touched.ts';
 import type { CollectionSpec, Entry, ReadStore } from './port.ts';
@@ -20,8 +21,8 @@ export const parkedEntry = (
   name: string,
   guard: string | undefined,
 ): Entry => {
-  const text = JSON.stringify({ document, stream, reason, ...(touched && { touched }) } satisfies Parked);
-  return { id: document, text, revision: 0, sorts: { name }, filters: {}, ...(guard !== undefined && { guard }) };
+  const text = JSON.stringify(defined({ document, stream, reason, touched }));
+  return defined({ id: document, text, revision: 0, sorts: { name }, filters: {}, guard });
 };
 
 export const parkedIn = ({ text }: Pick<Entry, 'text'>): Parked => JSON.parse(text);

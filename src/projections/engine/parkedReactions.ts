@@ -1,4 +1,4 @@
-import { parkedReaction, type ParkedReactionEvent } from '../../domain/engine/parkedReactions.ts';
+import { parkedReaction } from '../../domain/engine/parkedReactions.ts';
 import { projection } from './define.ts';
 
 export type ParkedReaction = {
@@ -10,7 +10,7 @@ export type ParkedReaction = {
 };
 
 /** Events whose consequences could not be carried out: shown by health, tried again at the next start. */
-export const parkedReactions = projection<ParkedReaction, ParkedReactionEvent>(parkedReaction, {
+export const parkedReactions = projection<ParkedReaction>()(parkedReaction, {
   collection: 'parkedReactions',
   on: {
     reactionParked: (_, { stream, data, metadata }) => ({

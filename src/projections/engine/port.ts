@@ -33,17 +33,17 @@ export type Checkpoint = { readonly position: number; readonly event: string };
  * equals is exact; startsWith and contains ignore case (both sides lower-cased). A list-valued field matches when one
  * value does.
  */
-export type Where =
-  | { readonly field: string; readonly op: 'equals' | 'startsWith' | 'contains'; readonly value: string }
-  | { readonly all: readonly Where[] }
-  | { readonly any: readonly Where[] };
+export type Where<Filter extends string = string> =
+  | { readonly field: Filter; readonly op: 'equals' | 'startsWith' | 'contains'; readonly value: string }
+  | { readonly all: readonly Where<Filter>[] }
+  | { readonly any: readonly Where<Filter>[] };
 
-export type Query = {
+export type Query<Sort extends string = string, Filter extends string = string> = {
   /** Which part, in a collection that is kept in parts; nothing else can be asked of such a one. */
   readonly part?: string;
-  readonly where?: Where;
+  readonly where?: Where<Filter>;
   /** A sort field of the collection. Order: lower-cased value, then value, then id, each by UTF-8 bytes. */
-  readonly sort: string;
+  readonly sort: Sort;
   readonly order: 1 | -1;
   readonly skip: number;
   readonly limit: number;

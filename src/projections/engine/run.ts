@@ -1,13 +1,14 @@
 import { setTimeout as pause } from 'node:timers/promises';
 import { supervise } from '../../concurrency/supervise.ts';
-import { NotReadable, Refusal } from '../../domain/engine/refusal.ts';
 import { isDamage } from '../../store/integrity.ts';
 import type { EventStore } from '../../store/port.ts';
 import type { Projection } from './define.ts';
 import { type Lead, newLead } from './lead.ts';
-import { leaseMs, type ReadStore } from './port.ts';
+import type { ReadStore } from './port.ts';
+import { newProgress } from './progress.ts';
+import { projecting } from './projecting.ts';
 import { projector } from './projector.ts';
-import { checkpointAt, resume } from './resume.ts';
+import { renewEveryMs, watching } from './watching.ts';
 
 type Needs = {
   readonly store: EventStore;
@@ -20,10 +21,6 @@ type Needs = {
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
-const shuttingDown = () => new Refusal('unavailable', 'The service is shutting down', { retryAfterSeconds: 2 });
-
-const renewEveryMs = leaseMs / 3;
-const askEveryMs = leaseMs / 15;
 const shortestPauseMs = 50;
 const longestPauseMs = 5000;
 
@@ -33,44 +30,15 @@ const longestPauseMs = 5000;
  * writes, and one of them its place when it is gone, or has lost the log.
  */
 export const runProjections = ({ store, model, projections, catchUp, onTouched, log }: Needs) => {
-  const documents = projector(projections, model.forRunner.get, log, onTouched);
-  const waiting = new Set<{ readonly position: number; readonly wake: (error?: Refusal) => void }>();
-  const waitingForReady = new Set<() => void>();
   const stop = new AbortController();
   const lead = newLead();
-  let position = 0;
-  let taken = 0;
-  let ready = false;
   let fault: string | undefined;
   let turn = new AbortController();
-  let moved = false;
-  let wake = (): void => undefined;
   let done = Promise.resolve();
   let tellDamage: (error: Error) => void = () => undefined;
   const damaged = new Promise<Error>((resolve) => {
     tellDamage = resolve;
   });
-
-  const endTurn = (): void => {
-    turn.abort();
-    wake();
-  };
-  model.onLost(endTurn);
-  model.onMoved(() => {
-    moved = true;
-    wake();
-  });
-
-  const move = (to: number): void => {
-    model.shown(to);
-    position = to;
-    for (const waiter of waiting) if (waiter.position <= to) waiter.wake();
-  };
-
-  const setReady = (so: boolean): void => {
-    ready = so;
-    if (so) for (const go of waitingForReady) go();
-  };
 
   /** Takes the lead or keeps it. Who cannot reach the log leaves it to others. */
   const leads = async (): Promise<boolean> => {
@@ -82,52 +50,18 @@ export const runProjections = ({ store, model, projections, catchUp, onTouched, 
     return lead.held();
   };
 
-  const project = async (signal: AbortSignal, goesOn: () => void): Promise<void> => {
-    move((await resume(store, model, documents, log)).position);
-    const target = await store.head();
-    setReady(position >= target);
-    if (ready) goesOn();
-    let pending = 0;
-    for await (const { events, position: to } of store.follow(position, undefined, signal)) {
-      await documents.take(events);
-      pending += events.length;
-      taken += events.length;
-      if (to < target && pending < catchUp) continue;
-      pending = 0;
-      if (!(await model.apply(documents.drain(), position, checkpointAt(to, events))))
-        throw new Refusal('unavailable', 'The read models are not where they were left');
-      move(to);
-      if (!ready) setReady(to >= target);
-      goesOn();
-    }
-  };
+  const progress = newProgress({ shown: (at) => model.shown(at), fault: () => fault, stopping: stop.signal });
+  const { position, ready, whenReady, reached } = progress;
+  const documents = projector(projections, model.forRunner.get, log, onTouched);
+  const { project, taken } = projecting({ store, model, documents, progress, catchUp, log });
+  const { watch, wake, onMoved } = watching({ store, model, progress, leads });
 
-  /** Until the other process may have written something. */
-  const next = (): Promise<void> =>
-    new Promise((resolve) => {
-      if (moved) return resolve();
-      const timer = setTimeout(() => wake(), renewEveryMs);
-      wake = () => {
-        clearTimeout(timer);
-        resolve();
-      };
-    });
-
-  const watch = async (signal: AbortSignal, goesOn: () => void): Promise<void> => {
-    move((await model.resume()).position);
-    const target = await store.head();
-    for (let asked = performance.now(); !signal.aborted; ) {
-      moved = false;
-      move((await model.catchUp()).position);
-      setReady(position >= target);
-      goesOn();
-      if (performance.now() - asked > askEveryMs) {
-        if (await leads()) return;
-        asked = performance.now();
-      }
-      await next();
-    }
+  const endTurn = (): void => {
+    turn.abort();
+    wake();
   };
+  model.onLost(endTurn);
+  model.onMoved(onMoved);
 
   const takeTurn = async (goesOn: () => void): Promise<void> => {
     turn = new AbortController();
@@ -157,8 +91,8 @@ export const runProjections = ({ store, model, projections, catchUp, onTouched, 
 
   const onFailure = (error: unknown, isNew: boolean): void => {
     fault = error instanceof Error ? error.message : String(error);
-    if (!ready && isDamage(error)) tellDamage(error as Error);
-    if (isNew) log('Projecting stopped; it will go on', { position, error });
+    if (!ready() && isDamage(error)) tellDamage(error as Error);
+    if (isNew) log('Projecting stopped; it will go on', { position: position(), error });
   };
 
   return {
@@ -172,53 +106,19 @@ export const runProjections = ({ store, model, projections, catchUp, onTouched, 
       });
     },
     lead: lead as Lead,
-    position: (): number => position,
-    /** How many events this process has projected, since its start. */
-    taken: (): number => taken,
-    /** Whether the read models have reached the head that the log had when following began. */
-    ready: (): boolean => ready,
-    /** Resolves once it is ready, or the signal aborts. */
-    whenReady: (signal: AbortSignal): Promise<void> =>
-      new Promise((resolve) => {
-        const go = (): void => {
-          waitingForReady.delete(go);
-          signal.removeEventListener('abort', go);
-          resolve();
-        };
-        if (ready || signal.aborted) return resolve();
-        waitingForReady.add(go);
-        signal.addEventListener('abort', go);
-      }),
+    position,
+    taken,
+    ready,
+    whenReady,
+    reached,
     /** Resolves when the log turns out to be damaged where it is read at the start: nothing may be shown then. */
     damaged,
     /** Why projecting does not go on just now. */
     fault: (): string | undefined => fault,
-    /**
-     * Waits until the read models hold everything up to the position; `unavailable` after `ms`, and when the service
-     * stops.
-     */
-    reached: (target: number, ms?: number): Promise<void> =>
-      new Promise((resolve, reject) => {
-        if (target <= position) return resolve();
-        // Nothing moves any more: who waits now would wait for ever.
-        if (stop.signal.aborted) return reject(shuttingDown());
-        const end = (error?: Refusal): void => {
-          clearTimeout(timer);
-          waiting.delete(waiter);
-          if (error) reject(error);
-          else resolve();
-        };
-        const waiter = { position: target, wake: end };
-        const timer =
-          ms === undefined
-            ? undefined
-            : setTimeout(() => end(new NotReadable('The read models are behind; try again', fault)), ms);
-        waiting.add(waiter);
-      }),
     stop: async (): Promise<void> => {
       stop.abort();
       wake();
-      for (const waiter of waiting) waiter.wake(shuttingDown());
+      progress.refuseAll();
       await done;
       lead.set(false);
       await model.resign().catch(() => undefined);

@@ -1,18 +1,16 @@
-import {
-  certificate,
-  type CertificateEvent,
-  type CertificateFacts,
-} from '../../domain/gateway-manager/certificates.ts';
+import { certificate, type CertificateFacts } from '../../domain/gateway-manager/certificates.ts';
 import { projection } from '../engine/define.ts';
 
 export type Certificate = { readonly alias: string; readonly contractId: string } & CertificateFacts;
 
 /** Certificates of gateways by alias: what the first of the chain says. */
-export const certificates = projection<Certificate, CertificateEvent>(certificate, {
+export const certificates = projection<Certificate>()(certificate, {
   collection: 'certificates',
   on: {
     certificateAdded: (_, { data: { alias, contractId, chain } }) => {
-      const { pem: _pem, ...facts } = chain[0]!;
+      const [first] = chain;
+      if (!first) throw new Error('The chain has no certificate');
+      const { pem: _pem, ...facts } = first;
       return { alias, contractId, ...facts };
     },
     certificateDeleted: () => undefined,

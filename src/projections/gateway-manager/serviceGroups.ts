@@ -1,8 +1,4 @@
-import {
-  serviceGroup,
-  type ServiceGroupContent,
-  type ServiceGroupEvent,
-} from '../../domain/gateway-manager/serviceGroups.ts';
+import { serviceGroup, type ServiceGroupContent } from '../../domain/gateway-manager/serviceGroups.ts';
 import { projection } from '../engine/define.ts';
 import { idOf, made } from '../engine/stamps.ts';
 
@@ -14,7 +10,7 @@ export type ServiceGroup = { readonly _id: string } & ServiceGroupContent & {
   };
 
 /** Service groups as `getServiceGroup` shows them. Authors are ids of accounts, groups are names. */
-export const serviceGroups = projection<ServiceGroup, ServiceGroupEvent>(serviceGroup, {
+export const serviceGroups = projection<ServiceGroup>()(serviceGroup, {
   collection: 'serviceGroups',
   on: {
     serviceGroupCreated: (_, event) => {

@@ -1,8 +1,8 @@
-import { groupMapping, type GroupMapping, type GroupMappingEvent } from '../../domain/group-mappings/groupMappings.ts';
+import { groupMapping, type GroupMapping } from '../../domain/group-mappings/groupMappings.ts';
 import { projection } from '../engine/define.ts';
 
 /** Group mappings as `getGroupMappings` shows them, sorted by external group, then provenance. */
-export const groupMappings = projection<GroupMapping, GroupMappingEvent>(groupMapping, {
+export const groupMappings = projection<GroupMapping>()(groupMapping, {
   collection: 'groupMappings',
   on: {
     groupMappingCreated: (_, { data: { externalGroup, provenance, platformGroups } }) => ({

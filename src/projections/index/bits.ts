@@ -18,23 +18,23 @@ export const firstBits = (count: number): Bits => {
 };
 
 export const setBit = (bits: Bits, at: number): void => {
-  bits[at >>> 5]! |= 1 << (at & 31);
+  bits[at >>> 5] = (bits[at >>> 5] ?? 0) | (1 << (at & 31));
 };
-export const hasBit = (bits: Bits, at: number): boolean => ((bits[at >>> 5]! >>> (at & 31)) & 1) === 1;
+export const hasBit = (bits: Bits, at: number): boolean => (((bits[at >>> 5] ?? 0) >>> (at & 31)) & 1) === 1;
 
 /** Sets in `bits` what is set in `more`. */
 export const addBits = (bits: Bits, more: Bits): Bits => {
-  for (let word = 0; word < words; word++) bits[word]! |= more[word]!;
+  for (let word = 0; word < words; word++) bits[word] = (bits[word] ?? 0) | (more[word] ?? 0);
   return bits;
 };
 /** Clears in `bits` what is not set in `kept`. */
 export const keepBits = (bits: Bits, kept: Bits): Bits => {
-  for (let word = 0; word < words; word++) bits[word]! &= kept[word]!;
+  for (let word = 0; word < words; word++) bits[word] = (bits[word] ?? 0) & (kept[word] ?? 0);
   return bits;
 };
 /** Clears in `bits` what is set in `dropped`. */
 export const dropBits = (bits: Bits, dropped: Bits): Bits => {
-  for (let word = 0; word < words; word++) bits[word]! &= ~dropped[word]!;
+  for (let word = 0; word < words; word++) bits[word] = (bits[word] ?? 0) & ~(dropped[word] ?? 0);
   return bits;
 };
 
@@ -42,7 +42,7 @@ export const dropBits = (bits: Bits, dropped: Bits): Bits => {
 export const countBits = (bits: Bits): number => {
   let count = 0;
   for (let word = 0; word < words; word++) {
-    let left = bits[word]!;
+    let left = bits[word] ?? 0;
     left -= (left >>> 1) & 0x55555555;
     left = (left & 0x33333333) + ((left >>> 2) & 0x33333333);
     count += Math.imul((left + (left >>> 4)) & 0x0f0f0f0f, 0x01010101) >>> 24;

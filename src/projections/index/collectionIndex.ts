@@ -29,19 +29,21 @@ const same = (a: readonly string[] = [], b: readonly string[] = []): boolean =>
   a.length === b.length && a.every((value, at) => value === b[at]);
 
 export const collectionIndex = <E extends Indexed>({ name, sorts, filters }: CollectionSpec): CollectionIndex<E> => {
+  const [nameSort = ''] = sorts;
   const entries = new Map<string, E>();
   const guards = new Map<string, number>();
   // Built when first asked for: a replay fills the collection before anybody reads it.
   const lists = new Map<string, SortedList<E, Derived>>();
   let version = 0;
 
+  /** Where an entry stands in an order; every entry has all sort fields. */
+  const keyIn = (sort: string, entry: E): string => sortKey(entry.sorts[sort] ?? '', entry.id);
+
   const listBy = (sort: string): SortedList<E, Derived> => {
     const known = lists.get(sort);
     if (known) return known;
     if (!sorts.includes(sort)) throw new Error(`Collection ${name} has no sort field ${sort}`);
-    const list = sortedList<E, Derived>(
-      Array.from(entries.values(), (entry) => [sortKey(entry.sorts[sort]!, entry.id), entry]),
-    );
+    const list = sortedList<E, Derived>(Array.from(entries.values(), (entry) => [keyIn(sort, entry), entry]));
     lists.set(sort, list);
     return list;
   };
@@ -65,10 +67,10 @@ export const collectionIndex = <E extends Indexed>({ name, sorts, filters }: Col
       count(before?.guard, -1);
       count(entry.guard, 1);
       for (const [sort, list] of lists) {
-        const key = sortKey(entry.sorts[sort]!, entry.id);
+        const key = keyIn(sort, entry);
         if (before && before.sorts[sort] === entry.sorts[sort]) list.replace(key, entry, alike(before, entry));
         else {
-          if (before) list.remove(sortKey(before.sorts[sort]!, before.id));
+          if (before) list.remove(keyIn(sort, before));
           list.insert(key, entry);
         }
       }
@@ -79,7 +81,7 @@ export const collectionIndex = <E extends Indexed>({ name, sorts, filters }: Col
       if (!before) return;
       entries.delete(id);
       count(before.guard, -1);
-      for (const [sort, list] of lists) list.remove(sortKey(before.sorts[sort]!, id));
+      for (const [sort, list] of lists) list.remove(keyIn(sort, before));
       version++;
     },
     removePart: () => {
@@ -91,11 +93,17 @@ export const collectionIndex = <E extends Indexed>({ name, sorts, filters }: Col
       lists.clear();
       version++;
     },
-    named: (value) => listBy(sorts[0]!).startingWith(valueKey(value)),
+    named: (value) => listBy(nameSort).startingWith(valueKey(value)),
     page({ where, sort, order, skip, limit, may }) {
       const list = listBy(sort);
-      const refused = may ? new Set([...guards.keys()].filter((guard) => !may(guard))) : new Set<string>();
-      const total = [...refused].reduce((left, guard) => left - guards.get(guard)!, entries.size);
+      const refused = new Set<string>();
+      let total = entries.size;
+      if (may)
+        for (const [guard, counted] of guards) {
+          if (may(guard)) continue;
+          refused.add(guard);
+          total -= counted;
+        }
       if (where) return scan(list.blocks, { skip, limit, order, refused, match: matcher(where, filters) });
       if (refused.size > 0) return scan(list.blocks, { skip, limit, order, refused, known: total });
       if (order === 1) return { entries: list.slice(skip, skip + limit), total };

@@ -34,7 +34,8 @@ const ownersOf = (items: readonly Filtered[], valuesOf: ValuesOf): Map<string, B
       let bits = owners.get(value);
       if (!bits) {
         if (owners.size === few) return null;
-        owners.set(value, (bits = noBits()));
+        bits = noBits();
+        owners.set(value, bits);
       }
       setBit(bits, at);
     }
@@ -69,7 +70,7 @@ const columnOf = (block: FilteredBlock, field: string, lower: boolean): Column =
   const known = columns.get(name);
   if (known) return known;
   const valuesOf: ValuesOf = ({ filters }) =>
-    lower ? filters[field]!.map((value) => value.toLowerCase()) : filters[field]!;
+    lower ? (filters[field] ?? []).map((value) => value.toLowerCase()) : (filters[field] ?? []);
   const owners = ownersOf(block.items, valuesOf);
   const column = owners ? { owners } : textOf(block.items, valuesOf);
   columns.set(name, column);
@@ -80,6 +81,7 @@ const columnOf = (block: FilteredBlock, field: string, lower: boolean): Column =
 const search = (text: string, starts: Uint32Array, needle: string): Bits => {
   const found = noBits();
   for (let at = text.indexOf(needle), item = 0; at >= 0; at = text.indexOf(needle, starts[item])) {
+    // The last start is the length of the text, so there is one.
     while (starts[item + 1]! <= at) item++;
     setBit(found, item++);
   }

@@ -38,6 +38,7 @@ const lowerBound = (keys: readonly string[], key: string): number => {
   let high = keys.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
+    // Between low and high there is one.
     if (keys[middle]! < key) low = middle + 1;
     else high = middle;
   }
@@ -54,17 +55,19 @@ export const sortedList = <T, D>(unsorted: readonly (readonly [key: string, item
     blocks[at / filled] = { keys: part.map(([key]) => key), items: part.map(([, item]) => item), derived: undefined };
   }
   // No key is less than its block's bound, and all are less than the next block's; the first is below all keys.
-  const bounds = blocks.map(({ keys }, at) => (at === 0 ? '' : keys[0]!));
+  const bounds = blocks.map(({ keys }, at) => (at === 0 ? '' : (keys[0] ?? '')));
 
   /** The block that holds the key, or that it belongs into. */
-  const blockOf = (key: string): number => {
+  const blockIndexOf = (key: string): number => {
     const at = lowerBound(bounds, key);
     return bounds[at] === key ? at : at - 1;
   };
 
+  const blockAt = (blockIndex: number): Block<T, D> => blocks[blockIndex]!; // there is one at each index asked for
+
   const place = (key: string): [blockIndex: number, block: Block<T, D>, at: number] => {
-    const blockIndex = blockOf(key);
-    const block = blocks[blockIndex]!;
+    const blockIndex = blockIndexOf(key);
+    const block = blockAt(blockIndex);
     const at = lowerBound(block.keys, key);
     if (block.keys[at] !== key) throw new Error('No such key in the sorted list');
     return [blockIndex, block, at];
@@ -73,8 +76,9 @@ export const sortedList = <T, D>(unsorted: readonly (readonly [key: string, item
   const split = (blockIndex: number, { keys, items }: Block<T, D>): void => {
     const half = keys.length >>> 1;
     const upper = { keys: keys.splice(half), items: items.splice(half), derived: undefined };
+    const [bound = ''] = upper.keys;
     blocks.splice(blockIndex + 1, 0, upper);
-    bounds.splice(blockIndex + 1, 0, upper.keys[0]!);
+    bounds.splice(blockIndex + 1, 0, bound);
   };
 
   const joinNext = (blockIndex: number): void => {
@@ -91,8 +95,8 @@ export const sortedList = <T, D>(unsorted: readonly (readonly [key: string, item
   return {
     blocks,
     insert(key, item) {
-      const blockIndex = blockOf(key);
-      const block = blocks[blockIndex]!;
+      const blockIndex = blockIndexOf(key);
+      const block = blockAt(blockIndex);
       const at = lowerBound(block.keys, key);
       block.keys.splice(at, 0, key);
       block.items.splice(at, 0, item);
@@ -119,6 +123,7 @@ export const sortedList = <T, D>(unsorted: readonly (readonly [key: string, item
       let rank = 0;
       for (const { items } of blocks) {
         if (rank >= to) break;
+        // There is an item at each index below the length.
         for (let at = Math.max(0, from - rank); at < items.length && rank + at < to; at++) found.push(items[at]!);
         rank += items.length;
       }
@@ -126,11 +131,12 @@ export const sortedList = <T, D>(unsorted: readonly (readonly [key: string, item
     },
     startingWith(prefix) {
       const found: T[] = [];
-      for (let blockIndex = blockOf(prefix); blockIndex < blocks.length; blockIndex++) {
-        const { keys, items } = blocks[blockIndex]!;
+      let blockIndex = blockIndexOf(prefix);
+      for (let block = blocks[blockIndex]; block; block = blocks[++blockIndex]) {
+        const { keys, items } = block;
         for (let at = lowerBound(keys, prefix); at < keys.length; at++) {
-          if (!keys[at]!.startsWith(prefix)) return found;
-          found.push(items[at]!);
+          if (!keys[at]?.startsWith(prefix)) return found;
+          found.push(items[at]!); // there is one for each key
         }
       }
       return found;

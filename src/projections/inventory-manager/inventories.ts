@@ -5,7 +5,7 @@ import {
   type InventoryEvent,
   type Node,
 } from '../../domain/inventory-manager/inventories.ts';
-import { type Children, projection } from '../engine/define.ts';
+import { childrenOf, projection } from '../engine/define.ts';
 import { idOf, made, touched } from '../engine/stamps.ts';
 
 export type Inventory = { readonly _id: string } & InventoryContent & { readonly nodeCount: number } & Authored;
@@ -14,7 +14,7 @@ export type Inventory = { readonly _id: string } & InventoryContent & { readonly
 export type NodeDoc = Node & { readonly created: string };
 
 /** The nodes of all inventories, those of each in a part of its own. */
-export const nodes: Children<NodeDoc, InventoryEvent> = {
+export const nodes = childrenOf<NodeDoc, InventoryEvent>()({
   collection: 'nodes',
   on: {
     nodesAdded: ({ data, metadata: { at } }) => ({
@@ -25,10 +25,10 @@ export const nodes: Children<NodeDoc, InventoryEvent> = {
   },
   sorts: { name: (doc) => doc.name },
   filters: { name: (doc) => doc.name, tags: (doc) => doc.tags },
-};
+});
 
 /** Inventories; authors are ids of accounts, groups are names. */
-export const inventories = projection<Inventory, InventoryEvent>(inventory, {
+export const inventories = projection<Inventory>()(inventory, {
   collection: 'inventories',
   on: {
     inventoryCreated: (_, event) => ({ _id: idOf(event), ...event.data, nodeCount: 0, ...made(event) }),

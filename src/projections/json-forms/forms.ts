@@ -1,5 +1,5 @@
 import type { Authored } from '../../domain/engine/authors.ts';
-import { form, type FormEvent } from '../../domain/json-forms/forms.ts';
+import { form } from '../../domain/json-forms/forms.ts';
 import type { FormContent } from '../../domain/json-forms/formSchemas.ts';
 import { projection } from '../engine/define.ts';
 import { idOf, made, touched } from '../engine/stamps.ts';
@@ -7,7 +7,7 @@ import { idOf, made, touched } from '../engine/stamps.ts';
 export type FormDoc = { readonly _id: string; readonly id: string } & FormContent & Authored;
 
 /** Forms; authors are ids of accounts. */
-export const forms = projection<FormDoc, FormEvent>(form, {
+export const forms = projection<FormDoc>()(form, {
   collection: 'forms',
   on: {
     formCreated: (_, event) => ({ _id: idOf(event), id: idOf(event), ...event.data, ...made(event) }),

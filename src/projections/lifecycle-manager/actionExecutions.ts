@@ -1,7 +1,6 @@
 import {
   actionExecution,
   type ActionStarted,
-  type ExecutionEvent,
   type ExecutionStatus,
   tasksAtStart,
   type TaskState,
@@ -33,7 +32,7 @@ const become =
     doc && { ...doc, status, lastUpdated: at };
 
 /** Executions of actions; authors are ids of accounts, secrets are sealed. */
-export const actionExecutions = projection<ExecutionDoc, ExecutionEvent>(actionExecution, {
+export const actionExecutions = projection<ExecutionDoc>()(actionExecution, {
   collection: 'actionExecutions',
   on: {
     actionStarted: (_, event) => {

@@ -1,8 +1,8 @@
-import { lastAction, type LastAction, type LastActionEvent } from '../../domain/lifecycle-manager/lastActions.ts';
+import { lastAction, type LastAction } from '../../domain/lifecycle-manager/lastActions.ts';
 import { projection } from '../engine/define.ts';
 
 /** The last action by the id of the instance or group. */
-export const lastActions = projection<LastAction, LastActionEvent>(lastAction, {
+export const lastActions = projection<LastAction>()(lastAction, {
   collection: 'lastActions',
   on: {
     lastActionSet: (_, { data }) => data,

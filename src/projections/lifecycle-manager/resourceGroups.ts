@@ -1,5 +1,5 @@
 import type { Authored } from '../../domain/engine/authors.ts';
-import { type GroupContent, type GroupEvent, resourceGroup } from '../../domain/lifecycle-manager/resourceGroups.ts';
+import { type GroupContent, resourceGroup } from '../../domain/lifecycle-manager/resourceGroups.ts';
 import { projection } from '../engine/define.ts';
 import { idOf, made, touched } from '../engine/stamps.ts';
 
@@ -8,7 +8,7 @@ export type ResourceGroupDoc = { readonly _id: string } & GroupContent &
   Authored & { readonly members: { readonly added: number; readonly removed: number; readonly total: number } };
 
 /** Groups of instances; authors are ids of accounts. */
-export const resourceGroups = projection<ResourceGroupDoc, GroupEvent>(resourceGroup, {
+export const resourceGroups = projection<ResourceGroupDoc>()(resourceGroup, {
   collection: 'resourceGroups',
   on: {
     resourceGroupCreated: (_, event) => {

@@ -1,16 +1,12 @@
 import type { Authored } from '../../domain/engine/authors.ts';
-import {
-  type InstanceContent,
-  type InstanceEvent,
-  resourceInstance,
-} from '../../domain/lifecycle-manager/resourceInstances.ts';
+import { type InstanceContent, resourceInstance } from '../../domain/lifecycle-manager/resourceInstances.ts';
 import { projection } from '../engine/define.ts';
 import { idOf, made, touched } from '../engine/stamps.ts';
 
 export type InstanceDoc = { readonly _id: string } & InstanceContent & Authored;
 
 /** Instances of all resource models; authors are ids of accounts, secrets are sealed. */
-export const resourceInstances = projection<InstanceDoc, InstanceEvent>(resourceInstance, {
+export const resourceInstances = projection<InstanceDoc>()(resourceInstance, {
   collection: 'resourceInstances',
   on: {
     resourceInstanceCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...made(event) }),

@@ -1,12 +1,12 @@
 import type { Authored } from '../../domain/engine/authors.ts';
-import { type ModelContent, type ModelEvent, resourceModel } from '../../domain/lifecycle-manager/resourceModels.ts';
+import { type ModelContent, resourceModel } from '../../domain/lifecycle-manager/resourceModels.ts';
 import { projection } from '../engine/define.ts';
 import { idOf, made, touched } from '../engine/stamps.ts';
 
 export type ModelDoc = { readonly _id: string } & ModelContent & Authored;
 
 /** Resource models; authors are ids of accounts. */
-export const resourceModels = projection<ModelDoc, ModelEvent>(resourceModel, {
+export const resourceModels = projection<ModelDoc>()(resourceModel, {
   collection: 'resourceModels',
   on: {
     resourceModelCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...made(event) }),

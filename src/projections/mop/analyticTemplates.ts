@@ -1,8 +1,4 @@
-import {
-  analyticTemplate,
-  type AnalyticTemplateContent,
-  type AnalyticTemplateEvent,
-} from '../../domain/mop/analyticTemplates.ts';
+import { analyticTemplate, type AnalyticTemplateContent } from '../../domain/mop/analyticTemplates.ts';
 import { projection } from '../engine/define.ts';
 import { type TemplateDoc, templateFilters, templateSorts, templateSteps } from './mopTemplates.ts';
 
@@ -11,7 +7,7 @@ export type AnalyticTemplateDoc = TemplateDoc<AnalyticTemplateContent>;
 const { created, changed, restored, deleted } = templateSteps<AnalyticTemplateContent>();
 
 /** Analytic templates. */
-export const analyticTemplates = projection<AnalyticTemplateDoc, AnalyticTemplateEvent>(analyticTemplate, {
+export const analyticTemplates = projection<AnalyticTemplateDoc>()(analyticTemplate, {
   collection: 'analyticTemplates',
   on: {
     analyticTemplateCreated: created,

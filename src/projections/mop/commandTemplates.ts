@@ -1,8 +1,4 @@
-import {
-  commandTemplate,
-  type CommandTemplateContent,
-  type CommandTemplateEvent,
-} from '../../domain/mop/commandTemplates.ts';
+import { commandTemplate, type CommandTemplateContent } from '../../domain/mop/commandTemplates.ts';
 import { projection } from '../engine/define.ts';
 import { type TemplateDoc, templateFilters, templateSorts, templateSteps } from './mopTemplates.ts';
 
@@ -11,7 +7,7 @@ export type CommandTemplateDoc = TemplateDoc<CommandTemplateContent>;
 const { created, changed, restored, deleted } = templateSteps<CommandTemplateContent>();
 
 /** Command templates. */
-export const commandTemplates = projection<CommandTemplateDoc, CommandTemplateEvent>(commandTemplate, {
+export const commandTemplates = projection<CommandTemplateDoc>()(commandTemplate, {
   collection: 'commandTemplates',
   on: {
     commandTemplateCreated: created,

@@ -1,9 +1,5 @@
 import type { Authored } from '../../domain/engine/authors.ts';
-import {
-  automation,
-  type AutomationContent,
-  type AutomationEvent,
-} from '../../domain/operations-manager/automations.ts';
+import { automation, type AutomationContent } from '../../domain/operations-manager/automations.ts';
 import { projection } from '../engine/define.ts';
 import { groupsGuard } from '../engine/guards.ts';
 import { idOf, made, touched } from '../engine/stamps.ts';
@@ -11,7 +7,7 @@ import { idOf, made, touched } from '../engine/stamps.ts';
 export type AutomationDoc = { readonly _id: string } & AutomationContent & Authored;
 
 /** Automations; authors are ids of accounts, groups are names. */
-export const automations = projection<AutomationDoc, AutomationEvent>(automation, {
+export const automations = projection<AutomationDoc>()(automation, {
   collection: 'automations',
   on: {
     automationCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...made(event) }),

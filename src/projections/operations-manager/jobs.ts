@@ -1,9 +1,10 @@
-import { job, type JobError, type JobEvent, type JobStarted } from '../../domain/operations-manager/jobs.ts';
+import { job, type JobError, type JobStarted } from '../../domain/operations-manager/jobs.ts';
 import type { JobStatus } from '../../domain/operations-manager/jobSchemas.ts';
 import type { Recorded } from '../../store/event.ts';
 import { projection } from '../engine/define.ts';
 import { bothGuards, documentGuard, groupsGuard } from '../engine/guards.ts';
 import { idOf } from '../engine/stamps.ts';
+import { automations } from './automations.ts';
 
 export type JobDoc = { readonly _id: string } & Omit<JobStarted, 'execution'> & {
     readonly status: JobStatus;
@@ -33,7 +34,7 @@ const ended = (doc: JobDoc, status: JobStatus, { metadata: { at } }: Recorded): 
 });
 
 /** Jobs; people are ids of accounts, `watchers` are those from the start, secrets are sealed. */
-export const jobs = projection<JobDoc, JobEvent>(job, {
+export const jobs = projection<JobDoc>()(job, {
   collection: 'jobs',
   on: {
     jobStarted: (_, event) => {
@@ -85,6 +86,6 @@ export const jobs = projection<JobDoc, JobEvent>(job, {
   guard: ({ automation, groups }) =>
     bothGuards(
       groupsGuard({ read: groups, write: [] }),
-      automation === null ? undefined : documentGuard('automations', automation),
+      automation === null ? undefined : documentGuard(automations, automation),
     ),
 });

@@ -1,10 +1,11 @@
 import type { Authored } from '../../domain/engine/authors.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
-import { patched, trigger, type TriggerContent, type TriggerEvent } from '../../domain/operations-manager/triggers.ts';
+import { patched, trigger, type TriggerContent } from '../../domain/operations-manager/triggers.ts';
 import type { TriggerPatch } from '../../domain/operations-manager/triggerMembers.ts';
 import { projection } from '../engine/define.ts';
 import { documentGuard } from '../engine/guards.ts';
 import { idOf, made, touched } from '../engine/stamps.ts';
+import { automations } from './automations.ts';
 
 // Runs have streams of their own, so that they never make editors stale.
 const noRuns = { lastExecuted: null };
@@ -19,15 +20,13 @@ export type TriggerDoc = { readonly _id: string } & TriggerContent &
 const masked = <C extends TriggerContent | TriggerPatch>(content: C): C =>
   'formData' in content ? { ...content, formData: maskSecrets(content.formData) } : content;
 
-const shown = (_id: string, content: TriggerContent & Authored): TriggerDoc => ({
-  _id,
-  ...masked(content),
-  ...noRuns,
-  ...(content.type === 'schedule' && noScheduledRuns),
-});
+const shown = (_id: string, content: TriggerContent & Authored): TriggerDoc => {
+  const doc = { _id, ...masked(content), ...noRuns };
+  return content.type === 'schedule' ? { ...doc, ...noScheduledRuns } : doc;
+};
 
 /** Triggers of all four types; authors are ids of accounts. */
-export const triggers = projection<TriggerDoc, TriggerEvent>(trigger, {
+export const triggers = projection<TriggerDoc>()(trigger, {
   collection: 'triggers',
   on: {
     triggerCreated: (_, event) => shown(idOf(event), { ...event.data, ...made(event) }),
@@ -46,5 +45,5 @@ export const triggers = projection<TriggerDoc, TriggerEvent>(trigger, {
     topic: (doc) => (doc.type === 'eventSystem' ? doc.topic : []),
     formId: (doc) => ('formId' in doc ? (doc.formId ?? []) : []),
   },
-  guard: (doc) => documentGuard('automations', doc.actionId),
+  guard: (doc) => documentGuard(automations, doc.actionId),
 });

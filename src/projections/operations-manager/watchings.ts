@@ -1,4 +1,4 @@
-import { watching, type WatchingEvent, type WatchingState } from '../../domain/operations-manager/watchings.ts';
+import { watching, type WatchingState } from '../../domain/operations-manager/watchings.ts';
 import { projection } from '../engine/define.ts';
 import { idOf } from '../engine/stamps.ts';
 
@@ -7,7 +7,7 @@ export type Watching = WatchingState & { readonly account: string };
 
 const { initial, evolve } = watching;
 
-export const watchings = projection<Watching, WatchingEvent>(watching, {
+export const watchings = projection<Watching>()(watching, {
   collection: 'watchings',
   on: {
     jobsWatched: (doc, event) => ({ account: idOf(event), ...evolve.jobsWatched(doc ?? initial, event.data) }),

@@ -1,5 +1,5 @@
 import type { Authored } from '../../domain/engine/authors.ts';
-import { described, prebuilt, type PrebuiltEvent, type PrebuiltImported } from '../../domain/prebuilts/prebuilts.ts';
+import { described, prebuilt, type PrebuiltImported } from '../../domain/prebuilts/prebuilts.ts';
 import type { PrebuiltPackage } from '../../domain/prebuilts/prebuiltSchemas.ts';
 import { projection } from '../engine/define.ts';
 import { idOf, made, touched } from '../engine/stamps.ts';
@@ -17,7 +17,7 @@ const counts = (bundles: PrebuiltPackage['bundles']): Readonly<Record<string, nu
 };
 
 /** Installed packages without their documents, of which a package may have 32 MiB; authors are ids of accounts. */
-export const prebuilts = projection<PrebuiltDoc, PrebuiltEvent>(prebuilt, {
+export const prebuilts = projection<PrebuiltDoc>()(prebuilt, {
   collection: 'prebuilts',
   on: {
     prebuiltImported: (doc, event) => {

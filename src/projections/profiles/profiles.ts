@@ -1,12 +1,6 @@
 import { adminNames } from '../../domain/authorization/admins.ts';
 import { merged } from '../../domain/profiles/mergePatch.ts';
-import {
-  activeProfile,
-  type ActiveProfileEvent,
-  adminsOf,
-  profile,
-  type ProfileEvent,
-} from '../../domain/profiles/profiles.ts';
+import { activeProfile, adminsOf, profile } from '../../domain/profiles/profiles.ts';
 import type { ProfileContent } from '../../domain/profiles/profileSchemas.ts';
 import { projection } from '../engine/define.ts';
 import { idOf } from '../engine/stamps.ts';
@@ -14,7 +8,7 @@ import { idOf } from '../engine/stamps.ts';
 /** A profile as it is stored: without defaults, secrets sealed. */
 export type ProfileDoc = { readonly id: string } & ProfileContent;
 
-export const profiles = projection<ProfileDoc, ProfileEvent>(profile, {
+export const profiles = projection<ProfileDoc>()(profile, {
   collection: 'profiles',
   on: {
     profileCreated: (_, event) => ({ id: idOf(event), ...event.data.properties }),
@@ -32,7 +26,7 @@ export const profiles = projection<ProfileDoc, ProfileEvent>(profile, {
 });
 
 /** Which profile is active. */
-export const activeProfiles = projection<{ readonly id: string }, ActiveProfileEvent>(activeProfile, {
+export const activeProfiles = projection<{ readonly id: string }>()(activeProfile, {
   collection: 'activeProfiles',
   on: { profileActivated: (_, { data: { id } }) => ({ id }) },
   sorts: { name: (doc) => doc.id },

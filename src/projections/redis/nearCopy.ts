@@ -37,7 +37,8 @@ const changeOf = (field: string, rest: string): IndexChange<Indexed> => {
   const id = field.slice(slash + 1);
   const collection = field.slice(0, slash);
   if (rest === wholePart) return { collection, id, wholePart: true };
-  return { collection, id, ...(rest !== '' && { entry: JSON.parse(rest) as Indexed }) };
+  if (rest === '') return { collection, id };
+  return { collection, id, entry: JSON.parse(rest) as Indexed };
 };
 
 export const nearCopy = (specs: readonly CollectionSpec[], source: Source): NearCopy => {
@@ -76,8 +77,14 @@ export const nearCopy = (specs: readonly CollectionSpec[], source: Source): Near
       let cursor = '0';
       do {
         const [next, pairs] = await source.scan(cursor);
-        for (let pair = 0; pair < pairs.length; pair += 2)
-          found.set(pairs[pair]!, changeOf(pairs[pair]!, pairs[pair + 1]!));
+        let field: string | undefined;
+        for (const text of pairs) {
+          if (field === undefined) field = text;
+          else {
+            found.set(field, changeOf(field, text));
+            field = undefined;
+          }
+        }
         cursor = next;
       } while (cursor !== '0');
       indexes.reset([...found.values()]);

@@ -84,18 +84,8 @@ async function* changesIn(body: Buffer, start: number): AsyncGenerator<readonly 
       Entry['filters'],
       string | null,
     ];
-    chunk.push({
-      collection,
-      id,
-      entry: {
-        id,
-        revision,
-        sorts,
-        filters,
-        text: body.toString('utf8', middle + 1, end),
-        ...(guard !== null && { guard }),
-      },
-    });
+    const entry = { id, revision, sorts, filters, text: body.toString('utf8', middle + 1, end) };
+    chunk.push({ collection, id, entry: guard === null ? entry : { ...entry, guard } });
     if (chunk.length === perChunk) {
       yield chunk;
       chunk = [];

@@ -16,7 +16,7 @@ const readHeader = async (file: string): Promise<Partial<Header> | undefined> =>
   if (!handle) return undefined;
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(longestHeader), 0, longestHeader, 0);
-    return JSON.parse(buffer.toString('utf8', 0, bytesRead).split('\n', 1)[0]!) as Partial<Header>;
+    return JSON.parse(buffer.toString('utf8', 0, bytesRead).split('\n', 1).join('')) as Partial<Header>;
   } catch {
     return undefined;
   } finally {

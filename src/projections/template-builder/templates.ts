@@ -1,5 +1,5 @@
 import type { Authored } from '../../domain/engine/authors.ts';
-import { template, type TemplateEvent } from '../../domain/template-builder/templates.ts';
+import { template } from '../../domain/template-builder/templates.ts';
 import type { TemplateContent } from '../../domain/template-builder/templateSchemas.ts';
 import { projection } from '../engine/define.ts';
 import { idOf, made, touched } from '../engine/stamps.ts';
@@ -7,7 +7,7 @@ import { idOf, made, touched } from '../engine/stamps.ts';
 export type TemplateDoc = { readonly _id: string } & TemplateContent & Authored;
 
 /** Templates; authors are ids of accounts. */
-export const templates = projection<TemplateDoc, TemplateEvent>(template, {
+export const templates = projection<TemplateDoc>()(template, {
   collection: 'templates',
   on: {
     templateCreated: (_, event) => ({ _id: idOf(event), ...event.data, ...made(event) }),

@@ -1,4 +1,5 @@
-import type { Tools } from './define.ts';
+import { accounts } from '../../projections/authorization/accounts.ts';
+import type { Tools } from '../engine/define.ts';
 
 type Authors = { readonly createdBy?: string | null; readonly lastUpdatedBy?: string | null };
 
@@ -13,11 +14,11 @@ export const accountIds = async (
     ),
   ];
   if (names.length === 0) return {};
-  const found = await query('accounts', { any: names.map((value) => ({ field: 'username', op: 'equals', value })) });
+  const found = await query(accounts, { any: names.map((value) => ({ field: 'username', op: 'equals', value })) });
   return Object.fromEntries(
     names.flatMap((name) => {
       const [account, ...others] = found.filter(({ username }) => username === name);
-      return account && others.length === 0 ? [[name, account._id as string]] : [];
+      return account && others.length === 0 ? [[name, account._id]] : [];
     }),
   );
 };

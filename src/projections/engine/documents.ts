@@ -1,0 +1,34 @@
+import type { Collection } from './define.ts';
+import type { Entry, Page, Query, ReadStore } from './port.ts';
+
+/** A page of a collection: what it is sorted and found by are fields that the collection has. */
+export const pageOf = <Sort extends string, Filter extends string>(
+  model: Pick<ReadStore, 'list'>,
+  { collection }: Collection<never, Sort, Filter>,
+  query: Query<NoInfer<Sort>, NoInfer<Filter>>,
+): Promise<Page> => model.list(collection, query);
+
+/** The document of an entry of this collection. */
+export const documentIn = <Doc>(_: Collection<Doc>, { text }: Pick<Entry, 'text'>): Doc => JSON.parse(text);
+
+/** The documents with these ids, those that are there. */
+export const documentsOf = async <Doc>(
+  model: Pick<ReadStore, 'getMany'>,
+  collection: Collection<Doc>,
+  ids: readonly string[],
+): Promise<readonly Doc[]> => {
+  const documents: Doc[] = [];
+  for (const entry of await model.getMany(collection.collection, ids))
+    if (entry) documents.push(documentIn(collection, entry));
+  return documents;
+};
+
+/** The document with this id. */
+export const documentOf = async <Doc>(
+  model: Pick<ReadStore, 'get'>,
+  collection: Collection<Doc>,
+  id: string,
+): Promise<Doc | undefined> => {
+  const entry = await model.get(collection.collection, id);
+  return entry && documentIn(collection, entry);
+};

@@ -1,0 +1,51 @@
+import type { Broods } from './broods.ts';
+import { nameOf } from './define.ts';
+import { keyOf, parkedEntry, parkedSpec } from './parked.ts';
+import type { Change, Entry } from './port.ts';
+import type { Unit } from './units.ts';
+
+export type Log = (message: string, about: Record<string, unknown>) => void;
+
+const longestReason = 300;
+
+/** Which documents are parked, and why. */
+export const newParking = (broods: Broods, log: Log) => {
+  const parked = new Map<string, string>();
+  const newlyParked = new Map<string, Entry>();
+
+  return {
+    /** Reasons by key. */
+    parked: parked as ReadonlyMap<string, string>,
+    /** Takes the documents of a stream out of their collections, with their children. */
+    park: ({ stream, docs }: Unit, fault: string, more?: { readonly touched: true }): void => {
+      const reason = fault.slice(0, longestReason);
+      log('The documents of a stream are parked', { stream, reason });
+      for (const one of docs) {
+        const { projection, id, doc } = one;
+        const document = keyOf(projection.collection, id);
+        const name = doc === undefined ? id : nameOf(projection, doc);
+        parked.set(document, reason);
+        newlyParked.set(
+          document,
+          parkedEntry(
+            { document, stream, reason, ...more },
+            keyOf(projection.collection, name),
+            doc === undefined ? undefined : projection.guard?.(doc),
+          ),
+        );
+        one.doc = undefined;
+        one.changed = true;
+        if (projection.children) broods.clear(broods.of(projection.children, id));
+      }
+    },
+    reset: (before: ReadonlyMap<string, string>): void => {
+      newlyParked.clear();
+      parked.clear();
+      for (const [key, reason] of before) parked.set(key, reason);
+    },
+    drain: (changes: Change[]): void => {
+      for (const [id, entry] of newlyParked) changes.push({ collection: parkedSpec.name, id, entry });
+      newlyParked.clear();
+    },
+  };
+};

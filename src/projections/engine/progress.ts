@@ -1,0 +1,74 @@
+import { NotReadable, Refusal } from '../../domain/engine/refusal.ts';
+
+type Needs = {
+  /** Told of each position before it counts as reached. */
+  readonly shown: (position: number) => void;
+  /** Why projecting does not go on just now. */
+  readonly fault: () => string | undefined;
+  readonly stopping: AbortSignal;
+};
+
+const shuttingDown = () => new Refusal('unavailable', 'The service is shutting down', { retryAfterSeconds: 2 });
+
+/** How far the read models are, and who waits for that. */
+export const newProgress = ({ shown, fault, stopping }: Needs) => {
+  const waiting = new Set<{ readonly position: number; readonly wake: (error?: Refusal) => void }>();
+  const waitingForReady = new Set<() => void>();
+  let position = 0;
+  let ready = false;
+
+  return {
+    position: (): number => position,
+    /** Whether the read models have reached the head that the log had when following began. */
+    ready: (): boolean => ready,
+    move: (to: number): void => {
+      shown(to);
+      position = to;
+      for (const waiter of waiting) if (waiter.position <= to) waiter.wake();
+    },
+    setReady: (so: boolean): void => {
+      ready = so;
+      if (so) for (const go of waitingForReady) go();
+    },
+    /** Resolves once it is ready, or the signal aborts. */
+    whenReady: (signal: AbortSignal): Promise<void> =>
+      new Promise((resolve) => {
+        const go = (): void => {
+          waitingForReady.delete(go);
+          signal.removeEventListener('abort', go);
+          resolve();
+        };
+        if (ready || signal.aborted) return resolve();
+        waitingForReady.add(go);
+        signal.addEventListener('abort', go);
+      }),
+    /**
+     * Waits until the read models hold everything up to the position; `unavailable` after `ms`, and when the service
+     * stops.
+     */
+    reached: (target: number, ms?: number): Promise<void> =>
+      new Promise((resolve, reject) => {
+        if (target <= position) return resolve();
+        // Nothing moves any more: who waits now would wait for ever.
+        if (stopping.aborted) return reject(shuttingDown());
+        const end = (error?: Refusal): void => {
+          clearTimeout(timer);
+          waiting.delete(waiter);
+          if (error) reject(error);
+          else resolve();
+        };
+        const waiter = { position: target, wake: end };
+        const timer =
+          ms === undefined
+            ? undefined
+            : setTimeout(() => end(new NotReadable('The read models are behind; try again', fault())), ms);
+        waiting.add(waiter);
+      }),
+    /** Nothing moves any more: refuses whoever waits. */
+    refuseAll: (): void => {
+      for (const waiter of waiting) waiter.wake(shuttingDown());
+    },
+  };
+};
+
+export type Progress = ReturnType<typeof newProgress>;

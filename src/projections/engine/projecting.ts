@@ -1,0 +1,47 @@
+import { Refusal } from '../../domain/engine/refusal.ts';
+import type { EventStore } from '../../store/port.ts';
+import type { ReadStore } from './port.ts';
+import type { Progress } from './progress.ts';
+import type { Projector } from './projector.ts';
+import { checkpointAt, resume } from './resume.ts';
+
+type Needs = {
+  readonly store: EventStore;
+  readonly model: ReadStore;
+  readonly documents: Projector;
+  readonly progress: Progress;
+  /** How many events are put into one batch while catching up. */
+  readonly catchUp: number;
+  readonly log: (message: string, about: Record<string, unknown>) => void;
+};
+
+/** What the process that leads does: follows the log, and writes what comes of it to the read store. */
+export const projecting = ({ store, model, documents, progress, catchUp, log }: Needs) => {
+  const { move, position, ready, setReady } = progress;
+  let taken = 0;
+
+  return {
+    /** How many events this process has projected, since its start. */
+    taken: (): number => taken,
+    /** Until the signal aborts; `goesOn` is told of each step. */
+    project: async (signal: AbortSignal, goesOn: () => void): Promise<void> => {
+      move((await resume(store, model, documents, log)).position);
+      const target = await store.head();
+      setReady(position() >= target);
+      if (ready()) goesOn();
+      let pending = 0;
+      for await (const { events, position: to } of store.follow(position(), undefined, signal)) {
+        await documents.take(events);
+        pending += events.length;
+        taken += events.length;
+        if (to < target && pending < catchUp) continue;
+        pending = 0;
+        if (!(await model.apply(documents.drain(), position(), checkpointAt(to, events))))
+          throw new Refusal('unavailable', 'The read models are not where they were left');
+        move(to);
+        if (!ready()) setReady(to >= target);
+        goesOn();
+      }
+    },
+  };
+};

@@ -1,0 +1,101 @@
+import { LRUCache } from 'lru-cache';
+import { splitStream } from '../../store/event.ts';
+import type { StoredEvent } from '../../store/port.ts';
+import type { Projection } from './define.ts';
+import { keyOf } from './parked.ts';
+import type { Entry } from './port.ts';
+
+/** A document as far as its stream has been folded; `changed` since the last drain. */
+export type Held = {
+  readonly projection: Projection;
+  readonly id: string;
+  doc: unknown;
+  revision: number;
+  changed: boolean;
+};
+
+/** The documents that the events of one stream make, up to a revision; by `key` it is known whether they are parked. */
+export type Unit = {
+  readonly stream: string;
+  readonly key: string;
+  readonly docs: readonly Held[];
+  /** Of the last event; -1 before the first, undefined if nothing tells: a document that was removed. */
+  revision: number | undefined;
+};
+
+/** The projections of the streams of one category. */
+type Concerned = {
+  readonly projections: readonly Projection[];
+  /** The collection of the first: with a stream's id it makes the key of its unit. */
+  readonly collection: string;
+};
+
+const mostUnits = 200_000;
+
+const byCategoryOf = (projections: readonly Projection[]): ReadonlyMap<string, Concerned> => {
+  const concerned = new Map<string, Concerned>();
+  for (const { of, collection } of projections) {
+    const { category } = of;
+    if (!concerned.has(category))
+      concerned.set(category, { projections: projections.filter((p) => p.of.category === category), collection });
+  }
+  return concerned;
+};
+
+const held = (projection: Projection, id: string, entry?: Entry): Held => ({
+  projection,
+  id,
+  doc: entry && JSON.parse(entry.text),
+  revision: entry?.revision ?? -1,
+  changed: false,
+});
+
+/**
+ * The documents of streams as they were left, the last ones used kept. `read` gives the entry that the read store
+ * holds.
+ */
+export const newUnits = (
+  projections: readonly Projection[],
+  read: (collection: string, id: string) => Promise<Entry | undefined>,
+) => {
+  const byCategory = byCategoryOf(projections);
+  let nothingBefore = false;
+  // Whether every stream that had an event is among the units.
+  let knowsAll = false;
+  // By stream.
+  const units = new LRUCache<string, Unit>({
+    max: mostUnits,
+    dispose: (_, __, why) => {
+      knowsAll &&= why !== 'evict';
+    },
+  });
+
+  return {
+    /** The documents of a stream as they are before an event; undefined if it makes none. */
+    before: ({ stream, revision }: StoredEvent): Unit | undefined | Promise<Unit> => {
+      const known = units.get(stream);
+      if (known) return known;
+      const { category, id } = splitStream(stream);
+      const concerned = byCategory.get(category);
+      if (!concerned) return undefined;
+      const key = keyOf(concerned.collection, id);
+      if (knowsAll || (nothingBefore && revision === 0)) {
+        return { stream, key, docs: concerned.projections.map((projection) => held(projection, id)), revision: -1 };
+      }
+      const reading = concerned.projections.map(async (projection) =>
+        held(projection, id, await read(projection.collection, id)),
+      );
+      return Promise.all(reading).then((docs) => {
+        const last = Math.max(...docs.map((one) => one.revision));
+        return { stream, key, docs, revision: last < 0 && revision > 0 ? undefined : last };
+      });
+    },
+    keep: (stream: string, unit: Unit): void => void units.set(stream, unit),
+    /** Forgets all; `empty` says that the read store holds nothing, so that nothing has to be looked up in it. */
+    reset: (empty: boolean): void => {
+      units.clear();
+      nothingBefore = empty;
+      knowsAll = empty;
+    },
+  };
+};

@@ -1,0 +1,108 @@
+import { NotReadable } from '../../domain/engine/refusal.ts';
+import type { Indexed } from '../index/collectionIndex.ts';
+import type { Entry, Page, Query } from '../engine/port.ts';
+import type { NearCopy, State } from './nearCopy.ts';
+import * as scripts from './redisScripts.ts';
+import { fieldOf } from './redisStep.ts';
+import type { RedisSteps } from './redisSteps.ts';
+
+type Needs = {
+  readonly steps: Pick<RedisSteps, 'refuse' | 'refuseSpoilt' | 'step'>;
+  readonly copy: NearCopy;
+  /** Longest that a read waits for Redis, and for the near copy to come to the same position. */
+  readonly readWaitMs: number;
+};
+
+type Read = readonly [
+  epoch: string,
+  position: string,
+  texts: readonly (string | null)[],
+  rests: readonly (string | null)[],
+];
+
+/** Reads that find documents in the near copy and fetch them from Redis, both at the very same position. */
+export const redisReads = ({ steps: { refuse, refuseSpoilt, step }, copy, readWaitMs }: Needs) => {
+  let applying: Promise<void> | undefined;
+
+  const read = async (epoch: string, what: 'texts' | 'whole', fields: readonly string[]) => {
+    const found = await step<Read | null>(scripts.read, [what, ...fields], readWaitMs);
+    if (found?.[0] !== epoch) throw refuse('The read models are not there');
+    const [, position, texts, rests] = found;
+    return { position: Number(position), texts, rests };
+  };
+
+  /** The state of the near copy; it may be behind what was shown for the runner alone. */
+  const stateAt = (least: number): State => {
+    const state = copy.at();
+    if (!state) throw refuse('The read models are not loaded');
+    if (state.position < least) throw new NotReadable('The read models are being made anew');
+    return state;
+  };
+
+  /** What `look` finds in the near copy, and the texts of its fields in Redis, both as of one position. */
+  const agreed = async <T>(
+    least: number,
+    look: () => { readonly found: T; readonly fields: readonly string[] },
+  ): Promise<{ found: T; texts: readonly (string | null)[] }> => {
+    const until = Date.now() + readWaitMs;
+    for (;;) {
+      while (applying) await applying;
+      const state = stateAt(least);
+      const { found, fields } = look();
+      const { position, texts } = await read(state.epoch, 'texts', fields);
+      if (position === state.position) return { found, texts };
+      if (position < state.position || Date.now() > until) throw refuse('The read models are behind');
+      if (!applying && copy.at() === state && !(await copy.follow())) throw refuse('The read models have moved on');
+    }
+  };
+
+  return {
+    stateAt,
+    getMany: async (
+      least: number,
+      collection: string,
+      ids: readonly string[],
+    ): Promise<readonly (Entry | undefined)[]> => {
+      copy.collections.of(collection);
+      const state = stateAt(least);
+      const { position, texts, rests } = await read(
+        state.epoch,
+        'whole',
+        ids.map((id) => fieldOf(collection, id)),
+      );
+      if (position < state.position) throw refuse('The read models are behind');
+      return texts.map((text, n) => {
+        const rest = rests[n] ?? null;
+        if ((text === null) !== (rest === null)) throw refuseSpoilt();
+        return text === null || rest === null ? undefined : { ...(JSON.parse(rest) as Indexed), text };
+      });
+    },
+    list: async (least: number, collection: string, query: Query): Promise<Page> => {
+      const { found, texts } = await agreed(least, () => {
+        const page = copy.collections.of(collection).page(query);
+        return { found: page, fields: page.entries.map(({ id }) => fieldOf(collection, id)) };
+      });
+      const entries = found.entries.map(({ id, revision }, n) => {
+        const text = texts[n] ?? null;
+        if (text === null) throw refuseSpoilt();
+        return { id, revision, text };
+      });
+      return { total: found.total, entries };
+    },
+    idsNamed: async (least: number, collection: string, name: string): Promise<readonly string[]> => {
+      const { found } = await agreed(least, () => ({ found: copy.collections.of(collection).named(name), fields: [] }));
+      return found.map(({ id }) => id);
+    },
+    /** Has reads of the near copy wait until the function that it gives is called. */
+    holdBack: (): (() => void) => {
+      let release = (): void => undefined;
+      applying = new Promise((resolve) => {
+        release = resolve;
+      });
+      return () => {
+        applying = undefined;
+        release();
+      };
+    },
+  };
+};
