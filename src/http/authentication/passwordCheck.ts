@@ -1,6 +1,7 @@
 import type { Sealed } from '../../domain/engine/sealed.ts';
 import type { Passwords } from '../../passwords.ts';
-import { type Credential, credentialTag } from '../../projections/authorization/credentials.ts';
+import { credentials, credentialTag } from '../../projections/authorization/credentials.ts';
+import { documentOf } from '../../projections/engine/documents.ts';
 import { refuseParked } from '../../projections/engine/parked.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
 import type { UserPassword } from './basic.ts';
@@ -27,13 +28,12 @@ export const passwordCheck = ({ model, accounts, hashing, unseal }: Needs) => {
 
   /** The account whose user name and password these are; hashes, also when there is no such account. */
   return async ({ username, password }: UserPassword, network: string): Promise<Known | undefined> => {
-    const [account] = await model.idsNamed('credentials', username);
-    if (account === undefined) await refuseParked(model, 'credentials', username);
-    const entry = account === undefined ? undefined : await model.get('credentials', account);
-    const credential = entry && (JSON.parse(entry.text) as Credential);
+    const [account] = await model.idsNamed(credentials.collection, username);
+    if (account === undefined) await refuseParked(model, credentials.collection, username);
+    const credential = account === undefined ? undefined : await documentOf(model, credentials, account);
     const right = await hashing.verifyPassword(password, credential && hashIn(credential.password), network);
-    if (!right || !entry || !credential) return undefined;
-    const known = await accounts.load(entry.id);
+    if (!right || account === undefined || !credential) return undefined;
+    const known = await accounts.load(account);
     return known?.credential === credentialTag(credential) ? known : undefined;
   };
 };

@@ -3,8 +3,9 @@ import type { Handle } from '../../commands/engine/handle.ts';
 import { mutex } from '../../concurrency/mutex.ts';
 import { longestMs } from '../../domain/authorization/logins.ts';
 import type { Actor } from '../../domain/engine/core.ts';
-import type { Login } from '../../projections/authorization/logins.ts';
-import type { Entry, ReadStore } from '../../projections/engine/port.ts';
+import { type Login, logins } from '../../projections/authorization/logins.ts';
+import { documentIn, documentOf, pageOf } from '../../projections/engine/documents.ts';
+import type { ReadStore } from '../../projections/engine/port.ts';
 import { type Held, heldLogins } from './heldLogins.ts';
 import { loginCommands } from './loginCommands.ts';
 
@@ -23,8 +24,6 @@ type Needs = {
 
 const tokenForm = /^[A-Za-z0-9_-]{43}$/;
 
-const loginIn = ({ text }: Pick<Entry, 'text'>): Login => JSON.parse(text) as Login;
-
 /**
  * Logins by their tokens (256 random bits; only their keyed digest is kept anywhere). A login ends after `logoutTime`
  * without use, and in any case after 12 hours.
@@ -36,7 +35,7 @@ export const tokens = ({ model, settled, head, handle, digest, settings, now }: 
 
   const othersOf = async (account: string, id: string): Promise<readonly string[]> => {
     await settled();
-    const { entries } = await model.list('logins', {
+    const { entries } = await pageOf(model, logins, {
       where: { field: 'account', op: 'equals', value: account },
       sort: 'name',
       order: 1,
@@ -47,15 +46,13 @@ export const tokens = ({ model, settled, head, handle, digest, settings, now }: 
   };
 
   /** A login that another node has made a moment ago. */
-  const justMade = async (id: string): Promise<Entry | undefined> => {
+  const justMade = async (id: string): Promise<Login | undefined> => {
     await settled(await head());
-    return model.get('logins', id);
+    return documentOf(model, logins, id);
   };
 
-  const read = async (id: string): Promise<Login | undefined> => {
-    const entry = (await model.get('logins', id)) ?? (await justMade(id));
-    return entry && loginIn(entry);
-  };
+  const read = async (id: string): Promise<Login | undefined> =>
+    (await documentOf(model, logins, id)) ?? (await justMade(id));
 
   return {
     /** A login that is known without waiting. */
@@ -80,15 +77,16 @@ export const tokens = ({ model, settled, head, handle, digest, settings, now }: 
     end: async (token: string, requestId: string): Promise<void> => {
       const id = digest(token);
       await settled();
-      const entry = await model.get('logins', id);
-      if (entry) await commands.endOwn(id, loginIn(entry).account, 'logout', requestId);
+      const login = await documentOf(model, logins, id);
+      if (login) await commands.endOwn(id, login.account, 'logout', requestId);
     },
     /** Ends the logins that are older than any may be, so that they leave the read models. */
     sweep: async (): Promise<void> => {
       for (let more = true; more; ) {
-        const { entries } = await model.list('logins', { sort: 'name', order: 1, skip: 0, limit: 100 });
-        const old = entries.filter((entry) => now() - Date.parse(loginIn(entry).created) >= longestMs);
-        for (const entry of old) await commands.endOwn(entry.id, loginIn(entry).account, 'expired');
+        const { entries } = await pageOf(model, logins, { sort: 'name', order: 1, skip: 0, limit: 100 });
+        const read = entries.map((entry) => ({ id: entry.id, login: documentIn(logins, entry) }));
+        const old = read.filter(({ login }) => now() - Date.parse(login.created) >= longestMs);
+        for (const { id, login } of old) await commands.endOwn(id, login.account, 'expired');
         await settled();
         more = old.length === 100;
       }
