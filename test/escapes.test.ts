@@ -14,17 +14,17 @@ const biome = createRequire(import.meta.url).resolve('@biomejs/biome/bin/biome')
 /** Where the sources break a rule of Biome's, whether or not the rule fails the build. */
 const placesOf = (rule: string): readonly { readonly path: string; readonly line: number }[] => {
   const most = ['--max-diagnostics=none', '--reporter=json'];
-  const options = { encoding: 'utf8', maxBuffer: 64 << 20 } as const;
+  const options = { encoding: 'utf8', stdio: 'pipe', maxBuffer: 64 << 20 } as const;
   const report: Report = JSON.parse(
     execFileSync(process.execPath, [biome, 'lint', ...most, `--only=${rule}`, 'src'], options),
   );
   return report.diagnostics.map(({ location: { path, start } }) => ({ path, line: start.line }));
 };
 
-/** Whether the line, or the one before it, has a comment: the reason. */
+/** Whether the line, or one of the three before it, has a comment: the reason. */
 const hasReason = ({ path, line }: { readonly path: string; readonly line: number }): boolean => {
   const lines = readFileSync(path, 'utf8').split('\n');
-  return [lines[line - 1], lines[line - 2]].some((text) => /\/\/|\*\//.test(text ?? ''));
+  return lines.slice(Math.max(0, line - 4), line).some((text) => /\/\/|\*\//.test(text));
 };
 
 const spots = (places: readonly { readonly path: string; readonly line: number }[]): readonly string[] =>

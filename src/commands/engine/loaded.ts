@@ -5,7 +5,8 @@ import { type Recorded, splitStream } from '../../store/event.ts';
 
 /** A stream as far as it has been read: what a decision starts from. */
 export type Loaded = {
-  readonly state: any; // its shape is the aggregate's affair
+  /** Its shape is the aggregate's affair. */
+  readonly state: unknown;
   /** The documents that the projections of its aggregate give. */
   readonly docs: readonly unknown[];
   /** -1: the stream does not exist. */

@@ -1,3 +1,4 @@
+import type { Aggregate } from '../../domain/engine/core.ts';
 import { Refusal } from '../../domain/engine/refusal.ts';
 import { type Collection, nameSort } from '../../projections/engine/define.ts';
 import { findParked, parkedIdIn } from '../../projections/engine/parked.ts';
@@ -38,7 +39,10 @@ const parkedId = async (model: ReadStore, collection: string, idOrName: string):
 /** What commands may ask while they prepare a decision. */
 export const commandTools = ({ model, streams, settled, rest }: Needs): Tools => ({
   ...rest,
-  state: async (aggregate, id) => (await streams.refresh(`${aggregate.category}-${id}`)).state,
+  state: async <S>(aggregate: Aggregate<S>, id: string): Promise<S> => {
+    const { state } = await streams.refresh(`${aggregate.category}-${id}`);
+    return state as S; // the stream is folded by this very aggregate
+  },
   find: async ({ collection }, idOrName) => {
     await settled();
     if (await model.get(collection, idOrName)) return idOrName;

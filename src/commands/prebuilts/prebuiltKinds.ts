@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Context } from '../../domain/engine/core.ts';
+import type { Context, Event } from '../../domain/engine/core.ts';
 import type { BundleType } from '../../domain/prebuilts/prebuiltSchemas.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
 import type { Collection } from '../../projections/engine/define.ts';
@@ -32,7 +32,7 @@ export type Kind = {
   /** Takes the document in as part of a package: always an event. */
   readonly restore: AnyCommand;
   /** The id of the resource that the document is about; `fresh` if it has none and its name is free. */
-  readonly meant: (document: any, fresh: string, tools: Tools) => Promise<string>; // as above
+  readonly meant: (document: any, fresh: string, tools: Tools) => Promise<string>; // as in Document
 };
 
 /** A document on its way into its stream; `at`: time of the import. */
@@ -44,8 +44,7 @@ export type Restored = {
 
 /** What the command makes of the document where there is nothing yet: that refuses nothing but a bad document. */
 const restoring = (command: AnyCommand, member: string): AnyCommand =>
-  commandsOf<unknown, any>(command.aggregate)({
-    // events are the command's affair
+  commandsOf<unknown, Event>(command.aggregate)({
     name: command.name.replace('import', 'restore'),
     input: Type.Unsafe<Restored>({}),
     on: 'any',

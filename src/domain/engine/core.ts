@@ -39,7 +39,10 @@ export type Name = { readonly kind: string; readonly parent?: string; readonly n
 /** Who may see and change: names of groups. Both lists empty: everybody. `write` implies read. */
 export type Gbac = { readonly read: readonly string[]; readonly write: readonly string[] };
 
-/** Everything there is to know about one kind of stream (`<category>-<id>`). */
+/**
+ * Everything there is to know about one kind of stream (`<category>-<id>`). Without arguments it is that of any kind:
+ * its state and events are its own affair.
+ */
 export type Aggregate<State = any, E extends Event = any> = {
   readonly area: Area;
   /** camelCase, no dash: EventStoreDB splits category and id at the first dash. */

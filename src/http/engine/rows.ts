@@ -1,6 +1,6 @@
 import type { Static, TSchema } from 'typebox';
 import { type CommandOn, noInput } from '../../commands/engine/define.ts';
-import type { Actor } from '../../domain/engine/core.ts';
+import type { Actor, Event } from '../../domain/engine/core.ts';
 import type { Collection, Projection } from '../../projections/engine/define.ts';
 import type {
   ActionRow,
@@ -90,9 +90,15 @@ export const mappedCommandRow = <
 ): CommandRow => withBody(row);
 
 /** One document. */
-export const getRow = <const Path extends string, Doc, Filter extends string, Q extends Queries = NoQueries>(
+export const getRow = <
+  const Path extends string,
+  Doc,
+  E extends Event,
+  Filter extends string,
+  Q extends Queries = NoQueries,
+>(
   row: Base<Path, Q, NoInfer<Filter>> & {
-    readonly get: Projection<Doc, any, string, Filter>; // the events are of no concern here
+    readonly get: Projection<Doc, E, string, Filter>;
     readonly key?: (params: ParamsIn<Path>) => string;
     readonly named?: ParamIn<Path>;
     readonly otherwise?: unknown;

