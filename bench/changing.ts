@@ -38,7 +38,7 @@ const storedEvent = () => {
     0,
     id,
     '@platform/group-mappings',
-    { type: 'groupMappingUpdated', data: { platformGroups: platformGroupsOf(0) } },
+    { topic: 'groupMappingUpdated', data: { platformGroups: platformGroupsOf(0) } },
     about,
     '',
   );

@@ -56,8 +56,8 @@ const groupsOf = (n: number): readonly string[] =>
 export const mappings = kind<GroupMappingEvent>(
   groupMapping,
   0.2,
-  (n) => ({ type: 'groupMappingCreated', data: { ...mappingOf(n), platformGroups: [...groupsOf(n)] } }),
-  (n, k) => ({ type: 'groupMappingUpdated', data: { platformGroups: [...groupsOf(n + k)] } }),
+  (n) => ({ topic: 'groupMappingCreated', data: { ...mappingOf(n), platformGroups: [...groupsOf(n)] } }),
+  (n, k) => ({ topic: 'groupMappingUpdated', data: { platformGroups: [...groupsOf(n + k)] } }),
   (n) => {
     const { provenance, externalGroup } = mappingOf(n);
     return groupMappingId(provenance, externalGroup);
@@ -71,7 +71,7 @@ const gbac = (n: number) =>
 // About as long as a sealed hash of a password.
 const sealed = secrets({ key: keyOf(secretKey) }).seal('x'.repeat(120));
 
-const triggerOf = (n: number): Extract<TriggerEvent, { type: 'triggerCreated' }>['data'] => {
+const triggerOf = (n: number): Extract<TriggerEvent, { topic: 'triggerCreated' }>['data'] => {
   const common = {
     name: `trigger-${n}`,
     description: text(n, 0),
@@ -111,7 +111,7 @@ export const kinds: readonly Kind[] = [
     automation,
     0.2,
     (n) => ({
-      type: 'automationCreated',
+      topic: 'automationCreated',
       data: {
         name: `automation-${n}`,
         description: text(n, 0),
@@ -120,41 +120,41 @@ export const kinds: readonly Kind[] = [
         gbac: gbac(n),
       },
     }),
-    (n, k) => ({ type: 'automationChanged', data: { description: text(n, k) } }),
+    (n, k) => ({ topic: 'automationChanged', data: { description: text(n, k) } }),
   ),
   kind<TriggerEvent>(
     trigger,
     0.3,
-    (n) => ({ type: 'triggerCreated', data: triggerOf(n) }),
-    (n, k) => ({ type: 'triggerChanged', data: k % 2 === 0 ? { enabled: k % 4 === 0 } : { description: text(n, k) } }),
+    (n) => ({ topic: 'triggerCreated', data: triggerOf(n) }),
+    (n, k) => ({ topic: 'triggerChanged', data: k % 2 === 0 ? { enabled: k % 4 === 0 } : { description: text(n, k) } }),
   ),
   kind<TreeEvent>(
     tree,
     0.1,
     (n) => ({
-      type: 'treeCreated',
+      topic: 'treeCreated',
       data: { name: `tree-${n}`, deviceType: 'router', root: { name: 'base', configId: hexId(n) } },
     }),
     (n, k) =>
       k % 2 === 0
         ? {
-            type: 'treeNodeAdded',
+            topic: 'treeNodeAdded',
             data: { version: 'initial', parent: hexId(n), name: `node-${k}`, configId: hexId(n * 100 + k) },
           }
-        : { type: 'treeVariablesSet', data: { version: 'initial', variables: { mtu: 1500 + k, site: `site-${n}` } } },
+        : { topic: 'treeVariablesSet', data: { version: 'initial', variables: { mtu: 1500 + k, site: `site-${n}` } } },
   ),
   kind<PlanEvent>(
     plan,
     0.1,
     (n) => ({
-      type: 'planCreated',
+      topic: 'planCreated',
       data: { name: `plan-${n}`, description: text(n, 0), status: 'draft', nodes: [], gbac: gbac(n) },
     }),
     (n, k) =>
       k % 2 === 0
-        ? { type: 'planDescribed', data: { description: text(n, k) } }
+        ? { topic: 'planDescribed', data: { description: text(n, k) } }
         : {
-            type: 'planNodesAdded',
+            topic: 'planNodesAdded',
             data: { nodes: [{ treeId: hexId(n), version: 'initial', nodeId: hexId(n), devices: [`edge-${k}`] }] },
           },
   ),
@@ -162,7 +162,7 @@ export const kinds: readonly Kind[] = [
     account,
     0.04,
     (n) => ({
-      type: 'accountCreated',
+      topic: 'accountCreated',
       data: {
         username: `user-${n}`,
         provenance: 'local',
@@ -177,39 +177,39 @@ export const kinds: readonly Kind[] = [
     }),
     (n, k) =>
       k % 3 === 0
-        ? { type: 'accountPasswordSet', data: { password: sealed } }
-        : { type: 'accountUpdated', data: { firstname: `User ${n} ${k}` } },
+        ? { topic: 'accountPasswordSet', data: { password: sealed } }
+        : { topic: 'accountUpdated', data: { firstname: `User ${n} ${k}` } },
   ),
   kind<GroupEvent>(
     group,
     0.02,
     (n) => ({
-      type: 'groupCreated',
+      topic: 'groupCreated',
       data: { name: `group-${n}`, provenance: 'local', description: text(n, 0), assignedRoles: [], memberOf: [] },
     }),
-    (n, k) => ({ type: 'groupUpdated', data: { description: text(n, k) } }),
+    (n, k) => ({ topic: 'groupUpdated', data: { description: text(n, k) } }),
   ),
   kind<RoleEvent>(
     role,
     0.02,
     (n) => ({
-      type: 'roleCreated',
+      topic: 'roleCreated',
       data: {
         name: `role-${n}`,
         description: text(n, 0),
         allowedMethods: [{ provenance: 'group-mappings', name: 'getGroupMappings' }],
       },
     }),
-    (n, k) => ({ type: 'roleUpdated', data: { description: text(n, k) } }),
+    (n, k) => ({ topic: 'roleUpdated', data: { description: text(n, k) } }),
   ),
   kind<LoginEvent>(
     login,
     0.02,
     (n) => ({
-      type: 'loggedIn',
+      topic: 'loggedIn',
       data: { account: hexId(n % 4000), credential: sealed.tag, at: '2026-01-01T00:00:00.000Z' },
     }),
-    (_, k) => ({ type: 'loginUsed', data: { at: `2026-01-01T00:${two(k)}:00.000Z` } }),
+    (_, k) => ({ topic: 'loginUsed', data: { at: `2026-01-01T00:${two(k)}:00.000Z` } }),
     (n) => Buffer.from(hexId(n)).toString('base64url'),
   ),
 ];

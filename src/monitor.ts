@@ -83,7 +83,10 @@ export const monitor = (needs: Needs) => {
   const measures: Measures = {
     projection_position: { help: 'Position of the read models in the log', value: run.position },
     projection_lag: { help: 'Acknowledged positions that the read models do not show yet', value: lag },
-    projection_leads: { help: '1 while this process writes the read models', value: () => (run.lead.held() ? 1 : 0) },
+    projection_leads: {
+      help: '1 while this process writes the read models',
+      value: () => (run.leadership.held() ? 1 : 0),
+    },
     projections_parked: {
       help: 'Documents that cannot be shown, because an event of theirs cannot be read',
       value: async () => (await documentsParked()).total,
@@ -136,7 +139,7 @@ export const monitor = (needs: Needs) => {
       },
       readStore: {
         kind: modelKind,
-        leads: run.lead.held(),
+        leads: run.leadership.held(),
         position: run.position(),
         lag: lag(),
         fault: run.fault() ?? null,

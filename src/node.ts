@@ -5,9 +5,9 @@ import { reactor } from './commands/engine/reactor.ts';
 import { retries } from './commands/engine/retries.ts';
 import { streams as streamsOf } from './commands/engine/streams.ts';
 import { commandTools } from './commands/engine/tools.ts';
-import { touchedGuard } from './commands/engine/touched.ts';
+import { tamperedGuard } from './commands/engine/touched.ts';
 import { eventHub } from './events/eventHub.ts';
-import { tellEvents } from './events/tellEvents.ts';
+import { eventFeed } from './events/tellEvents.ts';
 import type { Passwords } from './passwords.ts';
 import { projections as allProjections } from './projections/all.ts';
 import type { Projection } from './projections/engine/define.ts';
@@ -18,7 +18,7 @@ import { type Projections, runProjections } from './projections/engine/run.ts';
 import { memoryReadStore } from './projections/index/memory.ts';
 import type { Secrets } from './secrets.ts';
 import type { EventStore } from './store/port.ts';
-import { noticingTouched, touchedStreams } from './store/touched.ts';
+import { noticingTampered, tamperedStreams } from './store/touched.ts';
 
 type Needs = {
   /** The node closes it. */
@@ -60,13 +60,13 @@ export const openNode = async ({
   warn,
 }: Needs) => {
   const headAtStart = await log.head();
-  const touched = touchedStreams(warn);
-  const { store, acknowledged } = rememberingPosition(noticingTouched(log, touched), headAtStart);
+  const tampered = tamperedStreams(warn);
+  const { store, acknowledged } = rememberingPosition(noticingTampered(log, tampered), headAtStart);
 
-  const run = runProjections({ store, model, projections, catchUp, onTouched: touched.note, log: warn });
+  const run = runProjections({ store, model, projections, catchUp, onTampered: tampered.note, log: warn });
   const settled = settledBy(run, acknowledged, readWaitMs);
 
-  const streams = streamsOf(store, aggregates, projections, touched);
+  const streams = streamsOf(store, aggregates, projections, tampered);
   const tools = commandTools({ model, streams, settled, rest: { ...hashing, seal, unseal, methods } });
   const hub = eventHub();
   const handle = handler({
@@ -84,18 +84,18 @@ export const openNode = async ({
     events: streams.events,
     reactions: allReactions,
     reached: (position) => settled(position) ?? Promise.resolve(),
-    lead: run.lead,
+    leadership: run.leadership,
     ready: run.whenReady,
     log: warn,
   });
-  const telling = tellEvents({ store, run, after: headAtStart, ...hub.fromLog, log: warn });
-  const guarding = touchedGuard(streams, touched);
+  const telling = eventFeed({ store, run, after: headAtStart, ...hub.fromLog, log: warn });
+  const guarding = tamperedGuard(streams, tampered);
 
   return {
     log,
     model,
     run,
-    lead: run.lead,
+    leadership: run.leadership,
     tools,
     handle,
     /** Position of the newest event in the log. */
@@ -111,7 +111,7 @@ export const openNode = async ({
     /** Single documents as an actor may see them. */
     reader: reader(model, guarding),
     /** Streams that somebody else has touched, as far as this node has noticed. */
-    touched,
+    touched: tampered,
     guarding,
     hashing,
     seal,

@@ -1,5 +1,5 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
-import { Refusal } from './domain/engine/refusal.ts';
+import { RequestError } from './domain/engine/refusal.ts';
 import { fairQueue } from './concurrency/fairQueue.ts';
 
 /** Parameters of scrypt: cost (2^ln), block size, parallelism. */
@@ -44,8 +44,9 @@ const form = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/=]+)
  * parameters and salt.
  */
 export const passwords = () => {
-  const full = () => new Refusal('limited', 'Too many passwords to check at once; try again', { retryAfterSeconds: 5 });
-  const { inTurn } = fairQueue({ atOnce, mostWaiting, full });
+  const full = () =>
+    new RequestError('limited', 'Too many passwords to check at once; try again', { retryAfterSeconds: 5 });
+  const { fairly } = fairQueue({ atOnce, mostWaiting, full });
 
   // Whoever asks for an account that is not there waits as long as for one that is.
   const nobody = written(cost, randomBytes(saltBytes), randomBytes(hashBytes));
@@ -54,9 +55,9 @@ export const passwords = () => {
     /** `invalid` above 1,024 bytes. */
     hashPassword: async (password: string): Promise<string> => {
       if (Buffer.byteLength(password) > mostBytes)
-        throw new Refusal('invalid', `A password has at most ${mostBytes} bytes`, { path: '/password' });
+        throw new RequestError('invalid', `A password has at most ${mostBytes} bytes`, { path: '/password' });
       const salt = randomBytes(saltBytes);
-      return written(cost, salt, await inTurn(newPasswords, () => derive(password, salt, cost, hashBytes)));
+      return written(cost, salt, await fairly(newPasswords, () => derive(password, salt, cost, hashBytes)));
     },
     /**
      * Whether it is the password of the hash; `from` says whose turn it takes. Without a hash: false, after the same
@@ -67,7 +68,7 @@ export const passwords = () => {
       if (salt === undefined || hash === undefined) throw new Error('Not a password hash');
       const known = Buffer.from(hash, 'base64');
       const costThen = { ln: Number(ln), r: Number(r), p: Number(p) };
-      const found = await inTurn(from, () => derive(password, Buffer.from(salt, 'base64'), costThen, known.length));
+      const found = await fairly(from, () => derive(password, Buffer.from(salt, 'base64'), costThen, known.length));
       return timingSafeEqual(found, known) && hashed !== undefined;
     },
   };

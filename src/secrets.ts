@@ -9,7 +9,7 @@ import {
 } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { Refusal } from './domain/engine/refusal.ts';
+import { RequestError } from './domain/engine/refusal.ts';
 import type { Sealed } from './domain/engine/sealed.ts';
 import { makeFolder } from './store/folders.ts';
 
@@ -42,7 +42,7 @@ export const secrets = ({ key }: { readonly key: Uint8Array }) => {
         decipher.setAuthTag(text.subarray(-tagBytes));
         return decipher.update(text.subarray(ivBytes, -tagBytes), undefined, 'utf8') + decipher.final('utf8');
       } catch (cause) {
-        throw new Refusal(
+        throw new RequestError(
           'unprocessable',
           'A stored secret cannot be opened: it was sealed with another key. Set it again',
           { cause },

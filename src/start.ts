@@ -123,7 +123,7 @@ const sessionsOf = (node: Node, { webhook, renderer }: WaysOut, warn: Warn) =>
     events: node.events,
     webhook,
     renderer,
-    lead: node.lead,
+    leadership: node.leadership,
     log: warn,
   });
 

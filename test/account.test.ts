@@ -80,7 +80,7 @@ describe('account passwd', () => {
     await assert.rejects(
       offline(async () => {
         await storedEarlier(folder, [
-          { stream: 'evil-1', source: 'authorization', type: 'accountCreated', data: { ...data, username: 'ghost' } },
+          { stream: 'evil-1', source: 'authorization', topic: 'accountCreated', data: { ...data, username: 'ghost' } },
         ]);
         await passwd('ghost', 'a new password\n');
       }),

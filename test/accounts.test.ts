@@ -29,7 +29,7 @@ const bob: AccountContent = {
 };
 const refs: AccountRefs = { password: undefined, unknown: { groups: [], roles: [] }, adminRemains: true };
 const given = specification(account);
-const created = { type: 'accountCreated', data: { ...bob, password } } as const;
+const created = { topic: 'accountCreated', data: { ...bob, password } } as const;
 
 describe('accounts', () => {
   describe('a new one', () => {
@@ -59,7 +59,7 @@ describe('accounts', () => {
     it('keeps what it does not mention', () =>
       given(created)
         .when(update, { firstname: 'Bob' }, refs)
-        .then({ type: 'accountUpdated', data: { firstname: 'Bob' } }));
+        .then({ topic: 'accountUpdated', data: { firstname: 'Bob' } }));
     it('to what is so already is nothing', () =>
       given(created)
         .when(update, { username: 'bob', memberOf: [{ name: 'readers' }] }, refs)
@@ -67,7 +67,7 @@ describe('accounts', () => {
     it('of the password is an event of its own', () =>
       given(created)
         .when(update, { password: 'in clear' }, { ...refs, password })
-        .then({ type: 'accountPasswordSet', data: { password } }));
+        .then({ topic: 'accountPasswordSet', data: { password } }));
     it('to groups that are not there is refused', () =>
       given(created)
         .when(update, { memberOf: ['a'] }, { ...refs, unknown: { groups: ['a'], roles: [] } })
@@ -84,7 +84,7 @@ describe('accounts', () => {
         account.names?.(account.evolve.accountDeleted({ exists: true, deleted: false, content: bob }, {})),
         [],
       );
-      given(created).when(remove, {}, refs).then({ type: 'accountDeleted', data: {} });
+      given(created).when(remove, {}, refs).then({ topic: 'accountDeleted', data: {} });
     });
     it('of the last admin is refused', () =>
       given(created)
@@ -93,17 +93,17 @@ describe('accounts', () => {
   });
 
   it('get a password from their owner', () =>
-    given(created).when(setPassword, {}, { password }).then({ type: 'accountPasswordSet', data: { password } }));
+    given(created).when(setPassword, {}, { password }).then({ topic: 'accountPasswordSet', data: { password } }));
 
   describe('the account of the first start', () => {
     it('is an admin', () =>
       given()
         .when(provide, { username: 'admin' }, { password })
-        .then({ type: 'accountCreated', data: { ...bob, username: 'admin', memberOf: ['admins'], password } }));
+        .then({ topic: 'accountCreated', data: { ...bob, username: 'admin', memberOf: ['admins'], password } }));
     it('is not made again', () =>
       given(created).when(provide, { username: 'admin' }, { password: undefined }).thenNothing());
     it('is not made again after a delete', () =>
-      given(created, { type: 'accountDeleted', data: {} })
+      given(created, { topic: 'accountDeleted', data: {} })
         .when(provide, { username: 'admin' }, { password: undefined })
         .thenNothing());
   });

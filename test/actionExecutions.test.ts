@@ -28,7 +28,7 @@ const started: ActionStarted = {
   ],
   started: context.now,
 };
-const begun: ExecutionEvent = { type: 'actionStarted', data: started };
+const begun: ExecutionEvent = { topic: 'actionStarted', data: started };
 const refs: RunRefs = {
   modelExists: true,
   action: update,
@@ -47,10 +47,10 @@ const changed = (
   task: string,
   status: 'complete' | 'error' | 'paused' | 'running' | 'canceled',
   more: object = {},
-): ExecutionEvent => ({ type: 'actionTaskChanged', data: { task: `id of task ${task}`, status, ...more } });
+): ExecutionEvent => ({ topic: 'actionTaskChanged', data: { task: `id of task ${task}`, status, ...more } });
 const empty = (
-  type: 'actionCompleted' | 'actionPaused' | 'actionResumed' | 'actionCanceled' | 'actionCancelRequested',
-): ExecutionEvent => ({ type, data: {} });
+  topic: 'actionCompleted' | 'actionPaused' | 'actionResumed' | 'actionCanceled' | 'actionCancelRequested',
+): ExecutionEvent => ({ topic, data: {} });
 
 describe('An execution of an action', () => {
   it('has a task for every instance of its target', () => {
@@ -61,7 +61,7 @@ describe('An execution of an action', () => {
     const action = { ...update, workflow: null };
     given()
       .when(run, input, { ...refs, action })
-      .then({ type: 'actionStarted', data: { ...started, action } }, empty('actionCompleted'));
+      .then({ topic: 'actionStarted', data: { ...started, action } }, empty('actionCompleted'));
   });
 
   it('makes an instance that has an id and a name from the start', () => {
@@ -69,7 +69,7 @@ describe('An execution of an action', () => {
     const one = { modelId: 'm', actionId: '00af', instanceName: 'new', instanceDescription: 'Fresh' };
     const { target: _, ...without } = refs;
     const making: ExecutionEvent = {
-      type: 'actionStarted',
+      topic: 'actionStarted',
       data: {
         ...started,
         action,
@@ -84,9 +84,9 @@ describe('An execution of an action', () => {
     const promised = [
       { owner: 'resourceInstance-id of instance', name: { kind: 'resourceInstance', parent: 'm', name: 'new' } },
     ];
-    assert.deepEqual(actionExecution.promises!(fold(actionExecution, [making])), promised);
+    assert.deepEqual(actionExecution.reservations!(fold(actionExecution, [making])), promised);
     assert.deepEqual(
-      actionExecution.promises!(fold(actionExecution, [making, { type: 'actionErrored', data: { error: 'no' } }])),
+      actionExecution.reservations!(fold(actionExecution, [making, { topic: 'actionErrored', data: { error: 'no' } }])),
       [],
     );
     given()
@@ -153,11 +153,11 @@ describe('An execution of an action', () => {
       .then(changed('a', 'error', { error: 'no route' }));
     given(begun, changed('a', 'error', { error: 'no route' }))
       .when(note, { task: 'id of task b' }, { status: 'complete', error: null })
-      .then(changed('b', 'complete'), { type: 'actionErrored', data: { error: 'no route' } });
+      .then(changed('b', 'complete'), { topic: 'actionErrored', data: { error: 'no route' } });
     given(begun, changed('b', 'complete'))
       .when(note, { task: 'id of task a' }, { status: 'complete', error: null, fault: 'does not fit' })
       .then(changed('a', 'error', { error: 'does not fit' }), {
-        type: 'actionErrored',
+        topic: 'actionErrored',
         data: { error: 'does not fit' },
       });
   });
@@ -199,19 +199,19 @@ describe('The last action', () => {
   };
   const givenLast = specification(lastAction);
   it('is the one that started last, as it stands now', () => {
-    givenLast().when(record, {}, last).then({ type: 'lastActionSet', data: last });
-    givenLast({ type: 'lastActionSet', data: last }).when(record, {}, last).thenNothing();
-    givenLast({ type: 'lastActionSet', data: last })
+    givenLast().when(record, {}, last).then({ topic: 'lastActionSet', data: last });
+    givenLast({ topic: 'lastActionSet', data: last }).when(record, {}, last).thenNothing();
+    givenLast({ topic: 'lastActionSet', data: last })
       .when(record, {}, { ...last, status: 'complete' })
-      .then({ type: 'lastActionSet', data: { ...last, status: 'complete' } });
-    givenLast({ type: 'lastActionSet', data: last })
+      .then({ topic: 'lastActionSet', data: { ...last, status: 'complete' } });
+    givenLast({ topic: 'lastActionSet', data: last })
       .when(record, {}, { ...last, executionId: 'e1', started: '2026-01-01T00:00:00.000Z', status: 'complete' })
       .thenNothing();
     givenLast().when(record, {}, undefined).thenNothing();
   });
   it('is forgotten with what it was about', () => {
-    givenLast({ type: 'lastActionSet', data: last }).when(clear, {}).then({ type: 'lastActionCleared', data: {} });
-    givenLast({ type: 'lastActionSet', data: last }, { type: 'lastActionCleared', data: {} })
+    givenLast({ topic: 'lastActionSet', data: last }).when(clear, {}).then({ topic: 'lastActionCleared', data: {} });
+    givenLast({ topic: 'lastActionSet', data: last }, { topic: 'lastActionCleared', data: {} })
       .when(clear, {})
       .thenNothing();
   });

@@ -7,7 +7,7 @@ import {
   replace,
   sealProperties,
 } from '../src/domain/configuration-manager/adapters.ts';
-import { Refusal } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/refusal.ts';
 import { secrets } from '../src/secrets.ts';
 import { specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';
@@ -16,7 +16,7 @@ import { startService, type TestService } from './service.ts';
 const given = specification(adapter);
 const fingerprint = `SHA256:${'A'.repeat(43)}`;
 const lab = { name: 'lab-b', type: 'lab', devices: [{ name: 'b-1' }] } as const;
-const made = { type: 'adapterCreated', data: { ...lab, properties: {} } } as const;
+const made = { topic: 'adapterCreated', data: { ...lab, properties: {} } } as const;
 const none = { properties: {} };
 
 describe('An adapter', () => {
@@ -26,11 +26,11 @@ describe('An adapter', () => {
       .then(made);
     given(made)
       .when(replace, { type: 'lab', devices: [] }, none)
-      .then({ type: 'adapterReplaced', data: { type: 'lab', properties: {}, devices: [] } });
+      .then({ topic: 'adapterReplaced', data: { type: 'lab', properties: {}, devices: [] } });
     given(made)
       .when(replace, { type: 'lab', devices: [...lab.devices] }, none)
       .thenNothing();
-    given(made).when(remove, {}).then({ type: 'adapterDeleted', data: {} });
+    given(made).when(remove, {}).then({ topic: 'adapterDeleted', data: {} });
   });
   it('keeps its name', () =>
     given(made)
@@ -69,7 +69,7 @@ describe('An adapter', () => {
     given()
       .when(provideLab, {})
       .then({
-        type: 'adapterCreated',
+        topic: 'adapterCreated',
         data: {
           name: 'lab',
           type: 'lab',
@@ -82,7 +82,7 @@ describe('An adapter', () => {
         },
       });
     given(made).when(provideLab, {}).thenNothing();
-    given(made, { type: 'adapterDeleted', data: {} }).when(provideLab, {}).thenNothing();
+    given(made, { topic: 'adapterDeleted', data: {} }).when(provideLab, {}).thenNothing();
   });
 });
 
@@ -109,7 +109,7 @@ describe('The secrets of an adapter', () => {
     for (const baseUrl of ['https://evil', 'http://a'])
       assert.throws(
         () => sealProperties(stored, http({ baseUrl, token: '********' }), seal),
-        (error) => error instanceof Refusal && error.faults[0]?.path === '/properties/token',
+        (error) => error instanceof RequestError && error.faults[0]?.path === '/properties/token',
       );
   });
   it('are told by the property, not by what a device is called', () => {

@@ -12,10 +12,10 @@ const callback = { location: 'job 7', serviceName: 'itsm', methodName: 'done', i
 const agent = { id: 'a', name: 'Triage' };
 const refs = { agent: { ...agent, timeout: 60 }, faults: [], inputs: { site: 'Bonn' } };
 const started = {
-  type: 'sessionStarted',
+  topic: 'sessionStarted',
   data: { agent, inputs: { site: 'Bonn' }, timeout: 60, lastMessage: 'Started' },
 } as const;
-const posted = { type: 'sessionPosted', data: {} } as const;
+const posted = { topic: 'sessionPosted', data: {} } as const;
 
 describe('A session', () => {
   it('is started with inputs that fit an agent that is there', () => {
@@ -49,7 +49,7 @@ describe('A session', () => {
   it('is posted once, and not after its end', () => {
     given(started).when(post, {}).then(posted);
     given(started, posted).when(post, {}).thenNothing();
-    given(started, { type: 'sessionCanceled', data: { lastMessage: '' } })
+    given(started, { topic: 'sessionCanceled', data: { lastMessage: '' } })
       .when(post, {})
       .thenNothing();
   });
@@ -57,23 +57,23 @@ describe('A session', () => {
   it('keeps what is said until it ends', () => {
     given(started)
       .when(note, { lastMessage: 'Looking' })
-      .then({ type: 'sessionMessageReceived', data: { lastMessage: 'Looking' } });
-    given(started, { type: 'sessionFailed', data: { lastMessage: '' } })
+      .then({ topic: 'sessionMessageReceived', data: { lastMessage: 'Looking' } });
+    given(started, { topic: 'sessionFailed', data: { lastMessage: '' } })
       .when(note, { lastMessage: 'Looking' })
       .thenNothing();
   });
 
-  for (const [status, type] of [
+  for (const [status, topic] of [
     ['COMPLETE', 'sessionCompleted'],
     ['FAILED', 'sessionFailed'],
     ['CANCELED', 'sessionCanceled'],
   ] as const) {
     it(`ends once: ${status}`, () => {
-      const ended = { type, data: { lastMessage: 'So' } };
+      const ended = { topic, data: { lastMessage: 'So' } };
       given(started).when(end, { status, lastMessage: 'So' }).then(ended);
       given(started)
         .when(end, { status })
-        .then({ type, data: { lastMessage: 'Started' } });
+        .then({ topic, data: { lastMessage: 'Started' } });
       given(started, ended).when(end, { status, lastMessage: 'So' }).thenNothing();
       given(started, ended).when(end, { status }).thenNothing();
       given(started, ended).when(end, { status, lastMessage: 'Other' }).thenRefused('conflict', new RegExp(status));

@@ -15,7 +15,7 @@ const input = {
   url: 'https://agents.example.net/triage',
 } as const;
 const content: AgentContent = { ...input, description: '', timeout: 300 };
-const created = { type: 'agentCreated', data: content } as const;
+const created = { topic: 'agentCreated', data: content } as const;
 
 describe('An agent', () => {
   it('is created with five minutes for its sessions unless it says otherwise', () => {
@@ -26,7 +26,7 @@ describe('An agent', () => {
         { ...input, timeout: 10, headers: { 'X-Key': '********' } },
         { ...refs, headers: { 'X-Key': sealed } },
       )
-      .then({ type: 'agentCreated', data: { ...content, timeout: 10, headers: { 'X-Key': sealed } } });
+      .then({ topic: 'agentCreated', data: { ...content, timeout: 10, headers: { 'X-Key': sealed } } });
   });
 
   it('has a schema that can be compiled, a URL that is one, and headers that are its own', () => {
@@ -49,8 +49,8 @@ describe('An agent', () => {
     const template = { name: 'Triage', inputSchema: {}, runner: 'template', template: 'x' } as const;
     given(created)
       .when(replace, template, refs)
-      .then({ type: 'agentReplaced', data: { ...template, description: '', timeout: 300 } });
-    given(created, { type: 'agentReplaced', data: { ...template, description: '', timeout: 300 } })
+      .then({ topic: 'agentReplaced', data: { ...template, description: '', timeout: 300 } });
+    given(created, { topic: 'agentReplaced', data: { ...template, description: '', timeout: 300 } })
       .when(replace, template, refs)
       .thenNothing();
   });
@@ -61,7 +61,7 @@ describe('An agent', () => {
       .when(replace, { ...input, name: 'Other' }, named)
       .thenRefused('conflict', /Night/);
     given(created).when(remove, undefined, named).thenRefused('conflict', /Night/);
-    given(created).when(remove, undefined, refs).then({ type: 'agentDeleted', data: {} });
+    given(created).when(remove, undefined, refs).then({ topic: 'agentDeleted', data: {} });
   });
 });
 

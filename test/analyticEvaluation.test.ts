@@ -3,7 +3,7 @@ import { runAnalyticTemplate } from '../src/commands/mop/runTemplates.ts';
 import { searching } from '../src/commands/mop/searches.ts';
 import { analyticRuleResult } from '../src/domain/mop/analyticEvaluation.ts';
 import { type AnalyticRule, contentOf } from '../src/domain/mop/analyticTemplates.ts';
-import { Refusal } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/refusal.ts';
 
 const before = `Neighbor        V    AS  Up/Down  PfxRcd
 192.0.2.1       4 64500  3w2d     120
@@ -131,6 +131,6 @@ describe('a run of an analytic template', () => {
   it('wants a text for each pair', () =>
     assert.rejects(
       runAnalyticTemplate(template, ['a'], ['a', 'b']),
-      (error) => error instanceof Refusal && error.code === 'unprocessable' && error.faults[0]!.path === '/pre',
+      (error) => error instanceof RequestError && error.code === 'unprocessable' && error.faults[0]!.path === '/pre',
     ));
 });

@@ -33,7 +33,7 @@ const content = {
     },
   ],
 };
-const created: AnalyticTemplateEvent = { type: 'analyticTemplateCreated', data: content };
+const created: AnalyticTemplateEvent = { topic: 'analyticTemplateCreated', data: content };
 
 describe('analytic templates: decisions', () => {
   it('creates with defaults filled in', () => given().when(create, { template }, {}).then(created));
@@ -44,7 +44,7 @@ describe('analytic templates: decisions', () => {
   it('changes what is other, and nothing the second time', () => {
     given(created)
       .when(change, { template: { ...template, os: 'ios' } }, {})
-      .then({ type: 'analyticTemplateChanged', data: { os: 'ios' } });
+      .then({ topic: 'analyticTemplateChanged', data: { os: 'ios' } });
     given(created).when(change, { template }, {}).thenNothing();
   });
   it('takes a document in, once, and over another only when told so', () => {
@@ -54,14 +54,14 @@ describe('analytic templates: decisions', () => {
       lastUpdated: '2026-01-01T00:00:00.000Z',
       lastUpdatedBy: 'aaaaaaaaaaaaaaaaaaaaaaaa',
     };
-    const restored: AnalyticTemplateEvent = { type: 'analyticTemplateRestored', data: { ...content, ...authored } };
+    const restored: AnalyticTemplateEvent = { topic: 'analyticTemplateRestored', data: { ...content, ...authored } };
     given().when(importOne, { template }, {}).then(restored);
     given(restored).when(importOne, { template }, {}).thenNothing();
     given(restored)
       .when(importOne, { template: { ...template, os: 'ios' } }, {})
       .thenRefused('conflict');
   });
-  it('deletes', () => given(created).when(remove, {}, {}).then({ type: 'analyticTemplateDeleted', data: {} }));
+  it('deletes', () => given(created).when(remove, {}, {}).then({ topic: 'analyticTemplateDeleted', data: {} }));
 });
 
 describe('analytic templates', () => {

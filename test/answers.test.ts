@@ -6,7 +6,7 @@ import { vlanRollout } from '../src/demo/prebuilts.ts';
 import type { Kept } from '../src/demo/step.ts';
 import { areas } from '../src/http/areas.ts';
 import type { Example } from '../src/http/documentation/examples.ts';
-import type { Row } from '../src/http/engine/route.ts';
+import type { Route } from '../src/http/engine/route.ts';
 import { fullPathOf } from '../src/http/engine/router.ts';
 import type { Projection } from '../src/projections/engine/define.ts';
 import { gateway } from './certificates.ts';
@@ -17,8 +17,8 @@ import { webhookServer } from './webhookServer.ts';
 
 type Json = { readonly [keyword: string]: any }; // any JSON
 
-const rows: ReadonlyMap<string, Row> = new Map(
-  areas.flatMap((area) => area.rows.map((row) => [`${row.method.toUpperCase()} ${fullPathOf(area, row)}`, row])),
+const rows: ReadonlyMap<string, Route> = new Map(
+  areas.flatMap((area) => area.routes.map((row) => [`${row.method.toUpperCase()} ${fullPathOf(area, row)}`, row])),
 );
 
 /** Rows to read that nothing says what to fill their paths with. */
@@ -478,7 +478,7 @@ describe('every operation answers what it says it answers:', () => {
     return Object.fromEntries(names.map((name, i) => [name, sessions[i]!.body.sessionId]));
   };
 
-  const check = (row: Row, { status, headers, body, text }: Answer): void => {
+  const check = (row: Route, { status, headers, body, text }: Answer): void => {
     assert.equal(status, 200, text);
     const { contentMediaType = 'application/json', ...schema } = closed(row.answer);
     assert.equal(headers.get('content-type')?.split(';')[0], contentMediaType);
@@ -494,7 +494,7 @@ describe('every operation answers what it says it answers:', () => {
   /** Keeps an exchange as the example of its operation. */
   const record = (
     name: string,
-    row: Row,
+    row: Route,
     exchange: { params: Json; body?: Json | undefined; answer: Answer },
   ): void => {
     const { params, body, answer } = exchange;
@@ -516,7 +516,7 @@ describe('every operation answers what it says it answers:', () => {
     return service.ask(method, filled(path, params), body, headers);
   };
 
-  const read = async (name: string, row: Row): Promise<void> => {
+  const read = async (name: string, row: Route): Promise<void> => {
     const path = name.slice('GET '.length);
     const list = 'get' in row ? listOf(row.get) : undefined;
     const readAs = async (values: Json): Promise<void> => {

@@ -4,7 +4,7 @@ import { createGroupMapping, updateGroupMapping } from '../src/commands/group-ma
 import { deleteGroup, updateGroup } from '../src/commands/authorization/groups.ts';
 import { createRole, updateRole } from '../src/commands/authorization/roles.ts';
 import { groupMappingId } from '../src/domain/group-mappings/groupMappings.ts';
-import { type Code, Refusal } from '../src/domain/engine/refusal.ts';
+import { type Code, RequestError } from '../src/domain/engine/refusal.ts';
 import type { Access, Principal } from '../src/http/authentication/principal.ts';
 import { cookieText, cookieValue } from '../src/http/authentication/cookies.ts';
 import { logins } from '../src/projections/authorization/logins.ts';
@@ -33,7 +33,7 @@ describe('authentication', () => {
   const refused = async (work: Promise<unknown> | unknown, code: Code = 'unauthenticated', what?: string) =>
     assert.rejects(
       async () => work,
-      (error) => error instanceof Refusal && error.code === code,
+      (error) => error instanceof RequestError && error.code === code,
       what,
     );
   const tokenOf = async (on = one, username = 'bob') =>

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { Type } from 'typebox';
 import { areas } from '../src/http/areas.ts';
 import { methodIndex } from '../src/http/authorization/methods.ts';
-import type { ActionRow, Call, Row } from '../src/http/engine/route.ts';
+import type { ActionRoute, Call, Route } from '../src/http/engine/route.ts';
 import { queryOf } from '../src/http/engine/rowQuery.ts';
 import type { Service } from '../src/http/engine/service.ts';
 import { keptFiles } from './keptFiles.ts';
@@ -76,9 +76,9 @@ describe('authorization over HTTP', () => {
           answer: {},
           run: async () => ({}),
           ...more,
-        }) as Row;
+        }) as Route;
       const index = methodIndex([
-        { area: 'mop', prefix: '/mop', rows: [row('kept', {}), row('going', { deprecated: true })] },
+        { area: 'mop', prefix: '/mop', routes: [row('kept', {}), row('going', { deprecated: true })] },
       ]);
       const found = (value: string) =>
         index
@@ -100,7 +100,7 @@ describe('authorization over HTTP', () => {
       );
     });
     it('are listed without compiling the query schema again for each request', async () => {
-      const row = areas.flatMap(({ rows }) => rows).find(({ name }) => name === 'getMethods') as ActionRow;
+      const row = areas.flatMap(({ routes: rows }) => rows).find(({ name }) => name === 'getMethods') as ActionRoute;
       const read = (querystring: string) => row.run({ querystring } as Call, {} as Service);
       await read('');
       const reading = processorTime();

@@ -69,7 +69,7 @@ describe('The import of an automation', () => {
     given()
       .when(decideImport, { automation: document }, nothing)
       .then({
-        type: 'automationImported',
+        topic: 'automationImported',
         data: {
           automation,
           triggers: [
@@ -84,7 +84,7 @@ describe('The import of an automation', () => {
 
   it('promises the names that it gives to their streams', () => {
     const data = { automation, triggers: [{ _id: t1, ...content('One'), ...now }], removed: [], overwrite: false };
-    assert.deepEqual(automationImport.promises!({ imported: data }), [
+    assert.deepEqual(automationImport.reservations!({ imported: data }), [
       { owner: `automation-${a}`, name: { kind: 'automation', name: 'Backup' } },
       { owner: `trigger-${t1}`, name: { kind: 'trigger', parent: a, name: 'One' } },
     ]);
@@ -114,7 +114,7 @@ describe('The import of an automation', () => {
         there,
       )
       .then({
-        type: 'automationImported',
+        topic: 'automationImported',
         data: {
           automation,
           triggers: [
@@ -132,7 +132,7 @@ describe('The import of an automation', () => {
     given()
       .when(decideImport, { automation: { ...silent, description: 'New' }, overwrite: true }, there)
       .then({
-        type: 'automationImported',
+        topic: 'automationImported',
         data: { automation: { ...automation, description: 'New' }, triggers: [], removed: [], overwrite: true },
       });
   });
@@ -146,7 +146,7 @@ describe('The import of an automation', () => {
         namesake,
       )
       .then({
-        type: 'automationImported',
+        topic: 'automationImported',
         data: {
           automation: { ...automation, _id: b },
           triggers: [

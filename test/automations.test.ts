@@ -8,7 +8,7 @@ import { startService, type TestService } from './service.ts';
 const given = specification(automation);
 const everybody = { read: [], write: [] };
 const content = { name: 'Backup', description: '', componentType: null, componentName: null, gbac: everybody };
-const created = { type: 'automationCreated', data: content } as const;
+const created = { topic: 'automationCreated', data: content } as const;
 const known = { unknownGroups: [] };
 
 describe('An automation', () => {
@@ -27,7 +27,7 @@ describe('An automation', () => {
         known,
       )
       .then({
-        type: 'automationCreated',
+        topic: 'automationCreated',
         data: {
           name: 'Backup',
           description: 'Nightly',
@@ -45,7 +45,7 @@ describe('An automation', () => {
         { name: 'Backup', gbac: { read: ['noc', { name: 'noc', provenance: 'local' }], write: [{ name: 'ops' }] } },
         known,
       )
-      .then({ type: 'automationCreated', data: { ...content, gbac: { read: ['noc'], write: ['ops'] } } });
+      .then({ topic: 'automationCreated', data: { ...content, gbac: { read: ['noc'], write: ['ops'] } } });
   });
 
   it('refuses groups that may read where no group may write', () => {
@@ -66,24 +66,24 @@ describe('An automation', () => {
   it('changes only what the request says, and nothing when that is so already', () => {
     given(created)
       .when(change, { description: 'Nightly' }, known)
-      .then({ type: 'automationChanged', data: { description: 'Nightly' } });
-    given(created, { type: 'automationChanged', data: { description: 'Nightly' } })
+      .then({ topic: 'automationChanged', data: { description: 'Nightly' } });
+    given(created, { topic: 'automationChanged', data: { description: 'Nightly' } })
       .when(change, { name: 'Backup', description: 'Nightly' }, known)
       .thenNothing();
     given(created).when(change, {}, known).thenNothing();
   });
 
   it('keeps the list of groups that a change does not name', () => {
-    given(created, { type: 'automationChanged', data: { gbac: { read: [], write: ['ops'] } } })
+    given(created, { topic: 'automationChanged', data: { gbac: { read: [], write: ['ops'] } } })
       .when(change, { gbac: { read: ['noc'] } }, known)
-      .then({ type: 'automationChanged', data: { gbac: { read: ['noc'], write: ['ops'] } } });
+      .then({ topic: 'automationChanged', data: { gbac: { read: ['noc'], write: ['ops'] } } });
   });
 
   it('is deleted, and keeps its access lists for whoever asks afterwards', () => {
-    given(created).when(remove, undefined).then({ type: 'automationDeleted', data: {} });
+    given(created).when(remove, undefined).then({ topic: 'automationDeleted', data: {} });
     const closed = fold(automation, [
-      { type: 'automationCreated', data: { ...content, gbac: { read: [], write: ['ops'] } } },
-      { type: 'automationDeleted', data: {} },
+      { topic: 'automationCreated', data: { ...content, gbac: { read: [], write: ['ops'] } } },
+      { topic: 'automationDeleted', data: {} },
     ]);
     assert.deepEqual(
       [automation.exists(closed), automation.gbac!(closed), automation.names!(closed)],
@@ -100,10 +100,10 @@ describe('An automation', () => {
       lastUpdated: '2020-01-02T00:00:00.000Z',
       lastUpdatedBy: null,
     };
-    given().when(restore, document).then({ type: 'automationRestored', data: document });
-    given({ type: 'automationRestored', data: document })
+    given().when(restore, document).then({ topic: 'automationRestored', data: document });
+    given({ topic: 'automationRestored', data: document })
       .when(restore, document)
-      .then({ type: 'automationRestored', data: document });
+      .then({ topic: 'automationRestored', data: document });
   });
 });
 

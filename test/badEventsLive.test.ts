@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { createAutomation, deleteAutomation } from '../src/commands/operations-manager/automations.ts';
 import { createTrigger } from '../src/commands/operations-manager/triggers.ts';
-import type { Told } from '../src/store/event.ts';
+import type { EventNotice } from '../src/store/event.ts';
 import { mayHaveParts } from '../src/ownStreams.ts';
 import { withPayloads } from '../src/store/payloads.ts';
 import { badEvent, faults, spoil } from './badEvents.ts';
@@ -14,7 +14,7 @@ const at = '@platform/';
 const unreadable = Object.entries(faults).filter(([fault]) => /JSON|nothing|missing|metadata/.test(fault));
 
 describe('an event that cannot be read, while nodes run', () => {
-  const told: Told[] = [];
+  const told: EventNotice[] = [];
   const { node, log } = nodesOnLog({ reacting: true, onEvent: (event) => told.push(event) });
   beforeEach(() => {
     told.length = 0;

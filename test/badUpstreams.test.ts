@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Refusal } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/refusal.ts';
 import { blockList } from '../src/southbound/addresses.ts';
 import { httpAdapter } from '../src/southbound/http.ts';
 import { outbound } from '../src/southbound/outbound.ts';
@@ -34,7 +34,7 @@ describe('A bad upstream', () => {
       JSON.parse(text);
       return status;
     } catch (error) {
-      assert.ok(error instanceof Refusal, String((error as Error).stack));
+      assert.ok(error instanceof RequestError, String((error as Error).stack));
       assert.equal(error.code, 'adapter_failed');
       return error.message;
     }

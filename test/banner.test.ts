@@ -12,15 +12,15 @@ const plain: Banner = {
   startTime: '2026-01-01T00:00:00.000Z',
   allPages: true,
 };
-const wasSet: BannerEvent = { type: 'bannerSet', data: { changed: plain } };
+const wasSet: BannerEvent = { topic: 'bannerSet', data: { changed: plain } };
 const png = 'iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==';
 
 describe('the banner: decisions', () => {
   it('is set', () => given().when(set, plain).then(wasSet));
   it('changes by what differs, and loses what is not given', () =>
-    given(wasSet, { type: 'bannerSet', data: { changed: { image: png } } })
+    given(wasSet, { topic: 'bannerSet', data: { changed: { image: png } } })
       .when(set, { ...plain, active: false })
-      .then({ type: 'bannerSet', data: { changed: { active: false }, removed: ['image'] } }));
+      .then({ topic: 'bannerSet', data: { changed: { active: false }, removed: ['image'] } }));
   it('changes nothing when it says the same, whatever is said of what the service knows better', () =>
     given(wasSet)
       .when(set, {
@@ -33,7 +33,7 @@ describe('the banner: decisions', () => {
   it('keeps times in UTC', () =>
     given(wasSet)
       .when(set, { ...plain, endTime: '2026-02-01T01:00:00+01:00' })
-      .then({ type: 'bannerSet', data: { changed: { endTime: '2026-02-01T00:00:00.000Z' } } }));
+      .then({ topic: 'bannerSet', data: { changed: { endTime: '2026-02-01T00:00:00.000Z' } } }));
   it('ends after it starts', () => {
     for (const endTime of [plain.startTime, '2025-12-31T23:59:59Z', '2026-01-01T00:30:00+01:00'])
       given()
@@ -56,7 +56,7 @@ describe('the banner: decisions', () => {
       ])
         given(wasSet)
           .when(set, { ...plain, image: text })
-          .then({ type: 'bannerSet', data: { changed: { image: text } } });
+          .then({ topic: 'bannerSet', data: { changed: { image: text } } });
     });
   }
   it('takes no other image', () => {

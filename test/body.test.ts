@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import Koa from 'koa';
 import { bodyReader } from '../src/http/engine/body.ts';
 import { failureBody, statusOf } from '../src/http/engine/errors.ts';
-import { Refusal } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/refusal.ts';
 
 const limits = { maxBytes: 1024 * 1024, maxImportBytes: 4 * 1024 * 1024 };
 
@@ -20,7 +20,7 @@ describe('the body reader, in a Koa server', () => {
       try {
         ctx.body = await read(ctx, ctx.path === '/import' ? { large: true } : {});
       } catch (error) {
-        if (!(error instanceof Refusal)) throw error;
+        if (!(error instanceof RequestError)) throw error;
         ctx.status = statusOf[error.code];
         ctx.type = 'application/json';
         ctx.body = failureBody(error);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Cast, cast } from '../src/domain/template-builder/casts.ts';
-import { Refusal } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/refusal.ts';
 
 const is = (type: Cast, rendered: string, value: unknown): void =>
   assert.deepEqual(JSON.parse(cast(rendered, type)), value);
@@ -8,7 +8,7 @@ const refused = (type: Cast, rendered: string, shown = rendered): void =>
   assert.throws(
     () => cast(rendered, type),
     (error) => {
-      assert.ok(error instanceof Refusal && error.code === 'unprocessable');
+      assert.ok(error instanceof RequestError && error.code === 'unprocessable');
       assert.deepEqual([error.faults[0]?.path, error.faults[0]?.rendered], ['/castDataType', shown]);
       assert.ok(error.message.includes(shown));
       return true;

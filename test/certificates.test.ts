@@ -8,7 +8,7 @@ import {
   certificateId,
   remove,
 } from '../src/domain/gateway-manager/certificates.ts';
-import { Refusal } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/refusal.ts';
 import { expired, gateway, issuing, notYetValid, otherGateway, root } from './certificates.ts';
 import { specification } from './given.ts';
 import { keptFiles } from './keptFiles.ts';
@@ -43,7 +43,7 @@ describe('a chain of certificates', () => {
     assert.throws(
       () => chainOf(text),
       (error) => {
-        assert.ok(error instanceof Refusal, String(error));
+        assert.ok(error instanceof RequestError, String(error));
         assert.deepEqual([error.code, error.faults[0]!.path], ['invalid', '/raw_certificate']);
         assert.match(error.message, words);
         return true;
@@ -126,13 +126,13 @@ describe('certificates: decisions', () => {
   const given = specification(certificate);
   const chain = chainOf(gateway);
   const { fingerprint256 } = chain[0]!;
-  const added: CertificateEvent = { type: 'certificateAdded', data: { alias: 'g', contractId: 'c', chain } };
+  const added: CertificateEvent = { topic: 'certificateAdded', data: { alias: 'g', contractId: 'c', chain } };
   const request = { raw_certificate: gateway, contract_id: 'c', alias: 'g' };
   it('are added, with the fingerprint for an alias', () => {
     given().when(add, request, chain).then(added);
     given()
       .when(add, { raw_certificate: gateway }, chain)
-      .then({ type: 'certificateAdded', data: { alias: fingerprint256, contractId: '', chain } });
+      .then({ topic: 'certificateAdded', data: { alias: fingerprint256, contractId: '', chain } });
   });
   it('are no change when they are there, and a conflict when another is', () => {
     given(added).when(add, request, chain).thenNothing();
@@ -156,7 +156,7 @@ describe('certificates: decisions', () => {
         { ...chain[0]!, validFrom: '2026-01-01T00:00:00.000Z', validTo: '2026-01-01T00:00:00.000Z' },
       ])
       .then({
-        type: 'certificateAdded',
+        topic: 'certificateAdded',
         data: {
           ...(added.data as any),
           chain: [{ ...chain[0]!, validFrom: '2026-01-01T00:00:00.000Z', validTo: '2026-01-01T00:00:00.000Z' }],
@@ -164,8 +164,8 @@ describe('certificates: decisions', () => {
       }); // the same but for its times
   });
   it('are deleted, and can be added again', () => {
-    given(added).when(remove, {}).then({ type: 'certificateDeleted', data: {} });
-    given(added, { type: 'certificateDeleted', data: {} }).when(add, request, chain).then(added);
+    given(added).when(remove, {}).then({ topic: 'certificateDeleted', data: {} });
+    given(added, { topic: 'certificateDeleted', data: {} }).when(add, request, chain).then(added);
   });
   it('have a key of their own for every contract and alias', () => {
     const pairs = [

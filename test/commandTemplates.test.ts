@@ -27,15 +27,15 @@ const content: CommandTemplateContent = {
   namespace: null,
   commands: [{ command: 'show version', passRule: true, rules: [{ rule: '17', eval: 'contains' }] }],
 };
-const created: CommandTemplateEvent = { type: 'commandTemplateCreated', data: content };
-const deleted: CommandTemplateEvent = { type: 'commandTemplateDeleted', data: {} };
+const created: CommandTemplateEvent = { topic: 'commandTemplateCreated', data: content };
+const deleted: CommandTemplateEvent = { topic: 'commandTemplateDeleted', data: {} };
 const times = {
   created: '1970-01-01T00:00:00.001Z',
   lastUpdated: '1970-01-01T00:00:00.002Z',
   createdBy: 'bbbbbbbbbbbbbbbbbbbbbbbb',
   lastUpdatedBy: null,
 };
-const restored: CommandTemplateEvent = { type: 'commandTemplateRestored', data: { ...content, ...times } };
+const restored: CommandTemplateEvent = { topic: 'commandTemplateRestored', data: { ...content, ...times } };
 const stored = { ...document, created: 1, lastUpdated: 2, createdBy: 'nora', lastUpdatedBy: null };
 const accounts = { accounts: { nora: 'bbbbbbbbbbbbbbbbbbbbbbbb' } };
 const referrers = { referrers: [{ kind: 'automation', name: 'Nightly' }] };
@@ -68,15 +68,15 @@ describe('command templates: decisions', () => {
     const mop = { ...document, passRule: false, _id: context.id, created: 5 };
     given(created)
       .when(change, { mop }, {})
-      .then({ type: 'commandTemplateChanged', data: { passRule: false } });
-    given(created, { type: 'commandTemplateChanged', data: { passRule: false } })
+      .then({ topic: 'commandTemplateChanged', data: { passRule: false } });
+    given(created, { topic: 'commandTemplateChanged', data: { passRule: false } })
       .when(change, { mop }, {})
       .thenNothing();
   });
   it('brings back to its default what the document leaves out', () =>
     given(created)
       .when(change, { mop: { name: 'Check' } }, {})
-      .then({ type: 'commandTemplateChanged', data: { commands: [] } }));
+      .then({ topic: 'commandTemplateChanged', data: { commands: [] } }));
   it('takes no document of another template for a change', () =>
     given(created)
       .when(change, { mop: { ...document, _id: 'other' } }, {})
@@ -87,7 +87,7 @@ describe('command templates: decisions', () => {
       .thenRefused('conflict', /Nightly/);
     given(created)
       .when(change, { mop: { ...document, os: 'ios' } }, referrers)
-      .then({ type: 'commandTemplateChanged', data: { os: 'ios' } });
+      .then({ topic: 'commandTemplateChanged', data: { os: 'ios' } });
     given(created)
       .when(importOne, { template: { ...document, name: 'Other' }, overwrite: true }, referrers)
       .thenRefused('conflict', /Nightly/);
@@ -101,7 +101,7 @@ describe('command templates: decisions', () => {
     given(restored).when(importOne, { template: other }, accounts).thenRefused('conflict');
     given(restored)
       .when(importOne, { template: other, overwrite: true }, accounts)
-      .then({ type: 'commandTemplateRestored', data: { ...content, os: 'ios', ...times } });
+      .then({ topic: 'commandTemplateRestored', data: { ...content, os: 'ios', ...times } });
   });
   it('deletes what nobody refers to', () => {
     given(created).when(remove, {}, {}).then(deleted);

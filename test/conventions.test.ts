@@ -3,11 +3,11 @@ import type { TSchema } from 'typebox';
 import { aggregates, reactions } from '../src/commands/all.ts';
 import { areas as areaNames } from '../src/domain/engine/core.ts';
 import { areas } from '../src/http/areas.ts';
-import type { AreaRows, Row } from '../src/http/engine/route.ts';
+import type { AreaRoutes, Route } from '../src/http/engine/route.ts';
 import { fullPathOf } from '../src/http/engine/router.ts';
 import { projections } from '../src/projections/all.ts';
 
-const placed = areas.flatMap((area) => area.rows.map((row) => ({ area, row, path: fullPathOf(area, row) })));
+const placed = areas.flatMap((area) => area.routes.map((row) => ({ area, row, path: fullPathOf(area, row) })));
 
 /** Topics that no document shows. This list may only shrink. */
 const unprojected = new Set([
@@ -58,7 +58,7 @@ describe('conventions', () => {
         );
       });
       it('is not hidden by an earlier row', () => {
-        const rows = area.rows as readonly Row[];
+        const rows = area.routes as readonly Route[];
         for (const earlier of rows.slice(0, rows.indexOf(row))) {
           if (earlier.method === row.method)
             assert.ok(!shadows(fullPathOf(area, earlier), path), `${earlier.path} comes first`);
@@ -73,7 +73,7 @@ describe('conventions', () => {
       });
       if ('command' in row)
         it('runs a command of its own area', () =>
-          assert.equal(row.command.aggregate.area, area.area as AreaRows['area']));
+          assert.equal(row.command.aggregate.area, area.area as AreaRoutes['area']));
     });
   }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Refusal } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/refusal.ts';
 import type { Device, DeviceAdapter } from '../src/southbound/port.ts';
 
 /** An adapter with a device that takes `interface Loopback7` and refuses `gibberish here`. */
@@ -8,7 +8,7 @@ export type AdapterUnderTest = { readonly adapter: DeviceAdapter; readonly devic
 /** That the work is refused as `adapter_failed` for the reason, with the adapter's name. */
 export const fails = (work: Promise<unknown>, reason: RegExp): Promise<void> =>
   assert.rejects(work, (error) => {
-    assert.ok(error instanceof Refusal, String((error as Error).stack));
+    assert.ok(error instanceof RequestError, String((error as Error).stack));
     assert.deepEqual([error.code, (error.metadata.adapter as { name: string }).name], ['adapter_failed', 'tested']);
     assert.match(error.message, reason);
     return true;

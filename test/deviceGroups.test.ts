@@ -9,7 +9,7 @@ const content = { name: 'Edge', description: '', devices: ['edge-01', 'edge-02']
 
 describe('A device group', () => {
   const given = specification(deviceGroup);
-  const created = { type: 'deviceGroupCreated', data: content } as const;
+  const created = { topic: 'deviceGroupCreated', data: content } as const;
 
   it('is made of devices that count once each', () => {
     given()
@@ -17,10 +17,10 @@ describe('A device group', () => {
       .then(created);
     given()
       .when(create, { name: 'Edge', description: 'Of nothing' })
-      .then({ type: 'deviceGroupCreated', data: { name: 'Edge', description: 'Of nothing', devices: [] } });
+      .then({ topic: 'deviceGroupCreated', data: { name: 'Edge', description: 'Of nothing', devices: [] } });
   });
   it('goes unless a plan names it', () => {
-    given(created).when(remove, {}, { referrers: [] }).then({ type: 'deviceGroupDeleted', data: {} });
+    given(created).when(remove, {}, { referrers: [] }).then({ topic: 'deviceGroupDeleted', data: {} });
     given(created)
       .when(remove, {}, { referrers: [{ kind: 'compliance plan', name: 'Weekly' }] })
       .thenRefused('conflict', /Weekly/);
@@ -36,7 +36,7 @@ describe('An import of device groups', () => {
     given()
       .when(decideImport, { groups: [core, content] }, refs(content))
       .then({
-        type: 'deviceGroupsImported',
+        topic: 'deviceGroupsImported',
         data: { groups: [{ _id: 'id of device group Core', name: 'Core', description: '', devices: ['core-01'] }] },
       }));
   it('of what is there already is nothing, whatever the order of devices', () => {

@@ -65,7 +65,7 @@ describe('the documentation', () => {
     for (const [, name, route, models, events] of operations) {
       assert.ok(
         areas.some((area) =>
-          area.rows.some(
+          area.routes.some(
             (row) => `\`${row.name}\`` === name && `\`${row.method.toUpperCase()} ${fullPathOf(area, row)}\`` === route,
           ),
         ),

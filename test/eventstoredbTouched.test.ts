@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { TouchedStream, WrongRevision } from '../src/store/port.ts';
+import { TamperedStream, WrongRevision } from '../src/store/port.ts';
 import { isSubscription, read, readAll, type ReadCall, workbench } from './eventstoredbWorkbench.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
 import { newEvent, newEvents, newStream } from './store.contract.ts';
@@ -8,7 +8,7 @@ import { until } from './until.ts';
 const touched =
   (stream: string) =>
   (error: unknown): boolean =>
-    error instanceof TouchedStream && error.stream === stream;
+    error instanceof TamperedStream && error.stream === stream;
 
 describe('a stream of EventStoreDB that somebody has touched', () => {
   const bench = workbench();

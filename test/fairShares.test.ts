@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { fairShares } from '../src/southbound/fairShares.ts';
+import { fairScheduler } from '../src/southbound/fairShares.ts';
 import { Busy } from '../src/southbound/slots.ts';
 import { fixedClock } from './node.ts';
 
@@ -7,9 +7,9 @@ const never = new AbortController().signal;
 const settled = () => new Promise(setImmediate);
 
 describe('Fair shares', () => {
-  const setUp = (bounds: Partial<Parameters<typeof fairShares>[0]> = {}) => {
+  const setUp = (bounds: Partial<Parameters<typeof fairScheduler>[0]> = {}) => {
     const clock = fixedClock();
-    const inTurn = fairShares({ places: 2, express: 0, inLine: 10, inAll: 100, now: clock.now, ...bounds });
+    const inTurn = fairScheduler({ places: 2, express: 0, inLine: 10, inAll: 100, now: clock.now, ...bounds });
     const begun: string[] = [];
     const ends = new Map<string, (ms: number) => void>();
     const ask = (name: string, signal = never) =>
@@ -124,7 +124,7 @@ describe('Fair shares', () => {
   });
 
   it('go on after work that fails', async () => {
-    const inTurn = fairShares({ places: 1, express: 0, inLine: 1, inAll: 1 });
+    const inTurn = fairScheduler({ places: 1, express: 0, inLine: 1, inAll: 1 });
     const failing = inTurn('a', never, async () => {
       throw new Error('failed');
     });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { complete, decideDeletion, formDeletion } from '../src/domain/json-forms/formDeletions.ts';
 import { create, form, importOne, remove, update } from '../src/domain/json-forms/forms.ts';
 import { checkedStruct, type Struct } from '../src/domain/json-forms/formStructs.ts';
-import { Refusal } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/refusal.ts';
 import { context, specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';
@@ -21,7 +21,7 @@ const content = {
   tags: [],
   namespace: null,
 };
-const created = { type: 'formCreated', data: content } as const;
+const created = { topic: 'formCreated', data: content } as const;
 const trigger = { kind: 'trigger', name: 'By hand' };
 
 describe('A form', () => {
@@ -41,7 +41,7 @@ describe('A form', () => {
     };
     given()
       .when(create, { name: 'Ports', ...more, created: '2020-01-01T00:00:00.000Z', createdBy: 'x' }, none)
-      .then({ type: 'formCreated', data: { ...content, ...more } });
+      .then({ topic: 'formCreated', data: { ...content, ...more } });
   });
 
   it('refuses a schema that cannot be compiled', () =>
@@ -52,8 +52,8 @@ describe('A form', () => {
   it('changes what an update says, and nothing when that is so already', () => {
     given(created)
       .when(update, { name: 'Ports', description: 'All' }, none)
-      .then({ type: 'formChanged', data: { description: 'All' } });
-    given(created, { type: 'formChanged', data: { description: 'All' } })
+      .then({ topic: 'formChanged', data: { description: 'All' } });
+    given(created, { topic: 'formChanged', data: { description: 'All' } })
       .when(update, { name: 'Ports', description: 'All' }, none)
       .thenNothing();
     given(created)
@@ -70,15 +70,15 @@ describe('A form', () => {
   it('keeps its name while a trigger names it by that', () => {
     given(created)
       .when(update, { name: 'Interfaces' }, none)
-      .then({ type: 'formChanged', data: { name: 'Interfaces' } });
+      .then({ topic: 'formChanged', data: { name: 'Interfaces' } });
     given(created)
       .when(update, { name: 'Interfaces' }, { referrers: [trigger] })
       .thenRefused('conflict', /By hand/);
   });
 
   it('goes once', () => {
-    given(created).when(remove, undefined).then({ type: 'formDeleted', data: {} });
-    given(created, { type: 'formDeleted', data: {} }).when(remove, undefined).thenNothing();
+    given(created).when(remove, undefined).then({ topic: 'formDeleted', data: {} });
+    given(created, { topic: 'formDeleted', data: {} }).when(remove, undefined).thenNothing();
   });
 });
 
@@ -91,7 +91,7 @@ describe('An imported form', () => {
     lastUpdatedBy: 'somebody',
   };
   const document = { _id: context.id, id: context.id, ...content, ...authors };
-  const restored = { type: 'formRestored', data: { ...content, ...authors, createdBy: 'c'.repeat(24) } } as const;
+  const restored = { topic: 'formRestored', data: { ...content, ...authors, createdBy: 'c'.repeat(24) } } as const;
 
   it('keeps times and authors', () => given().when(importOne, { form: document }, refs).then(restored));
   it('is no change when it is so already', () =>
@@ -103,7 +103,7 @@ describe('An imported form', () => {
       .thenRefused('conflict', /"\/_id"/);
     given(restored)
       .when(importOne, { form: other, overwrite: true }, refs)
-      .then({ type: 'formRestored', data: { ...restored.data, version: '2' } });
+      .then({ topic: 'formRestored', data: { ...restored.data, version: '2' } });
     given(restored)
       .when(importOne, { form: { ...document, _id: 'd'.repeat(24), id: 'd'.repeat(24) } }, refs)
       .thenRefused('conflict', /"\/name"/);
@@ -119,13 +119,13 @@ describe('An imported form', () => {
 
 describe('The deletion of forms', () => {
   const given = specification(formDeletion);
-  const decided = { type: 'formsDeleted', data: { ids: ['a', 'b'] } } as const;
+  const decided = { topic: 'formsDeleted', data: { ids: ['a', 'b'] } } as const;
   it('is one decision, which is complete once', () => {
     given()
       .when(decideDeletion, { ids: ['a', 'b', 'a'] }, { missing: [], referrers: [] })
       .then(decided);
-    given(decided).when(complete, undefined).then({ type: 'formDeletionCompleted', data: {} });
-    given(decided, { type: 'formDeletionCompleted', data: {} }).when(complete, undefined).thenNothing();
+    given(decided).when(complete, undefined).then({ topic: 'formDeletionCompleted', data: {} });
+    given(decided, { topic: 'formDeletionCompleted', data: {} }).when(complete, undefined).thenNothing();
   });
   it('of none is nothing', () =>
     given().when(decideDeletion, { ids: [] }, { missing: [], referrers: [] }).thenNothing());
@@ -150,7 +150,7 @@ describe('The layout of a form', () => {
     assert.throws(
       () => check(item),
       (error) => {
-        assert.ok(error instanceof Refusal && error.code === 'invalid');
+        assert.ok(error instanceof RequestError && error.code === 'invalid');
         assert.equal(error.faults[0]?.path, path);
         return true;
       },

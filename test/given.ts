@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Aggregate, type Context, type Event, fold } from '../src/domain/engine/core.ts';
-import { type Code, Refusal } from '../src/domain/engine/refusal.ts';
+import { type Code, RequestError } from '../src/domain/engine/refusal.ts';
 
 /** What decisions in tests know: a fixed clock, ids that show their word, an admin. */
 export const context: Context<any> = {
@@ -31,7 +31,7 @@ export const specification =
         thenNothing: () => assert.deepEqual(run(), []),
         thenRefused: (code: Code, words?: RegExp) =>
           assert.throws(run, (error) => {
-            assert.ok(error instanceof Refusal, String(error));
+            assert.ok(error instanceof RequestError, String(error));
             assert.equal(error.code, code);
             if (words) assert.match(JSON.stringify([error.message, error.faults]), words);
             return true;

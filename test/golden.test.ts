@@ -4,10 +4,10 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { aggregates } from '../src/commands/all.ts';
 import { type Event, fold } from '../src/domain/engine/core.ts';
 import { claimLapsed } from '../src/domain/engine/names.ts';
-import { turnPassed } from '../src/domain/engine/series.ts';
+import { lockPassed } from '../src/domain/engine/series.ts';
 import type { Sealed } from '../src/domain/engine/sealed.ts';
 import { areas } from '../src/http/areas.ts';
-import type { Row } from '../src/http/engine/route.ts';
+import type { Route } from '../src/http/engine/route.ts';
 import { passwords } from '../src/passwords.ts';
 import { projections } from '../src/projections/all.ts';
 import { entryOf, project } from '../src/projections/engine/define.ts';
@@ -38,7 +38,7 @@ const aggregateOf = ({ stream }: Sample) => {
 /** Events that only take a revision; any stream may have them. */
 const closing: Readonly<Record<string, (data: any) => Event>> = {
   claimLapsed,
-  turnPassed: ({ series }) => turnPassed(series),
+  turnPassed: ({ series }) => lockPassed(series),
 }; // as above
 
 /** The samples as the log would give them back. */
@@ -146,7 +146,7 @@ describe('samples of stored events', () => {
         for (const sample of some) {
           const { category, evolve, published, area: home } = aggregateOf(sample);
           const close = closing[sample.topic];
-          if (close) assert.deepEqual(close(sample.data), { type: sample.topic, data: sample.data });
+          if (close) assert.deepEqual(close(sample.data), { topic: sample.topic, data: sample.data });
           else if (published)
             assert.doesNotMatch(sample.source ?? '$', /^(@platform\/|\$)/, `${category} has sources of its own`);
           else assert.ok(sample.topic in evolve, `${category} knows no ${sample.topic}`);
@@ -160,7 +160,7 @@ describe('samples of stored events', () => {
         for (const sample of some) {
           const aggregate = aggregateOf(sample);
           const before = states.get(sample.stream) ?? aggregate.initial;
-          const after = fold(aggregate, [{ type: sample.topic, data: sample.data }], before);
+          const after = fold(aggregate, [{ topic: sample.topic, data: sample.data }], before);
           states.set(sample.stream, after);
           assert.deepEqual(structuredClone(after), after, sample.topic);
           assert.equal(typeof aggregate.exists(after), 'boolean');
@@ -174,7 +174,7 @@ describe('samples of stored events', () => {
               `${kind} is not the category ${aggregate.category}`,
             );
           }
-          for (const { owner, name } of aggregate.promises?.(after) ?? [])
+          for (const { owner, name } of aggregate.reservations?.(after) ?? [])
             assert.ok(owner.includes('-') && name.name.length > 0, `${sample.topic} promises nothing`);
         }
       });
@@ -204,12 +204,12 @@ describe('who may call what', () => {
         };
       }),
     );
-    const whoMay = (area: string, row: Row) =>
+    const whoMay = (area: string, row: Route) =>
       typeof row.access === 'string'
         ? row.access
         : principals.filter(({ may }) => may(area, row)).map(({ group }) => group);
     const now: Record<string, Record<string, unknown>> = {};
-    for (const { area, rows } of areas)
+    for (const { area, routes: rows } of areas)
       now[area] = { ...now[area], ...Object.fromEntries(rows.map((row) => [row.name, whoMay(area, row)])) };
     assert.deepEqual(
       now,
@@ -240,7 +240,7 @@ describe('a stored event', () => {
       revision,
       ids[revision]!,
       '@platform/group-mappings',
-      { type: topic, data },
+      { topic: topic, data },
       about,
       revision === 0 ? '' : decode(encoded[0]!).metadata.hash,
     );

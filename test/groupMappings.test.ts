@@ -12,8 +12,8 @@ import { startService, type TestService } from './service.ts';
 
 const given = specification(groupMapping);
 const mapping = { provenance: 'ldap', externalGroup: 'net', platformGroups: ['a', 'b'] };
-const created: GroupMappingEvent = { type: 'groupMappingCreated', data: mapping };
-const deleted: GroupMappingEvent = { type: 'groupMappingDeleted', data: {} };
+const created: GroupMappingEvent = { topic: 'groupMappingCreated', data: mapping };
+const deleted: GroupMappingEvent = { topic: 'groupMappingDeleted', data: {} };
 
 describe('group mappings: decisions', () => {
   it('creates, without duplicates and in order', () =>
@@ -24,11 +24,11 @@ describe('group mappings: decisions', () => {
   it('replaces the list', () =>
     given(created)
       .when(update, { ...mapping, platformGroups: ['b'] })
-      .then({ type: 'groupMappingUpdated', data: { platformGroups: ['b'] } }));
+      .then({ topic: 'groupMappingUpdated', data: { platformGroups: ['b'] } }));
   it('takes another order for a change', () =>
     given(created)
       .when(update, { ...mapping, platformGroups: ['b', 'a'] })
-      .then({ type: 'groupMappingUpdated', data: { platformGroups: ['b', 'a'] } }));
+      .then({ topic: 'groupMappingUpdated', data: { platformGroups: ['b', 'a'] } }));
   it('changes nothing when the list is the same', () =>
     given(created)
       .when(update, { ...mapping, platformGroups: ['a', 'b', 'b'] })

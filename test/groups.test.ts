@@ -17,8 +17,8 @@ import { specification } from './given.ts';
 const refs: GroupRefs = { unknown: { groups: [], roles: [] }, referrers: [], adminRemains: true };
 const noc: GroupContent = { name: 'noc', provenance: 'local', description: '', assignedRoles: [], memberOf: [] };
 const given = specification(group);
-const created = { type: 'groupCreated', data: noc } as const;
-const admins = { type: 'groupCreated', data: { ...noc, name: 'admins' } } as const;
+const created = { topic: 'groupCreated', data: noc } as const;
+const admins = { topic: 'groupCreated', data: { ...noc, name: 'admins' } } as const;
 const referrers = [
   { kind: 'account', name: 'bob' },
   { kind: 'automation', name: 'night run' },
@@ -40,13 +40,13 @@ describe('groups', () => {
   it('change only by what is said', () =>
     given(created)
       .when(update, { description: 'At night' }, refs)
-      .then({ type: 'groupUpdated', data: { description: 'At night' } }));
+      .then({ topic: 'groupUpdated', data: { description: 'At night' } }));
   it('that change to what they are do nothing', () =>
     given(created).when(update, { name: 'noc', memberOf: [] }, refs).thenNothing());
   it('can be renamed', () =>
     given(created)
       .when(update, { name: 'soc' }, refs)
-      .then({ type: 'groupUpdated', data: { name: 'soc' } }));
+      .then({ topic: 'groupUpdated', data: { name: 'soc' } }));
   it('that are referred to cannot be renamed', () =>
     given(created)
       .when(update, { name: 'soc' }, { ...refs, referrers })
@@ -55,7 +55,7 @@ describe('groups', () => {
     given(created)
       .when(remove, {}, { ...refs, referrers })
       .thenRefused('conflict', /bob.*night run/s));
-  it('can be deleted', () => given(created).when(remove, {}, refs).then({ type: 'groupDeleted', data: {} }));
+  it('can be deleted', () => given(created).when(remove, {}, refs).then({ topic: 'groupDeleted', data: {} }));
   it('that would leave no admin are refused', () =>
     given(created)
       .when(update, { memberOf: [] }, { ...refs, adminRemains: false })
@@ -65,7 +65,7 @@ describe('groups', () => {
     it('are made once', () => {
       given()
         .when(provide, { name: 'readers' } as const)
-        .then({ type: 'groupCreated', data: { ...noc, name: 'readers', description: 'May read everything' } });
+        .then({ topic: 'groupCreated', data: { ...noc, name: 'readers', description: 'May read everything' } });
       given(admins)
         .when(provide, { name: 'admins' } as const)
         .thenNothing();
@@ -81,14 +81,14 @@ describe('groups', () => {
     it('can be described', () =>
       given(admins)
         .when(update, { description: 'Us' }, refs)
-        .then({ type: 'groupUpdated', data: { description: 'Us' } }));
+        .then({ topic: 'groupUpdated', data: { description: 'Us' } }));
   });
 
   describe('changed by others than admins', () => {
     it('can be described', () =>
       given(created)
         .when(asOperator, { description: 'x', memberOf: [], assignedRoles: [] }, refs)
-        .then({ type: 'groupUpdated', data: { description: 'x' } }));
+        .then({ topic: 'groupUpdated', data: { description: 'x' } }));
     it('cannot give other groups', () =>
       given(created)
         .when(asOperator, { memberOf: ['admins'] }, refs)

@@ -7,7 +7,7 @@ import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.j
 import streams, { type ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import empty from 'google-protobuf/google/protobuf/empty_pb.js';
-import { Refusal } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/refusal.ts';
 import type { May } from '../src/store/grpc/access.ts';
 import { openGrpcLog, type GrpcLog } from './grpcLog.ts';
 import { longestTurn } from './processorTime.ts';
@@ -426,7 +426,7 @@ describe('whatever comes over gRPC', () => {
     idle.write(batch(randomUUID(), [Buffer.from('x')], true, 'notes-2'));
     await once(idle, 'data');
     authorize = async () => {
-      throw new Refusal('unauthenticated', 'Gone');
+      throw new RequestError('unauthenticated', 'Gone');
     };
     assert.equal((await endOf(idle))?.code, status.UNAUTHENTICATED);
     assert.equal((await appending)?.code, status.UNAUTHENTICATED);
@@ -439,7 +439,7 @@ describe('whatever comes over gRPC', () => {
       ['unavailable', status.UNAVAILABLE],
     ] as const) {
       authorize = async () => {
-        throw new Refusal(code, 'Because');
+        throw new RequestError(code, 'Because');
       };
       assert.deepEqual(await append(appendOptions('notes-1')).then((error) => [error?.code, error?.details]), [
         right,
@@ -459,7 +459,7 @@ describe('whatever comes over gRPC', () => {
   });
   it('while the log takes nothing, it hears that nobody knows what became of it', async () => {
     log.store.append = async () => {
-      throw new Refusal('unavailable', 'The log has stopped');
+      throw new RequestError('unavailable', 'The log has stopped');
     };
     const call = client.batchAppend(asNode);
     const ended = endOf(call);

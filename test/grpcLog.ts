@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Refusal } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/refusal.ts';
 import type { May, Method } from '../src/store/grpc/access.ts';
 import { authorityFile, ownCertificate } from '../src/store/grpc/certificate.ts';
 import { serveLog } from '../src/store/grpc/server.ts';
@@ -42,7 +42,7 @@ const byName = async (authorization: string): Promise<May> => {
     .toString()
     .split(':') as [string, string];
   if (!Object.hasOwn(accounts, name) || password !== passwordOf(name))
-    throw new Refusal('unauthenticated', 'Wrong user name or password');
+    throw new RequestError('unauthenticated', 'Wrong user name or password');
   return (method) => accounts[name]!.includes(method);
 };
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { Refusal } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/refusal.ts';
 import type { Projection } from '../src/projections/engine/define.ts';
 import { decode, encode, link, type Metadata } from '../src/store/event.ts';
 import { type EventStore, type StoredEvent, WrongRevision } from '../src/store/port.ts';
@@ -143,7 +143,7 @@ describe('handle', () => {
             () => undefined,
             (error: unknown) => error,
           );
-          assert.ok(reason instanceof Refusal && reason.code === 'internal', String(reason));
+          assert.ok(reason instanceof RequestError && reason.code === 'internal', String(reason));
           assert.match(reason.message, /^Event 1 of thing-a /);
           assert.equal(await outcome(other.make('c', 'x')), 'conflict');
         }
@@ -311,7 +311,7 @@ describe('handle', () => {
       0,
       'id',
       '@platform/x',
-      { type: 't', data: { z: 1, a: [0.1, 'ü\u2028', null], nested: { '1': true, b: {} } } },
+      { topic: 't', data: { z: 1, a: [0.1, 'ü\u2028', null], nested: { '1': true, b: {} } } },
       about,
       '',
     );
@@ -324,7 +324,7 @@ describe('handle', () => {
       ...store,
       append: async (...args) => {
         const appended = await store.append(...args);
-        if (broken && args[0] === 'thing-a') throw new Refusal('unavailable', 'The connection broke');
+        if (broken && args[0] === 'thing-a') throw new RequestError('unavailable', 'The connection broke');
         return appended;
       },
     };
@@ -349,7 +349,7 @@ describe('handle', () => {
           ++revision,
           crypto.randomUUID(),
           '@platform/operations-manager',
-          { type: 'thingNamed', data: { name: `n${revision}` } },
+          { topic: 'thingNamed', data: { name: `n${revision}` } },
           template,
           '',
         );

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
 import { checker } from '../src/http/engine/validate.ts';
-import { at, bodyFor, changes, failure, membersOf, positionOf, type Route, routes, wellFormed } from './hostile.ts';
+import { at, bodyFor, changes, failure, membersOf, positionOf, type Asked, routes, wellFormed } from './hostile.ts';
 import { type People, people } from './people.ts';
 import { basic, startService, type TestService } from './service.ts';
 
@@ -34,22 +34,22 @@ describe('every route, with bad input', function () {
     assert.equal((await service.ask('GET', '/health/ready')).status, 200);
   });
 
-  const each = (title: string, some: readonly Route[], check: (route: Route) => Promise<void>): void => {
+  const each = (title: string, some: readonly Asked[], check: (route: Asked) => Promise<void>): void => {
     it(title, async () => {
       assert.ok(some.length > 0);
       for (const route of some) await check(route);
     });
   };
-  const send = ({ method }: Route, path: string, body?: unknown, headers: Record<string, string> = {}) =>
+  const send = ({ method }: Asked, path: string, body?: unknown, headers: Record<string, string> = {}) =>
     service.ask(method, path, body, headers);
-  const bodiless = ({ method }: Route): boolean => method === 'GET';
-  const guarded = routes.filter(({ row }) => row.access !== 'open');
-  const lists = routes.filter(({ row }) => 'list' in row);
+  const bodiless = ({ method }: Asked): boolean => method === 'GET';
+  const guarded = routes.filter(({ route }) => route.access !== 'open');
+  const lists = routes.filter(({ route }) => 'list' in route);
   const withParams = routes.filter(({ params }) => params.length > 0);
 
   it('has a body at hand for every route that takes one', () => {
     assert.deepEqual(
-      changes.filter((route) => route.row.body && bodyFor(route) === undefined).map(({ title }) => title),
+      changes.filter((route) => route.route.body && bodyFor(route) === undefined).map(({ title }) => title),
       [],
     );
   });
@@ -90,13 +90,13 @@ describe('every route, with bad input', function () {
     });
     each(
       "without a role are forbidden, with the method's name",
-      routes.filter(({ row }) => typeof row.access !== 'string'),
+      routes.filter(({ route }) => typeof route.access !== 'string'),
       async (route) => {
         const answer = await some.outsider(route.method, at(route), bodiless(route) ? undefined : '{bad', {
           'Content-Type': 'text/plain',
         });
         failure(answer, 'forbidden', route.title);
-        assert.match(answer.body.message, new RegExp(`\\b${route.row.name}\\b`));
+        assert.match(answer.body.message, new RegExp(`\\b${route.route.name}\\b`));
       },
     );
   });
@@ -158,7 +158,7 @@ describe('every route, with bad input', function () {
         failure(await send(route, at(route), body), 'invalid', `${route.title} ${body}`, '');
     });
     const closed = changes.filter(
-      ({ row }) => (row.body as { additionalProperties?: boolean } | undefined)?.additionalProperties !== true,
+      ({ route }) => (route.body as { additionalProperties?: boolean } | undefined)?.additionalProperties !== true,
     );
     each('with members that nobody knows are invalid, by name', closed, async (route) => {
       const fits = bodyFor(route) as object | undefined;
@@ -191,7 +191,7 @@ describe('every route, with bad input', function () {
       'with members of a wrong type are invalid, by name',
       changes.filter((route) => membersOf(route).length > 0),
       async (route) => {
-        const check = checker(route.row.body!);
+        const check = checker(route.route.body!);
         const fits = bodyFor(route) as object;
         for (const name of membersOf(route).filter((member) => !anyJson.has(member))) {
           const wrong = [
@@ -252,7 +252,9 @@ describe('every route, with bad input', function () {
         assert.ok(status === 404 || status === 405, `${route.title} ${path}: ${status}`);
       }
     });
-    const single = withParams.filter(({ row, method }) => 'get' in row || 'childrenOf' in row || method === 'DELETE');
+    const single = withParams.filter(
+      ({ route, method }) => 'get' in route || 'childrenOf' in route || method === 'DELETE',
+    );
     each('with ids that objects inherit, dots or slashes are those of nothing', single, async (route) => {
       // What the client itself makes `/` of leads to the page of the API.
       for (const id of [
@@ -356,13 +358,13 @@ describe('every route, with bad input', function () {
 
   describe('headers', () => {
     const existing = changes.filter(
-      ({ row, params }) => 'command' in row && row.command.on === 'existing' && !row.key && params.length > 0,
+      ({ route, params }) => 'command' in route && route.command.on === 'existing' && !route.key && params.length > 0,
     );
     // Rows that store nothing that a retry could repeat. This list may only shrink.
     const keyless = new Set(['login', 'logout', 'runCommandTemplate', 'runAnalyticTemplate']);
     each(
       'Idempotency-Key that is none is invalid, by name',
-      changes.filter(({ row }) => !row.access.includes('readers') && !keyless.has(row.name)),
+      changes.filter(({ route }) => !route.access.includes('readers') && !keyless.has(route.name)),
       async (route) => {
         for (const key of ['a b', 'x'.repeat(201), '\u00e4', '\ta\tb'])
           failure(
@@ -471,7 +473,7 @@ describe('every route, with bad input', function () {
                 'x-request-id',
                 'connection',
                 'keep-alive',
-                ...(['status', 'metrics'].includes(route.row.name) ? ['etag', 'content-length'] : []),
+                ...(['status', 'metrics'].includes(route.route.name) ? ['etag', 'content-length'] : []),
               ].includes(name),
           );
         assert.deepEqual(compared(head), compared(get), route.title);

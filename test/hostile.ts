@@ -3,25 +3,25 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { areas } from '../src/http/areas.ts';
 import { checker } from '../src/http/engine/validate.ts';
-import type { Row } from '../src/http/engine/route.ts';
+import type { Route } from '../src/http/engine/route.ts';
 import { fullPathOf } from '../src/http/engine/router.ts';
 import type { TestService } from './service.ts';
 
-export type Route = {
-  readonly row: Row;
+export type Asked = {
+  readonly route: Route;
   readonly method: string;
   readonly path: string;
   readonly params: readonly string[];
   readonly title: string;
 };
 
-/** Every row of the API. */
-export const routes: readonly Route[] = areas.flatMap((area) =>
-  area.rows.map((row) => {
-    const path = fullPathOf(area, row);
-    const method = row.method.toUpperCase();
+/** Every route of the API. */
+export const routes: readonly Asked[] = areas.flatMap((area) =>
+  area.routes.map((route) => {
+    const path = fullPathOf(area, route);
+    const method = route.method.toUpperCase();
     return {
-      row,
+      route,
       method,
       path,
       params: [...path.matchAll(/:(\w+)/g)].map(([, name]) => name!),
@@ -34,7 +34,7 @@ export const routes: readonly Route[] = areas.flatMap((area) =>
 export const changes = routes.filter(({ method }) => method !== 'GET');
 
 /** A route's path with the same text, encoded already, for every parameter. */
-export const at = ({ path }: Pick<Route, 'path'>, value = 'nothing-has-this-id'): string =>
+export const at = ({ path }: Pick<Asked, 'path'>, value = 'nothing-has-this-id'): string =>
   path.replace(/:\w+/g, () => value);
 
 /** The status of each code, as docs/status-codes.md has it. */
@@ -133,15 +133,15 @@ const sampleOf = (schema: Schema): unknown => {
 };
 
 /** A body that fits a route's schema; undefined when it takes none, or one is not made up so easily. */
-export const bodyFor = ({ row }: Route): unknown => {
-  if (!row.body) return undefined;
-  const body = sampleOf(row.body);
-  return checker(row.body)(body).length === 0 ? body : undefined;
+export const bodyFor = ({ route }: Asked): unknown => {
+  if (!route.body) return undefined;
+  const body = sampleOf(route.body);
+  return checker(route.body)(body).length === 0 ? body : undefined;
 };
 
 /** The members that a body may have at its top, wrapped or not. */
-export const membersOf = ({ row }: Route): readonly string[] => {
-  const { properties, else: plain } = (row.body ?? {}) as Schema;
+export const membersOf = ({ route }: Asked): readonly string[] => {
+  const { properties, else: plain } = (route.body ?? {}) as Schema;
   return Object.keys(properties ?? plain?.properties ?? {});
 };
 

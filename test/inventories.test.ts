@@ -13,10 +13,10 @@ import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';
 
 const given = specification(inventory);
-const created: InventoryEvent = { type: 'inventoryCreated', data: { name: 'Lab', description: '', groups: [] } };
+const created: InventoryEvent = { topic: 'inventoryCreated', data: { name: 'Lab', description: '', groups: [] } };
 const [one, two] = ['one', 'two'].map((name) => ({ name, attributes: { rack: name }, tags: ['t'] })) as [any, any]; // nodes
-const added: InventoryEvent = { type: 'nodesAdded', data: { nodes: [one, two] } };
-const cleared: InventoryEvent = { type: 'nodesCleared', data: { count: 2 } };
+const added: InventoryEvent = { topic: 'nodesAdded', data: { nodes: [one, two] } };
+const cleared: InventoryEvent = { topic: 'nodesCleared', data: { count: 2 } };
 
 /** What `prepare` finds when there are no secrets: the attributes as they are. */
 const plain = (nodes: readonly any[]) => nodes.map(({ attributes = {} }) => attributes);
@@ -27,7 +27,7 @@ describe('inventories: decisions', () => {
     given().when(create, { name: 'Lab' }, { unknownGroups: [] }).then(created);
     given()
       .when(create, { name: 'Lab', groups: ['a', { name: 'a' }] }, { unknownGroups: [] })
-      .then({ type: 'inventoryCreated', data: { name: 'Lab', description: '', groups: ['a'] } });
+      .then({ topic: 'inventoryCreated', data: { name: 'Lab', description: '', groups: ['a'] } });
     given()
       .when(create, { name: 'Lab', groups: ['a', 'b'] }, { unknownGroups: ['a', 'b'] })
       .thenRefused('not_found', /a, b/);
@@ -41,13 +41,13 @@ describe('inventories: decisions', () => {
       .thenNothing();
     given(created, added)
       .when(...adding(two, { name: 'three' }))
-      .then({ type: 'nodesAdded', data: { nodes: [{ name: 'three', attributes: {}, tags: [] }] } });
+      .then({ topic: 'nodesAdded', data: { nodes: [{ name: 'three', attributes: {}, tags: [] }] } });
     given(created)
       .when(...adding())
       .thenNothing();
     given(created)
       .when(...adding({ name: 'a', tags: ['x', 'y', 'x'] }))
-      .then({ type: 'nodesAdded', data: { nodes: [{ name: 'a', attributes: {}, tags: ['x', 'y'] }] } });
+      .then({ topic: 'nodesAdded', data: { nodes: [{ name: 'a', attributes: {}, tags: ['x', 'y'] }] } });
   });
   it('refuse other content under a name they have, naming all, and a name given twice', () => {
     given(created, added)
@@ -69,15 +69,15 @@ describe('inventories: decisions', () => {
       .then(added);
   });
   it('go with their nodes', () => {
-    given(created, added).when(remove, {}).then({ type: 'inventoryDeleted', data: {} });
-    given(created, added, { type: 'inventoryDeleted', data: {} }).when(clear, {}).thenNothing();
+    given(created, added).when(remove, {}).then({ topic: 'inventoryDeleted', data: {} });
+    given(created, added, { topic: 'inventoryDeleted', data: {} }).when(clear, {}).thenNothing();
   });
   it('know nodes of any name', () => {
     for (const name of ['__proto__', 'constructor', 'toString']) {
       given(created)
         .when(...adding({ name }))
-        .then({ type: 'nodesAdded', data: { nodes: [{ name, attributes: {}, tags: [] }] } });
-      given(created, { type: 'nodesAdded', data: { nodes: [{ name, attributes: {}, tags: [] }] } })
+        .then({ topic: 'nodesAdded', data: { nodes: [{ name, attributes: {}, tags: [] }] } });
+      given(created, { topic: 'nodesAdded', data: { nodes: [{ name, attributes: {}, tags: [] }] } })
         .when(...adding({ name }))
         .thenNothing();
     }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { Refusal } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/refusal.ts';
 import { jinjaRenderer } from '../src/southbound/jinja/renderer.ts';
 import type { Renderer } from '../src/southbound/port.ts';
 
@@ -113,7 +113,7 @@ describe('the limits of templates', () => {
 
   const refused = (template: string, reason: RegExp): Promise<void> =>
     assert.rejects(render(template), (error: unknown) => {
-      assert.ok(error instanceof Refusal, String(error));
+      assert.ok(error instanceof RequestError, String(error));
       assert.equal(error.code, 'unprocessable');
       const [fault] = error.faults;
       assert.match(fault!.message, reason);
@@ -207,7 +207,7 @@ describe('the limits of templates', () => {
     assert.equal(away(greedy).length, 80 - 51);
     assert.ok(
       away(greedy).every(
-        ({ reason }) => reason instanceof Refusal && reason.code === 'limited' && reason.retryAfterSeconds === 5,
+        ({ reason }) => reason instanceof RequestError && reason.code === 'limited' && reason.retryAfterSeconds === 5,
       ),
     );
     assert.deepEqual(away(modest), []);
@@ -217,7 +217,10 @@ describe('the limits of templates', () => {
   it('closing ends what is under way; nothing starts any more', async () => {
     const under = render(stuck);
     await Promise.all([assert.rejects(under), renderer.close()]);
-    await assert.rejects(render('x'), (error: unknown) => error instanceof Refusal && error.code === 'unavailable');
+    await assert.rejects(
+      render('x'),
+      (error: unknown) => error instanceof RequestError && error.code === 'unavailable',
+    );
   });
 
   it('a renderer that renders nothing costs nothing to close', () => renderer.close());

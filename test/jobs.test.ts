@@ -30,10 +30,10 @@ const data = {
   groups: [],
   watchers: [tester],
 } as const;
-const started: JobEvent = { type: 'jobStarted', data };
+const started: JobEvent = { topic: 'jobStarted', data };
 const [paused, resumed, canceled] = [jobMoves.pause.event, jobMoves.resume.event, jobMoves.cancel.event];
-const completed: JobEvent = { type: 'jobCompleted', data: { variables: { saved: 3 } } };
-const errored: JobEvent = { type: 'jobErrored', data: { error: 'No answer' } };
+const completed: JobEvent = { topic: 'jobCompleted', data: { variables: { saved: 3 } } };
+const errored: JobEvent = { topic: 'jobErrored', data: { error: 'No answer' } };
 const gbac = { read: [], write: [] };
 const none = { unknownGroups: [], variables: {} };
 
@@ -52,7 +52,7 @@ describe('A job', () => {
         { ...none, automation },
       )
       .then({
-        type: 'jobStarted',
+        topic: 'jobStarted',
         data: {
           ...data,
           name: 'Nightly',
@@ -67,7 +67,7 @@ describe('A job', () => {
       });
     given()
       .when(start, { workflow: 'x', name: 'Mine', type: 'action' }, { ...none, automation })
-      .then({ type: 'jobStarted', data: { ...data, name: 'Mine', type: 'action', variables: {}, automation: 'a1' } });
+      .then({ topic: 'jobStarted', data: { ...data, name: 'Mine', type: 'action', variables: {}, automation: 'a1' } });
   });
 
   it('is not started for an automation that the actor may not see, one that is not there, or unknown groups', () => {
@@ -138,10 +138,10 @@ describe('The decision to move several jobs', () => {
   it('names those that move, each once', () => {
     decision()
       .when(decideMoves, { move: 'pause', jobIds: ['a', 'b', 'a'] }, refs({ a: running, b: waiting }))
-      .then({ type: 'jobsMoved', data: { move: 'pause', jobIds: ['a'] } });
+      .then({ topic: 'jobsMoved', data: { move: 'pause', jobIds: ['a'] } });
     decision()
       .when(decideMoves, { move: 'cancel', jobIds: ['b', 'a'] }, refs({ a: running, b: waiting }))
-      .then({ type: 'jobsMoved', data: { move: 'cancel', jobIds: ['b', 'a'] } });
+      .then({ topic: 'jobsMoved', data: { move: 'cancel', jobIds: ['b', 'a'] } });
   });
 
   it('is nothing where all are so already', () => {

@@ -1,8 +1,8 @@
-import { type Lead, newLead } from '../src/projections/engine/lead.ts';
+import { type Leadership, newLeadership } from '../src/projections/engine/lead.ts';
 
 /** A lead that nobody else wants. */
-export const leading = (): Lead => {
-  const lead = newLead();
+export const leading = (): Leadership => {
+  const lead = newLeadership();
   lead.set(true);
   return lead;
 };

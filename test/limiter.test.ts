@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Refusal } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/refusal.ts';
 import { limiter } from '../src/http/authentication/limiter.ts';
 import { fixedClock } from './node.ts';
 
@@ -20,7 +20,7 @@ describe('the limiter of logins', () => {
       try {
         await work;
       } catch (error) {
-        if (error instanceof Refusal && error.code === 'limited') return error.retryAfterSeconds!;
+        if (error instanceof RequestError && error.code === 'limited') return error.retryAfterSeconds!;
         throw error;
       }
       return 0;

@@ -37,7 +37,7 @@ const write = async (store: EventStore, rounds: number): Promise<void> => {
         round,
         randomUUID(),
         '@platform/mop',
-        { type: 'thingNamed', data },
+        { topic: 'thingNamed', data },
         about,
         hashes.get(stream) ?? '',
       );

@@ -18,7 +18,7 @@ export const textsKept = (
   return texts.filter((text) => contents.some((bytes) => bytes.includes(text)));
 };
 
-type Fact = { readonly stream: string; readonly source: string; readonly type: string; readonly data: unknown };
+type Fact = { readonly stream: string; readonly source: string; readonly topic: string; readonly data: unknown };
 
 /**
  * Puts events, each the first of its stream, into the log of a stopped service: as earlier versions have stored them.
@@ -34,8 +34,10 @@ export const storedEarlier = async (folder: string, facts: readonly Fact[]): Pro
     schemaVersion: 1,
     actor: { id: 'a'.repeat(24), username: 'earlier', provenance: 'local' },
   };
-  for (const { stream, source, type, data } of facts)
-    await store.append(stream, -1, [encode(stream, 0, randomUUID(), `@platform/${source}`, { type, data }, about, '')]);
+  for (const { stream, source, topic, data } of facts)
+    await store.append(stream, -1, [
+      encode(stream, 0, randomUUID(), `@platform/${source}`, { topic, data }, about, ''),
+    ]);
   await store.close();
 };
 

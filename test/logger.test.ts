@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Refusal } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/refusal.ts';
 import { serviceLogger } from '../src/logger.ts';
 
 /** What a logger writes of one warning. */
@@ -21,7 +21,7 @@ describe('the log', () => {
     it(`shows an error under ${key}: message, code, stack and causes`, () => {
       const { read } = line({
         position: 3,
-        [key]: new Refusal('unavailable', 'The read models cannot be reached', { cause: refused() }),
+        [key]: new RequestError('unavailable', 'The read models cannot be reached', { cause: refused() }),
       });
       assert.equal(read.position, 3);
       const { stack, cause, ...shown } = read[key];

@@ -4,7 +4,7 @@ import { context, specification } from './given.ts';
 const given = specification(login);
 const at = (milliseconds: number) => new Date(Date.parse(context.now) + milliseconds).toISOString();
 const begun = (milliseconds: number) =>
-  ({ type: 'loggedIn', data: { account: 'a', credential: 'c', at: at(milliseconds) } }) as const;
+  ({ topic: 'loggedIn', data: { account: 'a', credential: 'c', at: at(milliseconds) } }) as const;
 
 describe('logins', () => {
   it('know account and password, never the token', () =>
@@ -12,15 +12,15 @@ describe('logins', () => {
   it('write down a use', () =>
     given(begun(-60_000))
       .when(use, {})
-      .then({ type: 'loginUsed', data: { at: at(0) } }));
+      .then({ topic: 'loginUsed', data: { at: at(0) } }));
   it('write down a use once a minute at most', () => {
     given(begun(-59_999)).when(use, {}).thenNothing();
-    given(begun(-3_600_000), { type: 'loginUsed', data: { at: at(-59_999) } })
+    given(begun(-3_600_000), { topic: 'loginUsed', data: { at: at(-59_999) } })
       .when(use, {})
       .thenNothing();
   });
   it('end', () =>
     given(begun(0))
       .when(logOut, { reason: 'logout' } as const)
-      .then({ type: 'loggedOut', data: { reason: 'logout' } }));
+      .then({ topic: 'loggedOut', data: { reason: 'logout' } }));
 });

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Following, nearCopy, type NearCopy } from '../src/projections/redis/nearCopy.ts';
+import { type Following, nearCache, type NearCache } from '../src/projections/redis/nearCopy.ts';
 import { contractCollections, thing } from './readStore.contract.ts';
 
 const restOf = (id: string, revision: number): string => {
@@ -9,7 +9,7 @@ const restOf = (id: string, revision: number): string => {
 
 describe('a near copy', () => {
   let answer: Promise<Following | null>;
-  let copy: NearCopy;
+  let copy: NearCache;
   const revisionOf = (id: string): number | undefined => copy.collections.of('things').get(id)?.revision;
   const position = (): number => copy.at()!.position;
 
@@ -18,7 +18,7 @@ describe('a near copy', () => {
       0: ['17', ['things/1', restOf('1', 1), 'others/1', restOf('1', 7)]],
       17: ['0', ['things/a/b', restOf('a/b', 2), 'things/1', restOf('1', 1)]],
     };
-    copy = nearCopy(contractCollections, { scan: async (cursor) => pages[cursor]!, follow: () => answer });
+    copy = nearCache(contractCollections, { scan: async (cursor) => pages[cursor]!, follow: () => answer });
     await copy.load({ epoch: 'e', position: 10, event: 'e10' });
   });
 
@@ -126,7 +126,7 @@ describe('a near copy', () => {
     assert.deepEqual([revisionOf('1'), position()], [3, 30]);
   });
   it('has nothing to follow before it was loaded', async () => {
-    const empty = nearCopy(contractCollections, { scan: async () => ['0', []], follow: () => assert.fail('asked') });
+    const empty = nearCache(contractCollections, { scan: async () => ['0', []], follow: () => assert.fail('asked') });
     assert.equal(await empty.follow(), false);
   });
 });

@@ -10,7 +10,7 @@ import type { Request } from '../src/commands/engine/handle.ts';
 import { authenticator, type LoginSettings } from '../src/http/authentication/authenticate.ts';
 import { openNode } from '../src/node.ts';
 import { secrets } from '../src/secrets.ts';
-import type { Told } from '../src/store/event.ts';
+import type { EventNotice } from '../src/store/event.ts';
 import type { EventStore } from '../src/store/port.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
 import { context } from './given.ts';
@@ -67,7 +67,7 @@ type Options = {
   readonly settings?: () => LoginSettings;
   readonly now?: () => number;
   readonly reacting?: boolean;
-  readonly onEvent?: (event: Told) => void;
+  readonly onEvent?: (event: EventNotice) => void;
 };
 
 /**

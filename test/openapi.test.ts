@@ -5,13 +5,13 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import { type TSchema, Type } from 'typebox';
 import { formats } from '../src/commands/user-schemas/formats.ts';
 import { areas } from '../src/http/areas.ts';
-import { docsRows, openapiRows } from '../src/http/documentation/docs.ts';
+import { docsRoutes, openapiRoutes } from '../src/http/documentation/docs.ts';
 import { readRecorded } from '../src/http/documentation/examples.ts';
 import { openapi } from '../src/http/documentation/openapi.ts';
 import { codesOf } from '../src/http/documentation/openapiFailures.ts';
 import { schemaWriter } from '../src/http/documentation/openapiSchemas.ts';
 import { statusOf } from '../src/http/engine/errors.ts';
-import type { ActionRow, AreaRows, Call } from '../src/http/engine/route.ts';
+import type { ActionRoute, AreaRoutes, Call } from '../src/http/engine/route.ts';
 import { fullPathOf } from '../src/http/engine/router.ts';
 import { adminPassword } from './service.ts';
 
@@ -160,7 +160,7 @@ describe('the OpenAPI document', () => {
     assert.equal(new Set(ids).size, ids.length);
     assert.deepEqual(
       ids.toSorted(),
-      areas.flatMap(({ area, rows }) => rows.map(({ name }) => `${area}.${name}`)).toSorted(),
+      areas.flatMap(({ area, routes: rows }) => rows.map(({ name }) => `${area}.${name}`)).toSorted(),
     );
   });
 
@@ -184,7 +184,7 @@ describe('the OpenAPI document', () => {
   it('says of each operation who may call it and how it can fail', () => {
     const statuses = Object.values(statusOf).map(String);
     for (const area of areas) {
-      for (const row of area.rows) {
+      for (const row of area.routes) {
         const { responses, security } = document.paths[fullPathOf(area, row).replace(/:(\w+)/g, '{$1}')][
           row.method
         ] as Json;
@@ -284,7 +284,7 @@ describe('the OpenAPI document', () => {
 
 describe('examples in the OpenAPI document', () => {
   const all = areas.flatMap((area) =>
-    area.rows.map((row) => ({
+    area.routes.map((row) => ({
       row,
       path: fullPathOf(area, row),
       name: `${row.method.toUpperCase()} ${fullPathOf(area, row)}`,
@@ -408,25 +408,25 @@ describe('schemas in the OpenAPI document', () => {
 });
 
 describe('the page at /docs', () => {
-  const answerOf = async ({ rows }: AreaRows, path: string) => {
-    const row = rows.find((one) => one.path === path) as ActionRow | undefined;
+  const answerOf = async ({ routes: rows }: AreaRoutes, path: string) => {
+    const row = rows.find((one) => one.path === path) as ActionRoute | undefined;
     return row ? row.run({} as Call, {} as never) : assert.fail(`no row ${path}`);
   };
 
   it('needs nothing but this service', async () => {
-    const { text: page, type, headers } = await answerOf(docsRows, '/');
+    const { text: page, type, headers } = await answerOf(docsRoutes, '/');
     assert.equal(type, 'text/html; charset=utf-8');
     assert.match(headers!['Content-Security-Policy']!, /default-src 'none'.*script-src 'self';/);
     assert.doesNotMatch(String(page), /https?:|<script>|\son\w+=|style=/);
     const files = [...String(page).matchAll(/(?:src|href)="docs(\/[^"]+)"/g)].map(([, path]) => path!);
     assert.equal(files.length, 4);
-    for (const path of files) assert.ok((await answerOf(docsRows, path)).text!.length > 50, path);
+    for (const path of files) assert.ok((await answerOf(docsRoutes, path)).text!.length > 50, path);
   });
 
   it('shows the document that the service describes itself by', async () => {
-    assert.match(String((await answerOf(docsRows, '/start.js')).text), /url: 'openapi\.json'/);
-    const described = openapiRows(() => areas, { version: '0.0.0' });
-    assert.equal(fullPathOf(described, described.rows[0]!), '/openapi.json');
+    assert.match(String((await answerOf(docsRoutes, '/start.js')).text), /url: 'openapi\.json'/);
+    const described = openapiRoutes(() => areas, { version: '0.0.0' });
+    assert.equal(fullPathOf(described, described.routes[0]!), '/openapi.json');
     assert.deepEqual(JSON.parse(String((await answerOf(described, '/')).text)), JSON.parse(JSON.stringify(document)));
   });
 });

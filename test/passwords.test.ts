@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { Refusal } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/refusal.ts';
 import { passwords } from '../src/passwords.ts';
 import { processorTime } from './processorTime.ts';
 
@@ -37,7 +37,7 @@ describe('passwords', () => {
   it('may have 1024 bytes', async () => {
     await assert.rejects(
       hashPassword('ä'.repeat(513)),
-      (error) => error instanceof Refusal && error.code === 'invalid',
+      (error) => error instanceof RequestError && error.code === 'invalid',
     );
   });
   it('leave the event loop free', async () => {
@@ -80,7 +80,7 @@ describe('passwords', () => {
       const refused = outcomes.filter((outcome) => outcome.status === 'rejected');
       assert.equal(refused.length, 1_100 + 50 - 1_000 - 2);
       for (const { reason } of refused)
-        assert.ok(reason instanceof Refusal && reason.code === 'limited' && reason.retryAfterSeconds! > 0);
+        assert.ok(reason instanceof RequestError && reason.code === 'limited' && reason.retryAfterSeconds! > 0);
       await check('flood');
       assert.equal(done.at(-1), 'flood');
     });

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { linearPattern } from '../src/commands/user-schemas/patterns.ts';
 import { patternFaults } from '../src/commands/mop/searches.ts';
-import { Refusal } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/refusal.ts';
 import { processorTime } from './processorTime.ts';
 
 describe('regular expressions', () => {
   const isTooLarge = (error: unknown): boolean =>
-    error instanceof Refusal && error.code === 'invalid' && error.message.includes('too large');
+    error instanceof RequestError && error.code === 'invalid' && error.message.includes('too large');
 
   it('that repeat too much are refused without being compiled, which would take seconds', () => {
     const spent = processorTime();

@@ -22,7 +22,7 @@ const take = commandsOf(note)({
   name: 'take',
   input: Type.Any(),
   on: 'any',
-  decide: (_, texts: Texts) => texts.map((text) => ({ type: 'noteTaken', data: { text } })),
+  decide: (_, texts: Texts) => texts.map((text) => ({ topic: 'noteTaken', data: { text } })),
 });
 
 describe('facts too large for an event', () => {
@@ -124,7 +124,7 @@ describe('facts too large for an event', () => {
     };
     const found: string[] = [];
     for await (const { events } of withPayloads(cut, () => true).readAll(0))
-      for (const { stream, lacking } of events)
+      for (const { stream, incomplete: lacking } of events)
         if (stream.startsWith('note-')) found.push(`${stream} ${lacking === undefined ? 'whole' : 'lacking'}`);
     assert.deepEqual(found, ['note-a lacking', 'note-b whole']);
     await assert.rejects(writer(cut).texts('a'), /Event 0 of note-a .* missing or damaged/);

@@ -8,7 +8,7 @@ import { startService, type TestService } from './service.ts';
 const given = specification(plan);
 const everybody = { read: [], write: [] };
 const content = { name: 'Nightly', description: '', status: 'draft', nodes: [], gbac: everybody } as const;
-const created = { type: 'planCreated', data: content } as const;
+const created = { topic: 'planCreated', data: content } as const;
 const trees = {
   t: {
     exists: true,
@@ -26,8 +26,8 @@ const trees = {
 const known = { unknownGroups: [], trees };
 const root = { treeId: 't', version: 'initial', nodeId: 'root' };
 const bonn = { treeId: 't', version: 'initial', nodeId: 'bonn', devices: ['r1'] };
-const withRoot = { type: 'planNodesAdded', data: { nodes: [root] } } as const;
-const active = { type: 'planStatusSet', data: { status: 'active' } } as const;
+const withRoot = { topic: 'planNodesAdded', data: { nodes: [root] } } as const;
+const active = { topic: 'planStatusSet', data: { status: 'active' } } as const;
 
 describe('A compliance plan', () => {
   it('is created as a draft, with nodes and access lists if given', () => {
@@ -39,7 +39,7 @@ describe('A compliance plan', () => {
         known,
       )
       .then({
-        type: 'planCreated',
+        topic: 'planCreated',
         data: {
           name: 'Nightly',
           description: 'All sites',
@@ -54,7 +54,7 @@ describe('A compliance plan', () => {
     given(created).when(update, {}, known).thenNothing();
     given(created)
       .when(update, { name: 'Weekly' }, known)
-      .then({ type: 'planNamed', data: { name: 'Weekly' } });
+      .then({ topic: 'planNamed', data: { name: 'Weekly' } });
     given(created)
       .when(
         update,
@@ -62,11 +62,11 @@ describe('A compliance plan', () => {
         known,
       )
       .then(
-        { type: 'planNamed', data: { name: 'Weekly' } },
-        { type: 'planDescribed', data: { description: 'All' } },
+        { topic: 'planNamed', data: { name: 'Weekly' } },
+        { topic: 'planDescribed', data: { description: 'All' } },
         withRoot,
         active,
-        { type: 'planGbacSet', data: { gbac: { read: [], write: ['ops'] } } },
+        { topic: 'planGbacSet', data: { gbac: { read: [], write: ['ops'] } } },
       );
   });
 
@@ -80,10 +80,10 @@ describe('A compliance plan', () => {
   it('adds nodes; one with the same tree, version and nodeId replaces the earlier one', () => {
     given(created, withRoot)
       .when(update, { nodes: [bonn, { ...root, tasks: ['check'] }] }, known)
-      .then({ type: 'planNodesAdded', data: { nodes: [{ ...root, tasks: ['check'] }, bonn] } });
+      .then({ topic: 'planNodesAdded', data: { nodes: [{ ...root, tasks: ['check'] }, bonn] } });
     given(created, withRoot)
       .when(update, { nodes: [bonn, { ...bonn, devices: [] }] }, known)
-      .then({ type: 'planNodesAdded', data: { nodes: [{ ...bonn, devices: [] }] } });
+      .then({ topic: 'planNodesAdded', data: { nodes: [{ ...bonn, devices: [] }] } });
   });
 
   it('refuses nodes of trees, versions and ids that are not there, naming all', () => {
@@ -113,7 +113,7 @@ describe('A compliance plan', () => {
       .then(withRoot, active);
     given(created, withRoot, active)
       .when(update, { status: 'draft' }, known)
-      .then({ type: 'planStatusSet', data: { status: 'draft' } });
+      .then({ topic: 'planStatusSet', data: { status: 'draft' } });
   });
 
   it('refuses unknown groups, and groups that may read where none may write', () => {
@@ -129,8 +129,8 @@ describe('A compliance plan', () => {
   });
 
   it('goes once', () => {
-    given(created).when(remove, undefined).then({ type: 'planDeleted', data: {} });
-    given(created, { type: 'planDeleted', data: {} }).when(remove, undefined).thenNothing();
+    given(created).when(remove, undefined).then({ topic: 'planDeleted', data: {} });
+    given(created, { topic: 'planDeleted', data: {} }).when(remove, undefined).thenNothing();
   });
 });
 
@@ -141,7 +141,7 @@ describe('The deletion of several plans', () => {
   it('is one decision', () =>
     given()
       .when(decideDeletion, { planIds: ['a', 'b', 'a'] }, all)
-      .then({ type: 'plansDeleted', data: { planIds: ['a', 'b'] } }));
+      .then({ topic: 'plansDeleted', data: { planIds: ['a', 'b'] } }));
   it('of none is nothing', () => given().when(decideDeletion, { planIds: [] }, all).thenNothing());
   it('names all plans that are not there', () =>
     given()

@@ -10,7 +10,7 @@ import {
   remove,
 } from '../src/domain/prebuilts/prebuilts.ts';
 import type { Bundle, PrebuiltDocument } from '../src/domain/prebuilts/prebuiltSchemas.ts';
-import { Refusal } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/refusal.ts';
 import { specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';
@@ -43,7 +43,7 @@ describe('A prebuilt', () => {
     installed: [{ type: 'forms' as const, _id: 'f', name: 'F' }],
   };
   const nothing = { parts: [], removed: [], installed: plan.installed };
-  const refs: PrebuiltRefs = { bundlesHash: 'abc', plan, refusals: [], accounts: {} };
+  const refs: PrebuiltRefs = { bundlesHash: 'abc', plan, requestErrors: [], accounts: {} };
   const data: PrebuiltImported = {
     prebuilt: whole,
     ...plan,
@@ -52,8 +52,8 @@ describe('A prebuilt', () => {
     bundlesHash: 'abc',
     createdEpoch: String(Date.UTC(2026, 0, 1)),
   };
-  const imported = { type: 'prebuiltImported', data } as const;
-  const installed = { type: 'prebuiltInstalled', data: {} } as const;
+  const imported = { topic: 'prebuiltImported', data } as const;
+  const installed = { topic: 'prebuiltInstalled', data: {} } as const;
   const other = { ...whole, readme: 'other' };
 
   it('is installed by one event, which the same package does not repeat', () => {
@@ -79,7 +79,7 @@ describe('A prebuilt', () => {
       .thenRefused('conflict', /metadata\/name/);
     given(imported, installed)
       .when(decideImport, { prebuilt: other, overwrite: true }, refs)
-      .then({ type: 'prebuiltImported', data: { ...data, prebuilt: other } });
+      .then({ topic: 'prebuiltImported', data: { ...data, prebuilt: other } });
   });
 
   it('is left alone while it is being installed', () => {
@@ -90,32 +90,32 @@ describe('A prebuilt', () => {
   });
 
   it('promises names as long as it is being installed', () => {
-    assert.deepEqual(prebuilt.promises!({ imported: data, pending: true }), [
+    assert.deepEqual(prebuilt.reservations!({ imported: data, pending: true }), [
       { owner: 'form-f', name: { kind: 'form', name: 'F' } },
     ]);
-    assert.deepEqual(prebuilt.promises!({ imported: data, pending: false }), []);
+    assert.deepEqual(prebuilt.reservations!({ imported: data, pending: false }), []);
   });
 
   it('is refused for all faults of the kind that comes first', () => {
-    const refusals = [
-      new Refusal('conflict', 'taken', { path: '/a' }),
-      new Refusal('not_found', 'no group', { path: '/b' }),
-      new Refusal('not_found', 'no form', { path: '/c' }),
+    const requestErrors = [
+      new RequestError('conflict', 'taken', { path: '/a' }),
+      new RequestError('not_found', 'no group', { path: '/b' }),
+      new RequestError('not_found', 'no form', { path: '/c' }),
     ];
     given()
-      .when(decideImport, { prebuilt: whole }, { ...refs, refusals })
+      .when(decideImport, { prebuilt: whole }, { ...refs, requestErrors })
       .thenRefused('not_found', /and 1 more.*\/b.*\/c/);
     given(imported, installed)
-      .when(decideImport, { prebuilt: other }, { ...refs, refusals: [refusals[0]!] })
+      .when(decideImport, { prebuilt: other }, { ...refs, requestErrors: [refusals[0]!] })
       .thenRefused('conflict', /\/a.*metadata/);
   });
 
   it('can be deleted, and installed anew', () => {
-    const deleted = { type: 'prebuiltDeleted', data: {} } as const;
+    const deleted = { topic: 'prebuiltDeleted', data: {} } as const;
     given(imported, installed).when(remove, {}).then(deleted);
     given(imported, installed, deleted)
       .when(decideImport, { prebuilt: other }, refs)
-      .then({ type: 'prebuiltImported', data: { ...data, prebuilt: other } });
+      .then({ topic: 'prebuiltImported', data: { ...data, prebuilt: other } });
   });
 
   it('has artifacts, fingerprint and time derived only where it has none', () => {

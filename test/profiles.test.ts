@@ -19,10 +19,10 @@ import { startService, type TestService } from './service.ts';
 
 const given = specification(profile);
 const created: ProfileEvent = {
-  type: 'profileCreated',
+  topic: 'profileCreated',
   data: { properties: { description: 'One', services: ['a', 'b'], uiProps: { home: 'h', layout: 'l' } } },
 };
-const deleted: ProfileEvent = { type: 'profileDeleted', data: {} };
+const deleted: ProfileEvent = { topic: 'profileDeleted', data: {} };
 const id = '0123456789abcdef01234567';
 const says = (properties: Patch, adminRemains = true) => ({ properties, adminRemains });
 const none = { properties: {} };
@@ -31,18 +31,18 @@ describe('profiles: decisions', () => {
   it('creates, leaving out what is null', () =>
     given()
       .when(create, none, says({ id, description: null, uiProps: { home: 'h', login: null } }))
-      .then({ type: 'profileCreated', data: { properties: { uiProps: { home: 'h' } } } }));
+      .then({ topic: 'profileCreated', data: { properties: { uiProps: { home: 'h' } } } }));
   it('creates by an update of what is missing, also after a delete', () => {
     for (const past of [[], [created, deleted]])
       given(...past)
         .when(update, none, says({ services: [] }))
-        .then({ type: 'profileCreated', data: { properties: { services: [] } } });
+        .then({ topic: 'profileCreated', data: { properties: { services: [] } } });
   });
   it('merges a group, replaces a list or scalar, removes by null: the event says what changed', () =>
     given(created)
       .when(update, none, says({ description: null, services: ['b'], uiProps: { home: 'other', layout: 'l' } }))
       .then({
-        type: 'profileUpdated',
+        topic: 'profileUpdated',
         data: { changes: { description: null, services: ['b'], uiProps: { home: 'other' } } },
       }));
   it('changes nothing when all is so', () =>
@@ -70,11 +70,11 @@ describe('profiles: decisions', () => {
     const refs = { exists: true, adminRemains: true };
     active()
       .when(activate, { id: 'a' }, refs)
-      .then({ type: 'profileActivated', data: { id: 'a' } });
-    active({ type: 'profileActivated', data: { id: 'a' } })
+      .then({ topic: 'profileActivated', data: { id: 'a' } });
+    active({ topic: 'profileActivated', data: { id: 'a' } })
       .when(activate, { id: 'b' }, refs)
-      .then({ type: 'profileActivated', data: { id: 'b' } });
-    active({ type: 'profileActivated', data: { id: 'a' } })
+      .then({ topic: 'profileActivated', data: { id: 'b' } });
+    active({ topic: 'profileActivated', data: { id: 'a' } })
       .when(activate, { id: 'a' }, refs)
       .thenNothing();
     active()

@@ -43,7 +43,7 @@ const families = projection<Family>()(family, {
   },
 });
 
-type Happening = readonly [stream: string, topic: FamilyEvent['type'], data: unknown, more?: Partial<StoredEvent>];
+type Happening = readonly [stream: string, topic: FamilyEvent['topic'], data: unknown, more?: Partial<StoredEvent>];
 
 const open = async () => {
   const model = memoryReadStore({ collections: collectionsOf([families]) });
@@ -126,7 +126,7 @@ describe('children of a document', () => {
 });
 
 describe('a document that the read models cannot keep', () => {
-  const one = (topic: FamilyEvent['type'], data: unknown, more: Partial<StoredEvent> = {}): Happening => [
+  const one = (topic: FamilyEvent['topic'], data: unknown, more: Partial<StoredEvent> = {}): Happening => [
     'one',
     topic,
     data,
@@ -142,7 +142,7 @@ describe('a document that the read models cannot keep', () => {
     'has children with names that are no texts': one('born', { names: ['a', 3] }),
     'comes of an event that is no JSON': one('renamed', {}, { data: '{' }),
     'comes of an event whose metadata is no object': one('renamed', { to: 'g' }, { metadata: 'null' }),
-    'comes of an event that lacks its content': one('renamed', { to: 'g' }, { lacking: 'has lost it' }),
+    'comes of an event that lacks its content': one('renamed', { to: 'g' }, { incomplete: 'has lost it' }),
   };
   for (const [what, event] of Object.entries(bad)) {
     it(`is parked, alone, and the same however many events come at once: it ${what}`, async () => {
@@ -226,7 +226,7 @@ describe('a document that the read models cannot keep', () => {
     const { happen, model, documents } = await open();
     for (const id of ['', 'a/b', '__proto__', 'constructor']) await happen([id, 'born', { names: ['x'] }]);
     for (const topic of ['toString', '__proto__', 'constructor', 'unheard of'])
-      await happen(['two', topic as FamilyEvent['type'], {}]);
+      await happen(['two', topic as FamilyEvent['topic'], {}]);
     assert.deepEqual([...documents.parked().keys()], ['families/', 'families/a/b']);
     assert.equal((await model.get('families', '__proto__'))?.text, '{"name":"f"}');
     assert.equal(await model.get('families', 'two'), undefined);

@@ -15,7 +15,7 @@ describe('A published event', () => {
   it('has a source and topic of its own, and its payload as data', () =>
     given()
       .when(publish, { source: 'itsm:eu', topic: 'ticketOpened', payload: { ticket: 7 } })
-      .then({ type: 'ticketOpened', data: { ticket: 7 }, source: 'itsm:eu' }));
+      .then({ topic: 'ticketOpened', data: { ticket: 7 }, source: 'itsm:eu' }));
 
   it("does not pass as the platform's or the store's", () => {
     for (const source of ['@platform/', '@platform/authorization', '$system'])
@@ -27,7 +27,7 @@ describe('A published event', () => {
 
   it('is there whatever its topic is called', () => {
     for (const type of ['constructor', 'toString', '__proto__', 'groupMappingCreated'])
-      assert.equal(publishedEvent.exists(fold(publishedEvent, [{ type, data: {} }])), true);
+      assert.equal(publishedEvent.exists(fold(publishedEvent, [{ topic: type, data: {} }])), true);
   });
 });
 

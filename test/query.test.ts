@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { type TSchema, Type } from 'typebox';
-import { type Fault, Refusal } from '../src/domain/engine/refusal.ts';
+import { type Fault, RequestError } from '../src/domain/engine/refusal.ts';
 import { listQueryParser, queryParser } from '../src/http/engine/query.ts';
 import type { Where } from '../src/projections/engine/port.ts';
 
@@ -12,7 +12,7 @@ const faultsOf = (parse: (querystring: string) => unknown, querystring: string):
   try {
     parse(querystring);
   } catch (error) {
-    assert.ok(error instanceof Refusal, String(error));
+    assert.ok(error instanceof RequestError, String(error));
     assert.equal(error.code, 'invalid');
     return error.faults;
   }

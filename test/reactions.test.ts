@@ -3,7 +3,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import type { Tools } from '../src/commands/engine/define.ts';
 import type { Reaction } from '../src/commands/engine/reactions.ts';
 import { NotReadable } from '../src/domain/engine/refusal.ts';
-import { newLead } from '../src/projections/engine/lead.ts';
+import { newLeadership } from '../src/projections/engine/lead.ts';
 import type { Recorded } from '../src/store/event.ts';
 import type { EventStore } from '../src/store/port.ts';
 import { openLog } from './node.ts';
@@ -103,7 +103,7 @@ describe('reactions', () => {
   it('of an event whose node does not carry them out, after it has answered, are carried out by the node that leads', async () => {
     const dead = dying(log.store, 4, 'before');
     dead.arm();
-    const one = writer(dead.store, { following: { patienceMs: 0, lead: newLead() } });
+    const one = writer(dead.store, { following: { patienceMs: 0, leadership: newLeadership() } });
     await one.fill('b', [
       { id: 'p', name: 'x' },
       { id: 'q', name: 'y' },
@@ -130,7 +130,9 @@ describe('reactions', () => {
     const held = stopping(log.store, 5);
     ends.push(held.resume);
     held.arm();
-    const one = node(held.store, { following: { patienceMs: 0, lead: newLead(), reactions: [boxReaction, nested] } });
+    const one = node(held.store, {
+      following: { patienceMs: 0, leadership: newLeadership(), reactions: [boxReaction, nested] },
+    });
     await one.fill('b', [
       { id: 'p', name: 'x' },
       { id: 'q', name: 'y' },

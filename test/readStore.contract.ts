@@ -7,7 +7,7 @@ import { naiveStore } from './naiveReadStore.ts';
 export const contractCollections: readonly CollectionSpec[] = [
   { name: 'things', sorts: ['name', 'created'], filters: ['name', 'tags'] },
   { name: 'others', sorts: ['name'], filters: [] },
-  { name: 'children', sorts: ['name', 'created'], filters: ['name', 'tags'], inParts: true },
+  { name: 'children', sorts: ['name', 'created'], filters: ['name', 'tags'], partitioned: true },
 ];
 
 type Some = {
@@ -81,7 +81,7 @@ export const readStoreContract = (name: string, open: () => ReadStore | Promise<
       store = await open();
       position = (await store.resume()).position;
       assert.equal(position, 0);
-      assert.equal(await store.lead(), true);
+      assert.equal(await store.leadership(), true);
     });
     afterEach(() => store.close());
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Failure } from '../src/http/documentation/examples.ts';
 import { expired, gateway, otherGateway } from './certificates.ts';
 import { recordings, steadied } from './examples.ts';
-import { at, bodyFor, changes, failure, positionOf, type Route, routes } from './hostile.ts';
+import { at, bodyFor, changes, failure, positionOf, type Asked, routes } from './hostile.ts';
 import { ok, type People, people } from './people.ts';
 import { type Answer, adminPassword, startService, type TestService } from './service.ts';
 
@@ -637,7 +637,7 @@ describe('What is refused', () => {
     const operation = isCommon ? '*' : title;
     failures.kept[operation] = { [code]: words, ...failures.kept[operation] };
   };
-  const changing = changes.filter(({ row }) => !row.access.includes('readers'));
+  const changing = changes.filter(({ route }) => !route.access.includes('readers'));
 
   it('is in the table for every route that changes anything', () =>
     assert.deepEqual(Object.keys(table).sort(), changing.map(({ title }) => title).sort()));
@@ -698,31 +698,31 @@ const common = new Set([
 const malformed = async (
   { ask }: TestService,
   { outsider }: People,
-  route: Route,
+  asked: Asked,
 ): Promise<readonly (readonly [string, Answer])[]> => {
-  const { row, method } = route;
-  const path = at(route, 'unknown');
+  const { route, method } = asked;
+  const path = at(asked, 'unknown');
   const answers: [string, Answer][] = [];
-  if (row.access !== 'open') answers.push(['unauthenticated', await ask(method, path, undefined, {}, null)]);
-  if (typeof row.access !== 'string') answers.push(['forbidden', await outsider(method, path)]);
-  answers.push(['method_not_allowed', await withOtherMethod(ask, route, path)]);
+  if (route.access !== 'open') answers.push(['unauthenticated', await ask(method, path, undefined, {}, null)]);
+  if (typeof route.access !== 'string') answers.push(['forbidden', await outsider(method, path)]);
+  answers.push(['method_not_allowed', await withOtherMethod(ask, asked, path)]);
   if (method === 'GET') {
-    const isList = 'list' in row && row.list !== undefined;
+    const isList = 'list' in route && route.list !== undefined;
     answers.push(['invalid', await ask(method, `${path}?${isList ? 'limit=0' : 'colour=red'}`)]);
   } else {
     const withColour = await ask(method, path, { colour: 'red' });
     answers.push(['invalid', withColour.status === 400 ? withColour : await ask(method, path, [])]);
     answers.push(['unsupported_media', await ask(method, path, 'colour=red', { 'Content-Type': 'text/plain' })]);
   }
-  const makesWhatIsNotThere = 'command' in row && row.command.on === 'any';
-  if (route.params.length > 0 && !makesWhatIsNotThere) {
-    const answer = await ask(method, path, bodyFor(route));
+  const makesWhatIsNotThere = 'command' in route && route.command.on === 'any';
+  if (asked.params.length > 0 && !makesWhatIsNotThere) {
+    const answer = await ask(method, path, bodyFor(asked));
     if (answer.status === 404) answers.push(['not_found', answer]);
   }
   return answers;
 };
 
-const withOtherMethod = async (ask: TestService['ask'], { method }: Route, path: string): Promise<Answer> => {
+const withOtherMethod = async (ask: TestService['ask'], { method }: Asked, path: string): Promise<Answer> => {
   for (const other of ['PATCH', 'PUT', 'DELETE', 'POST']) {
     const answer = other === method ? undefined : await ask(other, path, undefined);
     if (answer?.status === 405) return answer;

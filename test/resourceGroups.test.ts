@@ -16,14 +16,14 @@ import { startService, type TestService } from './service.ts';
 
 const given = specification(resourceGroup);
 const created: GroupEvent = {
-  type: 'resourceGroupCreated',
+  topic: 'resourceGroupCreated',
   data: { modelId: 'm', name: 'Edge', description: '', instances: ['a', 'b'] },
 };
 const changed = (added: string[], removed: string[]): GroupEvent => ({
-  type: 'resourceGroupMembersChanged',
+  topic: 'resourceGroupMembersChanged',
   data: { added, removed },
 });
-const deleted: GroupEvent = { type: 'resourceGroupDeleted', data: {} };
+const deleted: GroupEvent = { topic: 'resourceGroupDeleted', data: {} };
 
 describe('A group of instances', () => {
   it('begins with the instances that it is given, each once', () => {

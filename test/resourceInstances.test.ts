@@ -20,8 +20,8 @@ const content = {
   description: '',
   instanceData: { vlan: 5, community: { $sealed: 'x', tag: 't' } },
 };
-const created: InstanceEvent = { type: 'resourceInstanceCreated', data: content };
-const deleted: InstanceEvent = { type: 'resourceInstanceDeleted', data: {} };
+const created: InstanceEvent = { topic: 'resourceInstanceCreated', data: content };
+const deleted: InstanceEvent = { topic: 'resourceInstanceDeleted', data: {} };
 const refs = { modelExists: true, faults: [], instanceData: content.instanceData };
 
 describe('An instance of a resource model', () => {
@@ -45,8 +45,8 @@ describe('An instance of a resource model', () => {
     given(created).when(replace, { name: 'edge-1', instanceData: {} }, refs).thenNothing();
     given(created)
       .when(replace, { name: 'edge-2', instanceData: {} }, { ...refs, instanceData: { vlan: 6 } })
-      .then({ type: 'resourceInstanceChanged', data: { name: 'edge-2', instanceData: { vlan: 6 } } });
-    given(created, { type: 'resourceInstanceChanged', data: { name: 'edge-2' } })
+      .then({ topic: 'resourceInstanceChanged', data: { name: 'edge-2', instanceData: { vlan: 6 } } });
+    given(created, { topic: 'resourceInstanceChanged', data: { name: 'edge-2' } })
       .when(replace, { name: 'edge-2', instanceData: {} }, refs)
       .thenNothing();
   });
@@ -65,7 +65,7 @@ describe('An instance of a resource model', () => {
 
   it('gets new data, or some members, as a part of an action, if it is there still; always with an event, so that it is carried out once', () => {
     const merged: InstanceEvent = {
-      type: 'resourceInstanceChanged',
+      topic: 'resourceInstanceChanged',
       data: { instanceData: { ...content.instanceData, vlan: 6 } },
     };
     given(created)
@@ -76,7 +76,7 @@ describe('An instance of a resource model', () => {
       .then(merged);
     given(created)
       .when(amend, { instanceData: { vlan: 7 } })
-      .then({ type: 'resourceInstanceChanged', data: { instanceData: { vlan: 7 } } });
+      .then({ topic: 'resourceInstanceChanged', data: { instanceData: { vlan: 7 } } });
     given(created, deleted)
       .when(amend, { instanceData: { vlan: 7 } })
       .thenNothing();

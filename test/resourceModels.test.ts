@@ -18,7 +18,7 @@ const schema = {
 };
 const deploy = { _id: '00af', name: 'Deploy', type: 'create', workflow: 'Deploy VLAN', description: '' } as const;
 const created: ModelEvent = {
-  type: 'resourceModelCreated',
+  topic: 'resourceModelCreated',
   data: { name: 'VLAN', description: '', schema, actions: [deploy] },
 };
 
@@ -38,7 +38,7 @@ describe('A resource model', () => {
       },
       { ...context, newId: (word) => newId(word).slice(-8, -4), refs: {} },
     );
-    assert.ok(event?.type === 'resourceModelCreated');
+    assert.ok(event?.topic === 'resourceModelCreated');
     assert.deepEqual(
       event.data.actions.map(({ name, workflow }) => ({ name, workflow })),
       [
@@ -91,13 +91,13 @@ describe('A resource model', () => {
     given(created).when(replace, same, {}).thenNothing();
     given(created)
       .when(replace, { ...same, name: 'VLANs' }, {})
-      .then({ type: 'resourceModelChanged', data: { name: 'VLANs' } });
-    given(created, { type: 'resourceModelChanged', data: { name: 'VLANs' } })
+      .then({ topic: 'resourceModelChanged', data: { name: 'VLANs' } });
+    given(created, { topic: 'resourceModelChanged', data: { name: 'VLANs' } })
       .when(replace, { ...same, name: 'VLANs' }, {})
       .thenNothing();
     given(created)
       .when(replace, { name: 'VLAN', schema, actions: [] }, {})
-      .then({ type: 'resourceModelChanged', data: { actions: [] } });
+      .then({ topic: 'resourceModelChanged', data: { actions: [] } });
   });
 
   it('is deleted with its instances only when asked to', () => {
@@ -106,10 +106,10 @@ describe('A resource model', () => {
       .thenRefused('conflict', /"instances":2/);
     given(created)
       .when(remove, { withInstances: true }, { instances: 2 })
-      .then({ type: 'resourceModelDeleted', data: { deletedInstances: 2 } });
+      .then({ topic: 'resourceModelDeleted', data: { deletedInstances: 2 } });
     given(created)
       .when(remove, { withInstances: false }, { instances: 0 })
-      .then({ type: 'resourceModelDeleted', data: { deletedInstances: 0 } });
+      .then({ topic: 'resourceModelDeleted', data: { deletedInstances: 0 } });
   });
 });
 

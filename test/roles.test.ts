@@ -5,7 +5,7 @@ const method = (name: string) => ({ provenance: 'mop', name });
 const refs: RoleRefs = { methods: [method('exportTemplate'), method('createTemplate')], referrers: [] };
 const viewer: RoleContent = { name: 'viewer', description: '', allowedMethods: [method('exportTemplate')] };
 const given = specification(role);
-const created = { type: 'roleCreated', data: viewer } as const;
+const created = { topic: 'roleCreated', data: viewer } as const;
 
 describe('roles', () => {
   it('list methods, each once', () =>
@@ -26,11 +26,11 @@ describe('roles', () => {
   it('replace their list', () =>
     given(created)
       .when(update, { allowedMethods: [method('createTemplate')] }, refs)
-      .then({ type: 'roleUpdated', data: { allowedMethods: [method('createTemplate')] } }));
+      .then({ topic: 'roleUpdated', data: { allowedMethods: [method('createTemplate')] } }));
   it('may keep a method that is no more', () =>
     given(created)
       .when(update, { allowedMethods: [method('exportTemplate')], description: 'x' }, { ...refs, methods: [] })
-      .then({ type: 'roleUpdated', data: { description: 'x' } }));
+      .then({ topic: 'roleUpdated', data: { description: 'x' } }));
   it('that change to what they are do nothing', () =>
     given(created).when(update, { name: 'viewer' }, refs).thenNothing());
   it('that are referred to cannot be renamed', () =>
@@ -41,5 +41,5 @@ describe('roles', () => {
     given(created)
       .when(remove, {}, { ...refs, referrers: [{ kind: 'group', name: 'noc' }] })
       .thenRefused('conflict', /noc/));
-  it('can be deleted', () => given(created).when(remove, {}, refs).then({ type: 'roleDeleted', data: {} }));
+  it('can be deleted', () => given(created).when(remove, {}, refs).then({ topic: 'roleDeleted', data: {} }));
 });

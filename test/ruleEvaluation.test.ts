@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { searching } from '../src/commands/mop/searches.ts';
 import { contentOf, type Rule } from '../src/domain/mop/commandTemplates.ts';
 import { type Comparator, compare } from '../src/domain/mop/comparisons.ts';
-import { Refusal } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/refusal.ts';
 import { ready, ruleResult } from '../src/domain/mop/ruleEvaluation.ts';
 import type { Variables } from '../src/domain/mop/templateVariables.ts';
 import { rulesPass } from '../src/domain/mop/verdicts.ts';
@@ -117,8 +117,8 @@ describe('comparisons', () => {
   ];
   for (const [left, comparator, right, holds] of all)
     it(`${left} ${comparator} ${right} is ${holds}`, () => assert.equal(compare(left, comparator, right), holds));
-  it('refuse to put a number and a word in order', () => assert.throws(() => compare('N/A', '>=', '10'), Refusal));
-  it('refuse endless values', () => assert.throws(() => compare('9'.repeat(1001), '>', '1'), Refusal));
+  it('refuse to put a number and a word in order', () => assert.throws(() => compare('N/A', '>=', '10'), RequestError));
+  it('refuse endless values', () => assert.throws(() => compare('9'.repeat(1001), '>', '1'), RequestError));
 });
 
 describe('variables of command templates', () => {
@@ -162,7 +162,7 @@ describe('variables of command templates', () => {
           variables,
         ),
       (error) =>
-        error instanceof Refusal &&
+        error instanceof RequestError &&
         error.code === 'unprocessable' &&
         words.test(JSON.stringify([error.message, error.faults]).replaceAll('\\"', '"')),
     );

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
-import { Refusal } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/refusal.ts';
 import { projections } from '../src/projections/all.ts';
 import { memoryReadStore } from '../src/projections/index/memory.ts';
 import type { ReadStore } from '../src/projections/engine/port.ts';
 import { collectionsOf } from '../src/projections/engine/projector.ts';
 import { runProjections } from '../src/projections/engine/run.ts';
-import { tellEvents } from '../src/events/tellEvents.ts';
+import { eventFeed } from '../src/events/tellEvents.ts';
 import { openLog } from './node.ts';
 import { until } from './until.ts';
 
@@ -25,12 +25,12 @@ describe('who projects', () => {
     const memory = memoryReadStore({ collections: collectionsOf(projections) });
     const model: ReadStore = {
       ...memory,
-      lead: async () => leads(),
+      leadership: async () => leads(),
       onMoved: (listener) => {
         moved = listener;
       },
       resume: async () => {
-        if (failed++ < failures) throw new Refusal('unavailable', 'Not now');
+        if (failed++ < failures) throw new RequestError('unavailable', 'Not now');
         return memory.resume();
       },
     };
@@ -50,7 +50,7 @@ describe('who projects', () => {
     const { moved } = start(5, () => leading);
     await until(() => run.ready());
     leading = true;
-    while (!run.lead.held()) {
+    while (!run.leadership.held()) {
       moved();
       await new Promise(setImmediate);
     }
@@ -113,7 +113,7 @@ describe('who projects', () => {
     await run.stop();
     await assert.rejects(
       run.reached(await append()),
-      new Refusal('unavailable', 'The service is shutting down', { retryAfterSeconds: 2 }),
+      new RequestError('unavailable', 'The service is shutting down', { retryAfterSeconds: 2 }),
     );
   });
 
@@ -121,7 +121,7 @@ describe('who projects', () => {
     start(0, () => true);
     await until(() => run.ready());
     const told: number[] = [];
-    const telling = tellEvents({
+    const telling = eventFeed({
       store: log.store,
       run,
       after: 0,

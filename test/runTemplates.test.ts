@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { runCommandTemplate, type Ways } from '../src/commands/mop/runTemplates.ts';
 import { contentOf, type CommandTemplateDocument } from '../src/domain/mop/commandTemplates.ts';
-import { Refusal } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/refusal.ts';
 
 const content = (document: Partial<CommandTemplateDocument>) => contentOf({ name: 'Check', ...document });
 const version = { command: 'show version', rules: [{ rule: '17.12', eval: 'contains' as const }] };
@@ -17,11 +17,11 @@ const devices = (
   const asked: string[] = [];
   return {
     asked,
-    find: async (name) => table[name] ?? assert.fail(new Refusal('not_found', 'No such device')),
+    find: async (name) => table[name] ?? assert.fail(new RequestError('not_found', 'No such device')),
     run: async (name, command) => {
       asked.push(`${name}: ${command}`);
       const text = table[name]![command];
-      if (text === undefined) throw new Refusal('adapter_failed', `${name} does not answer`);
+      if (text === undefined) throw new RequestError('adapter_failed', `${name} does not answer`);
       return text;
     },
   };

@@ -85,7 +85,7 @@ describe('a scheduled job', () => {
       shouldSaveResult: { any: [1] },
     };
     creating(sent).then({
-      type: 'scheduledJobCreated',
+      topic: 'scheduledJobCreated',
       data: {
         ...audit,
         nextRunAt: '2026-12-01T02:00:00.000Z',
@@ -106,8 +106,8 @@ describe('a scheduled job', () => {
       /"path":"\/data\/gbac\/write"/,
     ));
   it('is marked once', () => {
-    const created = { type: 'scheduledJobCreated', data: audit } as const;
-    const marked = { type: 'scheduledJobMigrated', data: { automation: 'a' } } as const;
+    const created = { topic: 'scheduledJobCreated', data: audit } as const;
+    const marked = { topic: 'scheduledJobMigrated', data: { automation: 'a' } } as const;
     given(created).when(markMigrated, { automation: 'a' }).then(marked);
     given(created, marked).when(markMigrated, { automation: 'b' }).thenNothing();
   });
@@ -134,7 +134,7 @@ describe('the decision to migrate', () => {
     formSchemaHash: null,
   };
   const decided = (migrated: object, skipped: readonly { job: string; name: string }[] = []) =>
-    ({ type: 'migrationDecided', data: { migrated: [{ ...becoming, ...migrated }], skipped } }) as const;
+    ({ topic: 'migrationDecided', data: { migrated: [{ ...becoming, ...migrated }], skipped } }) as const;
   const scheduled = (times: object): Candidate => ({ ...candidate, content: { ...unscheduled, ...times } });
   const schedule = (firstRunAt: string, repeatUnit: 'day' | null = 'day') =>
     decided({

@@ -262,7 +262,7 @@ describe('A package that was installed before secrets were sealed', () => {
   before(async () => {
     folder = mkdtempSync(join(tmpdir(), 'automation-platform-'));
     // Stopped before it was carried out: that happens now, and must not bring the secret into another stream.
-    await storedEarlier(folder, [{ stream, source: 'prebuilts', type: 'prebuiltImported', data: imported }]);
+    await storedEarlier(folder, [{ stream, source: 'prebuilts', topic: 'prebuiltImported', data: imported }]);
     service = await startService({}, folder);
   });
   after(async () => {

@@ -157,13 +157,13 @@ describe('Secrets that earlier versions have stored in clear', () => {
       {
         stream: `tree-${id}`,
         source: 'configuration-manager',
-        type: 'treeRestored',
+        topic: 'treeRestored',
         data: { name: 'old', deviceType: null, versions },
       },
       {
         stream: `plan-${id}`,
         source: 'configuration-manager',
-        type: 'planCreated',
+        topic: 'planCreated',
         data: {
           name: 'old',
           description: '',
@@ -172,7 +172,7 @@ describe('Secrets that earlier versions have stored in clear', () => {
           nodes: [{ treeId: id, version: 'initial', nodeId: root.configId, variables: early }],
         },
       },
-      { stream: `template-${id}`, source: 'template-builder', type: 'templateCreated', data: template },
+      { stream: `template-${id}`, source: 'template-builder', topic: 'templateCreated', data: template },
     ]);
     service = await startService({}, folder);
   });

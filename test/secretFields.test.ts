@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { same } from '../src/domain/engine/changes.ts';
-import { Refusal } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/refusal.ts';
 import { mask, maskSecrets, mostSecrets, openSecrets, sealSecrets } from '../src/domain/engine/secretFields.ts';
 import { secrets } from '../src/secrets.ts';
 
@@ -40,7 +40,7 @@ describe('secrets within documents', () => {
     assert.throws(
       () => sealSecrets({ list: [{ key: mask }] }, {}, seal, '/properties'),
       (error) =>
-        error instanceof Refusal && error.code === 'invalid' && error.faults[0]?.path === '/properties/list/0/key',
+        error instanceof RequestError && error.code === 'invalid' && error.faults[0]?.path === '/properties/list/0/key',
     );
   });
 
@@ -50,7 +50,7 @@ describe('secrets within documents', () => {
     assert.throws(
       () => sealSecrets(some(mostSecrets + 1), {}, seal, '/variables'),
       (error) =>
-        error instanceof Refusal &&
+        error instanceof RequestError &&
         error.code === 'invalid' &&
         error.faults[0]?.path === `/variables/list/${mostSecrets}/key`,
     );

@@ -6,7 +6,7 @@ import { startService, type TestService } from './service.ts';
 
 const given = specification(serviceGroup);
 const created: ServiceGroupEvent = {
-  type: 'serviceGroupCreated',
+  topic: 'serviceGroupCreated',
   data: { name: 'Push', cluster_id: '', description: '', is_default: false, groups: [], services: [] },
 };
 const known = { unknownGroups: [] };
@@ -21,7 +21,7 @@ describe('service groups: decisions', () => {
     const all = { name: 'Push', cluster_id: 'eu', description: 'd', is_default: true, services };
     given()
       .when(create, { ...all, groups: ['g', { name: 'g' }] }, known)
-      .then({ type: 'serviceGroupCreated', data: { ...all, groups: ['g'] } });
+      .then({ topic: 'serviceGroupCreated', data: { ...all, groups: ['g'] } });
   });
   it('refuse groups that nobody has, and a service twice', () => {
     given()
@@ -31,7 +31,7 @@ describe('service groups: decisions', () => {
       .when(create, { name: 'Push', services: [...services, { id: 'a', name: 'again' }] }, known)
       .thenRefused('invalid', /services\/2\/id/);
   });
-  it('are deleted', () => given(created).when(remove, {}).then({ type: 'serviceGroupDeleted', data: {} }));
+  it('are deleted', () => given(created).when(remove, {}).then({ topic: 'serviceGroupDeleted', data: {} }));
 });
 
 describe('service groups over HTTP', () => {

@@ -5,7 +5,7 @@ import { startSession } from '../src/commands/agent-session-manager/agentSession
 import type { Handle } from '../src/commands/engine/handle.ts';
 import { streams as streamsOf } from '../src/commands/engine/streams.ts';
 import { agentSession } from '../src/domain/agent-session-manager/agentSessions.ts';
-import { Refusal } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/refusal.ts';
 import { projections } from '../src/projections/all.ts';
 import { sessionRunner } from '../src/runners/agentSessions.ts';
 import type { Renderer, Webhook } from '../src/southbound/port.ts';
@@ -28,7 +28,7 @@ describe('Whoever carries sessions out', () => {
       events: streamsOf(log.store, aggregates, projections).events,
       webhook,
       renderer,
-      lead: leading(),
+      leadership: leading(),
       log: (_, { error }) => {
         failures.push(error instanceof Error ? error.message : String(error));
       },
@@ -64,7 +64,7 @@ describe('Whoever carries sessions out', () => {
     await run(60);
     let left = 2;
     runner(async () => {
-      if (left-- > 0) throw new Refusal('limited', 'Busy');
+      if (left-- > 0) throw new RequestError('limited', 'Busy');
       return 'done';
     }).onEvent(started);
     assert.deepEqual(await ended(), { status: 'COMPLETE', posted: false, lastMessage: 'done' });
@@ -119,7 +119,7 @@ describe('Whoever carries sessions out', () => {
       () => new Promise(() => undefined),
       undefined,
       async () => {
-        throw new Refusal('unavailable', 'The log is gone');
+        throw new RequestError('unavailable', 'The log is gone');
       },
     );
     one.onEvent(started);

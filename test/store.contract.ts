@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import fc from 'fast-check';
-import { Refusal } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/refusal.ts';
 import {
   WrongRevision,
   type Batch,
@@ -28,7 +28,7 @@ export const newEvents = (count: number): NewEvent[] => Array.from({ length: cou
 export const refused =
   (code: string) =>
   (error: unknown): boolean =>
-    error instanceof Refusal && error.code === code;
+    error instanceof RequestError && error.code === code;
 
 /** Everything that an iteration of lists gives, in one list. */
 export const gather = async <T>(lists: AsyncIterable<readonly T[]>): Promise<T[]> => {

@@ -6,7 +6,7 @@ import { isMisplaced, isOwnEvent, mayHaveParts } from '../src/ownStreams.ts';
 import { encode } from '../src/store/event.ts';
 import { type EventStoreDb, openEventStoreDb } from '../src/store/eventstoredb.ts';
 import { slimmed, withPayloads } from '../src/store/payloads.ts';
-import { type NewEvent, TouchedStream } from '../src/store/port.ts';
+import { type NewEvent, TamperedStream } from '../src/store/port.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
 import { openLog } from './node.ts';
 import { ok, refused } from './people.ts';
@@ -27,7 +27,7 @@ const about = {
 };
 const event = (stream: string, type: string, data: unknown): NewEvent => {
   const colon = type.lastIndexOf(':');
-  return encode(stream, 0, randomUUID(), type.slice(0, colon), { type: type.slice(colon + 1), data }, about, '');
+  return encode(stream, 0, randomUUID(), type.slice(0, colon), { topic: type.slice(colon + 1), data }, about, '');
 };
 
 const imported = '@platform/operations-manager:automationImported';
@@ -176,7 +176,7 @@ describe('parts of large facts', () => {
     const lacking: (readonly [string, boolean])[] = [];
     for await (const { events } of withPayloads(reading, mayHaveParts).readAll(0))
       for (const one of events)
-        if (!one.stream.startsWith('log-')) lacking.push([one.stream, one.lacking !== undefined]);
+        if (!one.stream.startsWith('log-')) lacking.push([one.stream, one.incomplete !== undefined]);
     assert.deepEqual(
       lacking,
       cases.map(([stream, , own]) => [stream, own]),
@@ -201,7 +201,7 @@ describe('parts of large facts', () => {
     const touched = {
       ...log.store,
       read: async function* (stream: string, from?: number) {
-        if (stream.startsWith('payload-')) throw new TouchedStream(stream, 'was deleted');
+        if (stream.startsWith('payload-')) throw new TamperedStream(stream, 'was deleted');
         yield* log.store.read(stream, from);
       },
     };
@@ -210,7 +210,7 @@ describe('parts of large facts', () => {
     await log.store.append('automation-2', -1, [event('automation-2', created, { name: 'whole' })]);
     const found: (string | undefined)[] = [];
     for await (const { events } of withPayloads(touched, mayHaveParts).readAll(0))
-      for (const { lacking } of events) found.push(lacking);
+      for (const { incomplete: lacking } of events) found.push(lacking);
     assert.deepEqual(found.slice(-2), [
       `has content in payload-${'ab'.repeat(32)} that is missing or damaged`,
       undefined,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { Refusal } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/refusal.ts';
 import { checkJson } from '../src/http/engine/strictJson.ts';
 import { processorTime } from './processorTime.ts';
 
@@ -10,7 +10,7 @@ const faultOf = (text: string, exact?: string): { message: string; path: string 
   try {
     checkJson(text, exact);
   } catch (error) {
-    assert.ok(error instanceof Refusal, String(error));
+    assert.ok(error instanceof RequestError, String(error));
     assert.equal(error.code, 'invalid');
     return { message: error.message, path: error.faults[0]!.path! };
   }
@@ -33,7 +33,7 @@ const naive = (text: string): string | undefined => {
     return found;
   };
   const bad = (path: string): never => {
-    throw new Refusal('invalid', 'naive', { path });
+    throw new RequestError('invalid', 'naive', { path });
   };
   const escape = (name: string) => name.replaceAll('~', '~0').replaceAll('/', '~1');
   const string = (path: string): string => {
@@ -81,7 +81,7 @@ const naive = (text: string): string | undefined => {
   try {
     read('', 0);
   } catch (error) {
-    if (error instanceof Refusal) return error.faults[0]!.path;
+    if (error instanceof RequestError) return error.faults[0]!.path;
     throw error;
   }
   return undefined;

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { importedId } from '../src/commands/engine/imports.ts';
 import { importTemplate } from '../src/commands/template-builder/templates.ts';
 import { create, importOne, remove, template, update } from '../src/domain/template-builder/templates.ts';
-import { Refusal } from '../src/domain/engine/refusal.ts';
-import type { ActionRow, Call } from '../src/http/engine/route.ts';
+import { RequestError } from '../src/domain/engine/refusal.ts';
+import type { ActionRoute, Call } from '../src/http/engine/route.ts';
 import type { Service } from '../src/http/engine/service.ts';
-import { templateRows } from '../src/http/template-builder/templates.ts';
+import { templateRoutes } from '../src/http/template-builder/templates.ts';
 import { templates } from '../src/projections/template-builder/templates.ts';
 import { context, specification } from './given.ts';
 import { openLog, startNode } from './node.ts';
@@ -24,7 +24,7 @@ const content = {
   data: null,
   group: '',
 } as const;
-const created = { type: 'templateCreated' as const, data: { ...content, tags: [] as string[] } };
+const created = { topic: 'templateCreated' as const, data: { ...content, tags: [] as string[] } };
 
 describe('A template', () => {
   it('needs a name and a text, which may be anything', () => {
@@ -39,14 +39,14 @@ describe('A template', () => {
       group: 'g',
       tags: ['t', 1],
     };
-    given().when(create, more).then({ type: 'templateCreated', data: more });
+    given().when(create, more).then({ topic: 'templateCreated', data: more });
   });
 
   it('changes what an update says, and nothing when that is so already', () => {
     given(created)
       .when(update, { template: 'x', data: { a: 1 } }, none)
-      .then({ type: 'templateChanged', data: { template: 'x', data: { a: 1 } } });
-    given(created, { type: 'templateChanged', data: { template: 'x' } })
+      .then({ topic: 'templateChanged', data: { template: 'x', data: { a: 1 } } });
+    given(created, { topic: 'templateChanged', data: { template: 'x' } })
       .when(update, { template: 'x' }, none)
       .thenNothing();
     given(created)
@@ -64,7 +64,7 @@ describe('A template', () => {
     given(created)
       .when(remove, undefined, { referrers: [automation] })
       .thenRefused('conflict', /Deploy/);
-    given(created).when(remove, undefined, none).then({ type: 'templateDeleted', data: {} });
+    given(created).when(remove, undefined, none).then({ topic: 'templateDeleted', data: {} });
   });
 });
 
@@ -78,7 +78,7 @@ describe('An imported template', () => {
   };
   const document = { _id: context.id, ...created.data, ...authors };
   const restored = {
-    type: 'templateRestored' as const,
+    topic: 'templateRestored' as const,
     data: { ...created.data, ...authors, createdBy: 'c'.repeat(24) },
   };
 
@@ -93,7 +93,7 @@ describe('An imported template', () => {
       .thenRefused('conflict', /"\/_id"/);
     given(restored)
       .when(importOne, { template: { ...document, template: 'x' }, overwrite: true }, refs)
-      .then({ type: 'templateRestored', data: { ...restored.data, template: 'x' } });
+      .then({ topic: 'templateRestored', data: { ...restored.data, template: 'x' } });
     given(restored)
       .when(importOne, { template: { ...document, _id: 'd'.repeat(24) } }, refs)
       .thenRefused('conflict', /"\/name"/);
@@ -139,7 +139,8 @@ describe('An imported template', () => {
 });
 
 describe('Templates are rendered', () => {
-  const row = (name: string) => templateRows.rows.find((one): one is ActionRow => one.name === name && 'run' in one)!;
+  const row = (name: string) =>
+    templateRoutes.routes.find((one): one is ActionRoute => one.name === name && 'run' in one)!;
   const docs: Readonly<Record<string, object>> = {
     uplink: { type: 'jinja2', template: 'stored' },
     parser: { type: 'textfsm', template: 'Value X' },
@@ -154,7 +155,7 @@ describe('Templates are rendered', () => {
       close: async () => undefined,
     },
     entry: async (_: unknown, name: string) => {
-      if (!docs[name]) throw new Refusal('not_found', 'No such template');
+      if (!docs[name]) throw new RequestError('not_found', 'No such template');
       return { text: JSON.stringify(docs[name]) };
     },
   } as unknown as Service; // the rest is not asked for

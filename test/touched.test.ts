@@ -11,16 +11,16 @@ import { claimsOn } from '../src/commands/engine/claims.ts';
 import { createRole, updateRole } from '../src/commands/authorization/roles.ts';
 import { createTrigger } from '../src/commands/operations-manager/triggers.ts';
 import { bannerId } from '../src/domain/customization/banner.ts';
-import { automationRows } from '../src/http/operations-manager/automations.ts';
-import { bannerRows } from '../src/http/customization/banner.ts';
-import type { Call, Row } from '../src/http/engine/route.ts';
-import { serveRow } from '../src/http/engine/serve.ts';
+import { automationRoutes } from '../src/http/operations-manager/automations.ts';
+import { bannerRoutes } from '../src/http/customization/banner.ts';
+import type { Call, Route } from '../src/http/engine/route.ts';
+import { serveRoute } from '../src/http/engine/serve.ts';
 import type { Service } from '../src/http/engine/service.ts';
 import { monitor } from '../src/monitor.ts';
 import { projections } from '../src/projections/all.ts';
 import { automations } from '../src/projections/operations-manager/automations.ts';
 import type { EventStore } from '../src/store/port.ts';
-import { noticingTouched, Touched, touchedStreams } from '../src/store/touched.ts';
+import { noticingTampered, Tampered, tamperedStreams } from '../src/store/touched.ts';
 import { context } from './given.ts';
 import { beforeSending } from './eventstoredbWorkbench.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
@@ -33,7 +33,7 @@ import { touchedStore } from './touchedStore.ts';
 import { until } from './until.ts';
 import { outcome } from './writer.ts';
 
-const rows: readonly Row[] = [...automationRows, ...bannerRows.rows];
+const rows: readonly Route[] = [...automationRoutes, ...bannerRoutes.routes];
 
 /** What a request is answered on a node, without HTTP around it: its body, or the refusal. */
 const requests = ({ handle, tools, model, reader, guarding }: TestNode) => {
@@ -41,7 +41,7 @@ const requests = ({ handle, tools, model, reader, guarding }: TestNode) => {
     handle,
     tools,
     model,
-    touched: guarding,
+    tampered: guarding,
     ...reader,
     retries: { answered: async () => false, find: async () => undefined },
     collectionOf: (aggregate) => projections.find(({ of }) => of === aggregate),
@@ -58,7 +58,7 @@ const requests = ({ handle, tools, model, reader, guarding }: TestNode) => {
       requestId: 'r',
       header: () => '',
     } as unknown as Call; // what these rows use
-    const { body: text } = await serveRow(row, service)(call);
+    const { body: text } = await serveRoute(row, service)(call);
     return JSON.parse(String(text));
   };
 };
@@ -66,7 +66,7 @@ const requests = ({ handle, tools, model, reader, guarding }: TestNode) => {
 const isTouched =
   (stream: string) =>
   (error: unknown): boolean => {
-    assert.ok(error instanceof Touched, String(error));
+    assert.ok(error instanceof Tampered, String(error));
     assert.equal(error.code, 'unavailable');
     assert.match(error.message, new RegExp(`^Stream ${stream} `));
     return true;
@@ -306,13 +306,13 @@ describe('a stream of the platform that somebody else has touched', () => {
 describe('the touched streams that a node remembers', () => {
   it('are logged once, are no more than 1000, and are forgotten when they can be read from the beginning', async () => {
     const logged: string[] = [];
-    const touched = touchedStreams((message, { stream }) => logged.push(`${message} ${String(stream)}`));
+    const touched = tamperedStreams((message, { stream }) => logged.push(`${message} ${String(stream)}`));
     for (let n = 0; n < 1500; n++) touched.note(`automation-${n}`, 'Stream was deleted');
     touched.note('automation-1499', 'Stream was deleted');
     assert.deepEqual([touched.reasons().size, logged.length], [1000, 1500]);
     const event = { id: '', type: '', data: '', metadata: '', stream: 'automation-1499', revision: 0, position: 1 };
     const reading = (events: readonly (typeof event)[]) =>
-      noticingTouched(
+      noticingTampered(
         {
           read: async function* () {
             if (events.length > 0) yield events;
@@ -323,7 +323,7 @@ describe('the touched streams that a node remembers', () => {
     const read = async (store: EventStore, from?: number): Promise<void> => {
       for await (const _ of store.read('automation-1499', from));
     };
-    await assert.rejects(read(reading([])), Touched);
+    await assert.rejects(read(reading([])), Tampered);
     await read(reading([{ ...event, revision: 1 }]), 1);
     assert.equal(touched.has('automation-1499'), true);
     await read(reading([event]));

@@ -1,4 +1,4 @@
-import { type Batch, type EventStore, type StoredEvent, TouchedStream } from '../src/store/port.ts';
+import { type Batch, type EventStore, type StoredEvent, TamperedStream } from '../src/store/port.ts';
 
 /**
  * `cut`: where the stream begins now; Infinity: it was deleted. `scavenged`: what is before that is gone from the log,
@@ -39,12 +39,12 @@ export const touchedStore = (store: EventStore) => {
         const touch = touches.get(stream);
         if (touch?.cut !== Infinity || expected !== -1) return store.append(stream, expected, events);
         const { revision } = await store.append(stream, await endOf(stream), events);
-        throw new TouchedStream(stream, `took an append at revision ${revision} that was to begin it`);
+        throw new TamperedStream(stream, `took an append at revision ${revision} that was to begin it`);
       },
       read: async function* (stream, from = 0) {
         const { cut = 0 } = touches.get(stream) ?? {};
-        if (cut === Infinity) throw new TouchedStream(stream, 'was deleted');
-        if (cut > from) throw new TouchedStream(stream, `begins at revision ${cut}`);
+        if (cut === Infinity) throw new TamperedStream(stream, 'was deleted');
+        if (cut > from) throw new TamperedStream(stream, `begins at revision ${cut}`);
         yield* store.read(stream, from);
       },
       readAll: (after, filter) => left(store.readAll(after, filter)),

@@ -16,15 +16,15 @@ import { startService, type TestService } from './service.ts';
 
 const given = specification(tree);
 const created = {
-  type: 'treeCreated',
+  topic: 'treeCreated',
   data: { name: 'Routers', deviceType: 'cisco-ios', root: { name: 'base', configId: 'root' } },
 } as const;
 const set = {
-  type: 'treeVariablesSet',
+  topic: 'treeVariablesSet',
   data: { version: 'initial', variables: { ntp: '10.0.0.1', mtu: 1500 } },
 } as const;
 const child = {
-  type: 'treeNodeAdded',
+  topic: 'treeNodeAdded',
   data: { version: 'initial', parent: 'root', name: 'Bonn', configId: 'bonn' },
 } as const;
 
@@ -33,13 +33,13 @@ describe('A golden configuration tree', () => {
     given()
       .when(create, { name: 'Routers', deviceType: 'cisco-ios' })
       .then({
-        type: 'treeCreated',
+        topic: 'treeCreated',
         data: { name: 'Routers', deviceType: 'cisco-ios', root: { name: 'base', configId: 'id of root' } },
       });
     given()
       .when(create, { name: 'Routers' })
       .then({
-        type: 'treeCreated',
+        topic: 'treeCreated',
         data: { name: 'Routers', deviceType: null, root: { name: 'base', configId: 'id of root' } },
       });
   });
@@ -47,10 +47,10 @@ describe('A golden configuration tree', () => {
   it('gets further versions, copies of one that it has', () => {
     given(created)
       .when(addVersion, { name: 'v2' })
-      .then({ type: 'treeVersionAdded', data: { name: 'v2', base: 'initial' } });
-    given(created, { type: 'treeVersionAdded', data: { name: 'v2', base: 'initial' } })
+      .then({ topic: 'treeVersionAdded', data: { name: 'v2', base: 'initial' } });
+    given(created, { topic: 'treeVersionAdded', data: { name: 'v2', base: 'initial' } })
       .when(addVersion, { name: 'v3', base: 'v2' })
-      .then({ type: 'treeVersionAdded', data: { name: 'v3', base: 'v2' } });
+      .then({ topic: 'treeVersionAdded', data: { name: 'v3', base: 'v2' } });
     given(created)
       .when(addVersion, { name: 'v2', base: 'v1' })
       .thenRefused('not_found', /\/base/);
@@ -63,13 +63,13 @@ describe('A golden configuration tree', () => {
     given(created)
       .when(addNode, { version: 'initial', name: 'Bonn' })
       .then({
-        type: 'treeNodeAdded',
+        topic: 'treeNodeAdded',
         data: { version: 'initial', parent: 'root', name: 'Bonn', configId: 'id of node' },
       });
     given(created, child)
       .when(addNode, { version: 'initial', name: 'Rack 1', parent: 'bonn' })
       .then({
-        type: 'treeNodeAdded',
+        topic: 'treeNodeAdded',
         data: { version: 'initial', parent: 'bonn', name: 'Rack 1', configId: 'id of node' },
       });
     given(created, child)
@@ -82,13 +82,16 @@ describe('A golden configuration tree', () => {
   });
 
   it('leaves other versions alone', () => {
-    const copied = { type: 'treeVersionAdded', data: { name: 'v2', base: 'initial' } } as const;
+    const copied = { topic: 'treeVersionAdded', data: { name: 'v2', base: 'initial' } } as const;
     given(created, copied, child)
       .when(addNode, { version: 'v2', name: 'Rack 1', parent: 'bonn' })
       .thenRefused('not_found');
     given(created, child, copied)
       .when(addNode, { version: 'v2', name: 'Rack 1', parent: 'bonn' })
-      .then({ type: 'treeNodeAdded', data: { version: 'v2', parent: 'bonn', name: 'Rack 1', configId: 'id of node' } });
+      .then({
+        topic: 'treeNodeAdded',
+        data: { version: 'v2', parent: 'bonn', name: 'Rack 1', configId: 'id of node' },
+      });
     given(created, copied, set)
       .when(deleteVariables, { version: 'v2', variables: { ntp: null } })
       .thenRefused('not_found');
@@ -99,7 +102,7 @@ describe('A golden configuration tree', () => {
       { length: 63 },
       (_, i) =>
         ({
-          type: 'treeNodeAdded',
+          topic: 'treeNodeAdded',
           data: { version: 'initial', parent: i === 0 ? 'root' : `n${i - 1}`, name: 'n', configId: `n${i}` },
         }) as const,
     );
@@ -108,7 +111,7 @@ describe('A golden configuration tree', () => {
       .thenRefused('unprocessable', /64/);
     given(created, ...levels.slice(0, -1))
       .when(addNode, { version: 'initial', name: 'n', parent: 'n61' })
-      .then({ type: 'treeNodeAdded', data: { version: 'initial', parent: 'n61', name: 'n', configId: 'id of node' } });
+      .then({ topic: 'treeNodeAdded', data: { version: 'initial', parent: 'n61', name: 'n', configId: 'id of node' } });
   });
 
   it('merges variables, and says only what is new', () => {
@@ -117,7 +120,7 @@ describe('A golden configuration tree', () => {
       .then(set);
     given(created, set)
       .when(setVariables, { version: 'initial', variables: { ntp: '10.0.0.2', mtu: 1500 } })
-      .then({ type: 'treeVariablesSet', data: { version: 'initial', variables: { ntp: '10.0.0.2' } } });
+      .then({ topic: 'treeVariablesSet', data: { version: 'initial', variables: { ntp: '10.0.0.2' } } });
     given(created, set)
       .when(setVariables, { version: 'initial', variables: { mtu: 1500 } })
       .thenNothing();
@@ -128,12 +131,12 @@ describe('A golden configuration tree', () => {
   it('deletes variables, all or none', () => {
     given(created, set)
       .when(deleteVariables, { version: 'initial', variables: { ntp: 'whatever' } })
-      .then({ type: 'treeVariablesDeleted', data: { version: 'initial', names: ['ntp'] } });
+      .then({ topic: 'treeVariablesDeleted', data: { version: 'initial', names: ['ntp'] } });
     given(created, set)
       .when(deleteVariables, { version: 'initial', variables: { ntp: 1, dns: 1, toString: 1 } })
       .thenRefused('not_found', /dns, toString/);
     given(created, set).when(deleteVariables, { version: 'initial', variables: {} }).thenNothing();
-    given(created, set, { type: 'treeVariablesDeleted', data: { version: 'initial', names: ['ntp'] } })
+    given(created, set, { topic: 'treeVariablesDeleted', data: { version: 'initial', names: ['ntp'] } })
       .when(deleteVariables, { version: 'initial', variables: { ntp: 1 } })
       .thenRefused('not_found', /ntp/);
   });
@@ -147,7 +150,7 @@ describe('A golden configuration tree', () => {
     const version = (name: string, root: object) => ({ name, root, variables: {} }) as TreeVersion;
     const versions = [version('initial', node('a', 'base')), version('v2', node('a', 'base', [node('b', 'Bonn')]))];
     const document = { _id: context.id, name: 'Routers', versions };
-    const restored = { type: 'treeRestored', data: { name: 'Routers', deviceType: null, versions } } as const;
+    const restored = { topic: 'treeRestored', data: { name: 'Routers', deviceType: null, versions } } as const;
     const nobody = { nodeReferrers: [] };
     given().when(importOne, { tree: document }, nobody).then(restored);
     given(restored).when(importOne, { tree: document }, nobody).thenNothing();
@@ -162,7 +165,7 @@ describe('A golden configuration tree', () => {
       .thenRefused('conflict', /name/);
     given(restored)
       .when(importOne, { tree: { ...document, deviceType: 'ios' }, overwrite: true }, nobody)
-      .then({ type: 'treeRestored', data: { ...restored.data, deviceType: 'ios' } });
+      .then({ topic: 'treeRestored', data: { ...restored.data, deviceType: 'ios' } });
     const plan = (nodeId: string) => ({
       nodeReferrers: [{ kind: 'compliance plan', name: 'Nightly', version: 'v2', nodeId: nodeId.repeat(24) }],
     });
@@ -175,7 +178,7 @@ describe('A golden configuration tree', () => {
       .thenRefused('conflict', /Nightly/);
     given(restored)
       .when(importOne, pruned, plan('a'))
-      .then({ type: 'treeRestored', data: { ...restored.data, versions: pruned.tree.versions } });
+      .then({ topic: 'treeRestored', data: { ...restored.data, versions: pruned.tree.versions } });
 
     const refused = (root: object, words: RegExp) =>
       given()
@@ -197,7 +200,7 @@ describe('A golden configuration tree', () => {
   });
 
   it('is deleted only when no plan refers to it', () => {
-    given(created).when(remove, undefined, { referrers: [] }).then({ type: 'treeDeleted', data: {} });
+    given(created).when(remove, undefined, { referrers: [] }).then({ topic: 'treeDeleted', data: {} });
     given(created)
       .when(remove, undefined, {
         referrers: [

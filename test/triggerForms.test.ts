@@ -30,7 +30,7 @@ const manual = {
   formData: { vlan: 10 },
 } as const;
 const content = { ...manual, migrationVersion: 3, legacyWrapper: true, formSchemaHash: 'h1' };
-const created = { type: 'triggerCreated', data: content } as const;
+const created = { topic: 'triggerCreated', data: content } as const;
 
 describe('A trigger with a form', () => {
   it('keeps the hash of the form, whatever it was given', () => {
@@ -42,7 +42,7 @@ describe('A trigger with a form', () => {
       .then(created);
     given()
       .when(create, { ...manual, formId: null, formSchemaHash: 'made up' }, open)
-      .then({ type: 'triggerCreated', data: { ...content, formId: null, formSchemaHash: null } });
+      .then({ topic: 'triggerCreated', data: { ...content, formId: null, formSchemaHash: null } });
   });
 
   it('refuses a form that is not there, and data that does not fit it', () => {
@@ -57,13 +57,13 @@ describe('A trigger with a form', () => {
   it('takes the hash of a changed form when its data is sent again, and only then', () => {
     given(created)
       .when(change, { enabled: false }, open)
-      .then({ type: 'triggerChanged', data: { enabled: false } });
+      .then({ topic: 'triggerChanged', data: { enabled: false } });
     given(created)
       .when(change, { formData: { vlan: 10 } }, { ...open, form })
       .thenNothing();
     given(created)
       .when(change, { formData: { vlan: 10 } }, { ...open, form: changedForm })
-      .then({ type: 'triggerChanged', data: { formSchemaHash: 'h2' } });
+      .then({ topic: 'triggerChanged', data: { formSchemaHash: 'h2' } });
     given(created)
       .when(change, { formSchemaHash: 'made up' }, { ...open, form })
       .thenNothing();
@@ -72,7 +72,7 @@ describe('A trigger with a form', () => {
       .thenRefused('invalid', /"\/formData\/vlan"/);
     given(created)
       .when(change, { formId: null }, open)
-      .then({ type: 'triggerChanged', data: { formId: null, formSchemaHash: null } });
+      .then({ topic: 'triggerChanged', data: { formId: null, formSchemaHash: null } });
   });
 
   it('is imported with the hash that the document has, or else that of the form', () => {
@@ -86,10 +86,10 @@ describe('A trigger with a form', () => {
     const document = { _id: '0123456789abcdef01234567', ...content, ...authors };
     given()
       .when(importOne, { trigger: document }, refs)
-      .then({ type: 'triggerRestored', data: { ...content, ...authors } });
+      .then({ topic: 'triggerRestored', data: { ...content, ...authors } });
     given()
       .when(importOne, { trigger: { ...document, formSchemaHash: null } }, refs)
-      .then({ type: 'triggerRestored', data: { ...content, ...authors, formSchemaHash: 'h2' } });
+      .then({ topic: 'triggerRestored', data: { ...content, ...authors, formSchemaHash: 'h2' } });
     given(created)
       .when(importOne, { trigger: document }, { ...open, accounts: {} })
       .thenNothing();

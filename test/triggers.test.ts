@@ -40,7 +40,7 @@ const schedule = {
 const stored = { migrationVersion: 3, legacyWrapper: true, formSchemaHash: null } as const;
 const { legacyWrapper: _, formSchemaHash: __, ...endpointStored } = { ...stored, ...endpoint };
 const { formSchemaHash: ___, ...eventStored } = { ...stored, ...event };
-const made = (content: TriggerContent) => ({ type: 'triggerCreated', data: content }) as const;
+const made = (content: TriggerContent) => ({ topic: 'triggerCreated', data: content }) as const;
 const scheduled = made({ ...stored, ...schedule });
 const ignored = {
   lastExecuted: 5,
@@ -178,8 +178,8 @@ describe('A change of a trigger', () => {
   it('says only what changes, and nothing when that is so already', () => {
     given(scheduled)
       .when(change, { enabled: false, name: 'On call' }, known)
-      .then({ type: 'triggerChanged', data: { enabled: false } });
-    given(scheduled, { type: 'triggerChanged', data: { enabled: false } })
+      .then({ topic: 'triggerChanged', data: { enabled: false } });
+    given(scheduled, { topic: 'triggerChanged', data: { enabled: false } })
       .when(change, { enabled: false }, known)
       .thenNothing();
   });
@@ -188,13 +188,13 @@ describe('A change of a trigger', () => {
     const told = made({ ...stored, ...manual, description: 'By hand', options: { actionId: '00ff' } });
     given(told)
       .when(change, { description: null }, known)
-      .then({ type: 'triggerChanged', data: { description: null } });
-    given(told, { type: 'triggerChanged', data: { description: null } })
+      .then({ topic: 'triggerChanged', data: { description: null } });
+    given(told, { topic: 'triggerChanged', data: { description: null } })
       .when(change, { description: null }, known)
       .thenNothing();
     given(told)
       .when(change, { options: null, enabled: false }, known)
-      .then({ type: 'triggerChanged', data: { enabled: false, options: null } });
+      .then({ topic: 'triggerChanged', data: { enabled: false, options: null } });
   });
 
   it("keeps to the variant: neither another type nor another variant's members", () => {
@@ -206,17 +206,17 @@ describe('A change of a trigger', () => {
       .thenRefused('invalid', /\/routeName/);
     given(scheduled)
       .when(change, { type: 'schedule', enabled: false }, known)
-      .then({ type: 'triggerChanged', data: { enabled: false } });
+      .then({ topic: 'triggerChanged', data: { enabled: false } });
   });
 
   it('brings a new interval with a new unit or frequency, none without them', () => {
     const hourly = made({ ...stored, ...schedule, repeatUnit: 'hour', repeatFrequency: 1, repeatInterval: 3_600_000 });
     given(hourly)
       .when(change, { repeatFrequency: 2 }, known)
-      .then({ type: 'triggerChanged', data: { repeatFrequency: 2, repeatInterval: 7_200_000 } });
+      .then({ topic: 'triggerChanged', data: { repeatFrequency: 2, repeatInterval: 7_200_000 } });
     given(hourly)
       .when(change, { repeatUnit: null, repeatFrequency: null }, known)
-      .then({ type: 'triggerChanged', data: { repeatUnit: null, repeatFrequency: null, repeatInterval: null } });
+      .then({ topic: 'triggerChanged', data: { repeatUnit: null, repeatFrequency: null, repeatInterval: null } });
     given(hourly)
       .when(change, { repeatInterval: 1000 }, known)
       .thenRefused('invalid', /\/repeatInterval/);
@@ -224,7 +224,7 @@ describe('A change of a trigger', () => {
 
   it('moves it to another automation if that is there and may be changed', () => {
     const actionId = 'b'.repeat(24);
-    given(scheduled).when(change, { actionId }, known).then({ type: 'triggerChanged', data: { actionId } });
+    given(scheduled).when(change, { actionId }, known).then({ topic: 'triggerChanged', data: { actionId } });
     given(scheduled)
       .when(change, { actionId }, { ...known, target: { exists: false, writable: false } })
       .thenRefused('not_found', /\/actionId/);
@@ -235,13 +235,13 @@ describe('A change of a trigger', () => {
 });
 
 describe('The end of a trigger', () => {
-  it('comes on request', () => given(scheduled).when(remove, undefined).then({ type: 'triggerDeleted', data: {} }));
+  it('comes on request', () => given(scheduled).when(remove, undefined).then({ topic: 'triggerDeleted', data: {} }));
 
   it('comes with its automation, unless it has moved to another one or is gone', () => {
     const { actionId } = common;
-    given(scheduled).when(removeFrom, { actionId }).then({ type: 'triggerDeleted', data: {} });
-    given(scheduled, { type: 'triggerDeleted', data: {} }).when(removeFrom, { actionId }).thenNothing();
-    given(scheduled, { type: 'triggerChanged', data: { actionId: 'b'.repeat(24) } })
+    given(scheduled).when(removeFrom, { actionId }).then({ topic: 'triggerDeleted', data: {} });
+    given(scheduled, { topic: 'triggerDeleted', data: {} }).when(removeFrom, { actionId }).thenNothing();
+    given(scheduled, { topic: 'triggerChanged', data: { actionId: 'b'.repeat(24) } })
       .when(removeFrom, { actionId })
       .thenNothing();
     given().when(removeFrom, { actionId }).thenNothing();
@@ -258,7 +258,7 @@ describe('An imported trigger', () => {
   };
   const document = { _id: context.id, ...schedule, ...authors };
   const restored = {
-    type: 'triggerRestored',
+    topic: 'triggerRestored',
     data: { ...stored, ...schedule, ...authors, createdBy: 'c'.repeat(24) },
   } as const;
 
@@ -275,7 +275,7 @@ describe('An imported trigger', () => {
     };
     given()
       .when(importOne, { trigger: rest }, refs)
-      .then({ type: 'triggerRestored', data: { ...stored, ...schedule, ...now } });
+      .then({ topic: 'triggerRestored', data: { ...stored, ...schedule, ...now } });
   });
 
   it('is no change when it is so already', () =>
@@ -287,11 +287,11 @@ describe('An imported trigger', () => {
       .thenRefused('conflict', /\/_id/);
     given(restored)
       .when(importOne, { trigger: { ...document, enabled: false }, overwrite: true }, refs)
-      .then({ type: 'triggerRestored', data: { ...restored.data, enabled: false } });
+      .then({ topic: 'triggerRestored', data: { ...restored.data, enabled: false } });
   });
 
   it('may come back after a delete', () =>
-    given(restored, { type: 'triggerDeleted', data: {} }).when(importOne, { trigger: document }, refs).then(restored));
+    given(restored, { topic: 'triggerDeleted', data: {} }).when(importOne, { trigger: document }, refs).then(restored));
 
   it('always leaves an event where an import of its automation has decided', () =>
     given(restored).when(restore, restored.data).then(restored));

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { commandsOf, noInput, type Tools } from '../src/commands/engine/define.ts';
 import { aggregate, type Context, type Event } from '../src/domain/engine/core.ts';
 import { plain, results } from '../src/http/engine/envelopes.ts';
-import { commandRow, getRow, listRow, mappedCommandRow } from '../src/http/engine/rows.ts';
+import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../src/http/engine/rows.ts';
 import { plans } from '../src/projections/configuration-manager/plans.ts';
 import { childrenOf, projection } from '../src/projections/engine/define.ts';
 import { documentOf, pageOf } from '../src/projections/engine/documents.ts';
@@ -31,10 +31,10 @@ const newSite = Type.Object({ name: Type.String() }, { additionalProperties: fal
 const siteName = Type.Object({ to: Type.String() }, { additionalProperties: false });
 
 const create = (_: State, { name }: { readonly name: string }): readonly SiteEvent[] => [
-  { type: 'siteCreated', data: { name } },
+  { topic: 'siteCreated', data: { name } },
 ];
 const rename = (_: State, { to }: { readonly to: string }, { refs }: Context<Refs>): readonly SiteEvent[] =>
-  refs.taken ? [] : [{ type: 'siteRenamed', data: { name: to } }];
+  refs.taken ? [] : [{ topic: 'siteRenamed', data: { name: to } }];
 
 export const createSite = command({ name: 'createSite', input: newSite, on: 'new', decide: create });
 export const deleteSite = command({ name: 'deleteSite', input: noInput, on: 'existing', decide: () => [] });
@@ -93,42 +93,42 @@ const common = {
 } as const;
 
 export const rows = [
-  commandRow({ ...common, path: '/sites', command: createSite }),
-  commandRow({ ...common, path: '/sites/:id', command: deleteSite }),
-  mappedCommandRow({
+  commandRoute({ ...common, path: '/sites', command: createSite }),
+  commandRoute({ ...common, path: '/sites/:id', command: deleteSite }),
+  mappedCommandRoute({
     ...common,
     path: '/sites/:id/:name',
     body: noInput,
     command: renameSite,
     input: ({ name }) => ({ to: name }),
   }),
-  getRow({ ...common, path: '/sites/:site', get: sites, named: 'site', join: async ({ name }) => name }),
-  listRow({ ...common, path: '/sites', list: sites, envelope: results }),
+  getRoute({ ...common, path: '/sites/:site', get: sites, named: 'site', join: async ({ name }) => name }),
+  listRoute({ ...common, path: '/sites', list: sites, envelope: results }),
 ];
 
 const ofPlan = { of: plans, param: 'id', field: 'plan' } as const;
 
 export const mistaken = [
   // @ts-expect-error The path has no such parameter.
-  getRow({ ...common, path: '/sites/:id', get: sites, named: 'site' }),
+  getRoute({ ...common, path: '/sites/:id', get: sites, named: 'site' }),
   // @ts-expect-error The path has no such parameter.
-  getRow({ ...common, path: '/sites/:id', get: sites, key: ({ site }) => site }),
+  getRoute({ ...common, path: '/sites/:id', get: sites, key: ({ site }) => site }),
   // @ts-expect-error The path has no such parameter.
-  listRow({ ...common, path: '/sites/:id', list: sites, parent: { of: sites, param: 'site' }, envelope: results }),
+  listRoute({ ...common, path: '/sites/:id', list: sites, parent: { of: sites, param: 'site' }, envelope: results }),
   // @ts-expect-error Sites are found by no field of this name.
-  listRow({ ...common, path: '/plans/:id', list: sites, parent: ofPlan, envelope: results }),
+  listRoute({ ...common, path: '/plans/:id', list: sites, parent: ofPlan, envelope: results }),
   // @ts-expect-error A site has no region.
-  getRow({ ...common, path: '/sites/:id', get: sites, join: async ({ region }) => region }),
+  getRoute({ ...common, path: '/sites/:id', get: sites, join: async ({ region }) => region }),
   // @ts-expect-error There is no such query parameter.
-  listRow({ ...common, path: '/sites', list: sites, joinOn: 'expand', envelope: results }),
+  listRoute({ ...common, path: '/sites', list: sites, joinOn: 'expand', envelope: results }),
   // @ts-expect-error The body has no such member.
-  commandRow({ ...common, path: '/sites', command: createSite, key: (_, { to }) => to }),
+  commandRoute({ ...common, path: '/sites', command: createSite, key: (_, { to }) => to }),
   // @ts-expect-error The command takes its own input, not what another one takes.
-  mappedCommandRow({ ...common, path: '/sites', body: siteName, command: createSite, input: (_, body) => body }),
+  mappedCommandRoute({ ...common, path: '/sites', body: siteName, command: createSite, input: (_, body) => body }),
   // @ts-expect-error A body of its own needs a function that makes the command's input of it.
-  mappedCommandRow({ ...common, path: '/sites', body: siteName, command: createSite }),
+  mappedCommandRoute({ ...common, path: '/sites', body: siteName, command: createSite }),
   // @ts-expect-error A row whose body is its command's input has no other body.
-  commandRow({ ...common, path: '/sites', command: createSite, body: siteName }),
+  commandRoute({ ...common, path: '/sites', command: createSite, body: siteName }),
 ];
 
 type Rack = { readonly name: string; readonly height: string };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TSchema, Type } from 'typebox';
 import { name } from '../src/domain/engine/schemas.ts';
-import { Refusal } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/refusal.ts';
 import { validator } from '../src/http/engine/validate.ts';
 import { processorTime } from './processorTime.ts';
 
@@ -12,7 +12,7 @@ const faultsOf = (schema: TSchema, value: unknown): readonly string[] => {
   try {
     validator(schema)(value);
   } catch (error) {
-    assert.ok(error instanceof Refusal, String(error));
+    assert.ok(error instanceof RequestError, String(error));
     assert.equal(error.code, 'invalid');
     return error.faults.map(({ path, message }) => `${path}: ${message}`);
   }

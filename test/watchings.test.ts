@@ -5,8 +5,8 @@ import { specification } from './given.ts';
 
 const given = specification(watching);
 const refs = (...began: readonly string[]): WatchRefs => ({ missing: [], began: new Set(began) });
-const watched = (...jobIds: readonly string[]) => ({ type: 'jobsWatched', data: { jobIds } }) as const;
-const unwatched = (...jobIds: readonly string[]) => ({ type: 'jobsUnwatched', data: { jobIds } }) as const;
+const watched = (...jobIds: readonly string[]) => ({ topic: 'jobsWatched', data: { jobIds } }) as const;
+const unwatched = (...jobIds: readonly string[]) => ({ topic: 'jobsUnwatched', data: { jobIds } }) as const;
 
 describe('An account that watches jobs', () => {
   it('comes to those that it does not watch, each once', () => {

@@ -7,7 +7,7 @@ import { streams as streamsOf } from '../src/commands/engine/streams.ts';
 import { aggregate, type Event } from '../src/domain/engine/core.ts';
 import { nameClaims as claimsAggregate } from '../src/domain/engine/names.ts';
 import { parkedReaction } from '../src/domain/engine/parkedReactions.ts';
-import { Refusal } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/refusal.ts';
 import { eventHub } from '../src/events/eventHub.ts';
 import { type Projection, projection } from '../src/projections/engine/define.ts';
 import type { Recorded } from '../src/store/event.ts';
@@ -39,7 +39,7 @@ export const box = aggregate<{ things: { id: string; name: string }[] }, BoxEven
   initial: { things: [] },
   evolve: { boxFilled: (_, { things }) => ({ things }) },
   exists: ({ things }) => things.length > 0,
-  promises: ({ things }) => things.map(({ id, name }) => ({ owner: `thing-${id}`, name: { kind: 'thing', name } })),
+  reservations: ({ things }) => things.map(({ id, name }) => ({ owner: `thing-${id}`, name: { kind: 'thing', name } })),
 });
 
 export const things = projection<{ name: string }>()(thing, {
@@ -62,31 +62,31 @@ export const makeThing = command({
   name: 'makeThing',
   input: name,
   on: 'new',
-  decide: (_, { name }) => [{ type: 'thingMade', data: { name } }],
+  decide: (_, { name }) => [{ topic: 'thingMade', data: { name } }],
 });
 export const nameThing = command({
   name: 'nameThing',
   input: name,
   on: 'existing',
-  decide: (state, { name }) => (state.name === name ? [] : [{ type: 'thingNamed', data: { name } }]),
+  decide: (state, { name }) => (state.name === name ? [] : [{ topic: 'thingNamed', data: { name } }]),
 });
 export const deleteThing = command({
   name: 'deleteThing',
   input: Type.Object({}),
   on: 'existing',
-  decide: () => [{ type: 'thingDeleted', data: {} }],
+  decide: () => [{ topic: 'thingDeleted', data: {} }],
 });
 export const makePart = command({
   name: 'makePart',
   input: name,
   on: 'any',
-  decide: (_, { name }) => [{ type: 'thingMade', data: { name } }],
+  decide: (_, { name }) => [{ topic: 'thingMade', data: { name } }],
 });
 export const fillBox = commandsOf(box)({
   name: 'fillBox',
   input: Type.Any(),
   on: 'new',
-  decide: (_, things) => [{ type: 'boxFilled', data: { things } }],
+  decide: (_, things) => [{ topic: 'boxFilled', data: { things } }],
 });
 
 type Thing = { readonly id: string; readonly name: string };
@@ -129,7 +129,7 @@ export const writer = (
     events: streams.events,
     reactions: [boxReaction],
     reached: async () => undefined,
-    lead: leading(),
+    leadership: leading(),
     ready: async () => undefined,
     log: () => undefined,
     ...following,
@@ -164,7 +164,7 @@ export const outcome = async <T>(work: Promise<T>): Promise<T | string> => {
   try {
     return await work;
   } catch (error) {
-    if (error instanceof Refusal) return error.code;
+    if (error instanceof RequestError) return error.code;
     throw error;
   }
 };

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { setPassword as set } from '../commands/authorization/accounts.ts';
 import { type Config, secretKeyFile } from '../config.ts';
 import { platform } from '../domain/engine/core.ts';
-import { Refusal } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/refusal.ts';
 import { keyOfLog, replaceKey } from '../keyCheck.ts';
 import { openNode } from '../node.ts';
 import { mayHaveParts } from '../ownStreams.ts';
@@ -25,7 +25,7 @@ const openLog = async (at: LogUrl): Promise<EventStore> => {
   if (!existsSync(at.file))
     throw new Error(`There is no event log at ${at.file}; set DATA_DIR or EVENTSTORE_URL as for the service`);
   return openSqliteStore(at).catch((error: Error) => {
-    if (!(error instanceof Refusal)) throw error;
+    if (!(error instanceof RequestError)) throw error;
     throw new Error(`${error.message}; stop the service first`, { cause: error });
   });
 };

@@ -1,4 +1,4 @@
-import type { Refusal } from '../domain/engine/refusal.ts';
+import type { RequestError } from '../domain/engine/refusal.ts';
 
 type Limits = {
   /** So many works run at a time. */
@@ -6,10 +6,10 @@ type Limits = {
   /** So many wait at most. */
   readonly mostWaiting: number;
   /** What somebody is told who cannot wait any longer. */
-  readonly full: () => Refusal;
+  readonly full: () => RequestError;
 };
 
-type Waiting = { readonly start: () => void; readonly giveUp: (reason: Refusal) => void };
+type Waiting = { readonly start: () => void; readonly giveUp: (reason: RequestError) => void };
 
 /**
  * Lets few works run at a time. Those that wait take turns by key: a key with thousands of works holds up another key
@@ -34,7 +34,7 @@ export const fairQueue = ({ atOnce, mostWaiting, full }: Limits) => {
     count--;
   };
 
-  const turnOf = (key: string): Promise<void> => {
+  const waitForPlace = (key: string): Promise<void> => {
     if (count >= mostWaiting) makeRoom(key);
     return new Promise((start, giveUp) => {
       const queue = waiting.get(key) ?? [];
@@ -77,8 +77,8 @@ export const fairQueue = ({ atOnce, mostWaiting, full }: Limits) => {
 
   return {
     /** Does the work in the key's turn. */
-    inTurn: async <T>(key: string, work: () => Promise<T>): Promise<T> => {
-      if (places === 0) await turnOf(key);
+    fairly: async <T>(key: string, work: () => Promise<T>): Promise<T> => {
+      if (places === 0) await waitForPlace(key);
       else {
         places--;
         begin(key);

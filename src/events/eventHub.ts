@@ -1,4 +1,4 @@
-import type { Recorded, Told } from '../store/event.ts';
+import type { Recorded, EventNotice } from '../store/event.ts';
 import type { StoredEvent } from '../store/port.ts';
 
 /** Somebody who must hear of stored events. None of the functions may fail. */
@@ -9,13 +9,13 @@ type Subscriber = {
    * Told events as soon as they are stored: those of this node before the command is answered, which waits for the
    * promise; and those of every node when the log tells of them.
    */
-  readonly onStored?: (events: readonly Told[]) => void | Promise<void>;
+  readonly onStored?: (events: readonly EventNotice[]) => void | Promise<void>;
   /** Told every event once this node's read models show what it changed. */
-  readonly onShown?: (event: Told) => void;
+  readonly onShown?: (event: EventNotice) => void;
 };
 
 /** Carries out what follows from events of this node; see `follow` in commands/engine/reactions.ts. */
-type Follow = (events: readonly Recorded[], wholly: boolean) => Promise<number>;
+type Follow = (events: readonly Recorded[], waitForAll: boolean) => Promise<number>;
 
 /**
  * Passes on what a node hears of stored events: from its own commands, and from the log. Whoever must hear of them
@@ -43,20 +43,20 @@ export const eventHub = () => {
       follow = carryOut;
     },
     /** For the write path: this node has stored the events. */
-    stored: async (events: readonly Recorded[], wholly: boolean): Promise<number> => {
+    stored: async (events: readonly Recorded[], waitForAll: boolean): Promise<number> => {
       for (const listener of onStored) {
         const heard = listener(events);
         if (heard) await heard;
       }
-      return follow(events, wholly);
+      return follow(events, waitForAll);
     },
     /** For who follows the log. */
     fromLog: {
       categories: categories as ReadonlySet<string>,
-      onStored: (events: readonly Told[]): void => {
+      onStored: (events: readonly EventNotice[]): void => {
         for (const listener of onStored) void listener(events);
       },
-      onShown: (event: Told): void => {
+      onShown: (event: EventNotice): void => {
         for (const listener of onShown) listener(event);
       },
       onAny: (event: StoredEvent): void => {

@@ -1,7 +1,7 @@
 import { supervise } from '../concurrency/supervise.ts';
-import { Refusal } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/refusal.ts';
 import type { Projections } from '../projections/engine/run.ts';
-import { splitStream, type Told, told as toldOf } from '../store/event.ts';
+import { splitStream, type EventNotice, noticeOf as toldOf } from '../store/event.ts';
 import type { EventStore, StoredEvent } from '../store/port.ts';
 
 type Needs = {
@@ -12,9 +12,9 @@ type Needs = {
   /** Categories of the streams whose events are told; may grow until the start. */
   readonly categories: ReadonlySet<string>;
   /** Told some events as soon as the log has them, from whatever node; must not throw. */
-  readonly onStored: (events: readonly Told[]) => void;
+  readonly onStored: (events: readonly EventNotice[]) => void;
   /** Told every event once this node's read models show what it changed; must not throw. */
-  readonly onShown: (event: Told) => void;
+  readonly onShown: (event: EventNotice) => void;
   /** Told every event of the log, once, whatever it is; must not throw. */
   readonly onAny: (event: StoredEvent) => void;
   readonly log: (message: string, about: Record<string, unknown>) => void;
@@ -26,7 +26,7 @@ const pauseMs = 200;
  * Tells a node of every event of some categories, in order and once, whoever projects; also of those that cannot be
  * read.
  */
-export const tellEvents = ({ store, run, after, categories, onStored, onShown, onAny, log }: Needs) => {
+export const eventFeed = ({ store, run, after, categories, onStored, onShown, onAny, log }: Needs) => {
   const stop = new AbortController();
   let told = after;
   let done = Promise.resolve();
@@ -55,7 +55,8 @@ export const tellEvents = ({ store, run, after, categories, onStored, onShown, o
         signal: stop.signal,
         pauseMs,
         onFailure: (error, isNew) => {
-          if (isNew && !(error instanceof Refusal)) log('Telling of events stopped; it will go on', { told, error });
+          if (isNew && !(error instanceof RequestError))
+            log('Telling of events stopped; it will go on', { told, error });
         },
       });
     },

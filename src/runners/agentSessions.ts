@@ -5,10 +5,10 @@ import type { Streams } from '../commands/engine/streams.ts';
 import { queryAll } from '../commands/engine/tools.ts';
 import { supervise } from '../concurrency/supervise.ts';
 import { agentSession, type SessionStarted } from '../domain/agent-session-manager/agentSessions.ts';
-import { Refusal } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/refusal.ts';
 import type { Renderer, Webhook } from '../southbound/port.ts';
 import { agentSessions } from '../projections/agent-session-manager/agentSessions.ts';
-import { type Lead, whileLeading } from '../projections/engine/lead.ts';
+import { type Leadership, whileLeading } from '../projections/engine/lead.ts';
 import { type Recorded, splitStream } from '../store/event.ts';
 import { isUnusable } from '../store/touched.ts';
 import { sessionSteps } from './sessionSteps.ts';
@@ -20,7 +20,7 @@ type Needs = {
   readonly webhook: Webhook;
   readonly renderer: Renderer;
   /** Who has it carries sessions out. */
-  readonly lead: Lead;
+  readonly leadership: Leadership;
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
@@ -36,14 +36,14 @@ const source = `@platform/${area}`;
  * Whatever happens, a session ends with its time, counted from its start. Sessions of one agent share its places;
  * agents do not wait for each other.
  */
-export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead, log }: Needs) => {
+export const sessionRunner = ({ handle, tools, events, webhook, renderer, leadership, log }: Needs) => {
   const held = new Map<string, { readonly abort: (why: Why) => void; readonly done: Promise<void> }>();
   const carryOn = sessionSteps({ handle, tools, webhook, renderer });
   const stop = new AbortController();
-  let turns = Promise.resolve();
+  let leading = Promise.resolve();
 
   /** Until it has ended or the service stops; what fails is tried again. */
-  const insist = async (id: string, aborting: AbortController): Promise<void> => {
+  const retryUntilDone = async (id: string, aborting: AbortController): Promise<void> => {
     const { signal } = aborting;
     const over = (): boolean => stop.signal.aborted || (signal.aborted && signal.reason !== 'late');
     let timer: NodeJS.Timeout | undefined;
@@ -63,7 +63,7 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead, 
         await carryOn(id, started, signal);
       } catch (error) {
         // A conflict: somebody else has ended it.
-        if (over() || (error instanceof Refusal && error.code === 'conflict')) return;
+        if (over() || (error instanceof RequestError && error.code === 'conflict')) return;
         if (!isUnusable(error)) throw error;
         log('A session cannot be carried on', { session: id, error });
       }
@@ -78,9 +78,9 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead, 
   };
 
   const take = (id: string): void => {
-    if (stop.signal.aborted || !lead.held() || held.has(id)) return;
+    if (stop.signal.aborted || !leadership.held() || held.has(id)) return;
     const aborting = new AbortController();
-    const done = insist(id, aborting).finally(() => held.delete(id));
+    const done = retryUntilDone(id, aborting).finally(() => held.delete(id));
     held.set(id, {
       abort: (why) => {
         aborting.abort(why);
@@ -110,9 +110,9 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead, 
   };
 
   /** All of one turn of the lead. */
-  const carryOnAll = async (turn: AbortSignal): Promise<void> => {
-    await resume(turn);
-    if (!turn.aborted) await once(turn, 'abort');
+  const carryOnAll = async (term: AbortSignal): Promise<void> => {
+    await resume(term);
+    if (!term.aborted) await once(term, 'abort');
     await leaveAll();
   };
 
@@ -130,12 +130,12 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, lead, 
     categories: new Set([category]),
     /** Begins; also with the sessions that another process has left running. */
     start: (): void => {
-      turns = whileLeading(lead, stop.signal, carryOnAll);
+      leading = whileLeading(leadership, stop.signal, carryOnAll);
     },
     /** Breaks calls off and leaves the sessions as they are, for the next start or another process. */
     stop: async (): Promise<void> => {
       stop.abort();
-      await turns;
+      await leading;
       await leaveAll();
     },
   };

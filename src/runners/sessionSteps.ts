@@ -6,11 +6,11 @@ import { agent } from '../domain/agent-session-manager/agents.ts';
 import { agentSession, type SessionStarted } from '../domain/agent-session-manager/agentSessions.ts';
 import { asMessage } from '../domain/agent-session-manager/agentSessionSchemas.ts';
 import { defined } from '../domain/engine/defined.ts';
-import { Refusal } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/refusal.ts';
 import { maskSecrets } from '../domain/engine/secretFields.ts';
 import { abortable } from '../southbound/failure.ts';
 import type { AgentAnswer, Renderer, Webhook } from '../southbound/port.ts';
-import { slots } from '../southbound/slots.ts';
+import { semaphore } from '../southbound/slots.ts';
 import type { Recorded } from '../store/event.ts';
 
 type Needs = {
@@ -39,7 +39,7 @@ const render = async (
     const text = await renderer.render(template, maskSecrets(inputs) as typeof inputs, { account: actor.id, signal });
     return { status: 'COMPLETE', lastMessage: asMessage(text) };
   } catch (error) {
-    if (error instanceof Refusal && error.code === 'unprocessable')
+    if (error instanceof RequestError && error.code === 'unprocessable')
       return { status: 'FAILED', lastMessage: asMessage(error.message) };
     throw error;
   }
@@ -50,7 +50,7 @@ const render = async (
  * that off; with the reason `late` the session fails. Sessions of one agent share its places.
  */
 export const sessionSteps = ({ handle, tools, webhook, renderer }: Needs) => {
-  const places = slots(perAgent, Infinity);
+  const places = semaphore(perAgent, Infinity);
 
   /** What becomes of a session that has not ended; undefined: it has. */
   const outcomeOf = async (

@@ -62,7 +62,7 @@ const serviceOf = ({ node, auth, out, metrics, health, stopping }: Needs): Servi
   devices: out.devices,
   retries: node.retries,
   ...node.reader,
-  touched: node.guarding,
+  tampered: node.guarding,
   collectionOf: (aggregate) => projections.find(({ of }) => of === aggregate),
   digest: node.digest,
   renderer: out.renderer,

@@ -1,5 +1,5 @@
 import type { HttpProperties, SshProperties } from '../domain/configuration-manager/adapterSchemas.ts';
-import { Refusal } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/refusal.ts';
 import { openSecrets } from '../domain/engine/secretFields.ts';
 import type { Sealed } from '../domain/engine/sealed.ts';
 import { adapterFailure, reasonOf } from './failure.ts';
@@ -7,7 +7,7 @@ import { httpAdapter } from './http.ts';
 import { labAdapter } from './lab.ts';
 import type { Outbound } from './outbound.ts';
 import type { Device, DeviceAdapter, DeviceCalls, Devices } from './port.ts';
-import { Busy, slots } from './slots.ts';
+import { Busy, semaphore } from './slots.ts';
 import { sshAdapter } from './ssh.ts';
 
 /** An adapter as it is stored. The secrets in its properties are sealed. `created` is when it was made. */
@@ -41,8 +41,8 @@ const inLine = 256;
 export const devicesOf = ({ adapters, order, unseal, guard, labFolder }: Needs): Devices => {
   const stopping = new AbortController();
   const underWay = new Set<Promise<unknown>>();
-  const places = slots(perAdapter, inLine);
-  const turns = slots(1, inLine);
+  const places = semaphore(perAdapter, inLine);
+  const oneAtATime = semaphore(1, inLine);
 
   const open = ({ name, type, properties, created }: StoredAdapter, traceparent: string | undefined): DeviceAdapter => {
     const opened = openSecrets(properties, unseal);
@@ -62,7 +62,7 @@ export const devicesOf = ({ adapters, order, unseal, guard, labFolder }: Needs):
       const device = adapter.devices.find((one) => one.name === name);
       if (device) return { adapter, device };
     }
-    throw new Refusal('not_found', `No adapter knows the device ${JSON.stringify(name)}`, { path: 'device' });
+    throw new RequestError('not_found', `No adapter knows the device ${JSON.stringify(name)}`, { path: 'device' });
   };
 
   /**
@@ -79,10 +79,10 @@ export const devicesOf = ({ adapters, order, unseal, guard, labFolder }: Needs):
     const signal = AbortSignal.any([stopping.signal, AbortSignal.timeout(timeout)]);
     const placed = () => places(adapter.name, signal, () => work(signal));
     const deviceKey = JSON.stringify([adapter.name, device.name]);
-    const begun = alone ? turns(deviceKey, signal, placed) : placed();
+    const begun = alone ? oneAtATime(deviceKey, signal, placed) : placed();
     const call = begun.catch((error: unknown) => {
       if (error instanceof Busy) throw adapterFailure(adapter.name, 'too many calls at once');
-      if (error instanceof Refusal || !signal.aborted) throw error;
+      if (error instanceof RequestError || !signal.aborted) throw error;
       throw adapterFailure(adapter.name, reasonOf(signal.reason));
     });
     underWay.add(call);

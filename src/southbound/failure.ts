@@ -1,12 +1,16 @@
-import { Refusal } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/refusal.ts';
 
 type Answered = { readonly status?: number | null; readonly body?: unknown };
 
 /**
  * `adapter_failed` with the reason. `status` and `body` are the answer of the southbound system, null without one.
  */
-export const adapterFailure = (name: string, reason: string, { status = null, body = null }: Answered = {}): Refusal =>
-  new Refusal('adapter_failed', `Adapter ${JSON.stringify(name)}: ${reason}`, {
+export const adapterFailure = (
+  name: string,
+  reason: string,
+  { status = null, body = null }: Answered = {},
+): RequestError =>
+  new RequestError('adapter_failed', `Adapter ${JSON.stringify(name)}: ${reason}`, {
     metadata: { adapter: { name, status, body } },
   });
 

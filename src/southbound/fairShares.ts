@@ -30,7 +30,7 @@ const little = 5000;
  * who owe nothing the latest comes first: it is the likeliest to be waited for still. Throws `Busy` when too much
  * waits, the signal's reason when that comes first.
  */
-export const fairShares = ({ places, express, inLine, inAll, now = () => performance.now() }: Bounds) => {
+export const fairScheduler = ({ places, express, inLine, inAll, now = () => performance.now() }: Bounds) => {
   const lines = new Map<string, Line>();
   /** When an account will owe nothing any more. */
   const settled = new LRUCache<string, number>({ max: remembered });

@@ -35,7 +35,7 @@ type Line = { running: number; readonly waiting: Waiting[] };
  * Runs at most `most` works at once per key, in the order of asking. Throws `Busy` when `longest` wait already, and the
  * signal's reason when the signal aborts first.
  */
-export const slots = (most: number, longest: number) => {
+export const semaphore = (most: number, longest: number) => {
   const lines = new Map<string, Line>();
 
   const enter = (line: Line, signal: AbortSignal): Promise<void> | undefined => {

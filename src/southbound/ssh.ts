@@ -1,5 +1,5 @@
 import type { SshProperties } from '../domain/configuration-manager/adapterSchemas.ts';
-import { Refusal } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/refusal.ts';
 import { cliLines } from './cliLines.ts';
 import { adapterFailure } from './failure.ts';
 import type { Outbound } from './outbound.ts';
@@ -52,7 +52,7 @@ export const sshAdapter = (name: string, properties: SshProperties, guard: Outbo
   return {
     apply: async (device, config, _, signal) => {
       if (controls.test(config))
-        throw new Refusal('invalid', 'A configuration has no control characters beside tabs and line ends', {
+        throw new RequestError('invalid', 'A configuration has no control characters beside tabs and line ends', {
           path: '/config/config',
         });
       return session(device, signal, async (cli) => {
@@ -70,7 +70,7 @@ export const sshAdapter = (name: string, properties: SshProperties, guard: Outbo
     configuration: (device, signal) => session(device, signal, (cli) => cli.run(show)),
     run: async (device, command, signal) => {
       if (controls.test(command) || /[\r\n]/.test(command))
-        throw new Refusal('invalid', 'A command is one line without control characters');
+        throw new RequestError('invalid', 'A command is one line without control characters');
       return session(device, signal, (cli) => cli.run(command));
     },
   };

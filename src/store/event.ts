@@ -65,8 +65,8 @@ const parsed = (event: StoredEvent, part: 'data' | 'metadata'): unknown => {
 
 /** The event of a log, parsed. Throws `BadEvent`. */
 export const decode = (event: StoredEvent): Recorded => {
-  const { type, id, stream, revision, position, lacking } = event;
-  if (lacking !== undefined) throw new BadEvent(event, lacking);
+  const { type, id, stream, revision, position, incomplete } = event;
+  if (incomplete !== undefined) throw new BadEvent(event, incomplete);
   const { source, topic } = splitType(type);
   const data = parsed(event, 'data');
   const metadata = parsed(event, 'metadata');
@@ -75,10 +75,10 @@ export const decode = (event: StoredEvent): Recorded => {
 };
 
 /** The parts of an event that can always be read. `data` is undefined when the event cannot be parsed. */
-export type Told = Omit<Recorded, 'metadata'>;
+export type EventNotice = Omit<Recorded, 'metadata'>;
 
 /** Never throws. */
-export const told = (event: StoredEvent): Told => {
+export const noticeOf = (event: StoredEvent): EventNotice => {
   try {
     return decode(event);
   } catch {
@@ -117,7 +117,7 @@ export const encode = (
   about: Omit<Metadata, 'hash'>,
   previous: string,
 ): NewEvent & { readonly hash: string } => {
-  const type = `${source}:${event.type}`;
+  const type = `${source}:${event.topic}`;
   const data = JSON.stringify(event.data);
   const open = JSON.stringify(about);
   const hashed = link(stream, revision, id, type, previous, data, open);

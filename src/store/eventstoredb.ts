@@ -1,4 +1,4 @@
-import { Refusal } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/refusal.ts';
 import { type EventStoreDbAppends, eventStoreDbAppends } from './eventstoredbAppends.ts';
 import { eventStoreDbCheckpoints } from './eventstoredbCheckpoints.ts';
 import { connections as connectionsTo, type Log, type Times, usualTimes } from './eventstoredbConnection.ts';
@@ -44,8 +44,8 @@ export const openEventStoreDb = async ({ url, log, times }: Options): Promise<Ev
 
   const id = await begin(reads, appends).catch((error: unknown) => {
     connections.close();
-    if (!(error instanceof Refusal)) throw error;
-    throw new Refusal(error.code, `No connection to ${connections.shown}: ${connections.explain(error)}`, {
+    if (!(error instanceof RequestError)) throw error;
+    throw new RequestError(error.code, `No connection to ${connections.shown}: ${connections.explain(error)}`, {
       cause: error,
     });
   });

@@ -2,7 +2,7 @@ import { StreamDeletedError } from '@eventstore/db-client';
 import type { Connection, Connections } from './eventstoredbConnection.ts';
 import { closed, TryAgain } from './eventstoredbErrors.ts';
 import type { EventStoreDbReads } from './eventstoredbReads.ts';
-import { type Appended, checkSize, type NewEvent, type StoredEvent, TouchedStream, WrongRevision } from './port.ts';
+import { type Appended, checkSize, type NewEvent, type StoredEvent, TamperedStream, WrongRevision } from './port.ts';
 
 /**
  * Appends that happen once, even when an answer is lost. An unknown outcome is settled by more tries with the same ids
@@ -47,7 +47,7 @@ export const eventStoreDbAppends = (connections: Connections, reads: EventStoreD
     const { revision, position } = await connection.append(stream, expected, events);
     connections.answered();
     if (revision !== expected + events.length)
-      throw new TouchedStream(stream, `took events after revision ${expected} in at ${revision}: it had been deleted`);
+      throw new TamperedStream(stream, `took events after revision ${expected} in at ${revision}: it had been deleted`);
     // The answer names one position. For several events it is not clear which.
     const known = events.length === 1 ? position : 0;
     return { revision, position: known || (await positionAt(stream, revision)) };
@@ -64,7 +64,7 @@ export const eventStoreDbAppends = (connections: Connections, reads: EventStoreD
       const connection = connections.current();
       try {
         return await tryOnce(connection, stream, expected, events).catch((error: unknown) => {
-          if (error instanceof StreamDeletedError) throw new TouchedStream(stream, 'was deleted for ever');
+          if (error instanceof StreamDeletedError) throw new TamperedStream(stream, 'was deleted for ever');
           if (!(error instanceof WrongRevision)) throw error;
           return settled(stream, expected, events, error);
         });

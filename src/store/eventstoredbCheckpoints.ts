@@ -19,7 +19,7 @@ const positionIn = ({ data }: StoredEvent): number => {
 export const eventStoreDbCheckpoints = (reads: EventStoreDbReads, append: EventStore['append']) => {
   // Of the streams, as far as they are known.
   const revisions = new Map<string, number>();
-  const inTurn = mutex();
+  const exclusively = mutex();
 
   const stored = async (name: string): Promise<{ revision: number; position: number }> => {
     const event = await reads.newest(`checkpoint-${name}`);
@@ -58,6 +58,6 @@ export const eventStoreDbCheckpoints = (reads: EventStoreDbReads, append: EventS
 
   return {
     checkpoint: async (name: string): Promise<number> => (await stored(name)).position,
-    setCheckpoint: (name: string, position: number): Promise<void> => inTurn(name, () => set(name, position)),
+    setCheckpoint: (name: string, position: number): Promise<void> => exclusively(name, () => set(name, position)),
   };
 };

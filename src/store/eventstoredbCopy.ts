@@ -1,7 +1,7 @@
 import { StreamDeletedError } from '@eventstore/db-client';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams, { type AppendResp, type ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
-import { Refusal } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/refusal.ts';
 import type { CopyEnd } from './copyAppends.ts';
 import { openEventStoreDb } from './eventstoredb.ts';
 import { arriving } from './eventstoredbArriving.ts';
@@ -17,7 +17,7 @@ import {
   type Filter,
   type NewEvent,
   type StoredEvent,
-  TouchedStream,
+  TamperedStream,
   WrongRevision,
 } from './port.ts';
 import { streamIdentifier } from './streamIdentifier.ts';
@@ -73,7 +73,7 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
   const { answer } = connections.times;
 
   /** Tries the work again as long as that may help. */
-  const insist = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
+  const retryUntilDone = async <T>(work: (connection: Connection) => Promise<T>): Promise<T> => {
     for (const tries = connections.tries(); ; ) {
       const connection = connections.current();
       try {
@@ -85,7 +85,7 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
   };
 
   const isEnded = (stream: string): Promise<boolean> =>
-    insist(async (connection) => {
+    retryUntilDone(async (connection) => {
       try {
         for await (const _ of reading(connection, newestOfStream(stream), own, answer)) break;
       } catch (error) {
@@ -113,7 +113,7 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
   };
 
   const head = (): Promise<number> =>
-    insist(async (connection) => {
+    retryUntilDone(async (connection) => {
       let position = 0;
       for await (const [event] of reading(connection, newestOfAll('everything'), own, answer))
         position = event?.position ?? position;
@@ -143,7 +143,9 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
   };
 
   const appendOnce = async (stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended> => {
-    const appended = await insist((connection) => within(answer, appending(connection, stream, expected, events)));
+    const appended = await retryUntilDone((connection) =>
+      within(answer, appending(connection, stream, expected, events)),
+    );
     const wrong = appended.getWrongExpectedVersion();
     if (wrong)
       throw new WrongRevision(stream, expected, wrong.hasCurrentRevision() ? Number(wrong.getCurrentRevision()) : -1);
@@ -155,7 +157,7 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
     try {
       return await appendOnce(stream, expected, events);
     } catch (error) {
-      if (!(error instanceof Refusal && error.code === 'too_large') || events.length === 1) throw error;
+      if (!(error instanceof RequestError && error.code === 'too_large') || events.length === 1) throw error;
       // This server may be configured to take fewer bytes at once.
       const half = Math.ceil(events.length / 2);
       const { revision } = await append(stream, expected, events.slice(0, half));
@@ -164,7 +166,7 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
   };
 
   const end = (stream: string): Promise<void> =>
-    insist(async (connection) => {
+    retryUntilDone(async (connection) => {
       try {
         await within(answer, ending(connection, stream));
       } catch (error) {
@@ -181,7 +183,7 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
     try {
       yield* store.read(stream, from);
     } catch (error) {
-      if (!(error instanceof TouchedStream)) throw error;
+      if (!(error instanceof TamperedStream)) throw error;
     }
   };
   const { id, checkpoint, setCheckpoint } = store;

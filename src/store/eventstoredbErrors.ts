@@ -7,9 +7,9 @@ import {
   UnavailableError,
 } from '@eventstore/db-client';
 import { status } from '@grpc/grpc-js';
-import { Refusal } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/refusal.ts';
 import type { Server } from './eventstoredbUrl.ts';
-import { TouchedStream, WrongRevision } from './port.ts';
+import { TamperedStream, WrongRevision } from './port.ts';
 
 /** The connection was given up. The server may have done what the call asked for. */
 export class Silence extends Error {
@@ -55,14 +55,14 @@ export class Unreadable extends Error {
   }
 }
 
-export const unavailable = (cause: unknown): Refusal =>
-  new Refusal('unavailable', 'EventStoreDB does not answer', { cause, retryAfterSeconds: 1 });
+export const unavailable = (cause: unknown): RequestError =>
+  new RequestError('unavailable', 'EventStoreDB does not answer', { cause, retryAfterSeconds: 1 });
 
 /** The server's refusal. Another try does not help. */
-export const refusedByServer = (words: string, cause?: unknown): Refusal =>
-  new Refusal('unavailable', `EventStoreDB refuses: ${words}`, { cause });
+export const refusedByServer = (words: string, cause?: unknown): RequestError =>
+  new RequestError('unavailable', `EventStoreDB refuses: ${words}`, { cause });
 
-export const closed = (): Refusal => new Refusal('unavailable', 'The log is closed');
+export const closed = (): RequestError => new RequestError('unavailable', 'The log is closed');
 
 /** An error of a call, as one of the errors that this adapter tells apart. */
 export const toError = (error: unknown, what: string): Error => {
@@ -73,15 +73,15 @@ export const toError = (error: unknown, what: string): Error => {
 /** The error for the caller when another try does not help. Undefined for all other errors. */
 export const finalError = (error: unknown): Error | undefined => {
   if (
-    error instanceof Refusal ||
+    error instanceof RequestError ||
     error instanceof WrongRevision ||
     error instanceof Unreadable ||
-    error instanceof TouchedStream
+    error instanceof TamperedStream
   )
     return error;
-  if (error instanceof Denied) return new Refusal('unavailable', error.message, { cause: error });
+  if (error instanceof Denied) return new RequestError('unavailable', error.message, { cause: error });
   if (error instanceof MaxAppendSizeExceededError)
-    return new Refusal('too_large', `EventStoreDB takes ${error.maxAppendSize} bytes at once`, { cause: error });
+    return new RequestError('too_large', `EventStoreDB takes ${error.maxAppendSize} bytes at once`, { cause: error });
   if (error instanceof InvalidArgumentError) return refusedByServer(error.message || error.type, error);
   return undefined;
 };
@@ -93,7 +93,7 @@ export const isElsewhere = (error: unknown): boolean =>
 
 /** The innermost cause. The errors around it add nothing. */
 const innermost = (error: unknown): unknown => {
-  const isAround = error instanceof NoConnection || (error instanceof Refusal && error.cause !== undefined);
+  const isAround = error instanceof NoConnection || (error instanceof RequestError && error.cause !== undefined);
   return isAround ? innermost(error.cause) : error;
 };
 
@@ -116,7 +116,7 @@ export const explain = (error: unknown, { user, tls }: Server): string => {
   const cause = innermost(error);
   const words = wordsOf(cause);
   const who = user === undefined ? 'EVENTSTORE_URL names no user' : `the user is ${user}`;
-  const isNew = error instanceof NoConnection || (error instanceof Refusal && error.cause instanceof NoConnection);
+  const isNew = error instanceof NoConnection || (error instanceof RequestError && error.cause instanceof NoConnection);
   const isDown = cause instanceof UnavailableError || cause instanceof Silence;
   if (cause instanceof Denied && cause.password)
     return `EventStoreDB does not accept user and password (${who}): look at user:password@ in EVENTSTORE_URL`;

@@ -1,13 +1,13 @@
 import { StreamDeletedError, UnknownError } from '@eventstore/db-client';
 import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
-import { Refusal } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/refusal.ts';
 import type { Answer } from './eventstoredbAnswer.ts';
 import { arriving } from './eventstoredbArriving.ts';
 import type { Connection, Connections } from './eventstoredbConnection.ts';
 import { Denied } from './eventstoredbErrors.ts';
 import { isCountable, passes, toRevision, toStoredEvent } from './eventstoredbEvents.ts';
 import { newestOfAll, newestOfStream, readOfAll, readOfStream } from './eventstoredbRequests.ts';
-import { type Batch, type Filter, type StoredEvent, TouchedStream } from './port.ts';
+import { type Batch, type Filter, type StoredEvent, TamperedStream } from './port.ts';
 
 const pageEvents = 256;
 const pageLength = 1024 * 1024;
@@ -53,7 +53,7 @@ const unbroken = (stream: string, from: number) => {
   let next = from;
   const upTo = (revision: number): void => {
     if (revision > next && !mayBeCut(stream))
-      throw new TouchedStream(stream, `goes on at revision ${revision}, where ${next} was to come`);
+      throw new TamperedStream(stream, `goes on at revision ${revision}, where ${next} was to come`);
   };
   return (answers: readonly Answer[]): StoredEvent[] => {
     const events: StoredEvent[] = [];
@@ -78,7 +78,7 @@ const askingOver = (connections: Connections) => {
   const { answer: late, ping } = connections.times;
   const patience = { suspect: late - ping, late };
 
-  const insist = async function* <T>(read: (connection: Connection) => AsyncIterable<T>): AsyncGenerator<T> {
+  const retryUntilDone = async function* <T>(read: (connection: Connection) => AsyncIterable<T>): AsyncGenerator<T> {
     for (const tries = connections.tries(); ; ) {
       const connection = connections.current();
       try {
@@ -100,7 +100,7 @@ const askingOver = (connections: Connections) => {
   ): Promise<StoredEvent | undefined> => {
     let found: StoredEvent | undefined;
     // Reads to the end, which is near: a call that is left early is cancelled.
-    for await (const event of insist(read)) found ??= event;
+    for await (const event of retryUntilDone(read)) found ??= event;
     return found;
   };
 
@@ -154,20 +154,20 @@ const askingOver = (connections: Connections) => {
     );
   };
 
-  return { insist, first, ask, only, newestIn, allFrom };
+  return { insist: retryUntilDone, first, ask, only, newestIn, allFrom };
 };
 
 type Asking = ReturnType<typeof askingOver>;
 
 /** Finds the newest event that is followed. */
-const headFinder = ({ insist, first, ask }: Asking) => {
+const headFinder = ({ insist: retryUntilDone, first, ask }: Asking) => {
   /** The last result: positions of the newest event of all, and of the newest that is followed. */
   let known = { newest: 0, followed: 0 };
 
   /** Position of the newest event that is followed. */
   const head = async (): Promise<number> => {
     let [newest, followed] = [0, 0];
-    for await (const found of insist(async function* (connection) {
+    for await (const found of retryUntilDone(async function* (connection) {
       // The newest of all is mostly followed. If not, EventStoreDB searches once for the newest that is.
       for await (const [answer] of ask(connection, newestOfAll('everything'), whole)) {
         const told = answer?.event;
@@ -214,7 +214,7 @@ const headFinder = ({ insist, first, ask }: Asking) => {
  */
 export const eventStoreDbReads = (connections: Connections) => {
   const asking = askingOver(connections);
-  const { insist, first, ask, only, newestIn, allFrom } = asking;
+  const { insist: retryUntilDone, first, ask, only, newestIn, allFrom } = asking;
   const head = headFinder(asking);
 
   /** Position of the newest event of all, the server's own too. */
@@ -226,7 +226,7 @@ export const eventStoreDbReads = (connections: Connections) => {
       return saysDeleted(await reads.newest(`$$${stream}`));
     } catch (error) {
       // Without the right to read the metadata the stream counts as not deleted.
-      if (error instanceof Refusal && error.cause instanceof Denied) return false;
+      if (error instanceof RequestError && error.cause instanceof Denied) return false;
       throw error;
     }
   };
@@ -249,7 +249,7 @@ export const eventStoreDbReads = (connections: Connections) => {
     async *read(stream: string, from = 0): AsyncGenerator<readonly StoredEvent[]> {
       let next = from;
       let missing = false;
-      yield* insist(async function* (connection) {
+      yield* retryUntilDone(async function* (connection) {
         const take = unbroken(stream, next);
         const pieces = async function* (): AsyncGenerator<readonly StoredEvent[]> {
           for await (const answers of ask(connection, readOfStream(stream, next), `read stream ${stream}`)) {
@@ -265,17 +265,17 @@ export const eventStoreDbReads = (connections: Connections) => {
           }
         } catch (error) {
           if (!(error instanceof StreamDeletedError)) throw error;
-          throw new TouchedStream(stream, 'was deleted for ever');
+          throw new TamperedStream(stream, 'was deleted for ever');
         }
       });
       // The metadata tell a deleted stream from one that never was.
-      if (missing && !mayBeCut(stream) && (await isDeleted(stream))) throw new TouchedStream(stream, 'was deleted');
+      if (missing && !mayBeCut(stream) && (await isDeleted(stream))) throw new TamperedStream(stream, 'was deleted');
     },
     readAll(after: number, filter?: Filter): AsyncGenerator<Batch> {
       const until = filter ? newestPosition() : head();
       until.catch(() => undefined); // the iteration below throws it
       let position = after;
-      return insist(async function* (connection) {
+      return retryUntilDone(async function* (connection) {
         const end = await until;
         if (position >= end) return;
         for await (const events of allFrom(connection, position, filter)) {

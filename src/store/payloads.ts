@@ -7,7 +7,7 @@ import {
   maxEvent,
   type NewEvent,
   type StoredEvent,
-  TouchedStream,
+  TamperedStream,
   WrongRevision,
 } from './port.ts';
 import { derivedUuid } from './uuid.ts';
@@ -136,21 +136,21 @@ const stored = async (store: EventStore, { sha256, parts }: Reference['$payload'
  * wrote an event. Events of others may look like anything.
  */
 export const withPayloads = <S extends EventStore>(store: S, mayHaveParts: (event: StoredEvent) => boolean): S => {
-  const inParts = (event: StoredEvent): boolean => isSlim(event) && !isForeign(event) && mayHaveParts(event);
+  const isChunked = (event: StoredEvent): boolean => isSlim(event) && !isForeign(event) && mayHaveParts(event);
   const whole = async (event: StoredEvent): Promise<StoredEvent> => {
-    if (!inParts(event)) return event;
+    if (!isChunked(event)) return event;
     const reference = referenceIn(event);
-    if (!reference) return { ...event, lacking: 'names its content in no way that is known' };
+    if (!reference) return { ...event, incomplete: 'names its content in no way that is known' };
     const pieces = await stored(store, reference).catch((error: unknown) => {
-      if (!(error instanceof TouchedStream)) throw error;
+      if (!(error instanceof TamperedStream)) throw error;
       return [];
     });
     const data = assembled(reference, pieces);
     if (data === undefined)
-      return { ...event, lacking: `has content in payload-${reference.sha256} that is missing or damaged` };
+      return { ...event, incomplete: `has content in payload-${reference.sha256} that is missing or damaged` };
     return { ...event, data };
   };
-  const all = (events: readonly StoredEvent[]) => (events.some(inParts) ? Promise.all(events.map(whole)) : events);
+  const all = (events: readonly StoredEvent[]) => (events.some(isChunked) ? Promise.all(events.map(whole)) : events);
   const batches = async function* (source: AsyncIterable<Batch>): AsyncGenerator<Batch> {
     for await (const batch of source) yield { ...batch, events: await all(batch.events) };
   };

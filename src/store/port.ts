@@ -1,4 +1,4 @@
-import { Refusal } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/refusal.ts';
 
 /** An event as it goes into the log. `data` and `metadata` are `JSON.stringify` texts: the hash is over these texts. */
 export type NewEvent = {
@@ -19,7 +19,7 @@ export type StoredEvent = NewEvent & {
   readonly revision: number;
   readonly position: number;
   /** The reason when content that is stored elsewhere is missing. `data` is then as the log has it. */
-  readonly lacking?: string;
+  readonly incomplete?: string;
 };
 
 /** Where an append ended: revision and position of its last event. */
@@ -48,7 +48,7 @@ export class WrongRevision extends Error {
  * Somebody else deleted the stream, cut off its first events, or wrote to it, as users of EventStoreDB can. The rest of
  * the stream does not show the resource, nor that there is none.
  */
-export class TouchedStream extends Error {
+export class TamperedStream extends Error {
   readonly stream: string;
   constructor(stream: string, what: string) {
     super(`Stream ${stream} ${what}`);
@@ -122,5 +122,5 @@ export const sizeFault = (
 export const checkSize = (events: readonly NewEvent[]): void => {
   if (events.length === 0) throw new RangeError('An append stores at least one event');
   const fault = sizeFault(events);
-  if (fault) throw new Refusal('too_large', fault.message);
+  if (fault) throw new RequestError('too_large', fault.message);
 };

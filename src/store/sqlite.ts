@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve as absolute } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { Refusal } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/refusal.ts';
 import type { EventStore, StoredEvent } from './port.ts';
 import { readerAhead } from './sqliteAhead.ts';
 import { sqliteAppends, type Stats } from './sqliteAppends.ts';
@@ -162,7 +162,7 @@ const writing = async ({ reads, scrub, options, log, anySize, unlock }: Parts): 
 const pollMs = 200;
 
 const refuse = async (): Promise<never> => {
-  throw new Refusal('unavailable', 'The log is open for reading only');
+  throw new RequestError('unavailable', 'The log is open for reading only');
 };
 
 /**
@@ -170,7 +170,7 @@ const refuse = async (): Promise<never> => {
  * polling. Throws `Refusal('not_found')` when there is no such file, and an error when it is no log.
  */
 export const openSqliteReader = async (file: string): Promise<EventStore> => {
-  if (!existsSync(file)) throw new Refusal('not_found', `There is no log at ${file}`);
+  if (!existsSync(file)) throw new RequestError('not_found', `There is no log at ${file}`);
   const reads = sqliteReads(openToRead(file, connectToRead));
   const next = (signal: AbortSignal): Promise<void> => delay(pollMs, undefined, { signal }).catch(() => undefined);
   return {

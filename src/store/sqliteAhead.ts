@@ -1,5 +1,5 @@
 import { on, once } from 'node:events';
-import { Refusal } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/refusal.ts';
 import { startWorker } from '../startWorker.ts';
 import { isDamage } from './integrity.ts';
 import type { Batch, StoredEvent } from './port.ts';
@@ -47,7 +47,7 @@ export const readerAhead = (file: string): ((after: number, until: number) => As
         if (chunk.position === until) return;
       }
     } catch (cause) {
-      throw isDamage(cause) ? cause : new Refusal('unavailable', inWords(cause), { cause });
+      throw isDamage(cause) ? cause : new RequestError('unavailable', inWords(cause), { cause });
     } finally {
       worker.postMessage('end');
       await ended;

@@ -1,4 +1,4 @@
-import { Refusal } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/refusal.ts';
 import { checkSize, WrongRevision, type Appended, type NewEvent, type StoredEvent } from './port.ts';
 import { emptyRequest, type Entry, notStored, put, unknownOutcome } from './sqliteEntries.ts';
 import type { Newest } from './sqliteFollow.ts';
@@ -40,7 +40,7 @@ const storedEvents = ({ stream, expected, events }: Entry, position: number): St
 };
 
 /** The error for an entry with a position of 0 or -1 in the writer's reply. */
-const refusalIn = ({ stream, expected }: Entry, revision: number, position: number): Error =>
+const requestErrorIn = ({ stream, expected }: Entry, revision: number, position: number): Error =>
   position < 0 ? notStored('another program is writing to its file') : new WrongRevision(stream, expected, revision);
 
 /** Answers an entry that has failed twice. The log was opened again, so it shows whether the events are stored. */
@@ -119,7 +119,7 @@ export const sqliteAppends = ({ options, id, last, news, find, log, anySize }: N
 
   const enqueue = (stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended> =>
     new Promise((resolve, reject) => {
-      if (closed) throw new Refusal('unavailable', 'The log is closed');
+      if (closed) throw new RequestError('unavailable', 'The log is closed');
       if (fault !== undefined) throw notStored(fault);
       if (request.streams.length === 0) setImmediate(send);
       const entry: Entry = { stream, expected, events, resolve, reject, failures: 0, unsure: false };
@@ -137,7 +137,7 @@ export const sqliteAppends = ({ options, id, last, news, find, log, anySize }: N
 
   const settle = (entry: Entry, revision: number, position: number): void => {
     if (position <= 0) {
-      entry.reject(refusalIn(entry, revision, position));
+      entry.reject(requestErrorIn(entry, revision, position));
       return;
     }
     const newestEvent = entry.events.at(-1);

@@ -1,4 +1,4 @@
-import { Refusal } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/refusal.ts';
 import type { Appended, NewEvent } from './port.ts';
 import type { Request } from './sqliteWriter.ts';
 
@@ -33,12 +33,12 @@ export const put = (request: Request, { stream, expected, events }: Entry): void
 };
 
 /** The answer when nothing of an append is in the log. */
-export const notStored = (reason: string): Refusal =>
-  new Refusal('unavailable', `The log takes no changes now: ${reason}. Nothing was stored`);
+export const notStored = (reason: string): RequestError =>
+  new RequestError('unavailable', `The log takes no changes now: ${reason}. Nothing was stored`);
 
 /** The answer when an append may be in the log. */
-export const unknownOutcome = (reason: string): Refusal =>
-  new Refusal(
+export const unknownOutcome = (reason: string): RequestError =>
+  new RequestError(
     'unavailable',
     `The log failed while this was being stored: ${reason}. ` +
       'Whether it was stored is unknown; a retry with the same Idempotency-Key settles it',

@@ -1,4 +1,4 @@
-import { Refusal } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/refusal.ts';
 import { isDamage } from './integrity.ts';
 
 const kinds = { busy: 5, corrupt: 11, full: 13, constraint: 19, notADatabase: 26 } as const;
@@ -30,8 +30,8 @@ export const reading = <T>(read: () => T): T => {
   try {
     return read();
   } catch (cause) {
-    if (cause instanceof Refusal || isDamage(cause)) throw cause;
-    throw new Refusal('unavailable', `The log cannot be read: ${inWords(cause)}`, { cause });
+    if (cause instanceof RequestError || isDamage(cause)) throw cause;
+    throw new RequestError('unavailable', `The log cannot be read: ${inWords(cause)}`, { cause });
   }
 };
 

@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { Refusal } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/refusal.ts';
 import { isBusy, naming } from './sqliteErrors.ts';
 import { openFile, privateFile } from './sqliteLog.ts';
 
@@ -16,7 +16,7 @@ export const lockFolder = (file: string): (() => void) => {
   } catch (cause) {
     db.close();
     if (!isBusy(cause)) throw naming(lock, cause);
-    throw new Refusal('unavailable', `Another process is writing to the log in ${dirname(file)}`, { cause });
+    throw new RequestError('unavailable', `Another process is writing to the log in ${dirname(file)}`, { cause });
   }
   return () => db.close();
 };

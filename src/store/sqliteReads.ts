@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Refusal } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/refusal.ts';
 import { checker, DamagedLog, type Kept } from './integrity.ts';
 import type { Batch, Filter, StoredEvent } from './port.ts';
 import { reading } from './sqliteErrors.ts';
@@ -95,7 +95,7 @@ const chunksOf = (db: Connection, query: (sql: string) => Query): ((filter: Filt
 export const sqliteReads = (db: Connection) => {
   let closed = false;
   const open = (): void => {
-    if (closed) throw new Refusal('unavailable', 'The log is closed');
+    if (closed) throw new RequestError('unavailable', 'The log is closed');
   };
   /** All rows of a query. Every statement runs here, so that its errors are translated in one place. */
   const query = (sql: string): Query => {

@@ -1,9 +1,9 @@
 import { LRUCache } from 'lru-cache';
-import { Refusal } from '../domain/engine/refusal.ts';
-import { type EventStore, TouchedStream } from './port.ts';
+import { RequestError } from '../domain/engine/refusal.ts';
+import { type EventStore, TamperedStream } from './port.ts';
 
 /** The error for a resource whose stream somebody else has touched. Another try does not help. */
-export class Touched extends Refusal {
+export class Tampered extends RequestError {
   constructor(reason: string, cause?: unknown) {
     super(
       'unavailable',
@@ -16,14 +16,14 @@ export class Touched extends Refusal {
 /**
  * Whether another try does not help: an event of the stream cannot be read, or somebody else has touched it.
  */
-export const isUnusable = (error: unknown): error is Refusal =>
-  error instanceof Touched || (error instanceof Refusal && error.code === 'internal');
+export const isUnusable = (error: unknown): error is RequestError =>
+  error instanceof Tampered || (error instanceof RequestError && error.code === 'internal');
 
 /** The most streams that are remembered. A forgotten one is noticed again when it is read. */
 const mostRemembered = 1000;
 
 /** The streams that somebody else has touched, as far as this node has noticed. */
-export const touchedStreams = (log: (message: string, about: Record<string, unknown>) => void) => {
+export const tamperedStreams = (log: (message: string, about: Record<string, unknown>) => void) => {
   const reasons = new LRUCache<string, string>({ max: mostRemembered });
   return {
     has: (stream: string): boolean => reasons.has(stream),
@@ -43,14 +43,14 @@ export const touchedStreams = (log: (message: string, about: Record<string, unkn
   };
 };
 
-export type TouchedStreams = ReturnType<typeof touchedStreams>;
+export type TamperedStreams = ReturnType<typeof tamperedStreams>;
 
 /** The store, but it refuses touched streams with `unavailable`, and notes each that any reader meets. */
-export const noticingTouched = <S extends EventStore>(store: S, touched: TouchedStreams): S => {
+export const noticingTampered = <S extends EventStore>(store: S, tampered: TamperedStreams): S => {
   const refused = (error: unknown): unknown => {
-    if (!(error instanceof TouchedStream)) return error;
-    touched.note(error.stream, error.message);
-    return new Touched(error.message, error);
+    if (!(error instanceof TamperedStream)) return error;
+    tampered.note(error.stream, error.message);
+    return new Tampered(error.message, error);
   };
   return {
     ...store,
@@ -67,7 +67,7 @@ export const noticingTouched = <S extends EventStore>(store: S, touched: Touched
         for await (const events of store.read(stream, from)) {
           const [first] = events;
           if (!exists && first && first.revision !== from) {
-            throw new TouchedStream(stream, `goes on at revision ${first.revision}, where ${from} was to come`);
+            throw new TamperedStream(stream, `goes on at revision ${first.revision}, where ${from} was to come`);
           }
           exists ||= first !== undefined;
           yield events;
@@ -75,11 +75,11 @@ export const noticingTouched = <S extends EventStore>(store: S, touched: Touched
       } catch (error) {
         throw refused(error);
       }
-      const reason = from === 0 ? touched.reasonOf(stream) : undefined;
+      const reason = from === 0 ? tampered.reasonOf(stream) : undefined;
       if (reason === undefined) return;
       // A touched stream may have no events left.
-      if (!exists) throw new Touched(reason);
-      touched.whole(stream);
+      if (!exists) throw new Tampered(reason);
+      tampered.whole(stream);
     },
   };
 };

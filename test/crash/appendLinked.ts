@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { Refusal } from '../../src/domain/engine/refusal.ts';
+import { RequestError } from '../../src/domain/engine/refusal.ts';
 import { encode } from '../../src/store/event.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 
@@ -17,7 +17,7 @@ const longText = 450_000;
 
 const say = (...words: unknown[]): boolean => process.stdout.write(`${words.join(' ')}\n`);
 
-const codeOf = (error: unknown): string => (error instanceof Refusal ? error.code : 'bug');
+const codeOf = (error: unknown): string => (error instanceof RequestError ? error.code : 'bug');
 
 const read = async (): Promise<void> => {
   try {
@@ -45,7 +45,7 @@ const appendTo = async (stream: string): Promise<void> => {
     let revision = 0, tries = 0, pauses = 0;
     revision < Number(count) && tries < mostTries && pauses < mostPauses;
   ) {
-    const fact = { type: 'appended', data: 'x'.repeat(revision % 2 ? longText : 10) };
+    const fact = { topic: 'appended', data: 'x'.repeat(revision % 2 ? longText : 10) };
     const event = encode(stream, revision, id, 'test', fact, about, hash);
     try {
       await store.append(stream, revision - 1, [event]);

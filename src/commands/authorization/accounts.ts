@@ -48,16 +48,16 @@ const refsOf = async ({ id, before, input, password }: Asked, tools: Tools) => {
 };
 
 /** The series of a request that says anything that other accounts, groups and roles have to do with. */
-const seriesOf = ({ memberOf, assignedRoles, inactive }: AccountInput): string | undefined =>
+const locksOf = ({ memberOf, assignedRoles, inactive }: AccountInput): string | undefined =>
   memberOf || assignedRoles || inactive ? membership : undefined;
 
 export const createAccount = command({
   name: 'createAccount',
   input: newAccountSchema,
   on: 'new',
-  series: ({ exists }, input) => (exists ? undefined : seriesOf(input)),
-  early: ({ password }, tools) => sealed(password, tools),
-  prepare: ({ id, input, early }, tools) => refsOf({ id, before: none, input, password: early }, tools),
+  locks: ({ exists }, input) => (exists ? undefined : locksOf(input)),
+  precomputed: ({ password }, tools) => sealed(password, tools),
+  prepare: ({ id, input, precomputed }, tools) => refsOf({ id, before: none, input, password: precomputed }, tools),
   decide: create,
 });
 
@@ -65,9 +65,10 @@ export const updateAccount = command({
   name: 'updateAccount',
   input: accountPatchSchema,
   on: 'existing',
-  series: ({ exists }, input) => (exists ? seriesOf(input) : undefined),
-  early: ({ password }, tools) => sealed(password, tools),
-  prepare: ({ id, input, state, early }, tools) => refsOf({ id, before: state.content, input, password: early }, tools),
+  locks: ({ exists }, input) => (exists ? locksOf(input) : undefined),
+  precomputed: ({ password }, tools) => sealed(password, tools),
+  prepare: ({ id, input, state, precomputed }, tools) =>
+    refsOf({ id, before: state.content, input, password: precomputed }, tools),
   decide: update,
 });
 
@@ -75,7 +76,7 @@ export const deleteAccount = command({
   name: 'deleteAccount',
   input: noInput,
   on: 'existing',
-  series: ({ exists }) => (exists ? membership : undefined),
+  locks: ({ exists }) => (exists ? membership : undefined),
   prepare: async ({ id }, tools) => ({
     unknown: { groups: [], roles: [] },
     password: undefined,
@@ -89,8 +90,8 @@ export const setPassword = command({
   name: 'setPassword',
   input: Type.Object({ password: passwordSchema }),
   on: 'existing',
-  early: ({ password }, tools) => sealed(password, tools),
-  prepare: async ({ early }) => ({ password: early }),
+  precomputed: ({ password }, tools) => sealed(password, tools),
+  prepare: async ({ precomputed }) => ({ password: precomputed }),
   decide: set,
 });
 

@@ -21,8 +21,7 @@ export const createGroup = command({
   name: 'createGroup',
   input: newGroupSchema,
   on: 'new',
-  series: ({ exists }, { memberOf, assignedRoles }) =>
-    !exists && (memberOf || assignedRoles) ? membership : undefined,
+  locks: ({ exists }, { memberOf, assignedRoles }) => (!exists && (memberOf || assignedRoles) ? membership : undefined),
   prepare: async ({ input }, tools) => {
     const { memberOf, assignedRoles } = requested(none, input);
     return {
@@ -41,7 +40,7 @@ export const updateGroup = command({
   name: 'updateGroup',
   input: groupPatchSchema,
   on: 'existing',
-  series: ({ exists }, { name, memberOf, assignedRoles, provenance }) =>
+  locks: ({ exists }, { name, memberOf, assignedRoles, provenance }) =>
     exists && (name || memberOf || assignedRoles || provenance) ? membership : undefined,
   prepare: async ({ id, input, state: { content }, actor }, tools) => {
     const { name, memberOf, assignedRoles, provenance } = requested(content, input);
@@ -64,7 +63,7 @@ export const deleteGroup = command({
   name: 'deleteGroup',
   input: noInput,
   on: 'existing',
-  series: ({ exists }) => (exists ? membership : undefined),
+  locks: ({ exists }) => (exists ? membership : undefined),
   prepare: async ({ id, state, actor }, tools) => ({
     unknown: { groups: [], roles: [] },
     referrers: await referrersOfGroup(tools, state.content.name, id, actor),

@@ -17,7 +17,7 @@ export const updateRole = command({
   name: 'updateRole',
   input: rolePatchSchema,
   on: 'existing',
-  series: ({ exists }, { name }) => (exists && name ? membership : undefined),
+  locks: ({ exists }, { name }) => (exists && name ? membership : undefined),
   prepare: async ({ id, input: { name }, state: { content }, actor }, tools) => ({
     methods: tools.methods(),
     referrers: name === undefined || name === content.name ? [] : await referrersOfRole(tools, content.name, id, actor),
@@ -29,7 +29,7 @@ export const deleteRole = command({
   name: 'deleteRole',
   input: noInput,
   on: 'existing',
-  series: ({ exists }) => (exists ? membership : undefined),
+  locks: ({ exists }) => (exists ? membership : undefined),
   prepare: async ({ id, state, actor }, tools) => ({
     methods: [],
     referrers: await referrersOfRole(tools, state.content.name, id, actor),

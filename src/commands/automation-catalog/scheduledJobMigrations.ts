@@ -1,6 +1,6 @@
 import type { Actor } from '../../domain/engine/core.ts';
 import { groupsIn } from '../../domain/authorization/gbac.ts';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import {
   automationOf,
   type Candidate,
@@ -63,7 +63,7 @@ const candidates = async (ids: readonly string[], actor: Actor, tools: Tools): P
     }
     size += JSON.stringify(formData ?? null).length;
     if (size > mostData)
-      throw new Refusal(
+      throw new RequestError(
         'too_large',
         'The scheduled jobs have too much form data for one migration; migrate them in several',
         { path: '/agendaJobs' },
@@ -88,7 +88,7 @@ export const migrateAgendaJobs = commandsOf(scheduledJobMigration)({
   input: migrationSchema,
   on: 'new',
   decide: decideMigration,
-  series: (_, { agendaJobs }) => (agendaJobs.length > 0 ? formReferences : undefined),
+  locks: (_, { agendaJobs }) => (agendaJobs.length > 0 ? formReferences : undefined),
   prepare: ({ input: { agendaJobs }, actor }, tools) => candidates(agendaJobs, actor, tools),
 });
 

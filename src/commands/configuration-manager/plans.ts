@@ -25,7 +25,7 @@ const prepare = async ({ input: { nodes = [], gbac } }: { readonly input: Parts 
   return { trees, unknownGroups: await unknownGroups(tools, groupsIn(gbac)) };
 };
 
-const series = (_: unknown, { nodes = [] }: Parts): string | undefined =>
+const locks = (_: unknown, { nodes = [] }: Parts): string | undefined =>
   nodes.length > 0 ? treeReferences : undefined;
 
 export const createCompliancePlan = command({
@@ -34,7 +34,7 @@ export const createCompliancePlan = command({
   on: 'new',
   seal: sealNodes('/nodes'),
   prepare,
-  series,
+  locks,
   decide: create,
 });
 export const updateCompliancePlan = command({
@@ -43,7 +43,7 @@ export const updateCompliancePlan = command({
   on: 'existing',
   seal: sealNodes('/options/nodes'),
   prepare,
-  series,
+  locks,
   decide: update,
 });
 

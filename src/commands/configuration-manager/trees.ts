@@ -69,7 +69,7 @@ export const deleteTree = command({
   input: noInput,
   on: 'existing',
   decide: remove,
-  series: () => treeReferences,
+  locks: () => treeReferences,
   prepare: async ({ id, actor }, tools) => ({ referrers: await plansOf(id, actor, tools) }),
 });
 
@@ -79,7 +79,7 @@ export const importTree = command({
   input: Type.Object({ tree: treeDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }),
   on: 'any',
   decide: importOne,
-  series: () => treeReferences,
+  locks: () => treeReferences,
   seal: (input, state, seal, kept) => ({
     ...input,
     tree: sealTree(input.tree, [...kept.map(({ tree }) => tree), state], seal),

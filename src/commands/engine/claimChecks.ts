@@ -1,20 +1,20 @@
 import { type Claim, sameName } from '../../domain/engine/names.ts';
 import type { Name } from '../../domain/engine/core.ts';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import { isUnusable } from '../../store/touched.ts';
-import type { Loaded } from './loaded.ts';
-import { partOf } from './parts.ts';
+import type { LoadedStream } from './loaded.ts';
+import { followUpKey } from './parts.ts';
 import type { Streams } from './streams.ts';
 
 /** The stream that decides a claim, as read, and whether it makes the claim hold. */
-type Checked = { readonly holds: boolean; readonly decided: Loaded };
+type Checked = { readonly holds: boolean; readonly decided: LoadedStream };
 
-export const taken = ({ name }: Name, cause?: unknown): Refusal =>
-  new Refusal('conflict', `The name ${JSON.stringify(name)} is taken`, { path: 'name', cause });
+export const taken = ({ name }: Name, cause?: unknown): RequestError =>
+  new RequestError('conflict', `The name ${JSON.stringify(name)} is taken`, { path: 'name', cause });
 
 /** Tells whether a claim on a name holds, by the streams as they are now. */
 export const claimChecker = (streams: Streams) => {
-  const shows = (stream: string, { state }: Loaded, name: Name): boolean =>
+  const shows = (stream: string, { state }: LoadedStream, name: Name): boolean =>
     streams
       .kindOf(stream)
       .aggregate.names?.(state)
@@ -24,11 +24,11 @@ export const claimChecker = (streams: Streams) => {
     const decided = await streams.refresh(decidedBy);
     if (owner === decidedBy) return { decided, holds: shows(owner, decided, name) };
     const own = await streams.refresh(owner);
-    const promised = streams.kindOf(decidedBy).aggregate.promises?.(decided.state) ?? [];
+    const promised = streams.kindOf(decidedBy).aggregate.reservations?.(decided.state) ?? [];
     if (!promised.some((p) => p.owner === owner && sameName(p.name, name)))
       return { decided, holds: shows(owner, own, name) };
     // Parts of what the stream promised before say nothing of this.
-    const part = partOf(decidedBy);
+    const part = followUpKey(decidedBy);
     const carriedOut = [...own.keys.keys()].some(
       (key) => key.startsWith(part) && Number(key.slice(part.length)) >= decided.promisedAt,
     );

@@ -2,7 +2,7 @@ import { hash as digest } from 'node:crypto';
 import { mutex } from '../../concurrency/mutex.ts';
 import type { Name } from '../../domain/engine/core.ts';
 import { claimLapsed, type NameState } from '../../domain/engine/names.ts';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import { type EventStore, WrongRevision } from '../../store/port.ts';
 import { type About, appendOne, type One } from './appendOne.ts';
 import { claimChecker, taken } from './claimChecks.ts';
@@ -27,7 +27,7 @@ export const claimsOn = ({ kind, parent = '', name }: Name): string =>
  * sweeper.
  */
 export const nameClaims = (store: EventStore, streams: Streams) => {
-  const inTurn = mutex();
+  const exclusively = mutex();
   const check = claimChecker(streams);
 
   const sourceOf = (stream: string): string => `@platform/${streams.kindOf(stream).aggregate.area}`;
@@ -64,13 +64,15 @@ export const nameClaims = (store: EventStore, streams: Streams) => {
         if (!lapsed) return false;
       }
     }
-    const event = { type: 'nameClaimed', data: { ...name, owner, decidedBy } };
+    const event = { topic: 'nameClaimed', data: { ...name, owner, decidedBy } };
     return append({ stream, at: claims, source: sourceOf(owner), event, about });
   };
 
   const claim = async (wanted: Wanted, deciding: Deciding): Promise<void> => {
     for (let tried = 0; tried < attempts; tried++) if (await tryClaim(wanted, deciding)) return;
-    throw new Refusal('unavailable', 'Too many writers want this name; nothing was stored', { retryAfterSeconds: 1 });
+    throw new RequestError('unavailable', 'Too many writers want this name; nothing was stored', {
+      retryAfterSeconds: 1,
+    });
   };
 
   return {
@@ -93,7 +95,7 @@ export const nameClaims = (store: EventStore, streams: Streams) => {
       const next = (i: number): Promise<T> => {
         const wanted = inOrder[i];
         if (!wanted) return work();
-        return inTurn(wanted.key, async () => {
+        return exclusively(wanted.key, async () => {
           await claim(wanted, deciding);
           return next(i + 1);
         });
@@ -108,7 +110,7 @@ export const nameClaims = (store: EventStore, streams: Streams) => {
       const stream = claimsOn(name);
       const noted = await streams.refresh(stream);
       if ((noted.state as NameState).bearers[0] === owner) return;
-      const event = { type: 'nameClaimed', data: { ...name, owner, decidedBy: owner } };
+      const event = { topic: 'nameClaimed', data: { ...name, owner, decidedBy: owner } };
       await append({ stream, at: noted, source: sourceOf(owner), event, about });
     },
   };

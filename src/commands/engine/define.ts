@@ -44,24 +44,24 @@ export type Tools = {
 };
 
 /** What `prepare` is told; `now` and `newId` are those of the decision, `early` is what `early` gave. */
-export type Preparing<State, Input, Early = undefined> = Pick<Context, 'id' | 'now' | 'actor' | 'newId'> & {
+export type Preparing<State, Input, Precomputed = undefined> = Pick<Context, 'id' | 'now' | 'actor' | 'newId'> & {
   readonly input: Input;
   readonly state: State;
-  readonly early: Early;
+  readonly precomputed: Precomputed;
 };
 
 /** Something the outside may ask for, but for the aggregate: what it must say, and which decision answers it. */
-type Definition<State, E extends Event, Input, Refs, Early> = {
+type Definition<State, E extends Event, Input, Refs, Precomputed> = {
   readonly name: string;
   readonly input: TSchema;
   /** Whether the resource must be there (else not_found), or comes into being, or either. */
   readonly on: 'existing' | 'new' | 'any';
   /** Slow work on the input alone: done once, before anything is looked at or anybody kept waiting. */
-  readonly early?: (input: Input, tools: Tools) => Promise<Early>;
+  readonly precomputed?: (input: Input, tools: Tools) => Promise<Precomputed>;
   /**
    * Name of the series of decisions that it belongs to in this case, if any, or of several (commands/engine/series.ts).
    */
-  readonly series?: (state: State, input: Input, id: string) => string | readonly string[] | undefined;
+  readonly locks?: (state: State, input: Input, id: string) => string | readonly string[] | undefined;
   /**
    * The input with its secrets sealed: what is decided about. `kept`: the inputs for documents that an installed
    * package has; where the input has a mask, their secrets stay.
@@ -72,31 +72,31 @@ type Definition<State, E extends Event, Input, Refs, Early> = {
   readonly decide: (state: State, input: Input, context: Context<NoInfer<Refs>>) => readonly E[];
 };
 
-type Prepare<State, Input, Refs, Early> = (
-  request: Preparing<State, Input, NoInfer<Early>>,
+type Prepare<State, Input, Refs, Precomputed> = (
+  request: Preparing<State, Input, NoInfer<Precomputed>>,
   tools: Tools,
 ) => Promise<Refs>;
 
 /** A decision that needs something beside its own stream. `prepare` refuses nothing that the decision could refuse. */
-type Prepared<State, E extends Event, Input, Refs, Early> = Definition<State, E, Input, Refs, Early> & {
-  readonly prepare: Prepare<State, Input, Refs, Early>;
+type Prepared<State, E extends Event, Input, Refs, Precomputed> = Definition<State, E, Input, Refs, Precomputed> & {
+  readonly prepare: Prepare<State, Input, Refs, Precomputed>;
 };
 
 /** A decision that needs nothing beside its own stream, so it has no `refs`. */
-type Unprepared<State, E extends Event, Input, Early> = Definition<State, E, Input, undefined, Early> & {
+type Unprepared<State, E extends Event, Input, Precomputed> = Definition<State, E, Input, undefined, Precomputed> & {
   readonly prepare?: never;
 };
 
 /** A command of an aggregate. */
-export type Command<State, E extends Event, Input, Refs = unknown, Early = unknown> = Definition<
+export type Command<State, E extends Event, Input, Refs = unknown, Precomputed = unknown> = Definition<
   State,
   E,
   Input,
   Refs,
-  Early
+  Precomputed
 > & {
   readonly aggregate: Aggregate<State, E>;
-  readonly prepare?: Prepare<State, Input, Refs, Early> | undefined;
+  readonly prepare?: Prepare<State, Input, Refs, Precomputed> | undefined;
 };
 
 type Own = any; // state, events, input and refs are the affair of the command itself
@@ -115,12 +115,12 @@ export const noInput = Type.Object({}, { additionalProperties: false });
  * decision that reads `refs` does not compile without `prepare`.
  */
 export const commandsOf = <State, E extends Event>(aggregate: Aggregate<State, E>) => {
-  function command<S extends TSchema, Refs = never, Early = undefined>(
-    definition: Prepared<State, E, Static<S>, Refs, Early> & { readonly input: S },
-  ): Command<State, E, Static<S>, Refs, Early>;
-  function command<S extends TSchema, Early = undefined>(
-    definition: Unprepared<State, E, Static<S>, Early> & { readonly input: S },
-  ): Command<State, E, Static<S>, undefined, Early>;
+  function command<S extends TSchema, Refs = never, Precomputed = undefined>(
+    definition: Prepared<State, E, Static<S>, Refs, Precomputed> & { readonly input: S },
+  ): Command<State, E, Static<S>, Refs, Precomputed>;
+  function command<S extends TSchema, Precomputed = undefined>(
+    definition: Unprepared<State, E, Static<S>, Precomputed> & { readonly input: S },
+  ): Command<State, E, Static<S>, undefined, Precomputed>;
   function command(definition: Omit<AnyCommand, 'aggregate'>): AnyCommand {
     return { ...definition, aggregate };
   }

@@ -1,21 +1,21 @@
 import { hash as digest, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { mutex } from '../../concurrency/mutex.ts';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import type { Recorded } from '../../store/event.ts';
 import { type EventStore, WrongRevision } from '../../store/port.ts';
 import type { About } from './appendOne.ts';
 import { nameClaims } from './claims.ts';
 import { type Attempt, decide, namesWanted } from './decide.ts';
 import type { AnyCommand, Tools } from './define.ts';
-import type { Loaded } from './loaded.ts';
+import type { LoadedStream } from './loaded.ts';
 import type { Request } from './requests.ts';
-import { seriesOf } from './series.ts';
+import { locksOf } from './series.ts';
 import { eventStorer } from './storeEvents.ts';
 import type { Streams } from './streams.ts';
 
 /** What became of it. `doc` is the document afterwards (undefined: none), `before` the one it was. */
-export type Handled = {
+export type CommandResult = {
   readonly id: string;
   readonly revision: number;
   /**
@@ -40,12 +40,12 @@ type Needs = {
    * Carries out what follows from the events (commands/engine/reactions.ts); the position of the last event that this
    * stored, 0 if it goes on after the answer, which it may unless all is to be waited for (`wholly`).
    */
-  readonly follow: (events: readonly Recorded[], wholly: boolean) => Promise<number>;
+  readonly follow: (events: readonly Recorded[], waitForAll: boolean) => Promise<number>;
   /** Waits so many milliseconds. */
   readonly rest?: (ms: number) => Promise<unknown>;
 };
 
-type Outcome = { readonly done: Handled; readonly stored: readonly Recorded[] };
+type Outcome = { readonly done: CommandResult; readonly stored: readonly Recorded[] };
 
 const attempts = 10;
 // All who want the same stream wait meanwhile: eight rests take 4 s at most, 2 s on the average.
@@ -54,7 +54,7 @@ const longestRestMs = 500;
 /** Carries out a command on its stream as it was read. `WrongRevision`: somebody else was faster. */
 const attempter = ({ store, streams, tools }: Pick<Needs, 'store' | 'streams' | 'tools'>) => {
   const claims = nameClaims(store, streams);
-  const inSeries = seriesOf(store, streams);
+  const underLock = locksOf(store, streams);
   const storeEvents = eventStorer({ store, streams, claims });
 
   const carryOut = async (attempt: Attempt): Promise<Outcome> => {
@@ -74,8 +74,8 @@ const attempter = ({ store, streams, tools }: Pick<Needs, 'store' | 'streams' | 
   };
 
   return async (attempt: Attempt): Promise<Outcome> => {
-    const series = seriesOfAttempt(attempt);
-    if (series.length > 0) {
+    const locks = locksOfAttempt(attempt);
+    if (locks.length > 0) {
       // Taking a turn appends an event. So decide once without a turn: a refused or empty decision then stores nothing.
       const { events } = await decide(attempt, tools);
       if (events.length === 0) return unchanged(attempt);
@@ -83,17 +83,17 @@ const attempter = ({ store, streams, tools }: Pick<Needs, 'store' | 'streams' | 
     }
     const work = () => carryOut(attempt);
     // One order everywhere, so that two decisions cannot wait for each other.
-    return series.sort().reduceRight((inner, name) => () => inSeries(name, attempt, inner), work)();
+    return locks.sort().reduceRight((inner, name) => () => underLock(name, attempt, inner), work)();
   };
 };
 
 /** The only write path: read, fold, decide, project, append at the expected revision; on conflict all over again. */
 export const handler = ({ store, streams, tools, now, follow, rest = pause }: Needs) => {
-  const inTurn = mutex();
+  const exclusively = mutex();
   const attempt = attempter({ store, streams, tools });
 
   /** Tries until the command is done or refused on a stream that is still as it was read. */
-  const insist = async (command: AnyCommand, request: Attempt['request'], stream: string): Promise<Outcome> => {
+  const retryUntilDone = async (command: AnyCommand, request: Attempt['request'], stream: string): Promise<Outcome> => {
     const seed = `${stream} ${request.idempotency?.key ?? randomUUID()}`;
     const newId = (word: string) => digest('sha256', `${seed} ${word}`, 'hex').slice(0, 24);
     let past = await streams.load(stream);
@@ -109,13 +109,13 @@ export const handler = ({ store, streams, tools, now, follow, rest = pause }: Ne
       } catch (error) {
         // A refusal may rest on what another node has changed since: look again before it stands.
         const seen = past.revision;
-        if (error instanceof Refusal && error.code === 'unavailable') streams.forget(stream);
-        else if (!(error instanceof Refusal || error instanceof WrongRevision)) throw error;
+        if (error instanceof RequestError && error.code === 'unavailable') streams.forget(stream);
+        else if (!(error instanceof RequestError || error instanceof WrongRevision)) throw error;
         else past = await streams.refresh(stream);
-        if (error instanceof Refusal && past.revision === seen) throw error;
+        if (error instanceof RequestError && past.revision === seen) throw error;
       }
       if (tried === attempts)
-        throw new Refusal('unavailable', 'Too many writers at once; nothing was stored', { retryAfterSeconds: 1 });
+        throw new RequestError('unavailable', 'Too many writers at once; nothing was stored', { retryAfterSeconds: 1 });
       // Two nodes that start over at once get in each other's way again: the longer a try takes, the wider they
       // spread.
       const wide = 2 ** tried + tried * (performance.now() - began);
@@ -124,10 +124,10 @@ export const handler = ({ store, streams, tools, now, follow, rest = pause }: Ne
   };
 
   /** Carries out one command. Throws `Refusal` with nothing stored, or `unavailable` with an unknown outcome. */
-  return async (command: AnyCommand, given: Request): Promise<Handled> => {
-    const request = { ...given, early: await command.early?.(given.input, tools) };
+  return async (command: AnyCommand, given: Request): Promise<CommandResult> => {
+    const request = { ...given, precomputed: await command.precomputed?.(given.input, tools) };
     const stream = `${command.aggregate.category}-${request.id}`;
-    const { done, stored } = await inTurn(stream, () => insist(command, request, stream));
+    const { done, stored } = await exclusively(stream, () => retryUntilDone(command, request, stream));
     // Outside the turn: what follows may be about this very stream. Also of a replay: the first try may not be through.
     // What itself follows from an event is done once all is done that follows from it in turn.
     const position = await follow(stored, request.causation !== undefined);
@@ -141,19 +141,19 @@ export { missing } from './decide.ts';
 export type { Request } from './requests.ts';
 
 /** The names of the series in which the attempt must take its turn; none if it was carried out before. */
-const seriesOfAttempt = ({ command, request, past }: Attempt): string[] => {
+const locksOfAttempt = ({ command, request, past }: Attempt): string[] => {
   if (request.idempotency && past.keys.has(request.idempotency.key)) return [];
-  return [command.series?.(past.state, request.input, request.id) ?? []].flat();
+  return [command.locks?.(past.state, request.input, request.id) ?? []].flat();
 };
 
 type Outline = {
   readonly id: string;
-  readonly before: Loaded;
-  readonly after: Loaded;
+  readonly before: LoadedStream;
+  readonly after: LoadedStream;
   readonly replayed: boolean;
 };
 
-const handled = ({ aggregate }: AnyCommand, { id, before, after, replayed }: Outline): Handled => ({
+const handled = ({ aggregate }: AnyCommand, { id, before, after, replayed }: Outline): CommandResult => ({
   id,
   replayed,
   revision: after.revision,

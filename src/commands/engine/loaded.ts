@@ -4,7 +4,7 @@ import { project, projectChildren, type Projection } from '../../projections/eng
 import { type Recorded, splitStream } from '../../store/event.ts';
 
 /** A stream as far as it has been read: what a decision starts from. */
-export type Loaded = {
+export type LoadedStream = {
   /** Its shape is the aggregate's affair. */
   readonly state: unknown;
   /** The documents that the projections of its aggregate give. */
@@ -21,7 +21,7 @@ export type Loaded = {
 };
 
 /** What an append to a stream must know. */
-export type End = Pick<Loaded, 'revision' | 'hash'>;
+export type End = Pick<LoadedStream, 'revision' | 'hash'>;
 
 /** What an Idempotency-Key stands for in a stream: the keyed digest of its request and the events it stored. */
 export type KeyUse = {
@@ -46,7 +46,7 @@ export const loading = (aggregates: readonly Aggregate[], projections: readonly 
   return {
     kindOf,
     /** A stream before its first event. */
-    nothing: (stream: string): Loaded => ({
+    nothing: (stream: string): LoadedStream => ({
       state: kindOf(stream).aggregate.initial,
       docs: [],
       revision: -1,
@@ -56,14 +56,14 @@ export const loading = (aggregates: readonly Aggregate[], projections: readonly 
       keys: new Map(),
     }),
     /** What the loaded stream becomes with further events of its own, once they are stored. */
-    extend: (stream: string, loaded: Loaded, events: readonly Recorded[]): Loaded => {
+    extend: (stream: string, loaded: LoadedStream, events: readonly Recorded[]): LoadedStream => {
       const last = events.at(-1);
       if (!last) return loaded;
       const { aggregate, projections: concerned } = kindOf(stream);
       return {
         state: fold(
           aggregate,
-          events.map(({ topic, data }) => ({ type: topic, data })),
+          events.map(({ topic, data }) => ({ topic, data })),
           loaded.state,
         ),
         docs: events.reduce((docs, event) => shown(stream, concerned, docs, event), loaded.docs),
@@ -91,14 +91,14 @@ const shown = (
   });
 
 /** Where the promises that hold after the events were made: a stream may make several, one after the other. */
-const promisedAt = (aggregate: Aggregate, loaded: Loaded, events: readonly Recorded[]): number => {
-  const { promises } = aggregate;
-  if (!promises) return -1;
+const promisedAt = (aggregate: Aggregate, loaded: LoadedStream, events: readonly Recorded[]): number => {
+  const { reservations } = aggregate;
+  if (!reservations) return -1;
   let { state, promisedAt } = loaded;
   for (const { topic, data, revision } of events) {
-    const before = promises(state);
-    state = fold(aggregate, [{ type: topic, data }], state);
-    if (!same(before, promises(state))) promisedAt = revision;
+    const before = reservations(state);
+    state = fold(aggregate, [{ topic: topic, data }], state);
+    if (!same(before, reservations(state))) promisedAt = revision;
   }
   return promisedAt;
 };

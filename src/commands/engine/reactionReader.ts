@@ -39,16 +39,16 @@ const requestForUnreadable = ({ id }: StoredEvent): Omit<Request, 'id' | 'input'
 /** Carries out what follows from events, for one turn of the lead: first of those that are parked, then of the log. */
 export const reactionReader = ({ store, table, runs, tools, handle, events, ready, log }: Needs) => {
   /** What an earlier process could not carry out may work now. */
-  const retryParked = async (turn: AbortSignal): Promise<void> => {
-    const parked = await runs.onceReadable(() => tools.query(parkedReactions), turn, {});
+  const retryParked = async (term: AbortSignal): Promise<void> => {
+    const parked = await runs.onceReadable(() => tools.query(parkedReactions), term, {});
     for (const { event, stream, revision } of parked) {
       try {
         const [recorded] = await events(stream, revision, revision);
         if (!recorded) continue;
-        await runs.onceReadable(() => runs.parts(recorded), turn, { event, stream });
+        await runs.onceReadable(() => runs.parts(recorded), term, { event, stream });
         await handle(completeReaction, { ...requestFor(recorded), id: event, input: {} });
       } catch (error) {
-        if (turn.aborted) return;
+        if (term.aborted) return;
         log('A parked reaction failed again', { event, error });
       }
     }
@@ -90,14 +90,14 @@ export const reactionReader = ({ store, table, runs, tools, handle, events, read
     }
   };
 
-  return async (turn: AbortSignal): Promise<void> => {
-    await ready(turn);
-    if (turn.aborted) return;
-    await retryParked(turn).catch((error: unknown) => {
-      if (!turn.aborted) log('Parked reactions could not be read', { error });
+  return async (term: AbortSignal): Promise<void> => {
+    await ready(term);
+    if (term.aborted) return;
+    await retryParked(term).catch((error: unknown) => {
+      if (!term.aborted) log('Parked reactions could not be read', { error });
     });
-    await supervise((goesOn) => readLog(turn, goesOn), {
-      signal: turn,
+    await supervise((goesOn) => readLog(term, goesOn), {
+      signal: term,
       pauseMs: readAgainMs,
       onFailure: (error, isNew) => {
         if (isNew) log('The reader of reactions failed', { error });

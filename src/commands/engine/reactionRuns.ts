@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { NotReadable, Refusal } from '../../domain/engine/refusal.ts';
+import { NotReadable, RequestError } from '../../domain/engine/refusal.ts';
 import type { Recorded } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
 import { isUnusable } from '../../store/touched.ts';
@@ -7,7 +7,7 @@ import type { Tools } from './define.ts';
 import type { Handle } from './handle.ts';
 import type { Request } from './requests.ts';
 import { parkReaction } from './parkedReactions.ts';
-import { partOf } from './parts.ts';
+import { followUpKey } from './parts.ts';
 import { type ReactionTable, requestFor } from './reactions.ts';
 
 type Needs = {
@@ -54,7 +54,7 @@ export const reactionRuns = ({ table, tools, handle, reached, stop, log }: Needs
 
   /** All parts, in order; the highest position that they reached. */
   const parts = async (event: Recorded): Promise<number> => {
-    const idempotency = { key: `${partOf(event.stream)}${event.revision}`, request: '' };
+    const idempotency = { key: `${followUpKey(event.stream)}${event.revision}`, request: '' };
     let highest = 0;
     for (const { next } of table.following(event.stream, `${event.source}:${event.topic}`)) {
       // The table gives each function the events of its own topic.
@@ -87,7 +87,7 @@ export const reactionRuns = ({ table, tools, handle, reached, stop, log }: Needs
   };
 
   /** Does work again and again for as long as the read models cannot tell what it asks: it has not failed. */
-  const onceReadable = async <T>(
+  const whenReadable = async <T>(
     work: () => Promise<T>,
     signal: AbortSignal,
     about: Record<string, unknown>,
@@ -104,14 +104,14 @@ export const reactionRuns = ({ table, tools, handle, reached, stop, log }: Needs
   };
 
   /** Tries until it is done, or has failed for good and is parked. */
-  const insist = async (event: Recorded): Promise<number> => {
+  const retryUntilDone = async (event: Recorded): Promise<number> => {
     for (let tried = 1; ; tried++) {
       try {
-        return await onceReadable(() => parts(event), stop, { event: event.id, stream: event.stream });
+        return await whenReadable(() => parts(event), stop, { event: event.id, stream: event.stream });
       } catch (error) {
         if (stop.aborted) throw error;
         log('A reaction failed', { event: event.id, stream: event.stream, tried, error });
-        const hopeless = isUnusable(error) || (error instanceof Refusal && error.code !== 'unavailable');
+        const hopeless = isUnusable(error) || (error instanceof RequestError && error.code !== 'unavailable');
         if (hopeless || tried === tries) return park(event, requestFor(event), error);
         await pause(50 * 2 ** tried, undefined, { signal: stop });
       }
@@ -121,12 +121,12 @@ export const reactionRuns = ({ table, tools, handle, reached, stop, log }: Needs
   return {
     parts,
     park,
-    onceReadable,
+    onceReadable: whenReadable,
     /** One run per event at a time, shared by the request that caused it and the log reader. */
     react: (event: Recorded): Promise<number> => {
       const under = running.get(event.id);
       if (under) return under;
-      const run = insist(event).finally(() => running.delete(event.id));
+      const run = retryUntilDone(event).finally(() => running.delete(event.id));
       running.set(event.id, run);
       return run;
     },

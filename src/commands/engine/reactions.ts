@@ -17,7 +17,7 @@ export type Reaction = {
    * Long work that no request waits for: the topics, with all that follows from them, are left to the reader of the
    * log.
    */
-  readonly behind?: true;
+  readonly background?: true;
 };
 
 /** What follows from an event is done for whoever caused it. */
@@ -29,15 +29,15 @@ export const requestFor = ({ id, metadata }: Recorded): Omit<Request, 'id' | 'in
   causation: id,
 });
 
-type Row = { readonly category: string; readonly next: Follow; readonly behind: boolean };
+type Row = { readonly category: string; readonly next: Follow; readonly background: boolean };
 
 /** The reactions by the type of event that they follow. */
 export const reactionTable = (reactions: readonly Reaction[]) => {
   const rows = new Map<string, Row[]>();
-  for (const { of, on, behind = false } of reactions) {
+  for (const { of, on, background = false } of reactions) {
     for (const [topic, next] of Object.entries(on)) {
       const type = `@platform/${of.area}:${topic}`;
-      rows.set(type, [...(rows.get(type) ?? []), { category: of.category, next, behind }]);
+      rows.set(type, [...(rows.get(type) ?? []), { category: of.category, next, background }]);
     }
   }
   return {

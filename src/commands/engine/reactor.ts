@@ -1,4 +1,4 @@
-import { type Lead, whileLeading } from '../../projections/engine/lead.ts';
+import { type Leadership, whileLeading } from '../../projections/engine/lead.ts';
 import type { Recorded } from '../../store/event.ts';
 import type { EventStore } from '../../store/port.ts';
 import type { Tools } from './define.ts';
@@ -18,7 +18,7 @@ type Needs = {
   /** Waits until the read models hold everything up to the position. */
   readonly reached: (position: number) => Promise<void>;
   /** Who has it reads the log. */
-  readonly lead: Lead;
+  readonly leadership: Leadership;
   /** Resolves once the read models show what the log had when this process began to follow it, or the signal aborts. */
   readonly ready: (signal: AbortSignal) => Promise<void>;
   /** How long who has caused an event waits for what follows from it; 2 s unless given. */
@@ -30,18 +30,18 @@ type Needs = {
  * Carries out what follows from events: at once for the events of this node, and from the log, while this process
  * leads, for those that a stopped process left behind.
  */
-export const reactor = ({ reactions, lead, patienceMs = 2000, ...needs }: Needs) => {
+export const reactor = ({ reactions, leadership, patienceMs = 2000, ...needs }: Needs) => {
   const stop = new AbortController();
   const table = reactionTable(reactions);
   const runs = reactionRuns({ ...needs, table, stop: stop.signal });
-  const readTurn = reactionReader({ ...needs, table, runs });
+  const readWhileLeading = reactionReader({ ...needs, table, runs });
   let reading = Promise.resolve();
 
   /** Those of the events from which something follows that their request waits for. */
   const waitedFor = (events: readonly Recorded[]): readonly Recorded[] =>
     events.filter(({ stream, source, topic }) => {
       const following = table.following(stream, `${source}:${topic}`);
-      return following.length > 0 && following.every(({ behind }) => !behind);
+      return following.length > 0 && following.every(({ background }) => !background);
     });
 
   /** What follows from the events, one after the other, until nobody waits for it any more. */
@@ -58,12 +58,12 @@ export const reactor = ({ reactions, lead, patienceMs = 2000, ...needs }: Needs)
      * or on the node that leads, sees to it that it is done; the position is 0 then. `wholly`: waits for all, however
      * long it takes.
      */
-    follow: async (events: readonly Recorded[], wholly: boolean): Promise<number> => {
+    follow: async (events: readonly Recorded[], waitForAll: boolean): Promise<number> => {
       const concerning = waitedFor(events);
       if (concerning.length === 0) return 0;
       const left = new AbortController();
       const all = reactToAll(concerning, left.signal);
-      if (wholly) return all;
+      if (waitForAll) return all;
       let timer: NodeJS.Timeout | undefined;
       const late = new Promise<number>((resolve) => {
         timer = setTimeout(() => {
@@ -75,7 +75,7 @@ export const reactor = ({ reactions, lead, patienceMs = 2000, ...needs }: Needs)
     },
     /** Begins to read the log. */
     start: (): void => {
-      if (table.types.length > 0) reading = whileLeading(lead, stop.signal, readTurn);
+      if (table.types.length > 0) reading = whileLeading(leadership, stop.signal, readWhileLeading);
     },
     /** Lets the parts under way end. */
     stop: async (): Promise<void> => {

@@ -1,14 +1,14 @@
 import type { Event } from '../../domain/engine/core.ts';
-import { series as aggregate, turnPassed } from '../../domain/engine/series.ts';
+import { lock as aggregate, lockPassed } from '../../domain/engine/series.ts';
 import { type EventStore, WrongRevision } from '../../store/port.ts';
-import { Touched } from '../../store/touched.ts';
+import { Tampered } from '../../store/touched.ts';
 import { mutex } from '../../concurrency/mutex.ts';
 import { type About, appendOne } from './appendOne.ts';
-import type { End, Loaded } from './loaded.ts';
+import type { End, LoadedStream } from './loaded.ts';
 import type { Streams } from './streams.ts';
 
 /** A decision about a stream as loaded, and what its events say of their cause. */
-type Deciding = { readonly stream: string; readonly past: Loaded; readonly about: About };
+type Deciding = { readonly stream: string; readonly past: LoadedStream; readonly about: About };
 
 /**
  * Decisions that rest on several streams (does an admin remain? does anybody refer to this?) are made one at a time,
@@ -16,8 +16,8 @@ type Deciding = { readonly stream: string; readonly past: Loaded; readonly about
  * looks; the next one first makes sure that the former has stored or never will, by taking the revision that it wants
  * to write (`turnPassed`). No clocks, and nothing that a stopped process leaves behind.
  */
-export const seriesOf = (store: EventStore, streams: Streams) => {
-  const inTurn = mutex();
+export const locksOf = (store: EventStore, streams: Streams) => {
+  const exclusively = mutex();
 
   const append = async (stream: string, at: End, event: Event, about: About): Promise<void> => {
     const source = `@platform/${streams.kindOf(stream).aggregate.area}`;
@@ -28,19 +28,19 @@ export const seriesOf = (store: EventStore, streams: Streams) => {
    * Of a stream that somebody else has touched the end is not known; whatever is there, nothing else comes to the
    * revision.
    */
-  const closeTouched = (name: string, by: string, revision: number, about: About): Promise<void> =>
-    append(by, { revision: revision - 1, hash: '' }, turnPassed(name), about).catch((error: unknown) => {
-      if (!(error instanceof WrongRevision || error instanceof Touched)) throw error;
+  const closeTampered = (name: string, by: string, revision: number, about: About): Promise<void> =>
+    append(by, { revision: revision - 1, hash: '' }, lockPassed(name), about).catch((error: unknown) => {
+      if (!(error instanceof WrongRevision || error instanceof Tampered)) throw error;
     });
 
   /** Makes sure that the stream has an event at the revision: that of the former decision, or another one. */
   const close = async (name: string, by: string, revision: number, about: About): Promise<void> => {
     try {
       const former = await streams.end(by);
-      if (former.revision < revision) await append(by, former, turnPassed(name), about);
+      if (former.revision < revision) await append(by, former, lockPassed(name), about);
     } catch (error) {
-      if (!(error instanceof Touched)) throw error;
-      await closeTouched(name, by, revision, about);
+      if (!(error instanceof Tampered)) throw error;
+      await closeTampered(name, by, revision, about);
     }
   };
 
@@ -49,12 +49,12 @@ export const seriesOf = (store: EventStore, streams: Streams) => {
     const last = await streams.refresh(turn);
     const { by, revision } = last.state as { by?: string; revision: number };
     if (by !== undefined && by !== stream) await close(name, by, revision, about);
-    await append(turn, last, { type: 'turnTaken', data: { by: stream, revision: past.revision + 1 } }, about);
+    await append(turn, last, { topic: 'turnTaken', data: { by: stream, revision: past.revision + 1 } }, about);
   };
 
   /** Does the work in turn: it decides about the stream as loaded and stores there. `WrongRevision`: start over. */
   return <T>(name: string, deciding: Deciding, work: () => Promise<T>): Promise<T> =>
-    inTurn(name, async () => {
+    exclusively(name, async () => {
       await take(name, deciding);
       return work();
     });

@@ -6,13 +6,13 @@ import { goesInParts, slimmed } from '../../store/payloads.ts';
 import type { EventStore } from '../../store/port.ts';
 import type { NameClaims } from './claims.ts';
 import { type Attempt, namesWanted } from './decide.ts';
-import type { Loaded } from './loaded.ts';
+import type { LoadedStream } from './loaded.ts';
 import type { Streams } from './streams.ts';
 
 type Needs = { readonly store: EventStore; readonly streams: Streams; readonly claims: NameClaims };
 
 /** `kept`: the stream with the events. */
-type Stored = { readonly kept: Loaded; readonly stored: readonly Recorded[] };
+type Stored = { readonly kept: LoadedStream; readonly stored: readonly Recorded[] };
 
 const homeOf = ({ command }: Attempt): string => `@platform/${command.aggregate.area}`;
 
@@ -21,8 +21,8 @@ const encoded = (attempt: Attempt, events: readonly Event[], data: readonly unkn
   const { stream, past, about } = attempt;
   const home = homeOf(attempt);
   let { hash, revision } = past;
-  return events.map(({ type, source = home }, i) => {
-    const made = encode(stream, ++revision, randomUUID(), source, { type, data: data[i] }, about, hash);
+  return events.map(({ topic: type, source = home }, i) => {
+    const made = encode(stream, ++revision, randomUUID(), source, { topic: type, data: data[i] }, about, hash);
     hash = made.hash;
     return made;
   });
@@ -45,16 +45,16 @@ export const eventStorer =
     const home = homeOf(attempt);
     const facts = events.map(({ data }) => data);
     const whole = encoded(attempt, events, facts);
-    const inParts = goesInParts(whole);
+    const chunked = goesInParts(whole);
     const noted = nameToNote(attempt);
     // Parts, notes and claims are events: look at all names before the first of them.
-    if (inParts || noted || wanted.length > 1) await claims.refuseTaken(wanted);
-    const texts = inParts ? encoded(attempt, events, await slimmed(store, home, facts)) : whole;
+    if (chunked || noted || wanted.length > 1) await claims.refuseTaken(wanted);
+    const texts = chunked ? encoded(attempt, events, await slimmed(store, home, facts)) : whole;
     // As everybody will read it, once it is stored.
     const read = whole.map(({ data }): unknown => JSON.parse(data));
     const recorded = (position: number): Recorded[] =>
       texts.map(({ id, hash }, i) => {
-        const { type: topic, source = home } = events[i]!; // texts has one for each event
+        const { topic, source = home } = events[i]!; // texts has one for each event
         const revision = past.revision + 1 + i;
         return { id, stream, revision, position, source, topic, data: read[i], metadata: { hash, ...about } };
       });

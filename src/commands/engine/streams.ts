@@ -1,12 +1,12 @@
 import { LRUCache } from 'lru-cache';
 import type { Aggregate } from '../../domain/engine/core.ts';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import type { Projection } from '../../projections/engine/define.ts';
 import { BadEvent, decode, type Recorded } from '../../store/event.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
-import type { TouchedStreams } from '../../store/touched.ts';
+import type { TamperedStreams } from '../../store/touched.ts';
 import { remember } from './keyUses.ts';
-import { type End, type Loaded, loading } from './loaded.ts';
+import { type End, type LoadedStream, loading } from './loaded.ts';
 
 const maxBytes = 64 * 1024 * 1024;
 
@@ -18,18 +18,18 @@ export const streams = (
   store: EventStore,
   aggregates: readonly Aggregate[],
   projections: readonly Projection[],
-  touched: Pick<TouchedStreams, 'has'> = { has: () => false },
+  tampered: Pick<TamperedStreams, 'has'> = { has: () => false },
 ) => {
   const { kindOf, nothing, extend } = loading(aggregates, projections);
-  const kept = new LRUCache<string, Loaded & { size: number }>({
+  const kept = new LRUCache<string, LoadedStream & { size: number }>({
     maxSize: maxBytes,
     sizeCalculation: ({ size }) => size,
   });
 
-  const known = (stream: string): Loaded | undefined => (touched.has(stream) ? undefined : kept.get(stream));
+  const known = (stream: string): LoadedStream | undefined => (tampered.has(stream) ? undefined : kept.get(stream));
 
   /** The stream as extended by events that are stored now. */
-  const keep = (stream: string, loaded: Loaded, events: readonly Recorded[], bytes: number): Loaded => {
+  const keep = (stream: string, loaded: LoadedStream, events: readonly Recorded[], bytes: number): LoadedStream => {
     remember(loaded.keys, events);
     // To read a long stream anew for every command would cost more than the memory it is not counted for.
     kept.set(stream, { ...loaded, size: Math.min((kept.peek(stream)?.size ?? 500) + bytes, maxBytes / 2) });
@@ -37,7 +37,12 @@ export const streams = (
   };
 
   /** The stream as extended by events that the store has; `whole`: there are no others, so it is kept. */
-  const withStored = (stream: string, loaded: Loaded, stored: readonly StoredEvent[], whole: boolean): Loaded => {
+  const withStored = (
+    stream: string,
+    loaded: LoadedStream,
+    stored: readonly StoredEvent[],
+    whole: boolean,
+  ): LoadedStream => {
     const events = stored.map(decode);
     const grown = extend(stream, loaded, events);
     if (!whole) return grown;
@@ -46,7 +51,12 @@ export const streams = (
   };
 
   /** The same; an event that cannot be read or folded makes its stream unusable, whoever asks for it. */
-  const withReadable = (stream: string, loaded: Loaded, stored: readonly StoredEvent[], whole: boolean): Loaded => {
+  const withReadable = (
+    stream: string,
+    loaded: LoadedStream,
+    stored: readonly StoredEvent[],
+    whole: boolean,
+  ): LoadedStream => {
     try {
       return withStored(stream, loaded, stored, whole);
     } catch (error) {
@@ -62,7 +72,7 @@ export const streams = (
     }
   };
 
-  const readOn = async (stream: string, from: Loaded, to = Infinity): Promise<Loaded> => {
+  const readOn = async (stream: string, from: LoadedStream, to = Infinity): Promise<LoadedStream> => {
     let loaded = from;
     for await (const events of store.read(stream, from.revision + 1)) {
       const wanted = events.filter(({ revision }) => revision <= to);
@@ -73,7 +83,7 @@ export const streams = (
   };
 
   /** As the store has it now. */
-  const refresh = (stream: string): Promise<Loaded> => readOn(stream, known(stream) ?? nothing(stream));
+  const refresh = (stream: string): Promise<LoadedStream> => readOn(stream, known(stream) ?? nothing(stream));
 
   return {
     extend,
@@ -83,16 +93,16 @@ export const streams = (
       try {
         return await refresh(stream);
       } catch (error) {
-        if (!(error instanceof Refusal && error.code === 'internal')) throw error;
+        if (!(error instanceof RequestError && error.code === 'internal')) throw error;
         const last = await lastOf(store, stream);
         return { revision: last?.revision ?? -1, hash: last ? hashOf(last) : '' };
       }
     },
     /** As last seen by this node: perhaps stale, which an append at its revision finds out. */
-    load: async (stream: string): Promise<Loaded> => known(stream) ?? readOn(stream, nothing(stream)),
+    load: async (stream: string): Promise<LoadedStream> => known(stream) ?? readOn(stream, nothing(stream)),
     refresh,
     /** As it was just after a revision (-1: before the first). */
-    asOf: (stream: string, revision: number): Promise<Loaded> =>
+    asOf: (stream: string, revision: number): Promise<LoadedStream> =>
       revision < 0 ? Promise.resolve(nothing(stream)) : readOn(stream, nothing(stream), revision),
     /** The events of some revisions, both included. */
     events: async (stream: string, first: number, last: number): Promise<readonly Recorded[]> => {
@@ -118,8 +128,8 @@ const lastOf = async (store: EventStore, stream: string): Promise<StoredEvent | 
 };
 
 /** What whoever needs a stream is told when one of its events cannot be used. */
-const unusable = ({ stream, revision }: StoredEvent, cause: unknown): Refusal =>
-  new Refusal(
+const unusable = ({ stream, revision }: StoredEvent, cause: unknown): RequestError =>
+  new RequestError(
     'internal',
     cause instanceof BadEvent ? cause.message : `Event ${revision} of ${stream} cannot be folded`,
     { cause },

@@ -1,5 +1,5 @@
 import type { Aggregate } from '../../domain/engine/core.ts';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import { type Collection, nameSort } from '../../projections/engine/define.ts';
 import { findParked, parkedIdIn } from '../../projections/engine/parked.ts';
 import type { Entry, ReadStore, Where } from '../../projections/engine/port.ts';
@@ -48,7 +48,7 @@ export const commandTools = ({ model, streams, settled, rest }: Needs): Tools =>
     if (await model.get(collection, idOrName)) return idOrName;
     const [id, ...others] = await model.idsNamed(collection, idOrName);
     if (others.length > 0)
-      throw new Refusal('conflict', `Several ${collection} are named ${JSON.stringify(idOrName)}; use the id`, {
+      throw new RequestError('conflict', `Several ${collection} are named ${JSON.stringify(idOrName)}; use the id`, {
         faults: [{ message: 'The name is not unique', ids: [id, ...others] }],
       });
     return id ?? parkedId(model, collection, idOrName);

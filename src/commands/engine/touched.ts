@@ -2,15 +2,15 @@ import { defined } from '../../domain/engine/defined.ts';
 import { LRUCache } from 'lru-cache';
 import type { Aggregate } from '../../domain/engine/core.ts';
 import type { NameState } from '../../domain/engine/names.ts';
-import { Refusal } from '../../domain/engine/refusal.ts';
-import type { TouchedStreams } from '../../store/touched.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
+import type { TamperedStreams } from '../../store/touched.ts';
 import { claimsOn } from './claims.ts';
 import type { Streams } from './streams.ts';
 
 const mostKnown = 10_000;
 
 /** Keeps what somebody else did to streams in the log from being shown, as what the read models have or lack. */
-export const touchedGuard = (streams: Streams, touched: TouchedStreams) => {
+export const tamperedGuard = (streams: Streams, tampered: TamperedStreams) => {
   const notThere = new LRUCache<string, true>({ max: mostKnown });
 
   const bearerOf = async (
@@ -30,9 +30,9 @@ export const touchedGuard = (streams: Streams, touched: TouchedStreams) => {
 
   return {
     /** Throws if the stream of a document that was found is touched, as far as this node has noticed. */
-    refuseTouched: async ({ category }: Aggregate, id: string): Promise<void> => {
+    refuseTampered: async ({ category }: Aggregate, id: string): Promise<void> => {
       const stream = `${category}-${id}`;
-      if (touched.has(stream)) await streams.load(stream);
+      if (tampered.has(stream)) await streams.load(stream);
     },
     /**
      * Throws if what was not found is in a touched stream: nobody knows that it is not there. After a scavenge of
@@ -40,14 +40,14 @@ export const touchedGuard = (streams: Streams, touched: TouchedStreams) => {
      */
     refuseLost: async (aggregate: Aggregate, idOrName: string, parent?: string): Promise<void> => {
       const key = JSON.stringify([aggregate.category, idOrName, parent]);
-      if (notThere.has(key) && !touched.has(`${aggregate.category}-${idOrName}`)) return;
+      if (notThere.has(key) && !tampered.has(`${aggregate.category}-${idOrName}`)) return;
       await look(aggregate, idOrName, parent).catch((error: unknown) => {
         // What cannot be read is parked, if it is there.
-        if (!(error instanceof Refusal && error.code === 'internal')) throw error;
+        if (!(error instanceof RequestError && error.code === 'internal')) throw error;
       });
       notThere.set(key, true);
     },
   };
 };
 
-export type TouchedGuard = ReturnType<typeof touchedGuard>;
+export type TamperedGuard = ReturnType<typeof tamperedGuard>;

@@ -1,13 +1,13 @@
 import { X509Certificate } from 'node:crypto';
 import type { Chain } from '../../domain/gateway-manager/certificates.ts';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 
 const mostCertificates = 10;
 
 const block = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----/g;
 
 // Says what is wrong, and never what was given: it may be a secret.
-const invalid = (message: string): Refusal => new Refusal('invalid', message, { path: '/raw_certificate' });
+const invalid = (message: string): RequestError => new RequestError('invalid', message, { path: '/raw_certificate' });
 
 /** Whether the text has a private key in PEM, of whatever kind, in it. */
 export const hasPrivateKey = (text: string): boolean => /PRIVATE\s+KEY/i.test(text);
@@ -58,7 +58,7 @@ const parse = (base64: string, which: string): { readonly one: X509Certificate; 
       },
     };
   } catch (error) {
-    throw error instanceof Refusal ? error : invalid(`${which} cannot be read`);
+    throw error instanceof RequestError ? error : invalid(`${which} cannot be read`);
   }
 };
 

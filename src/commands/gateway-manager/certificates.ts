@@ -1,5 +1,5 @@
 import { add, certificate, newCertificateSchema, remove } from '../../domain/gateway-manager/certificates.ts';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import { chainOf, hasPrivateKey } from './certificateChain.ts';
 import { commandsOf, noInput } from '../engine/define.ts';
 
@@ -10,12 +10,12 @@ export const addCertificate = command({
   input: newCertificateSchema,
   on: 'any',
   decide: add,
-  early: async ({ raw_certificate, alias = '', contract_id = '' }) => {
+  precomputed: async ({ raw_certificate, alias = '', contract_id = '' }) => {
     for (const [path, text] of Object.entries({ '/alias': alias, '/contract_id': contract_id }))
-      if (hasPrivateKey(text)) throw new Refusal('invalid', 'There is a private key in it', { path });
+      if (hasPrivateKey(text)) throw new RequestError('invalid', 'There is a private key in it', { path });
     return chainOf(raw_certificate);
   },
-  prepare: async ({ early }) => early,
+  prepare: async ({ precomputed }) => precomputed,
 });
 export const deleteCertificate = command({
   name: 'deleteCertificate',

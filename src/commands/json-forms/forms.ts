@@ -65,7 +65,7 @@ export const updateForm = command({
   input: formPatchSchema,
   on: 'existing',
   decide: update,
-  series: (state, input) => (renames(state, input) ? formReferences : undefined),
+  locks: (state, input) => (renames(state, input) ? formReferences : undefined),
   prepare: async ({ input, state, actor }, tools) => ({
     ...schemaFaultOf(input.schema),
     referrers: renames(state, input) ? await referrersOf([state.content.name], actor, tools) : [],
@@ -78,7 +78,7 @@ export const importForm = command({
   input: Type.Object({ form: formDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }),
   on: 'any',
   decide: importOne,
-  series: (state, { form }) => (renames(state, form) ? formReferences : undefined),
+  locks: (state, { form }) => (renames(state, form) ? formReferences : undefined),
   prepare: async ({ input: { form }, state, actor }, tools) => ({
     ...schemaFaultOf(form.schema),
     referrers: renames(state, form) ? await referrersOf([state.content.name], actor, tools) : [],
@@ -105,7 +105,7 @@ export const deleteForms = deletion({
   input: formDeletionSchema,
   on: 'new',
   decide: decideDeletion,
-  series: (_, { ids }) => (ids.length > 0 ? formReferences : undefined),
+  locks: (_, { ids }) => (ids.length > 0 ? formReferences : undefined),
   prepare: async ({ input: { ids }, actor }, tools) => {
     const meant = await Promise.all([...new Set(ids)].map(async (id) => ({ id, ...(await tools.state(form, id)) })));
     return {

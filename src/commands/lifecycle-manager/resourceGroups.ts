@@ -31,7 +31,7 @@ export const createResourceGroup = command({
   input: Type.Object({ modelId: Type.String(), ...newGroupSchema.properties }),
   on: 'new',
   decide: create,
-  series: (_, { modelId }) => partsOfModel(modelId),
+  locks: (_, { modelId }) => partsOfModel(modelId),
   prepare: async ({ input: { modelId, instances = [] } }, tools) => ({
     modelExists: (await tools.state(resourceModel, modelId)).exists,
     found: await found(modelId, instances, tools),
@@ -42,7 +42,7 @@ export const updateResourceGroup = command({
   input: groupChangesSchema,
   on: 'existing',
   decide: changeMembers,
-  series: ({ exists, modelId }, { instancesToAdd = [] }) =>
+  locks: ({ exists, modelId }, { instancesToAdd = [] }) =>
     exists && instancesToAdd.length > 0 ? partsOfModel(modelId) : undefined,
   prepare: async ({ input: { instancesToAdd = [], instancesToRemove = [] }, state: { modelId } }, tools) => ({
     toAdd: await found(modelId, instancesToAdd, tools),

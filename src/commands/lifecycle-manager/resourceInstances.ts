@@ -54,7 +54,7 @@ export const createInstance = command({
   input: Type.Object({ modelId: Type.String(), ...newInstanceSchema.properties }),
   on: 'new',
   decide: create,
-  series: (_, { modelId }) => partsOfModel(modelId),
+  locks: (_, { modelId }) => partsOfModel(modelId),
   prepare: ({ input: { modelId, instanceData } }, tools) => dataRefs(modelId, instanceData, {}, tools),
 });
 export const updateInstance = command({
@@ -71,7 +71,7 @@ export const deleteInstance = command({
   input: noInput,
   on: 'existing',
   decide: remove,
-  series: ({ exists, content }) => (exists ? partsOfModel(content.modelId) : undefined),
+  locks: ({ exists, content }) => (exists ? partsOfModel(content.modelId) : undefined),
 });
 
 /** Parts of actions and of the deletion of a model. */
@@ -80,7 +80,7 @@ export const admitInstance = command({
   input: Type.Unsafe<InstanceContent>({}),
   on: 'any',
   decide: admit,
-  series: (_, { modelId }) => partsOfModel(modelId),
+  locks: (_, { modelId }) => partsOfModel(modelId),
   prepare: ({ input: { modelId } }, tools) => modelExists(modelId, tools),
 });
 export const amendInstance = command({
@@ -94,5 +94,5 @@ export const removeInstance = command({
   input: Type.Object({ withModel: Type.Boolean() }),
   on: 'any',
   decide: removeIfThere,
-  series: ({ exists, content }, { withModel }) => (exists && !withModel ? partsOfModel(content.modelId) : undefined),
+  locks: ({ exists, content }, { withModel }) => (exists && !withModel ? partsOfModel(content.modelId) : undefined),
 });

@@ -43,7 +43,7 @@ export const deleteResourceModel = command({
   input: Type.Object({ withInstances: Type.Boolean() }),
   on: 'existing',
   decide: remove,
-  series: ({ exists }, _, id) => (exists ? partsOfModel(id) : undefined),
+  locks: ({ exists }, _, id) => (exists ? partsOfModel(id) : undefined),
   prepare: async ({ id }, { count }) => ({ instances: await count(resourceInstances, ofModel(id)) }),
 });
 
@@ -74,5 +74,9 @@ const removeSome = async ({ stream }: Recorded, { query }: Tools): Promise<reado
 };
 
 export const modelReactions: readonly Reaction[] = [
-  { of: resourceModel, behind: true, on: { resourceModelDeleted: removeSome, resourceModelPartsRemoved: removeSome } },
+  {
+    of: resourceModel,
+    background: true,
+    on: { resourceModelDeleted: removeSome, resourceModelPartsRemoved: removeSome },
+  },
 ];

@@ -6,11 +6,11 @@ import {
 import type { AnalyticTemplateContent, CommandPair } from '../../domain/mop/analyticTemplates.ts';
 import type { CommandTemplateContent } from '../../domain/mop/commandTemplates.ts';
 import { preformatted } from '../../domain/mop/html.ts';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import { ready, type ReadyCommand, ruleResult, type RuleResult } from '../../domain/mop/ruleEvaluation.ts';
 import type { Variables } from '../../domain/mop/templateVariables.ts';
 import { commandsPass, rulesPass } from '../../domain/mop/verdicts.ts';
-import { inTurns, searching } from './searches.ts';
+import { oneByOne, searching } from './searches.ts';
 
 /**
  * What devices are to a run: `find` refuses names that no adapter knows, `run` is what a device prints for a command.
@@ -63,21 +63,21 @@ export const runCommandTemplate = async (
     command: string,
   ): Promise<{ readonly text: string; readonly failed: boolean }> => {
     try {
-      if (room <= 0) throw new Refusal('unprocessable', 'Not asked: the answers before it are too large together');
+      if (room <= 0) throw new RequestError('unprocessable', 'Not asked: the answers before it are too large together');
       const text = await answersOf(device, command, ways);
       if (text.length > longestAnswer)
-        throw new Refusal('unprocessable', `The answer has more than ${longestAnswer} characters`);
+        throw new RequestError('unprocessable', `The answer has more than ${longestAnswer} characters`);
       room -= text.length;
       return { text, failed: false };
     } catch (error) {
-      if (error instanceof Refusal) return { text: error.message, failed: true };
+      if (error instanceof RequestError) return { text: error.message, failed: true };
       throw error;
     }
   };
   const run = async (device: string, { rules: wanted, passRule, ...command }: ReadyCommand): Promise<CommandResult> => {
     const { text: response, failed } = await answerOf(device, command.evaluated);
     const answer = unixLines(response);
-    const rules = await inTurns(wanted, (rule) =>
+    const rules = await oneByOne(wanted, (rule) =>
       failed ? { ...rule, result: false } : ruleResult(rule, answer, find),
     );
     return {
@@ -122,13 +122,13 @@ const refuseUnknown = async (devices: readonly string[], { find }: Ways): Promis
         await find(device);
         return [];
       } catch (error) {
-        if (error instanceof Refusal && error.code === 'not_found') return [device];
+        if (error instanceof RequestError && error.code === 'not_found') return [device];
         throw error;
       }
     })
   ).flat();
   if (unknown.length > 0)
-    throw new Refusal('not_found', `No such devices: ${unknown.join(', ')}`, {
+    throw new RequestError('not_found', `No such devices: ${unknown.join(', ')}`, {
       faults: unknown.map((name) => ({
         message: `No adapter knows a device ${JSON.stringify(name)}`,
         path: '/devices',
@@ -181,12 +181,12 @@ export const runAnalyticTemplate = async (
       message: `The template has ${prepostCommands.length} pairs of commands, ${member} has ${length} texts`,
       path: `/${member}`,
     }));
-  if (faults[0]) throw new Refusal('unprocessable', faults[0].message, { faults });
+  if (faults[0]) throw new RequestError('unprocessable', faults[0].message, { faults });
   const find = searching();
   const results: PairResult[] = [];
   for (const [i, { preRawCommand, postRawCommand, passRule: all, rules: wanted }] of prepostCommands.entries()) {
     const [before, after] = [unixLines(pre[i] ?? ''), unixLines(post[i] ?? '')];
-    const rules = await inTurns(wanted, (rule) => analyticRuleResult(rule, before, after, find));
+    const rules = await oneByOne(wanted, (rule) => analyticRuleResult(rule, before, after, find));
     results.push({
       preRawCommand,
       postRawCommand,

@@ -1,6 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { type Fault, Refusal } from '../../domain/engine/refusal.ts';
+import { type Fault, RequestError } from '../../domain/engine/refusal.ts';
 import { type Find, type Flags, type Search, searchOf } from '../../domain/mop/searches.ts';
 import { linearPattern, type Pattern } from '../user-schemas/patterns.ts';
 
@@ -24,11 +24,11 @@ export const searching = (): Find => {
     const { expression, instructions } = patternOf(search);
     const cost = (text.length + 1) * instructions;
     if (cost > mostPerSearch)
-      throw new Refusal(
+      throw new RequestError(
         'unprocessable',
         `An answer of ${text.length} characters is too long for the pattern ${search.pattern}`,
       );
-    if (cost > left) throw new Refusal('unprocessable', 'All patterns and answers together are too large');
+    if (cost > left) throw new RequestError('unprocessable', 'All patterns and answers together are too large');
     left -= cost;
     const matcher = expression.matcher(text);
     return matcher.find()
@@ -38,7 +38,7 @@ export const searching = (): Find => {
 };
 
 /** Works on items one after the other and lets others have their turn in between. */
-export const inTurns = async <T, R>(items: readonly T[], work: (item: T) => R | Promise<R>): Promise<readonly R[]> => {
+export const oneByOne = async <T, R>(items: readonly T[], work: (item: T) => R | Promise<R>): Promise<readonly R[]> => {
   const done: R[] = [];
   let since = performance.now();
   for (const item of items) {
@@ -59,13 +59,13 @@ export const patternFaults = async (
 ): Promise<readonly Fault[]> => {
   let left = mostCompiled;
   return (
-    await inTurns(patterns, ({ path, text, flags }): readonly Fault[] => {
+    await oneByOne(patterns, ({ path, text, flags }): readonly Fault[] => {
       try {
-        if (left <= 0) throw new Refusal('invalid', 'All patterns together are too large');
+        if (left <= 0) throw new RequestError('invalid', 'All patterns together are too large');
         left -= patternOf(searchOf(text.replace(/<![^<>!]+!>/g, 'x'), flags)).instructions;
         return [];
       } catch (error) {
-        if (error instanceof Refusal) return [{ message: error.message, path }];
+        if (error instanceof RequestError) return [{ message: error.message, path }];
         throw error;
       }
     })

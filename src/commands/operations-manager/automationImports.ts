@@ -104,6 +104,6 @@ export const importAutomation = commandsOf(automationImport)({
   on: 'new',
   prepare: (request, tools) => preparing(request, tools, []),
   decide: decideImport,
-  series: (_, { automation: { triggers = [] } }) =>
+  locks: (_, { automation: { triggers = [] } }) =>
     triggers.some((one) => 'formId' in one && one.formId !== null) ? formReferences : undefined,
 });

@@ -67,7 +67,7 @@ export const startJob = command({
  * The access list that keeps the actor out of a job: its own, or that of its automation. Whoever may see it may change
  * it.
  */
-const barring = async (actor: Actor, { started }: JobState, tools: Tools): Promise<Gbac> => {
+const accessListThatDenies = async (actor: Actor, { started }: JobState, tools: Tools): Promise<Gbac> => {
   const { groups = [], automation: id = null } = started ?? {};
   const { read, write } = id === null ? everybody : (await tools.state(automation, id)).content.gbac;
   const lists = [
@@ -79,7 +79,7 @@ const barring = async (actor: Actor, { started }: JobState, tools: Tools): Promi
 
 /** Whether an actor may see a job. */
 export const maySee = async (actor: Actor, state: JobState, tools: Tools): Promise<boolean> =>
-  mayRead(actor, await barring(actor, state, tools));
+  mayRead(actor, await accessListThatDenies(actor, state, tools));
 
 /** Reported by a worker. The variables join those that the job has. */
 export const completeJob = command({
@@ -88,7 +88,7 @@ export const completeJob = command({
   on: 'existing',
   decide: complete,
   prepare: async ({ input: { variables = {} }, state, actor }, tools) => ({
-    gbac: await barring(actor, state, tools),
+    gbac: await accessListThatDenies(actor, state, tools),
     variables: sealSecrets(variables, state.variables, tools.seal, '/variables') as Variables,
   }),
   gbac: (_, { gbac }) => gbac,
@@ -101,7 +101,7 @@ export const failJob = command({
   on: 'existing',
   decide: fail,
   prepare: async ({ input: { error }, state, actor }, tools) => ({
-    gbac: await barring(actor, state, tools),
+    gbac: await accessListThatDenies(actor, state, tools),
     error: sealSecrets(error, state.error, tools.seal, '/error') as JobError,
   }),
   gbac: (_, { gbac }) => gbac,

@@ -75,7 +75,7 @@ export const createTrigger = command({
   on: 'new',
   gbac,
   decide: create,
-  series: (_, input) => ('formId' in input && input.formId !== null ? formReferences : undefined),
+  locks: (_, input) => ('formId' in input && input.formId !== null ? formReferences : undefined),
   prepare: async ({ input, state, actor }, tools) => {
     const formData = sealedData(input, undefined, tools);
     return { ...(await refsOf(input, state, actor, tools)), formData, form: await formOf(input, tools) };
@@ -87,7 +87,7 @@ export const updateTrigger = command({
   on: 'existing',
   gbac,
   decide: change,
-  series: ({ content }, patch) => (changedForm(content, patch).formId != null ? formReferences : undefined),
+  locks: ({ content }, patch) => (changedForm(content, patch).formId != null ? formReferences : undefined),
   prepare: async ({ input, state, actor }, tools) => {
     const refs = await refsOf(input, state, actor, tools);
     // Whether the mask keeps anything is not for those who may not read it.
@@ -110,7 +110,7 @@ export const importTrigger = command({
   on: 'any',
   gbac,
   decide: importOne,
-  series: ({ exists, content }, { trigger }) =>
+  locks: ({ exists, content }, { trigger }) =>
     newsOfForm(trigger, exists ? content : undefined) ? formReferences : undefined,
   prepare: async ({ input: { trigger }, state, actor }, tools) => {
     const known = state.exists ? state.content : undefined;

@@ -15,7 +15,7 @@ export const planDocument = async (draft: Draft, kind: Kind, { type, data }: Bun
   const kept = draft.installedAs({ type, data }, index).map((document) => ({ [member]: document }));
   const input = command.seal ? command.seal(plain, state, tools.seal, kept) : plain;
   draft.sealed[index] = { type, data: input[member] };
-  const refs = await command.prepare?.({ id, input, state, actor, now, newId, early: undefined }, tools);
+  const refs = await command.prepare?.({ id, input, state, actor, now, newId, precomputed: undefined }, tools);
   const events = command.decide(state, input, { id, now, actor, newId, refs });
   const after = fold(aggregate, events, state);
   const names = aggregate.names?.(after) ?? [];

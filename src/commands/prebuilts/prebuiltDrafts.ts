@@ -1,5 +1,5 @@
 import type { Name } from '../../domain/engine/core.ts';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import { bounded } from '../../domain/engine/secretFields.ts';
 import {
   matching,
@@ -53,7 +53,10 @@ const reservations = () => {
     for (const key of keys) {
       const earlier = taken.get(key);
       if (earlier !== undefined && earlier !== index)
-        throw new Refusal('invalid', `The documents of bundles ${earlier} and ${index} have an id or name in common`);
+        throw new RequestError(
+          'invalid',
+          `The documents of bundles ${earlier} and ${index} have an id or name in common`,
+        );
       taken.set(key, index);
     }
   };
@@ -86,5 +89,5 @@ export const keyOf = ({ kind, parent = '', name }: Name): string => JSON.stringi
 /** Throws `conflict` if the holder of a name is a document other than that with the id. */
 export const onlyFor = (id: string, holder: string | undefined, name: string, path = '/name'): void => {
   if (holder !== undefined && holder !== id)
-    throw new Refusal('conflict', `The name ${JSON.stringify(name)} is taken`, { path });
+    throw new RequestError('conflict', `The name ${JSON.stringify(name)} is taken`, { path });
 };

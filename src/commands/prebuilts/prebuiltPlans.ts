@@ -1,23 +1,27 @@
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import type { Plan } from '../../domain/prebuilts/prebuilts.ts';
 import { type Bundle, type BundleType, keptTypes } from '../../domain/prebuilts/prebuiltSchemas.ts';
 import { sealKept } from '../../domain/prebuilts/prebuiltSecrets.ts';
 import type { Tools } from '../engine/define.ts';
-import { inTurns } from '../mop/searches.ts';
+import { oneByOne } from '../mop/searches.ts';
 import { planAutomation } from './prebuiltAutomations.ts';
 import { planDocument } from './prebuiltDocuments.ts';
 import { type Installing, newDraft } from './prebuiltDrafts.ts';
 import { kinds } from './prebuiltKinds.ts';
 
 /** A refusal of the document alone as one of the request; `inside`: where in its paths the document begins. */
-const moved = ({ code, message, faults }: Refusal, index: number, inside: string): Refusal => {
+const moved = ({ code, message, faults }: RequestError, index: number, inside: string): RequestError => {
   const within = (path = '') => (path.startsWith(inside) ? path.slice(inside.length) : path);
-  return new Refusal(code, message, {
+  return new RequestError(code, message, {
     faults: faults.map((fault) => ({ ...fault, path: `/prebuilt/bundles/${index}/data${within(fault.path)}` })),
   });
 };
 
-type Planned = { readonly plan: Plan; readonly sealed: readonly Bundle[]; readonly refusals: readonly Refusal[] };
+type Planned = {
+  readonly plan: Plan;
+  readonly sealed: readonly Bundle[];
+  readonly requestErrors: readonly RequestError[];
+};
 
 /**
  * What installing the package comes to: each document goes through the command that would take it in by itself, up to
@@ -27,7 +31,7 @@ type Planned = { readonly plan: Plan; readonly sealed: readonly Bundle[]; readon
 export const planOf = async (request: Installing, given: Tools): Promise<Planned> => {
   const { bundles } = request.input.prebuilt;
   const draft = newDraft(request, given);
-  const refusals: Refusal[] = [];
+  const requestErrors: RequestError[] = [];
 
   const each = async (
     types: readonly BundleType[],
@@ -35,10 +39,10 @@ export const planOf = async (request: Installing, given: Tools): Promise<Planned
     work: (bundle: Bundle, index: number) => Promise<void>,
   ): Promise<void> => {
     const ofTypes = [...bundles.entries()].filter(([, { type }]) => types.includes(type));
-    await inTurns(ofTypes, ([index, bundle]) =>
+    await oneByOne(ofTypes, ([index, bundle]) =>
       work(bundle, index).catch((error: unknown) => {
-        if (!(error instanceof Refusal)) throw error;
-        refusals.push(moved(error, index, inside));
+        if (!(error instanceof RequestError)) throw error;
+        requestErrors.push(moved(error, index, inside));
       }),
     );
   };
@@ -51,5 +55,5 @@ export const planOf = async (request: Installing, given: Tools): Promise<Planned
   });
   const { parts, removed, sealed } = draft;
   const installed = draft.installed.filter((one) => one !== undefined);
-  return { plan: { parts, removed, installed }, sealed, refusals };
+  return { plan: { parts, removed, installed }, sealed, requestErrors };
 };

@@ -26,7 +26,7 @@ import { formReferences } from '../json-forms/forms.ts';
 import { kindOf, type Restored } from './prebuiltKinds.ts';
 import { planOf } from './prebuiltPlans.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
-import { inTurns } from '../mop/searches.ts';
+import { oneByOne } from '../mop/searches.ts';
 import { treeReferences } from '../configuration-manager/trees.ts';
 import { removeTrigger, restoreTrigger } from '../operations-manager/triggers.ts';
 
@@ -43,7 +43,7 @@ type Seen = Required<Pick<PrebuiltRefs, 'bundlesHash' | 'bringsSecrets'>>;
  */
 const seenIn = async (bundles: readonly Bundle[]): Promise<Seen> => {
   const digest = createHash('sha256').update('[');
-  const clear = await inTurns([...bundles.entries()], ([i, bundle]) => {
+  const clear = await oneByOne([...bundles.entries()], ([i, bundle]) => {
     digest.update(`${i > 0 ? ',' : ''}${canonical(maskBundle(bundle))}`);
     return isClear(bundle);
   });
@@ -75,13 +75,13 @@ export const importPrebuilt = command({
   name: 'importPrebuilt',
   input: Type.Object({ prebuilt: prebuiltDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }),
   on: 'any',
-  early: ({ prebuilt: { bundles } }): Promise<Seen> => seenIn(bundles),
-  series: (_, { prebuilt: { bundles } }) => {
+  precomputed: ({ prebuilt: { bundles } }): Promise<Seen> => seenIn(bundles),
+  locks: (_, { prebuilt: { bundles } }) => {
     const types = new Set(bundles.map(({ type }) => type));
-    const series: string[] = [];
-    if (types.has('forms') || types.has('json-forms') || types.has('automation')) series.push(formReferences);
-    if (types.has('golden-config')) series.push(treeReferences);
-    return series;
+    const locks: string[] = [];
+    if (types.has('forms') || types.has('json-forms') || types.has('automation')) locks.push(formReferences);
+    if (types.has('golden-config')) locks.push(treeReferences);
+    return locks;
   },
   prepare: async (request, tools): Promise<PrebuiltRefs & { readonly sealed: readonly Bundle[] }> => {
     const {
@@ -89,17 +89,17 @@ export const importPrebuilt = command({
       state,
       actor,
     } = request;
-    const seen: Seen = request.early;
+    const seen: Seen = request.precomputed;
     const hidden = (await hiddenAutomations(state.imported?.installed ?? [], actor, tools)).size > 0;
     const known = () => !seen.bringsSecrets && isInstalled(state, prebuilt, seen.bundlesHash);
     const idle = state.pending || hidden || (!overwrite && known());
-    if (idle) return { ...seen, hidden, plan: noPlan, sealed: prebuilt.bundles, refusals: [], accounts: {} };
-    const { plan, sealed, refusals } = await planOf(request, tools);
+    if (idle) return { ...seen, hidden, plan: noPlan, sealed: prebuilt.bundles, requestErrors: [], accounts: {} };
+    const { plan, sealed, requestErrors } = await planOf(request, tools);
     const accounts = await accountIds(
       prebuilt.bundles.map(({ data }) => data),
       tools,
     );
-    return { ...seen, hidden, plan, sealed, refusals, accounts };
+    return { ...seen, hidden, plan, sealed, requestErrors, accounts };
   },
   decide: (state, { prebuilt, ...options }, context) => {
     const sealed = { ...prebuilt, bundles: context.refs.sealed };

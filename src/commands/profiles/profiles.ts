@@ -55,7 +55,7 @@ export const updateProfile = command({
   name: 'updateProfile',
   input: Type.Object({ properties: profilePatchSchema }, { additionalProperties: false }),
   on: 'any',
-  series: ({ exists }, { properties }) =>
+  locks: ({ exists }, { properties }) =>
     exists && properties.authenticationProps !== undefined ? membership : undefined,
   prepare: async ({ id, input, state }, tools) => {
     const properties = sealed(input.properties, state, tools, '/properties');
@@ -73,7 +73,7 @@ export const deleteProfile = command({
   name: 'deleteProfile',
   input: noInput,
   on: 'existing',
-  series: ({ exists }) => (exists ? membership : undefined),
+  locks: ({ exists }) => (exists ? membership : undefined),
   prepare: async ({ id }, tools) => ({ active: await isActive(id, tools) }),
   decide: remove,
 });
@@ -83,7 +83,7 @@ export const activateProfile = commandsOf(activeProfile)({
   name: 'activateProfile',
   input: Type.Object({ id: Type.String() }),
   on: 'any',
-  series: (active, { id }) => (active.id === id ? undefined : membership),
+  locks: (active, { id }) => (active.id === id ? undefined : membership),
   prepare: async ({ input }, tools) => {
     const { exists, properties } = await tools.state(profile, input.id);
     return { exists, adminRemains: !exists || (await adminRemains(tools, { admins: adminsOf(properties) })) };

@@ -1,6 +1,6 @@
 import { Ajv, type AnySchemaObject, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import { faultsOf } from './faults.ts';
 import { compareAsJson } from './jsonKeywords.ts';
 
@@ -104,12 +104,12 @@ export const dialectOf = ($schema: unknown): Dialect => {
       : '';
   if (uri === oldUri) return draft07;
   if (uri === newUri) return draft2020;
-  throw new Refusal('invalid', `$schema must be draft-07 or 2020-12, not ${JSON.stringify($schema)}`);
+  throw new RequestError('invalid', `$schema must be draft-07 or 2020-12, not ${JSON.stringify($schema)}`);
 };
 
 /** Throws `invalid` for what is no schema of the dialect. */
 export const requireSchema = (schema: object | boolean, { isSchema }: Dialect): void => {
   if (isSchema(schema)) return;
   const [fault] = faultsOf(isSchema.errors ?? []);
-  throw new Refusal('invalid', `The schema is not valid: ${fault?.path || 'it'} ${fault?.message}`);
+  throw new RequestError('invalid', `The schema is not valid: ${fault?.path || 'it'} ${fault?.message}`);
 };

@@ -1,4 +1,4 @@
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import { categories } from './unicodeCategories.ts';
 
 /**
@@ -31,7 +31,7 @@ export const inRe2 = (pattern: string, syntax: Syntax): string => {
     written += text;
   };
   const refuse = (part: string, why: string): never => {
-    throw new Refusal(
+    throw new RequestError(
       'invalid',
       `The pattern ${JSON.stringify(pattern)} cannot be used: ${JSON.stringify(part)} at character ${read + 1} ${why}`,
     );

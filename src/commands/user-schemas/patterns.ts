@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import { inRe2, type Syntax } from './ecmaPatterns.ts';
 
 const mostCharacters = 1000;
@@ -19,7 +19,7 @@ export const linearPatterns = (syntax: Syntax = 'ecma', flags = 0): { readonly g
   const added = (text: string): Pattern => {
     characters += text.length;
     if (text.length > mostCharacters || characters > mostInAll)
-      throw new Refusal('invalid', `A pattern may have ${mostCharacters} characters, all of them ${mostInAll}`);
+      throw new RequestError('invalid', `A pattern may have ${mostCharacters} characters, all of them ${mostInAll}`);
     const expression = compiled(text, syntax, flags);
     const instructions = expression.programSize();
     if (instructions > mostInstructions) throw tooLarge(text);
@@ -40,7 +40,8 @@ export const linearPattern = (text: string, { ignoreCase = false, multiline = fa
   return linearPatterns('re2', flags).get(text);
 };
 
-const tooLarge = (text: string): Refusal => new Refusal('invalid', `The pattern ${JSON.stringify(text)} is too large`);
+const tooLarge = (text: string): RequestError =>
+  new RequestError('invalid', `The pattern ${JSON.stringify(text)} is too large`);
 
 // What a pattern consists of: an escape or class, the beginning of a group, a repetition, any other character.
 const parts = /\\.|\[(?:\\.|[^\]\\])*\]|\((?:\?(?:[a-z-]*:|P?<\w*>))?|\{(\d+)(?:,(\d*))?\}|./gs;
@@ -74,7 +75,7 @@ const compiled = (text: string, syntax: Syntax, flags: number): RE2JS => {
   try {
     return RE2JS.compile(written, flags);
   } catch (error) {
-    throw new Refusal(
+    throw new RequestError(
       'invalid',
       `The pattern ${JSON.stringify(text)} is none, or cannot be matched in linear time: ${(error as Error).message}`,
     );

@@ -1,4 +1,4 @@
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import type { Dialect } from './dialects.ts';
 import { type Json, mostSchemas, type Place, type Places } from './schemaPlaces.ts';
 import { type Draft, setTupleApart, tellItems, tellProto } from './schemaRewrites.ts';
@@ -57,7 +57,7 @@ export const partsOf = ({ root, target }: Places, dialect: Dialect, mark: object
     if (typeof schema === 'boolean') return schema;
     count += 1;
     if (count > mostSchemas)
-      throw new Refusal(
+      throw new RequestError(
         'invalid',
         `A schema may have ${mostSchemas} schemas within, those counted again that mean something else elsewhere`,
       );
@@ -128,7 +128,7 @@ const refuseEndless = (parts: Parts): void => {
   const done = new Set<unknown>();
   const follow = (part: Part | undefined, above: ReadonlySet<Part>): void => {
     if (typeof part !== 'object' || done.has(part)) return;
-    if (above.has(part)) throw new Refusal('invalid', 'The schema refers to itself without an end');
+    if (above.has(part)) throw new RequestError('invalid', 'The schema refers to itself without an end');
     const around = new Set([...above, part]);
     for (const keyword of sameValue) for (const next of heldIn(part, keyword, parts)) follow(next, around);
     done.add(part);

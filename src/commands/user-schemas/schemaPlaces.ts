@@ -1,5 +1,5 @@
 import { decoded } from '../../domain/engine/percentEncoding.ts';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import { definitions, type Dialect, dialectOf } from './dialects.ts';
 
 export type Json = { readonly [member: string]: unknown };
@@ -51,7 +51,7 @@ export const placesIn = (document: unknown, dialect: Dialect, onPattern: OnPatte
 
   const visit = (schema: unknown, at: string, around: Resource): Place => {
     if (typeof schema === 'boolean') return noted({ at, schema, resource: around, held: [] });
-    if (!isObject(schema)) throw new Refusal('invalid', `${at} is no schema`);
+    if (!isObject(schema)) throw new RequestError('invalid', `${at} is no schema`);
     requireKnown(schema, at, dialect);
     // In draft-07 nothing beside a $ref counts, not even $id.
     const alone = dialect.besideRef === 'nothing' && '$ref' in schema;
@@ -65,7 +65,7 @@ export const placesIn = (document: unknown, dialect: Dialect, onPattern: OnPatte
       if (typeof ref === 'string') references.push({ from: place, ref });
     for (const { keyword, form, members } of heldBy(schema, dialect)) {
       if (form === 'list' && members.length > mostVariants)
-        throw new Refusal(
+        throw new RequestError(
           'invalid',
           `${at}/${keyword} may list ${mostVariants} schemas; many constants belong into one enum`,
         );
@@ -78,7 +78,7 @@ export const placesIn = (document: unknown, dialect: Dialect, onPattern: OnPatte
   };
   const noted = (place: Place): Place => {
     if (places.set(place.at, place).size > mostSchemas)
-      throw new Refusal('invalid', `A schema may have ${mostSchemas} schemas within`);
+      throw new RequestError('invalid', `A schema may have ${mostSchemas} schemas within`);
     return place;
   };
 
@@ -105,7 +105,7 @@ export const placesIn = (document: unknown, dialect: Dialect, onPattern: OnPatte
 const opener =
   (resources: Map<string, Resource>) =>
   (base: string, root: string): Resource => {
-    if (resources.has(base)) throw new Refusal('invalid', `Two schemas have the $id ${JSON.stringify(base)}`);
+    if (resources.has(base)) throw new RequestError('invalid', `Two schemas have the $id ${JSON.stringify(base)}`);
     const resource = { base, root, anchors: new Map(), dynamic: new Map() };
     resources.set(base, resource);
     return resource;
@@ -117,8 +117,8 @@ const tellPatterns = ({ pattern, patternProperties }: Json, at: string, onPatter
     for (const text of Object.keys(patternProperties)) onPattern(text, `${at}/patternProperties`);
 };
 
-const badReference = (ref: string, what: string): Refusal =>
-  new Refusal('invalid', `$ref ${JSON.stringify(ref)} ${what}`);
+const badReference = (ref: string, what: string): RequestError =>
+  new RequestError('invalid', `$ref ${JSON.stringify(ref)} ${what}`);
 
 /** The place that the fragment of a reference names: a JSON pointer or an anchor. */
 const placeNamed = (name: string, { root, anchors }: Resource, places: ReadonlyMap<string, Place>) =>
@@ -129,7 +129,7 @@ const isObject = (value: unknown): value is Json =>
 
 const requireKnown = ({ $schema, $id, $ref, $recursiveRef, $dynamicRef }: Json, at: string, dialect: Dialect): void => {
   const refuse = (keyword: string, why: string): never => {
-    throw new Refusal('invalid', `${at}/${keyword} ${why}`);
+    throw new RequestError('invalid', `${at}/${keyword} ${why}`);
   };
   if ($recursiveRef !== undefined) refuse('$recursiveRef', 'is not supported');
   if ($dynamicRef !== undefined && dialect.besideRef === 'nothing') refuse('$dynamicRef', 'is not known in draft-07');
@@ -148,7 +148,7 @@ const nameIn = ({ anchors, dynamic }: Resource, place: Place, fragment: string):
   const { $anchor, $dynamicAnchor } = place.schema;
   for (const name of [fragment, $anchor, $dynamicAnchor]) {
     if (typeof name !== 'string' || name === '') continue;
-    if (anchors.has(name)) throw new Refusal('invalid', `Two schemas are called ${JSON.stringify(`#${name}`)}`);
+    if (anchors.has(name)) throw new RequestError('invalid', `Two schemas are called ${JSON.stringify(`#${name}`)}`);
     anchors.set(name, place);
   }
   if (typeof $dynamicAnchor === 'string') dynamic.set($dynamicAnchor, place);
@@ -185,6 +185,6 @@ const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll(
 
 const resolved = (address: string, base: string): string => {
   if (!URL.canParse(address, base))
-    throw new Refusal('invalid', `${JSON.stringify(address)} is no address of a schema`);
+    throw new RequestError('invalid', `${JSON.stringify(address)} is no address of a schema`);
   return new URL(address, base).href;
 };

@@ -1,4 +1,4 @@
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import type { Json } from './schemaPlaces.ts';
 
 /** A part while it is written: what these change, ajv then checks as JSON Schema says. */
@@ -9,7 +9,7 @@ export const tellItems = (part: Draft): void => {
   const { items, additionalItems } = part;
   delete part.additionalItems;
   if (!Array.isArray(items)) return;
-  if ('prefixItems' in part) throw new Refusal('invalid', 'A list in items and prefixItems exclude each other');
+  if ('prefixItems' in part) throw new RequestError('invalid', 'A list in items and prefixItems exclude each other');
   delete part.items;
   if (items.length > 0) part.prefixItems = items;
   if (additionalItems !== undefined) part.items = additionalItems;
@@ -29,7 +29,7 @@ export const setTupleApart = (part: Draft, mark: object): void => {
 export const tellProto = (part: Draft): void => {
   for (const keyword of ['dependencies', 'dependentRequired', 'dependentSchemas']) {
     if (Object.hasOwn(part[keyword] ?? {}, '__proto__'))
-      throw new Refusal('invalid', `__proto__ is not supported in ${keyword}`);
+      throw new RequestError('invalid', `__proto__ is not supported in ${keyword}`);
   }
   const { properties = {}, patternProperties = {} } = part as { properties?: Json; patternProperties?: Json };
   if (!Object.hasOwn(properties, '__proto__')) return;

@@ -1,7 +1,7 @@
 import type { Ajv, Options, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { LRUCache } from 'lru-cache';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import { budgetOf, costMark, payFrom } from './budget.ts';
 import { dialectOf, requireSchema } from './dialects.ts';
 import { faultsOf, type SchemaFault } from './faults.ts';
@@ -54,7 +54,7 @@ const attempt = (schema: object | boolean): UserSchema => {
   try {
     return { ok: true, matches: compile(schema) };
   } catch (error) {
-    if (error instanceof Refusal) return { ok: false, reason: error.message };
+    if (error instanceof RequestError) return { ok: false, reason: error.message };
     throw error;
   }
 };
@@ -94,7 +94,7 @@ const explaining = (parts: Parts, patternOf: (text: string) => Pattern) => {
       allErrors: true,
     });
   } catch (error) {
-    if (error instanceof Refusal) return undefined;
+    if (error instanceof RequestError) return undefined;
     throw error;
   }
 };
@@ -104,7 +104,7 @@ const refuseAt = (path: string, read: () => unknown): void => {
   try {
     read();
   } catch (error) {
-    throw error instanceof Refusal ? new Refusal('invalid', `${path}: ${error.message}`) : error;
+    throw error instanceof RequestError ? new RequestError('invalid', `${path}: ${error.message}`) : error;
   }
 };
 
@@ -150,7 +150,7 @@ const compiledBy = (ajv: Ajv, parts: Parts): ValidateFunction => {
     for (const [name, part] of parts) ajv.addSchema(part, name);
     return ajv.compile({ $ref: rootPart });
   } catch (error) {
-    throw new Refusal(
+    throw new RequestError(
       'invalid',
       error instanceof RangeError
         ? 'The schema is nested too deeply'

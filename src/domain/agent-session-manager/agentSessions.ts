@@ -3,7 +3,7 @@ import type { callbackSchema, Outcome, runAgentSchema, SessionStatus } from './a
 import { defined } from '../engine/defined.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { refuseReserved } from '../operations-manager/publishedEvents.ts';
-import { type Fault, Refusal } from '../engine/refusal.ts';
+import { type Fault, RequestError } from '../engine/refusal.ts';
 
 export type SessionStarted = {
   readonly agent: { readonly id: string; readonly name: string };
@@ -82,13 +82,13 @@ export const start = (
       source: `${callbackPath}/serviceName`,
       topic: `${callbackPath}/methodName`,
     });
-  if (!refs.agent) throw new Refusal('not_found', 'No such agent', { path: '/agent' });
+  if (!refs.agent) throw new RequestError('not_found', 'No such agent', { path: '/agent' });
   if (refs.faults.length > 0)
-    throw new Refusal('unprocessable', "The inputs do not fit the agent's input schema", { faults: refs.faults });
+    throw new RequestError('unprocessable', "The inputs do not fit the agent's input schema", { faults: refs.faults });
   const { id, name, timeout } = refs.agent;
   return [
     {
-      type: 'sessionStarted',
+      topic: 'sessionStarted',
       data: {
         agent: { id, name },
         inputs: refs.inputs,
@@ -102,10 +102,10 @@ export const start = (
 
 /** Nothing, if it has been posted or has ended: then it is not to be posted. */
 export const post = ({ status, posted }: SessionState): readonly SessionEvent[] =>
-  status === 'RUNNING' && !posted ? [{ type: 'sessionPosted', data: {} }] : [];
+  status === 'RUNNING' && !posted ? [{ topic: 'sessionPosted', data: {} }] : [];
 
 export const note = ({ status }: SessionState, { lastMessage }: Said): readonly SessionEvent[] =>
-  status === 'RUNNING' ? [{ type: 'sessionMessageReceived', data: { lastMessage } }] : [];
+  status === 'RUNNING' ? [{ topic: 'sessionMessageReceived', data: { lastMessage } }] : [];
 
 const topics = { COMPLETE: 'sessionCompleted', FAILED: 'sessionFailed', CANCELED: 'sessionCanceled' } as const;
 
@@ -119,8 +119,8 @@ export const end = (
 ): readonly SessionEvent[] => {
   if (state.status === status && state.lastMessage === lastMessage) return [];
   if (state.status !== 'RUNNING')
-    throw new Refusal('conflict', `Session ${id} has ended: ${state.status}`, {
+    throw new RequestError('conflict', `Session ${id} has ended: ${state.status}`, {
       faults: [{ message: `It is ${state.status}`, id }],
     });
-  return [{ type: topics[status], data: { lastMessage } }];
+  return [{ topic: topics[status], data: { lastMessage } }];
 };

@@ -3,7 +3,7 @@ import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { step } from '../engine/pointer.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
-import { Refusal } from '../engine/refusal.ts';
+import { RequestError } from '../engine/refusal.ts';
 import type { Sealed } from '../engine/sealed.ts';
 import { sealBy } from '../engine/secretFields.ts';
 import { defined } from '../engine/defined.ts';
@@ -83,7 +83,7 @@ const refuseHeaders = (names: readonly string[]): void => {
   for (const name of names) {
     const lower = name.toLowerCase();
     const refuse = (fault: string): never => {
-      throw new Refusal('invalid', `The header ${name} ${fault}`, { path: `/headers${step(name)}` });
+      throw new RequestError('invalid', `The header ${name} ${fault}`, { path: `/headers${step(name)}` });
     };
     if (own.has(lower)) refuse('is set by the call itself');
     if (seen.has(lower)) refuse('is there twice');
@@ -96,14 +96,14 @@ const checked = (
   { schemaFault, headers }: AgentRefs,
 ): AgentContent => {
   if (schemaFault !== undefined)
-    throw new Refusal('invalid', `The schema cannot be used: ${schemaFault}`, { path: '/inputSchema' });
-  if (url !== undefined && !URL.canParse(url)) throw new Refusal('invalid', 'It is not a URL', { path: '/url' });
+    throw new RequestError('invalid', `The schema cannot be used: ${schemaFault}`, { path: '/inputSchema' });
+  if (url !== undefined && !URL.canParse(url)) throw new RequestError('invalid', 'It is not a URL', { path: '/url' });
   refuseHeaders(Object.keys(headers ?? {}));
   return defined({ name, description, inputSchema, runner, timeout, url, headers, template });
 };
 
 export const create = (_: AgentState, input: NewAgent, { refs }: Context<AgentRefs>): readonly AgentEvent[] => [
-  { type: 'agentCreated', data: checked(input, refs) },
+  { topic: 'agentCreated', data: checked(input, refs) },
 ];
 
 export const replace = (
@@ -114,7 +114,7 @@ export const replace = (
   const wanted = checked(input, refs);
   if (same(content, wanted)) return [];
   refuseReferred(refs.referrers, 'renamed');
-  return [{ type: 'agentReplaced', data: wanted }];
+  return [{ topic: 'agentReplaced', data: wanted }];
 };
 
 export const remove = (
@@ -123,5 +123,5 @@ export const remove = (
   { refs }: Context<Pick<AgentRefs, 'referrers'>>,
 ): readonly AgentEvent[] => {
   refuseReferred(refs.referrers, 'deleted');
-  return [{ type: 'agentDeleted', data: {} }];
+  return [{ topic: 'agentDeleted', data: {} }];
 };

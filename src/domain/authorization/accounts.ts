@@ -4,7 +4,7 @@ import { changesBetween } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { groupRefs, namesOf, roleRefs } from './groups.ts';
 import { refuseUnknown, type Unknown } from '../engine/references.ts';
-import { Refusal } from '../engine/refusal.ts';
+import { RequestError } from '../engine/refusal.ts';
 import { name } from '../engine/schemas.ts';
 import type { Sealed } from '../engine/sealed.ts';
 
@@ -124,7 +124,7 @@ export const create = (
   { refs }: Context<AccountRefs>,
 ): readonly AccountEvent[] => {
   refuseUnknown(refs.unknown);
-  return [{ type: 'accountCreated', data: { ...requested(nothing, input), password: passwordIn(refs) } }];
+  return [{ topic: 'accountCreated', data: { ...requested(nothing, input), password: passwordIn(refs) } }];
 };
 
 export const update = (
@@ -136,21 +136,21 @@ export const update = (
   refuseWithoutAdmin(refs);
   const changes = changesBetween(content, requested(content, input));
   const events: AccountEvent[] = [];
-  if (changes) events.push({ type: 'accountUpdated', data: changes.changed });
-  if (refs.password) events.push({ type: 'accountPasswordSet', data: { password: refs.password } });
+  if (changes) events.push({ topic: 'accountUpdated', data: changes.changed });
+  if (refs.password) events.push({ topic: 'accountPasswordSet', data: { password: refs.password } });
   return events;
 };
 
 export const remove = (_: AccountState, __: unknown, { refs }: Context<AccountRefs>): readonly AccountEvent[] => {
   refuseWithoutAdmin(refs);
-  return [{ type: 'accountDeleted', data: {} }];
+  return [{ topic: 'accountDeleted', data: {} }];
 };
 
 export const setPassword = (
   _: AccountState,
   __: unknown,
   { refs }: Context<Pick<AccountRefs, 'password'>>,
-): readonly AccountEvent[] => [{ type: 'accountPasswordSet', data: { password: passwordIn(refs) } }];
+): readonly AccountEvent[] => [{ topic: 'accountPasswordSet', data: { password: passwordIn(refs) } }];
 
 /** The account of the first start: an admin. Nothing to do if there is or ever was one. */
 export const provide = (
@@ -160,9 +160,9 @@ export const provide = (
 ): readonly AccountEvent[] =>
   exists || deleted
     ? []
-    : [{ type: 'accountCreated', data: { ...nothing, username, memberOf: ['admins'], password: passwordIn(refs) } }];
+    : [{ topic: 'accountCreated', data: { ...nothing, username, memberOf: ['admins'], password: passwordIn(refs) } }];
 
 const refuseWithoutAdmin = ({ adminRemains }: AccountRefs): void => {
   if (!adminRemains)
-    throw new Refusal('conflict', 'The last admin stays one: no active account would be left that is an admin');
+    throw new RequestError('conflict', 'The last admin stays one: no active account would be left that is an admin');
 };

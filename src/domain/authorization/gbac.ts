@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import type { Gbac } from '../engine/core.ts';
 import { groupRefs, namesOf } from './groups.ts';
 import { refuseUnknownGroups } from '../engine/references.ts';
-import { Refusal } from '../engine/refusal.ts';
+import { RequestError } from '../engine/refusal.ts';
 import { name } from '../engine/schemas.ts';
 
 const lists = { read: 'Groups that may see and run it', write: 'Groups that may see, run and change it' };
@@ -61,7 +61,7 @@ export const gbacOf = (
     write: input.write ? namesOf(input.write) : before.write,
   };
   if (after.read.length > 0 && after.write.length === 0)
-    throw new Refusal('invalid', 'Groups that may read need at least one group that may write', {
+    throw new RequestError('invalid', 'Groups that may read need at least one group that may write', {
       path: `${path}/write`,
     });
   refuseUnknownGroups(unknown, path);

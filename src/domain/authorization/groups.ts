@@ -3,7 +3,7 @@ import { defined } from '../engine/defined.ts';
 import { changesBetween } from '../engine/changes.ts';
 import { type Actor, aggregate, type Context, type Event } from '../engine/core.ts';
 import { type Referrer, refuseReferred, refuseUnknown, type Unknown } from '../engine/references.ts';
-import { Refusal } from '../engine/refusal.ts';
+import { RequestError } from '../engine/refusal.ts';
 import { name } from '../engine/schemas.ts';
 
 /** Groups that exist from the first start (docs/behaviour/access.md). They cannot be deleted or renamed. */
@@ -105,7 +105,7 @@ const refuseGranting = ({ admin, groups }: Actor, before: GroupContent, after: G
   if (admin || groups.includes('admins')) return;
   const giving = ({ assignedRoles, memberOf, provenance }: GroupContent) => ({ assignedRoles, memberOf, provenance });
   if (changesBetween(giving(before), giving(after)))
-    throw new Refusal(
+    throw new RequestError(
       'forbidden',
       'Only admins may change what a group gives: its roles, its groups and its provenance',
     );
@@ -119,7 +119,7 @@ export const create = (
   const content = requested(nothing, input);
   refuseGranting(actor, { ...nothing, provenance: content.provenance }, content);
   refuseUnknown(refs.unknown);
-  return [{ type: 'groupCreated', data: content }];
+  return [{ topic: 'groupCreated', data: content }];
 };
 
 export const update = (
@@ -131,19 +131,21 @@ export const update = (
   refuseGranting(actor, content, after);
   refuseUnknown(refs.unknown);
   if (after.name !== content.name) {
-    if (isBuiltIn(content.name)) throw new Refusal('conflict', `The built-in group ${content.name} cannot be renamed`);
+    if (isBuiltIn(content.name))
+      throw new RequestError('conflict', `The built-in group ${content.name} cannot be renamed`);
     refuseReferred(refs.referrers, 'renamed');
   }
   if (!refs.adminRemains)
-    throw new Refusal('conflict', 'The last admin stays one: no active account would be left that is an admin');
+    throw new RequestError('conflict', 'The last admin stays one: no active account would be left that is an admin');
   const changes = changesBetween(content, after);
-  return changes ? [{ type: 'groupUpdated', data: changes.changed }] : [];
+  return changes ? [{ topic: 'groupUpdated', data: changes.changed }] : [];
 };
 
 export const remove = ({ content }: GroupState, _: unknown, { refs }: Context<GroupRefs>): readonly GroupEvent[] => {
-  if (isBuiltIn(content.name)) throw new Refusal('conflict', `The built-in group ${content.name} cannot be deleted`);
+  if (isBuiltIn(content.name))
+    throw new RequestError('conflict', `The built-in group ${content.name} cannot be deleted`);
   refuseReferred(refs.referrers, 'deleted');
-  return [{ type: 'groupDeleted', data: {} }];
+  return [{ topic: 'groupDeleted', data: {} }];
 };
 
 /** A built-in group; nothing to do if it is there. */
@@ -151,4 +153,4 @@ export const provide = (
   state: GroupState,
   { name }: { readonly name: keyof typeof builtInGroups },
 ): readonly GroupEvent[] =>
-  state.exists ? [] : [{ type: 'groupCreated', data: { ...nothing, name, description: builtInGroups[name] } }];
+  state.exists ? [] : [{ topic: 'groupCreated', data: { ...nothing, name, description: builtInGroups[name] } }];

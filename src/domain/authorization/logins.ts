@@ -35,11 +35,11 @@ export const logIn = (
   _: State,
   { account, credential }: { readonly account: string; readonly credential: string },
   { now }: Context,
-): readonly LoginEvent[] => [{ type: 'loggedIn', data: { account, credential, at: now } }];
+): readonly LoginEvent[] => [{ topic: 'loggedIn', data: { account, credential, at: now } }];
 
 export const use = ({ used }: State, _: unknown, { now }: Context): readonly LoginEvent[] =>
-  Date.parse(now) - Date.parse(used) < writtenEveryMs ? [] : [{ type: 'loginUsed', data: { at: now } }];
+  Date.parse(now) - Date.parse(used) < writtenEveryMs ? [] : [{ topic: 'loginUsed', data: { at: now } }];
 
 export const logOut = (_: State, { reason }: { readonly reason: Reason }): readonly LoginEvent[] => [
-  { type: 'loggedOut', data: { reason } },
+  { topic: 'loggedOut', data: { reason } },
 ];

@@ -3,7 +3,7 @@ import { defined } from '../engine/defined.ts';
 import { changesBetween } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
-import { Refusal } from '../engine/refusal.ts';
+import { RequestError } from '../engine/refusal.ts';
 import { name } from '../engine/schemas.ts';
 
 const method = Type.Object(
@@ -71,7 +71,8 @@ const checked = (wanted: readonly Method[], before: readonly Method[], known: re
   const faults = wanted.flatMap((method, i) =>
     allowed.has(keyOf(method)) ? [] : [{ message: `No such method: ${keyOf(method)}`, path: `/allowedMethods/${i}` }],
   );
-  if (faults.length > 0) throw new Refusal('not_found', faults.map(({ message }) => message).join('; '), { faults });
+  if (faults.length > 0)
+    throw new RequestError('not_found', faults.map(({ message }) => message).join('; '), { faults });
   return [
     ...new Map(wanted.map(({ provenance, name }) => [keyOf({ provenance, name }), { provenance, name }])).values(),
   ];
@@ -82,7 +83,7 @@ export const create = (
   { name, description = '', allowedMethods }: Static<typeof newRoleSchema>,
   { refs }: Context<RoleRefs>,
 ): readonly RoleEvent[] => [
-  { type: 'roleCreated', data: { name, description, allowedMethods: checked(allowedMethods, [], refs.methods) } },
+  { topic: 'roleCreated', data: { name, description, allowedMethods: checked(allowedMethods, [], refs.methods) } },
 ];
 
 export const update = (
@@ -99,10 +100,10 @@ export const update = (
   };
   if (after.name !== content.name) refuseReferred(refs.referrers, 'renamed');
   const changes = changesBetween(content, after);
-  return changes ? [{ type: 'roleUpdated', data: changes.changed }] : [];
+  return changes ? [{ topic: 'roleUpdated', data: changes.changed }] : [];
 };
 
 export const remove = (_: RoleState, __: unknown, { refs }: Context<RoleRefs>): readonly RoleEvent[] => {
   refuseReferred(refs.referrers, 'deleted');
-  return [{ type: 'roleDeleted', data: {} }];
+  return [{ topic: 'roleDeleted', data: {} }];
 };

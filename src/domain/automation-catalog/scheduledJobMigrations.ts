@@ -4,7 +4,7 @@ import { defined } from '../engine/defined.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import type { FormRef } from '../operations-manager/formReferences.ts';
 import { inUnits, intervalOf } from './intervals.ts';
-import { type Fault, Refusal } from '../engine/refusal.ts';
+import { type Fault, RequestError } from '../engine/refusal.ts';
 import { gbacOfJob, type ScheduledJob } from './scheduledJobs.ts';
 import { name } from '../engine/schemas.ts';
 import { checkedContent, type TriggerContent } from '../operations-manager/triggers.ts';
@@ -51,7 +51,7 @@ export const scheduledJobMigration = aggregate<{ readonly decided?: MigrationDec
   initial: {},
   evolve: { migrationDecided: (_, decided) => ({ decided }) },
   exists: ({ decided }) => decided !== undefined,
-  promises: ({ decided }) =>
+  reservations: ({ decided }) =>
     (decided?.migrated ?? []).flatMap(({ automation, name, manual, schedule }) => {
       const named = (id: string, trigger: string) => ({
         owner: `trigger-${id}`,
@@ -98,7 +98,7 @@ const refuseBad = (candidates: readonly Candidate[]): void => {
     );
   const refuse = (code: 'not_found' | 'forbidden' | 'unprocessable', faults: readonly Fault[]) => {
     if (faults.length > 0)
-      throw new Refusal(code, [...new Set(faults.map(({ message }) => message))].join('; '), { faults });
+      throw new RequestError(code, [...new Set(faults.map(({ message }) => message))].join('; '), { faults });
   };
   const called = ({ job, content }: Candidate) => `The scheduled job ${JSON.stringify(content?.title)} (${job})`;
   refuse(
@@ -169,7 +169,7 @@ export const decideMigration = (
     }
     seen.add(job);
   }
-  return migrated.length > 0 ? [{ type: 'migrationDecided', data: { migrated, skipped } }] : [];
+  return migrated.length > 0 ? [{ topic: 'migrationDecided', data: { migrated, skipped } }] : [];
 };
 
 /** The automation that a job becomes. */

@@ -3,7 +3,7 @@ import { authored, objectId, time } from '../engine/authors.ts';
 import { aggregate, type Context, type Event, type Gbac } from '../engine/core.ts';
 import { everybody, gbacInput, gbacOf } from '../authorization/gbac.ts';
 import { intervalOf } from './intervals.ts';
-import { Refusal } from '../engine/refusal.ts';
+import { RequestError } from '../engine/refusal.ts';
 import { name } from '../engine/schemas.ts';
 
 const nullable = <S extends Parameters<typeof Type.Optional>[0]>(schema: S, description: string) =>
@@ -123,7 +123,7 @@ const inUtc = (job: ScheduledJob): Partial<ScheduledJob> =>
       if (given == null) return [];
       const at = Date.parse(given);
       if (!(at >= 0 && at <= latest))
-        throw new Refusal('invalid', 'Times lie between the years 1970 and 9999', { path: `/${member}` });
+        throw new RequestError('invalid', 'Times lie between the years 1970 and 9999', { path: `/${member}` });
       return [[member, new Date(at).toISOString()]];
     }),
   );
@@ -135,18 +135,18 @@ export const create = (
   { refs: { sealed } }: Context<{ readonly sealed: ScheduledJob }>,
 ): readonly ScheduledJobEvent[] => {
   if (repeatInterval != null && intervalOf(repeatInterval) === undefined)
-    throw new Refusal(
+    throw new RequestError(
       'invalid',
       'The interval must be a whole number of minutes, hours, days or weeks, at most 5,200 weeks: milliseconds, or a text such as "1 day" or "3 hours and 15 minutes"',
       { path: '/repeatInterval' },
     );
   gbacOf(sealed.data.gbac, everybody, [], '/data/gbac');
   const given = Object.entries(sealed).filter(([member]) => !Object.hasOwn(ignored, member));
-  return [{ type: 'scheduledJobCreated', data: { ...(Object.fromEntries(given) as ScheduledJob), ...inUtc(sealed) } }];
+  return [{ topic: 'scheduledJobCreated', data: { ...(Object.fromEntries(given) as ScheduledJob), ...inUtc(sealed) } }];
 };
 
 /** Part of a migration. */
 export const markMigrated = (
   { automation }: ScheduledJobState,
   input: { readonly automation: string },
-): readonly ScheduledJobEvent[] => (automation === undefined ? [{ type: 'scheduledJobMigrated', data: input }] : []);
+): readonly ScheduledJobEvent[] => (automation === undefined ? [{ topic: 'scheduledJobMigrated', data: input }] : []);

@@ -2,7 +2,7 @@ import type { Static } from 'typebox';
 import type { AdapterType, adapterReplacementSchema, deviceSchema, newAdapterSchema } from './adapterSchemas.ts';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
-import { Refusal } from '../engine/refusal.ts';
+import { RequestError } from '../engine/refusal.ts';
 import { sealBy } from '../engine/secretFields.ts';
 import type { Sealed } from '../engine/sealed.ts';
 
@@ -71,10 +71,12 @@ const checked = ({ type, devices = [] }: Input, { properties }: AdapterRefs): Ad
   const names = new Set<string>();
   devices.forEach(({ name }, i) => {
     if (names.size === names.add(name).size)
-      throw new Refusal('invalid', `The device ${JSON.stringify(name)} is there twice`, { path: `/devices/${i}/name` });
+      throw new RequestError('invalid', `The device ${JSON.stringify(name)} is there twice`, {
+        path: `/devices/${i}/name`,
+      });
   });
   const fault = faultOf(type, properties, names);
-  if (fault) throw new Refusal('invalid', fault[1], { path: `/properties/${fault[0]}` });
+  if (fault) throw new RequestError('invalid', fault[1], { path: `/properties/${fault[0]}` });
   return { type, properties, devices };
 };
 
@@ -106,7 +108,7 @@ export const create = (
   _: AdapterState,
   input: Static<typeof newAdapterSchema>,
   { refs }: Context<AdapterRefs>,
-): readonly AdapterEvent[] => [{ type: 'adapterCreated', data: { name: input.name, ...checked(input, refs) } }];
+): readonly AdapterEvent[] => [{ topic: 'adapterCreated', data: { name: input.name, ...checked(input, refs) } }];
 
 export const replace = (
   { content }: AdapterState,
@@ -114,12 +116,12 @@ export const replace = (
   { id, refs }: Context<AdapterRefs>,
 ): readonly AdapterEvent[] => {
   if (input.name !== undefined && input.name !== id)
-    throw new Refusal('invalid', 'An adapter keeps its name: it must be that of the path', { path: '/name' });
+    throw new RequestError('invalid', 'An adapter keeps its name: it must be that of the path', { path: '/name' });
   const wanted = checked(input, refs);
-  return same(content, wanted) ? [] : [{ type: 'adapterReplaced', data: wanted }];
+  return same(content, wanted) ? [] : [{ topic: 'adapterReplaced', data: wanted }];
 };
 
-export const remove = (): readonly AdapterEvent[] => [{ type: 'adapterDeleted', data: {} }];
+export const remove = (): readonly AdapterEvent[] => [{ topic: 'adapterDeleted', data: {} }];
 
 export const labName = 'lab';
 
@@ -131,4 +133,4 @@ const labDevices: AdapterContent['devices'] = [
 
 /** The lab of the first start; one that has been deleted stays away. */
 export const provideLab = ({ known }: AdapterState): readonly AdapterEvent[] =>
-  known ? [] : [{ type: 'adapterCreated', data: { name: labName, type: 'lab', properties: {}, devices: labDevices } }];
+  known ? [] : [{ topic: 'adapterCreated', data: { name: labName, type: 'lab', properties: {}, devices: labDevices } }];

@@ -54,7 +54,7 @@ export const outcomeSchema = Type.Object({
 });
 
 export const attempt = (_: unknown, about: About): readonly DeviceConfigurationEvent[] => [
-  { type: 'deviceConfigurationAttempted', data: about },
+  { topic: 'deviceConfigurationAttempted', data: about },
 ];
 
 /** `answer`: the answer's text, sealed. The first outcome counts. */
@@ -66,5 +66,5 @@ export const conclude = (
   if (!about || outcome) return [];
   const data = { ...about, status, answer: refs.answer, ...defined({ reason }) };
   const applied = status !== null && status >= 200 && status < 300;
-  return [{ type: applied ? 'deviceConfigurationApplied' : 'deviceConfigurationFailed', data }];
+  return [{ topic: applied ? 'deviceConfigurationApplied' : 'deviceConfigurationFailed', data }];
 };

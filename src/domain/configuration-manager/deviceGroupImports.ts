@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { contentOf, type DeviceGroupContent, deviceGroupItemSchema, deviceGroupName } from './deviceGroups.ts';
-import { Refusal } from '../engine/refusal.ts';
+import { RequestError } from '../engine/refusal.ts';
 
 export const deviceGroupImportSchema = Type.Object(
   {
@@ -22,7 +22,7 @@ export const deviceGroupImport = aggregate<DeviceGroupsImported, DeviceGroupImpo
   initial: { groups: [] },
   evolve: { deviceGroupsImported: (_, imported) => imported },
   exists: ({ groups }) => groups.length > 0,
-  promises: ({ groups }) =>
+  reservations: ({ groups }) =>
     groups.map(({ _id, name }) => ({ owner: `deviceGroup-${_id}`, name: deviceGroupName(name) })),
 });
 
@@ -42,7 +42,7 @@ export const decideImport = (
       : [],
   );
   if (repeated.length > 0)
-    throw new Refusal('invalid', 'Names must be unique within the request', { faults: repeated });
+    throw new RequestError('invalid', 'Names must be unique within the request', { faults: repeated });
 
   const wanted = groups.map(contentOf);
   const others = wanted.flatMap((group, i) => {
@@ -58,7 +58,7 @@ export const decideImport = (
       : [];
   });
   if (others.length > 0)
-    throw new Refusal(
+    throw new RequestError(
       'conflict',
       `Device groups exist with other content: ${others.map(({ name }) => name).join(', ')}`,
       { faults: others },
@@ -68,7 +68,7 @@ export const decideImport = (
   return news.length > 0
     ? [
         {
-          type: 'deviceGroupsImported',
+          topic: 'deviceGroupsImported',
           data: { groups: news.map((group) => ({ _id: newId(`device group ${group.name}`), ...group })) },
         },
       ]

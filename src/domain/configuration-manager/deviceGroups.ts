@@ -63,7 +63,7 @@ export const contentOf = ({ name, description = '', devices = [] }: DeviceGroupI
 });
 
 export const create = (_: State, item: DeviceGroupItem): readonly DeviceGroupEvent[] => [
-  { type: 'deviceGroupCreated', data: contentOf(item) },
+  { topic: 'deviceGroupCreated', data: contentOf(item) },
 ];
 
 /** `referrers`: plans that name the group. */
@@ -73,5 +73,5 @@ export const remove = (
   { refs }: Context<{ readonly referrers: readonly Referrer[] }>,
 ): readonly DeviceGroupEvent[] => {
   refuseReferred(refs.referrers, 'deleted');
-  return [{ type: 'deviceGroupDeleted', data: {} }];
+  return [{ topic: 'deviceGroupDeleted', data: {} }];
 };

@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { refuseUnknownIds } from '../engine/references.ts';
-import { Refusal } from '../engine/refusal.ts';
+import { RequestError } from '../engine/refusal.ts';
 import { name } from '../engine/schemas.ts';
 
 export const planDeletionSchema = Type.Object(
@@ -32,8 +32,12 @@ export const decideDeletion = (
   const { missing, closed } = refs;
   refuseUnknownIds(missing, 'compliance plan', '/planIds');
   if (closed.length > 0)
-    throw new Refusal('forbidden', `Only members of their write groups may delete these plans: ${closed.join(', ')}`, {
-      faults: closed.map((id) => ({ message: 'You may not delete it', path: '/planIds', id })),
-    });
-  return planIds.length > 0 ? [{ type: 'plansDeleted', data: { planIds: [...new Set(planIds)] } }] : [];
+    throw new RequestError(
+      'forbidden',
+      `Only members of their write groups may delete these plans: ${closed.join(', ')}`,
+      {
+        faults: closed.map((id) => ({ message: 'You may not delete it', path: '/planIds', id })),
+      },
+    );
+  return planIds.length > 0 ? [{ topic: 'plansDeleted', data: { planIds: [...new Set(planIds)] } }] : [];
 };

@@ -3,7 +3,7 @@ import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event, type Gbac } from '../engine/core.ts';
 import { everybody, gbacOf } from '../authorization/gbac.ts';
 import type { newPlanSchema, PlanNode, planOptionsSchema, PlanStatus } from './planSchemas.ts';
-import { Refusal } from '../engine/refusal.ts';
+import { RequestError } from '../engine/refusal.ts';
 import { maskNamed, type Seal, sealSecrets } from '../engine/secretFields.ts';
 import { findNode, type TreeState } from './trees.ts';
 
@@ -113,7 +113,8 @@ const checkNodes = (nodes: readonly PlanNode[], { trees }: PlanRefs, path: strin
       ];
     return [];
   });
-  if (faults.length > 0) throw new Refusal('not_found', faults.map(({ message }) => message).join('; '), { faults });
+  if (faults.length > 0)
+    throw new RequestError('not_found', faults.map(({ message }) => message).join('; '), { faults });
 };
 
 export const create = (
@@ -124,7 +125,7 @@ export const create = (
   const lists = gbacOf(gbac, everybody, refs.unknownGroups);
   checkNodes(nodes, refs, '/nodes');
   return [
-    { type: 'planCreated', data: { name, description, status: 'draft', nodes: withNodes([], nodes), gbac: lists } },
+    { topic: 'planCreated', data: { name, description, status: 'draft', nodes: withNodes([], nodes), gbac: lists } },
   ];
 };
 
@@ -140,17 +141,17 @@ export const update = (
   const after = withNodes(content.nodes, nodes);
   const news = after.filter((node) => !content.nodes.some((old) => same(old, node)));
   if (status === 'active' && content.status === 'draft' && after.length === 0)
-    throw new Refusal('conflict', 'A plan without nodes cannot be active', { path: '/options/status' });
+    throw new RequestError('conflict', 'A plan without nodes cannot be active', { path: '/options/status' });
   const events: readonly (PlanEvent | false)[] = [
-    name !== content.name && { type: 'planNamed', data: { name } },
-    description !== content.description && { type: 'planDescribed', data: { description } },
-    news.length > 0 && { type: 'planNodesAdded', data: { nodes: news } },
-    status !== content.status && { type: 'planStatusSet', data: { status } },
-    !same(gbac, content.gbac) && { type: 'planGbacSet', data: { gbac } },
+    name !== content.name && { topic: 'planNamed', data: { name } },
+    description !== content.description && { topic: 'planDescribed', data: { description } },
+    news.length > 0 && { topic: 'planNodesAdded', data: { nodes: news } },
+    status !== content.status && { topic: 'planStatusSet', data: { status } },
+    !same(gbac, content.gbac) && { topic: 'planGbacSet', data: { gbac } },
   ];
   return events.filter((event) => event !== false);
 };
 
 /** Goes by the decision to delete plans. */
 export const remove = ({ exists }: PlanState): readonly PlanEvent[] =>
-  exists ? [{ type: 'planDeleted', data: {} }] : [];
+  exists ? [{ topic: 'planDeleted', data: {} }] : [];

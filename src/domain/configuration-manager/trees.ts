@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
-import { Refusal } from '../engine/refusal.ts';
+import { RequestError } from '../engine/refusal.ts';
 import { maskNamed, type Seal, sealImported, sealSecrets } from '../engine/secretFields.ts';
 import {
   type newNodeSchema,
@@ -109,7 +109,7 @@ export const findNode = (
 
 const versionOf = ({ versions }: TreeState, name: string, path = 'version'): TreeVersion => {
   const found = versions.find((version) => version.name === name);
-  if (!found) throw new Refusal('not_found', `The tree has no version ${JSON.stringify(name)}`, { path });
+  if (!found) throw new RequestError('not_found', `The tree has no version ${JSON.stringify(name)}`, { path });
   return found;
 };
 
@@ -118,7 +118,7 @@ export const create = (
   { name, deviceType = null }: Static<typeof newTreeSchema>,
   { newId }: Context,
 ): readonly TreeEvent[] => [
-  { type: 'treeCreated', data: { name, deviceType, root: { name: 'base', configId: newId('root') } } },
+  { topic: 'treeCreated', data: { name, deviceType, root: { name: 'base', configId: newId('root') } } },
 ];
 
 export const addVersion = (
@@ -127,8 +127,8 @@ export const addVersion = (
 ): readonly TreeEvent[] => {
   versionOf(state, base, '/base');
   if (state.versions.some((version) => version.name === name))
-    throw new Refusal('conflict', `The tree has a version ${JSON.stringify(name)}`, { path: '/name' });
-  return [{ type: 'treeVersionAdded', data: { name, base } }];
+    throw new RequestError('conflict', `The tree has a version ${JSON.stringify(name)}`, { path: '/name' });
+  return [{ topic: 'treeVersionAdded', data: { name, base } }];
 };
 
 type NewNode = Static<typeof newNodeSchema> & { readonly version: string };
@@ -140,12 +140,12 @@ export const addNode = (
 ): readonly TreeEvent[] => {
   const { root } = versionOf(state, version);
   const above = findNode(root, parent ?? root.configId);
-  if (!above) throw new Refusal('not_found', 'No node of this version has this configId', { path: '/parent' });
+  if (!above) throw new RequestError('not_found', 'No node of this version has this configId', { path: '/parent' });
   if (above.node.children.some((child) => child.name === name))
-    throw new Refusal('conflict', `A sibling is named ${JSON.stringify(name)}`, { path: '/name' });
+    throw new RequestError('conflict', `A sibling is named ${JSON.stringify(name)}`, { path: '/name' });
   if (above.depth === maxDepth)
-    throw new Refusal('unprocessable', `Nodes may lie ${maxDepth} levels deep`, { path: '/parent' });
-  return [{ type: 'treeNodeAdded', data: { version, parent: above.node.configId, name, configId: newId('node') } }];
+    throw new RequestError('unprocessable', `Nodes may lie ${maxDepth} levels deep`, { path: '/parent' });
+  return [{ topic: 'treeNodeAdded', data: { version, parent: above.node.configId, name, configId: newId('node') } }];
 };
 
 type Variables = { readonly version: string; readonly variables: Readonly<Record<string, unknown>> };
@@ -167,7 +167,7 @@ export const setVariables = (state: TreeState, { version, variables }: Variables
   const news = Object.entries(variables).filter(
     ([name, value]) => !Object.hasOwn(before, name) || !same(before[name], value),
   );
-  return news.length > 0 ? [{ type: 'treeVariablesSet', data: { version, variables: Object.fromEntries(news) } }] : [];
+  return news.length > 0 ? [{ topic: 'treeVariablesSet', data: { version, variables: Object.fromEntries(news) } }] : [];
 };
 
 /** `deleteVariables`: the keys name what is deleted. All of them must exist, else nothing is deleted. */
@@ -176,14 +176,14 @@ export const deleteVariables = (state: TreeState, { version, variables }: Variab
   const names = Object.keys(variables);
   const missing = names.filter((name) => !Object.hasOwn(before, name));
   if (missing.length > 0)
-    throw new Refusal('not_found', `No such variables: ${missing.join(', ')}`, {
+    throw new RequestError('not_found', `No such variables: ${missing.join(', ')}`, {
       faults: missing.map((name) => ({
         message: `There is no variable ${JSON.stringify(name)}`,
         path: '/variables',
         name,
       })),
     });
-  return names.length > 0 ? [{ type: 'treeVariablesDeleted', data: { version, names } }] : [];
+  return names.length > 0 ? [{ topic: 'treeVariablesDeleted', data: { version, names } }] : [];
 };
 
 const nodeDocument = Compile(nodeDocumentSchema);
@@ -196,10 +196,11 @@ const checkNodes = (root: TreeNode, path: string): void => {
   const ids = new Set<string>();
   const check = (node: TreeNode, path: string, depth: number): void => {
     const [fault] = nodeDocument.Check(node) ? [] : nodeDocument.Errors(node);
-    if (fault) throw new Refusal('invalid', `This is no node: ${fault.message}`, { path: path + fault.instancePath });
-    if (depth > maxDepth) throw new Refusal('invalid', `Nodes may lie ${maxDepth} levels deep`, { path });
+    if (fault)
+      throw new RequestError('invalid', `This is no node: ${fault.message}`, { path: path + fault.instancePath });
+    if (depth > maxDepth) throw new RequestError('invalid', `Nodes may lie ${maxDepth} levels deep`, { path });
     if (ids.size === ids.add(node.configId).size)
-      throw new Refusal('invalid', 'Another node has this configId', { path: `${path}/configId` });
+      throw new RequestError('invalid', 'Another node has this configId', { path: `${path}/configId` });
     for (const [i, child] of node.children.entries()) check(child, `${path}/children/${i}`, depth + 1);
     distinct(node.children, `${path}/children`);
   };
@@ -210,7 +211,7 @@ const distinct = (named: readonly { readonly name: string }[], path: string): vo
   const names = new Set<string>();
   named.forEach(({ name }, i) => {
     if (names.size === names.add(name).size)
-      throw new Refusal('invalid', `Another one here has the name ${JSON.stringify(name)}`, {
+      throw new RequestError('invalid', `Another one here has the name ${JSON.stringify(name)}`, {
         path: `${path}/${i}/name`,
       });
   });
@@ -266,7 +267,7 @@ export const importOne = (
   const own = (_id ?? id) === id;
   if (exists && (own || overwrite) && same(wanted, content)) return [];
   if (exists && !overwrite)
-    throw new Refusal(
+    throw new RequestError(
       'conflict',
       own ? 'A tree with this id exists with other content' : 'Another tree has this name',
       { path: own ? '/_id' : '/name' },
@@ -278,7 +279,7 @@ export const importOne = (
       refs.nodeReferrers.filter((one) => !kept(one)),
       'replaced by one that lacks nodes',
     );
-  return [{ type: 'treeRestored', data: wanted }];
+  return [{ topic: 'treeRestored', data: wanted }];
 };
 
 export const remove = (
@@ -287,5 +288,5 @@ export const remove = (
   { refs }: Context<{ readonly referrers: readonly Referrer[] }>,
 ): readonly TreeEvent[] => {
   refuseReferred(refs.referrers, 'deleted');
-  return [{ type: 'treeDeleted', data: {} }];
+  return [{ topic: 'treeDeleted', data: {} }];
 };

@@ -3,7 +3,7 @@ import { defined } from '../engine/defined.ts';
 import { objectId, time } from '../engine/authors.ts';
 import { type Changes, changesBetween } from '../engine/changes.ts';
 import { aggregate, type Event } from '../engine/core.ts';
-import { Refusal } from '../engine/refusal.ts';
+import { RequestError } from '../engine/refusal.ts';
 
 const members = {
   active: Type.Boolean({ description: 'Whether it is shown' }),
@@ -77,7 +77,7 @@ const checkImage = (image: string): void => {
   const url = /^data:([^,;]*);base64,/.exec(image);
   const data = url ? image.slice(url[0].length) : image;
   const refuse = (message: string): never => {
-    throw new Refusal('invalid', message, { path: '/image' });
+    throw new RequestError('invalid', message, { path: '/image' });
   };
   if (data.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(data)) refuse('image is not base64');
   const type = Object.entries(images).find(([, pattern]) => pattern.test(data))?.[0];
@@ -96,8 +96,8 @@ export const set = (before: State, { _id: _, messageLastUpdated: __, ...input }:
     ...defined({ endTime: endTime === undefined ? undefined : inUtc(endTime) }),
   };
   if (endTime !== undefined && Date.parse(endTime) <= Date.parse(startTime))
-    throw new Refusal('invalid', 'endTime must be after startTime', { path: '/endTime' });
+    throw new RequestError('invalid', 'endTime must be after startTime', { path: '/endTime' });
   if (image !== undefined) checkImage(image);
   const changes = changesBetween(before as BannerContent, wanted);
-  return changes ? [{ type: 'bannerSet', data: changes }] : [];
+  return changes ? [{ topic: 'bannerSet', data: changes }] : [];
 };

@@ -23,15 +23,15 @@ export type Area = (typeof areas)[number];
  * of a published event, which has not that of its area.
  */
 export type Event<Topic extends string = string, Data = unknown> = {
-  readonly type: Topic;
+  readonly topic: Topic;
   readonly data: Data;
   readonly source?: string;
 };
 
-export type DataOf<E extends Event, T extends E['type']> = Extract<E, { type: T }>['data'];
+export type DataOf<E extends Event, T extends E['topic']> = Extract<E, { topic: T }>['data'];
 
 /** One function per topic: complete by construction, and its keys are the list of topics. */
-type Evolve<State, E extends Event> = { readonly [T in E['type']]: (state: State, data: DataOf<E, T>) => State };
+type Evolve<State, E extends Event> = { readonly [T in E['topic']]: (state: State, data: DataOf<E, T>) => State };
 
 /** A name that nobody else of its kind (under the same parent) may hold. */
 export type Name = { readonly kind: string; readonly parent?: string; readonly name: string };
@@ -61,7 +61,7 @@ export type Aggregate<State = any, E extends Event = any> = {
    * For an intent that creates or changes several resources: the names it gives to their streams. Each of these streams
    * gets an event as a part of it, also when nothing changes there: that event ends the promise.
    */
-  readonly promises?: (state: State) => readonly { readonly owner: string; readonly name: Name }[];
+  readonly reservations?: (state: State) => readonly { readonly owner: string; readonly name: Name }[];
   /** Its own access lists, kept after a delete. */
   readonly gbac?: (state: State) => Gbac;
 };
@@ -74,11 +74,11 @@ export const fold = <State, E extends Event>(
   events: readonly Event[],
   from: State = a.initial,
 ): State =>
-  events.reduce<State>((state, { type, data }) => {
+  events.reduce<State>((state, { topic: type, data }) => {
     if (a.published) return a.published(state);
     // Types are whatever a log has: `toString` too.
     if (!Object.hasOwn(a.evolve, type)) return state;
-    return a.evolve[type as E['type']](state, data as DataOf<E, E['type']>);
+    return a.evolve[type as E['topic']](state, data as DataOf<E, E['topic']>);
   }, from);
 
 /** The account on whose behalf something happens. `admin` passes every gbac. */

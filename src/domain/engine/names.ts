@@ -27,7 +27,7 @@ export const nameClaims = aggregate<NameState, NameEvent>({
 });
 
 /** Closes the stream that was to decide a claim to a writer who has read it before; changes no state. */
-export const claimLapsed = (name: Name): Event<'claimLapsed', Name> => ({ type: 'claimLapsed', data: name });
+export const claimLapsed = (name: Name): Event<'claimLapsed', Name> => ({ topic: 'claimLapsed', data: name });
 
 export const sameName = (a: Name, b: Name): boolean =>
   a.kind === b.kind && (a.parent ?? '') === (b.parent ?? '') && a.name === b.name;

@@ -19,6 +19,6 @@ export const parkedReaction = aggregate<State, ParkedReactionEvent>({
 export const park = (
   { parked }: State,
   { stream, revision, reason }: { stream: string; revision: number; reason: string },
-): readonly ParkedReactionEvent[] => (parked ? [] : [{ type: 'reactionParked', data: { stream, revision, reason } }]);
+): readonly ParkedReactionEvent[] => (parked ? [] : [{ topic: 'reactionParked', data: { stream, revision, reason } }]);
 
-export const complete = (): readonly ParkedReactionEvent[] => [{ type: 'reactionCompleted', data: {} }];
+export const complete = (): readonly ParkedReactionEvent[] => [{ topic: 'reactionCompleted', data: {} }];

@@ -1,4 +1,4 @@
-import { Refusal } from './refusal.ts';
+import { RequestError } from './refusal.ts';
 
 /** Somebody that names a group or role: what it is and what it is called. */
 export type Referrer = { readonly kind: string; readonly name: string };
@@ -12,13 +12,14 @@ export const refuseUnknown = ({ groups, roles }: Unknown): void => {
     ...groups.map((name) => ({ message: `No group is named ${JSON.stringify(name)}`, path: '/memberOf', name })),
     ...roles.map((name) => ({ message: `No role is named ${JSON.stringify(name)}`, path: '/assignedRoles', name })),
   ];
-  if (faults.length > 0) throw new Refusal('not_found', faults.map(({ message }) => message).join('; '), { faults });
+  if (faults.length > 0)
+    throw new RequestError('not_found', faults.map(({ message }) => message).join('; '), { faults });
 };
 
 /** Throws `not_found`, naming all, if the list of groups at `path` names some that nobody has. */
 export const refuseUnknownGroups = (unknown: readonly string[], path: string): void => {
   if (unknown.length > 0)
-    throw new Refusal('not_found', `No such groups: ${unknown.join(', ')}`, {
+    throw new RequestError('not_found', `No such groups: ${unknown.join(', ')}`, {
       faults: unknown.map((name) => ({ message: `No group is named ${JSON.stringify(name)}`, path, name })),
     });
 };
@@ -26,7 +27,7 @@ export const refuseUnknownGroups = (unknown: readonly string[], path: string): v
 /** Throws `not_found`, naming all, if there are ids at `path` that no `what` has, as far as the actor may see. */
 export const refuseUnknownIds = (ids: readonly string[], what: string, path: string): void => {
   if (ids.length > 0)
-    throw new Refusal('not_found', `No such ${what}s: ${ids.join(', ')}`, {
+    throw new RequestError('not_found', `No such ${what}s: ${ids.join(', ')}`, {
       faults: ids.map((id) => ({ message: `No ${what} has the id ${JSON.stringify(id)}`, path, id })),
     });
 };
@@ -40,7 +41,7 @@ export const refuseReferred = (referrers: readonly Referrer[], what: string): vo
     name,
   }));
   const named = referrers.map(({ kind, name }) => `the ${kind} ${JSON.stringify(name)}`).join(', ');
-  throw new Refusal('conflict', `It cannot be ${what}: ${named} refer${referrers.length === 1 ? 's' : ''} to it`, {
+  throw new RequestError('conflict', `It cannot be ${what}: ${named} refer${referrers.length === 1 ? 's' : ''} to it`, {
     faults,
   });
 };

@@ -29,7 +29,7 @@ type Options = {
 };
 
 /** The only error that is an answer. Anything else thrown is a bug and answered with a fixed text. */
-export class Refusal extends Error {
+export class RequestError extends Error {
   readonly code: Code;
   readonly faults: readonly Fault[];
   readonly metadata: Readonly<Record<string, unknown>>;
@@ -49,7 +49,7 @@ export class Refusal extends Error {
  * The read models cannot tell now what is asked: they are behind or cannot be reached. They will, so asking again
  * helps.
  */
-export class NotReadable extends Refusal {
+export class NotReadable extends RequestError {
   constructor(message: string, cause?: unknown) {
     super('unavailable', message, { retryAfterSeconds: 1, cause });
     this.name = 'NotReadable';

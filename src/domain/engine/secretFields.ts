@@ -1,6 +1,6 @@
 import { exactText } from './exactJson.ts';
 import { step } from './pointer.ts';
-import { Refusal } from './refusal.ts';
+import { RequestError } from './refusal.ts';
 import { isSealed, type Sealed } from './sealed.ts';
 
 /** What answers show in place of a secret; in a request it stands for the secret as it is. */
@@ -52,7 +52,8 @@ type SealAt = (secret: string, path?: string) => Sealed;
 export const bounded = (seal: Seal): SealAt => {
   let made = 0;
   return (secret, path = '') => {
-    if (++made > mostSecrets) throw new Refusal('invalid', `One request may bring ${mostSecrets} secrets`, { path });
+    if (++made > mostSecrets)
+      throw new RequestError('invalid', `One request may bring ${mostSecrets} secrets`, { path });
     return seal(secret);
   };
 };
@@ -119,7 +120,8 @@ const sealed = (secret: Json, befores: readonly Json[], { seal, keepsEqual }: Ho
   const stored = befores.find((before) => before !== undefined && before !== null);
   if (secret === null || secret === undefined || (secret === stored && isSealed(stored))) return secret;
   if (secret === mask) {
-    if (stored === undefined) throw new Refusal('invalid', `${mask} keeps a secret, but none is stored here`, { path });
+    if (stored === undefined)
+      throw new RequestError('invalid', `${mask} keeps a secret, but none is stored here`, { path });
     // Stored in clear, before secrets were sealed in this place.
     return isSealed(stored) ? stored : seal(textOf(stored), path);
   }

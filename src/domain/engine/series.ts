@@ -1,12 +1,12 @@
 import { aggregate, type Event } from './core.ts';
 
-export type SeriesEvent = Event<'turnTaken', { readonly by: string; readonly revision: number }>;
+export type LockEvent = Event<'turnTaken', { readonly by: string; readonly revision: number }>;
 
 /**
  * Whose turn it was last in a series of decisions: the stream to be written, and the revision the first event will have
  * there.
  */
-export const series = aggregate<{ readonly by?: string; readonly revision?: number }, SeriesEvent>({
+export const lock = aggregate<{ readonly by?: string; readonly revision?: number }, LockEvent>({
   area: 'authorization',
   category: 'series',
   initial: {},
@@ -15,7 +15,7 @@ export const series = aggregate<{ readonly by?: string; readonly revision?: numb
 });
 
 /** Closes a stream to a writer who has taken a turn and not yet stored; changes no state. */
-export const turnPassed = (name: string): Event<'turnPassed', { readonly series: string }> => ({
-  type: 'turnPassed',
+export const lockPassed = (name: string): Event<'turnPassed', { readonly series: string }> => ({
+  topic: 'turnPassed',
   data: { series: name },
 });

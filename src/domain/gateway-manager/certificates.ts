@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
-import { Refusal } from '../engine/refusal.ts';
+import { RequestError } from '../engine/refusal.ts';
 import { name, nameOrNone } from '../engine/schemas.ts';
 
 /** Body of `addCertificate`. */
@@ -63,18 +63,24 @@ export const add = (
   for (const [at, { validFrom, validTo }] of chain.entries()) {
     const which = chain.length === 1 ? 'The certificate' : `Certificate ${at + 1} of ${chain.length}`;
     if (now > validTo)
-      throw new Refusal('invalid', `${which} has expired: it was valid until ${validTo}`, { path: '/raw_certificate' });
+      throw new RequestError('invalid', `${which} has expired: it was valid until ${validTo}`, {
+        path: '/raw_certificate',
+      });
     if (now < validFrom)
-      throw new Refusal('invalid', `${which} is not valid before ${validFrom}`, { path: '/raw_certificate' });
+      throw new RequestError('invalid', `${which} is not valid before ${validFrom}`, { path: '/raw_certificate' });
   }
   if (!state.exists)
     // A chain has one certificate at least.
-    return [{ type: 'certificateAdded', data: { alias: alias ?? chain[0]!.fingerprint256, contractId, chain } }];
+    return [{ topic: 'certificateAdded', data: { alias: alias ?? chain[0]!.fingerprint256, contractId, chain } }];
   if (!same(state.chain, chain))
-    throw new Refusal('conflict', 'The contract has another certificate, or another chain of it, under this alias', {
-      path: '/alias',
-    });
+    throw new RequestError(
+      'conflict',
+      'The contract has another certificate, or another chain of it, under this alias',
+      {
+        path: '/alias',
+      },
+    );
   return [];
 };
 
-export const remove = (): readonly CertificateEvent[] => [{ type: 'certificateDeleted', data: {} }];
+export const remove = (): readonly CertificateEvent[] => [{ topic: 'certificateDeleted', data: {} }];

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { groupRefs, namesOf } from '../authorization/groups.ts';
 import { refuseUnknownGroups } from '../engine/references.ts';
-import { Refusal } from '../engine/refusal.ts';
+import { RequestError } from '../engine/refusal.ts';
 import { name, nameOrNone } from '../engine/schemas.ts';
 
 const service = Type.Object(
@@ -66,7 +66,7 @@ export const create = (
   const seen = new Set<string>();
   for (const [i, { id }] of services.entries()) {
     if (seen.has(id))
-      throw new Refusal('invalid', `The service ${JSON.stringify(id)} is in the group more than once`, {
+      throw new RequestError('invalid', `The service ${JSON.stringify(id)} is in the group more than once`, {
         path: `/serviceGroup/services/${i}/id`,
       });
     seen.add(id);
@@ -74,10 +74,10 @@ export const create = (
   refuseUnknownGroups(refs.unknownGroups, '/serviceGroup/groups');
   return [
     {
-      type: 'serviceGroupCreated',
+      topic: 'serviceGroupCreated',
       data: { name, cluster_id, description, is_default, groups: namesOf(groups), services },
     },
   ];
 };
 
-export const remove = (): readonly ServiceGroupEvent[] => [{ type: 'serviceGroupDeleted', data: {} }];
+export const remove = (): readonly ServiceGroupEvent[] => [{ topic: 'serviceGroupDeleted', data: {} }];

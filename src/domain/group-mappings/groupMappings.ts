@@ -53,7 +53,7 @@ export const create = (
   _: State,
   { provenance, externalGroup, platformGroups }: GroupMapping,
 ): readonly GroupMappingEvent[] => [
-  { type: 'groupMappingCreated', data: { provenance, externalGroup, platformGroups: [...new Set(platformGroups)] } },
+  { topic: 'groupMappingCreated', data: { provenance, externalGroup, platformGroups: [...new Set(platformGroups)] } },
 ];
 
 /** `updateGroupMapping`: replaces the list, or creates the mapping. */
@@ -62,7 +62,7 @@ export const update = (state: State, mapping: GroupMapping): readonly GroupMappi
   const wanted = [...new Set(mapping.platformGroups)];
   const same =
     wanted.length === state.platformGroups.length && wanted.every((group, i) => group === state.platformGroups[i]);
-  return same ? [] : [{ type: 'groupMappingUpdated', data: { platformGroups: wanted } }];
+  return same ? [] : [{ topic: 'groupMappingUpdated', data: { platformGroups: wanted } }];
 };
 
-export const remove = (): readonly GroupMappingEvent[] => [{ type: 'groupMappingDeleted', data: {} }];
+export const remove = (): readonly GroupMappingEvent[] => [{ topic: 'groupMappingDeleted', data: {} }];

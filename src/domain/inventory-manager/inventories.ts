@@ -4,7 +4,7 @@ import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { groupRefs, namesOf } from '../authorization/groups.ts';
 import { empty, get, type Layers, withAll } from './layeredMap.ts';
 import { refuseUnknownGroups } from '../engine/references.ts';
-import { Refusal } from '../engine/refusal.ts';
+import { RequestError } from '../engine/refusal.ts';
 import { name } from '../engine/schemas.ts';
 
 /** Nodes that one request may add: what it costs to read and store them holds up others. */
@@ -94,7 +94,7 @@ export const create = (
   { refs }: Context<InventoryRefs>,
 ): readonly InventoryEvent[] => {
   refuseUnknownGroups(refs.unknownGroups, '/groups');
-  return [{ type: 'inventoryCreated', data: { name, description, groups: namesOf(groups) } }];
+  return [{ topic: 'inventoryCreated', data: { name, description, groups: namesOf(groups) } }];
 };
 
 /**
@@ -117,7 +117,7 @@ export const addNodes = (
     return there !== undefined && !same(there, node);
   });
   const added = wanted.filter(({ name }) => get(state.nodes, name) === undefined);
-  return added.length > 0 ? [{ type: 'nodesAdded', data: { nodes: added } }] : [];
+  return added.length > 0 ? [{ topic: 'nodesAdded', data: { nodes: added } }] : [];
 };
 
 const mostFaults = 20;
@@ -138,12 +138,12 @@ const refuse = (
   if (!first) return;
   const names = named.map(({ name }) => name).join(', ');
   const all = `${faults.length} nodes (${names}${faults.length > mostFaults ? ', ...' : ''}): each ${what}`;
-  throw new Refusal(code, others.length === 0 ? first.message : all, { faults: named });
+  throw new RequestError(code, others.length === 0 ? first.message : all, { faults: named });
 };
 
 /** Operation 21: all nodes, as one fact. */
 export const clear = ({ nodes }: InventoryState): readonly InventoryEvent[] =>
-  nodes.size > 0 ? [{ type: 'nodesCleared', data: { count: nodes.size } }] : [];
+  nodes.size > 0 ? [{ topic: 'nodesCleared', data: { count: nodes.size } }] : [];
 
 /** Its nodes go with it. */
-export const remove = (): readonly InventoryEvent[] => [{ type: 'inventoryDeleted', data: {} }];
+export const remove = (): readonly InventoryEvent[] => [{ topic: 'inventoryDeleted', data: {} }];

@@ -39,8 +39,8 @@ export const decideDeletion = (
 ): readonly FormDeletionEvent[] => {
   refuseUnknownIds(missing, 'form', '/ids');
   refuseReferred(referrers, 'deleted');
-  return ids.length > 0 ? [{ type: 'formsDeleted', data: { ids: [...new Set(ids)] } }] : [];
+  return ids.length > 0 ? [{ topic: 'formsDeleted', data: { ids: [...new Set(ids)] } }] : [];
 };
 
 export const complete = ({ decided, completed }: State): readonly FormDeletionEvent[] =>
-  decided && !completed ? [{ type: 'formDeletionCompleted', data: {} }] : [];
+  decided && !completed ? [{ topic: 'formDeletionCompleted', data: {} }] : [];

@@ -1,7 +1,7 @@
 import { type Static, type TProperties, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { step } from '../engine/pointer.ts';
-import { Refusal } from '../engine/refusal.ts';
+import { RequestError } from '../engine/refusal.ts';
 
 /** The layout of a form: a tree of items, which `checkedStruct` checks by their kinds. */
 export const structSchema = Type.Object(
@@ -119,15 +119,15 @@ const maxItems = 2000;
 export const checkedStruct = (struct: Struct, path: string): Struct => {
   let count = 0;
   const checked = (item: Item, path: string, depth: number): Item => {
-    if (depth > maxDepth) throw new Refusal('invalid', `Items may lie ${maxDepth} levels deep`, { path });
-    if (++count > maxItems) throw new Refusal('invalid', `A form may have ${maxItems} items`, { path });
+    if (depth > maxDepth) throw new RequestError('invalid', `Items may lie ${maxDepth} levels deep`, { path });
+    if (++count > maxItems) throw new RequestError('invalid', `A form may have ${maxItems} items`, { path });
     if (typeof item !== 'object' || item === null || Array.isArray(item))
-      throw new Refusal('invalid', 'An item of a form must be an object', { path });
+      throw new RequestError('invalid', 'An item of a form must be an object', { path });
     const kind = kindOf(item);
     const [fault] = kinds[kind].Check(item) ? [] : kinds[kind].Errors(item);
     if (fault) {
       const missing = fault.keyword === 'required' ? fault.params.requiredProperties[0] : undefined;
-      throw new Refusal(
+      throw new RequestError(
         'invalid',
         `An item of the kind ${kind} ${missing === undefined ? fault.message : `must have ${missing}`}`,
         { path: path + fault.instancePath + (missing === undefined ? '' : step(missing)) },

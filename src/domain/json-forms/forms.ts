@@ -5,7 +5,7 @@ import { aggregate, type Context, type Event } from '../engine/core.ts';
 import type { FormContent, FormDocument, formPatchSchema, newFormSchema } from './formSchemas.ts';
 import { checkedStruct } from './formStructs.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
-import { Refusal } from '../engine/refusal.ts';
+import { RequestError } from '../engine/refusal.ts';
 
 export type FormEvent =
   | Event<'formCreated', FormContent>
@@ -80,7 +80,7 @@ export type FormRefs = {
 
 const checked = (given: FormContent, { schemaFault }: Pick<FormRefs, 'schemaFault'>, path = ''): FormContent => {
   if (schemaFault !== undefined)
-    throw new Refusal('invalid', `The schema cannot be used: ${schemaFault}`, { path: `${path}/schema` });
+    throw new RequestError('invalid', `The schema cannot be used: ${schemaFault}`, { path: `${path}/schema` });
   return { ...contentIn(given), struct: checkedStruct(given.struct, `${path}/struct`) };
 };
 
@@ -88,7 +88,7 @@ export const create = (
   _: FormState,
   input: Static<typeof newFormSchema>,
   { refs }: Context<FormRefs>,
-): readonly FormEvent[] => [{ type: 'formCreated', data: checked(contentOf(input), refs) }];
+): readonly FormEvent[] => [{ topic: 'formCreated', data: checked(contentOf(input), refs) }];
 
 /** What the options leave out stays; they are below `/options` in the body. */
 export const update = (
@@ -99,13 +99,13 @@ export const update = (
   documentId(options, '/options');
   const changes = changesBetween(content, checked({ ...content, ...options }, refs, '/options'));
   if (changes && 'name' in changes.changed) refuseReferred(refs.referrers, 'renamed');
-  return changes ? [{ type: 'formChanged', data: changes.changed }] : [];
+  return changes ? [{ topic: 'formChanged', data: changes.changed }] : [];
 };
 
 /** The id that a document gives, by `_id` or `id`, if any; `invalid` where they differ. */
 export const documentId = ({ _id, id }: Pick<FormDocument, '_id' | 'id'>, path = ''): string | undefined => {
   if (_id !== undefined && id !== undefined && id !== _id)
-    throw new Refusal('invalid', '_id and id must be the same', { path: `${path}/id` });
+    throw new RequestError('invalid', '_id and id must be the same', { path: `${path}/id` });
   return _id ?? id;
 };
 
@@ -123,15 +123,15 @@ export const importOne = (
   const own = (documentId(form) ?? context.id) === context.id;
   if (exists && (own || overwrite) && same(wanted, content)) return [];
   if (exists && !overwrite)
-    throw new Refusal(
+    throw new RequestError(
       'conflict',
       own ? 'A form with this id exists with other content' : 'Another form has this name',
       { path: own ? '/_id' : '/name' },
     );
   if (exists && wanted.name !== content.name) refuseReferred(refs.referrers, 'renamed');
-  return [{ type: 'formRestored', data: { ...wanted, ...authorsOf(form, refs.accounts, context) } }];
+  return [{ topic: 'formRestored', data: { ...wanted, ...authorsOf(form, refs.accounts, context) } }];
 };
 
 /** Goes by the decision to delete forms. */
 export const remove = ({ exists }: FormState): readonly FormEvent[] =>
-  exists ? [{ type: 'formDeleted', data: {} }] : [];
+  exists ? [{ topic: 'formDeleted', data: {} }] : [];

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { defined } from '../engine/defined.ts';
 import { aggregate, type Context, type Event, fold } from '../engine/core.ts';
 import type { JobError } from '../operations-manager/jobs.ts';
-import { type Fault, Refusal } from '../engine/refusal.ts';
+import { type Fault, RequestError } from '../engine/refusal.ts';
 import { type InstanceData, instanceName } from './resourceInstances.ts';
 import type { ResourceAction } from './resourceModels.ts';
 import { name } from '../engine/schemas.ts';
@@ -104,7 +104,7 @@ export const actionExecution = aggregate<ExecutionState, ExecutionEvent>({
   },
   exists: ({ status }) => status !== undefined,
   // The name of an instance to come is kept from the start, so that work on the network is not done in vain.
-  promises: ({ status, started }) =>
+  reservations: ({ status, started }) =>
     started && makes(started.action) && status !== 'error' && status !== 'canceled'
       ? [
           {
@@ -144,12 +144,12 @@ export const run = (
   input: RunAction,
   { newId, now, refs }: Context<RunRefs>,
 ): readonly ExecutionEvent[] => {
-  if (!refs.modelExists) throw new Refusal('not_found', 'No such resource model', { path: 'model' });
+  if (!refs.modelExists) throw new RequestError('not_found', 'No such resource model', { path: 'model' });
   const { action } = refs;
-  if (!action) throw new Refusal('not_found', 'The model has no action with this id', { path: '/actionId' });
+  if (!action) throw new RequestError('not_found', 'The model has no action with this id', { path: '/actionId' });
   checkTarget(action, input);
   if (!refs.mayRun)
-    throw new Refusal('forbidden', 'The workflow of the action is an automation that you may not run', {
+    throw new RequestError('forbidden', 'The workflow of the action is an automation that you may not run', {
       path: '/actionId',
     });
   // `checkTarget` wants a name for an instance that is to be made.
@@ -157,23 +157,23 @@ export const run = (
     ? { type: 'instance' as const, _id: newId('instance'), name: input.instanceName! }
     : refs.target;
   if (!target)
-    throw new Refusal('not_found', `The model has no such ${input.group === undefined ? 'instance' : 'group'}`, {
+    throw new RequestError('not_found', `The model has no such ${input.group === undefined ? 'instance' : 'group'}`, {
       path: input.group === undefined ? '/instance' : '/group',
     });
   const instances = makes(action) ? [{ id: target._id, name: target.name }] : refs.instances;
   if (refs.size > mostTasks)
-    throw new Refusal('unprocessable', `An action may reach ${mostTasks} instances, the group has ${refs.size}`, {
+    throw new RequestError('unprocessable', `An action may reach ${mostTasks} instances, the group has ${refs.size}`, {
       path: '/group',
     });
-  if (instances.length === 0) throw new Refusal('unprocessable', 'The group has no instances', { path: '/group' });
+  if (instances.length === 0) throw new RequestError('unprocessable', 'The group has no instances', { path: '/group' });
   if (refs.faults[0])
-    throw new Refusal(
+    throw new RequestError(
       'unprocessable',
       `It does not fit the schema of the model: ${refs.faults[0].path} ${refs.faults[0].message}`,
       { faults: refs.faults },
     );
   const started: ExecutionEvent = {
-    type: 'actionStarted',
+    topic: 'actionStarted',
     data: {
       modelId: input.modelId,
       action,
@@ -184,13 +184,13 @@ export const run = (
       started: now,
     },
   };
-  return action.workflow === null ? [started, { type: 'actionCompleted', data: {} }] : [started];
+  return action.workflow === null ? [started, { topic: 'actionCompleted', data: {} }] : [started];
 };
 
 /** Throws `invalid` where a request names what the action does not need, or lacks what it needs. */
 const checkTarget = (action: ResourceAction, input: RunAction): void => {
   const fault = (member: keyof RunAction, message: string) =>
-    new Refusal('invalid', `An action of type ${action.type} ${message}`, { path: `/${member}` });
+    new RequestError('invalid', `An action of type ${action.type} ${message}`, { path: `/${member}` });
   const foreign = (
     makes(action) ? (['instance', 'group'] as const) : (['instanceName', 'instanceDescription'] as const)
   ).find((member) => input[member] !== undefined);
@@ -225,7 +225,7 @@ export const note = (
     refs.status === 'complete' && fault === undefined
       ? { task, status: 'complete', ...defined({ instanceData }) }
       : { task, status: fault === undefined ? refs.status : 'error', ...defined({ error: error ?? undefined }) };
-  const changed: ExecutionEvent = { type: 'actionTaskChanged', data };
+  const changed: ExecutionEvent = { topic: 'actionTaskChanged', data };
   const { tasks } = fold(actionExecution, [changed], state);
   const status = overall(tasks);
   return status === state.status ? [changed] : [changed, became(status, tasks)];
@@ -239,16 +239,16 @@ const overall = (tasks: readonly TaskState[]): ExecutionStatus =>
 const became = (status: ExecutionStatus, tasks: readonly TaskState[]): ExecutionEvent => {
   switch (status) {
     case 'running':
-      return { type: 'actionResumed', data: {} };
+      return { topic: 'actionResumed', data: {} };
     case 'paused':
-      return { type: 'actionPaused', data: {} };
+      return { topic: 'actionPaused', data: {} };
     case 'canceled':
-      return { type: 'actionCanceled', data: {} };
+      return { topic: 'actionCanceled', data: {} };
     case 'complete':
-      return { type: 'actionCompleted', data: {} };
+      return { topic: 'actionCompleted', data: {} };
     case 'error':
       return {
-        type: 'actionErrored',
+        topic: 'actionErrored',
         data: { error: tasks.find(({ error }) => error !== null)?.error ?? 'A job has failed' },
       };
   }
@@ -257,6 +257,6 @@ const became = (status: ExecutionStatus, tasks: readonly TaskState[]): Execution
 /** Asks its jobs to end; it has ended once they have. What is complete by then stays so. */
 export const cancel = ({ status, cancelRequested }: ExecutionState): readonly ExecutionEvent[] => {
   if (status === 'canceled' || (cancelRequested && !hasEnded(status))) return [];
-  if (hasEnded(status)) throw new Refusal('conflict', `The execution has ended: ${status}`);
-  return [{ type: 'actionCancelRequested', data: {} }];
+  if (hasEnded(status)) throw new RequestError('conflict', `The execution has ended: ${status}`);
+  return [{ topic: 'actionCancelRequested', data: {} }];
 };

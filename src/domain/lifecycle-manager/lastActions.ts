@@ -39,10 +39,10 @@ export const record = (
   _: unknown,
   { refs: next }: Context<LastAction | undefined>,
 ): readonly LastActionEvent[] =>
-  !next || same(next, last) || (last && order(next) < order(last)) ? [] : [{ type: 'lastActionSet', data: next }];
+  !next || same(next, last) || (last && order(next) < order(last)) ? [] : [{ topic: 'lastActionSet', data: next }];
 
 const order = ({ started, executionId }: LastAction): string => `${started} ${executionId}`;
 
 /** Follows from the deletion of the instance or group. */
 export const clear = ({ last }: { readonly last?: LastAction }): readonly LastActionEvent[] =>
-  last ? [{ type: 'lastActionCleared', data: {} }] : [];
+  last ? [{ topic: 'lastActionCleared', data: {} }] : [];

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { hasId, type IdSet, noIds, withIds, withoutIds } from './idSets.ts';
-import { type Fault, Refusal } from '../engine/refusal.ts';
+import { type Fault, RequestError } from '../engine/refusal.ts';
 import { name } from '../engine/schemas.ts';
 
 const instances = (description: string) =>
@@ -71,9 +71,9 @@ export const create = (
   { modelId, name, description = '', instances = [] }: Static<typeof newGroupSchema> & { readonly modelId: string },
   { refs }: Context<{ readonly modelExists: boolean; readonly found: Found }>,
 ): readonly GroupEvent[] => {
-  if (!refs.modelExists) throw new Refusal('not_found', 'No such resource model', { path: 'model' });
+  if (!refs.modelExists) throw new RequestError('not_found', 'No such resource model', { path: 'model' });
   refuseUnknown(unknown(instances, refs.found, '/instances'));
-  return [{ type: 'resourceGroupCreated', data: { modelId, name, description, instances: known(refs.found) } }];
+  return [{ topic: 'resourceGroupCreated', data: { modelId, name, description, instances: known(refs.found) } }];
 };
 
 /** `updateGroup`, all or nothing. To add a member again, or remove a stranger, is no change. */
@@ -90,7 +90,7 @@ export const changeMembers = (
   const [come, go] = [known(refs.toAdd), known(refs.toRemove)];
   refuseBoth(refs.toRemove, new Set(come));
   const [added, removed] = [come.filter((id) => !hasId(members, id)), go.filter((id) => hasId(members, id))];
-  return added.length + removed.length > 0 ? [{ type: 'resourceGroupMembersChanged', data: { added, removed } }] : [];
+  return added.length + removed.length > 0 ? [{ topic: 'resourceGroupMembersChanged', data: { added, removed } }] : [];
 };
 
 /** Follows from the deletion of an instance. */
@@ -99,10 +99,10 @@ export const drop = (
   { instance }: { readonly instance: string },
 ): readonly GroupEvent[] =>
   exists && hasId(members, instance)
-    ? [{ type: 'resourceGroupMembersChanged', data: { added: [], removed: [instance] } }]
+    ? [{ topic: 'resourceGroupMembersChanged', data: { added: [], removed: [instance] } }]
     : [];
 
-export const remove = (): readonly GroupEvent[] => [{ type: 'resourceGroupDeleted', data: {} }];
+export const remove = (): readonly GroupEvent[] => [{ topic: 'resourceGroupDeleted', data: {} }];
 
 /** Part of the deletion of its model. */
 export const removeIfThere = ({ exists }: GroupState): readonly GroupEvent[] => (exists ? remove() : []);
@@ -118,11 +118,11 @@ const unknown = (given: readonly string[], found: Found, path: string): readonly
 
 const refuseUnknown = (faults: readonly Fault[]): void => {
   if (faults.length > 0)
-    throw new Refusal('not_found', `No such instances: ${faults.map(({ name }) => name).join(', ')}`, { faults });
+    throw new RequestError('not_found', `No such instances: ${faults.map(({ name }) => name).join(', ')}`, { faults });
 };
 
 const refuseBoth = (removed: Found, added: ReadonlySet<string | undefined>): void => {
   const i = removed.findIndex((id) => added.has(id));
   if (i >= 0)
-    throw new Refusal('invalid', 'The same instance cannot both come and go', { path: `/instancesToRemove/${i}` });
+    throw new RequestError('invalid', 'The same instance cannot both come and go', { path: `/instancesToRemove/${i}` });
 };

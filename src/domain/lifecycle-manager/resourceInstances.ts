@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { changesBetween } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
-import { type Fault, Refusal } from '../engine/refusal.ts';
+import { type Fault, RequestError } from '../engine/refusal.ts';
 import { name } from '../engine/schemas.ts';
 
 /** Opaque; fits the schema of the model. Secrets in it are sealed. */
@@ -75,9 +75,9 @@ export type DataRefs = {
 
 /** Throws `not_found` if the model is not there, `unprocessable` with the paths if data do not fit. */
 const refuseUnfit = ({ modelExists, faults }: Omit<DataRefs, 'instanceData'>): void => {
-  if (!modelExists) throw new Refusal('not_found', 'No such resource model', { path: 'model' });
+  if (!modelExists) throw new RequestError('not_found', 'No such resource model', { path: 'model' });
   if (faults[0])
-    throw new Refusal(
+    throw new RequestError(
       'unprocessable',
       `It does not fit the schema of the model: ${faults[0].path} ${faults[0].message}`,
       { faults },
@@ -90,7 +90,7 @@ export const create = (
   { refs }: Context<DataRefs>,
 ): readonly InstanceEvent[] => {
   refuseUnfit(refs);
-  return [{ type: 'resourceInstanceCreated', data: { modelId, name, description, instanceData: refs.instanceData } }];
+  return [{ topic: 'resourceInstanceCreated', data: { modelId, name, description, instanceData: refs.instanceData } }];
 };
 
 export const replace = (
@@ -100,10 +100,10 @@ export const replace = (
 ): readonly InstanceEvent[] => {
   refuseUnfit(refs);
   const changes = changesBetween(content, { ...content, name, description, instanceData: refs.instanceData });
-  return changes ? [{ type: 'resourceInstanceChanged', data: changes.changed }] : [];
+  return changes ? [{ topic: 'resourceInstanceChanged', data: changes.changed }] : [];
 };
 
-export const remove = (): readonly InstanceEvent[] => [{ type: 'resourceInstanceDeleted', data: {} }];
+export const remove = (): readonly InstanceEvent[] => [{ topic: 'resourceInstanceDeleted', data: {} }];
 
 /** Part of an action: comes into being, unless its model has gone. */
 export const admit = (
@@ -111,7 +111,7 @@ export const admit = (
   content: InstanceContent,
   { refs }: Context<{ readonly modelExists: boolean }>,
 ): readonly InstanceEvent[] =>
-  refs.modelExists && !exists ? [{ type: 'resourceInstanceCreated', data: content }] : [];
+  refs.modelExists && !exists ? [{ topic: 'resourceInstanceCreated', data: content }] : [];
 
 /**
  * Part of an action: new data in the place of the old, or members (`merge`) in the place of those of the same name.
@@ -125,7 +125,7 @@ export const amend = (
   exists
     ? [
         {
-          type: 'resourceInstanceChanged',
+          topic: 'resourceInstanceChanged',
           data: { instanceData: { ...(instanceData ?? content.instanceData), ...merge } },
         },
       ]

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { changesBetween } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
-import { Refusal } from '../engine/refusal.ts';
+import { RequestError } from '../engine/refusal.ts';
 import { name } from '../engine/schemas.ts';
 
 const description = Type.String({ description: 'What it is for', maxLength: 10_000 });
@@ -107,7 +107,7 @@ export const resourceModel = aggregate<ModelState, ModelEvent>({
 export type ModelRefs = { readonly schemaFault?: string };
 
 export const create = (_: ModelState, input: NewModel, context: Context<ModelRefs>): readonly ModelEvent[] => [
-  { type: 'resourceModelCreated', data: contentOf(input, [], context) },
+  { topic: 'resourceModelCreated', data: contentOf(input, [], context) },
 ];
 
 /** Instances stay as they are, whatever the new schema says: it holds for what is written from now on. */
@@ -117,7 +117,7 @@ export const replace = (
   context: Context<ModelRefs>,
 ): readonly ModelEvent[] => {
   const changes = changesBetween(content, contentOf(input, content.actions, context));
-  return changes ? [{ type: 'resourceModelChanged', data: changes.changed }] : [];
+  return changes ? [{ topic: 'resourceModelChanged', data: changes.changed }] : [];
 };
 
 /** `deleteResourceModel`: a model with instances is deleted only together with them. */
@@ -128,14 +128,14 @@ export const remove = (
 ): readonly ModelEvent[] => {
   if (instances > 0 && !withInstances) {
     const message = `The model has ${instances} instance${instances === 1 ? '' : 's'}; delete-associated-instances deletes them as well`;
-    throw new Refusal('conflict', message, { faults: [{ message, instances }] });
+    throw new RequestError('conflict', message, { faults: [{ message, instances }] });
   }
-  return [{ type: 'resourceModelDeleted', data: { deletedInstances: instances } }];
+  return [{ topic: 'resourceModelDeleted', data: { deletedInstances: instances } }];
 };
 
 /** Part of a deletion. */
 export const countRemoved = (_: ModelState, { removed }: { readonly removed: number }): readonly ModelEvent[] => [
-  { type: 'resourceModelPartsRemoved', data: { removed } },
+  { topic: 'resourceModelPartsRemoved', data: { removed } },
 ];
 
 /** The action with the id, in any case. */
@@ -148,9 +148,9 @@ const contentOf = (
   { newId, refs }: Context<ModelRefs>,
 ): ModelContent => {
   if (refs.schemaFault !== undefined)
-    throw new Refusal('invalid', `The schema cannot be used: ${refs.schemaFault}`, { path: '/schema' });
+    throw new RequestError('invalid', `The schema cannot be used: ${refs.schemaFault}`, { path: '/schema' });
   const fault = (i: number, member: string, message: string) =>
-    new Refusal('invalid', message, { path: `/actions/${i}/${member}` });
+    new RequestError('invalid', message, { path: `/actions/${i}/${member}` });
   actions.forEach((action, i) => {
     if (actions.findIndex((other) => other.name === action.name) < i)
       throw fault(i, 'name', 'Two actions have this name');

@@ -6,7 +6,7 @@ import {
   typeOf,
 } from './analyticTemplates.ts';
 import { compare } from './comparisons.ts';
-import { type Fault, Refusal } from '../engine/refusal.ts';
+import { type Fault, RequestError } from '../engine/refusal.ts';
 import { extracted, type Find, searchOf } from './searches.ts';
 import { type Verdict, verdict } from './verdicts.ts';
 
@@ -28,7 +28,8 @@ export const analyticRuleResult = (
   const search = (pattern: string, text: string) => (pattern === '' ? [text] : find(searchOf(pattern, flags), text));
   const seen: { pre?: Seen; post?: Seen } = {};
   const outcome = verdict(() => {
-    if (!type || !evaluation) throw new Refusal('unprocessable', 'Nobody knows the type or evaluation of the rule');
+    if (!type || !evaluation)
+      throw new RequestError('unprocessable', 'Nobody knows the type or evaluation of the rule');
     if (type === 'matches' || type === '!matches')
       return [search(preRegex, before), search(postRegex, after)].every(
         (found) => (found !== undefined) === (type === 'matches'),
@@ -68,7 +69,7 @@ export const refuseUnknown = ({ prepostCommands }: AnalyticTemplateContent): voi
     }),
   );
   if (faults.length > 0)
-    throw new Refusal(
+    throw new RequestError(
       'unprocessable',
       faults
         .map(({ message }) => message)
@@ -79,7 +80,7 @@ export const refuseUnknown = ({ prepostCommands }: AnalyticTemplateContent): voi
 };
 
 const taken = (found: readonly (string | undefined)[] | undefined, when: string, pattern: string): string => {
-  if (!found) throw new Refusal('unprocessable', `Nothing ${when} matches ${pattern}`);
+  if (!found) throw new RequestError('unprocessable', `Nothing ${when} matches ${pattern}`);
   return extracted(found);
 };
 

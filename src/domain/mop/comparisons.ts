@@ -1,4 +1,4 @@
-import { Refusal } from '../engine/refusal.ts';
+import { RequestError } from '../engine/refusal.ts';
 
 /** How two values are compared; `==` is `=`. */
 export const comparators = ['=', '==', '!=', '<', '<=', '>', '>='] as const;
@@ -17,13 +17,13 @@ const plain = (text: string): string => (grouped.test(text) ? text.replaceAll(',
 
 const order = (left: string, right: string): number => {
   if (left.length > longest || right.length > longest)
-    throw new Refusal('unprocessable', `Values of more than ${longest} characters are not put in order`);
+    throw new RequestError('unprocessable', `Values of more than ${longest} characters are not put in order`);
   if (integer.test(left) && integer.test(right))
     return Number(BigInt(left) > BigInt(right)) - Number(BigInt(left) < BigInt(right));
   const numbers = [left, right].filter((text) => decimal.test(text)).length;
   if (numbers === 2) return Number(left) - Number(right);
   if (numbers === 1 && !(/^\d/.test(left) && /^\d/.test(right)))
-    throw new Refusal(
+    throw new RequestError(
       'unprocessable',
       `${JSON.stringify(left)} and ${JSON.stringify(right)} cannot be put in order: only one is a number`,
     );
@@ -58,7 +58,7 @@ export const compare = (a: string, comparator: Comparator, b: string): boolean =
 export const withinPercentage = (whole: string, part: string, percentage: number): boolean => {
   const [all, some] = [plain(whole), plain(part)];
   if (!decimal.test(all) || !decimal.test(some) || Number(all) === 0)
-    throw new Refusal(
+    throw new RequestError(
       'unprocessable',
       `${JSON.stringify(some)} is no part of ${JSON.stringify(all)} that a percentage can be told of`,
     );

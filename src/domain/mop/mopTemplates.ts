@@ -5,7 +5,7 @@ import { changesBetween, same } from '../engine/changes.ts';
 import type { Context, Event } from '../engine/core.ts';
 import { namespaceSchema } from '../engine/namespaces.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
-import { type Fault, Refusal } from '../engine/refusal.ts';
+import { type Fault, RequestError } from '../engine/refusal.ts';
 import { name } from '../engine/schemas.ts';
 
 /** What both kinds of templates say beside their commands, defaults filled in. */
@@ -118,7 +118,7 @@ export const templateDecisions = <K extends string, D extends HeaderInput & Book
   type State = TemplateState<C>;
   type Refs = Context<TemplateRefs>;
   const event = (what: 'Created' | 'Changed' | 'Restored' | 'Deleted', data: unknown) => [
-    { type: `${kind}${what}`, data } as TemplateEvent<K, C>,
+    { topic: `${kind}${what}`, data } as TemplateEvent<K, C>,
   ];
 
   const documentIn = (input: Readonly<Record<string, D>>): D => input[word]!; // the command's schema requires it
@@ -127,7 +127,7 @@ export const templateDecisions = <K extends string, D extends HeaderInput & Book
     const faults = [...faultsIn(content), ...(refs.patternFaults ?? [])]
       .slice(0, 20)
       .map(({ path, ...fault }) => ({ ...fault, path: `/${member}${path}` }));
-    if (faults[0]) throw new Refusal('invalid', faults[0].message, { faults });
+    if (faults[0]) throw new RequestError('invalid', faults[0].message, { faults });
     return content;
   };
 
@@ -139,7 +139,7 @@ export const templateDecisions = <K extends string, D extends HeaderInput & Book
     change: ({ content: before }: State, input: Readonly<Record<string, D>>, context: Refs) => {
       const document = documentIn(input);
       if (document._id !== undefined && document._id !== context.id)
-        throw new Refusal('invalid', 'The template in the path has another id', { path: `/${word}/_id` });
+        throw new RequestError('invalid', 'The template in the path has another id', { path: `/${word}/_id` });
       const after = checked(document, word, context);
       const changes = changesBetween(before!, after); // commands on existing templates only
       if (!changes) return [];
@@ -156,7 +156,7 @@ export const templateDecisions = <K extends string, D extends HeaderInput & Book
       const wanted = checked(template, 'template', context);
       if (exists && same(wanted, content)) return [];
       if (exists && !overwrite)
-        throw new Refusal('conflict', 'A template with this id or name exists with other content', {
+        throw new RequestError('conflict', 'A template with this id or name exists with other content', {
           path: '/template',
         });
       if (exists) refuseRenamed(content, wanted, context);

@@ -1,6 +1,6 @@
 import { type CommandTemplateContent, type Evaluation, evaluationOf, type Rule } from './commandTemplates.ts';
 import { compare, withinPercentage } from './comparisons.ts';
-import { type Fault, Refusal } from '../engine/refusal.ts';
+import { type Fault, RequestError } from '../engine/refusal.ts';
 import { extracted, type Find, isPattern, searchOf } from './searches.ts';
 import { quoted, refuseMissing, substituted, type Variables, variablesIn } from './templateVariables.ts';
 import { type Verdict, verdict } from './verdicts.ts';
@@ -48,7 +48,7 @@ const refuseUnknown = (commands: CommandTemplateContent['commands']): void => {
     }),
   );
   if (faults.length > 0)
-    throw new Refusal(
+    throw new RequestError(
       'unprocessable',
       faults
         .map(({ message }) => message)
@@ -60,7 +60,7 @@ const refuseUnknown = (commands: CommandTemplateContent['commands']): void => {
 
 const inOneLine = (value: string): string => {
   if (!/[\u0000-\u001f\u007f]/.test(value)) return value;
-  throw new Refusal('unprocessable', 'A variable in a command holds a line break or control character', {
+  throw new RequestError('unprocessable', 'A variable in a command holds a line break or control character', {
     path: '/variables',
   });
 };
@@ -87,7 +87,7 @@ export const ruleResult = (rule: ReadyRule, answer: string, find: Find): RuleRes
 });
 
 const holds = ({ rule, eval: how, flags = {}, ...comparison }: ReadyRule, answer: string, find: Find): boolean => {
-  if (rule === '') throw new Refusal('unprocessable', 'The rule is empty');
+  if (rule === '') throw new RequestError('unprocessable', 'The rule is empty');
   switch (how) {
     case 'contains':
       return occurrences(rule, answer, flags.case) > 0;
@@ -103,7 +103,7 @@ const holds = ({ rule, eval: how, flags = {}, ...comparison }: ReadyRule, answer
       const { ruleB = '', evaluator = '=', percentage = 100 } = comparison;
       const taken = (pattern: string): string => {
         const found = find(searchOf(pattern, flags), answer);
-        if (!found) throw new Refusal('unprocessable', `Nothing matches ${pattern}`);
+        if (!found) throw new RequestError('unprocessable', `Nothing matches ${pattern}`);
         return extracted(found);
       };
       const left = taken(rule);

@@ -1,5 +1,5 @@
 import { step } from '../engine/pointer.ts';
-import { type Fault, Refusal } from '../engine/refusal.ts';
+import { type Fault, RequestError } from '../engine/refusal.ts';
 
 /** Variables by name; only texts, numbers and truth values can be put into a template. */
 export type Variables = Readonly<Record<string, unknown>>;
@@ -30,7 +30,7 @@ export const refuseMissing = (names: readonly string[], variables: Variables): v
     return message === undefined ? [] : [{ message, path: `/variables${step(name)}`, name }];
   });
   if (faults.length > 0)
-    throw new Refusal(
+    throw new RequestError(
       'unprocessable',
       faults
         .map(({ message }) => message)
@@ -51,7 +51,7 @@ export const substituted = (
 ): string => {
   const whole = text.replace(placeholder, (_, name: string) => as(String(variables[name.trim()])));
   if (whole.length > longestText)
-    throw new Refusal('unprocessable', `With its variables a text has more than ${longestText} characters`, {
+    throw new RequestError('unprocessable', `With its variables a text has more than ${longestText} characters`, {
       path: '/variables',
     });
   return whole;

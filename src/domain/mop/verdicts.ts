@@ -1,4 +1,4 @@
-import { Refusal } from '../engine/refusal.ts';
+import { RequestError } from '../engine/refusal.ts';
 
 /** Whether something is as it must be; `error`: why that could not be found out. */
 export type Verdict = { readonly result: boolean; readonly error?: string };
@@ -10,7 +10,7 @@ export const verdict = (check: () => boolean): Verdict => {
   try {
     return { result: check() };
   } catch (error) {
-    if (error instanceof Refusal) return { result: false, error: error.message };
+    if (error instanceof RequestError) return { result: false, error: error.message };
     throw error;
   }
 };

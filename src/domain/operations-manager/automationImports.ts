@@ -6,7 +6,7 @@ import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { everybody, gbacExport, gbacInput, gbacOf } from '../authorization/gbac.ts';
 import { type FormFound, refuseForms } from './formReferences.ts';
-import { Refusal } from '../engine/refusal.ts';
+import { RequestError } from '../engine/refusal.ts';
 import { type TriggerDocument, triggerSchema } from './triggerMembers.ts';
 import { checkedContent, type TriggerContent, triggerNames } from './triggers.ts';
 
@@ -50,7 +50,7 @@ export const automationImport = aggregate<{ readonly imported?: AutomationImport
   initial: {},
   evolve: { automationImported: (_, imported) => ({ imported }) },
   exists: ({ imported }) => imported !== undefined,
-  promises: ({ imported }) =>
+  reservations: ({ imported }) =>
     imported
       ? [
           ...automationNames(imported.automation).map((name) => ({
@@ -96,9 +96,9 @@ export const decideImport = (
   const { refs } = context;
   const { name, description, componentType } = document;
   const { componentName } = refs.sameComponent && refs.existing ? refs.existing : document;
-  if (refs.access === 'none') throw new Refusal('not_found', 'No such automation', { path: '/_id' });
+  if (refs.access === 'none') throw new RequestError('not_found', 'No such automation', { path: '/_id' });
   if (refs.access === 'read')
-    throw new Refusal('forbidden', 'Only members of its write groups may change the automation', { path: '/_id' });
+    throw new RequestError('forbidden', 'Only members of its write groups may change the automation', { path: '/_id' });
   const content = {
     name,
     description,
@@ -117,23 +117,23 @@ export const decideImport = (
     return [];
 
   if (refs.existing && !overwrite)
-    throw new Refusal(
+    throw new RequestError(
       'conflict',
       own ? 'An automation with this id exists with other content' : 'Another automation has this name',
       { path: own ? '/_id' : '/name' },
     );
   const taken = changed.find(({ id }) => Object.hasOwn(refs.elsewhere, id));
   if (taken && !overwrite)
-    throw new Refusal('conflict', 'A trigger with this id belongs to another automation', {
+    throw new RequestError('conflict', 'A trigger with this id belongs to another automation', {
       path: `/triggers/${taken.index}/_id`,
     });
   if (taken && !refs.elsewhere[taken.id]?.writable)
-    throw new Refusal('forbidden', 'A trigger with this id belongs to an automation that you may not change', {
+    throw new RequestError('forbidden', 'A trigger with this id belongs to an automation that you may not change', {
       path: `/triggers/${taken.index}/_id`,
     });
   return [
     {
-      type: 'automationImported',
+      topic: 'automationImported',
       data: {
         automation: { _id: refs.id, ...content, ...authorsOf(document, refs.accounts, context) },
         triggers: changed.map(({ id, content, document }) => ({
@@ -161,7 +161,7 @@ const triggersOf = ({ _id, triggers = [] }: Input['automation'], refs: ImportRef
   return triggers.map((document, index) => {
     const path = `/triggers/${index}`;
     if (document.actionId !== _id)
-      throw new Refusal('invalid', 'The trigger is of another automation', { path: `${path}/actionId` });
+      throw new RequestError('invalid', 'The trigger is of another automation', { path: `${path}/actionId` });
     const known = refs.triggers.some(({ id }) => id === document._id) || Object.hasOwn(refs.elsewhere, document._id);
     const namesake = known
       ? undefined
@@ -185,7 +185,7 @@ const checkDistinct = (triggers: readonly TriggerDocument[]): void => {
       const value = (trigger as { readonly [member in typeof member]?: string })[member];
       if (value === undefined) return;
       if (seen.has(value))
-        throw new Refusal('invalid', `Two triggers have the same ${member}`, { path: `/triggers/${i}/${member}` });
+        throw new RequestError('invalid', `Two triggers have the same ${member}`, { path: `/triggers/${i}/${member}` });
       seen.add(value);
     });
   }

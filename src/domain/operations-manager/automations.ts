@@ -85,7 +85,7 @@ export const create = (
   const { name, description = '', componentType = null, componentName = null } = input;
   return [
     {
-      type: 'automationCreated',
+      topic: 'automationCreated',
       data: {
         name,
         description,
@@ -107,12 +107,12 @@ export const change = (
     ...input,
     gbac: gbacOf(input.gbac, content.gbac, refs.unknownGroups),
   });
-  return changes ? [{ type: 'automationChanged', data: changes.changed }] : [];
+  return changes ? [{ topic: 'automationChanged', data: changes.changed }] : [];
 };
 
 /** Unasked: what an import has decided. Always an event, which shows that the import has been carried out here. */
 export const restore = (_: AutomationState, document: AutomationContent & Authored): readonly AutomationEvent[] => [
-  { type: 'automationRestored', data: document },
+  { topic: 'automationRestored', data: document },
 ];
 
-export const remove = (): readonly AutomationEvent[] => [{ type: 'automationDeleted', data: {} }];
+export const remove = (): readonly AutomationEvent[] => [{ topic: 'automationDeleted', data: {} }];

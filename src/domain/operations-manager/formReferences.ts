@@ -1,4 +1,4 @@
-import { type Fault, Refusal } from '../engine/refusal.ts';
+import { type Fault, RequestError } from '../engine/refusal.ts';
 
 /** What a form is to a trigger that names it. */
 export type FormRef = {
@@ -26,12 +26,12 @@ export const refuseForms = (
       path: `${path}/formId`,
     }));
   if (missing.length > 0)
-    throw new Refusal('not_found', missing.map(({ message }) => message).join('; '), { faults: missing });
+    throw new RequestError('not_found', missing.map(({ message }) => message).join('; '), { faults: missing });
   const unfit: Fault[] = named.flatMap(
     ({ form, path }) => form?.faults.map((fault) => ({ ...fault, path: `${path}/formData${fault.path}` })) ?? [],
   );
   if (unfit[0])
-    throw new Refusal('invalid', `The form data does not fit the form: ${unfit[0].path} ${unfit[0].message}`, {
+    throw new RequestError('invalid', `The form data does not fit the form: ${unfit[0].path} ${unfit[0].message}`, {
       faults: unfit,
     });
 };

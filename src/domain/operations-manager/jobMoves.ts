@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
-import { type JobMove, jobMoves, type JobState, weigh } from './jobs.ts';
+import { type JobMove, jobMoves, type JobState, moveOutcome } from './jobs.ts';
 import { refuseUnknownIds } from '../engine/references.ts';
-import { Refusal } from '../engine/refusal.ts';
+import { RequestError } from '../engine/refusal.ts';
 import { name } from '../engine/schemas.ts';
 
 /** Several jobs of a request. */
@@ -35,15 +35,15 @@ export const decideMoves = (
   refuseUnknownIds(missing, 'job', '/jobIds');
   const weighed = [...new Set(jobIds)].flatMap((id) => {
     const state = states.get(id);
-    return state ? [{ id, state, how: weigh(move, state) }] : [];
+    return state ? [{ id, state, how: moveOutcome(move, state) }] : [];
   });
   const illegal = weighed.filter(({ how }) => how === 'illegal');
   if (illegal.length > 0) {
     const jobs = illegal.map(({ id, state }) => `${id} (${state.status})`).join(', ');
-    throw new Refusal('conflict', `The state of these jobs does not allow to ${move} them: ${jobs}`, {
+    throw new RequestError('conflict', `The state of these jobs does not allow to ${move} them: ${jobs}`, {
       faults: illegal.map(({ id, state }) => ({ message: `It is ${state.status}`, path: '/jobIds', id })),
     });
   }
   const moving = weighed.filter(({ how }) => how === 'moves').map(({ id }) => id);
-  return moving.length > 0 ? [{ type: 'jobsMoved', data: { move, jobIds: moving } }] : [];
+  return moving.length > 0 ? [{ topic: 'jobsMoved', data: { move, jobIds: moving } }] : [];
 };

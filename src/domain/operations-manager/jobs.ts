@@ -4,7 +4,7 @@ import { aggregate, type Context, type Event, type Gbac } from '../engine/core.t
 import type { jobError, JobStart, JobStatus } from './jobSchemas.ts';
 import { namesOf } from '../authorization/groups.ts';
 import { refuseUnknownGroups } from '../engine/references.ts';
-import { Refusal } from '../engine/refusal.ts';
+import { RequestError } from '../engine/refusal.ts';
 
 export type Variables = Readonly<Record<string, unknown>>;
 export type JobError = Static<typeof jobError>;
@@ -68,14 +68,14 @@ export const job = aggregate<JobState, JobEvent>({
 
 /** What can be done to several jobs at once, and where that leads. */
 export const jobMoves = {
-  pause: { from: ['running'], to: 'paused', event: { type: 'jobPaused', data: {} } },
-  resume: { from: ['paused'], to: 'running', event: { type: 'jobResumed', data: {} } },
-  cancel: { from: ['running', 'paused'], to: 'canceled', event: { type: 'jobCanceled', data: {} } },
+  pause: { from: ['running'], to: 'paused', event: { topic: 'jobPaused', data: {} } },
+  resume: { from: ['paused'], to: 'running', event: { topic: 'jobResumed', data: {} } },
+  cancel: { from: ['running', 'paused'], to: 'canceled', event: { topic: 'jobCanceled', data: {} } },
 } as const satisfies Record<string, { from: readonly JobStatus[]; to: JobStatus; event: JobEvent }>;
 export type JobMove = keyof typeof jobMoves;
 
 /** Whether the move changes a job in this state: `already` where it has led there before, `illegal` where it cannot. */
-export const weigh = (move: JobMove, { status }: JobState): 'moves' | 'already' | 'illegal' => {
+export const moveOutcome = (move: JobMove, { status }: JobState): 'moves' | 'already' | 'illegal' => {
   const { from, to } = jobMoves[move];
   const begins: readonly (JobStatus | undefined)[] = from;
   if (begins.includes(status)) return 'moves';
@@ -100,11 +100,11 @@ export const start = (_: JobState, input: JobStart, { refs, actor }: Context<Sta
   const { automation, unknownGroups, variables } = refs;
   const { workflow, description = '', trigger = null, execution = null } = input;
   if (automation ? !automation.readable : input.automation !== undefined)
-    throw new Refusal('not_found', 'No such automation', { path: '/workflow' });
+    throw new RequestError('not_found', 'No such automation', { path: '/workflow' });
   refuseUnknownGroups(unknownGroups, '/options/groups');
   return [
     {
-      type: 'jobStarted',
+      topic: 'jobStarted',
       data: {
         name: input.name ?? automation?.name ?? workflow,
         description,
@@ -124,7 +124,9 @@ export const start = (_: JobState, input: JobStart, { refs, actor }: Context<Sta
 /** Throws `conflict`, unless the job has not ended. */
 const refuseEnded = ({ status }: JobState, id: string): void => {
   if (status !== 'running' && status !== 'paused')
-    throw new Refusal('conflict', `Job ${id} has ended: ${status}`, { faults: [{ message: `It is ${status}`, id }] });
+    throw new RequestError('conflict', `Job ${id} has ended: ${status}`, {
+      faults: [{ message: `It is ${status}`, id }],
+    });
 };
 
 /** The access list that keeps the actor out of the job, if one does; else an open one. */
@@ -138,7 +140,7 @@ export const complete = (
 ): readonly JobEvent[] => {
   if (state.status === 'complete' && same({ ...state.variables, ...variables }, state.variables)) return [];
   refuseEnded(state, id);
-  return [{ type: 'jobCompleted', data: { variables } }];
+  return [{ topic: 'jobCompleted', data: { variables } }];
 };
 
 /** `refs.error`: what went wrong, secrets sealed. */
@@ -149,7 +151,7 @@ export const fail = (
 ): readonly JobEvent[] => {
   if (state.status === 'error' && same(error, state.error)) return [];
   refuseEnded(state, id);
-  return [{ type: 'jobErrored', data: { error } }];
+  return [{ topic: 'jobErrored', data: { error } }];
 };
 
 /**
@@ -157,4 +159,4 @@ export const fail = (
  * is.
  */
 export const carryOut = (state: JobState, { move }: { readonly move: JobMove }): readonly JobEvent[] =>
-  weigh(move, state) === 'moves' ? [jobMoves[move].event] : [];
+  moveOutcome(move, state) === 'moves' ? [jobMoves[move].event] : [];

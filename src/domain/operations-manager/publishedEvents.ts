@@ -1,5 +1,5 @@
 import { aggregate, type Context, type Event } from '../engine/core.ts';
-import { Refusal } from '../engine/refusal.ts';
+import { RequestError } from '../engine/refusal.ts';
 
 /** An event of somebody else in the log: its data is the payload, nothing around it. */
 export type PublishedEvent = Event<string, unknown> & { readonly source: string };
@@ -24,8 +24,8 @@ export const refuseReserved = (
   paths: { readonly source: string; readonly topic: string },
 ): void => {
   if (source.startsWith('@platform/') || source.startsWith('$'))
-    throw new Refusal('invalid', 'A source must not begin with @platform/ or $', { path: paths.source });
-  if (topic.includes(':')) throw new Refusal('invalid', 'A topic must not have a colon', { path: paths.topic });
+    throw new RequestError('invalid', 'A source must not begin with @platform/ or $', { path: paths.source });
+  if (topic.includes(':')) throw new RequestError('invalid', 'A topic must not have a colon', { path: paths.topic });
 };
 
 export type Publication = { readonly source: string; readonly topic: string; readonly payload: unknown };
@@ -36,5 +36,5 @@ export const publish = (
   __: Context,
 ): readonly PublishedEvent[] => {
   refuseReserved(source, topic, { source: 'source', topic: 'topic' });
-  return [{ type: topic, data: payload, source }];
+  return [{ topic: topic, data: payload, source }];
 };

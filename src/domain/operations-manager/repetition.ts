@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { time } from '../engine/authors.ts';
-import { Refusal } from '../engine/refusal.ts';
+import { RequestError } from '../engine/refusal.ts';
 
 const units = ['minute', 'hour', 'day', 'week'] as const;
 
@@ -64,26 +64,27 @@ const maxNodes = 1000;
 export const checkRepetition = (tree: Repetition, path: string): void => {
   let nodes = 0;
   const check = (node: Repetition, path: string, depth: number): void => {
-    if (depth > maxDepth) throw new Refusal('invalid', `A repetition tree may be ${maxDepth} levels deep`, { path });
-    if (++nodes > maxNodes) throw new Refusal('invalid', `A repetition tree may have ${maxNodes} nodes`, { path });
+    if (depth > maxDepth)
+      throw new RequestError('invalid', `A repetition tree may be ${maxDepth} levels deep`, { path });
+    if (++nodes > maxNodes) throw new RequestError('invalid', `A repetition tree may have ${maxNodes} nodes`, { path });
     const [fault] = level.Check(node) ? [] : level.Errors(node);
     if (fault)
-      throw new Refusal('invalid', `A node of the repetition tree ${fault.message}`, {
+      throw new RequestError('invalid', `A node of the repetition tree ${fault.message}`, {
         path: path + fault.instancePath,
       });
     const { duration, start, end, components } = node;
     if (duration && units.includes(duration.unit) && !Number.isInteger(duration.quantity))
-      throw new Refusal('invalid', `A number of ${duration.unit}s must be whole`, {
+      throw new RequestError('invalid', `A number of ${duration.unit}s must be whole`, {
         path: `${path}/duration/quantity`,
       });
     if (start !== undefined || end !== undefined) {
       const foreign = (['duration', 'count', 'action'] as const).find((member) => node[member] !== undefined);
       if (foreign)
-        throw new Refusal('invalid', `A node with start or end has no ${foreign}`, { path: `${path}/${foreign}` });
+        throw new RequestError('invalid', `A node with start or end has no ${foreign}`, { path: `${path}/${foreign}` });
       if (!components)
-        throw new Refusal('invalid', 'A node with start or end has components', { path: `${path}/components` });
+        throw new RequestError('invalid', 'A node with start or end has components', { path: `${path}/components` });
       if (start !== undefined && end !== undefined && Date.parse(end) <= Date.parse(start))
-        throw new Refusal('invalid', 'The end must come after the start', { path: `${path}/end` });
+        throw new RequestError('invalid', 'The end must come after the start', { path: `${path}/end` });
     }
     for (const [i, component] of (components ?? []).entries()) check(component, `${path}/components/${i}`, depth + 1);
   };

@@ -4,7 +4,7 @@ import { type Authored, authorsOf } from '../engine/authors.ts';
 import { changesBetween, same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event, type Gbac, type Name } from '../engine/core.ts';
 import { type FormFound, refuseForms } from './formReferences.ts';
-import { Refusal } from '../engine/refusal.ts';
+import { RequestError } from '../engine/refusal.ts';
 import { checkRepetition, unitLength } from './repetition.ts';
 import { type NewTrigger, type TriggerDocument, triggerMembers, type TriggerPatch } from './triggerMembers.ts';
 
@@ -95,12 +95,12 @@ export const checkedContent = (
     form,
   );
   if (schemaFault !== undefined)
-    throw new Refusal('invalid', `The filter cannot be used: ${schemaFault}`, { path: `${path}/schema` });
+    throw new RequestError('invalid', `The filter cannot be used: ${schemaFault}`, { path: `${path}/schema` });
   if (content.type === 'eventSystem' && content.topic.includes(':'))
-    throw new Refusal('invalid', 'A topic holds no colon', { path: `${path}/topic` });
-  if (target && !target.exists) throw new Refusal('not_found', 'No such automation', { path: `${path}/actionId` });
+    throw new RequestError('invalid', 'A topic holds no colon', { path: `${path}/topic` });
+  if (target && !target.exists) throw new RequestError('not_found', 'No such automation', { path: `${path}/actionId` });
   if (target && !target.writable)
-    throw new Refusal('forbidden', 'Only members of its write groups may change the automation', {
+    throw new RequestError('forbidden', 'Only members of its write groups may change the automation', {
       path: `${path}/actionId`,
     });
   refuseForms([{ formId: 'formId' in content ? content.formId : null, form, path }]);
@@ -127,7 +127,7 @@ const settled = (content: TriggerContent, path: string): TriggerContent => {
   if (content.type !== 'schedule') return content;
   const repeatInterval = intervalOf(content, path);
   if (content.repeat && repeatInterval !== null)
-    throw new Refusal('invalid', 'Either a repetition tree or an interval', { path: `${path}/repeat` });
+    throw new RequestError('invalid', 'Either a repetition tree or an interval', { path: `${path}/repeat` });
   if (content.repeat) checkRepetition(content.repeat, `${path}/repeat`);
   return { ...content, repeatInterval };
 };
@@ -137,13 +137,14 @@ const intervalOf = (
   path: string,
 ): number | null => {
   if (unit === null && frequency === null) return given;
-  if (unit === null) throw new Refusal('invalid', 'A frequency needs a unit', { path: `${path}/repeatUnit` });
-  if (frequency === null) throw new Refusal('invalid', 'A unit needs a frequency', { path: `${path}/repeatFrequency` });
+  if (unit === null) throw new RequestError('invalid', 'A frequency needs a unit', { path: `${path}/repeatUnit` });
+  if (frequency === null)
+    throw new RequestError('invalid', 'A unit needs a frequency', { path: `${path}/repeatFrequency` });
   const derived = unitLength[unit] * frequency;
   if (!Number.isSafeInteger(derived))
-    throw new Refusal('invalid', 'The interval is too long', { path: `${path}/repeatFrequency` });
+    throw new RequestError('invalid', 'The interval is too long', { path: `${path}/repeatFrequency` });
   if (given !== null && given !== derived)
-    throw new Refusal('invalid', `${frequency} times ${unit} is ${derived} ms, not ${given}`, {
+    throw new RequestError('invalid', `${frequency} times ${unit} is ${derived} ms, not ${given}`, {
       path: `${path}/repeatInterval`,
     });
   return derived;
@@ -151,7 +152,7 @@ const intervalOf = (
 
 export const create = (_: TriggerState, input: NewTrigger, { refs }: Context<TriggerRefs>): readonly TriggerEvent[] => [
   {
-    type: 'triggerCreated',
+    topic: 'triggerCreated',
     data: checkedContent({ ...input, ...defined({ formSchemaHash: 'formId' in input ? null : undefined }) }, refs),
   },
 ];
@@ -164,10 +165,10 @@ export const change = (
 ): readonly TriggerEvent[] => {
   const before = content!; // commands on existing triggers only
   if (patch.type !== undefined && patch.type !== before.type)
-    throw new Refusal('invalid', 'The type of a trigger cannot change; make a new one', { path: '/type' });
+    throw new RequestError('invalid', 'The type of a trigger cannot change; make a new one', { path: '/type' });
   const foreign = Object.keys(patch).find((key) => !Object.hasOwn(triggerMembers[before.type], key));
   if (foreign !== undefined)
-    throw new Refusal('invalid', `A trigger of type ${before.type} has no ${foreign}`, { path: `/${foreign}` });
+    throw new RequestError('invalid', `A trigger of type ${before.type} has no ${foreign}`, { path: `/${foreign}` });
   const derives = ('repeatUnit' in patch || 'repeatFrequency' in patch) && !('repeatInterval' in patch);
   const after = checkedContent(
     patched(before, {
@@ -183,7 +184,7 @@ export const change = (
   if (!changes) return [];
   return [
     {
-      type: 'triggerChanged',
+      topic: 'triggerChanged',
       data: {
         ...changes.changed,
         ...Object.fromEntries((changes.removed ?? []).map((member) => [member, null])),
@@ -192,7 +193,7 @@ export const change = (
   ];
 };
 
-export const remove = (): readonly TriggerEvent[] => [{ type: 'triggerDeleted', data: {} }];
+export const remove = (): readonly TriggerEvent[] => [{ topic: 'triggerDeleted', data: {} }];
 
 /** Goes with its automation, unless it belongs to another one by now. */
 export const removeFrom = (
@@ -202,7 +203,7 @@ export const removeFrom = (
 
 /** Unasked: what an import has decided. Always an event, which shows that the import has been carried out here. */
 export const restore = (_: TriggerState, document: TriggerContent & Authored): readonly TriggerEvent[] => [
-  { type: 'triggerRestored', data: document },
+  { topic: 'triggerRestored', data: document },
 ];
 
 /** Takes a document in, with its times and authors (`accounts`: ids by username). */
@@ -214,6 +215,6 @@ export const importOne = (
   const wanted = checkedContent(trigger, context.refs);
   if (exists && same(wanted, content)) return [];
   if (exists && !overwrite)
-    throw new Refusal('conflict', 'A trigger with this id exists with other content', { path: '/_id' });
-  return [{ type: 'triggerRestored', data: { ...wanted, ...authorsOf(trigger, context.refs.accounts, context) } }];
+    throw new RequestError('conflict', 'A trigger with this id exists with other content', { path: '/_id' });
+  return [{ topic: 'triggerRestored', data: { ...wanted, ...authorsOf(trigger, context.refs.accounts, context) } }];
 };

@@ -56,7 +56,7 @@ export const watch = (
   { refs }: Context<WatchRefs>,
 ): readonly WatchingEvent[] => {
   const news = those(false, state, jobIds, refs);
-  return news.length > 0 ? [{ type: 'jobsWatched', data: { jobIds: news } }] : [];
+  return news.length > 0 ? [{ topic: 'jobsWatched', data: { jobIds: news } }] : [];
 };
 
 /** Operation 14: not watching is no change. */
@@ -66,5 +66,5 @@ export const unwatch = (
   { refs }: Context<WatchRefs>,
 ): readonly WatchingEvent[] => {
   const news = those(true, state, jobIds, refs);
-  return news.length > 0 ? [{ type: 'jobsUnwatched', data: { jobIds: news } }] : [];
+  return news.length > 0 ? [{ topic: 'jobsUnwatched', data: { jobIds: news } }] : [];
 };

@@ -9,7 +9,7 @@ import {
   type PrebuiltPackage,
 } from './prebuiltSchemas.ts';
 import { isClear, maskBundle } from './prebuiltSecrets.ts';
-import { type Code, Refusal } from '../engine/refusal.ts';
+import { type Code, RequestError } from '../engine/refusal.ts';
 
 /** What one stream gets of a package, and the names that it bears then. */
 export type Part = {
@@ -61,7 +61,7 @@ export const prebuilt = aggregate<PrebuiltState, PrebuiltEvent>({
     prebuiltDeleted: () => ({ pending: false }),
   },
   exists: ({ imported }) => imported !== undefined,
-  promises: ({ imported, pending }) =>
+  reservations: ({ imported, pending }) =>
     imported && pending
       ? imported.parts.flatMap(({ category, id, names }) => names.map((name) => ({ owner: `${category}-${id}`, name })))
       : [],
@@ -174,7 +174,7 @@ export type PrebuiltRefs = {
   readonly bundlesHash: string;
   readonly plan: Plan;
   /** Why documents cannot be installed; paths are in the request. */
-  readonly refusals: readonly Refusal[];
+  readonly requestErrors: readonly RequestError[];
   readonly accounts: Readonly<Record<string, string>>;
   /** Whether the package brings a secret in clear: then it is not the installed one, whatever that has. */
   readonly bringsSecrets?: boolean;
@@ -194,7 +194,7 @@ export const decideImport = (
   const { plan, bundlesHash, accounts } = refs;
   refusePending(state);
   if (refs.hidden)
-    throw new Refusal('forbidden', 'The installed prebuilt has an automation that you may not read', {
+    throw new RequestError('forbidden', 'The installed prebuilt has an automation that you may not read', {
       path: '/prebuilt/metadata/name',
     });
   const known = !refs.bringsSecrets && isInstalled(state, prebuilt, bundlesHash);
@@ -202,12 +202,12 @@ export const decideImport = (
   const other =
     state.imported && !known && !overwrite
       ? [
-          new Refusal('conflict', 'A prebuilt of this name is installed with other content', {
+          new RequestError('conflict', 'A prebuilt of this name is installed with other content', {
             path: '/prebuilt/metadata/name',
           }),
         ]
       : [];
-  refuseAll([...refs.refusals, ...other]);
+  refuseAll([...refs.requestErrors, ...other]);
   if (known && plan.parts.length + plan.removed.length === 0) return [];
   const kept = prebuilt.bundles
     .filter(({ type }) => !isHeld(type))
@@ -217,7 +217,7 @@ export const decideImport = (
     });
   return [
     {
-      type: 'prebuiltImported',
+      topic: 'prebuiltImported',
       data: { prebuilt, ...plan, kept, accounts, bundlesHash, createdEpoch: String(Date.parse(now)) },
     },
   ];
@@ -225,29 +225,29 @@ export const decideImport = (
 
 const refusePending = ({ pending }: PrebuiltState): void => {
   if (pending)
-    throw new Refusal('unavailable', 'This prebuilt is being installed; try again', { retryAfterSeconds: 1 });
+    throw new RequestError('unavailable', 'This prebuilt is being installed; try again', { retryAfterSeconds: 1 });
 };
 
 // In the order of docs/status-codes.md.
 const first: readonly Code[] = ['invalid', 'not_found', 'forbidden', 'conflict'];
-const rank = ({ code }: Refusal): number => (first.includes(code) ? first.indexOf(code) : first.length);
+const rank = ({ code }: RequestError): number => (first.includes(code) ? first.indexOf(code) : first.length);
 
 /** Throws the refusals of the kind that comes first, all in one. */
-const refuseAll = (refusals: readonly Refusal[]): void => {
-  const least = Math.min(...refusals.map(rank));
-  const [one, ...others] = refusals.filter((refusal) => rank(refusal) === least);
+const refuseAll = (requestErrors: readonly RequestError[]): void => {
+  const least = Math.min(...requestErrors.map(rank));
+  const [one, ...others] = requestErrors.filter((requestError) => rank(requestError) === least);
   if (!one) return;
-  throw new Refusal(one.code, others.length > 0 ? `${one.message} (and ${others.length} more)` : one.message, {
+  throw new RequestError(one.code, others.length > 0 ? `${one.message} (and ${others.length} more)` : one.message, {
     faults: [one, ...others].flatMap(({ faults }) => faults),
   });
 };
 
 /** Told once all parts of an import have been carried out. */
 export const complete = ({ pending }: PrebuiltState): readonly PrebuiltEvent[] =>
-  pending ? [{ type: 'prebuiltInstalled', data: {} }] : [];
+  pending ? [{ topic: 'prebuiltInstalled', data: {} }] : [];
 
 /** Takes the package away; what it has installed stays. */
 export const remove = (state: PrebuiltState): readonly PrebuiltEvent[] => {
   refusePending(state);
-  return [{ type: 'prebuiltDeleted', data: {} }];
+  return [{ topic: 'prebuiltDeleted', data: {} }];
 };

@@ -2,7 +2,7 @@ import type { Admins } from '../authorization/admins.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { merged, type Members, patchBetween } from './mergePatch.ts';
 import { type ProfileContent, profileDefaults } from './profileSchemas.ts';
-import { Refusal } from '../engine/refusal.ts';
+import { RequestError } from '../engine/refusal.ts';
 import { maskSecrets } from '../engine/secretFields.ts';
 
 export type ProfileEvent =
@@ -79,7 +79,7 @@ export type ProfileRefs = { readonly properties: Patch; readonly adminRemains: b
 
 const refuseWithoutAdmin = (adminRemains: boolean, path: string): void => {
   if (!adminRemains)
-    throw new Refusal(
+    throw new RequestError(
       'conflict',
       "Nobody would be an admin: no active account belongs to a group that the profile's authenticationProps.admins name",
       { path },
@@ -88,16 +88,16 @@ const refuseWithoutAdmin = (adminRemains: boolean, path: string): void => {
 
 const checkId = (id: string, given: string | undefined): void => {
   if (id === reservedId)
-    throw new Refusal('invalid', `No profile may have the id ${reservedId}: it stands for the active one`, {
+    throw new RequestError('invalid', `No profile may have the id ${reservedId}: it stands for the active one`, {
       path: 'id',
     });
   if (given !== undefined && given !== id)
-    throw new Refusal('invalid', 'The id is not the one of the path', { path: '/properties/id' });
+    throw new RequestError('invalid', 'The id is not the one of the path', { path: '/properties/id' });
 };
 
 export const create = (_: ProfileState, __: unknown, { id, refs }: Context<ProfileRefs>): readonly ProfileEvent[] => {
   checkId(id, refs.properties.id);
-  return [{ type: 'profileCreated', data: { properties: requested({}, refs.properties) } }];
+  return [{ topic: 'profileCreated', data: { properties: requested({}, refs.properties) } }];
 };
 
 /** Operation 13: creates what is missing, else merges. */
@@ -107,7 +107,7 @@ export const update = (state: ProfileState, input: unknown, context: Context<Pro
   checkId(id, refs.properties.id);
   const changes = patchBetween(state.properties, requested(state.properties, refs.properties));
   if (changes) refuseWithoutAdmin(refs.adminRemains, '/properties/authenticationProps/admins');
-  return changes ? [{ type: 'profileUpdated', data: { changes } }] : [];
+  return changes ? [{ topic: 'profileUpdated', data: { changes } }] : [];
 };
 
 export const remove = (
@@ -115,8 +115,9 @@ export const remove = (
   __: unknown,
   { refs }: Context<{ readonly active: boolean }>,
 ): readonly ProfileEvent[] => {
-  if (refs.active) throw new Refusal('conflict', 'The active profile cannot be deleted: make another one active first');
-  return [{ type: 'profileDeleted', data: {} }];
+  if (refs.active)
+    throw new RequestError('conflict', 'The active profile cannot be deleted: make another one active first');
+  return [{ topic: 'profileDeleted', data: {} }];
 };
 
 /** Makes a profile the active one; the one that was is so no longer. */
@@ -125,8 +126,8 @@ export const activate = (
   { id }: { readonly id: string },
   { refs }: Context<{ readonly exists: boolean; readonly adminRemains: boolean }>,
 ): readonly ActiveProfileEvent[] => {
-  if (!refs.exists) throw new Refusal('not_found', 'No such profile', { path: 'id' });
+  if (!refs.exists) throw new RequestError('not_found', 'No such profile', { path: 'id' });
   if (state.id === id) return [];
   refuseWithoutAdmin(refs.adminRemains, 'id');
-  return [{ type: 'profileActivated', data: { id } }];
+  return [{ topic: 'profileActivated', data: { id } }];
 };

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { Refusal } from '../engine/refusal.ts';
+import { RequestError } from '../engine/refusal.ts';
 
 /** Types that `renderJinja2TemplateWithCast` casts a rendered text to. */
 export const castSchema = Type.Enum(['boolean', 'object', 'number', 'string'], {
@@ -42,7 +42,7 @@ export const cast = (rendered: string, type: Cast): string => {
   const beginning = Array.from(rendered.slice(0, 2 * shownCharacters))
     .slice(0, shownCharacters)
     .join('');
-  throw new Refusal('unprocessable', `The rendered text is no ${type}: ${beginning}`, {
+  throw new RequestError('unprocessable', `The rendered text is no ${type}: ${beginning}`, {
     faults: [{ message: `The rendered text is no ${type}`, path: '/castDataType', rendered: beginning }],
   });
 };

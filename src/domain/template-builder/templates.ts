@@ -3,7 +3,7 @@ import { type Authored, authorsOf } from '../engine/authors.ts';
 import { changesBetween, same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
-import { Refusal } from '../engine/refusal.ts';
+import { RequestError } from '../engine/refusal.ts';
 import { maskNamed, type Seal, sealImported, sealSecrets } from '../engine/secretFields.ts';
 import type { newTemplateSchema, TemplateContent, TemplateDocument, templatePatchSchema } from './templateSchemas.ts';
 
@@ -74,7 +74,7 @@ export const maskTemplate = <T extends WithData>(template: T): T =>
 export type TemplateRefs = { readonly referrers: readonly Referrer[] };
 
 export const create = (_: TemplateState, input: Static<typeof newTemplateSchema>): readonly TemplateEvent[] => [
-  { type: 'templateCreated', data: contentOf(input) },
+  { topic: 'templateCreated', data: contentOf(input) },
 ];
 
 /** What the request leaves out stays. */
@@ -84,10 +84,10 @@ export const update = (
   { id, refs }: Context<TemplateRefs>,
 ): readonly TemplateEvent[] => {
   if (patch._id !== undefined && patch._id !== id)
-    throw new Refusal('invalid', 'The _id is that of another template', { path: '/_id' });
+    throw new RequestError('invalid', 'The _id is that of another template', { path: '/_id' });
   const changes = changesBetween(content, contentIn({ ...content, ...patch }));
   if (changes && 'name' in changes.changed) refuseReferred(refs.referrers, 'renamed');
-  return changes ? [{ type: 'templateChanged', data: changes.changed }] : [];
+  return changes ? [{ topic: 'templateChanged', data: changes.changed }] : [];
 };
 
 /**
@@ -104,16 +104,16 @@ export const importOne = (
   const own = (template._id ?? id) === id;
   if (exists && (own || overwrite) && same(wanted, content)) return [];
   if (exists && !overwrite)
-    throw new Refusal(
+    throw new RequestError(
       'conflict',
       own ? 'A template with this id exists with other content' : 'Another template has this name',
       { path: own ? '/_id' : '/name' },
     );
   if (exists && wanted.name !== content.name) refuseReferred(refs.referrers, 'renamed');
-  return [{ type: 'templateRestored', data: { ...wanted, ...authorsOf(template, refs.accounts, context) } }];
+  return [{ topic: 'templateRestored', data: { ...wanted, ...authorsOf(template, refs.accounts, context) } }];
 };
 
 export const remove = (_: TemplateState, __: unknown, { refs }: Context<TemplateRefs>): readonly TemplateEvent[] => {
   refuseReferred(refs.referrers, 'deleted');
-  return [{ type: 'templateDeleted', data: {} }];
+  return [{ topic: 'templateDeleted', data: {} }];
 };

@@ -1,9 +1,9 @@
-import type { AreaRows } from '../engine/route.ts';
-import { agentSessionRows } from './agentSessions.ts';
-import { agentRows } from './agents.ts';
+import type { AreaRoutes } from '../engine/route.ts';
+import { agentSessionRoutes } from './agentSessions.ts';
+import { agentRoutes } from './agents.ts';
 
-export const agentSessionManagerRows: AreaRows = {
+export const agentSessionManagerRoutes: AreaRoutes = {
   area: 'agent-session-manager',
   prefix: '/agent-session-manager',
-  rows: [...agentRows, ...agentSessionRows],
+  routes: [...agentRoutes, ...agentSessionRoutes],
 };

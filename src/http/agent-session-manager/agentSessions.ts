@@ -14,16 +14,16 @@ import {
   sessionMessages,
 } from '../../projections/agent-session-manager/agentSessions.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import type { CommandRow, Join, Params, Row } from '../engine/route.ts';
-import { commandRow, getRow, listRow, mappedCommandRow } from '../engine/rows.ts';
+import type { CommandRoute, Join, Params, Route } from '../engine/route.ts';
+import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/rows.ts';
 import { changed, listed } from '../engine/schemas.ts';
 
 const byId = ({ id = '' }: Params): string => id;
 
 const join: Join<SessionDoc> = async (doc) => maskSecrets({ ...doc, agent: doc.agent.name });
 
-const ending = (verb: string, status: Outcome, done: string, description: string): CommandRow =>
-  mappedCommandRow({
+const ending = (verb: string, status: Outcome, done: string, description: string): CommandRoute =>
+  mappedCommandRoute({
     name: `${verb}Session`,
     method: 'post',
     path: `/sessions/:id/${verb}`,
@@ -40,8 +40,8 @@ const ending = (verb: string, status: Outcome, done: string, description: string
   });
 
 /** Sessions of agents (docs/agents.md). */
-export const agentSessionRows: readonly Row[] = [
-  listRow({
+export const agentSessionRoutes: readonly Route[] = [
+  listRoute({
     name: 'getSessions',
     method: 'get',
     path: '/sessions',
@@ -54,7 +54,7 @@ export const agentSessionRows: readonly Row[] = [
     envelope: results,
     answer: listed(sessionSchema),
   }),
-  commandRow({
+  commandRoute({
     name: 'runAgent',
     method: 'post',
     starts: true,
@@ -71,7 +71,7 @@ export const agentSessionRows: readonly Row[] = [
     envelope: plain,
     answer: startedSessionSchema,
   }),
-  getRow({
+  getRoute({
     name: 'getSession',
     method: 'get',
     path: '/sessions/:id',
@@ -83,7 +83,7 @@ export const agentSessionRows: readonly Row[] = [
     envelope: plain,
     answer: sessionSchema,
   }),
-  getRow({
+  getRoute({
     name: 'getSessionMessages',
     method: 'get',
     path: '/sessions/:id/messages',

@@ -4,15 +4,15 @@ import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { type AgentDoc, agents } from '../../projections/agent-session-manager/agents.ts';
 import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import type { Join, Row } from '../engine/route.ts';
-import { commandRow, getRow, listRow } from '../engine/rows.ts';
+import type { Join, Route } from '../engine/route.ts';
+import { commandRoute, getRoute, listRoute } from '../engine/rows.ts';
 import { changed, listed } from '../engine/schemas.ts';
 
 const join: Join<AgentDoc> = async (doc, service, call) => maskSecrets(await signed(doc, service, call));
 
 /** Agents: who sessions are run with. */
-export const agentRows: readonly Row[] = [
-  listRow({
+export const agentRoutes: readonly Route[] = [
+  listRoute({
     name: 'getAgents',
     method: 'get',
     path: '/agents',
@@ -23,7 +23,7 @@ export const agentRows: readonly Row[] = [
     envelope: results,
     answer: listed(agentSchema),
   }),
-  commandRow({
+  commandRoute({
     name: 'createAgent',
     method: 'post',
     path: '/agents',
@@ -35,7 +35,7 @@ export const agentRows: readonly Row[] = [
     envelope: withStatus(() => 'Successfully created agent'),
     answer: changed(agentSchema),
   }),
-  getRow({
+  getRoute({
     name: 'getAgent',
     method: 'get',
     path: '/agents/:id',
@@ -46,7 +46,7 @@ export const agentRows: readonly Row[] = [
     envelope: plain,
     answer: agentSchema,
   }),
-  commandRow({
+  commandRoute({
     name: 'updateAgent',
     method: 'put',
     path: '/agents/:id',
@@ -59,7 +59,7 @@ export const agentRows: readonly Row[] = [
     envelope: withStatus(() => 'Successfully updated agent'),
     answer: changed(agentSchema),
   }),
-  commandRow({
+  commandRoute({
     name: 'deleteAgent',
     method: 'delete',
     path: '/agents/:id',

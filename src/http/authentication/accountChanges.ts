@@ -1,4 +1,4 @@
-import { splitStream, type Told } from '../../store/event.ts';
+import { splitStream, type EventNotice } from '../../store/event.ts';
 
 type Needs = {
   /** Resolves once the read models show all that this node has acknowledged, and the position. */
@@ -38,13 +38,13 @@ export const accountChanges = ({ settled, onUntold }: Needs) => {
       shown = target;
     },
     /** To be told of an event as soon as it is stored. */
-    onStored: ({ stream, position }: Told): void => {
+    onStored: ({ stream, position }: EventNotice): void => {
       const { category } = splitStream(stream);
       if (concerningAccounts.has(category)) stored = Math.max(stored, position);
       if (category === 'groupMapping') storedMappings = Math.max(storedMappings, position);
     },
     /** To be told of the same event once its documents are readable. */
-    onShown: ({ position }: Told): void => {
+    onShown: ({ position }: EventNotice): void => {
       shown = position;
     },
   };

@@ -1,10 +1,10 @@
 import type { Handle } from '../../commands/engine/handle.ts';
 import type { Admins } from '../../domain/authorization/admins.ts';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import type { Sealed } from '../../domain/engine/sealed.ts';
 import type { Passwords } from '../../passwords.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
-import type { Told } from '../../store/event.ts';
+import type { EventNotice } from '../../store/event.ts';
 import { accountChanges, concerning } from './accountChanges.ts';
 import { basicOf, type UserPassword } from './basic.ts';
 import { basicLogins } from './basicLogins.ts';
@@ -60,7 +60,7 @@ export type Credentials = {
 const sweepMs = 10 * 60_000;
 const bearer = /^bearer +/i;
 
-const unauthenticated = (message: string): Refusal => new Refusal('unauthenticated', message);
+const unauthenticated = (message: string): RequestError => new RequestError('unauthenticated', message);
 
 const tokenOf = ({ authorization, cookie }: Omit<Credentials, 'address'>): string | undefined => {
   if (authorization === '') return cookie;
@@ -161,14 +161,14 @@ export const authenticator = ({
     /** `Set-Cookie` for a token; undefined: for none. */
     cookie: (token: string | undefined): string => cookieText(settings().cookieName, token, secure),
     /** To be told of events as soon as they are stored: from then on what they change is not passed. */
-    onStored: (events: readonly Told[]): void => {
+    onStored: (events: readonly EventNotice[]): void => {
       for (const event of events) {
         changes.onStored(event);
         tokens.onEvent(event);
       }
     },
     /** To be told of the same events, from whatever node, once their documents are readable. */
-    onEvent: (event: Told): void => {
+    onEvent: (event: EventNotice): void => {
       accounts.onEvent(event);
       tokens.onEvent(event);
       changes.onShown(event);

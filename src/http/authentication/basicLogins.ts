@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import { type UserPassword, userPasswordIn } from './basic.ts';
 import type { limiter as limiterOf } from './limiter.ts';
 import { networkOf } from './network.ts';
@@ -77,13 +77,14 @@ export const basicLogins = ({ accounts, check, limiter, upToDate, settings, now 
     const before = await loadKept(hidden);
     if (before) return before;
     const given = userPasswordIn(authorization);
-    if (!given || given.username.length > 256) throw new Refusal('unauthenticated', 'The credentials cannot be read');
+    if (!given || given.username.length > 256)
+      throw new RequestError('unauthenticated', 'The credentials cannot be read');
     const network = networkOf(address);
     const checking = () => checks(hidden, () => checkAndKeep(hidden, given, network));
     const known = await attempts(`${hidden} ${network}`, () => limiter.attempt(given.username, network, checking));
     if (known) return known;
     failed++;
-    throw new Refusal('unauthenticated', 'Wrong user name or password');
+    throw new RequestError('unauthenticated', 'Wrong user name or password');
   };
 
   return {

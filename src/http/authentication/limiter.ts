@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import { fairQueue } from '../../concurrency/fairQueue.ts';
 
 /** So many failures at once, and one more each so many milliseconds. */
@@ -30,8 +30,8 @@ const buckets = ({ burst, everyMs }: Allowance, now: () => number) => {
 
 type Options = { readonly now?: () => number; readonly pause?: (ms: number) => Promise<unknown> };
 
-const refusal = (ms: number): Refusal =>
-  new Refusal('limited', 'Too many failed logins; try again later', { retryAfterSeconds: Math.ceil(ms / 1000) });
+const requestError = (ms: number): RequestError =>
+  new RequestError('limited', 'Too many failed logins; try again later', { retryAfterSeconds: Math.ceil(ms / 1000) });
 
 /**
  * Limits failed logins: per account and network, and per network, by refusing (`limited`, with the seconds to wait);
@@ -45,12 +45,12 @@ export const limiter = ({ now = Date.now, pause = sleep }: Options = {}) => {
 
   /** Waits for its turn in the account's lane, and a little. */
   const slowly = async (account: string, network: string): Promise<void> => {
-    const full = () => refusal(laneLength * laneMs);
+    const full = () => requestError(laneLength * laneMs);
     if (!lanes.has(account) && lanes.size === mostLanes) throw full();
     const lane = lanes.get(account) ?? fairQueue({ atOnce: 1, mostWaiting: laneLength, full });
     lanes.set(account, lane);
     try {
-      await lane.inTurn(network, () => pause(laneMs));
+      await lane.fairly(network, () => pause(laneMs));
     } finally {
       if (lane.idle()) lanes.delete(account);
     }
@@ -65,7 +65,7 @@ export const limiter = ({ now = Date.now, pause = sleep }: Options = {}) => {
     ): Promise<T | undefined> => {
       const pair = `${network} ${account}`;
       const wait = Math.max(pairs.wait(pair), networks.wait(network));
-      if (wait > 0) throw refusal(wait);
+      if (wait > 0) throw requestError(wait);
       const known = trusted.has(pair);
       const crowded = !known && accounts.wait(account) > 0;
       // Taken before the work: else a thousand attempts at once would all be let through.

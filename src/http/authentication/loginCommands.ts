@@ -4,7 +4,7 @@ import type { AnyCommand } from '../../commands/engine/define.ts';
 import type { Handle } from '../../commands/engine/handle.ts';
 import type { Reason } from '../../domain/authorization/logins.ts';
 import type { Actor } from '../../domain/engine/core.ts';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 
 /** What is asked of a login: by whom, and by which request; without one, one is made up. */
 type Asked = {
@@ -25,7 +25,7 @@ export const loginCommands = (handle: Handle) => {
   /** Ends a login; nothing happens when there is none. */
   const end = async (id: string, reason: Reason, actor: Actor, requestId?: string): Promise<void> => {
     await carryOut(logOut, { id, input: { reason }, actor, requestId }).catch((error) => {
-      if (!(error instanceof Refusal && error.code === 'not_found')) throw error;
+      if (!(error instanceof RequestError && error.code === 'not_found')) throw error;
     });
   };
 

@@ -31,7 +31,7 @@ const tokenForm = /^[A-Za-z0-9_-]{43}$/;
 export const tokens = ({ model, settled, head, handle, digest, settings, now }: Needs) => {
   const commands = loginCommands(handle);
   const held = heldLogins({ commands, settings, now });
-  const inTurn = mutex();
+  const exclusively = mutex();
 
   const othersOf = async (account: string, id: string): Promise<readonly string[]> => {
     await settled();
@@ -65,7 +65,7 @@ export const tokens = ({ model, settled, head, handle, digest, settings, now }: 
     },
     /** A new login's token. With `uniqueSession` the account's other logins end. */
     start: (actor: Actor, credential: string, requestId: string): Promise<string> =>
-      inTurn(actor.id, async () => {
+      exclusively(actor.id, async () => {
         const token = randomBytes(32).toString('base64url');
         const id = digest(token);
         await commands.start(id, actor, credential, requestId);

@@ -5,8 +5,8 @@ import { authored, objectId } from '../../domain/engine/authors.ts';
 import { name } from '../../domain/engine/schemas.ts';
 import { accounts } from '../../projections/authorization/accounts.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import type { Row } from '../engine/route.ts';
-import { commandRow, getRow, listRow, mappedCommandRow } from '../engine/rows.ts';
+import type { Route } from '../engine/route.ts';
+import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/rows.ts';
 import { changed, listed, orWrapped } from '../engine/schemas.ts';
 
 const { password: _, ...shown } = newAccountSchema.properties;
@@ -25,8 +25,8 @@ const accountSchema = Type.Object(
 const path = '/accounts/:id';
 
 /** Whoever may call the changing ones can make themselves anything, which is why `operators` may not. */
-export const accountRows: readonly Row[] = [
-  listRow({
+export const accountRoutes: readonly Route[] = [
+  listRoute({
     name: 'getAccounts',
     method: 'get',
     path: '/accounts',
@@ -36,7 +36,7 @@ export const accountRows: readonly Row[] = [
     envelope: results,
     answer: listed(accountSchema),
   }),
-  mappedCommandRow({
+  mappedCommandRoute({
     name: 'createAccount',
     method: 'post',
     path: '/accounts',
@@ -50,7 +50,7 @@ export const accountRows: readonly Row[] = [
     envelope: withStatus(() => 'Successfully created account'),
     answer: changed(accountSchema),
   }),
-  getRow({
+  getRoute({
     name: 'getAccount',
     method: 'get',
     path,
@@ -60,7 +60,7 @@ export const accountRows: readonly Row[] = [
     envelope: plain,
     answer: accountSchema,
   }),
-  mappedCommandRow({
+  mappedCommandRoute({
     name: 'updateAccount',
     method: 'patch',
     path,
@@ -72,7 +72,7 @@ export const accountRows: readonly Row[] = [
     envelope: withStatus(() => 'Successfully updated account'),
     answer: changed(accountSchema),
   }),
-  commandRow({
+  commandRoute({
     name: 'deleteAccount',
     method: 'delete',
     path,

@@ -1,15 +1,15 @@
 import { Type } from 'typebox';
 import { results } from '../engine/envelopes.ts';
-import type { ActionRow, AreaRows } from '../engine/route.ts';
-import { actionRow } from '../engine/rows.ts';
+import type { ActionRoute, AreaRoutes } from '../engine/route.ts';
+import { actionRoute } from '../engine/rows.ts';
 import { listed } from '../engine/schemas.ts';
 import { listQueryOf } from '../engine/rowQuery.ts';
-import { accountRows } from './accounts.ts';
-import { groupRows } from './groups.ts';
-import { loginRows } from './login.ts';
+import { accountRoutes } from './accounts.ts';
+import { groupRoutes } from './groups.ts';
+import { loginRoutes } from './login.ts';
 import { methodIndex, methodList } from './methods.ts';
-import { roleRows } from './roles.ts';
-import { whoamiRows } from './whoami.ts';
+import { roleRoutes } from './roles.ts';
+import { whoamiRoutes } from './whoami.ts';
 
 const methodSchema = Type.Object(
   {
@@ -26,10 +26,10 @@ const methodSchema = Type.Object(
 );
 
 /** Operation 1: the route table itself. `areas` gives all rows once the table is complete. */
-const getMethods = (areas: () => readonly AreaRows[]): ActionRow => {
+const getMethods = (areas: () => readonly AreaRoutes[]): ActionRoute => {
   let index: ReturnType<typeof methodIndex> | undefined;
   let parse: ReturnType<typeof listQueryOf> | undefined;
-  return actionRow({
+  return actionRoute({
     name: 'getMethods',
     method: 'get',
     path: '/methods',
@@ -53,8 +53,8 @@ const getMethods = (areas: () => readonly AreaRows[]): ActionRow => {
 };
 
 /** Accounts, groups, roles, methods, logins. `areas` gives all rows once the table is complete. */
-export const authorizationRows = (areas: () => readonly AreaRows[]): AreaRows => ({
+export const authorizationRoutes = (areas: () => readonly AreaRoutes[]): AreaRoutes => ({
   area: 'authorization',
   prefix: '/authorization',
-  rows: [getMethods(areas), ...whoamiRows(areas), ...loginRows, ...accountRows, ...groupRows, ...roleRows],
+  routes: [getMethods(areas), ...whoamiRoutes(areas), ...loginRoutes, ...accountRoutes, ...groupRoutes, ...roleRoutes],
 });

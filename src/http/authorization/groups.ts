@@ -5,8 +5,8 @@ import { authored, objectId } from '../../domain/engine/authors.ts';
 import { name } from '../../domain/engine/schemas.ts';
 import { groups } from '../../projections/authorization/groups.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import type { Row } from '../engine/route.ts';
-import { commandRow, getRow, listRow, mappedCommandRow } from '../engine/rows.ts';
+import type { Route } from '../engine/route.ts';
+import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/rows.ts';
 import { changed, listed, orWrapped } from '../engine/schemas.ts';
 
 const groupSchema = Type.Object(
@@ -21,8 +21,8 @@ const groupSchema = Type.Object(
 );
 const path = '/groups/:id';
 
-export const groupRows: readonly Row[] = [
-  listRow({
+export const groupRoutes: readonly Route[] = [
+  listRoute({
     name: 'getGroups',
     method: 'get',
     path: '/groups',
@@ -32,7 +32,7 @@ export const groupRows: readonly Row[] = [
     envelope: results,
     answer: listed(groupSchema),
   }),
-  mappedCommandRow({
+  mappedCommandRoute({
     name: 'createGroup',
     method: 'post',
     path: '/groups',
@@ -44,7 +44,7 @@ export const groupRows: readonly Row[] = [
     envelope: withStatus(() => 'Successfully created group'),
     answer: changed(groupSchema),
   }),
-  getRow({
+  getRoute({
     name: 'getGroup',
     method: 'get',
     path,
@@ -54,7 +54,7 @@ export const groupRows: readonly Row[] = [
     envelope: plain,
     answer: groupSchema,
   }),
-  mappedCommandRow({
+  mappedCommandRoute({
     name: 'updateGroup',
     method: 'patch',
     path,
@@ -68,7 +68,7 @@ export const groupRows: readonly Row[] = [
     envelope: withStatus(() => 'Successfully updated group'),
     answer: changed(groupSchema),
   }),
-  commandRow({
+  commandRoute({
     name: 'deleteGroup',
     method: 'delete',
     path,

@@ -1,8 +1,8 @@
 import { Type } from 'typebox';
-import type { ActionRow, AreaRows } from '../engine/route.ts';
-import { actionRow } from '../engine/rows.ts';
+import type { ActionRoute, AreaRoutes } from '../engine/route.ts';
+import { actionRoute } from '../engine/rows.ts';
 import { orWrapped } from '../engine/schemas.ts';
-import { whoamiRows } from './whoami.ts';
+import { whoamiRoutes } from './whoami.ts';
 
 const userSchema = Type.Object(
   {
@@ -14,7 +14,7 @@ const userSchema = Type.Object(
 
 const user = orWrapped('user', userSchema);
 
-const login = actionRow({
+const login = actionRoute({
   name: 'login',
   method: 'post',
   path: '/login',
@@ -35,7 +35,7 @@ const login = actionRow({
   },
 });
 
-const logout = actionRow({
+const logout = actionRoute({
   name: 'logout',
   method: 'post',
   path: '/logout',
@@ -57,11 +57,11 @@ const logout = actionRow({
  * The same operations at the root and in the authorization area. Against forged requests of other sites: the cookie is
  * SameSite=Strict and bodies must be JSON, which no foreign form can send.
  */
-export const loginRows: readonly ActionRow[] = [login, logout];
+export const loginRoutes: readonly ActionRoute[] = [login, logout];
 
 /** Logging in and one's own account at the root, where clients look for them first. */
-export const rootLoginRows = (areas: () => readonly AreaRows[]): AreaRows => ({
+export const rootLoginRoutes = (areas: () => readonly AreaRoutes[]): AreaRoutes => ({
   area: 'service',
   prefix: '',
-  rows: [...loginRows, ...whoamiRows(areas)],
+  routes: [...loginRoutes, ...whoamiRoutes(areas)],
 });

@@ -2,7 +2,7 @@ import type { Entry } from '../../projections/engine/port.ts';
 import { type CollectionIndex, collectionIndex } from '../../projections/index/collectionIndex.ts';
 import type { Method as LogMethod } from '../../store/grpc/access.ts';
 import type { Principal } from '../authentication/principal.ts';
-import type { AreaRows } from '../engine/route.ts';
+import type { AreaRoutes } from '../engine/route.ts';
 import { fullPathOf } from '../engine/router.ts';
 
 /** A row as operation 1 lists it. */
@@ -35,26 +35,26 @@ export const mayLog = ({ may }: Pick<Principal, 'may'>, method: LogMethod): bool
 
 /** Names of the methods that a caller may call, by area; areas without any are left out. */
 export const callable = (
-  areas: readonly AreaRows[],
+  areas: readonly AreaRoutes[],
   { may }: Pick<Principal, 'may'>,
 ): Readonly<Record<string, readonly string[]>> => {
   const allowed = areas
     .filter(({ area }) => area !== 'service')
-    .map(({ area, rows }) => [area, rows.filter((row) => may(area, row)).map(({ name }) => name)] as const);
+    .map(({ area, routes }) => [area, routes.filter((route) => may(area, route)).map(({ name }) => name)] as const);
   const log = logMethods.map(({ name }) => name).filter((name) => may(logArea, { name, access: [] }));
   return Object.fromEntries([...allowed, [logArea, log] as const].filter(([, names]) => names.length > 0));
 };
 
 /** The methods of the API: the route table itself, but for `service` rows, and those of the log. */
-export const methodsOf = (areas: readonly AreaRows[]): readonly Method[] => [
+export const methodsOf = (areas: readonly AreaRoutes[]): readonly Method[] => [
   ...areas
     .filter(({ area }) => area !== 'service')
     .flatMap((area) =>
-      area.rows.map((row) => ({
-        name: row.name,
+      area.routes.map((route) => ({
+        name: route.name,
         provenance: area.area,
-        route: { path: row.path, verb: row.method.toUpperCase(), fullPath: fullPathOf(area, row) },
-        deprecated: row.deprecated === true,
+        route: { path: route.path, verb: route.method.toUpperCase(), fullPath: fullPathOf(area, route) },
+        deprecated: route.deprecated === true,
       })),
     ),
   ...logMethods,
@@ -71,7 +71,7 @@ export const methodList = {
 };
 
 /** The methods in the order and with the filters of all lists. */
-export const methodIndex = (areas: readonly AreaRows[]): CollectionIndex<Entry> => {
+export const methodIndex = (areas: readonly AreaRoutes[]): CollectionIndex<Entry> => {
   const index = collectionIndex<Entry>({
     name: 'methods',
     sorts: Object.keys(methodList.sorts),

@@ -4,8 +4,8 @@ import { newRoleSchema, rolePatchSchema } from '../../domain/authorization/roles
 import { authored, objectId } from '../../domain/engine/authors.ts';
 import { roles } from '../../projections/authorization/roles.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import type { Row } from '../engine/route.ts';
-import { commandRow, getRow, listRow, mappedCommandRow } from '../engine/rows.ts';
+import type { Route } from '../engine/route.ts';
+import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/rows.ts';
 import { changed, listed, orWrapped } from '../engine/schemas.ts';
 
 const roleSchema = Type.Object(
@@ -19,8 +19,8 @@ const roleSchema = Type.Object(
 );
 const path = '/roles/:id';
 
-export const roleRows: readonly Row[] = [
-  listRow({
+export const roleRoutes: readonly Route[] = [
+  listRoute({
     name: 'getRoles',
     method: 'get',
     path: '/roles',
@@ -30,7 +30,7 @@ export const roleRows: readonly Row[] = [
     envelope: results,
     answer: listed(roleSchema),
   }),
-  mappedCommandRow({
+  mappedCommandRoute({
     name: 'createRole',
     method: 'post',
     path: '/roles',
@@ -42,7 +42,7 @@ export const roleRows: readonly Row[] = [
     envelope: withStatus(() => 'Successfully created role'),
     answer: changed(roleSchema),
   }),
-  getRow({
+  getRoute({
     name: 'getRole',
     method: 'get',
     path,
@@ -52,7 +52,7 @@ export const roleRows: readonly Row[] = [
     envelope: plain,
     answer: roleSchema,
   }),
-  mappedCommandRow({
+  mappedCommandRoute({
     name: 'updateRole',
     method: 'patch',
     path,
@@ -64,7 +64,7 @@ export const roleRows: readonly Row[] = [
     envelope: withStatus(() => 'Successfully updated role'),
     answer: changed(roleSchema),
   }),
-  commandRow({
+  commandRoute({
     name: 'deleteRole',
     method: 'delete',
     path,

@@ -1,14 +1,14 @@
 import { Type } from 'typebox';
 import { setPassword } from '../../commands/authorization/accounts.ts';
 import { account, passwordSchema } from '../../domain/authorization/accounts.ts';
-import { Refusal } from '../../domain/engine/refusal.ts';
-import type { ActionRow, AreaRows } from '../engine/route.ts';
-import { actionRow } from '../engine/rows.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
+import type { ActionRoute, AreaRoutes } from '../engine/route.ts';
+import { actionRoute } from '../engine/rows.ts';
 import { requestOf } from '../engine/serve.ts';
 import { callable } from './methods.ts';
 
-const whoami = (areas: () => readonly AreaRows[]): ActionRow =>
-  actionRow({
+const whoami = (areas: () => readonly AreaRoutes[]): ActionRoute =>
+  actionRoute({
     name: 'whoami',
     method: 'get',
     path: '/whoami',
@@ -37,7 +37,7 @@ const whoami = (areas: () => readonly AreaRows[]): ActionRow =>
     },
   });
 
-const changePassword = actionRow({
+const changePassword = actionRoute({
   name: 'changePassword',
   method: 'post',
   path: '/whoami/password',
@@ -56,8 +56,8 @@ const changePassword = actionRow({
     const again = about.idempotency && (await service.retries.answered(account, actor.id, about.idempotency.key));
     if (!again)
       await service.auth.verify({ username: actor.username, password: body.old }, address).catch((error) => {
-        throw error instanceof Refusal && error.code === 'unauthenticated'
-          ? new Refusal('forbidden', 'The old password is wrong', { path: '/old' })
+        throw error instanceof RequestError && error.code === 'unauthenticated'
+          ? new RequestError('forbidden', 'The old password is wrong', { path: '/old' })
           : error;
       });
     const { position, replayed } = await service.handle(setPassword, {
@@ -73,4 +73,7 @@ const changePassword = actionRow({
  * The caller's own affairs: at the root and in the authorization area. `areas` gives all rows once the table is
  * complete.
  */
-export const whoamiRows = (areas: () => readonly AreaRows[]): readonly ActionRow[] => [whoami(areas), changePassword];
+export const whoamiRoutes = (areas: () => readonly AreaRoutes[]): readonly ActionRoute[] => [
+  whoami(areas),
+  changePassword,
+];

@@ -10,8 +10,8 @@ import { type ScheduledJobDoc, scheduledJobs } from '../../projections/automatio
 import { documentsOf } from '../../projections/engine/documents.ts';
 import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import type { AreaRows, Call, Join } from '../engine/route.ts';
-import { commandRow, listRow } from '../engine/rows.ts';
+import type { AreaRoutes, Call, Join } from '../engine/route.ts';
+import { commandRoute, listRoute } from '../engine/rows.ts';
 import { changed, listed } from '../engine/schemas.ts';
 
 const shown: Join<ScheduledJobDoc> = async (doc, service, call) => maskSecrets(await signed(doc, service, call));
@@ -32,11 +32,11 @@ const told: Join<MigrationDoc | null, Call<never, Static<typeof migrationSchema>
 };
 
 /** Scheduled jobs of earlier versions, and `migrateAgendaJobs`, which makes automations of them. */
-export const automationCatalogRows: AreaRows = {
+export const automationCatalogRoutes: AreaRoutes = {
   area: 'automation-catalog',
   prefix: '/automation_catalog',
-  rows: [
-    listRow({
+  routes: [
+    listRoute({
       name: 'getScheduledJobs',
       method: 'get',
       path: '/scheduled-jobs',
@@ -47,7 +47,7 @@ export const automationCatalogRows: AreaRows = {
       envelope: results,
       answer: listed(scheduledJobSchema),
     }),
-    commandRow({
+    commandRoute({
       name: 'createScheduledJob',
       method: 'post',
       path: '/scheduled-jobs',
@@ -61,7 +61,7 @@ export const automationCatalogRows: AreaRows = {
       envelope: withStatus(() => 'Successfully created scheduled job'),
       answer: changed(scheduledJobSchema),
     }),
-    commandRow({
+    commandRoute({
       name: 'migrateAgendaJobs',
       method: 'post',
       path: '/automations/migration',

@@ -4,8 +4,8 @@ import { maskSecrets } from '../../domain/engine/secretFields.ts';
 import { type Adapter, adapters } from '../../projections/configuration-manager/adapters.ts';
 import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import type { Join, Params, Row } from '../engine/route.ts';
-import { commandRow, getRow, listRow } from '../engine/rows.ts';
+import type { Join, Params, Route } from '../engine/route.ts';
+import { commandRoute, getRoute, listRoute } from '../engine/rows.ts';
 import { changed, listed } from '../engine/schemas.ts';
 
 const path = '/adapters/:name';
@@ -13,8 +13,8 @@ const key = ({ name = '' }: Params) => name;
 const join: Join<Adapter> = async (doc, service, call) => maskSecrets(await signed(doc, service, call));
 
 /** Adapters: the ways to devices. */
-export const adapterRows: readonly Row[] = [
-  listRow({
+export const adapterRoutes: readonly Route[] = [
+  listRoute({
     name: 'getAdapters',
     method: 'get',
     path: '/adapters',
@@ -25,7 +25,7 @@ export const adapterRows: readonly Row[] = [
     envelope: results,
     answer: listed(adapterSchema),
   }),
-  commandRow({
+  commandRoute({
     name: 'createAdapter',
     method: 'post',
     path: '/adapters',
@@ -38,7 +38,7 @@ export const adapterRows: readonly Row[] = [
     envelope: withStatus(() => 'Successfully created adapter'),
     answer: changed(adapterSchema),
   }),
-  getRow({
+  getRoute({
     name: 'getAdapter',
     method: 'get',
     path,
@@ -50,7 +50,7 @@ export const adapterRows: readonly Row[] = [
     envelope: plain,
     answer: adapterSchema,
   }),
-  commandRow({
+  commandRoute({
     name: 'updateAdapter',
     method: 'put',
     path,
@@ -65,7 +65,7 @@ export const adapterRows: readonly Row[] = [
     envelope: withStatus(() => 'Successfully updated adapter'),
     answer: changed(adapterSchema),
   }),
-  commandRow({
+  commandRoute({
     name: 'deleteAdapter',
     method: 'delete',
     path,

@@ -1,12 +1,12 @@
-import type { AreaRows } from '../engine/route.ts';
-import { adapterRows } from './adapters.ts';
-import { deviceGroupRows } from './deviceGroups.ts';
-import { deviceRows } from './devices.ts';
-import { planRows } from './plans.ts';
-import { treeRows } from './trees.ts';
+import type { AreaRoutes } from '../engine/route.ts';
+import { adapterRoutes } from './adapters.ts';
+import { deviceGroupRoutes } from './deviceGroups.ts';
+import { deviceRoutes } from './devices.ts';
+import { planRoutes } from './plans.ts';
+import { treeRoutes } from './trees.ts';
 
-export const configurationManagerRows: AreaRows = {
+export const configurationManagerRoutes: AreaRoutes = {
   area: 'configuration-manager',
   prefix: '/configuration_manager',
-  rows: [...treeRows, ...planRows, ...deviceGroupRows, ...adapterRows, ...deviceRows],
+  routes: [...treeRoutes, ...planRoutes, ...deviceGroupRoutes, ...adapterRoutes, ...deviceRoutes],
 };

@@ -9,8 +9,8 @@ import { defined } from '../../domain/engine/defined.ts';
 import { deviceGroups } from '../../projections/configuration-manager/deviceGroups.ts';
 import { signed } from '../authorization/people.ts';
 import { plain, results, succeeded, withStatus } from '../engine/envelopes.ts';
-import type { Envelope, Row } from '../engine/route.ts';
-import { commandRow, getRow, listRow, mappedCommandRow } from '../engine/rows.ts';
+import type { Envelope, Route } from '../engine/route.ts';
+import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/rows.ts';
 import { changed, listed, success } from '../engine/schemas.ts';
 
 const { name, description } = deviceGroupItemSchema.properties;
@@ -54,8 +54,8 @@ const created: Envelope = (text) => {
 const path = '/devicegroups/:id';
 
 /** Device groups, and `importGroups`. */
-export const deviceGroupRows: readonly Row[] = [
-  mappedCommandRow({
+export const deviceGroupRoutes: readonly Route[] = [
+  mappedCommandRoute({
     name: 'createDeviceGroup',
     method: 'post',
     path: '/devicegroup',
@@ -73,7 +73,7 @@ export const deviceGroupRows: readonly Row[] = [
       status: Type.Literal('success'),
     }),
   }),
-  listRow({
+  listRoute({
     name: 'getDeviceGroups',
     method: 'get',
     path: '/deviceGroups',
@@ -84,7 +84,7 @@ export const deviceGroupRows: readonly Row[] = [
     envelope: results,
     answer: listed(deviceGroupSchema),
   }),
-  getRow({
+  getRoute({
     name: 'getDeviceGroup',
     method: 'get',
     path,
@@ -95,7 +95,7 @@ export const deviceGroupRows: readonly Row[] = [
     envelope: plain,
     answer: deviceGroupSchema,
   }),
-  commandRow({
+  commandRoute({
     name: 'deleteDeviceGroup',
     method: 'delete',
     path,
@@ -107,7 +107,7 @@ export const deviceGroupRows: readonly Row[] = [
     envelope: withStatus(() => 'Successfully deleted device group'),
     answer: changed(deviceGroupSchema),
   }),
-  commandRow({
+  commandRoute({
     name: 'importGroups',
     method: 'post',
     path: '/import/groups',

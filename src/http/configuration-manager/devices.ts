@@ -8,10 +8,10 @@ import {
   type DeviceConfigurationState,
   deviceConfiguration,
 } from '../../domain/configuration-manager/deviceConfigurations.ts';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import { name } from '../../domain/engine/schemas.ts';
-import type { Answer, Row } from '../engine/route.ts';
-import { actionRow } from '../engine/rows.ts';
+import type { Answer, Route } from '../engine/route.ts';
+import { actionRoute } from '../engine/rows.ts';
 import { fromStart } from '../engine/schemas.ts';
 import { newId, requestOf } from '../engine/serve.ts';
 import type { Service } from '../engine/service.ts';
@@ -19,7 +19,7 @@ import type { Service } from '../engine/service.ts';
 const filterFields = ['name', 'host', 'ostype', 'adapter'] as const;
 const part = (of: string) => Type.Optional(Type.String({ description: `Part of the ${of}, in any case` }));
 
-const list = actionRow({
+const list = actionRoute({
   name: 'getDevices',
   method: 'post',
   path: '/devices',
@@ -74,7 +74,7 @@ const path = '/devices/:deviceName/configuration';
 /** The answer, now or again: the adapter's own where it applied the configuration, else `adapter_failed`. */
 const answered = ({ about, outcome }: DeviceConfigurationState, { unseal }: Service['tools']): Answer => {
   if (!about || !outcome)
-    throw new Refusal(
+    throw new RequestError(
       'unavailable',
       'The outcome of this attempt is not known: it is under way, or was broken off. Look at the device; ' +
         'another Idempotency-Key is another attempt',
@@ -82,7 +82,7 @@ const answered = ({ about, outcome }: DeviceConfigurationState, { unseal }: Serv
   const text = outcome.answer === null ? 'null' : unseal(outcome.answer);
   if (outcome.applied) return { text };
   const { adapter } = about;
-  throw new Refusal(
+  throw new RequestError(
     'adapter_failed',
     outcome.reason ?? `Adapter ${JSON.stringify(adapter)}: the answer has status ${outcome.status}`,
     { metadata: { adapter: { name: adapter, status: outcome.status, body: JSON.parse(text) } } },
@@ -93,7 +93,7 @@ const answered = ({ about, outcome }: DeviceConfigurationState, { unseal }: Serv
  * The attempt is stored, then the device is called, then the outcome is stored: no crash makes a second call of one
  * attempt.
  */
-const apply = actionRow({
+const apply = actionRoute({
   name: 'applyDeviceConfig',
   method: 'post',
   path,
@@ -128,7 +128,7 @@ const apply = actionRow({
       },
     } = call;
     if (named !== deviceName)
-      throw new Refusal('invalid', 'It must be the device of the path', { path: '/config/device' });
+      throw new RequestError('invalid', 'It must be the device of the path', { path: '/config/device' });
     const about = requestOf('applyDeviceConfig', call, service);
     const { adapter, device } = await service.devices.find(deviceName);
     const id = newId(about.idempotency?.key);
@@ -146,7 +146,10 @@ const apply = actionRow({
           .apply(adapter, device, config, options)
           .then(
             ({ status, text }) => ({ input: { status, text }, bug: undefined }),
-            (error: unknown) => ({ input: withoutAnswer(error), bug: error instanceof Refusal ? undefined : error }),
+            (error: unknown) => ({
+              input: withoutAnswer(error),
+              bug: error instanceof RequestError ? undefined : error,
+            }),
           );
     const { position } = outcome
       ? await service
@@ -170,7 +173,7 @@ const apply = actionRow({
 
 /** What is stored of a call that gave no answer: the reason, and what the adapter could say of an answer. */
 const withoutAnswer = (error: unknown) => {
-  if (!(error instanceof Refusal)) return { status: null, text: null, reason: 'The adapter failed' };
+  if (!(error instanceof RequestError)) return { status: null, text: null, reason: 'The adapter failed' };
   const { status = null, body = null } = (error.metadata.adapter ?? {}) as {
     readonly status?: number | null;
     readonly body?: unknown;
@@ -179,7 +182,7 @@ const withoutAnswer = (error: unknown) => {
 };
 
 const unknown = (cause: unknown): never => {
-  throw new Refusal(
+  throw new RequestError(
     'unavailable',
     'The device was called, but the outcome could not be stored: it is not known here. Look at the device',
     { cause },
@@ -187,9 +190,9 @@ const unknown = (cause: unknown): never => {
 };
 
 /** Devices and their configurations (docs/southbound.md). */
-export const deviceRows: readonly Row[] = [
+export const deviceRoutes: readonly Route[] = [
   list,
-  actionRow({
+  actionRoute({
     name: 'getDeviceConfiguration',
     method: 'get',
     path,

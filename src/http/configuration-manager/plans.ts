@@ -13,14 +13,14 @@ import { documentIn, pageOf } from '../../projections/engine/documents.ts';
 import { mayReadGuard } from '../../projections/engine/guards.ts';
 import type { Where } from '../../projections/engine/port.ts';
 import { plain, succeeded } from '../engine/envelopes.ts';
-import type { Join, Row } from '../engine/route.ts';
-import { actionRow, commandRow, getRow, mappedCommandRow } from '../engine/rows.ts';
+import type { Join, Route } from '../engine/route.ts';
+import { actionRoute, commandRoute, getRoute, mappedCommandRoute } from '../engine/rows.ts';
 import { fromStart, success } from '../engine/schemas.ts';
 
 const path = '/compliance_plans';
 const join: Join<Plan> = async (plan) => maskPlan(plan);
 
-const search = actionRow({
+const search = actionRoute({
   name: 'searchCompliancePlans',
   method: 'post',
   path: '/search/compliance_plans',
@@ -52,9 +52,9 @@ const search = actionRow({
 });
 
 /** Compliance plans (`updateCompliancePlan` in docs/behaviour/operations-in-detail.md). */
-export const planRows: readonly Row[] = [
+export const planRoutes: readonly Route[] = [
   search,
-  commandRow({
+  commandRoute({
     name: 'createCompliancePlan',
     method: 'post',
     path,
@@ -66,7 +66,7 @@ export const planRows: readonly Row[] = [
     envelope: plain,
     answer: planSchema,
   }),
-  mappedCommandRow({
+  mappedCommandRoute({
     name: 'updateCompliancePlan',
     method: 'put',
     path,
@@ -80,7 +80,7 @@ export const planRows: readonly Row[] = [
     envelope: succeeded('Successfully updated compliance plan'),
     answer: success,
   }),
-  commandRow({
+  commandRoute({
     name: 'deleteCompliancePlans',
     method: 'delete',
     path,
@@ -91,7 +91,7 @@ export const planRows: readonly Row[] = [
     envelope: succeeded('Successfully deleted compliance plans'),
     answer: success,
   }),
-  getRow({
+  getRoute({
     name: 'getCompliancePlan',
     method: 'get',
     path: `${path}/:id`,

@@ -16,8 +16,8 @@ import {
 import { findNode, maskTree } from '../../domain/configuration-manager/trees.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
 import { plain, results, succeeded, withStatus } from '../engine/envelopes.ts';
-import type { Call, Join, Params, Row } from '../engine/route.ts';
-import { commandRow, getRow, listRow, mappedCommandRow } from '../engine/rows.ts';
+import type { Call, Join, Params, Route } from '../engine/route.ts';
+import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/rows.ts';
 import { changed, listed, success } from '../engine/schemas.ts';
 
 const path = '/configs/:id';
@@ -37,8 +37,8 @@ const newest: Join<Tree, Call<'version', { readonly parent?: string }>> = async 
 };
 
 /** Golden configuration trees: versions, nodes, variables. */
-export const treeRows: readonly Row[] = [
-  listRow({
+export const treeRoutes: readonly Route[] = [
+  listRoute({
     name: 'getTrees',
     method: 'get',
     path: '/configs',
@@ -49,7 +49,7 @@ export const treeRows: readonly Row[] = [
     envelope: results,
     answer: listed(treeSchema),
   }),
-  commandRow({
+  commandRoute({
     name: 'createTree',
     method: 'post',
     path: '/configs',
@@ -61,7 +61,7 @@ export const treeRows: readonly Row[] = [
     envelope: plain,
     answer: treeSchema,
   }),
-  mappedCommandRow({
+  mappedCommandRoute({
     name: 'setVariables',
     method: 'put',
     ...variables,
@@ -74,7 +74,7 @@ export const treeRows: readonly Row[] = [
     envelope: withStatus(() => 'Successfully set variables'),
     answer: changed(treeSchema),
   }),
-  mappedCommandRow({
+  mappedCommandRoute({
     name: 'deleteVariables',
     method: 'delete',
     ...variables,
@@ -86,7 +86,7 @@ export const treeRows: readonly Row[] = [
     envelope: succeeded('Successfully deleted variables'),
     answer: success,
   }),
-  getRow({
+  getRoute({
     name: 'getTree',
     method: 'get',
     path,
@@ -97,7 +97,7 @@ export const treeRows: readonly Row[] = [
     envelope: plain,
     answer: treeSchema,
   }),
-  commandRow({
+  commandRoute({
     name: 'deleteTree',
     method: 'delete',
     path,
@@ -109,7 +109,7 @@ export const treeRows: readonly Row[] = [
     envelope: withStatus(() => 'Successfully deleted tree'),
     answer: changed(treeSchema),
   }),
-  commandRow({
+  commandRoute({
     name: 'addTreeVersion',
     method: 'post',
     path: `${path}/versions`,
@@ -121,7 +121,7 @@ export const treeRows: readonly Row[] = [
     envelope: withStatus(() => 'Successfully added version'),
     answer: changed(treeSchema),
   }),
-  mappedCommandRow({
+  mappedCommandRoute({
     name: 'addTreeNode',
     method: 'post',
     path: `${path}/:version/nodes`,

@@ -2,8 +2,8 @@ import { Type } from 'typebox';
 import { setBanner } from '../../commands/customization/banner.ts';
 import { bannerId, bannerSchema, unset } from '../../domain/customization/banner.ts';
 import { banners } from '../../projections/customization/banner.ts';
-import type { AreaRows, Envelope } from '../engine/route.ts';
-import { commandRow, getRow } from '../engine/rows.ts';
+import type { AreaRoutes, Envelope } from '../engine/route.ts';
+import { commandRoute, getRoute } from '../engine/rows.ts';
 
 const path = '/banner';
 const key = () => bannerId;
@@ -11,11 +11,11 @@ const envelope: Envelope = (text) => `{"result":${text}}`;
 const answer = Type.Object({ result: bannerSchema });
 
 /** The banner: `getBanner` and `setBanner`. */
-export const bannerRows: AreaRows = {
+export const bannerRoutes: AreaRoutes = {
   area: 'customization',
   prefix: '/customization',
-  rows: [
-    getRow({
+  routes: [
+    getRoute({
       name: 'getBanner',
       method: 'get',
       path,
@@ -27,7 +27,7 @@ export const bannerRows: AreaRows = {
       envelope,
       answer,
     }),
-    commandRow({
+    commandRoute({
       name: 'setBanner',
       method: 'put',
       path,

@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { Type } from 'typebox';
-import type { ActionRow, Answer, AreaRows } from '../engine/route.ts';
+import type { ActionRoute, Answer, AreaRoutes } from '../engine/route.ts';
 import { readRecorded } from './examples.ts';
-import { actionRow } from '../engine/rows.ts';
+import { actionRoute } from '../engine/rows.ts';
 import { openapi } from './openapi.ts';
 
 // Nothing is asked of anybody but this service, and nothing runs that it has not sent as a file.
@@ -36,13 +36,13 @@ const start = `SwaggerUIBundle({
 });
 `;
 
-const fileRow = (
+const fileRoute = (
   name: string,
   path: string,
   type: string,
   read: () => Promise<Pick<Answer, 'text' | 'headers'>>,
-): ActionRow =>
-  actionRow({
+): ActionRoute =>
+  actionRoute({
     name,
     method: 'get',
     path,
@@ -62,28 +62,28 @@ const distributed = (file: string) => {
 };
 
 /** The page at /docs: Swagger UI from the package installed here, without any request to elsewhere. */
-export const docsRows: AreaRows = {
+export const docsRoutes: AreaRoutes = {
   area: 'service',
   prefix: '/docs',
-  rows: [
-    fileRow('docs', '/', 'text/html', async () => ({ text: page, headers })),
-    fileRow('docsStart', '/start.js', 'text/javascript', async () => ({ text: start, headers: cached })),
-    fileRow('docsScript', '/swagger-ui.js', 'text/javascript', distributed('swagger-ui-bundle.js')),
-    fileRow('docsStyle', '/swagger-ui.css', 'text/css', distributed('swagger-ui.css')),
-    fileRow('docsIcon', '/icon.png', 'image/png', distributed('favicon-32x32.png')),
+  routes: [
+    fileRoute('docs', '/', 'text/html', async () => ({ text: page, headers })),
+    fileRoute('docsStart', '/start.js', 'text/javascript', async () => ({ text: start, headers: cached })),
+    fileRoute('docsScript', '/swagger-ui.js', 'text/javascript', distributed('swagger-ui-bundle.js')),
+    fileRoute('docsStyle', '/swagger-ui.css', 'text/css', distributed('swagger-ui.css')),
+    fileRoute('docsIcon', '/icon.png', 'image/png', distributed('favicon-32x32.png')),
   ],
 };
 
 /** `/openapi.json`. `areas` is asked once the table is complete; the text is made at the first request, and kept. */
-export const openapiRows = (areas: () => readonly AreaRows[], about: { readonly version: string }): AreaRows => {
+export const openapiRoutes = (areas: () => readonly AreaRoutes[], about: { readonly version: string }): AreaRoutes => {
   let text: Promise<Buffer> | undefined;
   const written = async (): Promise<Buffer> =>
     Buffer.from(JSON.stringify(openapi(areas(), { ...about, recorded: await readRecorded() })));
   return {
     area: 'service',
     prefix: '/openapi.json',
-    rows: [
-      actionRow({
+    routes: [
+      actionRoute({
         name: 'openapi',
         method: 'get',
         path: '/',

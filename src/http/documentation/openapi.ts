@@ -2,7 +2,7 @@ import type { TSchema } from 'typebox';
 import { defined } from '../../domain/engine/defined.ts';
 import { filterOps } from '../engine/filters.ts';
 import { pageParameters } from '../engine/query.ts';
-import type { AreaRows, Row } from '../engine/route.ts';
+import type { AreaRoutes, Route } from '../engine/route.ts';
 import { fullPathOf } from '../engine/router.ts';
 import { isListing, listFieldsOf } from '../engine/rowQuery.ts';
 import type { Example, Failures, Recorded } from './examples.ts';
@@ -25,25 +25,30 @@ type About = {
   /** Examples, if there are to be any. */
   readonly recorded?: Recorded;
 };
-type Operation = { readonly area: AreaRows; readonly row: Row; readonly example: Example; readonly failures: Failures };
+type Operation = {
+  readonly area: AreaRoutes;
+  readonly route: Route;
+  readonly example: Example;
+  readonly failures: Failures;
+};
 type Write = ReturnType<typeof schemaWriter>;
 
 const nothing: Recorded = { examples: {}, failures: {} };
 
 /** The description of the whole API, OpenAPI 3.1, from its rows. JSON. */
-export const openapi = (areas: readonly AreaRows[], { version, recorded = nothing }: About): object => {
+export const openapi = (areas: readonly AreaRoutes[], { version, recorded = nothing }: About): object => {
   const schemas = {};
   const write = schemaWriter(schemas);
   const failure = write(failureSchema);
   const paths: Record<string, Record<string, object>> = {};
   for (const area of areas) {
-    for (const row of area.rows) {
-      const path = fullPathOf(area, row);
-      const name = `${row.method.toUpperCase()} ${path}`;
+    for (const route of area.routes) {
+      const path = fullPathOf(area, route);
+      const name = `${route.method.toUpperCase()} ${path}`;
       const example = recorded.examples[name] ?? {};
       const failures = recorded.failures[name] ?? {};
       const methods = paths[path.replace(/:(\w+)/g, '{$1}')] ?? {};
-      methods[row.method] = operation({ area, row, example, failures }, write, failure);
+      methods[route.method] = operation({ area, route, example, failures }, write, failure);
       paths[path.replace(/:(\w+)/g, '{$1}')] = methods;
     }
   }
@@ -62,46 +67,46 @@ const description =
   'Network automation and orchestration: every change is an event, every read a view of them. The examples were ' +
   'recorded from a running service: ids, times and secrets in them are made up, lists are cut to two members.';
 
-const operation = ({ area, row, example, failures }: Operation, write: Write, failure: object): object => {
-  const path = fullPathOf(area, row);
+const operation = ({ area, route, example, failures }: Operation, write: Write, failure: object): object => {
+  const path = fullPathOf(area, route);
   const described: Record<string, unknown> = {
-    operationId: `${area.area}.${row.name}`,
-    'x-operation': row.name,
+    operationId: `${area.area}.${route.name}`,
+    'x-operation': route.name,
     tags: [area.area],
-    summary: row.summary,
-    description: descriptionOf(area.area, row),
+    summary: route.summary,
+    description: descriptionOf(area.area, route),
   };
-  if (row.deprecated) described.deprecated = true;
-  if (row.access === 'open') described.security = [];
+  if (route.deprecated) described.deprecated = true;
+  if (route.access === 'open') described.security = [];
   described.parameters = [
-    ...pathParameters(path, row, example),
-    ...queryParameters(row, write),
-    ...requestHeaders(row).map((name) => refTo('parameters', name)),
+    ...pathParameters(path, route, example),
+    ...queryParameters(route, write),
+    ...requestHeaders(route).map((name) => refTo('parameters', name)),
   ];
-  if (row.body) {
-    const content = { 'application/json': withExample({ schema: write(row.body) }, example.body) };
-    described.requestBody = { required: needed(row.body), content };
+  if (route.body) {
+    const content = { 'application/json': withExample({ schema: write(route.body) }, example.body) };
+    described.requestBody = { required: needed(route.body), content };
   }
-  const responses: Record<number, object> = { 200: success(row, example, write) };
-  if (row.method === 'get') responses[304] = { description: 'Still the same', headers: headers('ETag') };
-  Object.assign(responses, failureResponses(codesOf(row, path), failure, failures));
-  if (row.name === 'ready') responses[503] = notReady(row, write, failure);
+  const responses: Record<number, object> = { 200: success(route, example, write) };
+  if (route.method === 'get') responses[304] = { description: 'Still the same', headers: headers('ETag') };
+  Object.assign(responses, failureResponses(codesOf(route, path), failure, failures));
+  if (route.name === 'ready') responses[503] = notReady(route, write, failure);
   described.responses = responses;
   return described;
 };
 
 /** The one failure that is not in the envelope of failures, unless the service goes down. */
-const notReady = (row: Row, write: Write, failure: object): object => ({
+const notReady = (route: Route, write: Write, failure: object): object => ({
   description: 'Requests cannot be answered now',
   headers: headers('X-Request-Id'),
-  content: { 'application/json': { schema: { anyOf: [write(row.answer), failure] }, example: { status: 'down' } } },
+  content: { 'application/json': { schema: { anyOf: [write(route.answer), failure] }, example: { status: 'down' } } },
 });
 
-const success = (row: Row, { answer }: Example, write: Write): object => {
-  const { contentMediaType = 'application/json', ...schema } = row.answer as TSchema & { contentMediaType?: string };
+const success = (route: Route, { answer }: Example, write: Write): object => {
+  const { contentMediaType = 'application/json', ...schema } = route.answer as TSchema & { contentMediaType?: string };
   return {
     description: 'Success',
-    headers: headers(...answerHeaders(row)),
+    headers: headers(...answerHeaders(route)),
     content: { [contentMediaType]: withExample({ schema: write(schema) }, answer) },
   };
 };
@@ -109,7 +114,7 @@ const success = (row: Row, { answer }: Example, write: Write): object => {
 const withExample = (content: object, example: unknown): object =>
   example === undefined ? content : { ...content, example };
 
-const pathParameters = (path: string, { parent }: Row, { params }: Example): object[] =>
+const pathParameters = (path: string, { parent }: Route, { params }: Example): object[] =>
   [...path.matchAll(/:(\w+)/g)].map(([, name = '']) =>
     defined({
       name,
@@ -121,9 +126,9 @@ const pathParameters = (path: string, { parent }: Row, { params }: Example): obj
     }),
   );
 
-const queryParameters = (row: Row, write: Write): object[] => {
-  const list = isListing(row) ? listFieldsOf(row) : undefined;
-  const parameters = list ? { ...row.query, ...pageParameters(list) } : (row.query ?? {});
+const queryParameters = (route: Route, write: Write): object[] => {
+  const list = isListing(route) ? listFieldsOf(route) : undefined;
+  const parameters = list ? { ...route.query, ...pageParameters(list) } : (route.query ?? {});
   const declared = Object.entries(parameters).map(([name, schema]) => {
     const { description, ...written } = write(schema);
     return defined({ name, in: 'query', description, schema: written });
@@ -159,19 +164,19 @@ const filterParameters = (filters: readonly string[]): object[] =>
     example: {},
   }));
 
-const requestHeaders = (row: Row): readonly RequestHeader[] => {
+const requestHeaders = (route: Route): readonly RequestHeader[] => {
   const names: RequestHeader[] = ['X-Request-Id'];
-  if (row.method === 'get') names.push('If-None-Match');
-  if (row.method === 'get' && row.access !== 'open') names.push('X-Min-Position');
-  if ('command' in row && row.command.on !== 'new') names.push('If-Match');
-  if (changes(row)) names.push('Idempotency-Key');
+  if (route.method === 'get') names.push('If-None-Match');
+  if (route.method === 'get' && route.access !== 'open') names.push('X-Min-Position');
+  if ('command' in route && route.command.on !== 'new') names.push('If-Match');
+  if (changes(route)) names.push('Idempotency-Key');
   return names;
 };
 
-const answerHeaders = (row: Row): readonly AnswerHeader[] => {
+const answerHeaders = (route: Route): readonly AnswerHeader[] => {
   const names: AnswerHeader[] = ['X-Request-Id'];
-  if (row.method === 'get' || 'command' in row) names.push('ETag');
-  if (changes(row)) names.push('X-Event-Position');
+  if (route.method === 'get' || 'command' in route) names.push('ETag');
+  if (changes(route)) names.push('X-Event-Position');
   return names;
 };
 

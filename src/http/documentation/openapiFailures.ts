@@ -1,6 +1,6 @@
-import { type Code, Refusal } from '../../domain/engine/refusal.ts';
+import { type Code, RequestError } from '../../domain/engine/refusal.ts';
 import { failureBody, internal, statusOf } from '../engine/errors.ts';
-import type { Row } from '../engine/route.ts';
+import type { Route } from '../engine/route.ts';
 import type { Failure, Failures } from './examples.ts';
 import { type AnswerHeader, headers, refTo } from './openapiParts.ts';
 
@@ -21,18 +21,18 @@ const words: Readonly<Record<Code, string>> = {
   unavailable: 'A store cannot be reached, the answer takes too long, or the service is shutting down',
 };
 
-const bodyOf = (refusal: Refusal): Failure => JSON.parse(failureBody(refusal)) as Failure;
+const bodyOf = (requestError: RequestError): Failure => JSON.parse(failureBody(requestError)) as Failure;
 
 /** Failures that no test provokes for each operation: in the words of the code that refuses. */
 const rare: Failures = {
-  limited: bodyOf(new Refusal('limited', 'Too many failed logins; try again later')),
+  limited: bodyOf(new RequestError('limited', 'Too many failed logins; try again later')),
   internal: bodyOf(internal('3f2b8a04-6f0e-4c1d-9a7b-2d4e6f8a0c11')),
   adapter_failed: bodyOf(
-    new Refusal('adapter_failed', 'Adapter "core": there was no answer in time', {
+    new RequestError('adapter_failed', 'Adapter "core": there was no answer in time', {
       metadata: { adapter: { name: 'core', status: null, body: null } },
     }),
   ),
-  unavailable: bodyOf(new Refusal('unavailable', 'This node cannot reach the event log')),
+  unavailable: bodyOf(new RequestError('unavailable', 'This node cannot reach the event log')),
 };
 
 const ofCode: Readonly<Partial<Record<Code, readonly AnswerHeader[]>>> = {
@@ -50,20 +50,20 @@ const also: Readonly<Record<string, readonly Code[]>> = {
 };
 
 /** Whether it stores something: what readers may call does not. */
-export const changes = ({ method, access }: Row): boolean =>
+export const changes = ({ method, access }: Route): boolean =>
   method !== 'get' && access !== 'open' && !access.includes('readers');
 
 /** How an operation can fail. */
-export const codesOf = (row: Row, path: string): readonly Code[] => {
-  const codes: Code[] = ['invalid', 'method_not_allowed', 'internal', 'unavailable', ...(also[row.name] ?? [])];
+export const codesOf = (route: Route, path: string): readonly Code[] => {
+  const codes: Code[] = ['invalid', 'method_not_allowed', 'internal', 'unavailable', ...(also[route.name] ?? [])];
   // Logging in is open and guarded all the same.
-  if (row.access !== 'open' || row.method !== 'get') codes.push('unauthenticated', 'limited');
-  if (typeof row.access !== 'string') codes.push('forbidden');
-  if (row.method !== 'get') codes.push('too_large', 'unsupported_media');
-  if (path.includes(':') || (row.method !== 'get' && row.access !== 'open')) codes.push('not_found');
-  if (row.method !== 'get' && row.access !== 'open') codes.push('unprocessable');
-  if (changes(row)) codes.push('conflict');
-  if ('command' in row && row.command.on !== 'new') codes.push('stale');
+  if (route.access !== 'open' || route.method !== 'get') codes.push('unauthenticated', 'limited');
+  if (typeof route.access !== 'string') codes.push('forbidden');
+  if (route.method !== 'get') codes.push('too_large', 'unsupported_media');
+  if (path.includes(':') || (route.method !== 'get' && route.access !== 'open')) codes.push('not_found');
+  if (route.method !== 'get' && route.access !== 'open') codes.push('unprocessable');
+  if (changes(route)) codes.push('conflict');
+  if ('command' in route && route.command.on !== 'new') codes.push('stale');
   return codes;
 };
 

@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import Koa from 'koa';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import { answering } from './answer.ts';
 import type { AppNeeds } from './appNeeds.ts';
 import { deadline } from './deadline.ts';
@@ -27,8 +27,8 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
       const work = answer(incoming);
       outgoing = await (timeout > 0 && !incoming.untimed ? within(timeout, work, requestId) : work);
     } catch (error) {
-      if (!(error instanceof Refusal) || error.code === 'internal') logBug(error, requestId);
-      outgoing = refused(error instanceof Refusal ? error : internal(requestId));
+      if (!(error instanceof RequestError) || error.code === 'internal') logBug(error, requestId);
+      outgoing = refused(error instanceof RequestError ? error : internal(requestId));
     }
     if (cacheControl && outgoing.headers?.['Cache-Control'] === undefined) headers.push('Cache-Control', 'no-cache');
     if (stopping() && outgoing.headers?.Connection === undefined) headers.push('Connection', 'close');

@@ -1,6 +1,6 @@
 import type { Context } from 'koa';
 import type { Authenticator } from '../authentication/authenticate.ts';
-import type { AreaRows } from './route.ts';
+import type { AreaRoutes } from './route.ts';
 import type { Service } from './service.ts';
 
 /** What access log and metrics are told of a request. */
@@ -32,7 +32,7 @@ export type HttpSettings = {
 };
 
 export type AppNeeds = {
-  readonly areas: readonly AreaRows[];
+  readonly areas: readonly AreaRoutes[];
   readonly service: Service;
   readonly authenticator: Authenticator;
   /** Resolves once reads show all that this node has acknowledged, and the position; undefined: they do already. */

@@ -3,8 +3,8 @@ import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import { koaBody, HttpMethodEnum as Method } from 'koa-body';
 import { exactValue } from '../../domain/engine/exactJson.ts';
-import { Refusal } from '../../domain/engine/refusal.ts';
-import type { Row } from './route.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
+import type { Route } from './route.ts';
 import { checkJson } from './strictJson.ts';
 
 /** A request's JSON body, and the text it was sent as; `{}` and '' when there was none. */
@@ -30,11 +30,11 @@ export const bodyReader = ({
   const small = { maxBytes, parse: jsonOf(maxBytes) };
   const big = { maxBytes: maxImportBytes, parse: jsonOf(maxImportBytes) };
 
-  return async (ctx: Context, { large, exact }: Pick<Row, 'large' | 'exact'>): Promise<Body> => {
+  return async (ctx: Context, { large, exact }: Pick<Route, 'large' | 'exact'>): Promise<Body> => {
     const limits = large ? big : small;
     const { req } = ctx;
     // While its login was looked at, for example.
-    if (req.destroyed) throw new Refusal('unavailable', 'The connection broke off before the body was read');
+    if (req.destroyed) throw new RequestError('unavailable', 'The connection broke off before the body was read');
     const length = Number(req.headers['content-length'] ?? 0);
     if (length === 0 && req.headers['transfer-encoding'] === undefined) return { value: {}, text: '' };
     if (length > limits.maxBytes) throw await tooLarge(ctx, limits.maxBytes);
@@ -52,7 +52,7 @@ export const bodyReader = ({
     const text = ctx.request.rawBody ?? '';
     // Only this character can stand for bytes that are no UTF-8.
     if (text.includes('\ufffd') && !isUtf8(Buffer.concat(chunks)))
-      throw new Refusal('invalid', 'The body is not valid UTF-8', { path: '' });
+      throw new RequestError('invalid', 'The body is not valid UTF-8', { path: '' });
     if (text === '') return { value: {}, text };
     checkJson(text, exact);
     return { value: ctx.request.body, text };
@@ -81,16 +81,16 @@ const checkMedia = (ctx: Context): void => {
   const { 'content-encoding': encoding = 'identity' } = ctx.req.headers;
   if (encoding.toLowerCase() !== 'identity') {
     ctx.set('Accept-Encoding', 'identity');
-    throw new Refusal('unsupported_media', 'A body must be sent without Content-Encoding');
+    throw new RequestError('unsupported_media', 'A body must be sent without Content-Encoding');
   }
   if (!ctx.is('application/json') || !/^(utf-?8)?$/i.test(ctx.request.charset))
-    throw new Refusal('unsupported_media', 'A body must be application/json in UTF-8');
+    throw new RequestError('unsupported_media', 'A body must be application/json in UTF-8');
 };
 
-const tooLarge = async (ctx: Context, maxBytes: number): Promise<Refusal> => {
+const tooLarge = async (ctx: Context, maxBytes: number): Promise<RequestError> => {
   ctx.set('Connection', 'close');
   await lingered(ctx.req);
-  return new Refusal('too_large', `A body may have ${maxBytes} bytes here`);
+  return new RequestError('too_large', `A body may have ${maxBytes} bytes here`);
 };
 
 const lingered = (req: IncomingMessage): Promise<void> =>
@@ -109,17 +109,17 @@ const lingered = (req: IncomingMessage): Promise<void> =>
   });
 
 /** What was wrong, without the words of the error: those repeat the body. */
-const malformed = (error: Error, text: unknown): Refusal => {
+const malformed = (error: Error, text: unknown): RequestError => {
   if (typeof text === 'string' && error.message.includes('prototype')) {
     // koa-body refuses __proto__ by itself; the check says where it is.
     try {
       checkJson(text);
     } catch (found) {
-      if (found instanceof Refusal) return found;
+      if (found instanceof RequestError) return found;
     }
   }
   const position = /at position (\d+)/.exec(error.message)?.[1];
-  return new Refusal(
+  return new RequestError(
     'invalid',
     `The body is not valid JSON${position === undefined ? '' : ` (at character ${position})`}`,
     { path: '' },

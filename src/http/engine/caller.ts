@@ -1,8 +1,8 @@
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import type { Principal } from '../authentication/principal.ts';
 import type { AppNeeds } from './appNeeds.ts';
 import { cookieOf, type Incoming } from './incoming.ts';
-import type { Row } from './route.ts';
+import type { Route } from './route.ts';
 
 type Needs = Pick<AppNeeds, 'authenticator' | 'settings' | 'cutOff' | 'mayMeasure'>;
 
@@ -12,13 +12,14 @@ type Needs = Pick<AppNeeds, 'authenticator' | 'settings' | 'cutOff' | 'mayMeasur
  */
 export const callerOf =
   ({ authenticator, settings, cutOff, mayMeasure }: Needs) =>
-  ({ ctx, address }: Incoming, row: Row | undefined): Principal | undefined | Promise<Principal> => {
+  ({ ctx, address }: Incoming, route: Route | undefined): Principal | undefined | Promise<Principal> => {
     const { authorization = '' } = ctx.headers;
-    if (row?.access === 'open' || (row?.byMetricsToken && mayMeasure(authorization))) return undefined;
+    if (route?.access === 'open' || (route?.byMetricsToken && mayMeasure(authorization))) return undefined;
     const credentials = { authorization, cookie: cookieOf(ctx, settings().cookieName), address };
-    const known = row?.monitoring && authenticator.lastKnown(credentials);
+    const known = route?.monitoring && authenticator.lastKnown(credentials);
     if (known) return known;
     // Nor could it hear of a password that was changed on another node.
-    if (cutOff()) throw new Refusal('unavailable', 'This node cannot reach the event log', { retryAfterSeconds: 1 });
+    if (cutOff())
+      throw new RequestError('unavailable', 'This node cannot reach the event log', { retryAfterSeconds: 1 });
     return authenticator.authenticate(credentials);
   };

@@ -1,5 +1,5 @@
 import type { Request } from '../../commands/engine/handle.ts';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import { encodedTag, encodings } from './compression.ts';
 import type { Call } from './route.ts';
 import type { Service } from './service.ts';
@@ -37,7 +37,7 @@ export const idempotencyOf = (
   const key = header('idempotency-key');
   if (key === '') return undefined;
   if (!/^[\x21-\x7e]{1,200}$/.test(key))
-    throw new Refusal('invalid', 'Idempotency-Key must have 1 to 200 visible ASCII characters', {
+    throw new RequestError('invalid', 'Idempotency-Key must have 1 to 200 visible ASCII characters', {
       path: 'Idempotency-Key',
     });
   return { key: `${actor.id} ${method} ${path} ${key}`, request: digest(`${querystring}\n${bodyText}`) };
@@ -47,6 +47,6 @@ export const idempotencyOf = (
 export const minPositionOf = (header: string): number => {
   if (header === '') return 0;
   if (!/^\d{1,15}$/.test(header))
-    throw new Refusal('invalid', 'X-Min-Position must be a position', { path: 'X-Min-Position' });
+    throw new RequestError('invalid', 'X-Min-Position must be a position', { path: 'X-Min-Position' });
   return Number(header);
 };

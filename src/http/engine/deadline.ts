@@ -1,4 +1,4 @@
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import type { AppNeeds } from './appNeeds.ts';
 import { refused } from './fixedAnswers.ts';
 import type { Outgoing } from './outgoing.ts';
@@ -8,7 +8,7 @@ const late = (ms: number): Outgoing => {
     `No answer within ${ms} ms. A change may be carried out all the same: ` +
     'send it again with the same Idempotency-Key to be sure';
   // What is left of the body is not read.
-  return refused(new Refusal('unavailable', message), { Connection: 'close' });
+  return refused(new RequestError('unavailable', message), { Connection: 'close' });
 };
 
 /** The work's outcome, or 503 if it takes longer: it goes on all the same, and nobody is told its end. */
@@ -19,7 +19,7 @@ export const deadline =
     const over = new Promise<Outgoing>((resolve) => {
       timer = setTimeout(() => {
         work.catch((error: unknown) => {
-          if (!(error instanceof Refusal)) logBug(error, requestId);
+          if (!(error instanceof RequestError)) logBug(error, requestId);
         });
         resolve(late(ms));
       }, ms);

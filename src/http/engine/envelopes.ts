@@ -1,4 +1,4 @@
-import type { Handled } from '../../commands/engine/handle.ts';
+import type { CommandResult } from '../../commands/engine/handle.ts';
 import type { ChangeEnvelope, Envelope, ListEnvelope } from './route.ts';
 
 // Documents stay the JSON texts they are kept as: envelopes put text around text.
@@ -8,7 +8,7 @@ export const plain: Envelope = (text) => text;
 
 /** `{message, data, metadata}`: operations manager and lifecycle manager. */
 export const withMessage =
-  (message: string, metadata?: (done: Handled) => object): Envelope =>
+  (message: string, metadata?: (done: CommandResult) => object): Envelope =>
   (text, done) => {
     const about = JSON.stringify(done && metadata ? metadata(done) : {});
     return `{"message":${JSON.stringify(message)},"data":${text},"metadata":${about}}`;
@@ -22,7 +22,7 @@ export const acknowledged =
 
 /** `{status: "Created"|"OK", message, data}`: the other areas' changes. */
 export const withStatus =
-  (message: (done: Handled) => string): ChangeEnvelope =>
+  (message: (done: CommandResult) => string): ChangeEnvelope =>
   (text, done) => {
     const status = done.created ? 'Created' : 'OK';
     return `{"status":"${status}","message":${JSON.stringify(message(done))},"data":${text}}`;

@@ -1,4 +1,4 @@
-import { type Code, Refusal } from '../../domain/engine/refusal.ts';
+import { type Code, RequestError } from '../../domain/engine/refusal.ts';
 
 /**
  * The one place where a code becomes a status (docs/status-codes.md). A new code does not compile until it has a line
@@ -22,7 +22,7 @@ export const statusOf: Readonly<Record<Code, number>> = {
 };
 
 /** The failure body, the same everywhere: message, data null, metadata.errors. */
-export const failureBody = ({ code, message, faults, metadata }: Refusal): string =>
+export const failureBody = ({ code, message, faults, metadata }: RequestError): string =>
   JSON.stringify({
     message,
     data: null,
@@ -30,4 +30,5 @@ export const failureBody = ({ code, message, faults, metadata }: Refusal): strin
   });
 
 /** A bug seen from outside: nothing of its cause. */
-export const internal = (requestId: string): Refusal => new Refusal('internal', `Internal error; request ${requestId}`);
+export const internal = (requestId: string): RequestError =>
+  new RequestError('internal', `Internal error; request ${requestId}`);

@@ -1,4 +1,4 @@
-import type { Refusal } from '../../domain/engine/refusal.ts';
+import type { RequestError } from '../../domain/engine/refusal.ts';
 import { failureBody, statusOf } from './errors.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { Match } from './router.ts';
@@ -27,10 +27,10 @@ export const preflight = (match: NonNullable<Match>): Outgoing => {
 };
 
 /** A refusal as it is sent, with `more` headers. */
-export const refused = (refusal: Refusal, more: Readonly<Record<string, string>> = {}): Outgoing => {
-  const { code, retryAfterSeconds = code === 'unavailable' ? 1 : undefined } = refusal;
+export const refused = (requestError: RequestError, more: Readonly<Record<string, string>> = {}): Outgoing => {
+  const { code, retryAfterSeconds = code === 'unavailable' ? 1 : undefined } = requestError;
   const headers: Record<string, string> = { ...more };
   if (code === 'unauthenticated') headers['WWW-Authenticate'] = 'Basic realm="automation-platform", charset="UTF-8"';
   if (retryAfterSeconds !== undefined) headers['Retry-After'] = String(retryAfterSeconds);
-  return { status: statusOf[code], body: failureBody(refusal), headers };
+  return { status: statusOf[code], body: failureBody(requestError), headers };
 };

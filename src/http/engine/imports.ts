@@ -1,8 +1,8 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import type { Request } from '../../commands/engine/handle.ts';
 import { defined } from '../../domain/engine/defined.ts';
-import { type Fault, Refusal } from '../../domain/engine/refusal.ts';
-import type { ActionRow, Call } from './route.ts';
+import { type Fault, RequestError } from '../../domain/engine/refusal.ts';
+import type { ActionRoute, Call } from './route.ts';
 import { enveloped, faultSchema } from './schemas.ts';
 import { newId, requestOf } from './serve.ts';
 import type { Service } from './service.ts';
@@ -11,7 +11,7 @@ import type { Service } from './service.ts';
 type Taken = { readonly data: unknown; readonly position: number; readonly replayed: boolean };
 
 type Import<Document extends TSchema> = Pick<
-  ActionRow,
+  ActionRoute,
   'name' | 'method' | 'path' | 'access' | 'summary' | 'description'
 > & {
   /** The member of the body that has the documents. */
@@ -75,37 +75,39 @@ const answerOf = (shown: TSchema) =>
  * Takes documents in one after the other, each all or nothing, and tells of each in their order. A refused one stops no
  * other; where all are refused, nothing is stored and the answer is the refusal, with the faults of all.
  */
-export const importRow = <Document extends TSchema>({
+export const importRoute = <Document extends TSchema>({
   member,
   document,
   shown,
   take,
-  ...row
-}: Import<Document>): ActionRow => ({
-  ...row,
+  ...route
+}: Import<Document>): ActionRoute => ({
+  ...route,
   large: true,
   body: bodyOf(member, document),
   answer: answerOf(shown),
   run: async (call, service) => {
     const { options, overwrite = options?.overwrite ?? false, ...given } = call.body as ImportBody;
     const documents = given[member] as readonly Static<Document>[];
-    const about = { ...requestOf(row.name, call, service), ifRevision: undefined };
+    const about = { ...requestOf(route.name, call, service), ifRevision: undefined };
     const key = about.idempotency?.key;
-    const taken: (Taken | Refusal)[] = [];
+    const taken: (Taken | RequestError)[] = [];
     for (const [index, document] of documents.entries()) {
       const fresh = newId(key === undefined ? undefined : `${key} ${index}`);
       taken.push(
         await take({ document, overwrite, fresh, about }, service, call).catch((error: unknown) => {
-          if (error instanceof Refusal) return error;
+          if (error instanceof RequestError) return error;
           throw error;
         }),
       );
     }
-    const refused = taken.map((one, index) => (one instanceof Refusal ? faultsOf(one, `/${member}/${index}`) : []));
-    const done = taken.filter((one): one is Taken => !(one instanceof Refusal));
+    const refused = taken.map((one, index) =>
+      one instanceof RequestError ? faultsOf(one, `/${member}/${index}`) : [],
+    );
+    const done = taken.filter((one): one is Taken => !(one instanceof RequestError));
     const [first] = taken;
-    if (first instanceof Refusal && done.length === 0)
-      throw new Refusal(
+    if (first instanceof RequestError && done.length === 0)
+      throw new RequestError(
         first.code,
         first.message,
         defined({ faults: refused.flat(), retryAfterSeconds: first.retryAfterSeconds }),
@@ -114,7 +116,7 @@ export const importRow = <Document extends TSchema>({
       body: {
         message: `Successfully imported ${done.length} of ${taken.length} ${member}`,
         data: taken.map((one, index) =>
-          one instanceof Refusal
+          one instanceof RequestError
             ? { success: false, data: { message: one.message, errors: refused[index] } }
             : { success: true, data: one.data },
         ),
@@ -126,7 +128,7 @@ export const importRow = <Document extends TSchema>({
   },
 });
 
-const faultsOf = ({ code, faults }: Refusal, path: string): readonly Fault[] =>
+const faultsOf = ({ code, faults }: RequestError, path: string): readonly Fault[] =>
   faults.map((fault) => ({
     code,
     ...fault,

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import type { Context } from 'koa';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import { traceparentOf } from '../../southbound/traceparent.ts';
 import type { Principal } from '../authentication/principal.ts';
 
@@ -59,7 +59,7 @@ export const cookieOf = (ctx: Context, name: string): string | undefined =>
 /** Aborted when the answer has been sent, or its connection has gone. */
 export const abandonment = (res: ServerResponse): AbortSignal => {
   const aborting = new AbortController();
-  const abort = (): void => aborting.abort(new Refusal('unavailable', 'Nobody waits for the answer any more'));
+  const abort = (): void => aborting.abort(new RequestError('unavailable', 'Nobody waits for the answer any more'));
   if (res.destroyed) abort();
   else res.once('close', abort);
   return aborting.signal;

@@ -1,7 +1,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { StoredEvent } from '../../store/port.ts';
 import type { Seen } from './appNeeds.ts';
-import type { AreaRows } from './route.ts';
+import type { AreaRoutes } from './route.ts';
 
 type Measured = { readonly help: string; readonly value: () => number | Promise<number> };
 
@@ -11,7 +11,7 @@ export type Measures = { readonly [name: string]: Measured };
 type Placed = Pick<StoredEvent, 'stream' | 'type'>;
 
 type Needs = {
-  readonly areas: readonly AreaRows[];
+  readonly areas: readonly AreaRoutes[];
   /** Whether an event is one of the platform's own. */
   readonly isOwnEvent: (event: Placed) => boolean;
 };
@@ -80,7 +80,7 @@ export const metrics = ({ areas, isOwnEvent }: Needs) => {
   ]);
 
   const starting = new Set(
-    areas.flatMap(({ area, rows }) => rows.filter(({ starts }) => starts).map(({ name }) => `${area} ${name}`)),
+    areas.flatMap(({ area, routes }) => routes.filter(({ starts }) => starts).map(({ name }) => `${area} ${name}`)),
   );
   const requestsOf = boundBy((area: string, operation: string, method: string, status: string) =>
     requests.labels(area, operation, method, status),

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import type { ActionRow, AreaRows } from './route.ts';
-import { actionRow } from './rows.ts';
+import type { ActionRoute, AreaRoutes } from './route.ts';
+import { actionRoute } from './rows.ts';
 import type { Service } from './service.ts';
 
 const upOrDown = Type.Object(
@@ -8,14 +8,14 @@ const upOrDown = Type.Object(
   { title: 'UpOrDown', description: 'up, or down with status 503' },
 );
 
-type Health = Pick<ActionRow, 'name' | 'path' | 'summary'> & {
+type Health = Pick<ActionRoute, 'name' | 'path' | 'summary'> & {
   readonly description: string;
   readonly up: (service: Service) => boolean | Promise<boolean>;
 };
 
-const health = ({ up, ...row }: Health): ActionRow =>
-  actionRow({
-    ...row,
+const health = ({ up, ...route }: Health): ActionRoute =>
+  actionRoute({
+    ...route,
     method: 'get',
     access: 'open',
     answer: upOrDown,
@@ -24,10 +24,10 @@ const health = ({ up, ...row }: Health): ActionRow =>
   });
 
 /** Health and metrics (docs/operations.md). */
-export const monitoringRows: AreaRows = {
+export const monitoringRoutes: AreaRoutes = {
   area: 'service',
   prefix: '',
-  rows: [
+  routes: [
     health({
       name: 'live',
       path: '/health/live',
@@ -42,7 +42,7 @@ export const monitoringRows: AreaRows = {
       description: 'For load balancers: 503 with the status down as long as requests would be refused.',
       up: (service) => service.ready(),
     }),
-    actionRow({
+    actionRoute({
       name: 'status',
       method: 'get',
       path: '/health/status',
@@ -54,7 +54,7 @@ export const monitoringRows: AreaRows = {
       answer: Type.Record(Type.String(), Type.Any()),
       run: async (_, service) => ({ body: await service.status() }),
     }),
-    actionRow({
+    actionRoute({
       name: 'metrics',
       method: 'get',
       path: '/metrics',

@@ -1,7 +1,7 @@
 import { type TSchema, Type } from 'typebox';
 import { defined } from '../../domain/engine/defined.ts';
 import { decoded } from '../../domain/engine/percentEncoding.ts';
-import { type Fault, Refusal } from '../../domain/engine/refusal.ts';
+import { type Fault, RequestError } from '../../domain/engine/refusal.ts';
 import type { Where } from '../../projections/engine/port.ts';
 import { filterOf, joined, type Sent, whereOf } from './filters.ts';
 import { checker } from './validate.ts';
@@ -110,7 +110,7 @@ const reader = (parameters: Parameters, filters: readonly string[] | undefined) 
       faults.push({ message: `${path.slice(1)} ${message}`, path: path.slice(1) });
     const where = filters && whereOf(sent, filters, faults);
     const [first] = faults;
-    if (first) throw new Refusal('invalid', first.message, { faults: faults.slice(0, 20) });
+    if (first) throw new RequestError('invalid', first.message, { faults: faults.slice(0, 20) });
     return { given, where };
   };
 };

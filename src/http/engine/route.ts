@@ -1,6 +1,6 @@
 import type { TSchema } from 'typebox';
 import type { AnyCommand } from '../../commands/engine/define.ts';
-import type { Handled } from '../../commands/engine/handle.ts';
+import type { CommandResult } from '../../commands/engine/handle.ts';
 import type { Actor, Area } from '../../domain/engine/core.ts';
 import type { Collection, Projection } from '../../projections/engine/define.ts';
 import type { Access, Principal } from '../authentication/principal.ts';
@@ -51,10 +51,10 @@ export type Answer = {
 };
 
 /** Puts the area's members around a document's JSON text. */
-export type Envelope = (text: string, done?: Handled) => string;
+export type Envelope = (text: string, done?: CommandResult) => string;
 
 /** The same around the document of a change. */
-export type ChangeEnvelope = (text: string, done: Handled) => string;
+export type ChangeEnvelope = (text: string, done: CommandResult) => string;
 
 /** The same around a list of documents' JSON texts. */
 export type ListEnvelope = (
@@ -122,7 +122,7 @@ export type Common = {
  * what `named` says (a parameter, `id` unless given, or a function of path and body), which may be an id or a name.
  * `input` makes the command's input from path and body; without it the body is the input, `{}` if there is none.
  */
-export type CommandRow = Common & {
+export type CommandRoute = Common & {
   readonly command: AnyCommand;
   readonly key?: Checked<[params: Params, body: unknown, actor: Actor], string | undefined>;
   readonly named?: string | Checked<[params: Params, body: unknown], string>;
@@ -132,7 +132,7 @@ export type CommandRow = Common & {
 };
 
 /** One document: by `key`, else by the parameter `named` (`id` unless given), which may be a name. */
-export type GetRow = Common & {
+export type GetRoute = Common & {
   readonly get: Projection;
   readonly key?: Checked<[params: Params], string>;
   readonly named?: string;
@@ -143,7 +143,7 @@ export type GetRow = Common & {
 };
 
 /** A list in the one dialect of all lists. */
-export type ListRow = Common & {
+export type ListRoute = Common & {
   readonly list: Collection;
   /** Default direction; 1 unless given. */
   readonly order?: 1 | -1;
@@ -156,12 +156,16 @@ export type ListRow = Common & {
 };
 
 /** Anything else. `list`: what it answers is a list as well, and `run` reads the query string by `listQueryOf`. */
-export type ActionRow = Common & {
+export type ActionRoute = Common & {
   readonly list?: Pick<Collection, 'sorts' | 'filters'>;
   readonly run: Checked<[call: Call, service: Service], Promise<Answer>>;
 };
 
-export type Row = CommandRow | GetRow | ListRow | ActionRow;
+export type Route = CommandRoute | GetRoute | ListRoute | ActionRoute;
 
 /** The rows of one area; `service` rows are in no role and no list of methods. */
-export type AreaRows = { readonly area: Area | 'service'; readonly prefix: string; readonly rows: readonly Row[] };
+export type AreaRoutes = {
+  readonly area: Area | 'service';
+  readonly prefix: string;
+  readonly routes: readonly Route[];
+};

@@ -1,10 +1,10 @@
 import Router from '@koa/router';
 import { LRUCache } from 'lru-cache';
-import { Refusal } from '../../domain/engine/refusal.ts';
-import type { AreaRows, Params, Row } from './route.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
+import type { AreaRoutes, Params, Route } from './route.ts';
 
 /** A row with the place it has in the whole API. */
-export type Placed = { readonly row: Row; readonly area: AreaRows['area']; readonly fullPath: string };
+export type Placed = { readonly route: Route; readonly area: AreaRoutes['area']; readonly fullPath: string };
 
 /** What a method and a path lead to: a row and its parameters; or the methods that the path knows; or nothing. */
 export type Match =
@@ -13,23 +13,23 @@ export type Match =
   | undefined;
 
 /** The full path of a row: `/` stands for the area's prefix itself. */
-export const fullPathOf = ({ prefix }: AreaRows, { path }: Row): string =>
+export const fullPathOf = ({ prefix }: AreaRoutes, { path }: Route): string =>
   path === '/' && prefix !== '' ? prefix : prefix + path;
 
 /**
  * Finds rows. The area is picked by its prefix first, then that area's router is asked: @koa/router tries its routes
  * one after the other. What was found for a path is kept for the next request.
  */
-export const rowRouter = (areas: readonly AreaRows[]) => {
+export const routeRouter = (areas: readonly AreaRoutes[]) => {
   const found = new LRUCache<string, Exclude<Match, undefined>>({ max: 5000 });
   const byPrefix = areas.map((area) => {
     const router = new Router({ sensitive: true, strict: true });
     const placed = new Map<unknown, Placed>();
-    for (const row of area.rows) {
-      const fullPath = fullPathOf(area, row);
+    for (const route of area.routes) {
+      const fullPath = fullPathOf(area, route);
       placed.set(
-        router.register(fullPath, [row.method], () => undefined, {}),
-        { row, area: area.area, fullPath },
+        router.register(fullPath, [route.method], () => undefined, {}),
+        { route, area: area.area, fullPath },
       );
     }
     return { prefix: area.prefix, router, placed };
@@ -41,8 +41,8 @@ export const rowRouter = (areas: readonly AreaRows[]) => {
       if (!path.startsWith(prefix)) continue;
       const { path: layers, pathAndMethod } = router.match(path, method);
       const layer = pathAndMethod[0];
-      const row = layer && placed.get(layer);
-      if (row) return { placed: row, params: layer.params(path, layer.captures(path)) };
+      const route = layer && placed.get(layer);
+      if (route) return { placed: route, params: layer.params(path, layer.captures(path)) };
       for (const other of layers) for (const name of other.methods) allow.add(name);
     }
     return allow.size > 0 ? { allow: [...allow, 'OPTIONS'] } : undefined;
@@ -64,7 +64,7 @@ const control = /[\u0000-\u001f\u007f]/;
 export const checkParams = (params: Params): void => {
   for (const [name, value] of Object.entries(params)) {
     if (value === '' || (value.length > 256 && [...value].length > 256) || control.test(value))
-      throw new Refusal('invalid', `${name} must have 1 to 256 characters, none of them control characters`, {
+      throw new RequestError('invalid', `${name} must have 1 to 256 characters, none of them control characters`, {
         path: name,
       });
   }

@@ -1,20 +1,20 @@
 import { defined } from '../../domain/engine/defined.ts';
 import type { Collection } from '../../projections/engine/define.ts';
 import { type ListFields, listQueryParser, queryParser } from './query.ts';
-import type { ListRow, Row } from './route.ts';
+import type { ListRoute, Route } from './route.ts';
 
 /** What a row that answers a list says of it. */
-type Listing = Pick<ListRow, 'query' | 'order' | 'limit'> & { readonly list: Pick<Collection, 'sorts' | 'filters'> };
+type Listing = Pick<ListRoute, 'query' | 'order' | 'limit'> & { readonly list: Pick<Collection, 'sorts' | 'filters'> };
 
 /** Whether a row answers a list. */
-export const isListing = (row: Row): row is Row & Listing => 'list' in row && row.list !== undefined;
+export const isListing = (route: Route): route is Route & Listing => 'list' in route && route.list !== undefined;
 
 /** How the list of a row can be asked for. */
 export const listFieldsOf = ({ list, order, limit }: Listing): ListFields =>
   defined({ sorts: Object.keys(list.sorts), filters: Object.keys(list.filters), order, limit });
 
 /** The reader of a row's query parameters. */
-export const queryOf = ({ query = {} }: Pick<Row, 'query'>) => queryParser(query);
+export const queryOf = ({ query = {} }: Pick<Route, 'query'>) => queryParser(query);
 
 /** The same of a row that answers a list. */
-export const listQueryOf = (row: Listing) => listQueryParser(row.query ?? {}, listFieldsOf(row));
+export const listQueryOf = (route: Listing) => listQueryParser(route.query ?? {}, listFieldsOf(route));

@@ -3,17 +3,17 @@ import { type CommandOn, noInput } from '../../commands/engine/define.ts';
 import type { Actor, Event } from '../../domain/engine/core.ts';
 import type { Collection, Projection } from '../../projections/engine/define.ts';
 import type {
-  ActionRow,
+  ActionRoute,
   Answer,
   Call,
   ChangeEnvelope,
-  CommandRow,
+  CommandRoute,
   Common,
   Envelope,
-  GetRow,
+  GetRoute,
   Join,
   ListEnvelope,
-  ListRow,
+  ListRoute,
   Params,
   Parent,
 } from './route.ts';
@@ -55,12 +55,12 @@ type Target<Path extends string, Body> = {
 };
 
 /** A row that takes no body says nothing of one. */
-const withBody = ({ body, ...row }: CommandRow & { readonly body: TSchema }): CommandRow =>
-  body === noInput ? row : { ...row, body };
+const withBody = ({ body, ...route }: CommandRoute & { readonly body: TSchema }): CommandRoute =>
+  body === noInput ? route : { ...route, body };
 
 /** A change whose body is the input of its command. */
-export const commandRow = <const Path extends string, Input, Doc, Q extends Queries = NoQueries>(
-  row: Base<Path, Q> &
+export const commandRoute = <const Path extends string, Input, Doc, Q extends Queries = NoQueries>(
+  route: Base<Path, Q> &
     Target<Path, Input> & {
       readonly command: CommandOn<Input>;
       readonly body?: never;
@@ -68,17 +68,17 @@ export const commandRow = <const Path extends string, Input, Doc, Q extends Quer
       readonly join?: Join<Doc, Call<ParamIn<Path>, Input, QueryOf<Q>>>;
       readonly envelope: ChangeEnvelope;
     },
-): CommandRow => withBody({ ...row, body: row.command.input });
+): CommandRoute => withBody({ ...route, body: route.command.input });
 
 /** A change whose input is made from the path and a body with a schema of its own, `noInput` if it takes none. */
-export const mappedCommandRow = <
+export const mappedCommandRoute = <
   const Path extends string,
   Input,
   Doc,
   Body extends TSchema,
   Q extends Queries = NoQueries,
 >(
-  row: Base<Path, Q> &
+  route: Base<Path, Q> &
     Target<Path, Static<Body>> & {
       readonly command: CommandOn<Input>;
       readonly body: Body;
@@ -87,17 +87,17 @@ export const mappedCommandRow = <
       readonly join?: Join<Doc, Call<ParamIn<Path>, Static<Body>, QueryOf<Q>>>;
       readonly envelope: ChangeEnvelope;
     },
-): CommandRow => withBody(row);
+): CommandRoute => withBody(route);
 
 /** One document. */
-export const getRow = <
+export const getRoute = <
   const Path extends string,
   Doc,
   E extends Event,
   Filter extends string,
   Q extends Queries = NoQueries,
 >(
-  row: Base<Path, Q, NoInfer<Filter>> & {
+  route: Base<Path, Q, NoInfer<Filter>> & {
     readonly get: Projection<Doc, E, string, Filter>;
     readonly key?: (params: ParamsIn<Path>) => string;
     readonly named?: ParamIn<Path>;
@@ -105,11 +105,11 @@ export const getRow = <
     readonly join?: Join<NoInfer<Doc>, Call<ParamIn<Path>, unknown, QueryOf<Q>>>;
     readonly envelope: Envelope;
   },
-): GetRow => row;
+): GetRoute => route;
 
 /** A list. */
-export const listRow = <const Path extends string, Doc, Filter extends string, Q extends Queries = NoQueries>(
-  row: Base<Path, Q, NoInfer<Filter>> & {
+export const listRoute = <const Path extends string, Doc, Filter extends string, Q extends Queries = NoQueries>(
+  route: Base<Path, Q, NoInfer<Filter>> & {
     readonly list: Collection<Doc, string, Filter>;
     readonly order?: 1 | -1;
     readonly limit?: number;
@@ -117,18 +117,18 @@ export const listRow = <const Path extends string, Doc, Filter extends string, Q
     readonly joinOn?: keyof NoInfer<Q> & string;
     readonly envelope: ListEnvelope;
   },
-): ListRow => row;
+): ListRoute => route;
 
 /** Anything else. */
-export const actionRow = <
+export const actionRoute = <
   const Path extends string,
   Body extends TSchema = typeof noInput,
   Q extends Queries = NoQueries,
 >(
-  row: Base<Path, Q> & {
+  route: Base<Path, Q> & {
     readonly body?: Body;
     readonly exact?: keyof Static<Body> & string;
     readonly list?: Pick<Collection, 'sorts' | 'filters'>;
     readonly run: (call: Call<ParamIn<Path>, Static<Body>, QueryOf<Q>>, service: Service) => Promise<Answer>;
   },
-): ActionRow => row;
+): ActionRoute => route;

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { missing, type Request } from '../../commands/engine/handle.ts';
 import type { Aggregate } from '../../domain/engine/core.ts';
 import { exactText } from '../../domain/engine/exactJson.ts';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import type { Collection, Projection } from '../../projections/engine/define.ts';
 import { mayReadGuard } from '../../projections/engine/guards.ts';
 import { refuseParked } from '../../projections/engine/parked.ts';
@@ -12,18 +12,18 @@ import { derivedUuid } from '../../store/uuid.ts';
 import { idempotencyOf, ifRevisionOf } from './conditions.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { Page } from './query.ts';
-import type { ActionRow, AnyJoin, Call, CommandRow, GetRow, ListRow, Params, Row } from './route.ts';
+import type { ActionRoute, AnyJoin, Call, CommandRoute, GetRoute, ListRoute, Params, Route } from './route.ts';
 import { listQueryOf } from './rowQuery.ts';
 import type { Service } from './service.ts';
 
 type Serve = (call: Call) => Promise<Outgoing> | Outgoing;
 
 /** How each kind of row is answered. */
-export const serveRow = (row: Row, service: Service): Serve => {
-  if ('run' in row) return serveAction(row, service);
-  if ('command' in row) return serveCommand(row, service);
-  if ('get' in row) return serveGet(row, service);
-  return serveList(row, service);
+export const serveRoute = (route: Route, service: Service): Serve => {
+  if ('run' in route) return serveAction(route, service);
+  if ('command' in route) return serveCommand(route, service);
+  if ('get' in route) return serveGet(route, service);
+  return serveList(route, service);
 };
 
 const tagged = (text: string | Buffer): string => digest('sha256', text, 'base64url').slice(0, 22);
@@ -44,23 +44,23 @@ const etagOf = (revision: number, joined: string | undefined): string =>
 const joining = async (join: AnyJoin | undefined, text: string, service: Service, call: Call): Promise<string> =>
   join ? exactText(await join(JSON.parse(text), service, call)) : text;
 
-const serveCommand = (row: CommandRow, service: Service): Serve => {
-  const { command, key, input, join, envelope } = row;
+const serveCommand = (route: CommandRoute, service: Service): Serve => {
+  const { command, key, input, join, envelope } = route;
   const { aggregate } = command;
   const collection = service.collectionOf(aggregate);
 
   /** What the request is about, with the parameters as ids. */
   const target = async (call: Call, idempotencyKey: string | undefined): Promise<{ id: string; params: Params }> => {
-    const again = idempotencyKey === undefined ? undefined : await answeredBefore(row, call, idempotencyKey, service);
+    const again = idempotencyKey === undefined ? undefined : await answeredBefore(route, call, idempotencyKey, service);
     if (again !== undefined) return { id: again, params: call.params };
-    const params = await resolved(row, call, service, command.on === 'new' ? undefined : collection);
+    const params = await resolved(route, call, service, command.on === 'new' ? undefined : collection);
     const given = key?.(params, call.body, call.actor);
     if (given !== undefined) return { params, id: given };
     if (command.on === 'new') return { params, id: newId(idempotencyKey, aggregate.ids) };
-    const called = calledOf(row, { ...call, params });
+    const called = calledOf(route, { ...call, params });
     const id = collection && (await service.tools.find(collection, called));
     if (id === undefined) {
-      await service.touched.refuseLost(aggregate, called);
+      await service.tampered.refuseLost(aggregate, called);
       throw missing(aggregate.category);
     }
     return { params, id };
@@ -68,10 +68,10 @@ const serveCommand = (row: CommandRow, service: Service): Serve => {
 
   return async (call) => {
     const { body } = call;
-    const about = requestOf(row.name, call, service);
+    const about = requestOf(route.name, call, service);
     const { id, params } = await target(call, about.idempotency?.key);
-    const name = key || command.on === 'new' ? id : calledOf(row, call);
-    const calledBy = name === id ? undefined : nameIn(name, row.parent && params[row.parent.param]);
+    const name = key || command.on === 'new' ? id : calledOf(route, call);
+    const calledBy = name === id ? undefined : nameIn(name, route.parent && params[route.parent.param]);
     const done = await service.handle(command, { id, input: input ? input(params, body) : body, calledBy, ...about });
     const text = await joining(join, JSON.stringify(done.doc ?? done.before ?? null), service, call);
     return {
@@ -84,7 +84,7 @@ const serveCommand = (row: CommandRow, service: Service): Serve => {
 };
 
 /** What a request calls its resource: an id or a name. */
-const calledOf = ({ named = 'id' }: CommandRow, { params, body }: Call): string =>
+const calledOf = ({ named = 'id' }: CommandRoute, { params, body }: Call): string =>
   typeof named === 'string' ? (params[named] ?? '') : named(params, body);
 
 const nameIn = (name: string, parent: string | undefined): Request['calledBy'] =>
@@ -92,7 +92,7 @@ const nameIn = (name: string, parent: string | undefined): Request['calledBy'] =
 
 /** The resource that has carried out the request before; undefined: the request is new, or its resource's id tells. */
 const answeredBefore = async (
-  row: CommandRow,
+  route: CommandRoute,
   call: Call,
   key: string,
   service: Service,
@@ -100,14 +100,14 @@ const answeredBefore = async (
   const {
     command: { aggregate, on },
     parent,
-  } = row;
+  } = route;
   const { retries, model } = service;
-  if (row.key) return undefined;
+  if (route.key) return undefined;
   if (on === 'new') {
     const id = newId(key, aggregate.ids);
     return parent && (await retries.answered(aggregate, id, key)) ? id : undefined;
   }
-  const idOrName = calledOf(row, call);
+  const idOrName = calledOf(route, call);
   if (parent)
     return retries.find(
       { aggregate, idOrName, within: { aggregate: parent.of.of, idOrName: call.params[parent.param] ?? '' } },
@@ -120,30 +120,30 @@ const answeredBefore = async (
 
 /** The parameters with ids in the place of names, where the row's resource hangs on a parent. */
 const resolved = async (
-  row: Row,
+  route: Route,
   { params, actor }: Call,
   service: Service,
   collection: Collection | undefined,
 ): Promise<Params> => {
-  if (!row.parent) return params;
-  const { param, field, of } = row.parent;
-  const named = 'named' in row && typeof row.named === 'string' ? row.named : 'id';
+  if (!route.parent) return params;
+  const { param, field, of } = route.parent;
+  const named = 'named' in route && typeof route.named === 'string' ? route.named : 'id';
   const own = params[named];
   const { id: above } = await service.entry(of, params[param] ?? '', actor);
   if (field === undefined || collection === undefined || own === undefined) return { ...params, [param]: above };
   const [id] = await service.tools.findWithin(collection, field, above, [own]);
-  const aggregate = aggregateOf(row);
-  if (id === undefined && aggregate) await service.touched.refuseLost(aggregate, own, above);
-  if (id === undefined) throw new Refusal('not_found', nothingHere(collection, own), { path: named });
+  const aggregate = aggregateOf(route);
+  if (id === undefined && aggregate) await service.tampered.refuseLost(aggregate, own, above);
+  if (id === undefined) throw new RequestError('not_found', nothingHere(collection, own), { path: named });
   return { ...params, [param]: above, [named]: id };
 };
 
 const nothingHere = ({ collection }: Collection, idOrName: string): string =>
   `Nothing in ${collection} here has the id or name ${JSON.stringify(idOrName)}`;
 
-const aggregateOf = (row: Row): Aggregate | undefined => {
-  if ('command' in row) return row.command.aggregate;
-  return 'get' in row ? row.get.of : undefined;
+const aggregateOf = (route: Route): Aggregate | undefined => {
+  if ('command' in route) return route.command.aggregate;
+  return 'get' in route ? route.get.of : undefined;
 };
 
 /** What of a call goes into a command's request. */
@@ -163,22 +163,26 @@ export const newId = (key: string | undefined, ids?: 'uuid'): string => {
 };
 
 /** Whether there is such a document; one that is parked, or was touched in the log, is refused. */
-const isThere = async ({ model, touched }: Service, { collection, of }: Projection, id: string): Promise<boolean> => {
+const isThere = async (
+  { model, tampered: touched }: Service,
+  { collection, of }: Projection,
+  id: string,
+): Promise<boolean> => {
   if (await model.get(collection, id)) return true;
   await refuseParked(model, collection, id);
   await touched.refuseLost(of, id);
   return false;
 };
 
-const serveGet = (row: GetRow, service: Service): Serve => {
-  const { get, key, named = 'id', otherwise, join, envelope } = row;
+const serveGet = (route: GetRoute, service: Service): Serve => {
+  const { get, key, named = 'id', otherwise, join, envelope } = route;
   const preset = otherwise === undefined ? undefined : JSON.stringify(otherwise);
   return async (call) => {
-    const params = await resolved(row, call, service, get);
+    const params = await resolved(route, call, service, get);
     if (preset !== undefined && !(await isThere(service, get, key?.(params) ?? '')))
       return { body: envelope(preset), etag: `"${tagged(preset)}"` };
     const { revision, text } =
-      key || row.parent
+      key || route.parent
         ? await service.entryById(get, key ? key(params) : (params[named] ?? ''), call.actor)
         : await service.entry(get, params[named] ?? '', call.actor);
     const whole = await joining(join, text, service, call);
@@ -187,10 +191,10 @@ const serveGet = (row: GetRow, service: Service): Serve => {
 };
 
 /** Lists answered before are kept for as long as nothing in their collection changes. */
-const serveList = (row: ListRow, service: Service): Serve => {
-  const { list, parent, join, joinOn, envelope } = row;
+const serveList = (route: ListRoute, service: Service): Serve => {
+  const { list, parent, join, joinOn, envelope } = route;
   const { model } = service;
-  const parse = listQueryOf(row);
+  const parse = listQueryOf(route);
   const plans = new LRUCache<string, ReturnType<typeof planOf>>({ max: 1000 });
   const answers = new LRUCache<string, { version: number | undefined; body: Buffer; etag: string }>({
     maxSize: 32 * 1024 * 1024,
@@ -228,7 +232,7 @@ const serveList = (row: ListRow, service: Service): Serve => {
     { page, values, joined }: ReturnType<typeof planOf>,
     version: number | undefined,
   ): Promise<Outgoing> => {
-    const params = await resolved(row, call, service, undefined);
+    const params = await resolved(route, call, service, undefined);
     const { entries, total } = await model.list(list.collection, queryFor(call, params, page));
     boundPage(entries);
     const texts = joined
@@ -258,9 +262,13 @@ const boundPage = (entries: readonly { readonly text: string }[]): void => {
   for (const [i, { text }] of entries.entries()) {
     left -= text.length;
     if (left < 0 && i > 0)
-      throw new Refusal('invalid', `A page may have 32 MiB; the first ${i} documents here fill it: ask for fewer`, {
-        path: 'limit',
-      });
+      throw new RequestError(
+        'invalid',
+        `A page may have 32 MiB; the first ${i} documents here fill it: ask for fewer`,
+        {
+          path: 'limit',
+        },
+      );
   }
 };
 
@@ -269,11 +277,11 @@ const mostInPage = 32 * 1024 * 1024;
 const both = (a: Where, b: Where | undefined): Where => (b ? { all: [a, b] } : a);
 
 const serveAction =
-  (row: ActionRow, service: Service): Serve =>
+  (route: ActionRoute, service: Service): Serve =>
   async (call) => {
-    const { status, body, text, type, headers, position, replayed } = await row.run(call, service);
+    const { status, body, text, type, headers, position, replayed } = await route.run(call, service);
     const sent = text ?? (body === undefined ? undefined : JSON.stringify(body));
     const ok = status === undefined || status === 200;
-    const etag = ok && row.method === 'get' && sent !== undefined ? `"${taggedOnce(sent)}"` : undefined;
+    const etag = ok && route.method === 'get' && sent !== undefined ? `"${taggedOnce(sent)}"` : undefined;
     return { body: sent, status, type, headers, position, replayed, etag };
   };

@@ -5,7 +5,7 @@ import { createServer, type RequestListener, type Server, type ServerResponse } 
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import { failureBody } from './errors.ts';
 
 type Where = {
@@ -51,7 +51,7 @@ export const listen = async (
 const refuseUnread = (_: Error, socket: Duplex & { readonly _httpMessage?: ServerResponse | null }): void => {
   // In the middle of an earlier answer there is no place for another; nothing public of Node says so.
   if (!socket.writable || socket._httpMessage?.headersSent) return void socket.destroy();
-  const body = failureBody(new Refusal('invalid', 'The request cannot be read as HTTP'));
+  const body = failureBody(new RequestError('invalid', 'The request cannot be read as HTTP'));
   socket.end(
     [
       'HTTP/1.1 400 Bad Request',

@@ -1,7 +1,7 @@
 import type { Tools } from '../../commands/engine/define.ts';
 import type { Handle } from '../../commands/engine/handle.ts';
 import type { Retries } from '../../commands/engine/retries.ts';
-import type { TouchedGuard } from '../../commands/engine/touched.ts';
+import type { TamperedGuard } from '../../commands/engine/touched.ts';
 import type { Actor, Aggregate } from '../../domain/engine/core.ts';
 import type { Collection, Projection } from '../../projections/engine/define.ts';
 import type { Entry, ReadStore } from '../../projections/engine/port.ts';
@@ -20,7 +20,7 @@ export type Service = {
   /** The same by id alone. */
   readonly entryById: (projection: Projection, id: string, actor: Actor) => Promise<Entry>;
   /** Tells what is not there from what is in a stream that somebody else has touched. */
-  readonly touched: TouchedGuard;
+  readonly tampered: TamperedGuard;
   /** The collection whose documents show an aggregate, if there is one. */
   readonly collectionOf: (aggregate: Aggregate) => Collection | undefined;
   /** Who calls, and logging in and out. */

@@ -1,6 +1,6 @@
 import { mark } from '../../domain/engine/exactJson.ts';
 import { step } from '../../domain/engine/pointer.ts';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 
 /** The deepest nesting that bodies may have: `[]` is one level. */
 const maxLevels = 64;
@@ -77,7 +77,7 @@ export const checkJson = (text: string, exact?: string): void => {
 };
 
 const refuse = (levels: readonly Level[], message: string): never => {
-  throw new Refusal('invalid', message, {
+  throw new RequestError('invalid', message, {
     path: levels.map(({ array, index, name }) => (array ? step(index) : name && step(name.slice(1)))).join(''),
   });
 };

@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox';
 import { faultsOf, type SchemaFault } from '../../commands/user-schemas/faults.ts';
 import { formats } from '../../commands/user-schemas/formats.ts';
 import { toldApart } from '../../commands/user-schemas/unions.ts';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 
 const options: Options = { strict: true, allowUnionTypes: true, formats };
 const quickly = new Ajv(options);
@@ -36,7 +36,7 @@ export const validator = (schema: TSchema): ((value: unknown) => void) => {
     const faults = check(value);
     if (!faults[0]) return;
     const more = faults.length > 1 ? ` (and ${faults.length - 1} more)` : '';
-    throw new Refusal('invalid', `The body is not valid: ${faults[0].path || 'it'} ${faults[0].message}${more}`, {
+    throw new RequestError('invalid', `The body is not valid: ${faults[0].path || 'it'} ${faults[0].message}${more}`, {
       faults,
     });
   };

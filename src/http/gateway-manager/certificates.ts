@@ -2,14 +2,14 @@ import { Type } from 'typebox';
 import { chainOf } from '../../commands/gateway-manager/certificateChain.ts';
 import { addCertificate, deleteCertificate } from '../../commands/gateway-manager/certificates.ts';
 import { time } from '../../domain/engine/authors.ts';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import { certificate, certificateId, newCertificateSchema } from '../../domain/gateway-manager/certificates.ts';
 import { documentsOf } from '../../projections/engine/documents.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
 import { certificates } from '../../projections/gateway-manager/certificates.ts';
 import { results, withStatus } from '../engine/envelopes.ts';
-import type { Envelope, Row } from '../engine/route.ts';
-import { actionRow, commandRow, listRow } from '../engine/rows.ts';
+import type { Envelope, Route } from '../engine/route.ts';
+import { actionRoute, commandRoute, listRoute } from '../engine/rows.ts';
 import { changed, listed } from '../engine/schemas.ts';
 import { requestOf } from '../engine/serve.ts';
 
@@ -36,13 +36,17 @@ const idOf = async (model: ReadStore, alias: string, contractId: string | undefi
   const ids = await model.idsNamed(certificates.collection, alias);
   if (ids.length < 2) return ids[0] ?? certificateId('', alias);
   const contracts = (await documentsOf(model, certificates, ids)).map((found) => found.contractId);
-  throw new Refusal('conflict', 'Several contracts have a certificate with this alias; say which with contract_id', {
-    path: 'contract_id',
-    faults: [{ message: 'The alias is not unique', path: 'contract_id', contracts }],
-  });
+  throw new RequestError(
+    'conflict',
+    'Several contracts have a certificate with this alias; say which with contract_id',
+    {
+      path: 'contract_id',
+      faults: [{ message: 'The alias is not unique', path: 'contract_id', contracts }],
+    },
+  );
 };
 
-const remove = actionRow({
+const remove = actionRoute({
   name: 'deleteCertificate',
   method: 'delete',
   path: '/certificates/:alias',
@@ -71,8 +75,8 @@ const remove = actionRow({
 const stored: Envelope = (certificate) => `{"state":"Success","results":${certificate}}`;
 
 /** Certificates of gateways (docs/decisions/gateways.md). */
-export const certificateRows: readonly Row[] = [
-  listRow({
+export const certificateRoutes: readonly Route[] = [
+  listRoute({
     name: 'getCertificates',
     method: 'get',
     path: '/certificates',
@@ -82,7 +86,7 @@ export const certificateRows: readonly Row[] = [
     envelope: results,
     answer: listed(certificateSchema),
   }),
-  commandRow({
+  commandRoute({
     name: 'addCertificate',
     method: 'post',
     path: '/certificates',

@@ -1,9 +1,9 @@
-import type { AreaRows } from '../engine/route.ts';
-import { certificateRows } from './certificates.ts';
-import { serviceGroupRows } from './serviceGroups.ts';
+import type { AreaRoutes } from '../engine/route.ts';
+import { certificateRoutes } from './certificates.ts';
+import { serviceGroupRoutes } from './serviceGroups.ts';
 
-export const gatewayManagerRows: AreaRows = {
+export const gatewayManagerRoutes: AreaRoutes = {
   area: 'gateway-manager',
   prefix: '/gateway_manager/v1',
-  rows: [...serviceGroupRows, ...certificateRows],
+  routes: [...serviceGroupRoutes, ...certificateRoutes],
 };

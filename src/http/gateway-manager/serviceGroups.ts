@@ -4,8 +4,8 @@ import { newServiceGroupSchema } from '../../domain/gateway-manager/serviceGroup
 import { type ServiceGroup, serviceGroups } from '../../projections/gateway-manager/serviceGroups.ts';
 import { signing } from '../authorization/people.ts';
 import { results, withStatus } from '../engine/envelopes.ts';
-import type { ChangeEnvelope, Envelope, Join, Row } from '../engine/route.ts';
-import { commandRow, getRow, listRow, mappedCommandRow } from '../engine/rows.ts';
+import type { ChangeEnvelope, Envelope, Join, Route } from '../engine/route.ts';
+import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/rows.ts';
 import { changed, listed } from '../engine/schemas.ts';
 
 const path = '/service-groups/:id';
@@ -45,8 +45,8 @@ const made: ChangeEnvelope = (_, done) =>
 const shown: Envelope = (serviceGroup) => `{"state":"Success","result":${serviceGroup}}`;
 
 /** Service groups of gateways (docs/decisions/gateways.md). */
-export const serviceGroupRows: readonly Row[] = [
-  listRow({
+export const serviceGroupRoutes: readonly Route[] = [
+  listRoute({
     name: 'getServiceGroups',
     method: 'get',
     path: '/service-groups',
@@ -57,7 +57,7 @@ export const serviceGroupRows: readonly Row[] = [
     envelope: results,
     answer: listed(serviceGroupSchema),
   }),
-  mappedCommandRow({
+  mappedCommandRoute({
     name: 'createServiceGroup',
     method: 'post',
     path: '/service-groups',
@@ -69,7 +69,7 @@ export const serviceGroupRows: readonly Row[] = [
     envelope: made,
     answer: Type.Object({ state, message: text, id: text }),
   }),
-  getRow({
+  getRoute({
     name: 'getServiceGroup',
     method: 'get',
     path,
@@ -80,7 +80,7 @@ export const serviceGroupRows: readonly Row[] = [
     envelope: shown,
     answer: Type.Object({ state, result: serviceGroupSchema }),
   }),
-  commandRow({
+  commandRoute({
     name: 'deleteServiceGroup',
     method: 'delete',
     path,

@@ -9,8 +9,8 @@ import { type GroupMapping, groupMappingId, groupMappingSchema } from '../../dom
 import { groupMappings } from '../../projections/group-mappings/groupMappings.ts';
 import { groupObjects } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import type { AreaRows, Join, Params } from '../engine/route.ts';
-import { commandRow, getRow, listRow, mappedCommandRow } from '../engine/rows.ts';
+import type { AreaRoutes, Join, Params } from '../engine/route.ts';
+import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/rows.ts';
 import { changed, listed } from '../engine/schemas.ts';
 
 const key = ({ provenance, externalGroup }: Params<'provenance' | 'externalGroup'>) =>
@@ -35,11 +35,11 @@ const withPlatformGroups: Join<GroupMapping> = async (mapping, { model }) => {
 };
 
 /** Group mappings: which groups of the platform an external group gives. */
-export const groupMappingRows: AreaRows = {
+export const groupMappingRoutes: AreaRoutes = {
   area: 'group-mappings',
   prefix: '/group-mappings',
-  rows: [
-    listRow({
+  routes: [
+    listRoute({
       name: 'getGroupMappings',
       method: 'get',
       path: '/',
@@ -52,7 +52,7 @@ export const groupMappingRows: AreaRows = {
       envelope: results,
       answer: listed(listedSchema),
     }),
-    commandRow({
+    commandRoute({
       name: 'createGroupMapping',
       method: 'post',
       path: '/',
@@ -64,7 +64,7 @@ export const groupMappingRows: AreaRows = {
       envelope: withStatus(() => 'Successfully created group mapping'),
       answer: changed(groupMappingSchema),
     }),
-    getRow({
+    getRoute({
       name: 'getGroupMapping',
       method: 'get',
       path,
@@ -75,7 +75,7 @@ export const groupMappingRows: AreaRows = {
       envelope: plain,
       answer: groupMappingSchema,
     }),
-    mappedCommandRow({
+    mappedCommandRoute({
       name: 'updateGroupMapping',
       method: 'patch',
       path,
@@ -95,7 +95,7 @@ export const groupMappingRows: AreaRows = {
       envelope: withStatus(({ created }) => `Successfully ${created ? 'created' : 'updated'} group mapping`),
       answer: changed(groupMappingSchema),
     }),
-    commandRow({
+    commandRoute({
       name: 'deleteGroupMapping',
       method: 'delete',
       path,

@@ -1,5 +1,5 @@
 import { type TSchema, Type } from 'typebox';
-import type { Handled } from '../../commands/engine/handle.ts';
+import type { CommandResult } from '../../commands/engine/handle.ts';
 import {
   addInventoryNodes,
   clearInventoryNodes,
@@ -12,8 +12,8 @@ import { newNodeSchema } from '../../domain/inventory-manager/inventories.ts';
 import { type Inventory, inventories, type NodeDoc, nodes } from '../../projections/inventory-manager/inventories.ts';
 import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import type { AreaRows, ChangeEnvelope, Join } from '../engine/route.ts';
-import { commandRow, getRow, listRow } from '../engine/rows.ts';
+import type { AreaRoutes, ChangeEnvelope, Join } from '../engine/route.ts';
+import { commandRoute, getRoute, listRoute } from '../engine/rows.ts';
 import { changed, listed } from '../engine/schemas.ts';
 
 const path = '/inventories/:id';
@@ -44,7 +44,8 @@ const masked: Join<NodeDoc> = async (doc) => maskSecrets(doc);
 const succeeded = (result: TSchema) => Type.Object({ status: Type.Literal('Success'), message: Type.String(), result });
 
 /** How many nodes a change has added, or taken away (less than 0). */
-const difference = ({ before, doc }: Handled): number => (doc as Inventory).nodeCount - (before as Inventory).nodeCount;
+const difference = ({ before, doc }: CommandResult): number =>
+  (doc as Inventory).nodeCount - (before as Inventory).nodeCount;
 
 const success =
   (message: (nodes: number) => string, result: (nodes: number, inventory: Inventory) => object): ChangeEnvelope =>
@@ -58,11 +59,11 @@ const success =
   };
 
 /** Inventories and their nodes (docs/decisions/nodes-of-an-inventory.md). */
-export const inventoryManagerRows: AreaRows = {
+export const inventoryManagerRoutes: AreaRoutes = {
   area: 'inventory-manager',
   prefix: '/inventory_manager/v1',
-  rows: [
-    listRow({
+  routes: [
+    listRoute({
       name: 'getInventories',
       method: 'get',
       path: '/inventories',
@@ -73,7 +74,7 @@ export const inventoryManagerRows: AreaRows = {
       envelope: results,
       answer: listed(inventorySchema),
     }),
-    commandRow({
+    commandRoute({
       name: 'createInventory',
       method: 'post',
       path: '/inventories',
@@ -85,7 +86,7 @@ export const inventoryManagerRows: AreaRows = {
       envelope: withStatus(() => 'Successfully created inventory'),
       answer: changed(inventorySchema),
     }),
-    getRow({
+    getRoute({
       name: 'getInventory',
       method: 'get',
       path,
@@ -96,7 +97,7 @@ export const inventoryManagerRows: AreaRows = {
       envelope: plain,
       answer: inventorySchema,
     }),
-    commandRow({
+    commandRoute({
       name: 'deleteInventory',
       method: 'delete',
       path,
@@ -107,7 +108,7 @@ export const inventoryManagerRows: AreaRows = {
       envelope: withStatus(() => 'Successfully deleted inventory'),
       answer: changed(inventorySchema),
     }),
-    listRow({
+    listRoute({
       name: 'getNodes',
       method: 'get',
       path: `${path}/nodes`,
@@ -119,7 +120,7 @@ export const inventoryManagerRows: AreaRows = {
       envelope: results,
       answer: listed(nodeSchema),
     }),
-    commandRow({
+    commandRoute({
       name: 'addNodes',
       method: 'post',
       path: `${path}/nodes`,
@@ -136,7 +137,7 @@ export const inventoryManagerRows: AreaRows = {
       ),
       answer: succeeded(Type.Object({ nodesAdded: Type.Integer() })),
     }),
-    commandRow({
+    commandRoute({
       name: 'clearNodes',
       method: 'delete',
       path: '/nodes/clear/:identifier',

@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
 import { createForm, deleteForms, formMeant, importForm, updateForm } from '../../commands/json-forms/forms.ts';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import { formDocumentSchema, formPatchSchema, formSchema } from '../../domain/json-forms/formSchemas.ts';
 import { type FormDoc, forms } from '../../projections/json-forms/forms.ts';
 import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import { importRow } from '../engine/imports.ts';
-import type { AreaRows, Envelope } from '../engine/route.ts';
-import { commandRow, getRow, listRow, mappedCommandRow } from '../engine/rows.ts';
+import { importRoute } from '../engine/imports.ts';
+import type { AreaRoutes, Envelope } from '../engine/route.ts';
+import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/rows.ts';
 import { changed, listed } from '../engine/schemas.ts';
 
 const path = '/forms';
@@ -21,11 +21,11 @@ const meant = (
 ): string => {
   const idOrName = _id ?? id ?? name;
   if (idOrName === undefined)
-    throw new Refusal('invalid', 'The form must be named by its _id, id or name', { path: '/options/_id' });
+    throw new RequestError('invalid', 'The form must be named by its _id, id or name', { path: '/options/_id' });
   return idOrName;
 };
 
-const importForms = importRow({
+const importForms = importRoute({
   name: 'importForms',
   method: 'post',
   path: '/import/forms',
@@ -48,11 +48,11 @@ const importForms = importRow({
 const deleted: Envelope = (text) => `{"status":"OK","message":"Successfully deleted forms","data":${text}}`;
 
 /** Forms (docs/decisions/forms.md). */
-export const formRows: AreaRows = {
+export const formRoutes: AreaRoutes = {
   area: 'json-forms',
   prefix: '/json-forms',
-  rows: [
-    listRow({
+  routes: [
+    listRoute({
       name: 'getForms',
       method: 'get',
       path,
@@ -63,7 +63,7 @@ export const formRows: AreaRows = {
       envelope: results,
       answer: listed(formSchema),
     }),
-    commandRow({
+    commandRoute({
       name: 'createForm',
       method: 'post',
       path,
@@ -74,7 +74,7 @@ export const formRows: AreaRows = {
       envelope: withStatus(() => 'Successfully created form'),
       answer: changed(formSchema),
     }),
-    mappedCommandRow({
+    mappedCommandRoute({
       name: 'updateForm',
       method: 'put',
       path,
@@ -90,7 +90,7 @@ export const formRows: AreaRows = {
       envelope: withStatus(() => 'Successfully updated form'),
       answer: changed(formSchema),
     }),
-    commandRow({
+    commandRoute({
       name: 'deleteForms',
       method: 'delete',
       path,
@@ -112,7 +112,7 @@ export const formRows: AreaRows = {
       }),
     }),
     importForms,
-    getRow({
+    getRoute({
       name: 'getForm',
       method: 'get',
       path: `${path}/:id`,

@@ -2,8 +2,8 @@ import { Type } from 'typebox';
 import { cancelExecution } from '../../commands/lifecycle-manager/actionExecutions.ts';
 import { actionExecutions } from '../../projections/lifecycle-manager/actionExecutions.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
-import type { Row } from '../engine/route.ts';
-import { commandRow, getRow, listRow } from '../engine/rows.ts';
+import type { Route } from '../engine/route.ts';
+import { commandRoute, getRoute, listRoute } from '../engine/rows.ts';
 import { enveloped } from '../engine/schemas.ts';
 import { executionNow, shownExecution } from './resourceJoins.ts';
 import { executionSchema } from './resourceSchemas.ts';
@@ -12,8 +12,8 @@ const path = '/action-executions';
 const answer = enveloped(executionSchema);
 
 /** Executions of the actions of all models. */
-export const actionExecutionRows: readonly Row[] = [
-  listRow({
+export const actionExecutionRoutes: readonly Route[] = [
+  listRoute({
     name: 'getActionExecutions',
     method: 'get',
     path,
@@ -26,7 +26,7 @@ export const actionExecutionRows: readonly Row[] = [
     envelope: resultsWithMessage('Successfully retrieved action executions'),
     answer: enveloped(Type.Array(executionSchema)),
   }),
-  getRow({
+  getRoute({
     name: 'getActionExecution',
     method: 'get',
     path: `${path}/:id`,
@@ -37,7 +37,7 @@ export const actionExecutionRows: readonly Row[] = [
     envelope: withMessage('Successfully retrieved action execution'),
     answer,
   }),
-  commandRow({
+  commandRoute({
     name: 'cancelActionExecution',
     method: 'post',
     path: `${path}/:id/cancel`,

@@ -1,11 +1,11 @@
-import type { AreaRows } from '../engine/route.ts';
-import { actionExecutionRows } from './actionExecutions.ts';
-import { resourceGroupRows } from './resourceGroups.ts';
-import { resourceInstanceRows } from './resourceInstances.ts';
-import { resourceModelRows } from './resourceModels.ts';
+import type { AreaRoutes } from '../engine/route.ts';
+import { actionExecutionRoutes } from './actionExecutions.ts';
+import { resourceGroupRoutes } from './resourceGroups.ts';
+import { resourceInstanceRoutes } from './resourceInstances.ts';
+import { resourceModelRoutes } from './resourceModels.ts';
 
-export const lifecycleManagerRows: AreaRows = {
+export const lifecycleManagerRoutes: AreaRoutes = {
   area: 'lifecycle-manager',
   prefix: '/lifecycle-manager',
-  rows: [...resourceModelRows, ...resourceInstanceRows, ...resourceGroupRows, ...actionExecutionRows],
+  routes: [...resourceModelRoutes, ...resourceInstanceRoutes, ...resourceGroupRoutes, ...actionExecutionRoutes],
 };

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Handled } from '../../commands/engine/handle.ts';
+import type { CommandResult } from '../../commands/engine/handle.ts';
 import {
   createResourceGroup,
   deleteResourceGroup,
@@ -8,8 +8,8 @@ import {
 import { newGroupSchema } from '../../domain/lifecycle-manager/resourceGroups.ts';
 import { type ResourceGroupDoc, resourceGroups } from '../../projections/lifecycle-manager/resourceGroups.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
-import type { Row } from '../engine/route.ts';
-import { commandRow, getRow, listRow, mappedCommandRow } from '../engine/rows.ts';
+import type { Route } from '../engine/route.ts';
+import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/rows.ts';
 import { enveloped } from '../engine/schemas.ts';
 import { shownGroup } from './resourceJoins.ts';
 import { ofModel } from './resourceModels.ts';
@@ -21,14 +21,14 @@ const named = 'groupIdentifier';
 const answer = enveloped(groupSchema);
 
 /** How many came and went, and how many there are. */
-const counts = ({ doc, changed }: Handled): object => {
+const counts = ({ doc, changed }: CommandResult): object => {
   const { added, removed, total } = (doc as ResourceGroupDoc).members;
   return changed ? { added, removed, total } : { added: 0, removed: 0, total };
 };
 
 /** Groups of instances of a resource model (docs/decisions/resource-models.md). */
-export const resourceGroupRows: readonly Row[] = [
-  listRow({
+export const resourceGroupRoutes: readonly Route[] = [
+  listRoute({
     name: 'getGroups',
     method: 'get',
     path,
@@ -39,7 +39,7 @@ export const resourceGroupRows: readonly Row[] = [
     envelope: resultsWithMessage('Successfully retrieved groups'),
     answer: enveloped(Type.Array(groupSchema)),
   }),
-  mappedCommandRow({
+  mappedCommandRoute({
     name: 'createGroup',
     method: 'post',
     path,
@@ -52,7 +52,7 @@ export const resourceGroupRows: readonly Row[] = [
     envelope: withMessage('Successfully created group', counts),
     answer,
   }),
-  getRow({
+  getRoute({
     name: 'getGroup',
     method: 'get',
     path: `${path}/:groupIdentifier`,
@@ -64,7 +64,7 @@ export const resourceGroupRows: readonly Row[] = [
     envelope: withMessage('Successfully retrieved group'),
     answer,
   }),
-  commandRow({
+  commandRoute({
     name: 'updateGroup',
     method: 'patch',
     path: `${path}/:groupIdentifier`,
@@ -79,7 +79,7 @@ export const resourceGroupRows: readonly Row[] = [
     envelope: withMessage('Successfully updated group', counts),
     answer,
   }),
-  commandRow({
+  commandRoute({
     name: 'deleteGroup',
     method: 'delete',
     path: `${path}/:groupIdentifier`,

@@ -3,8 +3,8 @@ import { createInstance, deleteInstance, updateInstance } from '../../commands/l
 import { newInstanceSchema } from '../../domain/lifecycle-manager/resourceInstances.ts';
 import { resourceInstances } from '../../projections/lifecycle-manager/resourceInstances.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
-import type { Row } from '../engine/route.ts';
-import { commandRow, getRow, listRow, mappedCommandRow } from '../engine/rows.ts';
+import type { Route } from '../engine/route.ts';
+import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/rows.ts';
 import { enveloped } from '../engine/schemas.ts';
 import { shownInstance } from './resourceJoins.ts';
 import { ofModel } from './resourceModels.ts';
@@ -15,8 +15,8 @@ const common = { parent: ofModel, join: shownInstance };
 const answer = enveloped(instanceSchema);
 
 /** Instances of a resource model. */
-export const resourceInstanceRows: readonly Row[] = [
-  listRow({
+export const resourceInstanceRoutes: readonly Route[] = [
+  listRoute({
     name: 'getResourceInstances',
     method: 'get',
     path,
@@ -27,7 +27,7 @@ export const resourceInstanceRows: readonly Row[] = [
     envelope: resultsWithMessage('Successfully retrieved instances'),
     answer: enveloped(Type.Array(instanceSchema)),
   }),
-  mappedCommandRow({
+  mappedCommandRoute({
     name: 'createResourceInstance',
     method: 'post',
     path,
@@ -41,7 +41,7 @@ export const resourceInstanceRows: readonly Row[] = [
     envelope: withMessage('Successfully created instance'),
     answer,
   }),
-  getRow({
+  getRoute({
     name: 'getResourceInstance',
     method: 'get',
     path: `${path}/:id`,
@@ -52,7 +52,7 @@ export const resourceInstanceRows: readonly Row[] = [
     envelope: withMessage('Successfully retrieved instance'),
     answer,
   }),
-  commandRow({
+  commandRoute({
     name: 'updateResourceInstance',
     method: 'put',
     path: `${path}/:id`,
@@ -64,7 +64,7 @@ export const resourceInstanceRows: readonly Row[] = [
     envelope: withMessage('Successfully updated instance'),
     answer,
   }),
-  commandRow({
+  commandRoute({
     name: 'deleteResourceInstance',
     method: 'delete',
     path: `${path}/:id`,

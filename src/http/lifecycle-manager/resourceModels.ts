@@ -9,8 +9,8 @@ import { runActionSchema } from '../../domain/lifecycle-manager/actionExecutions
 import { resourceModel } from '../../domain/lifecycle-manager/resourceModels.ts';
 import { resourceModels } from '../../projections/lifecycle-manager/resourceModels.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
-import type { Parent, Row } from '../engine/route.ts';
-import { actionRow, commandRow, getRow, listRow, mappedCommandRow } from '../engine/rows.ts';
+import type { Parent, Route } from '../engine/route.ts';
+import { actionRoute, commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/rows.ts';
 import { enveloped } from '../engine/schemas.ts';
 import { requestOf } from '../engine/serve.ts';
 import { executionNow, shownModel } from './resourceJoins.ts';
@@ -26,7 +26,7 @@ export const ofModel: Parent<'modelIdentifier', 'modelId'> = {
   field: 'modelId',
 };
 
-const deletion = actionRow({
+const deletion = actionRoute({
   name: 'deleteResourceModel',
   method: 'delete',
   path,
@@ -73,8 +73,8 @@ const deletion = actionRow({
 });
 
 /** Resource models and their actions (docs/decisions/resource-models.md). */
-export const resourceModelRows: readonly Row[] = [
-  listRow({
+export const resourceModelRoutes: readonly Route[] = [
+  listRoute({
     name: 'getResourceModels',
     method: 'get',
     path: '/resources',
@@ -85,7 +85,7 @@ export const resourceModelRows: readonly Row[] = [
     envelope: resultsWithMessage('Successfully retrieved resource models'),
     answer: enveloped(Type.Array(modelSchema)),
   }),
-  commandRow({
+  commandRoute({
     name: 'createResourceModel',
     method: 'post',
     path: '/resources',
@@ -97,7 +97,7 @@ export const resourceModelRows: readonly Row[] = [
     envelope: withMessage('Successfully created resource model'),
     answer: enveloped(modelSchema),
   }),
-  getRow({
+  getRoute({
     name: 'getResourceModel',
     method: 'get',
     path,
@@ -108,7 +108,7 @@ export const resourceModelRows: readonly Row[] = [
     envelope: withMessage('Successfully retrieved resource model'),
     answer: enveloped(modelSchema),
   }),
-  commandRow({
+  commandRoute({
     name: 'updateResourceModel',
     method: 'put',
     path,
@@ -123,7 +123,7 @@ export const resourceModelRows: readonly Row[] = [
     answer: enveloped(modelSchema),
   }),
   deletion,
-  mappedCommandRow({
+  mappedCommandRoute({
     name: 'runAction',
     method: 'post',
     starts: true,

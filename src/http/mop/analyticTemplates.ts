@@ -9,10 +9,10 @@ import { analyticRuleSchema, analyticTemplateSchema, contentOf } from '../../dom
 import { analyticTemplates } from '../../projections/mop/analyticTemplates.ts';
 import { signed } from '../authorization/people.ts';
 import { withStatus } from '../engine/envelopes.ts';
-import type { Row } from '../engine/route.ts';
-import { actionRow, commandRow } from '../engine/rows.ts';
+import type { Route } from '../engine/route.ts';
+import { actionRoute, commandRoute } from '../engine/rows.ts';
 import { changed } from '../engine/schemas.ts';
-import { runSchema, templateNamed, templateRow, templatesRow, verdictMembers } from './mopTemplates.ts';
+import { runSchema, templateNamed, templateRoute, templatesRoute, verdictMembers } from './mopTemplates.ts';
 
 const texts = (description: string) => Type.Array(Type.String(), { maxItems: 100, description });
 
@@ -40,7 +40,7 @@ const pairResult = Type.Object(
   { title: 'CommandPairResult', description: 'Answers before and after' },
 );
 
-const run = actionRow({
+const run = actionRoute({
   name: 'runAnalyticTemplate',
   method: 'post',
   path: '/RunAnalyticTemplate',
@@ -59,10 +59,10 @@ const run = actionRow({
 });
 
 /** Analytic templates (docs/command-templates.md). */
-export const analyticTemplateRows: readonly Row[] = [
-  templatesRow('listAnalyticTemplates', 'analytic templates', analyticTemplates, analyticTemplateSchema),
-  templateRow('listAnAnalyticTemplate', 'an analytic template', analyticTemplates, analyticTemplateSchema),
-  commandRow({
+export const analyticTemplateRoutes: readonly Route[] = [
+  templatesRoute('listAnalyticTemplates', 'analytic templates', analyticTemplates, analyticTemplateSchema),
+  templateRoute('listAnAnalyticTemplate', 'an analytic template', analyticTemplates, analyticTemplateSchema),
+  commandRoute({
     name: 'createAnalyticTemplate',
     method: 'post',
     path: '/createAnalyticTemplate',
@@ -73,7 +73,7 @@ export const analyticTemplateRows: readonly Row[] = [
     envelope: withStatus(() => 'Successfully created analytic template'),
     answer: changed(analyticTemplateSchema),
   }),
-  commandRow({
+  commandRoute({
     name: 'updateAnalyticTemplate',
     method: 'post',
     path: '/updateAnalyticTemplate/:id',
@@ -87,7 +87,7 @@ export const analyticTemplateRows: readonly Row[] = [
     envelope: withStatus(() => 'Successfully updated analytic template'),
     answer: changed(analyticTemplateSchema),
   }),
-  commandRow({
+  commandRoute({
     name: 'deleteAnalyticTemplate',
     method: 'post',
     path: '/deleteAnalyticTemplate/:id',

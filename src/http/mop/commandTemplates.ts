@@ -10,10 +10,10 @@ import { commandTemplateSchema, contentOf, ruleSchema } from '../../domain/mop/c
 import { commandTemplates } from '../../projections/mop/commandTemplates.ts';
 import { signed } from '../authorization/people.ts';
 import { withStatus } from '../engine/envelopes.ts';
-import type { Row } from '../engine/route.ts';
-import { actionRow, commandRow } from '../engine/rows.ts';
+import type { Route } from '../engine/route.ts';
+import { actionRoute, commandRoute } from '../engine/rows.ts';
 import { changed } from '../engine/schemas.ts';
-import { runSchema, templateNamed, templateRow, templatesRow, verdictMembers } from './mopTemplates.ts';
+import { runSchema, templateNamed, templateRoute, templatesRoute, verdictMembers } from './mopTemplates.ts';
 
 const ruleResult = Type.Object(
   {
@@ -38,7 +38,7 @@ const commandResult = Type.Object(
   { title: 'CommandResult', description: 'A command on a device' },
 );
 
-const run = actionRow({
+const run = actionRoute({
   name: 'runCommandTemplate',
   method: 'post',
   path: '/RunCommandTemplate',
@@ -78,10 +78,10 @@ const run = actionRow({
 });
 
 /** Command templates (docs/command-templates.md). */
-export const commandTemplateRows: readonly Row[] = [
-  templatesRow('listTemplates', 'command templates', commandTemplates, commandTemplateSchema),
-  templateRow('listATemplate', 'a command template', commandTemplates, commandTemplateSchema),
-  commandRow({
+export const commandTemplateRoutes: readonly Route[] = [
+  templatesRoute('listTemplates', 'command templates', commandTemplates, commandTemplateSchema),
+  templateRoute('listATemplate', 'a command template', commandTemplates, commandTemplateSchema),
+  commandRoute({
     name: 'createTemplate',
     method: 'post',
     path: '/createTemplate',
@@ -92,7 +92,7 @@ export const commandTemplateRows: readonly Row[] = [
     envelope: withStatus(() => 'Successfully created template'),
     answer: changed(commandTemplateSchema),
   }),
-  commandRow({
+  commandRoute({
     name: 'updateTemplate',
     method: 'post',
     path: '/updateTemplate/:id',
@@ -106,7 +106,7 @@ export const commandTemplateRows: readonly Row[] = [
     envelope: withStatus(() => 'Successfully updated template'),
     answer: changed(commandTemplateSchema),
   }),
-  commandRow({
+  commandRoute({
     name: 'deleteTemplate',
     method: 'post',
     path: '/deleteTemplate/:id',

@@ -1,10 +1,10 @@
-import type { AreaRows } from '../engine/route.ts';
-import { analyticTemplateRows } from './analyticTemplates.ts';
-import { commandTemplateRows } from './commandTemplates.ts';
-import { transferRows } from './mopTransfer.ts';
+import type { AreaRoutes } from '../engine/route.ts';
+import { analyticTemplateRoutes } from './analyticTemplates.ts';
+import { commandTemplateRoutes } from './commandTemplates.ts';
+import { transferRoutes } from './mopTransfer.ts';
 
-export const mopRows: AreaRows = {
+export const mopRoutes: AreaRoutes = {
   area: 'mop',
   prefix: '/mop',
-  rows: [...transferRows, ...commandTemplateRows, ...analyticTemplateRows],
+  routes: [...transferRoutes, ...commandTemplateRoutes, ...analyticTemplateRoutes],
 };

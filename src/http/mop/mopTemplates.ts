@@ -2,15 +2,15 @@ import { type TSchema, Type } from 'typebox';
 import { name } from '../../domain/engine/schemas.ts';
 import type { Projection } from '../../projections/engine/define.ts';
 import { signed } from '../authorization/people.ts';
-import type { ActionRow, ListEnvelope, ListRow } from '../engine/route.ts';
-import { actionRow, listRow } from '../engine/rows.ts';
+import type { ActionRoute, ListEnvelope, ListRoute } from '../engine/route.ts';
+import { actionRoute, listRoute } from '../engine/rows.ts';
 
 /** The array itself. */
 const bare: ListEnvelope = (texts) => `[${texts.join(',')}]`;
 
 /** The list of one kind of template. */
-export const templatesRow = (operation: string, what: string, list: Projection, document: TSchema): ListRow =>
-  listRow({
+export const templatesRoute = (operation: string, what: string, list: Projection, document: TSchema): ListRoute =>
+  listRoute({
     name: operation,
     method: 'get',
     path: `/${operation}`,
@@ -25,8 +25,13 @@ export const templatesRow = (operation: string, what: string, list: Projection, 
   });
 
 /** One template of one kind, by name or id, in an array. */
-export const templateRow = (operation: string, what: string, projection: Projection, document: TSchema): ActionRow =>
-  actionRow({
+export const templateRoute = (
+  operation: string,
+  what: string,
+  projection: Projection,
+  document: TSchema,
+): ActionRoute =>
+  actionRoute({
     name: operation,
     method: 'get',
     path: `/${operation}/:name`,

@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { importedId } from '../../commands/engine/imports.ts';
 import { importAnalyticTemplate } from '../../commands/mop/analyticTemplates.ts';
 import { importCommandTemplate } from '../../commands/mop/commandTemplates.ts';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import { analyticTemplateSchema } from '../../domain/mop/analyticTemplates.ts';
 import { commandTemplateSchema } from '../../domain/mop/commandTemplates.ts';
 import type { Header } from '../../domain/mop/mopTemplates.ts';
@@ -11,8 +11,8 @@ import { commandTemplates } from '../../projections/mop/commandTemplates.ts';
 import type { TemplateDoc } from '../../projections/mop/mopTemplates.ts';
 import { signed } from '../authorization/people.ts';
 import { withStatus } from '../engine/envelopes.ts';
-import type { Row } from '../engine/route.ts';
-import { actionRow } from '../engine/rows.ts';
+import type { Route } from '../engine/route.ts';
+import { actionRoute } from '../engine/rows.ts';
 import { changed } from '../engine/schemas.ts';
 import { newId, requestOf } from '../engine/serve.ts';
 import type { Service } from '../engine/service.ts';
@@ -31,7 +31,7 @@ const type = Type.Optional(
 );
 const anyTemplate = Type.Union([commandTemplateSchema, analyticTemplateSchema]);
 
-const exportTemplate = actionRow({
+const exportTemplate = actionRoute({
   name: 'exportTemplate',
   method: 'post',
   path: '/export',
@@ -64,7 +64,7 @@ const exportTemplate = actionRow({
     const entry = id === undefined ? undefined : await service.model.get(collection, id);
     const found = entry && (JSON.parse(entry.text) as TemplateDoc<Header>);
     if (!found || (name !== undefined && found.name !== name))
-      throw new Refusal('not_found', 'Could not find matching template', { path: '/options' });
+      throw new RequestError('not_found', 'Could not find matching template', { path: '/options' });
     return { body: await signed(found, service, call) };
   },
 });
@@ -75,7 +75,7 @@ const idNamed = async (
   { model }: Service,
 ): Promise<string | undefined> => {
   if (name === undefined)
-    throw new Refusal('invalid', 'options must say which template: name or _id', { path: '/options' });
+    throw new RequestError('invalid', 'options must say which template: name or _id', { path: '/options' });
   const [id] = await model.idsNamed(collection, name);
   return id;
 };
@@ -95,7 +95,7 @@ const importBody = (template: typeof commandTemplateSchema | typeof analyticTemp
     { additionalProperties: false },
   );
 
-const importTemplate = actionRow({
+const importTemplate = actionRoute({
   name: 'importTemplate',
   method: 'post',
   path: '/import',
@@ -131,4 +131,4 @@ const importTemplate = actionRow({
 });
 
 /** Export and import of command templates and analytic templates. */
-export const transferRows: readonly Row[] = [exportTemplate, importTemplate];
+export const transferRoutes: readonly Route[] = [exportTemplate, importTemplate];

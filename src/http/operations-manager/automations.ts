@@ -8,9 +8,9 @@ import { automationMembers } from '../../domain/operations-manager/automations.t
 import { documentOf } from '../../projections/engine/documents.ts';
 import { automations } from '../../projections/operations-manager/automations.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
-import { importRow } from '../engine/imports.ts';
-import type { Row } from '../engine/route.ts';
-import { commandRow, getRow, listRow } from '../engine/rows.ts';
+import { importRoute } from '../engine/imports.ts';
+import type { Route } from '../engine/route.ts';
+import { commandRoute, getRoute, listRoute } from '../engine/rows.ts';
 import { enveloped } from '../engine/schemas.ts';
 import { exportOf } from './automationExport.ts';
 
@@ -20,7 +20,7 @@ const automationSchema = Type.Object(
 );
 const path = '/automations/:id';
 
-const importAutomations = importRow({
+const importAutomations = importRoute({
   name: 'importAutomations',
   method: 'put',
   path: '/automations',
@@ -46,8 +46,8 @@ const importAutomations = importRow({
 });
 
 /** Automations, with their export and import (docs/behaviour/imports-and-exports.md). */
-export const automationRows: readonly Row[] = [
-  listRow({
+export const automationRoutes: readonly Route[] = [
+  listRoute({
     name: 'getAutomations',
     method: 'get',
     path: '/automations',
@@ -57,7 +57,7 @@ export const automationRows: readonly Row[] = [
     envelope: resultsWithMessage('Successfully retrieved automations'),
     answer: enveloped(Type.Array(automationSchema)),
   }),
-  commandRow({
+  commandRoute({
     name: 'createAutomation',
     method: 'post',
     path: '/automations',
@@ -70,7 +70,7 @@ export const automationRows: readonly Row[] = [
     answer: enveloped(automationSchema),
   }),
   importAutomations,
-  getRow({
+  getRoute({
     name: 'exportAutomation',
     method: 'get',
     path: `${path}/export`,
@@ -82,7 +82,7 @@ export const automationRows: readonly Row[] = [
     envelope: withMessage('Successfully exported automation'),
     answer: enveloped(automationExportSchema),
   }),
-  getRow({
+  getRoute({
     name: 'getAutomation',
     method: 'get',
     path,
@@ -92,7 +92,7 @@ export const automationRows: readonly Row[] = [
     envelope: withMessage('Successfully retrieved automation'),
     answer: enveloped(automationSchema),
   }),
-  commandRow({
+  commandRoute({
     name: 'updateAutomation',
     method: 'patch',
     path,
@@ -103,7 +103,7 @@ export const automationRows: readonly Row[] = [
     envelope: withMessage('Successfully updated automation'),
     answer: enveloped(automationSchema),
   }),
-  commandRow({
+  commandRoute({
     name: 'deleteAutomation',
     method: 'delete',
     path,

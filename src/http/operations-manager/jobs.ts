@@ -11,8 +11,8 @@ import { documentsOf } from '../../projections/engine/documents.ts';
 import { type JobDoc, jobs } from '../../projections/operations-manager/jobs.ts';
 import { usernames } from '../authorization/people.ts';
 import { acknowledged, resultsWithMessage, withMessage } from '../engine/envelopes.ts';
-import type { Call, CommandRow, Join, Params, Row } from '../engine/route.ts';
-import { commandRow, getRow, listRow, mappedCommandRow } from '../engine/rows.ts';
+import type { Call, CommandRoute, Join, Params, Route } from '../engine/route.ts';
+import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/rows.ts';
 import { enveloped } from '../engine/schemas.ts';
 import type { Service } from '../engine/service.ts';
 import { watchersOf } from './watchers.ts';
@@ -43,8 +43,8 @@ const named: Join<null, Call<never, Static<typeof jobIdsSchema>>> = async (_, se
   return Promise.all(found.map((doc) => shown(doc, service)));
 };
 
-const move = (move: JobMove, done: string, description: string): CommandRow =>
-  mappedCommandRow({
+const move = (move: JobMove, done: string, description: string): CommandRoute =>
+  mappedCommandRoute({
     name: `${move}Jobs`,
     method: 'post',
     path: `/jobs/${move}`,
@@ -65,8 +65,8 @@ const move = (move: JobMove, done: string, description: string): CommandRow =>
 const caller = (_: Params, __: unknown, { id }: Actor): string => id;
 
 /** Jobs (docs/decisions/jobs.md). */
-export const jobRows: readonly Row[] = [
-  listRow({
+export const jobRoutes: readonly Route[] = [
+  listRoute({
     name: 'getJobs',
     method: 'get',
     path: '/jobs',
@@ -79,7 +79,7 @@ export const jobRows: readonly Row[] = [
     envelope: resultsWithMessage('Successfully retrieved jobs'),
     answer: enveloped(Type.Array(jobSchema)),
   }),
-  mappedCommandRow({
+  mappedCommandRoute({
     name: 'startJob',
     method: 'post',
     starts: true,
@@ -96,7 +96,7 @@ export const jobRows: readonly Row[] = [
     envelope: withMessage('Successfully started job'),
     answer: enveloped(jobSchema),
   }),
-  commandRow({
+  commandRoute({
     name: 'watchJobs',
     method: 'post',
     path: '/jobs/watch',
@@ -108,7 +108,7 @@ export const jobRows: readonly Row[] = [
     envelope: acknowledged('Successfully watched jobs'),
     answer: enveloped(Type.Null()),
   }),
-  commandRow({
+  commandRoute({
     name: 'unwatchJobs',
     method: 'post',
     path: '/jobs/unwatch',
@@ -123,7 +123,7 @@ export const jobRows: readonly Row[] = [
   move('pause', 'paused', 'Running jobs; paused ones stay so.'),
   move('resume', 'resumed', 'Paused jobs; running ones stay so.'),
   move('cancel', 'canceled', 'Running and paused jobs; canceled ones stay so.'),
-  getRow({
+  getRoute({
     name: 'getJob',
     method: 'get',
     path: '/jobs/:id',
@@ -136,7 +136,7 @@ export const jobRows: readonly Row[] = [
     envelope: withMessage('Successfully retrieved job'),
     answer: enveloped(jobSchema),
   }),
-  commandRow({
+  commandRoute({
     name: 'completeJob',
     method: 'post',
     path: '/jobs/:id/complete',
@@ -149,7 +149,7 @@ export const jobRows: readonly Row[] = [
     envelope: withMessage('Successfully completed job'),
     answer: enveloped(jobSchema),
   }),
-  commandRow({
+  commandRoute({
     name: 'failJob',
     method: 'post',
     path: '/jobs/:id/error',

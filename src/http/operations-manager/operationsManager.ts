@@ -1,10 +1,10 @@
-import type { AreaRows } from '../engine/route.ts';
-import { automationRows } from './automations.ts';
-import { jobRows } from './jobs.ts';
-import { triggerRows } from './triggers.ts';
+import type { AreaRoutes } from '../engine/route.ts';
+import { automationRoutes } from './automations.ts';
+import { jobRoutes } from './jobs.ts';
+import { triggerRoutes } from './triggers.ts';
 
-export const operationsManagerRows: AreaRows = {
+export const operationsManagerRoutes: AreaRoutes = {
   area: 'operations-manager',
   prefix: '/operations-manager',
-  rows: [...automationRows, ...jobRows, ...triggerRows],
+  routes: [...automationRoutes, ...jobRoutes, ...triggerRoutes],
 };

@@ -8,14 +8,14 @@ import {
 import { triggerSchema } from '../../domain/operations-manager/triggerMembers.ts';
 import { triggers } from '../../projections/operations-manager/triggers.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
-import { importRow } from '../engine/imports.ts';
-import type { Row } from '../engine/route.ts';
-import { commandRow, getRow, listRow } from '../engine/rows.ts';
+import { importRoute } from '../engine/imports.ts';
+import type { Route } from '../engine/route.ts';
+import { commandRoute, getRoute, listRoute } from '../engine/rows.ts';
 import { enveloped } from '../engine/schemas.ts';
 
 const path = '/triggers/:id';
 
-const importTriggers = importRow({
+const importTriggers = importRoute({
   name: 'importTriggers',
   method: 'put',
   path: '/triggers',
@@ -39,8 +39,8 @@ const importTriggers = importRow({
 });
 
 /** Triggers of all four types. */
-export const triggerRows: readonly Row[] = [
-  listRow({
+export const triggerRoutes: readonly Route[] = [
+  listRoute({
     name: 'getTriggers',
     method: 'get',
     path: '/triggers',
@@ -50,7 +50,7 @@ export const triggerRows: readonly Row[] = [
     envelope: resultsWithMessage('Successfully retrieved triggers'),
     answer: enveloped(Type.Array(triggerSchema)),
   }),
-  commandRow({
+  commandRoute({
     name: 'createTrigger',
     method: 'post',
     path: '/triggers',
@@ -64,7 +64,7 @@ export const triggerRows: readonly Row[] = [
     answer: enveloped(triggerSchema),
   }),
   importTriggers,
-  getRow({
+  getRoute({
     name: 'getTrigger',
     method: 'get',
     path,
@@ -74,7 +74,7 @@ export const triggerRows: readonly Row[] = [
     envelope: withMessage('Successfully retrieved trigger'),
     answer: enveloped(triggerSchema),
   }),
-  commandRow({
+  commandRoute({
     name: 'updateTrigger',
     method: 'patch',
     path,
@@ -85,7 +85,7 @@ export const triggerRows: readonly Row[] = [
     envelope: withMessage('Successfully updated trigger'),
     answer: enveloped(triggerSchema),
   }),
-  commandRow({
+  commandRoute({
     name: 'deleteTrigger',
     method: 'delete',
     path,

@@ -12,7 +12,7 @@ type Part = {
 
 const pageSize = 1000;
 
-const partOf = (entry: Page['entries'][number]): Part => {
+const watchingOf = (entry: Page['entries'][number]): Part => {
   const { watched, left } = documentIn(watchings, entry);
   return { account: entry.id, revision: entry.revision, watched: new Set(watched), left: new Set(left) };
 };
@@ -31,7 +31,7 @@ const partsIn = async (model: ReadStore, before: Promise<readonly Part[]> | unde
     parts.push(
       ...entries.map((entry) => {
         const old = known.get(entry.id);
-        return old?.revision === entry.revision ? old : partOf(entry);
+        return old?.revision === entry.revision ? old : watchingOf(entry);
       }),
     );
     if (entries.length === 0 || parts.length >= total) return parts;

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { deletePrebuilt, hiddenAutomations, importPrebuilt, prebuiltId } from '../../commands/prebuilts/prebuilts.ts';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import {
   prebuiltDocumentSchema,
   prebuiltImportedSchema,
@@ -11,17 +11,17 @@ import { completed, prebuilt, visible, withoutHidden } from '../../domain/prebui
 import { type PrebuiltDoc, prebuilts } from '../../projections/prebuilts/prebuilts.ts';
 import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import type { AreaRows, Join } from '../engine/route.ts';
-import { actionRow, commandRow, getRow, listRow } from '../engine/rows.ts';
+import type { AreaRoutes, Join } from '../engine/route.ts';
+import { actionRoute, commandRoute, getRoute, listRoute } from '../engine/rows.ts';
 import { changed, listed } from '../engine/schemas.ts';
 import { requestOf } from '../engine/serve.ts';
 
 /** Operation 5: the package itself, which only its stream holds. */
 const packageOf: Join<PrebuiltDoc> = async ({ _id }, { tools }, { actor }) => {
   const { imported } = await tools.state(prebuilt, _id);
-  if (!imported) throw new Refusal('not_found', 'The prebuilt has been deleted');
+  if (!imported) throw new RequestError('not_found', 'The prebuilt has been deleted');
   if ((await hiddenAutomations(imported.installed, actor, tools)).size > 0)
-    throw new Refusal('forbidden', 'The prebuilt has an automation that you may not read');
+    throw new RequestError('forbidden', 'The prebuilt has an automation that you may not read');
   return completed(imported.prebuilt, imported);
 };
 
@@ -33,7 +33,7 @@ const envelope = withStatus(({ changed }) =>
   changed ? 'Successfully imported prebuilt' : 'The prebuilt is installed already',
 );
 
-const importRow = actionRow({
+const importRoute = actionRoute({
   name: 'importPrebuilt',
   method: 'post',
   path: '/import',
@@ -81,11 +81,11 @@ const importRow = actionRow({
 });
 
 /** Packages (docs/decisions/prebuilts.md). */
-export const prebuiltRows: AreaRows = {
+export const prebuiltRoutes: AreaRoutes = {
   area: 'prebuilts',
   prefix: '/prebuilts',
-  rows: [
-    listRow({
+  routes: [
+    listRoute({
       name: 'getPrebuilts',
       method: 'get',
       path: '/',
@@ -96,8 +96,8 @@ export const prebuiltRows: AreaRows = {
       envelope: results,
       answer: listed(prebuiltSchema),
     }),
-    importRow,
-    getRow({
+    importRoute,
+    getRoute({
       name: 'exportPrebuilt',
       method: 'get',
       path: '/:id/export',
@@ -112,7 +112,7 @@ export const prebuiltRows: AreaRows = {
       envelope: plain,
       answer: prebuiltPackageSchema,
     }),
-    getRow({
+    getRoute({
       name: 'getPrebuilt',
       method: 'get',
       path: '/:id',
@@ -124,7 +124,7 @@ export const prebuiltRows: AreaRows = {
       envelope: plain,
       answer: prebuiltSchema,
     }),
-    commandRow({
+    commandRoute({
       name: 'deletePrebuilt',
       method: 'delete',
       path: '/:id',

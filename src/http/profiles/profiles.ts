@@ -4,8 +4,8 @@ import { newProfileSchema, profileSchema } from '../../domain/profiles/profileSc
 import { activeProfileId, shown } from '../../domain/profiles/profiles.ts';
 import { activeProfiles, type ProfileDoc, profiles } from '../../projections/profiles/profiles.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import type { AreaRows, Join, Params } from '../engine/route.ts';
-import { commandRow, getRow, listRow, mappedCommandRow } from '../engine/rows.ts';
+import type { AreaRoutes, Join, Params } from '../engine/route.ts';
+import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/rows.ts';
 import { changed, listed, orWrapped } from '../engine/schemas.ts';
 
 const key = ({ id }: Params<'id'>) => id;
@@ -16,11 +16,11 @@ const active: Join<{ readonly id: string }> = async ({ id }, { entryById }, { ac
   shown(JSON.parse((await entryById(profiles, id, actor)).text));
 
 /** Profiles (docs/profiles.md). The active one drives the service. */
-export const profileRows: AreaRows = {
+export const profileRoutes: AreaRoutes = {
   area: 'profiles',
   prefix: '/profiles',
-  rows: [
-    listRow({
+  routes: [
+    listRoute({
       name: 'getProfiles',
       method: 'get',
       path: '/',
@@ -31,7 +31,7 @@ export const profileRows: AreaRows = {
       envelope: results,
       answer: listed(profileSchema),
     }),
-    mappedCommandRow({
+    mappedCommandRoute({
       name: 'createProfile',
       method: 'post',
       path: '/',
@@ -45,7 +45,7 @@ export const profileRows: AreaRows = {
       envelope: withStatus(() => 'Successfully created profile'),
       answer: changed(profileSchema),
     }),
-    getRow({
+    getRoute({
       name: 'getActiveProfile',
       method: 'get',
       path: '/active',
@@ -58,7 +58,7 @@ export const profileRows: AreaRows = {
       envelope: plain,
       answer: profileSchema,
     }),
-    getRow({
+    getRoute({
       name: 'getProfile',
       method: 'get',
       path: '/:id',
@@ -70,7 +70,7 @@ export const profileRows: AreaRows = {
       envelope: plain,
       answer: profileSchema,
     }),
-    commandRow({
+    commandRoute({
       name: 'updateProfile',
       method: 'put',
       path: '/:id',
@@ -86,7 +86,7 @@ export const profileRows: AreaRows = {
       envelope: withStatus(({ created }) => `Successfully ${created ? 'created' : 'updated'} profile`),
       answer: changed(profileSchema),
     }),
-    commandRow({
+    commandRoute({
       name: 'deleteProfile',
       method: 'delete',
       path: '/:id',
@@ -98,7 +98,7 @@ export const profileRows: AreaRows = {
       envelope: withStatus(() => 'Successfully deleted profile'),
       answer: changed(profileSchema),
     }),
-    mappedCommandRow({
+    mappedCommandRoute({
       name: 'activateProfile',
       method: 'put',
       path: '/:id/active',

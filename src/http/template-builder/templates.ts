@@ -1,14 +1,14 @@
 import { Type } from 'typebox';
 import { createTemplate, deleteTemplate, updateTemplate } from '../../commands/template-builder/templates.ts';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import { cast, castSchema } from '../../domain/template-builder/casts.ts';
 import { templateSchema } from '../../domain/template-builder/templateSchemas.ts';
 import { maskTemplate } from '../../domain/template-builder/templates.ts';
 import { type TemplateDoc, templates } from '../../projections/template-builder/templates.ts';
 import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import type { AreaRows, Call, Join } from '../engine/route.ts';
-import { actionRow, commandRow, getRow, listRow } from '../engine/rows.ts';
+import type { AreaRoutes, Call, Join } from '../engine/route.ts';
+import { actionRoute, commandRoute, getRoute, listRoute } from '../engine/rows.ts';
 import { changed, listed } from '../engine/schemas.ts';
 import type { Service } from '../engine/service.ts';
 
@@ -32,11 +32,11 @@ const rendered = (
 /** The text of the stored template; `unprocessable` if it is of a type that cannot be rendered. */
 const stored = async ({ params, actor }: Call, { entry }: Service): Promise<string> => {
   const { template, type }: TemplateDoc = JSON.parse((await entry(templates, params[named] ?? '', actor)).text);
-  if (type !== 'jinja2') throw new Refusal('unprocessable', `A template of type ${type} cannot be rendered`);
+  if (type !== 'jinja2') throw new RequestError('unprocessable', `A template of type ${type} cannot be rendered`);
   return template;
 };
 
-const renderJinja = actionRow({
+const renderJinja = actionRoute({
   name: 'renderJinja',
   method: 'post',
   path: `${path}/renderJinja`,
@@ -52,7 +52,7 @@ const renderJinja = actionRow({
   },
 });
 
-const renderWithCast = actionRow({
+const renderWithCast = actionRoute({
   name: 'renderJinja2TemplateWithCast',
   method: 'post',
   path: `${path}/renderJinja2TemplateWithCast`,
@@ -83,11 +83,11 @@ const renderWithCast = actionRow({
 });
 
 /** Templates and their rendering (docs/templates.md). */
-export const templateRows: AreaRows = {
+export const templateRoutes: AreaRoutes = {
   area: 'template-builder',
   prefix: '/template_builder',
-  rows: [
-    listRow({
+  routes: [
+    listRoute({
       name: 'getTemplates',
       method: 'get',
       path: '/templates',
@@ -98,7 +98,7 @@ export const templateRows: AreaRows = {
       envelope: results,
       answer: listed(templateSchema),
     }),
-    commandRow({
+    commandRoute({
       name: 'createTemplate',
       method: 'post',
       path: '/templates',
@@ -111,7 +111,7 @@ export const templateRows: AreaRows = {
       envelope: withStatus(() => 'Successfully created template'),
       answer: changed(templateSchema),
     }),
-    getRow({
+    getRoute({
       name: 'getTemplate',
       method: 'get',
       path,
@@ -123,7 +123,7 @@ export const templateRows: AreaRows = {
       envelope: plain,
       answer: templateSchema,
     }),
-    commandRow({
+    commandRoute({
       name: 'updateTemplate',
       method: 'put',
       path,
@@ -137,7 +137,7 @@ export const templateRows: AreaRows = {
       envelope: withStatus(() => 'Successfully updated template'),
       answer: changed(templateSchema),
     }),
-    commandRow({
+    commandRoute({
       name: 'deleteTemplate',
       method: 'delete',
       path,

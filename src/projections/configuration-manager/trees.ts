@@ -6,7 +6,7 @@ import { idOf } from '../engine/stamps.ts';
 
 /** The document with the versions that the aggregate makes of the event. */
 const evolved =
-  <T extends TreeEvent['type']>(topic: T) =>
+  <T extends TreeEvent['topic']>(topic: T) =>
   (doc: Tree | undefined, { data }: { readonly data: DataOf<TreeEvent, T> }): Tree | undefined =>
     doc && { ...doc, versions: tree.evolve[topic]({ exists: true, ...doc }, data).versions };
 

@@ -3,7 +3,7 @@ import { keyOf } from './parked.ts';
 import type { Change } from './port.ts';
 
 /** What has become of the children of one document since the last drain: `docs` by name, after `cleared`. */
-type Brood = {
+type PendingChildren = {
   readonly children: Children;
   readonly id: string;
   cleared: boolean;
@@ -12,9 +12,9 @@ type Brood = {
 
 /** What has become of the children of documents since the last drain. */
 export const newBroods = () => {
-  const broods = new Map<string, Brood>();
+  const broods = new Map<string, PendingChildren>();
 
-  const of = (children: Children, id: string): Brood => {
+  const of = (children: Children, id: string): PendingChildren => {
     const key = keyOf(children.collection, id);
     const brood = broods.get(key) ?? { children, id, cleared: false, docs: new Map() };
     broods.set(key, brood);
@@ -24,7 +24,7 @@ export const newBroods = () => {
   return {
     of,
     /** Removes all children of the document. */
-    clear: (brood: Brood): void => {
+    clear: (brood: PendingChildren): void => {
       brood.cleared = true;
       brood.docs.clear();
     },

@@ -15,7 +15,7 @@ export type Collection<Doc = never, Sort extends string = string, Filter extends
 };
 
 type Definition<Doc, E extends Event, Sort extends string, Filter extends string> = Collection<Doc, Sort, Filter> & {
-  readonly on: { readonly [T in E['type']]: (doc: Doc | undefined, event: Recorded<DataOf<E, T>>) => Doc | undefined };
+  readonly on: { readonly [T in E['topic']]: (doc: Doc | undefined, event: Recorded<DataOf<E, T>>) => Doc | undefined };
   /** Documents in a collection of their own that live in the same stream. */
   readonly children?: Children<any, E>; // the children's documents are their own affair
 };
@@ -52,7 +52,7 @@ export type Children<
   Sort extends string = string,
   Filter extends string = string,
 > = Omit<Collection<Doc, Sort, Filter>, 'guard'> & {
-  readonly on: { readonly [T in E['type']]?: (event: Recorded<DataOf<E, T>>) => ChildChanges<Doc> };
+  readonly on: { readonly [T in E['topic']]?: (event: Recorded<DataOf<E, T>>) => ChildChanges<Doc> };
 };
 
 /** A projection into documents of the given type: the aggregate says what its events are. */
@@ -118,7 +118,7 @@ const specOf = (p: Collection): CollectionSpec => ({
 
 /** The collections that a projection fills. */
 export const specsOf = (p: Projection): readonly CollectionSpec[] =>
-  p.children ? [specOf(p), { ...specOf(p.children), inParts: true }] : [specOf(p)];
+  p.children ? [specOf(p), { ...specOf(p.children), partitioned: true }] : [specOf(p)];
 
 /** The sort field that says what documents are called. */
 export const nameSort = ({ collection, sorts }: Collection): string => {

@@ -1,7 +1,7 @@
 /**
  * The lead among the processes that share the read models: one at a time projects, and does what one alone should do.
  */
-export type Lead = {
+export type Leadership = {
   /** Whether this process has it, as far as it knows. */
   held(): boolean;
   /**
@@ -11,24 +11,24 @@ export type Lead = {
 };
 
 /** A lead that `set` gives and takes away. */
-export const newLead = (): Lead & { readonly set: (held: boolean) => void } => {
-  let turn: AbortController | undefined;
+export const newLeadership = (): Leadership & { readonly set: (held: boolean) => void } => {
+  let term: AbortController | undefined;
   const waiting = new Set<() => void>();
   return {
-    held: () => turn !== undefined,
+    held: () => term !== undefined,
     set: (held) => {
-      if (held === (turn !== undefined)) return;
-      turn?.abort();
-      turn = held ? new AbortController() : undefined;
+      if (held === (term !== undefined)) return;
+      term?.abort();
+      term = held ? new AbortController() : undefined;
       if (held) for (const wake of waiting) wake();
     },
     taken: (stop) =>
       new Promise((resolve) => {
-        if (turn || stop.aborted) return resolve(turn?.signal ?? stop);
+        if (term || stop.aborted) return resolve(term?.signal ?? stop);
         const wake = (): void => {
           waiting.delete(wake);
           stop.removeEventListener('abort', wake);
-          resolve(turn?.signal ?? stop);
+          resolve(term?.signal ?? stop);
         };
         waiting.add(wake);
         stop.addEventListener('abort', wake);
@@ -38,9 +38,9 @@ export const newLead = (): Lead & { readonly set: (held: boolean) => void } => {
 
 /** Does the work whenever this process has the lead, once for each turn of it, until `stop` aborts. */
 export const whileLeading = async (
-  lead: Lead,
+  leadership: Leadership,
   stop: AbortSignal,
-  work: (turn: AbortSignal) => Promise<void>,
+  work: (term: AbortSignal) => Promise<void>,
 ): Promise<void> => {
-  while (!stop.aborted) await work(AbortSignal.any([await lead.taken(stop), stop]));
+  while (!stop.aborted) await work(AbortSignal.any([await leadership.taken(stop), stop]));
 };

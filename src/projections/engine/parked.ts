@@ -1,6 +1,6 @@
 import { defined } from '../../domain/engine/defined.ts';
-import { Refusal } from '../../domain/engine/refusal.ts';
-import { Touched } from '../../store/touched.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
+import { Tampered } from '../../store/touched.ts';
 import type { CollectionSpec, Entry, ReadStore } from './port.ts';
 
 /**
@@ -50,10 +50,10 @@ export const findParked = async (
 };
 
 /** What is said of a parked document in its place. */
-export const unshowable = (entry: Entry): Refusal => {
+export const unshowable = (entry: Entry): RequestError => {
   const { touched, reason } = parkedIn(entry);
-  if (touched) return new Touched(reason);
-  return new Refusal(
+  if (touched) return new Tampered(reason);
+  return new RequestError(
     'internal',
     'It is there and cannot be shown: an event of its stream cannot be read. GET /health/status says which',
   );

@@ -2,7 +2,7 @@ import type { Broods } from './broods.ts';
 import { nameOf } from './define.ts';
 import { keyOf, parkedEntry, parkedSpec } from './parked.ts';
 import type { Change, Entry } from './port.ts';
-import type { Unit } from './units.ts';
+import type { StreamDocuments } from './units.ts';
 
 export type Log = (message: string, about: Record<string, unknown>) => void;
 
@@ -17,7 +17,7 @@ export const newParking = (broods: Broods, log: Log) => {
     /** Reasons by key. */
     parked: parked as ReadonlyMap<string, string>,
     /** Takes the documents of a stream out of their collections, with their children. */
-    park: ({ stream, docs }: Unit, fault: string, more?: { readonly touched: true }): void => {
+    park: ({ stream, docs }: StreamDocuments, fault: string, more?: { readonly touched: true }): void => {
       const reason = fault.slice(0, longestReason);
       log('The documents of a stream are parked', { stream, reason });
       for (const one of docs) {

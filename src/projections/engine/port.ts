@@ -67,7 +67,7 @@ export type CollectionSpec = {
    * Ids are `<part>/<name>`, the part without a slash: each part is listed as if it were alone, and goes at once. Names
    * are found in no part (`idsNamed`).
    */
-  readonly inParts?: true;
+  readonly partitioned?: true;
 };
 
 /**
@@ -87,7 +87,7 @@ export type ReadStore = {
   /** Takes over what another process has written since. */
   catchUp(): Promise<Checkpoint>;
   /** Takes the lead if nobody has it, or keeps it, for `leaseMs` from now: whether this process has it. */
-  lead(): Promise<boolean>;
+  leadership(): Promise<boolean>;
   /** Gives the lead up at once, if it is had. */
   resign(): Promise<void>;
   /**

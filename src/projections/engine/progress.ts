@@ -1,4 +1,4 @@
-import { NotReadable, Refusal } from '../../domain/engine/refusal.ts';
+import { NotReadable, RequestError } from '../../domain/engine/refusal.ts';
 
 type Needs = {
   /** Told of each position before it counts as reached. */
@@ -8,11 +8,11 @@ type Needs = {
   readonly stopping: AbortSignal;
 };
 
-const shuttingDown = () => new Refusal('unavailable', 'The service is shutting down', { retryAfterSeconds: 2 });
+const shuttingDown = () => new RequestError('unavailable', 'The service is shutting down', { retryAfterSeconds: 2 });
 
 /** How far the read models are, and who waits for that. */
 export const newProgress = ({ shown, fault, stopping }: Needs) => {
-  const waiting = new Set<{ readonly position: number; readonly wake: (error?: Refusal) => void }>();
+  const waiting = new Set<{ readonly position: number; readonly wake: (error?: RequestError) => void }>();
   const waitingForReady = new Set<() => void>();
   let position = 0;
   let ready = false;
@@ -51,7 +51,7 @@ export const newProgress = ({ shown, fault, stopping }: Needs) => {
         if (target <= position) return resolve();
         // Nothing moves any more: who waits now would wait for ever.
         if (stopping.aborted) return reject(shuttingDown());
-        const end = (error?: Refusal): void => {
+        const end = (error?: RequestError): void => {
           clearTimeout(timer);
           waiting.delete(waiter);
           if (error) reject(error);

@@ -1,4 +1,4 @@
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import type { EventStore } from '../../store/port.ts';
 import type { ReadStore } from './port.ts';
 import type { Progress } from './progress.ts';
@@ -37,7 +37,7 @@ export const projecting = ({ store, model, documents, progress, catchUp, log }: 
         if (to < target && pending < catchUp) continue;
         pending = 0;
         if (!(await model.apply(documents.drain(), position(), checkpointAt(to, events))))
-          throw new Refusal('unavailable', 'The read models are not where they were left');
+          throw new RequestError('unavailable', 'The read models are not where they were left');
         move(to);
         if (!ready()) setReady(to >= target);
         goesOn();

@@ -5,7 +5,7 @@ import { entryOf, project, projectChildren, type Projection, specsOf } from './d
 import { parkedSpec } from './parked.ts';
 import { type Log, newParking } from './parking.ts';
 import type { Change, CollectionSpec, Entry } from './port.ts';
-import { type Held, newUnits, type Unit } from './units.ts';
+import { type LoadedDocument, newUnits, type StreamDocuments } from './units.ts';
 
 /** All collections that the projections fill. */
 export const collectionsOf = (projections: readonly Projection[]): readonly CollectionSpec[] => [
@@ -13,7 +13,7 @@ export const collectionsOf = (projections: readonly Projection[]): readonly Coll
   parkedSpec,
 ];
 
-const changeOf = ({ projection, id, doc, revision }: Held): Change => {
+const changeOf = ({ projection, id, doc, revision }: LoadedDocument): Change => {
   const { collection } = projection;
   return doc === undefined ? { collection, id } : { collection, id, entry: entryOf(projection, id, doc, revision) };
 };
@@ -38,9 +38,9 @@ export const projector = (
   const parking = newParking(broods, log);
   const { parked, park } = parking;
   // Those that had an event since the last drain, by stream.
-  const touched = new Map<string, Unit>();
+  const touched = new Map<string, StreamDocuments>();
 
-  const step = (one: Held, event: ReturnType<typeof decode>): void => {
+  const step = (one: LoadedDocument, event: ReturnType<typeof decode>): void => {
     const { projection, id } = one;
     const { children } = projection;
     const next = project(projection, one.doc, event);
@@ -55,13 +55,13 @@ export const projector = (
   };
 
   /** Some events of a stream are gone: what the others make is not what the resource is. */
-  const parkTouched = (unit: Unit, { stream, revision }: StoredEvent, next: number): void => {
+  const parkTouched = (unit: StreamDocuments, { stream, revision }: StoredEvent, next: number): void => {
     const reason = `Stream ${stream} goes on at revision ${revision}, where ${next} was to come`;
     park(unit, reason, { touched: true });
     onTouched(stream, reason);
   };
 
-  const advance = (unit: Unit, stored: StoredEvent): void => {
+  const advance = (unit: StreamDocuments, stored: StoredEvent): void => {
     const next = (unit.revision ?? stored.revision - 1) + 1;
     unit.revision = stored.revision;
     if (stored.revision !== next) {
@@ -77,7 +77,7 @@ export const projector = (
   };
 
   /** What has changed of a stream's documents. */
-  const changesOf = (unit: Unit): readonly Change[] => {
+  const changesOf = (unit: StreamDocuments): readonly Change[] => {
     const changed = (): Change[] => unit.docs.filter((one) => one.changed).map(changeOf);
     try {
       return changed();

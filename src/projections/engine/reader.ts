@@ -1,5 +1,5 @@
 import type { Actor, Aggregate } from '../../domain/engine/core.ts';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import type { Projection } from './define.ts';
 import { mayReadGuard } from './guards.ts';
 import { findParked, unshowable } from './parked.ts';
@@ -7,7 +7,7 @@ import type { Entry, ReadStore } from './port.ts';
 
 /** Refuses what lies in a stream that somebody else has touched (commands/engine/touched.ts). */
 type Guard = {
-  readonly refuseTouched: (aggregate: Aggregate, id: string) => Promise<void>;
+  readonly refuseTampered: (aggregate: Aggregate, id: string) => Promise<void>;
   readonly refuseLost: (aggregate: Aggregate, idOrName: string) => Promise<void>;
 };
 
@@ -15,7 +15,7 @@ type Guard = {
  * Single documents as an actor may see them: what they may not read is not there, what is parked is refused with
  * `internal`, and what is in a stream that somebody else has touched with `unavailable`.
  */
-export const reader = (model: ReadStore, { refuseTouched, refuseLost }: Guard) => {
+export const reader = (model: ReadStore, { refuseTampered, refuseLost }: Guard) => {
   const readable = (entry: Entry | undefined, actor: Actor): entry is Entry =>
     entry !== undefined && (entry.guard === undefined || actor.admin || mayReadGuard(actor, model.guard)(entry.guard));
 
@@ -25,15 +25,15 @@ export const reader = (model: ReadStore, { refuseTouched, refuseLost }: Guard) =
     idOrName: string,
     actor: Actor,
     message: string,
-  ): Promise<Refusal> => {
+  ): Promise<RequestError> => {
     const parked = await findParked(model, collection, idOrName);
     if (readable(parked, actor)) return unshowable(parked);
     if (!parked) await refuseLost(of, idOrName);
-    return new Refusal('not_found', message);
+    return new RequestError('not_found', message);
   };
 
   const sound = async ({ of }: Projection, entry: Entry): Promise<Entry> => {
-    await refuseTouched(of, entry.id);
+    await refuseTampered(of, entry.id);
     return entry;
   };
 
@@ -42,7 +42,7 @@ export const reader = (model: ReadStore, { refuseTouched, refuseLost }: Guard) =
     const message = `Nothing in ${collection} has this id`;
     const entry = await model.get(collection, id);
     if (readable(entry, actor)) return sound(projection, entry);
-    throw entry ? new Refusal('not_found', message) : await absent(projection, id, actor, message);
+    throw entry ? new RequestError('not_found', message) : await absent(projection, id, actor, message);
   };
 
   const entry = async (projection: Projection, idOrName: string, actor: Actor): Promise<Entry> => {
@@ -53,10 +53,10 @@ export const reader = (model: ReadStore, { refuseTouched, refuseLost }: Guard) =
     const named = await model.getMany(collection, await model.idsNamed(collection, idOrName));
     const seen = named.filter((found) => readable(found, actor));
     if (seen.length > 1)
-      throw new Refusal('conflict', `Several ${collection} are named ${JSON.stringify(idOrName)}; use the id`);
+      throw new RequestError('conflict', `Several ${collection} are named ${JSON.stringify(idOrName)}; use the id`);
     if (seen[0]) return sound(projection, seen[0]);
     throw byId || named.length > 0
-      ? new Refusal('not_found', message)
+      ? new RequestError('not_found', message)
       : await absent(projection, idOrName, actor, message);
   };
 

@@ -3,7 +3,7 @@ import { supervise } from '../../concurrency/supervise.ts';
 import { isDamage } from '../../store/integrity.ts';
 import type { EventStore } from '../../store/port.ts';
 import type { Projection } from './define.ts';
-import { type Lead, newLead } from './lead.ts';
+import { type Leadership, newLeadership } from './lead.ts';
 import type { ReadStore } from './port.ts';
 import { newProgress } from './progress.ts';
 import { projecting } from './projecting.ts';
@@ -17,7 +17,7 @@ type Needs = {
   /** How many events are put into one batch while catching up. */
   readonly catchUp: number;
   /** Told of a stream whose events do not follow one another: somebody else has touched it. */
-  readonly onTouched?: (stream: string, reason: string) => void;
+  readonly onTampered?: (stream: string, reason: string) => void;
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
@@ -29,11 +29,11 @@ const longestPauseMs = 5000;
  * writer of read models. Of the processes that share a read store one does so at a time; the others take over what it
  * writes, and one of them its place when it is gone, or has lost the log.
  */
-export const runProjections = ({ store, model, projections, catchUp, onTouched, log }: Needs) => {
+export const runProjections = ({ store, model, projections, catchUp, onTampered: onTouched, log }: Needs) => {
   const stop = new AbortController();
-  const lead = newLead();
+  const leadership = newLeadership();
   let fault: string | undefined;
-  let turn = new AbortController();
+  let term = new AbortController();
   let done = Promise.resolve();
   let tellDamage: (error: Error) => void = () => undefined;
   const damaged = new Promise<Error>((resolve) => {
@@ -42,12 +42,12 @@ export const runProjections = ({ store, model, projections, catchUp, onTouched, 
 
   /** Takes the lead or keeps it. Who cannot reach the log leaves it to others. */
   const leads = async (): Promise<boolean> => {
-    if (store.connected()) lead.set(await model.lead());
-    else if (lead.held()) {
-      lead.set(false);
+    if (store.connected()) leadership.set(await model.leadership());
+    else if (leadership.held()) {
+      leadership.set(false);
       await model.resign();
     }
-    return lead.held();
+    return leadership.held();
   };
 
   const progress = newProgress({ shown: (at) => model.shown(at), fault: () => fault, stopping: stop.signal });
@@ -56,21 +56,21 @@ export const runProjections = ({ store, model, projections, catchUp, onTouched, 
   const { project, taken } = projecting({ store, model, documents, progress, catchUp, log });
   const { watch, wake, onMoved } = watching({ store, model, progress, leads });
 
-  const endTurn = (): void => {
-    turn.abort();
+  const endTerm = (): void => {
+    term.abort();
     wake();
   };
-  model.onLost(endTurn);
+  model.onLost(endTerm);
   model.onMoved(onMoved);
 
-  const takeTurn = async (goesOn: () => void): Promise<void> => {
-    turn = new AbortController();
-    const signal = AbortSignal.any([stop.signal, turn.signal]);
+  const leadOnce = async (goesOn: () => void): Promise<void> => {
+    term = new AbortController();
+    const signal = AbortSignal.any([stop.signal, term.signal]);
     if (!(await leads())) return watch(signal, goesOn);
     const renewing = setInterval(() => {
       leads().then(
         (still) => {
-          if (!still) endTurn();
+          if (!still) endTerm();
         },
         () => undefined,
       );
@@ -78,13 +78,13 @@ export const runProjections = ({ store, model, projections, catchUp, onTouched, 
     await project(signal, goesOn).finally(() => clearInterval(renewing));
   };
 
-  const takeTurns = async (recovered: () => void): Promise<void> => {
+  const leadAgainAndAgain = async (recovered: () => void): Promise<void> => {
     const goesOn = (): void => {
       fault = undefined;
       recovered();
     };
     while (!stop.signal.aborted) {
-      await takeTurn(goesOn);
+      await leadOnce(goesOn);
       await pause(shortestPauseMs, undefined, { signal: stop.signal }).catch(() => undefined);
     }
   };
@@ -98,14 +98,14 @@ export const runProjections = ({ store, model, projections, catchUp, onTouched, 
   return {
     /** Begins to follow the log, or whoever projects. */
     start: (): void => {
-      done = supervise(takeTurns, {
+      done = supervise(leadAgainAndAgain, {
         signal: stop.signal,
         pauseMs: shortestPauseMs,
         longestPauseMs,
         onFailure,
       });
     },
-    lead: lead as Lead,
+    leadership: leadership as Leadership,
     position,
     taken,
     ready,
@@ -120,7 +120,7 @@ export const runProjections = ({ store, model, projections, catchUp, onTouched, 
       wake();
       progress.refuseAll();
       await done;
-      lead.set(false);
+      leadership.set(false);
       await model.resign().catch(() => undefined);
     },
   };

@@ -6,7 +6,7 @@ import { keyOf } from './parked.ts';
 import type { Entry } from './port.ts';
 
 /** A document as far as its stream has been folded; `changed` since the last drain. */
-export type Held = {
+export type LoadedDocument = {
   readonly projection: Projection;
   readonly id: string;
   doc: unknown;
@@ -15,10 +15,10 @@ export type Held = {
 };
 
 /** The documents that the events of one stream make, up to a revision; by `key` it is known whether they are parked. */
-export type Unit = {
+export type StreamDocuments = {
   readonly stream: string;
   readonly key: string;
-  readonly docs: readonly Held[];
+  readonly docs: readonly LoadedDocument[];
   /** Of the last event; -1 before the first, undefined if nothing tells: a document that was removed. */
   revision: number | undefined;
 };
@@ -42,7 +42,7 @@ const byCategoryOf = (projections: readonly Projection[]): ReadonlyMap<string, C
   return concerned;
 };
 
-const held = (projection: Projection, id: string, entry?: Entry): Held => ({
+const held = (projection: Projection, id: string, entry?: Entry): LoadedDocument => ({
   projection,
   id,
   doc: entry && JSON.parse(entry.text),
@@ -63,7 +63,7 @@ export const newUnits = (
   // Whether every stream that had an event is among the units.
   let knowsAll = false;
   // By stream.
-  const units = new LRUCache<string, Unit>({
+  const units = new LRUCache<string, StreamDocuments>({
     max: mostUnits,
     dispose: (_, __, why) => {
       knowsAll &&= why !== 'evict';
@@ -72,7 +72,7 @@ export const newUnits = (
 
   return {
     /** The documents of a stream as they are before an event; undefined if it makes none. */
-    before: ({ stream, revision }: StoredEvent): Unit | undefined | Promise<Unit> => {
+    before: ({ stream, revision }: StoredEvent): StreamDocuments | undefined | Promise<StreamDocuments> => {
       const known = units.get(stream);
       if (known) return known;
       const { category, id } = splitStream(stream);
@@ -90,7 +90,7 @@ export const newUnits = (
         return { stream, key, docs, revision: last < 0 && revision > 0 ? undefined : last };
       });
     },
-    keep: (stream: string, unit: Unit): void => void units.set(stream, unit),
+    keep: (stream: string, unit: StreamDocuments): void => void units.set(stream, unit),
     /** Forgets all; `empty` says that the read store holds nothing, so that nothing has to be looked up in it. */
     reset: (empty: boolean): void => {
       units.clear();

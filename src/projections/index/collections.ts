@@ -1,5 +1,5 @@
 import { type CollectionIndex, collectionIndex, type Indexed } from './collectionIndex.ts';
-import { partOf, partedIndex } from './partedIndex.ts';
+import { parentOf, partedIndex } from './partedIndex.ts';
 import type { Change, CollectionSpec } from '../engine/port.ts';
 
 /** A change whose entry may lack its text. */
@@ -27,7 +27,10 @@ export const checkStep = (changes: readonly unknown[], from: number, to: number)
 
 export const collections = <E extends Indexed>(specs: readonly CollectionSpec[]): Collections<E> => {
   const indexes = new Map(
-    specs.map((spec) => [spec.name, { spec, index: spec.inParts ? partedIndex<E>(spec) : collectionIndex<E>(spec) }]),
+    specs.map((spec) => [
+      spec.name,
+      { spec, index: spec.partitioned ? partedIndex<E>(spec) : collectionIndex<E>(spec) },
+    ]),
   );
 
   const known = (name: string) => {
@@ -39,8 +42,8 @@ export const collections = <E extends Indexed>(specs: readonly CollectionSpec[])
   const check = (changes: readonly IndexChange<E>[]): void => {
     for (const { collection, id, entry, wholePart } of changes) {
       const { spec } = known(collection);
-      if (wholePart && !spec.inParts) throw new Error(`Collection ${collection} has no parts`);
-      if (spec.inParts && !wholePart) partOf(id);
+      if (wholePart && !spec.partitioned) throw new Error(`Collection ${collection} has no parts`);
+      if (spec.partitioned && !wholePart) parentOf(id);
       if (!entry) continue;
       if (entry.id !== id) throw new Error(`Document ${id} of ${collection} has the id ${entry.id}`);
       for (const sort of spec.sorts) {

@@ -2,7 +2,7 @@ import { type CollectionIndex, collectionIndex, type Indexed } from './collectio
 import type { CollectionSpec } from '../engine/port.ts';
 
 /** The part that an id belongs to: all before the first slash. Throws an Error if there is none. */
-export const partOf = (id: string): string => {
+export const parentOf = (id: string): string => {
   const slash = id.indexOf('/');
   if (slash < 1) throw new Error(`The id ${id} names no part`);
   return id.slice(0, slash);
@@ -25,7 +25,7 @@ export const partedIndex = <E extends Indexed>(spec: CollectionSpec): Collection
       for (const index of parts.values()) yield* index.all();
     },
     put(entry) {
-      const part = partOf(entry.id);
+      const part = parentOf(entry.id);
       const index = parts.get(part) ?? collectionIndex<E>(spec);
       parts.set(part, index);
       index.put(entry);

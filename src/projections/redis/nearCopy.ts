@@ -17,7 +17,7 @@ export type Following = readonly [
 ];
 
 /** The indexes of all documents in Redis, and the state they are at (undefined before the first). */
-export type NearCopy = {
+export type NearCache = {
   readonly collections: Collections<Indexed>;
   at(): State | undefined;
   /** Takes over everything there is. What was written meanwhile may be in it or not, until `follow` has seen to it. */
@@ -41,7 +41,7 @@ const changeOf = (field: string, rest: string): IndexChange<Indexed> => {
   return { collection, id, entry: JSON.parse(rest) as Indexed };
 };
 
-export const nearCopy = (specs: readonly CollectionSpec[], source: Source): NearCopy => {
+export const nearCache = (specs: readonly CollectionSpec[], source: Source): NearCache => {
   const indexes = collections<Indexed>(specs);
   let at: State | undefined;
   let following: Promise<boolean> | undefined;

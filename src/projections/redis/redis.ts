@@ -8,7 +8,7 @@ import {
   leaseMs,
   type ReadStore,
 } from '../engine/port.ts';
-import { type Following, nearCopy, type State } from './nearCopy.ts';
+import { type Following, nearCache, type State } from './nearCopy.ts';
 import { redisReads } from './redisReads.ts';
 import * as scripts from './redisScripts.ts';
 import { redisStep, restOf } from './redisStep.ts';
@@ -56,7 +56,7 @@ export const redisReadStore = ({
   let shown = 0;
   let token = '';
 
-  const copy = nearCopy(collections, {
+  const copy = nearCache(collections, {
     follow: (epoch, from) => step<Following | null>(scripts.follow, [epoch, String(from)]),
     scan: steps.scan,
   });
@@ -121,7 +121,7 @@ export const redisReadStore = ({
   return {
     resume,
     catchUp: async () => (await follow()) ?? resume(),
-    async lead() {
+    async leadership() {
       await steps.ready();
       token = await step<string>(scripts.lead, [token, randomUUID(), String(leaseMs)], readWaitMs);
       return token !== '';

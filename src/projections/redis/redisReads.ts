@@ -1,14 +1,14 @@
 import { NotReadable } from '../../domain/engine/refusal.ts';
 import type { Indexed } from '../index/collectionIndex.ts';
 import type { Entry, Page, Query } from '../engine/port.ts';
-import type { NearCopy, State } from './nearCopy.ts';
+import type { NearCache, State } from './nearCopy.ts';
 import * as scripts from './redisScripts.ts';
 import { fieldOf } from './redisStep.ts';
 import type { RedisSteps } from './redisSteps.ts';
 
 type Needs = {
   readonly steps: Pick<RedisSteps, 'refuse' | 'refuseSpoilt' | 'step'>;
-  readonly copy: NearCopy;
+  readonly copy: NearCache;
   /** Longest that a read waits for Redis, and for the near copy to come to the same position. */
   readonly readWaitMs: number;
 };

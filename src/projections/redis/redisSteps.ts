@@ -1,4 +1,4 @@
-import { NotReadable, type Refusal } from '../../domain/engine/refusal.ts';
+import { NotReadable, type RequestError } from '../../domain/engine/refusal.ts';
 import { redisConnection } from './redisConnection.ts';
 import type { Script } from './redisScripts.ts';
 
@@ -16,7 +16,7 @@ export const redisSteps = (url: string, prefix: string) => {
   // What Redis holds is wrong though its state says otherwise: somebody has been at it.
   let spoilt = false;
 
-  const refuse = (message: string, cause?: unknown): Refusal => {
+  const refuse = (message: string, cause?: unknown): RequestError => {
     if (!lost) {
       lost = true;
       for (const listener of listeners) listener();
@@ -32,7 +32,7 @@ export const redisSteps = (url: string, prefix: string) => {
   return {
     /** The refusal of a read; the first tells that the state is lost. */
     refuse,
-    refuseSpoilt: (): Refusal => {
+    refuseSpoilt: (): RequestError => {
       spoilt = true;
       return refuse('The read models are incomplete');
     },

@@ -1,6 +1,6 @@
 import { availableParallelism } from 'node:os';
-import { Refusal } from '../../domain/engine/refusal.ts';
-import { fairShares } from '../fairShares.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
+import { fairScheduler } from '../fairShares.ts';
 import type { Renderer, Rendering } from '../port.ts';
 import { Busy } from '../slots.ts';
 import { limits as templateLimits } from './budget.ts';
@@ -15,8 +15,8 @@ const express = 2;
 const inLine = 50;
 const inAll = 250;
 
-const refusal = (line: number, reason: string): Refusal =>
-  new Refusal('unprocessable', `The template does not render: line ${line}: ${reason}`, {
+const requestError = (line: number, reason: string): RequestError =>
+  new RequestError('unprocessable', `The template does not render: line ${line}: ${reason}`, {
     faults: [{ message: reason, line, path: '/template' }],
   });
 
@@ -28,9 +28,9 @@ const refusal = (line: number, reason: string): Refusal =>
 export const jinjaRenderer = (): Renderer => {
   const idle: EngineProcess[] = Array.from({ length: places + express }, () => engineProcess(limits));
   const engines = [...idle];
-  const inTurn = fairShares({ places, express, inLine, inAll });
+  const fairly = fairScheduler({ places, express, inLine, inAll });
   const underWay = new Map<AbortController, Promise<unknown>>();
-  const shuttingDown = new Refusal('unavailable', 'The service is shutting down');
+  const shuttingDown = new RequestError('unavailable', 'The service is shutting down');
   let closed = false;
 
   const render = async (work: Work, signal: AbortSignal, used: (ms: number) => void): Promise<string> => {
@@ -40,9 +40,9 @@ export const jinjaRenderer = (): Renderer => {
     try {
       const outcome = await engine.run(work, signal, used);
       if (outcome === 'dropped') throw signal.reason;
-      if (outcome === 'late') throw refusal(1, `Rendering takes longer than ${mostMs} ms`);
-      if (outcome === 'ended') throw refusal(1, `Rendering needs more than ${limits.megabytes} MiB of memory`);
-      if ('reason' in outcome) throw refusal(outcome.line, outcome.reason);
+      if (outcome === 'late') throw requestError(1, `Rendering takes longer than ${mostMs} ms`);
+      if (outcome === 'ended') throw requestError(1, `Rendering needs more than ${limits.megabytes} MiB of memory`);
+      if ('reason' in outcome) throw requestError(outcome.line, outcome.reason);
       return outcome.text;
     } finally {
       idle.unshift(engine);
@@ -57,7 +57,7 @@ export const jinjaRenderer = (): Renderer => {
     const aborting = new AbortController();
     const abort = (): void => aborting.abort(signal.reason);
     signal.addEventListener('abort', abort, { once: true });
-    const mine = inTurn(account, aborting.signal, (used) => render(work, aborting.signal, used));
+    const mine = fairly(account, aborting.signal, (used) => render(work, aborting.signal, used));
     underWay.set(aborting, mine);
     try {
       return await mine;
@@ -73,7 +73,9 @@ export const jinjaRenderer = (): Renderer => {
         return await begin({ template, variables }, rendering);
       } catch (error) {
         if (error instanceof Busy)
-          throw new Refusal('limited', 'Too many templates to render at once; try again', { retryAfterSeconds: 5 });
+          throw new RequestError('limited', 'Too many templates to render at once; try again', {
+            retryAfterSeconds: 5,
+          });
         throw error;
       }
     },

@@ -1,6 +1,6 @@
 import { Metadata, status } from '@grpc/grpc-js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import { streamIdentifier } from '../streamIdentifier.ts';
 
 /** The state that a write expects of a stream: a revision, or a word of EventStoreDB. */
@@ -96,7 +96,7 @@ export const timedOut = (): Fault =>
 
 export const exhausted = (message: string): Fault => new Fault(status.RESOURCE_EXHAUSTED, message);
 
-const codes: Partial<Record<Refusal['code'], status>> = {
+const codes: Partial<Record<RequestError['code'], status>> = {
   unauthenticated: status.UNAUTHENTICATED,
   limited: status.RESOURCE_EXHAUSTED,
   unavailable: status.UNAVAILABLE,
@@ -106,7 +106,7 @@ const codes: Partial<Record<Refusal['code'], status>> = {
 /** The fault for any error. A bug is given to `report`, and the caller gets a fixed text. */
 export const faultOf = (error: unknown, report: (error: unknown) => void): Fault => {
   if (error instanceof Fault) return error;
-  if (error instanceof Refusal) {
+  if (error instanceof RequestError) {
     if (error.code === 'forbidden') return accessDenied(error.message);
     const code = codes[error.code];
     if (code !== undefined) return new Fault(code, error.message);

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import { type Appended, type NewEvent, WrongRevision } from '../port.ts';
 import type { SqliteStore } from '../sqlite.ts';
 import { wrongVersion } from './expected.ts';
@@ -76,7 +76,7 @@ export const foreignAppends = (store: SqliteStore) => {
         if (!(error instanceof WrongRevision)) throw error;
         // An append before this one was not stored. This one expects any revision, so it is not at fault.
         if (isNew && asked.expected === 'any')
-          throw new Refusal('unavailable', 'An append before this one failed; send it again');
+          throw new RequestError('unavailable', 'An append before this one failed; send it again');
         throw wrongVersion('Append', stream, asked.expected, error.actual);
       }
     });

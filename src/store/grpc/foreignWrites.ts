@@ -49,7 +49,7 @@ const checkDelete = (
  * the other.
  */
 export const foreignWrites = (store: SqliteStore, now = () => new Date()) => {
-  const inTurn = mutex();
+  const exclusively = mutex();
   const appendInOrder = foreignAppends(store);
   const lines = new Map<string, Waiting[]>();
 
@@ -125,7 +125,7 @@ export const foreignWrites = (store: SqliteStore, now = () => new Date()) => {
   };
 
   // A stream and its metadata are written in one line.
-  const turnOf = (stream: string): string => stream.replace(/^\$\$/, '');
+  const lockedStream = (stream: string): string => stream.replace(/^\$\$/, '');
 
   return {
     /** Appends that arrive while others are stored are stored together, by one commit. */
@@ -134,12 +134,12 @@ export const foreignWrites = (store: SqliteStore, now = () => new Date()) => {
       const mine: Waiting = { expected, events };
       lines.set(stream, line);
       line.push(mine);
-      return inTurn(turnOf(stream), () => appended(stream, line, mine));
+      return exclusively(lockedStream(stream), () => appended(stream, line, mine));
     },
     /** Deletes the stream: its events are hidden, and it can be written again. */
-    remove: (stream: string, expected: Expected) => inTurn(turnOf(stream), () => remove(stream, expected)),
+    remove: (stream: string, expected: Expected) => exclusively(lockedStream(stream), () => remove(stream, expected)),
     /** Ends the stream for ever. */
-    end: (stream: string, expected: Expected) => inTurn(turnOf(stream), () => end(stream, expected)),
+    end: (stream: string, expected: Expected) => exclusively(lockedStream(stream), () => end(stream, expected)),
   };
 };
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
-import { Refusal } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/refusal.ts';
 import type { StoredEvent } from '../port.ts';
 import { breather } from './breather.ts';
 import type { Answering } from './calls.ts';
@@ -101,7 +101,7 @@ export const subscribe = async (
 ): Promise<void> => {
   await delivering(readable, options, subscriber);
   subscriber.signal.throwIfAborted();
-  throw new Refusal('unavailable', 'The log is closed');
+  throw new RequestError('unavailable', 'The log is closed');
 };
 
 const delivering = (readable: Readable, options: ReadReq.Options, subscriber: Answering<ReadResp>): Promise<void> => {
