@@ -7,7 +7,7 @@ import type { Handle } from './commands/engine/handle.ts';
 import { platform } from './domain/engine/core.ts';
 import { labName } from './domain/configuration-manager/adapters.ts';
 import { builtInGroups } from './domain/authorization/groups.ts';
-import { isUnusable } from './store/touched.ts';
+import { isUnusable } from './store/tampered.ts';
 
 type Needs = {
   readonly handle: Handle;

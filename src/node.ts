@@ -5,9 +5,9 @@ import { reactor } from './commands/engine/reactor.ts';
 import { retries } from './commands/engine/retries.ts';
 import { streams as streamsOf } from './commands/engine/streams.ts';
 import { commandTools } from './commands/engine/tools.ts';
-import { tamperedGuard } from './commands/engine/touched.ts';
+import { tamperedGuard } from './commands/engine/tamperedGuard.ts';
 import { eventHub } from './events/eventHub.ts';
-import { eventFeed } from './events/tellEvents.ts';
+import { eventFeed } from './events/eventFeed.ts';
 import type { Passwords } from './passwords.ts';
 import { projections as allProjections } from './projections/all.ts';
 import type { Projection } from './projections/engine/define.ts';
@@ -18,7 +18,7 @@ import { type Projections, runProjections } from './projections/engine/run.ts';
 import { memoryReadStore } from './projections/index/memory.ts';
 import type { Secrets } from './secrets.ts';
 import type { EventStore } from './store/port.ts';
-import { noticingTampered, tamperedStreams } from './store/touched.ts';
+import { noticingTampered, tamperedStreams } from './store/tampered.ts';
 
 type Needs = {
   /** The node closes it. */

@@ -1,5 +1,5 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
-import { RequestError } from './domain/engine/refusal.ts';
+import { RequestError } from './domain/engine/requestError.ts';
 import { fairQueue } from './concurrency/fairQueue.ts';
 
 /** Parameters of scrypt: cost (2^ln), block size, parallelism. */

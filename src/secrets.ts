@@ -9,7 +9,7 @@ import {
 } from 'node:crypto';
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, unlinkSync, writeSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { RequestError } from './domain/engine/refusal.ts';
+import { RequestError } from './domain/engine/requestError.ts';
 import type { Sealed } from './domain/engine/sealed.ts';
 import { makeFolder } from './store/folders.ts';
 

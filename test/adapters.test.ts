@@ -7,7 +7,7 @@ import {
   replace,
   sealProperties,
 } from '../src/domain/configuration-manager/adapters.ts';
-import { RequestError } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/requestError.ts';
 import { secrets } from '../src/secrets.ts';
 import { specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';

@@ -4,7 +4,7 @@ import { createGroupMapping, updateGroupMapping } from '../src/commands/group-ma
 import { deleteGroup, updateGroup } from '../src/commands/authorization/groups.ts';
 import { createRole, updateRole } from '../src/commands/authorization/roles.ts';
 import { groupMappingId } from '../src/domain/group-mappings/groupMappings.ts';
-import { type Code, RequestError } from '../src/domain/engine/refusal.ts';
+import { type Code, RequestError } from '../src/domain/engine/requestError.ts';
 import type { Access, Principal } from '../src/http/authentication/principal.ts';
 import { cookieText, cookieValue } from '../src/http/authentication/cookies.ts';
 import { logins } from '../src/projections/authorization/logins.ts';

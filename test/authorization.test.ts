@@ -6,7 +6,7 @@ import { Type } from 'typebox';
 import { areas } from '../src/http/areas.ts';
 import { methodIndex } from '../src/http/authorization/methods.ts';
 import type { ActionRoute, Call, Route } from '../src/http/engine/route.ts';
-import { queryOf } from '../src/http/engine/rowQuery.ts';
+import { queryOf } from '../src/http/engine/routeQuery.ts';
 import type { Service } from '../src/http/engine/service.ts';
 import { keptFiles } from './keptFiles.ts';
 import { ok, refused } from './people.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { RequestError } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/requestError.ts';
 import { blockList } from '../src/southbound/addresses.ts';
 import { httpAdapter } from '../src/southbound/http.ts';
 import { outbound } from '../src/southbound/outbound.ts';

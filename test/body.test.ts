@@ -6,7 +6,7 @@ import { gzipSync } from 'node:zlib';
 import Koa from 'koa';
 import { bodyReader } from '../src/http/engine/body.ts';
 import { failureBody, statusOf } from '../src/http/engine/errors.ts';
-import { RequestError } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/requestError.ts';
 
 const limits = { maxBytes: 1024 * 1024, maxImportBytes: 4 * 1024 * 1024 };
 

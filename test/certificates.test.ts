@@ -8,7 +8,7 @@ import {
   certificateId,
   remove,
 } from '../src/domain/gateway-manager/certificates.ts';
-import { RequestError } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/requestError.ts';
 import { expired, gateway, issuing, notYetValid, otherGateway, root } from './certificates.ts';
 import { specification } from './given.ts';
 import { keptFiles } from './keptFiles.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { RequestError } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/requestError.ts';
 import type { Device, DeviceAdapter } from '../src/southbound/port.ts';
 
 /** An adapter with a device that takes `interface Loopback7` and refuses `gibberish here`. */

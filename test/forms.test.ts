@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { complete, decideDeletion, formDeletion } from '../src/domain/json-forms/formDeletions.ts';
 import { create, form, importOne, remove, update } from '../src/domain/json-forms/forms.ts';
 import { checkedStruct, type Struct } from '../src/domain/json-forms/formStructs.ts';
-import { RequestError } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/requestError.ts';
 import { context, specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Aggregate, type Context, type Event, fold } from '../src/domain/engine/core.ts';
-import { type Code, RequestError } from '../src/domain/engine/refusal.ts';
+import { type Code, RequestError } from '../src/domain/engine/requestError.ts';
 
 /** What decisions in tests know: a fixed clock, ids that show their word, an admin. */
 export const context: Context<any> = {

@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { aggregates } from '../src/commands/all.ts';
 import { type Event, fold } from '../src/domain/engine/core.ts';
 import { claimLapsed } from '../src/domain/engine/names.ts';
-import { lockPassed } from '../src/domain/engine/series.ts';
+import { lockPassed } from '../src/domain/engine/locks.ts';
 import type { Sealed } from '../src/domain/engine/sealed.ts';
 import { areas } from '../src/http/areas.ts';
 import type { Route } from '../src/http/engine/route.ts';

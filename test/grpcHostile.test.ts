@@ -7,7 +7,7 @@ import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.j
 import streams, { type ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import empty from 'google-protobuf/google/protobuf/empty_pb.js';
-import { RequestError } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/requestError.ts';
 import type { May } from '../src/store/grpc/access.ts';
 import { openGrpcLog, type GrpcLog } from './grpcLog.ts';
 import { longestTurn } from './processorTime.ts';

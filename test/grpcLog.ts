@@ -1,7 +1,7 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { RequestError } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/requestError.ts';
 import type { May, Method } from '../src/store/grpc/access.ts';
 import { authorityFile, ownCertificate } from '../src/store/grpc/certificate.ts';
 import { serveLog } from '../src/store/grpc/server.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { RequestError } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/requestError.ts';
 import type { Projection } from '../src/projections/engine/define.ts';
 import { decode, encode, link, type Metadata } from '../src/store/event.ts';
 import { type EventStore, type StoredEvent, WrongRevision } from '../src/store/port.ts';

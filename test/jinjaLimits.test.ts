@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
-import { RequestError } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/requestError.ts';
 import { jinjaRenderer } from '../src/southbound/jinja/renderer.ts';
 import type { Renderer } from '../src/southbound/port.ts';
 

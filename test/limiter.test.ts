@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { RequestError } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/requestError.ts';
 import { limiter } from '../src/http/authentication/limiter.ts';
 import { fixedClock } from './node.ts';
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { RequestError } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/requestError.ts';
 import { passwords } from '../src/passwords.ts';
 import { processorTime } from './processorTime.ts';
 

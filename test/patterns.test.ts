@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { linearPattern } from '../src/commands/user-schemas/patterns.ts';
 import { patternFaults } from '../src/commands/mop/searches.ts';
-import { RequestError } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/requestError.ts';
 import { processorTime } from './processorTime.ts';
 
 describe('regular expressions', () => {

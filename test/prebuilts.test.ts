@@ -10,7 +10,7 @@ import {
   remove,
 } from '../src/domain/prebuilts/prebuilts.ts';
 import type { Bundle, PrebuiltDocument } from '../src/domain/prebuilts/prebuiltSchemas.ts';
-import { RequestError } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/requestError.ts';
 import { specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';
@@ -106,7 +106,7 @@ describe('A prebuilt', () => {
       .when(decideImport, { prebuilt: whole }, { ...refs, requestErrors })
       .thenRefused('not_found', /and 1 more.*\/b.*\/c/);
     given(imported, installed)
-      .when(decideImport, { prebuilt: other }, { ...refs, requestErrors: [refusals[0]!] })
+      .when(decideImport, { prebuilt: other }, { ...refs, requestErrors: [requestErrors[0]!] })
       .thenRefused('conflict', /\/a.*metadata/);
   });
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { type TSchema, Type } from 'typebox';
-import { type Fault, RequestError } from '../src/domain/engine/refusal.ts';
+import { type Fault, RequestError } from '../src/domain/engine/requestError.ts';
 import { listQueryParser, queryParser } from '../src/http/engine/query.ts';
 import type { Where } from '../src/projections/engine/port.ts';
 

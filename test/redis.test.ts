@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { setTimeout as pause } from 'node:timers/promises';
-import { RequestError } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/requestError.ts';
 import { type Change, leaseMs, type ReadStore } from '../src/projections/engine/port.ts';
 import { redisReadStore } from '../src/projections/redis/redis.ts';
 import { openProxy } from './proxy.ts';

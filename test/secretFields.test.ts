@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { same } from '../src/domain/engine/changes.ts';
-import { RequestError } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/requestError.ts';
 import { mask, maskSecrets, mostSecrets, openSecrets, sealSecrets } from '../src/domain/engine/secretFields.ts';
 import { secrets } from '../src/secrets.ts';
 

@@ -5,7 +5,7 @@ import { startSession } from '../src/commands/agent-session-manager/agentSession
 import type { Handle } from '../src/commands/engine/handle.ts';
 import { streams as streamsOf } from '../src/commands/engine/streams.ts';
 import { agentSession } from '../src/domain/agent-session-manager/agentSessions.ts';
-import { RequestError } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/requestError.ts';
 import { projections } from '../src/projections/all.ts';
 import { sessionRunner } from '../src/runners/agentSessions.ts';
 import type { Renderer, Webhook } from '../src/southbound/port.ts';

@@ -12,7 +12,7 @@ import { openLog } from './node.ts';
 import { ok, refused } from './people.ts';
 import { scriptedEventStore } from './scriptedEventStore.ts';
 import { startService, type TestService } from './service.ts';
-import { touchedStore } from './touchedStore.ts';
+import { touchedStore } from './tamperedStore.ts';
 import { until } from './until.ts';
 
 const om = '/operations-manager';

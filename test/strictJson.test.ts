@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import { RequestError } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/requestError.ts';
 import { checkJson } from '../src/http/engine/strictJson.ts';
 import { processorTime } from './processorTime.ts';
 

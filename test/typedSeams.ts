@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { commandsOf, noInput, type Tools } from '../src/commands/engine/define.ts';
 import { aggregate, type Context, type Event } from '../src/domain/engine/core.ts';
 import { plain, results } from '../src/http/engine/envelopes.ts';
-import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../src/http/engine/rows.ts';
+import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../src/http/engine/routes.ts';
 import { plans } from '../src/projections/configuration-manager/plans.ts';
 import { childrenOf, projection } from '../src/projections/engine/define.ts';
 import { documentOf, pageOf } from '../src/projections/engine/documents.ts';

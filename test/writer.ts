@@ -7,7 +7,7 @@ import { streams as streamsOf } from '../src/commands/engine/streams.ts';
 import { aggregate, type Event } from '../src/domain/engine/core.ts';
 import { nameClaims as claimsAggregate } from '../src/domain/engine/names.ts';
 import { parkedReaction } from '../src/domain/engine/parkedReactions.ts';
-import { RequestError } from '../src/domain/engine/refusal.ts';
+import { RequestError } from '../src/domain/engine/requestError.ts';
 import { eventHub } from '../src/events/eventHub.ts';
 import { type Projection, projection } from '../src/projections/engine/define.ts';
 import type { Recorded } from '../src/store/event.ts';

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { setPassword as set } from '../commands/authorization/accounts.ts';
 import { type Config, secretKeyFile } from '../config.ts';
 import { platform } from '../domain/engine/core.ts';
-import { RequestError } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/requestError.ts';
 import { keyOfLog, replaceKey } from '../keyCheck.ts';
 import { openNode } from '../node.ts';
 import { mayHaveParts } from '../ownStreams.ts';

@@ -35,7 +35,7 @@ import { resourceModel } from '../domain/lifecycle-manager/resourceModels.ts';
 import { role } from '../domain/authorization/roles.ts';
 import { scheduledJobMigration } from '../domain/automation-catalog/scheduledJobMigrations.ts';
 import { scheduledJob } from '../domain/automation-catalog/scheduledJobs.ts';
-import { lock } from '../domain/engine/series.ts';
+import { lock } from '../domain/engine/locks.ts';
 import { serviceGroup } from '../domain/gateway-manager/serviceGroups.ts';
 import { template } from '../domain/template-builder/templates.ts';
 import { tree } from '../domain/configuration-manager/trees.ts';

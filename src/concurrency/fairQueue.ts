@@ -1,4 +1,4 @@
-import type { RequestError } from '../domain/engine/refusal.ts';
+import type { RequestError } from '../domain/engine/requestError.ts';
 
 type Limits = {
   /** So many works run at a time. */

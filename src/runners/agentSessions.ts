@@ -5,12 +5,12 @@ import type { Streams } from '../commands/engine/streams.ts';
 import { queryAll } from '../commands/engine/tools.ts';
 import { supervise } from '../concurrency/supervise.ts';
 import { agentSession, type SessionStarted } from '../domain/agent-session-manager/agentSessions.ts';
-import { RequestError } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/requestError.ts';
 import type { Renderer, Webhook } from '../southbound/port.ts';
 import { agentSessions } from '../projections/agent-session-manager/agentSessions.ts';
-import { type Leadership, whileLeading } from '../projections/engine/lead.ts';
+import { type Leadership, whileLeading } from '../projections/engine/leadership.ts';
 import { type Recorded, splitStream } from '../store/event.ts';
-import { isUnusable } from '../store/touched.ts';
+import { isUnusable } from '../store/tampered.ts';
 import { sessionSteps } from './sessionSteps.ts';
 
 type Needs = {

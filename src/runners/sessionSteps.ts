@@ -6,11 +6,11 @@ import { agent } from '../domain/agent-session-manager/agents.ts';
 import { agentSession, type SessionStarted } from '../domain/agent-session-manager/agentSessions.ts';
 import { asMessage } from '../domain/agent-session-manager/agentSessionSchemas.ts';
 import { defined } from '../domain/engine/defined.ts';
-import { RequestError } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/requestError.ts';
 import { maskSecrets } from '../domain/engine/secretFields.ts';
 import { abortable } from '../southbound/failure.ts';
 import type { AgentAnswer, Renderer, Webhook } from '../southbound/port.ts';
-import { semaphore } from '../southbound/slots.ts';
+import { semaphore } from '../southbound/semaphore.ts';
 import type { Recorded } from '../store/event.ts';
 
 type Needs = {

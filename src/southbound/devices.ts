@@ -1,5 +1,5 @@
 import type { HttpProperties, SshProperties } from '../domain/configuration-manager/adapterSchemas.ts';
-import { RequestError } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/requestError.ts';
 import { openSecrets } from '../domain/engine/secretFields.ts';
 import type { Sealed } from '../domain/engine/sealed.ts';
 import { adapterFailure, reasonOf } from './failure.ts';
@@ -7,7 +7,7 @@ import { httpAdapter } from './http.ts';
 import { labAdapter } from './lab.ts';
 import type { Outbound } from './outbound.ts';
 import type { Device, DeviceAdapter, DeviceCalls, Devices } from './port.ts';
-import { Busy, semaphore } from './slots.ts';
+import { Busy, semaphore } from './semaphore.ts';
 import { sshAdapter } from './ssh.ts';
 
 /** An adapter as it is stored. The secrets in its properties are sealed. `created` is when it was made. */

@@ -1,4 +1,4 @@
-import { RequestError } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/requestError.ts';
 
 type Answered = { readonly status?: number | null; readonly body?: unknown };
 

@@ -1,5 +1,5 @@
 import type { SshProperties } from '../domain/configuration-manager/adapterSchemas.ts';
-import { RequestError } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/requestError.ts';
 import { cliLines } from './cliLines.ts';
 import { adapterFailure } from './failure.ts';
 import type { Outbound } from './outbound.ts';

@@ -1,4 +1,4 @@
-import { RequestError } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/requestError.ts';
 import { type EventStoreDbAppends, eventStoreDbAppends } from './eventstoredbAppends.ts';
 import { eventStoreDbCheckpoints } from './eventstoredbCheckpoints.ts';
 import { connections as connectionsTo, type Log, type Times, usualTimes } from './eventstoredbConnection.ts';

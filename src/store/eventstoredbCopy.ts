@@ -1,7 +1,7 @@
 import { StreamDeletedError } from '@eventstore/db-client';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import streams, { type AppendResp, type ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
-import { RequestError } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/requestError.ts';
 import type { CopyEnd } from './copyAppends.ts';
 import { openEventStoreDb } from './eventstoredb.ts';
 import { arriving } from './eventstoredbArriving.ts';

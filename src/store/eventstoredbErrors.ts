@@ -7,7 +7,7 @@ import {
   UnavailableError,
 } from '@eventstore/db-client';
 import { status } from '@grpc/grpc-js';
-import { RequestError } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/requestError.ts';
 import type { Server } from './eventstoredbUrl.ts';
 import { TamperedStream, WrongRevision } from './port.ts';
 

@@ -1,4 +1,4 @@
-import { RequestError } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/requestError.ts';
 
 /** An event as it goes into the log. `data` and `metadata` are `JSON.stringify` texts: the hash is over these texts. */
 export type NewEvent = {

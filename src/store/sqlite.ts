@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, resolve as absolute } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
-import { RequestError } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/requestError.ts';
 import type { EventStore, StoredEvent } from './port.ts';
 import { readerAhead } from './sqliteAhead.ts';
 import { sqliteAppends, type Stats } from './sqliteAppends.ts';

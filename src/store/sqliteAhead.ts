@@ -1,5 +1,5 @@
 import { on, once } from 'node:events';
-import { RequestError } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/requestError.ts';
 import { startWorker } from '../startWorker.ts';
 import { isDamage } from './integrity.ts';
 import type { Batch, StoredEvent } from './port.ts';

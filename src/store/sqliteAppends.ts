@@ -1,4 +1,4 @@
-import { RequestError } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/requestError.ts';
 import { checkSize, WrongRevision, type Appended, type NewEvent, type StoredEvent } from './port.ts';
 import { emptyRequest, type Entry, notStored, put, unknownOutcome } from './sqliteEntries.ts';
 import type { Newest } from './sqliteFollow.ts';

@@ -1,4 +1,4 @@
-import { RequestError } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/requestError.ts';
 import type { Appended, NewEvent } from './port.ts';
 import type { Request } from './sqliteWriter.ts';
 

@@ -1,4 +1,4 @@
-import { RequestError } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/requestError.ts';
 import { isDamage } from './integrity.ts';
 
 const kinds = { busy: 5, corrupt: 11, full: 13, constraint: 19, notADatabase: 26 } as const;

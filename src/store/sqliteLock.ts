@@ -1,5 +1,5 @@
 import { dirname, join } from 'node:path';
-import { RequestError } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/requestError.ts';
 import { isBusy, naming } from './sqliteErrors.ts';
 import { openFile, privateFile } from './sqliteLog.ts';
 

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { RequestError } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/requestError.ts';
 import { checker, DamagedLog, type Kept } from './integrity.ts';
 import type { Batch, Filter, StoredEvent } from './port.ts';
 import { reading } from './sqliteErrors.ts';

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
-import { RequestError } from '../../src/domain/engine/refusal.ts';
+import { RequestError } from '../../src/domain/engine/requestError.ts';
 import { encode } from '../../src/store/event.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 

@@ -2,7 +2,7 @@ import { hash as digest } from 'node:crypto';
 import { mutex } from '../../concurrency/mutex.ts';
 import type { Name } from '../../domain/engine/core.ts';
 import { claimLapsed, type NameState } from '../../domain/engine/names.ts';
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import { type EventStore, WrongRevision } from '../../store/port.ts';
 import { type About, appendOne, type One } from './appendOne.ts';
 import { claimChecker, taken } from './claimChecks.ts';

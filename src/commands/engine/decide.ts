@@ -1,6 +1,6 @@
 import { type Event, fold } from '../../domain/engine/core.ts';
 import { sameName } from '../../domain/engine/names.ts';
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import { mayRead, mayWrite } from './access.ts';
 import type { About } from './appendOne.ts';
 import type { Wanted } from './claims.ts';

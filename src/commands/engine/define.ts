@@ -59,7 +59,7 @@ type Definition<State, E extends Event, Input, Refs, Precomputed> = {
   /** Slow work on the input alone: done once, before anything is looked at or anybody kept waiting. */
   readonly precomputed?: (input: Input, tools: Tools) => Promise<Precomputed>;
   /**
-   * Name of the series of decisions that it belongs to in this case, if any, or of several (commands/engine/series.ts).
+   * Name of the series of decisions that it belongs to in this case, if any, or of several (commands/engine/locks.ts).
    */
   readonly locks?: (state: State, input: Input, id: string) => string | readonly string[] | undefined;
   /**

@@ -1,7 +1,7 @@
 import { hash as digest, randomUUID } from 'node:crypto';
 import { setTimeout as pause } from 'node:timers/promises';
 import { mutex } from '../../concurrency/mutex.ts';
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Recorded } from '../../store/event.ts';
 import { type EventStore, WrongRevision } from '../../store/port.ts';
 import type { About } from './appendOne.ts';
@@ -10,7 +10,7 @@ import { type Attempt, decide, namesWanted } from './decide.ts';
 import type { AnyCommand, Tools } from './define.ts';
 import type { LoadedStream } from './loaded.ts';
 import type { Request } from './requests.ts';
-import { locksOf } from './series.ts';
+import { locksOf } from './locks.ts';
 import { eventStorer } from './storeEvents.ts';
 import type { Streams } from './streams.ts';
 

@@ -1,13 +1,13 @@
 import { setTimeout as pause } from 'node:timers/promises';
-import { NotReadable, RequestError } from '../../domain/engine/refusal.ts';
+import { NotReadable, RequestError } from '../../domain/engine/requestError.ts';
 import type { Recorded } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
-import { isUnusable } from '../../store/touched.ts';
+import { isUnusable } from '../../store/tampered.ts';
 import type { Tools } from './define.ts';
 import type { Handle } from './handle.ts';
 import type { Request } from './requests.ts';
 import { parkReaction } from './parkedReactions.ts';
-import { followUpKey } from './parts.ts';
+import { followUpKey } from './followUps.ts';
 import { type ReactionTable, requestFor } from './reactions.ts';
 
 type Needs = {

@@ -1,4 +1,4 @@
-import { type Leadership, whileLeading } from '../../projections/engine/lead.ts';
+import { type Leadership, whileLeading } from '../../projections/engine/leadership.ts';
 import type { Recorded } from '../../store/event.ts';
 import type { EventStore } from '../../store/port.ts';
 import type { Tools } from './define.ts';

@@ -1,10 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import type { Aggregate } from '../../domain/engine/core.ts';
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Projection } from '../../projections/engine/define.ts';
 import { BadEvent, decode, type Recorded } from '../../store/event.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
-import type { TamperedStreams } from '../../store/touched.ts';
+import type { TamperedStreams } from '../../store/tampered.ts';
 import { remember } from './keyUses.ts';
 import { type End, type LoadedStream, loading } from './loaded.ts';
 

@@ -1,5 +1,5 @@
 import type { Aggregate } from '../../domain/engine/core.ts';
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import { type Collection, nameSort } from '../../projections/engine/define.ts';
 import { findParked, parkedIdIn } from '../../projections/engine/parked.ts';
 import type { Entry, ReadStore, Where } from '../../projections/engine/port.ts';

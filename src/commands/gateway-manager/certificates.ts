@@ -1,5 +1,5 @@
 import { add, certificate, newCertificateSchema, remove } from '../../domain/gateway-manager/certificates.ts';
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import { chainOf, hasPrivateKey } from './certificateChain.ts';
 import { commandsOf, noInput } from '../engine/define.ts';
 

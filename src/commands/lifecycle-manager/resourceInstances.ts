@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import type { Fault } from '../../domain/engine/refusal.ts';
+import type { Fault } from '../../domain/engine/requestError.ts';
 import {
   admit,
   amend,

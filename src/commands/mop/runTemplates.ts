@@ -6,7 +6,7 @@ import {
 import type { AnalyticTemplateContent, CommandPair } from '../../domain/mop/analyticTemplates.ts';
 import type { CommandTemplateContent } from '../../domain/mop/commandTemplates.ts';
 import { preformatted } from '../../domain/mop/html.ts';
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import { ready, type ReadyCommand, ruleResult, type RuleResult } from '../../domain/mop/ruleEvaluation.ts';
 import type { Variables } from '../../domain/mop/templateVariables.ts';
 import { commandsPass, rulesPass } from '../../domain/mop/verdicts.ts';

@@ -1,6 +1,6 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { type Fault, RequestError } from '../../domain/engine/refusal.ts';
+import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
 import { type Find, type Flags, type Search, searchOf } from '../../domain/mop/searches.ts';
 import { linearPattern, type Pattern } from '../user-schemas/patterns.ts';
 

@@ -1,5 +1,5 @@
 import type { Name } from '../../domain/engine/core.ts';
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import { bounded } from '../../domain/engine/secretFields.ts';
 import {
   matching,

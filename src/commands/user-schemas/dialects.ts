@@ -1,6 +1,6 @@
 import { Ajv, type AnySchemaObject, type ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import { faultsOf } from './faults.ts';
 import { compareAsJson } from './jsonKeywords.ts';
 

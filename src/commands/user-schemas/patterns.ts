@@ -1,5 +1,5 @@
 import { RE2JS } from 're2js';
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import { inRe2, type Syntax } from './ecmaPatterns.ts';
 
 const mostCharacters = 1000;

@@ -1,4 +1,4 @@
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Dialect } from './dialects.ts';
 import { type Json, mostSchemas, type Place, type Places } from './schemaPlaces.ts';
 import { type Draft, setTupleApart, tellItems, tellProto } from './schemaRewrites.ts';

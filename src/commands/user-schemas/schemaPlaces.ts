@@ -1,5 +1,5 @@
 import { decoded } from '../../domain/engine/percentEncoding.ts';
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import { definitions, type Dialect, dialectOf } from './dialects.ts';
 
 export type Json = { readonly [member: string]: unknown };

@@ -1,4 +1,4 @@
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Json } from './schemaPlaces.ts';
 
 /** A part while it is written: what these change, ajv then checks as JSON Schema says. */

@@ -1,7 +1,7 @@
 import type { Ajv, Options, ValidateFunction } from 'ajv';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { LRUCache } from 'lru-cache';
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import { budgetOf, costMark, payFrom } from './budget.ts';
 import { dialectOf, requireSchema } from './dialects.ts';
 import { faultsOf, type SchemaFault } from './faults.ts';

@@ -3,7 +3,7 @@ import type { callbackSchema, Outcome, runAgentSchema, SessionStatus } from './a
 import { defined } from '../engine/defined.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { refuseReserved } from '../operations-manager/publishedEvents.ts';
-import { type Fault, RequestError } from '../engine/refusal.ts';
+import { type Fault, RequestError } from '../engine/requestError.ts';
 
 export type SessionStarted = {
   readonly agent: { readonly id: string; readonly name: string };

@@ -4,7 +4,7 @@ import { changesBetween } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { groupRefs, namesOf, roleRefs } from './groups.ts';
 import { refuseUnknown, type Unknown } from '../engine/references.ts';
-import { RequestError } from '../engine/refusal.ts';
+import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 import type { Sealed } from '../engine/sealed.ts';
 

@@ -3,7 +3,7 @@ import { defined } from '../engine/defined.ts';
 import { changesBetween } from '../engine/changes.ts';
 import { type Actor, aggregate, type Context, type Event } from '../engine/core.ts';
 import { type Referrer, refuseReferred, refuseUnknown, type Unknown } from '../engine/references.ts';
-import { RequestError } from '../engine/refusal.ts';
+import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 
 /** Groups that exist from the first start (docs/behaviour/access.md). They cannot be deleted or renamed. */

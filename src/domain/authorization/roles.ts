@@ -3,7 +3,7 @@ import { defined } from '../engine/defined.ts';
 import { changesBetween } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
-import { RequestError } from '../engine/refusal.ts';
+import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 
 const method = Type.Object(

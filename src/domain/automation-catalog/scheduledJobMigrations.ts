@@ -4,7 +4,7 @@ import { defined } from '../engine/defined.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import type { FormRef } from '../operations-manager/formReferences.ts';
 import { inUnits, intervalOf } from './intervals.ts';
-import { type Fault, RequestError } from '../engine/refusal.ts';
+import { type Fault, RequestError } from '../engine/requestError.ts';
 import { gbacOfJob, type ScheduledJob } from './scheduledJobs.ts';
 import { name } from '../engine/schemas.ts';
 import { checkedContent, type TriggerContent } from '../operations-manager/triggers.ts';

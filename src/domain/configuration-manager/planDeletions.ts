@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { refuseUnknownIds } from '../engine/references.ts';
-import { RequestError } from '../engine/refusal.ts';
+import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 
 export const planDeletionSchema = Type.Object(

@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
-import { RequestError } from '../engine/refusal.ts';
+import { RequestError } from '../engine/requestError.ts';
 import { maskNamed, type Seal, sealImported, sealSecrets } from '../engine/secretFields.ts';
 import {
   type newNodeSchema,

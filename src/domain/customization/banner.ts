@@ -3,7 +3,7 @@ import { defined } from '../engine/defined.ts';
 import { objectId, time } from '../engine/authors.ts';
 import { type Changes, changesBetween } from '../engine/changes.ts';
 import { aggregate, type Event } from '../engine/core.ts';
-import { RequestError } from '../engine/refusal.ts';
+import { RequestError } from '../engine/requestError.ts';
 
 const members = {
   active: Type.Boolean({ description: 'Whether it is shown' }),

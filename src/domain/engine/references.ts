@@ -1,4 +1,4 @@
-import { RequestError } from './refusal.ts';
+import { RequestError } from './requestError.ts';
 
 /** Somebody that names a group or role: what it is and what it is called. */
 export type Referrer = { readonly kind: string; readonly name: string };

@@ -1,6 +1,6 @@
 import { exactText } from './exactJson.ts';
 import { step } from './pointer.ts';
-import { RequestError } from './refusal.ts';
+import { RequestError } from './requestError.ts';
 import { isSealed, type Sealed } from './sealed.ts';
 
 /** What answers show in place of a secret; in a request it stands for the secret as it is. */

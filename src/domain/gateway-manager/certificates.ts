@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
-import { RequestError } from '../engine/refusal.ts';
+import { RequestError } from '../engine/requestError.ts';
 import { name, nameOrNone } from '../engine/schemas.ts';
 
 /** Body of `addCertificate`. */

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { groupRefs, namesOf } from '../authorization/groups.ts';
 import { refuseUnknownGroups } from '../engine/references.ts';
-import { RequestError } from '../engine/refusal.ts';
+import { RequestError } from '../engine/requestError.ts';
 import { name, nameOrNone } from '../engine/schemas.ts';
 
 const service = Type.Object(

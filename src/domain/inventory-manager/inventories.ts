@@ -4,7 +4,7 @@ import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { groupRefs, namesOf } from '../authorization/groups.ts';
 import { empty, get, type Layers, withAll } from './layeredMap.ts';
 import { refuseUnknownGroups } from '../engine/references.ts';
-import { RequestError } from '../engine/refusal.ts';
+import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 
 /** Nodes that one request may add: what it costs to read and store them holds up others. */

@@ -1,7 +1,7 @@
 import { type Static, type TProperties, Type } from 'typebox';
 import { Compile } from 'typebox/compile';
 import { step } from '../engine/pointer.ts';
-import { RequestError } from '../engine/refusal.ts';
+import { RequestError } from '../engine/requestError.ts';
 
 /** The layout of a form: a tree of items, which `checkedStruct` checks by their kinds. */
 export const structSchema = Type.Object(

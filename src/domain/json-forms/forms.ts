@@ -5,7 +5,7 @@ import { aggregate, type Context, type Event } from '../engine/core.ts';
 import type { FormContent, FormDocument, formPatchSchema, newFormSchema } from './formSchemas.ts';
 import { checkedStruct } from './formStructs.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
-import { RequestError } from '../engine/refusal.ts';
+import { RequestError } from '../engine/requestError.ts';
 
 export type FormEvent =
   | Event<'formCreated', FormContent>

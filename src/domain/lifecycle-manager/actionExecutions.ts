@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { defined } from '../engine/defined.ts';
 import { aggregate, type Context, type Event, fold } from '../engine/core.ts';
 import type { JobError } from '../operations-manager/jobs.ts';
-import { type Fault, RequestError } from '../engine/refusal.ts';
+import { type Fault, RequestError } from '../engine/requestError.ts';
 import { type InstanceData, instanceName } from './resourceInstances.ts';
 import type { ResourceAction } from './resourceModels.ts';
 import { name } from '../engine/schemas.ts';

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { hasId, type IdSet, noIds, withIds, withoutIds } from './idSets.ts';
-import { type Fault, RequestError } from '../engine/refusal.ts';
+import { type Fault, RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 
 const instances = (description: string) =>

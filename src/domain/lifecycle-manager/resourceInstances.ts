@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { changesBetween } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
-import { type Fault, RequestError } from '../engine/refusal.ts';
+import { type Fault, RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 
 /** Opaque; fits the schema of the model. Secrets in it are sealed. */

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import { changesBetween } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
-import { RequestError } from '../engine/refusal.ts';
+import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 
 const description = Type.String({ description: 'What it is for', maxLength: 10_000 });

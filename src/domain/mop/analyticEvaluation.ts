@@ -6,7 +6,7 @@ import {
   typeOf,
 } from './analyticTemplates.ts';
 import { compare } from './comparisons.ts';
-import { type Fault, RequestError } from '../engine/refusal.ts';
+import { type Fault, RequestError } from '../engine/requestError.ts';
 import { extracted, type Find, searchOf } from './searches.ts';
 import { type Verdict, verdict } from './verdicts.ts';
 

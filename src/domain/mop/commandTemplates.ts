@@ -14,7 +14,7 @@ import {
   templateSchemas,
   type TemplateState,
 } from './mopTemplates.ts';
-import type { Fault } from '../engine/refusal.ts';
+import type { Fault } from '../engine/requestError.ts';
 import { type Flags, flagsSchema, isPattern } from './searches.ts';
 
 /** The ways to look at an answer. Templates may name others, which are refused when they run. */

@@ -1,4 +1,4 @@
-import { RequestError } from '../engine/refusal.ts';
+import { RequestError } from '../engine/requestError.ts';
 
 /** How two values are compared; `==` is `=`. */
 export const comparators = ['=', '==', '!=', '<', '<=', '>', '>='] as const;

@@ -5,7 +5,7 @@ import { changesBetween, same } from '../engine/changes.ts';
 import type { Context, Event } from '../engine/core.ts';
 import { namespaceSchema } from '../engine/namespaces.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
-import { type Fault, RequestError } from '../engine/refusal.ts';
+import { type Fault, RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 
 /** What both kinds of templates say beside their commands, defaults filled in. */

@@ -1,5 +1,5 @@
 import { step } from '../engine/pointer.ts';
-import { type Fault, RequestError } from '../engine/refusal.ts';
+import { type Fault, RequestError } from '../engine/requestError.ts';
 
 /** Variables by name; only texts, numbers and truth values can be put into a template. */
 export type Variables = Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-import { RequestError } from '../engine/refusal.ts';
+import { RequestError } from '../engine/requestError.ts';
 
 /** Whether something is as it must be; `error`: why that could not be found out. */
 export type Verdict = { readonly result: boolean; readonly error?: string };

@@ -6,7 +6,7 @@ import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { everybody, gbacExport, gbacInput, gbacOf } from '../authorization/gbac.ts';
 import { type FormFound, refuseForms } from './formReferences.ts';
-import { RequestError } from '../engine/refusal.ts';
+import { RequestError } from '../engine/requestError.ts';
 import { type TriggerDocument, triggerSchema } from './triggerMembers.ts';
 import { checkedContent, type TriggerContent, triggerNames } from './triggers.ts';
 

@@ -1,4 +1,4 @@
-import { type Fault, RequestError } from '../engine/refusal.ts';
+import { type Fault, RequestError } from '../engine/requestError.ts';
 
 /** What a form is to a trigger that names it. */
 export type FormRef = {

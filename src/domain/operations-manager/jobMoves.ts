@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { type JobMove, jobMoves, type JobState, moveOutcome } from './jobs.ts';
 import { refuseUnknownIds } from '../engine/references.ts';
-import { RequestError } from '../engine/refusal.ts';
+import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 
 /** Several jobs of a request. */

@@ -4,7 +4,7 @@ import { aggregate, type Context, type Event, type Gbac } from '../engine/core.t
 import type { jobError, JobStart, JobStatus } from './jobSchemas.ts';
 import { namesOf } from '../authorization/groups.ts';
 import { refuseUnknownGroups } from '../engine/references.ts';
-import { RequestError } from '../engine/refusal.ts';
+import { RequestError } from '../engine/requestError.ts';
 
 export type Variables = Readonly<Record<string, unknown>>;
 export type JobError = Static<typeof jobError>;

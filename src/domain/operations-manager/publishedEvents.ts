@@ -1,5 +1,5 @@
 import { aggregate, type Context, type Event } from '../engine/core.ts';
-import { RequestError } from '../engine/refusal.ts';
+import { RequestError } from '../engine/requestError.ts';
 
 /** An event of somebody else in the log: its data is the payload, nothing around it. */
 export type PublishedEvent = Event<string, unknown> & { readonly source: string };

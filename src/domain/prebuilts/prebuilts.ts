@@ -9,7 +9,7 @@ import {
   type PrebuiltPackage,
 } from './prebuiltSchemas.ts';
 import { isClear, maskBundle } from './prebuiltSecrets.ts';
-import { type Code, RequestError } from '../engine/refusal.ts';
+import { type Code, RequestError } from '../engine/requestError.ts';
 
 /** What one stream gets of a package, and the names that it bears then. */
 export type Part = {

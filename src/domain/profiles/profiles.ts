@@ -2,7 +2,7 @@ import type { Admins } from '../authorization/admins.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { merged, type Members, patchBetween } from './mergePatch.ts';
 import { type ProfileContent, profileDefaults } from './profileSchemas.ts';
-import { RequestError } from '../engine/refusal.ts';
+import { RequestError } from '../engine/requestError.ts';
 import { maskSecrets } from '../engine/secretFields.ts';
 
 export type ProfileEvent =

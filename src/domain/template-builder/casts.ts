@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { RequestError } from '../engine/refusal.ts';
+import { RequestError } from '../engine/requestError.ts';
 
 /** Types that `renderJinja2TemplateWithCast` casts a rendered text to. */
 export const castSchema = Type.Enum(['boolean', 'object', 'number', 'string'], {

@@ -15,7 +15,7 @@ import {
 } from '../../projections/agent-session-manager/agentSessions.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
 import type { CommandRoute, Join, Params, Route } from '../engine/route.ts';
-import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/rows.ts';
+import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
 import { changed, listed } from '../engine/schemas.ts';
 
 const byId = ({ id = '' }: Params): string => id;

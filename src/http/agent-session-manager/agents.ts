@@ -5,7 +5,7 @@ import { type AgentDoc, agents } from '../../projections/agent-session-manager/a
 import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
 import type { Join, Route } from '../engine/route.ts';
-import { commandRoute, getRoute, listRoute } from '../engine/rows.ts';
+import { commandRoute, getRoute, listRoute } from '../engine/routes.ts';
 import { changed, listed } from '../engine/schemas.ts';
 
 const join: Join<AgentDoc> = async (doc, service, call) => maskSecrets(await signed(doc, service, call));

@@ -1,6 +1,6 @@
 import type { Handle } from '../../commands/engine/handle.ts';
 import type { Admins } from '../../domain/authorization/admins.ts';
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Sealed } from '../../domain/engine/sealed.ts';
 import type { Passwords } from '../../passwords.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';

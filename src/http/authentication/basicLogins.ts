@@ -1,6 +1,6 @@
 import { hash, randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import { type UserPassword, userPasswordIn } from './basic.ts';
 import type { limiter as limiterOf } from './limiter.ts';
 import { networkOf } from './network.ts';

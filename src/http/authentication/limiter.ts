@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import { fairQueue } from '../../concurrency/fairQueue.ts';
 
 /** So many failures at once, and one more each so many milliseconds. */

@@ -4,7 +4,7 @@ import type { AnyCommand } from '../../commands/engine/define.ts';
 import type { Handle } from '../../commands/engine/handle.ts';
 import type { Reason } from '../../domain/authorization/logins.ts';
 import type { Actor } from '../../domain/engine/core.ts';
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 
 /** What is asked of a login: by whom, and by which request; without one, one is made up. */
 type Asked = {

@@ -6,7 +6,7 @@ import { name } from '../../domain/engine/schemas.ts';
 import { groups } from '../../projections/authorization/groups.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
 import type { Route } from '../engine/route.ts';
-import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/rows.ts';
+import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
 import { changed, listed, orWrapped } from '../engine/schemas.ts';
 
 const groupSchema = Type.Object(

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { ActionRoute, AreaRoutes } from '../engine/route.ts';
-import { actionRoute } from '../engine/rows.ts';
+import { actionRoute } from '../engine/routes.ts';
 import { orWrapped } from '../engine/schemas.ts';
 import { whoamiRoutes } from './whoami.ts';
 

@@ -5,7 +5,7 @@ import { authored, objectId } from '../../domain/engine/authors.ts';
 import { roles } from '../../projections/authorization/roles.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
 import type { Route } from '../engine/route.ts';
-import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/rows.ts';
+import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
 import { changed, listed, orWrapped } from '../engine/schemas.ts';
 
 const roleSchema = Type.Object(

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import { setPassword } from '../../commands/authorization/accounts.ts';
 import { account, passwordSchema } from '../../domain/authorization/accounts.ts';
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import type { ActionRoute, AreaRoutes } from '../engine/route.ts';
-import { actionRoute } from '../engine/rows.ts';
+import { actionRoute } from '../engine/routes.ts';
 import { requestOf } from '../engine/serve.ts';
 import { callable } from './methods.ts';
 

@@ -11,7 +11,7 @@ import { documentsOf } from '../../projections/engine/documents.ts';
 import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
 import type { AreaRoutes, Call, Join } from '../engine/route.ts';
-import { commandRoute, listRoute } from '../engine/rows.ts';
+import { commandRoute, listRoute } from '../engine/routes.ts';
 import { changed, listed } from '../engine/schemas.ts';
 
 const shown: Join<ScheduledJobDoc> = async (doc, service, call) => maskSecrets(await signed(doc, service, call));

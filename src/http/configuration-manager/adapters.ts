@@ -5,7 +5,7 @@ import { type Adapter, adapters } from '../../projections/configuration-manager/
 import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
 import type { Join, Params, Route } from '../engine/route.ts';
-import { commandRoute, getRoute, listRoute } from '../engine/rows.ts';
+import { commandRoute, getRoute, listRoute } from '../engine/routes.ts';
 import { changed, listed } from '../engine/schemas.ts';
 
 const path = '/adapters/:name';

@@ -10,7 +10,7 @@ import { deviceGroups } from '../../projections/configuration-manager/deviceGrou
 import { signed } from '../authorization/people.ts';
 import { plain, results, succeeded, withStatus } from '../engine/envelopes.ts';
 import type { Envelope, Route } from '../engine/route.ts';
-import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/rows.ts';
+import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
 import { changed, listed, success } from '../engine/schemas.ts';
 
 const { name, description } = deviceGroupItemSchema.properties;

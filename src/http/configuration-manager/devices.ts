@@ -8,10 +8,10 @@ import {
   type DeviceConfigurationState,
   deviceConfiguration,
 } from '../../domain/configuration-manager/deviceConfigurations.ts';
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import { name } from '../../domain/engine/schemas.ts';
 import type { Answer, Route } from '../engine/route.ts';
-import { actionRoute } from '../engine/rows.ts';
+import { actionRoute } from '../engine/routes.ts';
 import { fromStart } from '../engine/schemas.ts';
 import { newId, requestOf } from '../engine/serve.ts';
 import type { Service } from '../engine/service.ts';

@@ -14,7 +14,7 @@ import { mayReadGuard } from '../../projections/engine/guards.ts';
 import type { Where } from '../../projections/engine/port.ts';
 import { plain, succeeded } from '../engine/envelopes.ts';
 import type { Join, Route } from '../engine/route.ts';
-import { actionRoute, commandRoute, getRoute, mappedCommandRoute } from '../engine/rows.ts';
+import { actionRoute, commandRoute, getRoute, mappedCommandRoute } from '../engine/routes.ts';
 import { fromStart, success } from '../engine/schemas.ts';
 
 const path = '/compliance_plans';

@@ -17,7 +17,7 @@ import { findNode, maskTree } from '../../domain/configuration-manager/trees.ts'
 import { trees } from '../../projections/configuration-manager/trees.ts';
 import { plain, results, succeeded, withStatus } from '../engine/envelopes.ts';
 import type { Call, Join, Params, Route } from '../engine/route.ts';
-import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/rows.ts';
+import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
 import { changed, listed, success } from '../engine/schemas.ts';
 
 const path = '/configs/:id';

@@ -3,7 +3,7 @@ import { setBanner } from '../../commands/customization/banner.ts';
 import { bannerId, bannerSchema, unset } from '../../domain/customization/banner.ts';
 import { banners } from '../../projections/customization/banner.ts';
 import type { AreaRoutes, Envelope } from '../engine/route.ts';
-import { commandRoute, getRoute } from '../engine/rows.ts';
+import { commandRoute, getRoute } from '../engine/routes.ts';
 
 const path = '/banner';
 const key = () => bannerId;

@@ -1,4 +1,4 @@
-import type { Code } from '../../domain/engine/refusal.ts';
+import type { Code } from '../../domain/engine/requestError.ts';
 
 /** The body of a failure. */
 export type Failure = {

@@ -4,7 +4,7 @@ import { filterOps } from '../engine/filters.ts';
 import { pageParameters } from '../engine/query.ts';
 import type { AreaRoutes, Route } from '../engine/route.ts';
 import { fullPathOf } from '../engine/router.ts';
-import { isListing, listFieldsOf } from '../engine/rowQuery.ts';
+import { isListing, listFieldsOf } from '../engine/routeQuery.ts';
 import type { Example, Failures, Recorded } from './examples.ts';
 import { descriptionOf } from './openapiDescriptions.ts';
 import { changes, codesOf, commonFailures, failureResponses } from './openapiFailures.ts';

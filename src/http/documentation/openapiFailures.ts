@@ -1,4 +1,4 @@
-import { type Code, RequestError } from '../../domain/engine/refusal.ts';
+import { type Code, RequestError } from '../../domain/engine/requestError.ts';
 import { failureBody, internal, statusOf } from '../engine/errors.ts';
 import type { Route } from '../engine/route.ts';
 import type { Failure, Failures } from './examples.ts';

@@ -1,6 +1,6 @@
 import type { RequestListener } from 'node:http';
 import Koa from 'koa';
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import { answering } from './answer.ts';
 import type { AppNeeds } from './appNeeds.ts';
 import { deadline } from './deadline.ts';

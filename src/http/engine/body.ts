@@ -3,7 +3,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Context } from 'koa';
 import { koaBody, HttpMethodEnum as Method } from 'koa-body';
 import { exactValue } from '../../domain/engine/exactJson.ts';
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Route } from './route.ts';
 import { checkJson } from './strictJson.ts';
 

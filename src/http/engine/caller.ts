@@ -1,4 +1,4 @@
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Principal } from '../authentication/principal.ts';
 import type { AppNeeds } from './appNeeds.ts';
 import { cookieOf, type Incoming } from './incoming.ts';

@@ -1,5 +1,5 @@
 import type { Request } from '../../commands/engine/handle.ts';
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import { encodedTag, encodings } from './compression.ts';
 import type { Call } from './route.ts';
 import type { Service } from './service.ts';

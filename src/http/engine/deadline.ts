@@ -1,4 +1,4 @@
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import type { AppNeeds } from './appNeeds.ts';
 import { refused } from './fixedAnswers.ts';
 import type { Outgoing } from './outgoing.ts';

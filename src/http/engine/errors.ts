@@ -1,4 +1,4 @@
-import { type Code, RequestError } from '../../domain/engine/refusal.ts';
+import { type Code, RequestError } from '../../domain/engine/requestError.ts';
 
 /**
  * The one place where a code becomes a status (docs/status-codes.md). A new code does not compile until it has a line

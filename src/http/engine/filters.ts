@@ -1,4 +1,4 @@
-import type { Fault } from '../../domain/engine/refusal.ts';
+import type { Fault } from '../../domain/engine/requestError.ts';
 import type { Where } from '../../projections/engine/port.ts';
 import { checkJson } from './strictJson.ts';
 

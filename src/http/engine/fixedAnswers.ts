@@ -1,4 +1,4 @@
-import type { RequestError } from '../../domain/engine/refusal.ts';
+import type { RequestError } from '../../domain/engine/requestError.ts';
 import { failureBody, statusOf } from './errors.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { Match } from './router.ts';

@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import type { Request } from '../../commands/engine/handle.ts';
 import { defined } from '../../domain/engine/defined.ts';
-import { type Fault, RequestError } from '../../domain/engine/refusal.ts';
+import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
 import type { ActionRoute, Call } from './route.ts';
 import { enveloped, faultSchema } from './schemas.ts';
 import { newId, requestOf } from './serve.ts';

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import type { ActionRoute, AreaRoutes } from './route.ts';
-import { actionRoute } from './rows.ts';
+import { actionRoute } from './routes.ts';
 import type { Service } from './service.ts';
 
 const upOrDown = Type.Object(

@@ -1,6 +1,6 @@
 import Router from '@koa/router';
 import { LRUCache } from 'lru-cache';
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import type { AreaRoutes, Params, Route } from './route.ts';
 
 /** A row with the place it has in the whole API. */

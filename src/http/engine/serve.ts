@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { missing, type Request } from '../../commands/engine/handle.ts';
 import type { Aggregate } from '../../domain/engine/core.ts';
 import { exactText } from '../../domain/engine/exactJson.ts';
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Collection, Projection } from '../../projections/engine/define.ts';
 import { mayReadGuard } from '../../projections/engine/guards.ts';
 import { refuseParked } from '../../projections/engine/parked.ts';
@@ -13,7 +13,7 @@ import { idempotencyOf, ifRevisionOf } from './conditions.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { Page } from './query.ts';
 import type { ActionRoute, AnyJoin, Call, CommandRoute, GetRoute, ListRoute, Params, Route } from './route.ts';
-import { listQueryOf } from './rowQuery.ts';
+import { listQueryOf } from './routeQuery.ts';
 import type { Service } from './service.ts';
 
 type Serve = (call: Call) => Promise<Outgoing> | Outgoing;

@@ -1,7 +1,7 @@
 import type { Tools } from '../../commands/engine/define.ts';
 import type { Handle } from '../../commands/engine/handle.ts';
 import type { Retries } from '../../commands/engine/retries.ts';
-import type { TamperedGuard } from '../../commands/engine/touched.ts';
+import type { TamperedGuard } from '../../commands/engine/tamperedGuard.ts';
 import type { Actor, Aggregate } from '../../domain/engine/core.ts';
 import type { Collection, Projection } from '../../projections/engine/define.ts';
 import type { Entry, ReadStore } from '../../projections/engine/port.ts';

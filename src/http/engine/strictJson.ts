@@ -1,6 +1,6 @@
 import { mark } from '../../domain/engine/exactJson.ts';
 import { step } from '../../domain/engine/pointer.ts';
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 
 /** The deepest nesting that bodies may have: `[]` is one level. */
 const maxLevels = 64;

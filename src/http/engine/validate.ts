@@ -3,7 +3,7 @@ import type { TSchema } from 'typebox';
 import { faultsOf, type SchemaFault } from '../../commands/user-schemas/faults.ts';
 import { formats } from '../../commands/user-schemas/formats.ts';
 import { toldApart } from '../../commands/user-schemas/unions.ts';
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 
 const options: Options = { strict: true, allowUnionTypes: true, formats };
 const quickly = new Ajv(options);

@@ -2,14 +2,14 @@ import { Type } from 'typebox';
 import { chainOf } from '../../commands/gateway-manager/certificateChain.ts';
 import { addCertificate, deleteCertificate } from '../../commands/gateway-manager/certificates.ts';
 import { time } from '../../domain/engine/authors.ts';
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import { certificate, certificateId, newCertificateSchema } from '../../domain/gateway-manager/certificates.ts';
 import { documentsOf } from '../../projections/engine/documents.ts';
 import type { ReadStore } from '../../projections/engine/port.ts';
 import { certificates } from '../../projections/gateway-manager/certificates.ts';
 import { results, withStatus } from '../engine/envelopes.ts';
 import type { Envelope, Route } from '../engine/route.ts';
-import { actionRoute, commandRoute, listRoute } from '../engine/rows.ts';
+import { actionRoute, commandRoute, listRoute } from '../engine/routes.ts';
 import { changed, listed } from '../engine/schemas.ts';
 import { requestOf } from '../engine/serve.ts';
 

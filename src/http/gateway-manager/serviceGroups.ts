@@ -5,7 +5,7 @@ import { type ServiceGroup, serviceGroups } from '../../projections/gateway-mana
 import { signing } from '../authorization/people.ts';
 import { results, withStatus } from '../engine/envelopes.ts';
 import type { ChangeEnvelope, Envelope, Join, Route } from '../engine/route.ts';
-import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/rows.ts';
+import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
 import { changed, listed } from '../engine/schemas.ts';
 
 const path = '/service-groups/:id';

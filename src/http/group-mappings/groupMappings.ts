@@ -10,7 +10,7 @@ import { groupMappings } from '../../projections/group-mappings/groupMappings.ts
 import { groupObjects } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
 import type { AreaRoutes, Join, Params } from '../engine/route.ts';
-import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/rows.ts';
+import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
 import { changed, listed } from '../engine/schemas.ts';
 
 const key = ({ provenance, externalGroup }: Params<'provenance' | 'externalGroup'>) =>

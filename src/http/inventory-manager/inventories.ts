@@ -13,7 +13,7 @@ import { type Inventory, inventories, type NodeDoc, nodes } from '../../projecti
 import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
 import type { AreaRoutes, ChangeEnvelope, Join } from '../engine/route.ts';
-import { commandRoute, getRoute, listRoute } from '../engine/rows.ts';
+import { commandRoute, getRoute, listRoute } from '../engine/routes.ts';
 import { changed, listed } from '../engine/schemas.ts';
 
 const path = '/inventories/:id';

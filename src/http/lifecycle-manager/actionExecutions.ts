@@ -3,7 +3,7 @@ import { cancelExecution } from '../../commands/lifecycle-manager/actionExecutio
 import { actionExecutions } from '../../projections/lifecycle-manager/actionExecutions.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
 import type { Route } from '../engine/route.ts';
-import { commandRoute, getRoute, listRoute } from '../engine/rows.ts';
+import { commandRoute, getRoute, listRoute } from '../engine/routes.ts';
 import { enveloped } from '../engine/schemas.ts';
 import { executionNow, shownExecution } from './resourceJoins.ts';
 import { executionSchema } from './resourceSchemas.ts';

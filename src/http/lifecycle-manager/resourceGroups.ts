@@ -9,7 +9,7 @@ import { newGroupSchema } from '../../domain/lifecycle-manager/resourceGroups.ts
 import { type ResourceGroupDoc, resourceGroups } from '../../projections/lifecycle-manager/resourceGroups.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
 import type { Route } from '../engine/route.ts';
-import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/rows.ts';
+import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
 import { enveloped } from '../engine/schemas.ts';
 import { shownGroup } from './resourceJoins.ts';
 import { ofModel } from './resourceModels.ts';

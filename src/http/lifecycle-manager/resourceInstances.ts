@@ -4,7 +4,7 @@ import { newInstanceSchema } from '../../domain/lifecycle-manager/resourceInstan
 import { resourceInstances } from '../../projections/lifecycle-manager/resourceInstances.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
 import type { Route } from '../engine/route.ts';
-import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/rows.ts';
+import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
 import { enveloped } from '../engine/schemas.ts';
 import { shownInstance } from './resourceJoins.ts';
 import { ofModel } from './resourceModels.ts';

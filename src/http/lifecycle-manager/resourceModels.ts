@@ -10,7 +10,7 @@ import { resourceModel } from '../../domain/lifecycle-manager/resourceModels.ts'
 import { resourceModels } from '../../projections/lifecycle-manager/resourceModels.ts';
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
 import type { Parent, Route } from '../engine/route.ts';
-import { actionRoute, commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/rows.ts';
+import { actionRoute, commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
 import { enveloped } from '../engine/schemas.ts';
 import { requestOf } from '../engine/serve.ts';
 import { executionNow, shownModel } from './resourceJoins.ts';

@@ -10,7 +10,7 @@ import { analyticTemplates } from '../../projections/mop/analyticTemplates.ts';
 import { signed } from '../authorization/people.ts';
 import { withStatus } from '../engine/envelopes.ts';
 import type { Route } from '../engine/route.ts';
-import { actionRoute, commandRoute } from '../engine/rows.ts';
+import { actionRoute, commandRoute } from '../engine/routes.ts';
 import { changed } from '../engine/schemas.ts';
 import { runSchema, templateNamed, templateRoute, templatesRoute, verdictMembers } from './mopTemplates.ts';
 

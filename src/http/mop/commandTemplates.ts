@@ -11,7 +11,7 @@ import { commandTemplates } from '../../projections/mop/commandTemplates.ts';
 import { signed } from '../authorization/people.ts';
 import { withStatus } from '../engine/envelopes.ts';
 import type { Route } from '../engine/route.ts';
-import { actionRoute, commandRoute } from '../engine/rows.ts';
+import { actionRoute, commandRoute } from '../engine/routes.ts';
 import { changed } from '../engine/schemas.ts';
 import { runSchema, templateNamed, templateRoute, templatesRoute, verdictMembers } from './mopTemplates.ts';
 

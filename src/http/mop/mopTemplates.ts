@@ -3,7 +3,7 @@ import { name } from '../../domain/engine/schemas.ts';
 import type { Projection } from '../../projections/engine/define.ts';
 import { signed } from '../authorization/people.ts';
 import type { ActionRoute, ListEnvelope, ListRoute } from '../engine/route.ts';
-import { actionRoute, listRoute } from '../engine/rows.ts';
+import { actionRoute, listRoute } from '../engine/routes.ts';
 
 /** The array itself. */
 const bare: ListEnvelope = (texts) => `[${texts.join(',')}]`;

@@ -10,7 +10,7 @@ import { automations } from '../../projections/operations-manager/automations.ts
 import { resultsWithMessage, withMessage } from '../engine/envelopes.ts';
 import { importRoute } from '../engine/imports.ts';
 import type { Route } from '../engine/route.ts';
-import { commandRoute, getRoute, listRoute } from '../engine/rows.ts';
+import { commandRoute, getRoute, listRoute } from '../engine/routes.ts';
 import { enveloped } from '../engine/schemas.ts';
 import { exportOf } from './automationExport.ts';
 

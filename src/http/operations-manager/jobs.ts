@@ -12,7 +12,7 @@ import { type JobDoc, jobs } from '../../projections/operations-manager/jobs.ts'
 import { usernames } from '../authorization/people.ts';
 import { acknowledged, resultsWithMessage, withMessage } from '../engine/envelopes.ts';
 import type { Call, CommandRoute, Join, Params, Route } from '../engine/route.ts';
-import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/rows.ts';
+import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
 import { enveloped } from '../engine/schemas.ts';
 import type { Service } from '../engine/service.ts';
 import { watchersOf } from './watchers.ts';

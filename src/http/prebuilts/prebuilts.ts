@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { deletePrebuilt, hiddenAutomations, importPrebuilt, prebuiltId } from '../../commands/prebuilts/prebuilts.ts';
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import {
   prebuiltDocumentSchema,
   prebuiltImportedSchema,
@@ -12,7 +12,7 @@ import { type PrebuiltDoc, prebuilts } from '../../projections/prebuilts/prebuil
 import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
 import type { AreaRoutes, Join } from '../engine/route.ts';
-import { actionRoute, commandRoute, getRoute, listRoute } from '../engine/rows.ts';
+import { actionRoute, commandRoute, getRoute, listRoute } from '../engine/routes.ts';
 import { changed, listed } from '../engine/schemas.ts';
 import { requestOf } from '../engine/serve.ts';
 

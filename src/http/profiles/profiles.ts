@@ -5,7 +5,7 @@ import { activeProfileId, shown } from '../../domain/profiles/profiles.ts';
 import { activeProfiles, type ProfileDoc, profiles } from '../../projections/profiles/profiles.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
 import type { AreaRoutes, Join, Params } from '../engine/route.ts';
-import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/rows.ts';
+import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
 import { changed, listed, orWrapped } from '../engine/schemas.ts';
 
 const key = ({ id }: Params<'id'>) => id;

@@ -3,7 +3,7 @@ import { same } from '../../domain/engine/changes.ts';
 import type { ProfileContent } from '../../domain/profiles/profileSchemas.ts';
 import { activeProfile, activeProfileId, adminsOf, profile } from '../../domain/profiles/profiles.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
-import { isUnusable } from '../../store/touched.ts';
+import { isUnusable } from '../../store/tampered.ts';
 import type { LoginSettings } from '../authentication/authenticate.ts';
 import type { HttpSettings } from '../engine/appNeeds.ts';
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
 import { createTemplate, deleteTemplate, updateTemplate } from '../../commands/template-builder/templates.ts';
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import { cast, castSchema } from '../../domain/template-builder/casts.ts';
 import { templateSchema } from '../../domain/template-builder/templateSchemas.ts';
 import { maskTemplate } from '../../domain/template-builder/templates.ts';
@@ -8,7 +8,7 @@ import { type TemplateDoc, templates } from '../../projections/template-builder/
 import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
 import type { AreaRoutes, Call, Join } from '../engine/route.ts';
-import { actionRoute, commandRoute, getRoute, listRoute } from '../engine/rows.ts';
+import { actionRoute, commandRoute, getRoute, listRoute } from '../engine/routes.ts';
 import { changed, listed } from '../engine/schemas.ts';
 import type { Service } from '../engine/service.ts';
 

@@ -1,6 +1,6 @@
 import { defined } from '../../domain/engine/defined.ts';
-import { RequestError } from '../../domain/engine/refusal.ts';
-import { Tampered } from '../../store/touched.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
+import { Tampered } from '../../store/tampered.ts';
 import type { CollectionSpec, Entry, ReadStore } from './port.ts';
 
 /**

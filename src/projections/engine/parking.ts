@@ -1,4 +1,4 @@
-import type { Broods } from './broods.ts';
+import type { Broods } from './pendingChildren.ts';
 import { nameOf } from './define.ts';
 import { keyOf, parkedEntry, parkedSpec } from './parked.ts';
 import type { Change, Entry } from './port.ts';

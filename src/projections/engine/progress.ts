@@ -1,4 +1,4 @@
-import { NotReadable, RequestError } from '../../domain/engine/refusal.ts';
+import { NotReadable, RequestError } from '../../domain/engine/requestError.ts';
 
 type Needs = {
   /** Told of each position before it counts as reached. */

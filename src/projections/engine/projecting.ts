@@ -1,4 +1,4 @@
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import type { EventStore } from '../../store/port.ts';
 import type { ReadStore } from './port.ts';
 import type { Progress } from './progress.ts';

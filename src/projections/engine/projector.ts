@@ -1,6 +1,6 @@
 import { decode } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
-import { newBroods } from './broods.ts';
+import { newBroods } from './pendingChildren.ts';
 import { entryOf, project, projectChildren, type Projection, specsOf } from './define.ts';
 import { parkedSpec } from './parked.ts';
 import { type Log, newParking } from './parking.ts';

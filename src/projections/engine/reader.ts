@@ -1,11 +1,11 @@
 import type { Actor, Aggregate } from '../../domain/engine/core.ts';
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Projection } from './define.ts';
 import { mayReadGuard } from './guards.ts';
 import { findParked, unshowable } from './parked.ts';
 import type { Entry, ReadStore } from './port.ts';
 
-/** Refuses what lies in a stream that somebody else has touched (commands/engine/touched.ts). */
+/** Refuses what lies in a stream that somebody else has touched (commands/engine/tamperedGuard.ts). */
 type Guard = {
   readonly refuseTampered: (aggregate: Aggregate, id: string) => Promise<void>;
   readonly refuseLost: (aggregate: Aggregate, idOrName: string) => Promise<void>;

@@ -3,7 +3,7 @@ import { supervise } from '../../concurrency/supervise.ts';
 import { isDamage } from '../../store/integrity.ts';
 import type { EventStore } from '../../store/port.ts';
 import type { Projection } from './define.ts';
-import { type Leadership, newLeadership } from './lead.ts';
+import { type Leadership, newLeadership } from './leadership.ts';
 import type { ReadStore } from './port.ts';
 import { newProgress } from './progress.ts';
 import { projecting } from './projecting.ts';

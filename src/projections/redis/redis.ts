@@ -8,7 +8,7 @@ import {
   leaseMs,
   type ReadStore,
 } from '../engine/port.ts';
-import { type Following, nearCache, type State } from './nearCopy.ts';
+import { type Following, nearCache, type State } from './nearCache.ts';
 import { redisReads } from './redisReads.ts';
 import * as scripts from './redisScripts.ts';
 import { redisStep, restOf } from './redisStep.ts';

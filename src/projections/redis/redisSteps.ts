@@ -1,4 +1,4 @@
-import { NotReadable, type RequestError } from '../../domain/engine/refusal.ts';
+import { NotReadable, type RequestError } from '../../domain/engine/requestError.ts';
 import { redisConnection } from './redisConnection.ts';
 import type { Script } from './redisScripts.ts';
 

@@ -1,8 +1,8 @@
 import { availableParallelism } from 'node:os';
-import { RequestError } from '../../domain/engine/refusal.ts';
-import { fairScheduler } from '../fairShares.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
+import { fairScheduler } from '../fairScheduler.ts';
 import type { Renderer, Rendering } from '../port.ts';
-import { Busy } from '../slots.ts';
+import { Busy } from '../semaphore.ts';
 import { limits as templateLimits } from './budget.ts';
 import { engineProcess, type EngineProcess } from './engineProcess.ts';
 import type { Work } from './protocol.ts';

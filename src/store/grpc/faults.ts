@@ -1,6 +1,6 @@
 import { Metadata, status } from '@grpc/grpc-js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import { streamIdentifier } from '../streamIdentifier.ts';
 
 /** The state that a write expects of a stream: a revision, or a word of EventStoreDB. */

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { RequestError } from '../../domain/engine/refusal.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import { type Appended, type NewEvent, WrongRevision } from '../port.ts';
 import type { SqliteStore } from '../sqlite.ts';
 import { wrongVersion } from './expected.ts';

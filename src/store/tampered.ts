@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { RequestError } from '../domain/engine/refusal.ts';
+import { RequestError } from '../domain/engine/requestError.ts';
 import { type EventStore, TamperedStream } from './port.ts';
 
 /** The error for a resource whose stream somebody else has touched. Another try does not help. */

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { fairScheduler } from '../src/southbound/fairShares.ts';
-import { Busy } from '../src/southbound/slots.ts';
+import { fairScheduler } from '../src/southbound/fairScheduler.ts';
+import { Busy } from '../src/southbound/semaphore.ts';
 import { fixedClock } from './node.ts';
 
 const never = new AbortController().signal;

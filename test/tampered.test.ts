@@ -20,7 +20,7 @@ import { monitor } from '../src/monitor.ts';
 import { projections } from '../src/projections/all.ts';
 import { automations } from '../src/projections/operations-manager/automations.ts';
 import type { EventStore } from '../src/store/port.ts';
-import { noticingTampered, Tampered, tamperedStreams } from '../src/store/touched.ts';
+import { noticingTampered, Tampered, tamperedStreams } from '../src/store/tampered.ts';
 import { context } from './given.ts';
 import { beforeSending } from './eventstoredbWorkbench.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
@@ -29,7 +29,7 @@ import { ok, refused } from './people.ts';
 import { scriptedEventStore } from './scriptedEventStore.ts';
 import { basic } from './service.ts';
 import { type Server, startServer, temporaryFolder } from './process.ts';
-import { touchedStore } from './touchedStore.ts';
+import { touchedStore } from './tamperedStore.ts';
 import { until } from './until.ts';
 import { outcome } from './writer.ts';
 

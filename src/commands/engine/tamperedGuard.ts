@@ -2,8 +2,8 @@ import { defined } from '../../domain/engine/defined.ts';
 import { LRUCache } from 'lru-cache';
 import type { Aggregate } from '../../domain/engine/core.ts';
 import type { NameState } from '../../domain/engine/names.ts';
-import { RequestError } from '../../domain/engine/refusal.ts';
-import type { TamperedStreams } from '../../store/touched.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
+import type { TamperedStreams } from '../../store/tampered.ts';
 import { claimsOn } from './claims.ts';
 import type { Streams } from './streams.ts';
 
