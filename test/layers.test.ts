@@ -4,7 +4,9 @@ import { dirname, join } from 'node:path/posix';
 import { fileURLToPath } from 'node:url';
 import { type Area, areas } from '../src/domain/engine/core.ts';
 
-/** Who may import whom: `store`, `domain` and so on are folders of src, other names are files. The domain knows nobody. */
+/**
+ * Who may import whom: `store`, `domain` and so on are folders of src, other names are files. The domain knows nobody.
+ */
 const allowed: Record<string, readonly string[]> = {
   domain: ['domain'],
   concurrency: ['concurrency', 'domain'],

@@ -22,7 +22,8 @@ describe('wrong logins of one address by the dozen', () => {
       const { status } = await from('203.0.113.2', 'admin', adminPassword);
       assert.equal(status, 200);
       assert.equal(begun, 60);
-      // Without fair turns it is nearly all of them; how many are hashed while the request is on its way, the machine says.
+      // Without fair turns it is nearly all of them; how many are hashed while the request is on its way, the machine
+      // says.
       assert.ok(answered - before < 30, `${answered - before} of the flood came first`);
       for (const wrong of await Promise.all(flood)) assert.equal(wrong, 401);
       assert.match((await service.ask('GET', '/metrics')).text, /^automation_platform_failed_logins_total 60$/m);

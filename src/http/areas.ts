@@ -19,7 +19,7 @@ import { prebuiltRoutes } from './prebuilts/prebuilts.ts';
 import { profileRoutes } from './profiles/profiles.ts';
 import { templateRoutes } from './template-builder/templates.ts';
 
-/** All rows of the API. */
+/** All routes of the API. */
 export const areas: readonly AreaRoutes[] = [
   agentSessionManagerRoutes,
   authorizationRoutes(() => areas),

@@ -109,7 +109,7 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, leader
     await Promise.all([...held.values()].map(({ done }) => done));
   };
 
-  /** All of one turn of the lead. */
+  /** All of one term as leader. */
   const carryOnAll = async (term: AbortSignal): Promise<void> => {
     await resume(term);
     if (!term.aborted) await once(term, 'abort');

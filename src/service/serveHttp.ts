@@ -53,7 +53,7 @@ export const serveHttp = async (needs: Needs) => {
   return { ...server, warmUp };
 };
 
-/** What rows may use. */
+/** What routes may use. */
 const serviceOf = ({ node, auth, out, metrics, health, stopping }: Needs): Service => ({
   handle: node.handle,
   model: node.model,

@@ -9,7 +9,7 @@ export type Metadata = {
   /** UTC, ISO 8601 with milliseconds: the time that documents, schedules and as-of use. */
   readonly at: string;
   readonly actor: { readonly id: string; readonly username: string; readonly provenance: string };
-  /** The operation (row or reaction) that caused it. */
+  /** The operation (route or reaction) that caused it. */
   readonly operation: string;
   readonly requestId: string;
   readonly traceparent?: string;

@@ -28,8 +28,8 @@ const begin = async ({ head, read }: EventStoreDbReads, { append }: EventStoreDb
 
 /**
  * Connects to EventStoreDB (`esdb://` or `esdb+discover://`; user, password and settings as its client has them).
- * Throws `Refusal('unavailable')` when there is no connection within about 10 seconds, an error when the URL is wrong.
- * No error and no line of the log shows the password.
+ * Throws `RequestError('unavailable')` when there is no connection within about 10 seconds, an error when the URL is
+ * wrong. No error and no line of the log shows the password.
  */
 export const openEventStoreDb = async ({ url, log, times }: Options): Promise<EventStoreDb> => {
   const connections = connectionsTo(url, { ...usualTimes, ...times }, log);

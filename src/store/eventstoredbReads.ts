@@ -209,8 +209,8 @@ const headFinder = ({ insist: retryUntilDone, first, ask }: Asking) => {
 };
 
 /**
- * Reads of the log. A read that breaks off continues at its position. Throws `Refusal('unavailable')` when nothing has
- * arrived for some seconds.
+ * Reads of the log. A read that breaks off continues at its position. Throws `RequestError('unavailable')` when nothing
+ * has arrived for some seconds.
  */
 export const eventStoreDbReads = (connections: Connections) => {
   const asking = askingOver(connections);

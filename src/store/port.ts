@@ -60,9 +60,9 @@ export class TamperedStream extends Error {
 /**
  * The log. Every adapter passes `test/store.contract.ts`.
  *
- * Failures: `WrongRevision`, `TouchedStream`, or `Refusal('unavailable')` when the log cannot be reached or the disk
- * fails. An append that failed as unavailable may still be stored, unless the message says otherwise. To repeat it with
- * the same ids settles it.
+ * Failures: `WrongRevision`, `TouchedStream`, or `RequestError('unavailable')` when the log cannot be reached or the
+ * disk fails. An append that failed as unavailable may still be stored, unless the message says otherwise. To repeat it
+ * with the same ids settles it.
  */
 export type EventStore = {
   /** Made once with the log and kept for ever: tells two logs apart. */

@@ -95,9 +95,9 @@ const create = (file: string): Connection => {
 };
 
 /**
- * Opens the log in a file. A missing file is made. Throws `Refusal('unavailable')` when another process writes in the
- * same folder. Throws an error when the file is no log, cannot be written durably, or lacks events that it had. When
- * the disk fails later, the store recovers by itself. Until then `fault` says why, and appends are refused.
+ * Opens the log in a file. A missing file is made. Throws `RequestError('unavailable')` when another process writes in
+ * the same folder. Throws an error when the file is no log, cannot be written durably, or lacks events that it had.
+ * When the disk fails later, the store recovers by itself. Until then `fault` says why, and appends are refused.
  */
 export const openSqliteStore = async (options: WriterOptions, told: Told = {}): Promise<SqliteStore> => {
   const { seen = [], log = () => undefined, pace, anySize = false } = told;

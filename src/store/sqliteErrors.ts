@@ -25,7 +25,7 @@ export const isForGood = (error: unknown): boolean =>
 /** The message of an error. The driver's errors lose it between threads, so the text is sent. */
 export const inWords = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** Runs a read of the log. An error of the driver becomes `Refusal('unavailable')`: the next read may succeed. */
+/** Runs a read of the log. An error of the driver becomes `RequestError('unavailable')`: the next read may succeed. */
 export const reading = <T>(read: () => T): T => {
   try {
     return read();

@@ -5,7 +5,7 @@ import { openFile, privateFile } from './sqliteLog.ts';
 
 /**
  * Makes this process the only one that writes in the folder of a file. The lock ends when the returned function is
- * called, or when the process ends in any way. Throws `Refusal('unavailable')` when another process has the lock.
+ * called, or when the process ends in any way. Throws `RequestError('unavailable')` when another process has the lock.
  */
 export const lockFolder = (file: string): (() => void) => {
   const lock = join(dirname(file), 'lock.db');

@@ -89,8 +89,8 @@ const chunksOf = (db: Connection, query: (sql: string) => Query): ((filter: Filt
 };
 
 /**
- * Reads of the log through a connection, in the calling thread. They throw `Refusal('unavailable')` after `close`, and
- * when the file cannot be read.
+ * Reads of the log through a connection, in the calling thread. They throw `RequestError('unavailable')` after `close`,
+ * and when the file cannot be read.
  */
 export const sqliteReads = (db: Connection) => {
   let closed = false;

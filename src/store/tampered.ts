@@ -45,7 +45,7 @@ export const tamperedStreams = (log: (message: string, about: Record<string, unk
 
 export type TamperedStreams = ReturnType<typeof tamperedStreams>;
 
-/** The store, but it refuses touched streams with `unavailable`, and notes each that any reader meets. */
+/** The store, but it refuses tampered streams with `unavailable`, and notes each that any reader meets. */
 export const noticingTampered = <S extends EventStore>(store: S, tampered: TamperedStreams): S => {
   const refused = (error: unknown): unknown => {
     if (!(error instanceof TamperedStream)) return error;
@@ -77,7 +77,7 @@ export const noticingTampered = <S extends EventStore>(store: S, tampered: Tampe
       }
       const reason = from === 0 ? tampered.reasonOf(stream) : undefined;
       if (reason === undefined) return;
-      // A touched stream may have no events left.
+      // A tampered stream may have no events left.
       if (!exists) throw new Tampered(reason);
       tampered.whole(stream);
     },

@@ -47,7 +47,7 @@ const refsOf = async ({ id, before, input, password }: Asked, tools: Tools) => {
   };
 };
 
-/** The series of a request that says anything that other accounts, groups and roles have to do with. */
+/** The locks of a request that says anything that other accounts, groups and roles have to do with. */
 const locksOf = ({ memberOf, assignedRoles, inactive }: AccountInput): string | undefined =>
   memberOf || assignedRoles || inactive ? membership : undefined;
 

@@ -11,7 +11,7 @@ export type Changed =
   | { readonly admins: Admins };
 
 /**
- * The series of all decisions on who belongs where and who is an admin, so that the answers here still hold when they
+ * The lock of all decisions on who belongs where and who is an admin, so that the answers here still hold when they
  * are stored.
  */
 export const membership = 'membership';

@@ -80,7 +80,7 @@ const candidates = async (ids: readonly string[], actor: Actor, tools: Tools): P
 };
 
 /**
- * Decides to migrate; what follows is below. In the series of forms as no form that a job names may go meanwhile; as
+ * Decides to migrate; what follows is below. Under the lock of forms as no form that a job names may go meanwhile; as
  * all migrations are in it, each sees what the others have decided, and no job is migrated twice.
  */
 export const migrateAgendaJobs = commandsOf(scheduledJobMigration)({

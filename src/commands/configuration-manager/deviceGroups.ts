@@ -28,7 +28,7 @@ export const createDeviceGroup = command({
 });
 
 /**
- * Plans name device groups freely, so no series is needed: one that names a group that goes meanwhile names a group
+ * Plans name device groups freely, so no lock is needed: one that names a group that goes meanwhile names a group
  * that is not there.
  */
 export const deleteDeviceGroup = command({

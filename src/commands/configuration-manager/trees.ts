@@ -27,7 +27,7 @@ const command = commandsOf(tree);
 const { variables } = variablesSchema.properties;
 const ofVersion = Type.Object({ version: Type.String(), variables });
 
-/** The series of decisions on which trees there are and which of them plans refer to. */
+/** The lock of decisions on which trees there are and which of them plans refer to. */
 export const treeReferences = 'treeReferences';
 
 export const createTree = command({ name: 'createTree', input: newTreeSchema, on: 'new', decide: create });

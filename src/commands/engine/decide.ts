@@ -11,7 +11,7 @@ import type { KeyUse, LoadedStream } from './loaded.ts';
 /** One attempt of a command on its stream as it was read. */
 export type Attempt = {
   readonly command: AnyCommand;
-  /** With what the command has done early. */
+  /** With what the command has precomputed. */
   readonly request: Request & { readonly precomputed: unknown };
   readonly stream: string;
   readonly past: LoadedStream;

@@ -43,7 +43,7 @@ export type Tools = {
   methods(): readonly { readonly provenance: string; readonly name: string }[];
 };
 
-/** What `prepare` is told; `now` and `newId` are those of the decision, `early` is what `early` gave. */
+/** What `prepare` is told; `now` and `newId` are those of the decision, `precomputed` is what `precomputed` gave. */
 export type Preparing<State, Input, Precomputed = undefined> = Pick<Context, 'id' | 'now' | 'actor' | 'newId'> & {
   readonly input: Input;
   readonly state: State;
@@ -59,7 +59,7 @@ type Definition<State, E extends Event, Input, Refs, Precomputed> = {
   /** Slow work on the input alone: done once, before anything is looked at or anybody kept waiting. */
   readonly precomputed?: (input: Input, tools: Tools) => Promise<Precomputed>;
   /**
-   * Name of the series of decisions that it belongs to in this case, if any, or of several (commands/engine/locks.ts).
+   * The name of the lock that it takes in this case, if any, or the names of several (commands/engine/locks.ts).
    */
   readonly locks?: (state: State, input: Input, id: string) => string | readonly string[] | undefined;
   /**

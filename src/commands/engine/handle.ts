@@ -38,7 +38,7 @@ type Needs = {
   readonly now: () => string;
   /**
    * Carries out what follows from the events (commands/engine/reactions.ts); the position of the last event that this
-   * stored, 0 if it goes on after the answer, which it may unless all is to be waited for (`wholly`).
+   * stored, 0 if it goes on after the answer, which it may unless all is to be waited for (`waitForAll`).
    */
   readonly follow: (events: readonly Recorded[], waitForAll: boolean) => Promise<number>;
   /** Waits so many milliseconds. */
@@ -76,7 +76,7 @@ const attempter = ({ store, streams, tools }: Pick<Needs, 'store' | 'streams' | 
   return async (attempt: Attempt): Promise<Outcome> => {
     const locks = locksOfAttempt(attempt);
     if (locks.length > 0) {
-      // Taking a turn appends an event. So decide once without a turn: a refused or empty decision then stores nothing.
+      // Taking a lock appends an event. So decide once without: a refused or empty decision then stores nothing.
       const { events } = await decide(attempt, tools);
       if (events.length === 0) return unchanged(attempt);
       await claims.refuseTaken(namesWanted(attempt, events));
@@ -128,8 +128,8 @@ export const handler = ({ store, streams, tools, now, follow, rest = pause }: Ne
     const request = { ...given, precomputed: await command.precomputed?.(given.input, tools) };
     const stream = `${command.aggregate.category}-${request.id}`;
     const { done, stored } = await exclusively(stream, () => retryUntilDone(command, request, stream));
-    // Outside the turn: what follows may be about this very stream. Also of a replay: the first try may not be through.
-    // What itself follows from an event is done once all is done that follows from it in turn.
+    // Outside the mutex: what follows may be about this very stream. Also of a replay: the first try may not be
+    // through. What itself follows from an event is done once all is done that follows from it in turn.
     const position = await follow(stored, request.causation !== undefined);
     return { ...done, position: Math.max(done.position, position) };
   };
@@ -140,7 +140,7 @@ export type Handle = ReturnType<typeof handler>;
 export { missing } from './decide.ts';
 export type { Request } from './requests.ts';
 
-/** The names of the series in which the attempt must take its turn; none if it was carried out before. */
+/** The names of the locks that the attempt must take; none if it was carried out before. */
 const locksOfAttempt = ({ command, request, past }: Attempt): string[] => {
   if (request.idempotency && past.keys.has(request.idempotency.key)) return [];
   return [command.locks?.(past.state, request.input, request.id) ?? []].flat();

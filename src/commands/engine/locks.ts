@@ -12,9 +12,9 @@ type Deciding = { readonly stream: string; readonly past: LoadedStream; readonly
 
 /**
  * Decisions that rest on several streams (does an admin remain? does anybody refer to this?) are made one at a time,
- * over all nodes: what a decision has seen is still so when it is stored. A decision writes down its turn before it
- * looks; the next one first makes sure that the former has stored or never will, by taking the revision that it wants
- * to write (`turnPassed`). No clocks, and nothing that a stopped process leaves behind.
+ * over all nodes: what a decision has seen is still so when it is stored. A decision writes down that it has the lock
+ * before it looks; the next one first makes sure that the former has stored or never will, by taking the revision that
+ * it wants to write (`turnPassed`). No clocks, and nothing that a stopped process leaves behind.
  */
 export const locksOf = (store: EventStore, streams: Streams) => {
   const exclusively = mutex();

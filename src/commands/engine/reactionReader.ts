@@ -36,7 +36,7 @@ const requestForUnreadable = ({ id }: StoredEvent): Omit<Request, 'id' | 'input'
   causation: id,
 });
 
-/** Carries out what follows from events, for one turn of the lead: first of those that are parked, then of the log. */
+/** Carries out what follows from events, for one term as leader: first of those that are parked, then of the log. */
 export const reactionReader = ({ store, table, runs, tools, handle, events, ready, log }: Needs) => {
   /** What an earlier process could not carry out may work now. */
   const retryParked = async (term: AbortSignal): Promise<void> => {

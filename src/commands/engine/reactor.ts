@@ -55,8 +55,8 @@ export const reactor = ({ reactions, leadership, patienceMs = 2000, ...needs }: 
     /**
      * Waits for what follows from the events, and tells the highest position that was reached; a part that fails is
      * left to the log reader. What takes longer than `patienceMs` goes on while nobody waits, and the log reader, here
-     * or on the node that leads, sees to it that it is done; the position is 0 then. `wholly`: waits for all, however
-     * long it takes.
+     * or on the node that leads, sees to it that it is done; the position is 0 then. `waitForAll`: waits for all,
+     * however long it takes.
      */
     follow: async (events: readonly Recorded[], waitForAll: boolean): Promise<number> => {
       const concerning = waitedFor(events);

@@ -5,7 +5,7 @@ export type Request = {
   readonly id: string;
   readonly input: unknown;
   readonly actor: Actor;
-  /** Name of the row or reaction, kept in the events. */
+  /** Name of the route or reaction, kept in the events. */
   readonly operation: string;
   readonly requestId: string;
   /** Id of the event that this follows from; the request's id where it comes from outside. */

@@ -29,13 +29,13 @@ export const tamperedGuard = (streams: Streams, tampered: TamperedStreams) => {
   };
 
   return {
-    /** Throws if the stream of a document that was found is touched, as far as this node has noticed. */
+    /** Throws if the stream of a document that was found is tampered, as far as this node has noticed. */
     refuseTampered: async ({ category }: Aggregate, id: string): Promise<void> => {
       const stream = `${category}-${id}`;
       if (tampered.has(stream)) await streams.load(stream);
     },
     /**
-     * Throws if what was not found is in a touched stream: nobody knows that it is not there. After a scavenge of
+     * Throws if what was not found is in a tampered stream: nobody knows that it is not there. After a scavenge of
      * EventStoreDB, read models that are made anew lack what somebody has deleted in it. Reads the log, once for each.
      */
     refuseLost: async (aggregate: Aggregate, idOrName: string, parent?: string): Promise<void> => {

@@ -28,7 +28,7 @@ import { schemaFaultOf } from '../user-schemas/userSchema.ts';
 
 const command = commandsOf(form);
 
-/** The series of decisions on which forms there are, what they are called, and which of them triggers name. */
+/** The lock of decisions on which forms there are, what they are called, and which of them triggers name. */
 export const formReferences = 'formReferences';
 
 /** The triggers that name a form by one of the ids and names, as far as the actor may see. */

@@ -20,7 +20,7 @@ import { compileUserSchema } from '../user-schemas/userSchema.ts';
 
 const command = commandsOf(resourceInstance);
 
-/** The series of decisions on what a model consists of: what comes and goes below it, and whether it goes itself. */
+/** The lock of decisions on what a model consists of: what comes and goes below it, and whether it goes itself. */
 export const partsOfModel = (modelId: string): string => `resourceModel-${modelId}`;
 
 /** What of the data does not fit a schema, kept secrets as the mask; `path` points to them. */
@@ -65,7 +65,7 @@ export const updateInstance = command({
   prepare: ({ input, state: { content } }, tools) =>
     dataRefs(content.modelId, input.instanceData, content.instanceData, tools),
 });
-/** In the series, so that a group that takes the instance in at the same moment sees it go, or is seen. */
+/** Under the lock, so that a group that takes the instance in at the same moment sees it go, or is seen. */
 export const deleteInstance = command({
   name: 'deleteInstance',
   input: noInput,

@@ -100,7 +100,9 @@ const meantBy = (place: Place, scope: Scope, target: Places['target']): readonly
   return meant;
 };
 
-/** Which parts of a schema, and of the definitions of dialects that it uses, are referred to; and which keywords it has. */
+/**
+ * Which parts of a schema, and of the definitions of dialects that it uses, are referred to; and which keywords it has.
+ */
 const reachable = (root: Place, target: Places['target']) => {
   const everything = new Set([root]);
   const referred = new Set<Place>();

@@ -13,7 +13,7 @@ export const builtInGroups = {
   readers: 'May read everything',
 } as const;
 
-/** Built-in groups that rows say of whether their members may call them; to admins all are open. */
+/** Built-in groups that routes say of whether their members may call them; to admins all are open. */
 export type OpenTo = Exclude<keyof typeof builtInGroups, 'admins'>;
 
 const isBuiltIn = (name: string): boolean => Object.hasOwn(builtInGroups, name);

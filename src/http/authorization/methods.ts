@@ -5,7 +5,7 @@ import type { Principal } from '../authentication/principal.ts';
 import type { AreaRoutes } from '../engine/route.ts';
 import { fullPathOf } from '../engine/router.ts';
 
-/** A row as operation 1 lists it. */
+/** A route as operation 1 lists it. */
 export type Method = {
   readonly name: string;
   readonly provenance: string;
@@ -45,7 +45,7 @@ export const callable = (
   return Object.fromEntries([...allowed, [logArea, log] as const].filter(([, names]) => names.length > 0));
 };
 
-/** The methods of the API: the route table itself, but for `service` rows, and those of the log. */
+/** The methods of the API: the route table itself, but for `service` routes, and those of the log. */
 export const methodsOf = (areas: readonly AreaRoutes[]): readonly Method[] => [
   ...areas
     .filter(({ area }) => area !== 'service')

@@ -30,7 +30,7 @@ const whoami = (areas: () => readonly AreaRoutes[]): ActionRoute =>
       { title: 'Caller', description: 'Who is calling' },
     ),
     run: async ({ principal }) => {
-      const caller = principal!; // the row is not open
+      const caller = principal!; // the route is not open
       const { actor, firstname, groups, roles } = caller;
       const { id, username, provenance } = actor;
       return { body: { id, username, provenance, firstname, groups, roles, methods: callable(areas(), caller) } };
@@ -70,7 +70,7 @@ const changePassword = actionRoute({
 });
 
 /**
- * The caller's own affairs: at the root and in the authorization area. `areas` gives all rows once the table is
+ * The caller's own affairs: at the root and in the authorization area. `areas` gives all routes once the table is
  * complete.
  */
 export const whoamiRoutes = (areas: () => readonly AreaRoutes[]): readonly ActionRoute[] => [

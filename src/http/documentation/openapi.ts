@@ -35,7 +35,7 @@ type Write = ReturnType<typeof schemaWriter>;
 
 const nothing: Recorded = { examples: {}, failures: {} };
 
-/** The description of the whole API, OpenAPI 3.1, from its rows. JSON. */
+/** The description of the whole API, OpenAPI 3.1, from its routes. JSON. */
 export const openapi = (areas: readonly AreaRoutes[], { version, recorded = nothing }: About): object => {
   const schemas = {};
   const write = schemaWriter(schemas);

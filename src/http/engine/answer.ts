@@ -27,7 +27,7 @@ const changing = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
 /**
  * From a request to its answer, in the order of checks that docs/status-codes.md gives. `warmUp` compiles the schemas
- * of all rows, one in each turn of the event loop: else the first request of each waits for it, some for 0.2 s.
+ * of all routes, one in each round of the event loop: else the first request of each waits for it, some for 0.2 s.
  */
 export const answering = (needs: Needs) => {
   const { areas, settled, stopping } = needs;
@@ -111,7 +111,7 @@ const noRoute = (path: string): RequestError => {
 const wrongMethod = (method: string, allow: readonly string[]): Outgoing =>
   refused(new RequestError('method_not_allowed', `This path does not know ${method}`), { Allow: allow.join(', ') });
 
-/** The request as its row sees it; `query` is undefined where the row reads the query string by itself. */
+/** The request as its route sees it; `query` is undefined where the route reads the query string by itself. */
 const callOf = (
   { ctx, path, requestId, address, traceparent, principal }: Incoming,
   params: Params,

@@ -10,7 +10,7 @@ import { incomingOf } from './incoming.ts';
 import type { Outgoing } from './outgoing.ts';
 import { send } from './send.ts';
 
-/** The whole of HTTP: from rows to answers. `warmUp` prepares all rows, so that no request has to wait for it. */
+/** The whole of HTTP: from routes to answers. `warmUp` prepares all routes, so that no request has to wait for it. */
 export const app = (needs: AppNeeds): { readonly listener: RequestListener; readonly warmUp: () => Promise<void> } => {
   const { settings, addressOf, stopping, logBug, observe } = needs;
   const { answer, warmUp } = answering(needs);

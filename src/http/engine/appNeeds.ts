@@ -9,7 +9,7 @@ export type Seen = {
   readonly address: string;
   readonly method: string;
   readonly path: string;
-  /** Name of the row and its area, '' when none was found. */
+  /** Name of the route and its area, '' when none was found. */
   readonly operation: string;
   readonly area: string;
   readonly user: string | undefined;
@@ -45,7 +45,7 @@ export type AppNeeds = {
   readonly logBug: (error: unknown, requestId: string) => void;
   /** True while the service goes down: new requests are refused. */
   readonly stopping: () => boolean;
-  /** Whether this node cannot reach the event log: only open rows are answered, and those of monitoring. */
+  /** Whether this node cannot reach the event log: only open routes are answered, and those of monitoring. */
   readonly cutOff: () => boolean;
   /** Whether an `Authorization` header carries METRICS_TOKEN. */
   readonly mayMeasure: (authorization: string) => boolean;

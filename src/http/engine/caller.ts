@@ -7,8 +7,8 @@ import type { Route } from './route.ts';
 type Needs = Pick<AppNeeds, 'authenticator' | 'settings' | 'cutOff' | 'mayMeasure'>;
 
 /**
- * Who calls a row; undefined: whoever calls may. No promise when nothing has to be waited for: most requests come from
- * callers who are known.
+ * Who calls a route; undefined: whoever calls may. No promise when nothing has to be waited for: most requests come
+ * from callers who are known.
  */
 export const callerOf =
   ({ authenticator, settings, cutOff, mayMeasure }: Needs) =>

@@ -51,7 +51,7 @@ const bodyOf = (member: string, document: TSchema) =>
     { additionalProperties: false },
   );
 
-/** Beside these members it has the list of documents, whose name differs from row to row. */
+/** Beside these members it has the list of documents, whose name differs from route to route. */
 type ImportBody = {
   readonly overwrite?: boolean;
   readonly options?: { readonly overwrite?: boolean };

@@ -13,10 +13,10 @@ export type Incoming = {
   /** '' when the target is no URL. */
   readonly path: string;
   readonly traceparent: string | undefined;
-  /** Name of the row and its area; '' as long as none is found. */
+  /** Name of the route and its area; '' as long as none is found. */
   operation: string;
   area: string;
-  /** Undefined as long as nobody has been recognized, and on open rows. */
+  /** Undefined as long as nobody has been recognized, and on open routes. */
   principal: Principal | undefined;
   /** Whether it may take its time. */
   untimed: boolean;

@@ -52,8 +52,8 @@ const boundBy = <Labels extends readonly string[], T>(make: (...labels: Labels) 
 };
 
 /**
- * Prometheus metrics of one service, with labels of few values: names of rows and event types, never what callers make
- * up.
+ * Prometheus metrics of one service, with labels of few values: names of routes and event types, never what callers
+ * make up.
  */
 export const metrics = ({ areas, isOwnEvent }: Needs) => {
   const registry = new Registry();

@@ -17,7 +17,7 @@ export type ListFields = {
   readonly limit?: number;
 };
 
-/** A query as rows get it: the declared parameters, converted. */
+/** A query as routes get it: the declared parameters, converted. */
 export type Parsed = { readonly values: Readonly<Record<string, unknown>> };
 
 /** The part of a list that is asked for. */
@@ -51,7 +51,7 @@ export const pageParameters = ({ sorts, order = 1, limit = 25 }: ListFields): Re
 });
 
 /**
- * Reads query strings by the parameters that a row declares. Throws `invalid` naming every parameter that is unknown,
+ * Reads query strings by the parameters that a route declares. Throws `invalid` naming every parameter that is unknown,
  * malformed, given twice, or does not fit its schema.
  */
 export const queryParser = (parameters: Parameters): ((querystring: string) => Parsed) => {

@@ -9,18 +9,18 @@ import type { Service } from './service.ts';
 /** The parameters of a path, by name. */
 export type Params<Name extends string = string> = Readonly<Record<Name, string>>;
 
-/** A function that rows of every kind may have: the builder of a row (rows.ts) checks what its arguments are. */
+/** A function that routes of every kind may have: the builder of a route (routes.ts) checks what its arguments are. */
 type Checked<Arguments extends readonly unknown[], Result> = { call(...args: Arguments): Result }['call'];
 
-/** A request as rows see it: checked, with the caller known. */
+/** A request as routes see it: checked, with the caller known. */
 export type Call<Name extends string = string, Body = unknown, Query = Readonly<Record<string, unknown>>> = {
   readonly params: Params<Name>;
-  /** Query parameters that the row declares, converted as their schemas say. */
+  /** Query parameters that the route declares, converted as their schemas say. */
   readonly query: Query;
-  /** The body, which fits the row's schema; `{}` when there was none. */
+  /** The body, which fits the route's schema; `{}` when there was none. */
   readonly body: Body;
   readonly actor: Actor;
-  /** Undefined on open rows. */
+  /** Undefined on open routes. */
   readonly principal: Principal | undefined;
   readonly requestId: string;
   /** As the caller sent it, if it is one. */
@@ -38,7 +38,7 @@ export type Call<Name extends string = string, Body = unknown, Query = Readonly<
   readonly abandoned: () => AbortSignal;
 };
 
-/** What a row that runs by itself answers; `text` is sent as it is, else `body` as JSON. */
+/** What a route that runs by itself answers; `text` is sent as it is, else `body` as JSON. */
 export type Answer = {
   readonly status?: number;
   readonly body?: unknown;
@@ -63,7 +63,7 @@ export type ListEnvelope = (
 ) => string;
 
 /**
- * What a row's resource hangs on: `of` are the parents, `param` names one in the path. The resource's filter field
+ * What a route's resource hangs on: `of` are the parents, `param` names one in the path. The resource's filter field
  * `field` has its id; without one the list is of documents that live in the parent's stream (`children` of its
  * projection).
  */
@@ -76,10 +76,10 @@ export type Parent<Name extends string = string, Filter extends string = string>
 /** Adds what comes from other streams to a document when it is read. */
 export type Join<Doc, C extends Call = Call> = (doc: Doc, service: Service, call: C) => Promise<unknown>;
 
-/** The join of any row. */
+/** The join of any route. */
 export type AnyJoin = Checked<[doc: unknown, service: Service, call: Call], Promise<unknown>>;
 
-/** What rows of every kind say. */
+/** What routes of every kind say. */
 export type Common = {
   /** The operation's name: what roles list, what events keep. Contract. */
   readonly name: string;
@@ -163,7 +163,7 @@ export type ActionRoute = Common & {
 
 export type Route = CommandRoute | GetRoute | ListRoute | ActionRoute;
 
-/** The rows of one area; `service` rows are in no role and no list of methods. */
+/** The routes of one area; `service` routes are in no role and no list of methods. */
 export type AreaRoutes = {
   readonly area: Area | 'service';
   readonly prefix: string;

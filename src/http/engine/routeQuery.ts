@@ -3,18 +3,18 @@ import type { Collection } from '../../projections/engine/define.ts';
 import { type ListFields, listQueryParser, queryParser } from './query.ts';
 import type { ListRoute, Route } from './route.ts';
 
-/** What a row that answers a list says of it. */
+/** What a route that answers a list says of it. */
 type Listing = Pick<ListRoute, 'query' | 'order' | 'limit'> & { readonly list: Pick<Collection, 'sorts' | 'filters'> };
 
-/** Whether a row answers a list. */
+/** Whether a route answers a list. */
 export const isListing = (route: Route): route is Route & Listing => 'list' in route && route.list !== undefined;
 
-/** How the list of a row can be asked for. */
+/** How the list of a route can be asked for. */
 export const listFieldsOf = ({ list, order, limit }: Listing): ListFields =>
   defined({ sorts: Object.keys(list.sorts), filters: Object.keys(list.filters), order, limit });
 
-/** The reader of a row's query parameters. */
+/** The reader of a route's query parameters. */
 export const queryOf = ({ query = {} }: Pick<Route, 'query'>) => queryParser(query);
 
-/** The same of a row that answers a list. */
+/** The same of a route that answers a list. */
 export const listQueryOf = (route: Listing) => listQueryParser(route.query ?? {}, listFieldsOf(route));

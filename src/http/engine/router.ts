@@ -3,21 +3,21 @@ import { LRUCache } from 'lru-cache';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { AreaRoutes, Params, Route } from './route.ts';
 
-/** A row with the place it has in the whole API. */
+/** A route with the place it has in the whole API. */
 export type Placed = { readonly route: Route; readonly area: AreaRoutes['area']; readonly fullPath: string };
 
-/** What a method and a path lead to: a row and its parameters; or the methods that the path knows; or nothing. */
+/** What a method and a path lead to: a route and its parameters; or the methods that the path knows; or nothing. */
 export type Match =
   | { readonly placed: Placed; readonly params: Params }
   | { readonly allow: readonly string[] }
   | undefined;
 
-/** The full path of a row: `/` stands for the area's prefix itself. */
+/** The full path of a route: `/` stands for the area's prefix itself. */
 export const fullPathOf = ({ prefix }: AreaRoutes, { path }: Route): string =>
   path === '/' && prefix !== '' ? prefix : prefix + path;
 
 /**
- * Finds rows. The area is picked by its prefix first, then that area's router is asked: @koa/router tries its routes
+ * Finds routes. The area is picked by its prefix first, then that area's router is asked: @koa/router tries its routes
  * one after the other. What was found for a path is kept for the next request.
  */
 export const routeRouter = (areas: readonly AreaRoutes[]) => {

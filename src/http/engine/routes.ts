@@ -20,8 +20,8 @@ import type {
 import type { Service } from './service.ts';
 
 /*
- * One function for each kind of row. They do next to nothing: they let the compiler hold paths, schemas, commands and
- * collections against what the functions of a row make of them.
+ * One function for each kind of route. They do next to nothing: they let the compiler hold paths, schemas, commands and
+ * collections against what the functions of a route make of them.
  */
 
 /** Names of the parameters in a path: of `/trees/:id` it is `id`. */
@@ -54,7 +54,7 @@ type Target<Path extends string, Body> = {
   readonly named?: ParamIn<Path> | ((params: ParamsIn<Path>, body: Body) => string);
 };
 
-/** A row that takes no body says nothing of one. */
+/** A route that takes no body says nothing of one. */
 const withBody = ({ body, ...route }: CommandRoute & { readonly body: TSchema }): CommandRoute =>
   body === noInput ? route : { ...route, body };
 

@@ -27,7 +27,7 @@ export const fromStart = {
 };
 
 /**
- * The body of a row that takes the document itself, or `{<word>: document}`, and the function that takes the document
+ * The body of a route that takes the document itself, or `{<word>: document}`, and the function that takes the document
  * out of it.
  */
 export const orWrapped = <D extends TSchema>(word: string, doc: D) => ({

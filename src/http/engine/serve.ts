@@ -18,7 +18,7 @@ import type { Service } from './service.ts';
 
 type Serve = (call: Call) => Promise<Outgoing> | Outgoing;
 
-/** How each kind of row is answered. */
+/** How each kind of route is answered. */
 export const serveRoute = (route: Route, service: Service): Serve => {
   if ('run' in route) return serveAction(route, service);
   if ('command' in route) return serveCommand(route, service);
@@ -118,7 +118,7 @@ const answeredBefore = async (
   return isThere ? undefined : retries.find({ aggregate, idOrName }, key);
 };
 
-/** The parameters with ids in the place of names, where the row's resource hangs on a parent. */
+/** The parameters with ids in the place of names, where the route's resource hangs on a parent. */
 const resolved = async (
   route: Route,
   { params, actor }: Call,
@@ -162,7 +162,7 @@ export const newId = (key: string | undefined, ids?: 'uuid'): string => {
   return key === undefined ? randomBytes(12).toString('hex') : digest('sha256', key, 'hex').slice(0, 24);
 };
 
-/** Whether there is such a document; one that is parked, or was touched in the log, is refused. */
+/** Whether there is such a document; one that is parked, or was tampered with in the log, is refused. */
 const isThere = async (
   { model, tampered: touched }: Service,
   { collection, of }: Projection,

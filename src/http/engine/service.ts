@@ -8,7 +8,7 @@ import type { Entry, ReadStore } from '../../projections/engine/port.ts';
 import type { Devices, Renderer } from '../../southbound/port.ts';
 import type { Authenticator } from '../authentication/authenticate.ts';
 
-/** What rows may use of the running service. Reads wait for what this node has acknowledged. */
+/** What routes may use of the running service. Reads wait for what this node has acknowledged. */
 export type Service = {
   readonly handle: Handle;
   readonly model: ReadStore;

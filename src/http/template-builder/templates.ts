@@ -21,7 +21,7 @@ const variables = (description: string) =>
     Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}, { additionalProperties: true, description })),
   );
 
-/** Renders in a turn of the caller, for as long as the caller waits. */
+/** Renders when it is the caller's turn, for as long as the caller waits. */
 const rendered = (
   template: string,
   variables: Readonly<Record<string, unknown>>,

@@ -2,7 +2,7 @@ import { account, type AccountContent } from '../../domain/authorization/account
 import type { Sealed } from '../../domain/engine/sealed.ts';
 import { projection } from '../engine/define.ts';
 
-/** What logging in needs: user name and sealed password hash by the account's id. No row serves it. */
+/** What logging in needs: user name and sealed password hash by the account's id. No route serves it. */
 export type Credential = {
   readonly username: string;
   readonly password: Sealed;

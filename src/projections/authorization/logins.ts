@@ -1,7 +1,7 @@
 import { login } from '../../domain/authorization/logins.ts';
 import { projection } from '../engine/define.ts';
 
-/** A login that has not ended; its id is the keyed digest of its token. No row serves it. */
+/** A login that has not ended; its id is the keyed digest of its token. No route serves it. */
 export type Login = {
   readonly account: string;
   readonly credential: string;

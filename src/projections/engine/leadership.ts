@@ -1,5 +1,6 @@
 /**
- * The lead among the processes that share the read models: one at a time projects, and does what one alone should do.
+ * The leadership among the processes that share the read models: one at a time projects, and does what one alone should
+ * do.
  */
 export type Leadership = {
   /** Whether this process has it, as far as it knows. */
@@ -10,7 +11,7 @@ export type Leadership = {
   taken(stop: AbortSignal): Promise<AbortSignal>;
 };
 
-/** A lead that `set` gives and takes away. */
+/** Leadership that `set` gives and takes away. */
 export const newLeadership = (): Leadership & { readonly set: (held: boolean) => void } => {
   let term: AbortController | undefined;
   const waiting = new Set<() => void>();
@@ -36,7 +37,7 @@ export const newLeadership = (): Leadership & { readonly set: (held: boolean) =>
   };
 };
 
-/** Does the work whenever this process has the lead, once for each turn of it, until `stop` aborts. */
+/** Does the work whenever this process leads, once for each term, until `stop` aborts. */
 export const whileLeading = async (
   leadership: Leadership,
   stop: AbortSignal,

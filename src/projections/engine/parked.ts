@@ -28,8 +28,8 @@ export const parkedEntry = (
 export const parkedIn = ({ text }: Pick<Entry, 'text'>): Parked => JSON.parse(text);
 
 /**
- * The id that the document has in its collection; throws if its stream was touched. What else is wrong with it, its
- * stream tells.
+ * The id that the document has in its collection; throws if its stream was tampered with. What else is wrong with it,
+ * its stream tells.
  */
 export const parkedIdIn = (entry: Entry): string => {
   if (parkedIn(entry).touched) throw unshowable(entry);

@@ -54,7 +54,8 @@ export type Query<Sort extends string = string, Filter extends string = string> 
 export type Page = { readonly entries: readonly Pick<Entry, 'id' | 'text' | 'revision'>[]; readonly total: number };
 
 /**
- * How long a lead lasts that is not renewed: so long the read models stand still when the process that leads is killed.
+ * How long leadership lasts that is not renewed: so long the read models stand still when the process that leads is
+ * killed.
  */
 export const leaseMs = 3000;
 
@@ -74,10 +75,10 @@ export type CollectionSpec = {
  * The read models. Every adapter passes `test/readStore.contract.ts`.
  *
  * A read never answers from a state older than the last `apply`, `catchUp` or `resume` that this object has seen
- * succeed; when the store cannot do that now (gone, emptied, behind, foreign), it throws `Refusal('unavailable')` and
- * calls `onLost`, and the runner calls `resume` again. Those three are called by one runner, never at the same time. A
- * store that starts over resumes at an older state than it was at: until the runner has brought it as far as `shown`
- * said, reads throw `Refusal('unavailable')`.
+ * succeed; when the store cannot do that now (gone, emptied, behind, foreign), it throws `RequestError('unavailable')`
+ * and calls `onLost`, and the runner calls `resume` again. Those three are called by one runner, never at the same
+ * time. A store that starts over resumes at an older state than it was at: until the runner has brought it as far as
+ * `shown` said, reads throw `RequestError('unavailable')`.
  *
  * Several processes may share a store: one at a time leads, which means that it alone may write.
  */
@@ -86,9 +87,9 @@ export type ReadStore = {
   resume(): Promise<Checkpoint>;
   /** Takes over what another process has written since. */
   catchUp(): Promise<Checkpoint>;
-  /** Takes the lead if nobody has it, or keeps it, for `leaseMs` from now: whether this process has it. */
+  /** Takes the leadership if nobody has it, or keeps it, for `leaseMs` from now: whether this process has it. */
   leadership(): Promise<boolean>;
-  /** Gives the lead up at once, if it is had. */
+  /** Gives the leadership up at once, if it is had. */
   resign(): Promise<void>;
   /**
    * Writes documents and checkpoint in one atomic step, only if it leads and the checkpoint is at `from`; else false
@@ -113,7 +114,7 @@ export type ReadStore = {
   version(collection: string): number;
   /** What is asked when the store has lost its state while running. */
   onLost(listener: () => void): void;
-  /** Told when another process may have written something, or has given up the lead. */
+  /** Told when another process may have written something, or has given up the leadership. */
   onMoved(listener: () => void): void;
   close(): Promise<void>;
 };

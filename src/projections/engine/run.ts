@@ -40,7 +40,7 @@ export const runProjections = ({ store, model, projections, catchUp, onTampered:
     tellDamage = resolve;
   });
 
-  /** Takes the lead or keeps it. Who cannot reach the log leaves it to others. */
+  /** Takes the leadership or keeps it. Who cannot reach the log leaves it to others. */
   const leads = async (): Promise<boolean> => {
     if (store.connected()) leadership.set(await model.leadership());
     else if (leadership.held()) {

@@ -6,7 +6,7 @@ type Needs = {
   readonly store: Pick<EventStore, 'head'>;
   readonly model: ReadStore;
   readonly progress: Progress;
-  /** Takes the lead if nobody has it: whether this process has it. */
+  /** Takes the leadership if nobody has it: whether this process has it. */
   readonly leads: () => Promise<boolean>;
 };
 
@@ -38,7 +38,7 @@ export const watching = ({ store, model, progress, leads }: Needs) => {
       moved = true;
       wake();
     },
-    /** Until this process has the lead, or the signal aborts; `goesOn` is told of each step. */
+    /** Until this process leads, or the signal aborts; `goesOn` is told of each step. */
     watch: async (signal: AbortSignal, goesOn: () => void): Promise<void> => {
       move((await model.resume()).position);
       const target = await store.head();

@@ -2,7 +2,7 @@ import { watching, type WatchingState } from '../../domain/operations-manager/wa
 import { projection } from '../engine/define.ts';
 import { idOf } from '../engine/stamps.ts';
 
-/** How an account differs from the watchers that its jobs began with. No row serves it. */
+/** How an account differs from the watchers that its jobs began with. No route serves it. */
 export type Watching = WatchingState & { readonly account: string };
 
 const { initial, evolve } = watching;

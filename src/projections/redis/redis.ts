@@ -22,7 +22,7 @@ type Options = {
    */
   readonly prefix: string;
   readonly collections: readonly CollectionSpec[];
-  /** Longest that a read waits for Redis, and for the near copy to come to the same position. */
+  /** Longest that a read waits for Redis, and for the near cache to come to the same position. */
   readonly readWaitMs?: number;
   /** How many changes are remembered for others who follow; who is farther behind loads everything. */
   readonly notices?: number;
@@ -33,12 +33,12 @@ const loadTries = 5;
 type Begun = readonly [epoch: string, position: string, event: string];
 const stateOf = ([epoch, position, event]: Begun): State => ({ epoch, position: Number(position), event });
 
-/** The change as the near copy takes it. */
+/** The change as the near cache takes it. */
 const bareOf = ({ entry, ...change }: Change) => (entry ? { ...change, entry: restOf(entry) } : change);
 
 /**
  * Read models in Redis: the documents there, and what finds them as a near copy in this process. A list is looked up in
- * the near copy; the round trip that fetches the texts proves that Redis is at the very same position.
+ * the near cache; the round trip that fetches the texts proves that Redis is at the very same position.
  */
 export const redisReadStore = ({
   url,
@@ -62,7 +62,7 @@ export const redisReadStore = ({
   });
   const { stateAt, getMany, list, idsNamed, holdBack } = redisReads({ steps, copy, readWaitMs });
 
-  /** Takes over what was written since: where the near copy is then, undefined if it must be loaded. */
+  /** Takes over what was written since: where the near cache is then, undefined if it must be loaded. */
   const follow = async (): Promise<Checkpoint | undefined> => {
     const state = (await copy.follow()) ? copy.at() : undefined;
     return state && { position: state.position, event: state.event };
@@ -93,7 +93,7 @@ export const redisReadStore = ({
     copy.collections.check(bare);
     const state = copy.at();
     if (!state) return false;
-    // What goes with a part is known from the near copy alone.
+    // What goes with a part is known from the near cache alone.
     if (state.position !== from && changes.some(({ wholePart }) => wholePart)) return false;
     const release = holdBack();
     try {

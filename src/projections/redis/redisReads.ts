@@ -9,7 +9,7 @@ import type { RedisSteps } from './redisSteps.ts';
 type Needs = {
   readonly steps: Pick<RedisSteps, 'refuse' | 'refuseSpoilt' | 'step'>;
   readonly copy: NearCache;
-  /** Longest that a read waits for Redis, and for the near copy to come to the same position. */
+  /** Longest that a read waits for Redis, and for the near cache to come to the same position. */
   readonly readWaitMs: number;
 };
 
@@ -20,7 +20,7 @@ type Read = readonly [
   rests: readonly (string | null)[],
 ];
 
-/** Reads that find documents in the near copy and fetch them from Redis, both at the very same position. */
+/** Reads that find documents in the near cache and fetch them from Redis, both at the very same position. */
 export const redisReads = ({ steps: { refuse, refuseSpoilt, step }, copy, readWaitMs }: Needs) => {
   let applying: Promise<void> | undefined;
 
@@ -31,7 +31,7 @@ export const redisReads = ({ steps: { refuse, refuseSpoilt, step }, copy, readWa
     return { position: Number(position), texts, rests };
   };
 
-  /** The state of the near copy; it may be behind what was shown for the runner alone. */
+  /** The state of the near cache; it may be behind what was shown for the runner alone. */
   const stateAt = (least: number): State => {
     const state = copy.at();
     if (!state) throw refuse('The read models are not loaded');
@@ -39,7 +39,7 @@ export const redisReads = ({ steps: { refuse, refuseSpoilt, step }, copy, readWa
     return state;
   };
 
-  /** What `look` finds in the near copy, and the texts of its fields in Redis, both as of one position. */
+  /** What `look` finds in the near cache, and the texts of its fields in Redis, both as of one position. */
   const agreed = async <T>(
     least: number,
     look: () => { readonly found: T; readonly fields: readonly string[] },
@@ -93,7 +93,7 @@ export const redisReads = ({ steps: { refuse, refuseSpoilt, step }, copy, readWa
       const { found } = await agreed(least, () => ({ found: copy.collections.of(collection).named(name), fields: [] }));
       return found.map(({ id }) => id);
     },
-    /** Has reads of the near copy wait until the function that it gives is called. */
+    /** Has reads of the near cache wait until the function that it gives is called. */
     holdBack: (): (() => void) => {
       let release = (): void => undefined;
       applying = new Promise((resolve) => {

@@ -96,7 +96,7 @@ redis.call('SET', fence, token)
 return token
 `);
 
-/** The token. Gives the lead up. */
+/** The token. Gives the leadership up. */
 export const resign = script(`
 if asked('GET', lease) ~= ARGV[1] then return 0 end
 redis.call('DEL', lease)
