@@ -11,7 +11,7 @@ import { preflight, refused, toDocs } from './fixedAnswers.ts';
 import { abandonment, type Incoming } from './incoming.ts';
 import type { Outgoing } from './outgoing.ts';
 import type { Call, Params, Route } from './route.ts';
-import { checkParams, type Placed, routeRouter } from './router.ts';
+import { checkParams, type Placed, routeFinder } from './router.ts';
 import { queryOf } from './routeQuery.ts';
 import { serveRoute } from './serve.ts';
 import type { Service } from './service.ts';
@@ -31,7 +31,7 @@ const changing = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
  */
 export const answering = (needs: Needs) => {
   const { areas, settled, stopping } = needs;
-  const find = routeRouter(areas);
+  const find = routeFinder(areas);
   const readBody = bodyReader(needs.limits);
   const prepared = preparedRoutes(needs.service);
   const caller = callerOf(needs);

@@ -20,7 +20,7 @@ export const fullPathOf = ({ prefix }: AreaRoutes, { path }: Route): string =>
  * Finds routes. The area is picked by its prefix first, then that area's router is asked: @koa/router tries its routes
  * one after the other. What was found for a path is kept for the next request.
  */
-export const routeRouter = (areas: readonly AreaRoutes[]) => {
+export const routeFinder = (areas: readonly AreaRoutes[]) => {
   const found = new LRUCache<string, Exclude<Match, undefined>>({ max: 5000 });
   const byPrefix = areas.map((area) => {
     const router = new Router({ sensitive: true, strict: true });
