@@ -34,10 +34,7 @@ const storedEvent = () => {
     schemaVersion: 1,
   };
   return encode(
-    `groupMapping-${mappings.id(0)}`,
-    0,
-    id,
-    '@platform/group-mappings',
+    { stream: `groupMapping-${mappings.id(0)}`, revision: 0, id, source: '@platform/group-mappings' },
     { topic: 'groupMappingUpdated', data: { platformGroups: platformGroupsOf(0) } },
     about,
     '',

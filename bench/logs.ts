@@ -50,10 +50,7 @@ export const writeLog = (file: string, { kinds, documents, eventsEach }: Content
         schemaVersion: 1,
       };
       const event = encode(
-        stream,
-        revision,
-        randomUUID(),
-        `@platform/${area}`,
+        { stream, revision, id: randomUUID(), source: `@platform/${area}` },
         revision === 0 ? created(n) : changed(n, revision),
         about,
         hash,

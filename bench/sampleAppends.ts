@@ -21,10 +21,7 @@ export const appendsOf = (count: number): Append[] =>
   Array.from({ length: count }, (_, n) => {
     const stream = `groupMapping-${mappings.id(n)}`;
     const { hash: _hash, ...event } = encode(
-      stream,
-      0,
-      randomUUID(),
-      '@platform/group-mappings',
+      { stream, revision: 0, id: randomUUID(), source: '@platform/group-mappings' },
       mappings.created(n),
       about,
       '',

@@ -236,10 +236,7 @@ describe('a stored event', () => {
   const encoded: StoredEvent[] = [];
   for (const [revision, { topic, data }] of samples['group-mappings']!.slice(0, 2).entries()) {
     const { hash: _, ...event } = encode(
-      stream,
-      revision,
-      ids[revision]!,
-      '@platform/group-mappings',
+      { stream, revision, id: ids[revision]!, source: '@platform/group-mappings' },
       { topic: topic, data },
       about,
       revision === 0 ? '' : decode(encoded[0]!).metadata.hash,
@@ -257,7 +254,7 @@ describe('a stored event', () => {
     let previous = '';
     for (const { id, type, data, metadata, revision } of read('stored.json') as StoredEvent[]) {
       const { hash: linked, ...open } = JSON.parse(metadata);
-      assert.equal(link(stream, revision, id, type, previous, data, JSON.stringify(open)), linked);
+      assert.equal(link({ stream, revision, id, type, data, metadata: JSON.stringify(open) }, previous), linked);
       previous = linked;
     }
   });

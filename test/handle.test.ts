@@ -298,7 +298,17 @@ describe('handle', () => {
       const { hash, ...about } = JSON.parse(event.metadata) as Metadata;
       assert.equal(
         hash,
-        link(event.stream, event.revision, event.id, event.type, previous, event.data, JSON.stringify(about)),
+        link(
+          {
+            stream: event.stream,
+            revision: event.revision,
+            id: event.id,
+            type: event.type,
+            data: event.data,
+            metadata: JSON.stringify(about),
+          },
+          previous,
+        ),
       );
       previous = hash;
     }
@@ -307,10 +317,7 @@ describe('handle', () => {
   it('has texts that parsing and stringifying leaves as they are', () => {
     const about = { ...decodeSample(), at: '2026-01-01T00:00:00.000Z' };
     const { data, metadata } = encode(
-      'thing-a',
-      0,
-      'id',
-      '@platform/x',
+      { stream: 'thing-a', revision: 0, id: 'id', source: '@platform/x' },
       { topic: 't', data: { z: 1, a: [0.1, 'ü\u2028', null], nested: { '1': true, b: {} } } },
       about,
       '',
@@ -345,10 +352,12 @@ describe('handle', () => {
     for (let revision = 0; revision < 20_000; ) {
       const events = Array.from({ length: 500 }, () => {
         const { hash: _, ...made } = encode(
-          'thing-long',
-          ++revision,
-          crypto.randomUUID(),
-          '@platform/operations-manager',
+          {
+            stream: 'thing-long',
+            revision: ++revision,
+            id: crypto.randomUUID(),
+            source: '@platform/operations-manager',
+          },
           { topic: 'thingNamed', data: { name: `n${revision}` } },
           template,
           '',

@@ -27,7 +27,10 @@ export const logAudit = (open: () => Promise<Pick<EventStore, 'readAll' | 'close
           assert.equal(revision, before.revision + 1, stream);
           const { hash } = recorded.metadata;
           assert.equal(
-            link(stream, revision, id, type, before.hash, data, metadata.replace(/,"hash":"[^"]*"\}$/, '}')),
+            link(
+              { stream, revision, id, type, data, metadata: metadata.replace(/,"hash":"[^"]*"\}$/, '}') },
+              before.hash,
+            ),
             hash,
             `${stream} ${revision}`,
           );

@@ -385,7 +385,7 @@ describe('log copy', function () {
       const { hash: kept, ...about } = JSON.parse(metadata) as { hash: string };
       assert.equal(
         kept,
-        link(stream, revision, id, type, last.get(stream) ?? '', data, JSON.stringify(about)),
+        link({ stream, revision, id, type, data, metadata: JSON.stringify(about) }, last.get(stream) ?? ''),
         `${stream} ${revision}`,
       );
       last.set(stream, kept);

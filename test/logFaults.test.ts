@@ -68,7 +68,7 @@ const eventsIn = async (folder: string): Promise<readonly StoredEvent[]> => {
       const before = last.get(stream) ?? { revision: -1, hash: '' };
       const { hash, ...about } = JSON.parse(metadata) as { readonly hash: string };
       assert.deepEqual([position, revision], [n + 1, before.revision + 1]);
-      assert.equal(hash, link(stream, revision, id, type, before.hash, data, JSON.stringify(about)));
+      assert.equal(hash, link({ stream, revision, id, type, data, metadata: JSON.stringify(about) }, before.hash));
       last.set(stream, { revision, hash });
     }
     return events;

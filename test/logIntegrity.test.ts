@@ -33,10 +33,7 @@ const write = async (store: EventStore, rounds: number): Promise<void> => {
       const stream = `thing-${n}`;
       const data = { round, text: `what happened in ${round} to ${n}` };
       const event = encode(
-        stream,
-        round,
-        randomUUID(),
-        '@platform/mop',
+        { stream, revision: round, id: randomUUID(), source: '@platform/mop' },
         { topic: 'thingNamed', data },
         about,
         hashes.get(stream) ?? '',

@@ -36,7 +36,7 @@ export const storedEarlier = async (folder: string, facts: readonly Fact[]): Pro
   };
   for (const { stream, source, topic, data } of facts)
     await store.append(stream, -1, [
-      encode(stream, 0, randomUUID(), `@platform/${source}`, { topic, data }, about, ''),
+      encode({ stream, revision: 0, id: randomUUID(), source: `@platform/${source}` }, { topic, data }, about, ''),
     ]);
   await store.close();
 };

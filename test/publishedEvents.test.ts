@@ -58,7 +58,20 @@ describe('Published events in the log', () => {
       metadata: { hash, ...open },
     } = decode(event);
     assert.deepEqual([source, topic], ['itsm:eu', 'ticketOpened']);
-    assert.equal(link(event.stream, 0, event.id, event.type, '', event.data, JSON.stringify(open)), hash);
+    assert.equal(
+      link(
+        {
+          stream: event.stream,
+          revision: 0,
+          id: event.id,
+          type: event.type,
+          data: event.data,
+          metadata: JSON.stringify(open),
+        },
+        '',
+      ),
+      hash,
+    );
     const found: string[] = [];
     for await (const { events } of log.store.readAll(0, ['itsm:'])) found.push(...events.map(({ stream }) => stream));
     assert.deepEqual(found, ['publishedEvent-a']);

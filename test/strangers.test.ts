@@ -27,7 +27,12 @@ const about = {
 };
 const event = (stream: string, type: string, data: unknown): NewEvent => {
   const colon = type.lastIndexOf(':');
-  return encode(stream, 0, randomUUID(), type.slice(0, colon), { topic: type.slice(colon + 1), data }, about, '');
+  return encode(
+    { stream, revision: 0, id: randomUUID(), source: type.slice(0, colon) },
+    { topic: type.slice(colon + 1), data },
+    about,
+    '',
+  );
 };
 
 const imported = '@platform/operations-manager:automationImported';

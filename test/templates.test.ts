@@ -121,10 +121,14 @@ describe('An imported template', () => {
         overwrite = false,
       ) =>
         (
-          await node.command(importTemplate, await importedId(template, templates, one, fresh, node.tools), {
-            template: one,
-            overwrite,
-          })
+          await node.command(
+            importTemplate,
+            await importedId({ aggregate: template, collection: templates }, one, fresh, node.tools),
+            {
+              template: one,
+              overwrite,
+            },
+          )
         ).id;
       assert.equal(await take({ _id: 'a'.repeat(24), name: 'A', template: '' }), 'a'.repeat(24));
       assert.equal(await take({ _id: 'b'.repeat(24), name: 'A', template: 'x' }, true), 'a'.repeat(24));

@@ -58,7 +58,7 @@ export const withShell = async <T>(
     client.on('error', (error) =>
       reject(tooMuch ? new SshFailure('there is too much output') : failureOf(error, shown, wanted)),
     );
-    client.on('keyboard-interactive', (_name, _text, _language, prompts, answer) =>
+    client.on('keyboard-interactive', (_name, _text, _language, ...[prompts, answer]) =>
       answer(prompts.map(() => password ?? '')),
     );
     client.on('close', () => reject(new SshFailure(tooMuch ? 'there is too much output' : 'the connection broke off')));

@@ -96,23 +96,21 @@ const sha256 = (text: string): string => {
   return hash('sha256', isShort ? bytes.subarray(0, bytes.write(text)) : text, 'base64');
 };
 
+type Linked = Pick<NewEvent, 'id' | 'type' | 'data' | 'metadata'> & {
+  readonly stream: string;
+  readonly revision: number;
+};
+
 /** base64 SHA-256 over stream, revision, event id, type, the predecessor's hash and the two texts. */
-export const link = (
-  stream: string,
-  revision: number,
-  id: string,
-  type: string,
-  previous: string,
-  data: string,
-  metadata: string,
-): string => sha256(`${stream}\n${revision}\n${id}\n${type}\n${previous}\n${data}\n${metadata}`);
+export const link = ({ stream, revision, id, type, data, metadata }: Linked, previous: string): string =>
+  sha256(`${stream}\n${revision}\n${id}\n${type}\n${previous}\n${data}\n${metadata}`);
+
+/** Where an event goes, its id, and who wrote it. */
+type Place = { readonly stream: string; readonly revision: number; readonly id: string; readonly source: string };
 
 /** The text of an event for the log, linked to its predecessor (`''` for the first event of a stream). */
 export const encode = (
-  stream: string,
-  revision: number,
-  id: string,
-  source: string,
+  { stream, revision, id, source }: Place,
   event: Event,
   about: Omit<Metadata, 'hash'>,
   previous: string,
@@ -120,6 +118,6 @@ export const encode = (
   const type = `${source}:${event.topic}`;
   const data = JSON.stringify(event.data);
   const open = JSON.stringify(about);
-  const hashed = link(stream, revision, id, type, previous, data, open);
+  const hashed = link({ stream, revision, id, type, data, metadata: open }, previous);
   return { id, type, data, metadata: `${open.slice(0, -1)},"hash":"${hashed}"}`, hash: hashed };
 };

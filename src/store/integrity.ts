@@ -34,8 +34,7 @@ export const hashIn = (metadata: string): string | undefined => {
 type Content = Pick<StoredEvent, 'stream' | 'revision' | 'id' | 'type' | 'data' | 'metadata'>;
 
 /** SHA-256 over an event as its row has it. */
-export const sumOf = ({ stream, revision, id, type, data, metadata }: Content): string =>
-  link(stream, revision, id, type, '', data, metadata);
+export const sumOf = (event: Content): string => link(event, '');
 
 /** The look-ups of a check, beside the events that it is given. */
 export type Kept = {
@@ -90,7 +89,7 @@ export const checker = (kept: Kept, streams: number) => {
     // A stranger's event in between: there is nothing to hold the link against.
     if (previous === undefined) return undefined;
     const unlinked = `${metadata.slice(0, -closing)}}`;
-    return link(stream, revision, id, type, previous, data, unlinked) === hash
+    return link({ stream, revision, id, type, data, metadata: unlinked }, previous) === hash
       ? undefined
       : `${place} is not what was written`;
   };

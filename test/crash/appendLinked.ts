@@ -46,7 +46,7 @@ const appendTo = async (stream: string): Promise<void> => {
     revision < Number(count) && tries < mostTries && pauses < mostPauses;
   ) {
     const fact = { topic: 'appended', data: 'x'.repeat(revision % 2 ? longText : 10) };
-    const event = encode(stream, revision, id, 'test', fact, about, hash);
+    const event = encode({ stream, revision, id, source: 'test' }, fact, about, hash);
     try {
       await store.append(stream, revision - 1, [event]);
       say('stored', stream, revision, id);

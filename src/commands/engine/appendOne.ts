@@ -20,6 +20,6 @@ export type One = {
 export const appendOne = async (store: EventStore, { stream, at, source, event, about }: One): Promise<void> => {
   const { idempotency: _, ...cause } = about;
   await store.append(stream, at.revision, [
-    encode(stream, at.revision + 1, randomUUID(), source, event, cause, at.hash),
+    encode({ stream, revision: at.revision + 1, id: randomUUID(), source }, event, cause, at.hash),
   ]);
 };

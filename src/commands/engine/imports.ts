@@ -2,18 +2,20 @@ import type { Aggregate } from '../../domain/engine/core.ts';
 import type { Collection } from '../../projections/engine/define.ts';
 import type { Tools } from './define.ts';
 
+/** The kind of resource that is imported. */
+type Imported = { readonly aggregate: Aggregate; readonly collection: Collection<never, string, 'name'> };
+
 /**
  * The id of the resource that an import of the document is about: its own if there is one with that id, else that of
  * the one with its name, else its own, or `fresh` if it has none.
  */
 export const importedId = async (
-  of: Aggregate,
-  collection: Collection<never, string, 'name'>,
+  { aggregate, collection }: Imported,
   { _id, name }: { readonly _id?: string | undefined; readonly name: string },
   fresh: string,
   { state, findWithin }: Tools,
 ): Promise<string> => {
-  if (_id !== undefined && of.exists(await state(of, _id))) return _id;
+  if (_id !== undefined && aggregate.exists(await state(aggregate, _id))) return _id;
   const [namesake] = await findWithin(collection, 'name', name, [name]);
   return namesake ?? _id ?? fresh;
 };

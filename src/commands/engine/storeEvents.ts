@@ -22,7 +22,12 @@ const encoded = (attempt: Attempt, events: readonly Event[], data: readonly unkn
   const home = homeOf(attempt);
   let { hash, revision } = past;
   return events.map(({ topic: type, source = home }, i) => {
-    const made = encode(stream, ++revision, randomUUID(), source, { topic: type, data: data[i] }, about, hash);
+    const made = encode(
+      { stream, revision: ++revision, id: randomUUID(), source },
+      { topic: type, data: data[i] },
+      about,
+      hash,
+    );
     hash = made.hash;
     return made;
   });

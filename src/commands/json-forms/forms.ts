@@ -88,7 +88,7 @@ export const importForm = command({
 
 /** The id of the form that an import of the document is about, as `importedId` has it. */
 export const formMeant = (document: FormDocument, fresh: string, tools: Tools): Promise<string> =>
-  importedId(form, forms, { _id: documentId(document), name: document.name }, fresh, tools);
+  importedId({ aggregate: form, collection: forms }, { _id: documentId(document), name: document.name }, fresh, tools);
 
 /** Parts of a decision to delete forms. */
 const removeForm = command({ name: 'removeForm', input: noInput, on: 'any', decide: remove });

@@ -71,13 +71,18 @@ export const holderOf = async <Doc extends { readonly _id: string }, Filter exte
   { query }: Tools,
 ): Promise<string | undefined> => (await query(collection, { field, op: 'equals', value }))[0]?._id;
 
-const kind = <Doc extends { readonly _id: string }>(
-  types: readonly BundleType[],
-  collection: Collection<Doc, string, 'name'>,
-  command: AnyCommand,
-  member: string,
+type Importing<Doc> = Pick<Kind, 'types' | 'command' | 'member'> & {
+  readonly collection: Collection<Doc, string, 'name'>;
+  readonly inside?: string;
+};
+
+const kind = <Doc extends { readonly _id: string }>({
+  types,
+  collection,
+  command,
+  member,
   inside = '',
-): Kind => ({
+}: Importing<Doc>): Kind => ({
   types,
   collection,
   holder: (name, tools) => holderOf(collection, 'name', name, tools),
@@ -85,16 +90,31 @@ const kind = <Doc extends { readonly _id: string }>(
   member,
   inside,
   restore: restoring(command, member),
-  meant: (document, fresh, tools) => importedId(command.aggregate, collection, document, fresh, tools),
+  meant: (document, fresh, tools) => importedId({ aggregate: command.aggregate, collection }, document, fresh, tools),
 });
 
 /** In the order in which they are installed: what others name comes first, automations after all of them. */
 export const kinds: readonly Kind[] = [
-  { ...kind(['forms', 'json-forms'], forms, importForm, 'form'), meant: formMeant },
-  kind(['template'], templates, importTemplate, 'template'),
-  kind(['mop-template'], commandTemplates, importCommandTemplate, 'template', '/template'),
-  kind(['mop-analytic-template'], analyticTemplates, importAnalyticTemplate, 'template', '/template'),
-  kind(['golden-config'], trees, importTree, 'tree'),
+  {
+    ...kind({ types: ['forms', 'json-forms'], collection: forms, command: importForm, member: 'form' }),
+    meant: formMeant,
+  },
+  kind({ types: ['template'], collection: templates, command: importTemplate, member: 'template' }),
+  kind({
+    types: ['mop-template'],
+    collection: commandTemplates,
+    command: importCommandTemplate,
+    member: 'template',
+    inside: '/template',
+  }),
+  kind({
+    types: ['mop-analytic-template'],
+    collection: analyticTemplates,
+    command: importAnalyticTemplate,
+    member: 'template',
+    inside: '/template',
+  }),
+  kind({ types: ['golden-config'], collection: trees, command: importTree, member: 'tree' }),
 ];
 
 export const kindOf = (category: string): Kind | undefined =>

@@ -120,7 +120,12 @@ const importTemplate = actionRoute({
     const id =
       template._id !== undefined && !overwrite
         ? template._id
-        : await importedId(command.aggregate, collection, template, newId(about.idempotency?.key), service.tools);
+        : await importedId(
+            { aggregate: command.aggregate, collection },
+            template,
+            newId(about.idempotency?.key),
+            service.tools,
+          );
     const done = await service.handle(command, { ...about, id, input: { template, overwrite } });
     return {
       text: envelope(JSON.stringify(await signed(done.doc as TemplateDoc<Header>, service, call)), done),
