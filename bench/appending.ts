@@ -1,7 +1,7 @@
 import { join } from 'node:path';
-import type { Appending } from './programs/appends.ts';
 import { type Findings, inTurn, perSecond } from './compare.ts';
 import { startProgram, temporary } from './processes.ts';
+import type { Appending } from './programs/appends.ts';
 
 const inFlight = 64;
 

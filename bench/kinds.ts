@@ -1,13 +1,13 @@
-import { account, type AccountEvent } from '../src/domain/authorization/accounts.ts';
-import { automation, type AutomationEvent } from '../src/domain/operations-manager/automations.ts';
+import { type AccountEvent, account } from '../src/domain/authorization/accounts.ts';
+import { type GroupEvent, group } from '../src/domain/authorization/groups.ts';
+import { type LoginEvent, login } from '../src/domain/authorization/logins.ts';
+import { type RoleEvent, role } from '../src/domain/authorization/roles.ts';
+import { type PlanEvent, plan } from '../src/domain/configuration-manager/plans.ts';
+import { type TreeEvent, tree } from '../src/domain/configuration-manager/trees.ts';
 import type { Aggregate, Event } from '../src/domain/engine/core.ts';
-import { groupMapping, type GroupMappingEvent, groupMappingId } from '../src/domain/group-mappings/groupMappings.ts';
-import { group, type GroupEvent } from '../src/domain/authorization/groups.ts';
-import { login, type LoginEvent } from '../src/domain/authorization/logins.ts';
-import { plan, type PlanEvent } from '../src/domain/configuration-manager/plans.ts';
-import { role, type RoleEvent } from '../src/domain/authorization/roles.ts';
-import { tree, type TreeEvent } from '../src/domain/configuration-manager/trees.ts';
-import { trigger, type TriggerEvent } from '../src/domain/operations-manager/triggers.ts';
+import { type GroupMappingEvent, groupMapping, groupMappingId } from '../src/domain/group-mappings/groupMappings.ts';
+import { type AutomationEvent, automation } from '../src/domain/operations-manager/automations.ts';
+import { type TriggerEvent, trigger } from '../src/domain/operations-manager/triggers.ts';
 import { keyOf, secrets } from '../src/secrets.ts';
 import { secretKey } from './secretKey.ts';
 

@@ -3,7 +3,7 @@ import type { GroupMapping } from '../src/domain/group-mappings/groupMappings.ts
 import { type Comparison, type Findings, median, milliseconds, progress, scale } from './compare.ts';
 import { mappingOf, mappings } from './kinds.ts';
 import { loader } from './loader.ts';
-import { type Query, expected, pathOf, queryKinds } from './queries.ts';
+import { expected, pathOf, type Query, queryKinds } from './queries.ts';
 import { startRedis } from './redis.ts';
 import { admin, ask, basic, request } from './requests.ts';
 import { startWithMappings } from './service.ts';

@@ -1,6 +1,6 @@
 import { median } from './compare.ts';
-import type { Load, Loaded, Order } from './programs/load.ts';
 import { cpuSeconds, startProgram } from './processes.ts';
+import type { Load, Loaded, Order } from './programs/load.ts';
 
 /** Something that answers HTTP here. */
 export type Server = { readonly pid: number; readonly port: number };

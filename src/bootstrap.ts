@@ -1,12 +1,12 @@
 import { hash, randomBytes, randomUUID } from 'node:crypto';
 import { provideAccount } from './commands/authorization/accounts.ts';
+import { provideGroup } from './commands/authorization/groups.ts';
 import { provideLab } from './commands/configuration-manager/adapters.ts';
 import type { AnyCommand } from './commands/engine/define.ts';
-import { provideGroup } from './commands/authorization/groups.ts';
 import type { Handle } from './commands/engine/handle.ts';
-import { platform } from './domain/engine/core.ts';
-import { labName } from './domain/configuration-manager/adapters.ts';
 import { builtInGroups } from './domain/authorization/groups.ts';
+import { labName } from './domain/configuration-manager/adapters.ts';
+import { platform } from './domain/engine/core.ts';
 import { isUnusable } from './store/tampered.ts';
 
 type Needs = {

@@ -1,6 +1,6 @@
 import { randomBytes, scrypt, timingSafeEqual } from 'node:crypto';
-import { RequestError } from './domain/engine/requestError.ts';
 import { fairQueue } from './concurrency/fairQueue.ts';
+import { RequestError } from './domain/engine/requestError.ts';
 
 /** Parameters of scrypt: cost (2^ln), block size, parallelism. */
 type Cost = { readonly ln: number; readonly r: number; readonly p: number };

@@ -10,10 +10,10 @@ import { serviceMonitor } from './monitor.ts';
 import type { Node } from './node.ts';
 import { isOwnEvent } from './ownStreams.ts';
 import { sessionRunner } from './runners/agentSessions.ts';
+import { serveEmbedded } from './service/serveEmbedded.ts';
 import { serveHttp } from './service/serveHttp.ts';
 import { openServiceNode } from './service/serviceNode.ts';
 import { stopInOrder } from './service/stop.ts';
-import { serveEmbedded } from './service/serveEmbedded.ts';
 import { openWaysOut, type WaysOut } from './service/waysOut.ts';
 
 /**

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import {
-  account,
   type AccountContent,
   type AccountRefs,
+  account,
   create,
   provide,
   remove,

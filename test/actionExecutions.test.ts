@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
+import { fold } from '../src/domain/engine/core.ts';
 import {
-  actionExecution,
   type ActionStarted,
+  actionExecution,
   cancel,
   type ExecutionEvent,
   note,
-  run,
   type RunRefs,
+  run,
 } from '../src/domain/lifecycle-manager/actionExecutions.ts';
-import { fold } from '../src/domain/engine/core.ts';
-import { clear, lastAction, type LastAction, record } from '../src/domain/lifecycle-manager/lastActions.ts';
+import { clear, type LastAction, lastAction, record } from '../src/domain/lifecycle-manager/lastActions.ts';
 import { context, specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { agent, type AgentContent, create, remove, replace } from '../src/domain/agent-session-manager/agents.ts';
+import { type AgentContent, agent, create, remove, replace } from '../src/domain/agent-session-manager/agents.ts';
 import { specification } from './given.ts';
 import { keptFiles } from './keptFiles.ts';
 import { ok, type People, people, refused } from './people.ts';

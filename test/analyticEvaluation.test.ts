@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { runAnalyticTemplate } from '../src/commands/mop/runTemplates.ts';
 import { searching } from '../src/commands/mop/searches.ts';
+import { RequestError } from '../src/domain/engine/requestError.ts';
 import { analyticRuleResult } from '../src/domain/mop/analyticEvaluation.ts';
 import { type AnalyticRule, contentOf } from '../src/domain/mop/analyticTemplates.ts';
-import { RequestError } from '../src/domain/engine/requestError.ts';
 
 const before = `Neighbor        V    AS  Up/Down  PfxRcd
 192.0.2.1       4 64500  3w2d     120

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import {
-  analyticTemplate,
   type AnalyticTemplateEvent,
+  analyticTemplate,
   change,
   create,
   importOne,

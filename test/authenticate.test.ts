@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { deleteAccount, setPassword, updateAccount } from '../src/commands/authorization/accounts.ts';
-import { createGroupMapping, updateGroupMapping } from '../src/commands/group-mappings/groupMappings.ts';
 import { deleteGroup, updateGroup } from '../src/commands/authorization/groups.ts';
 import { createRole, updateRole } from '../src/commands/authorization/roles.ts';
-import { groupMappingId } from '../src/domain/group-mappings/groupMappings.ts';
+import { createGroupMapping, updateGroupMapping } from '../src/commands/group-mappings/groupMappings.ts';
 import { type Code, RequestError } from '../src/domain/engine/requestError.ts';
-import type { Access, Principal } from '../src/http/authentication/principal.ts';
+import { groupMappingId } from '../src/domain/group-mappings/groupMappings.ts';
 import { cookieText, cookieValue } from '../src/http/authentication/cookies.ts';
+import type { Access, Principal } from '../src/http/authentication/principal.ts';
 import { logins } from '../src/projections/authorization/logins.ts';
 import { defaults, fixedClock, nodesOnLog, type TestNode } from './node.ts';
 

@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
-import { importAutomation } from '../src/commands/operations-manager/automationImports.ts';
-import { createAutomation, deleteAutomation } from '../src/commands/operations-manager/automations.ts';
 import { createCompliancePlan, updateCompliancePlan } from '../src/commands/configuration-manager/plans.ts';
 import { createTree, deleteTree } from '../src/commands/configuration-manager/trees.ts';
+import { importAutomation } from '../src/commands/operations-manager/automationImports.ts';
+import { createAutomation, deleteAutomation } from '../src/commands/operations-manager/automations.ts';
 import { createTrigger, updateTrigger } from '../src/commands/operations-manager/triggers.ts';
-import { automation } from '../src/domain/operations-manager/automations.ts';
 import { plan } from '../src/domain/configuration-manager/plans.ts';
 import { tree } from '../src/domain/configuration-manager/trees.ts';
+import { automation } from '../src/domain/operations-manager/automations.ts';
 import { trigger } from '../src/domain/operations-manager/triggers.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
 import { stopping } from './stopping.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { automation, change, create, remove, restore } from '../src/domain/operations-manager/automations.ts';
 import { fold } from '../src/domain/engine/core.ts';
+import { automation, change, create, remove, restore } from '../src/domain/operations-manager/automations.ts';
 import { specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { createAutomation, deleteAutomation } from '../src/commands/operations-manager/automations.ts';
 import { createTrigger } from '../src/commands/operations-manager/triggers.ts';
-import type { EventNotice } from '../src/store/event.ts';
 import { mayHaveParts } from '../src/ownStreams.ts';
+import type { EventNotice } from '../src/store/event.ts';
 import { withPayloads } from '../src/store/payloads.ts';
 import { badEvent, faults, spoil } from './badEvents.ts';
 import { nodesOnLog, type TestNode } from './node.ts';

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Banner, banner, set, type BannerEvent } from '../src/domain/customization/banner.ts';
+import { type Banner, type BannerEvent, banner, set } from '../src/domain/customization/banner.ts';
 import { specification } from './given.ts';
 import { ok, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';

@@ -4,9 +4,9 @@ import { createServer, request, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import Koa from 'koa';
+import { RequestError } from '../src/domain/engine/requestError.ts';
 import { bodyReader } from '../src/http/engine/body.ts';
 import { failureBody, statusOf } from '../src/http/engine/errors.ts';
-import { RequestError } from '../src/domain/engine/requestError.ts';
 
 const limits = { maxBytes: 1024 * 1024, maxImportBytes: 4 * 1024 * 1024 };
 

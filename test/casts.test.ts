@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { type Cast, cast } from '../src/domain/template-builder/casts.ts';
 import { RequestError } from '../src/domain/engine/requestError.ts';
+import { type Cast, cast } from '../src/domain/template-builder/casts.ts';
 
 const is = (type: Cast, rendered: string, value: unknown): void =>
   assert.deepEqual(JSON.parse(cast(rendered, type)), value);

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, X509Certificate } from 'node:crypto';
 import { chainOf } from '../src/commands/gateway-manager/certificateChain.ts';
+import { RequestError } from '../src/domain/engine/requestError.ts';
 import {
   add,
-  certificate,
   type CertificateEvent,
+  certificate,
   certificateId,
   remove,
 } from '../src/domain/gateway-manager/certificates.ts';
-import { RequestError } from '../src/domain/engine/requestError.ts';
 import { expired, gateway, issuing, notYetValid, otherGateway, root } from './certificates.ts';
 import { specification } from './given.ts';
 import { keptFiles } from './keptFiles.ts';

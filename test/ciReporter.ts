@@ -1,4 +1,4 @@
-import { reporters, type Runner, type Test } from 'mocha';
+import { type Runner, reporters, type Test } from 'mocha';
 
 /**
  * The reporter of `.ci/run`: as `spec`, and names at the end each test that failed the first time and passed the second

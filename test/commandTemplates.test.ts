@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { mopSteps } from '../src/demo/mop.ts';
 import {
-  change,
-  commandTemplate,
   type CommandTemplateContent,
   type CommandTemplateDocument,
   type CommandTemplateEvent,
+  change,
+  commandTemplate,
   create,
   importOne,
   remove,

@@ -4,7 +4,7 @@ import { loadSample } from '../src/demo/load.ts';
 import type { Kept } from '../src/demo/step.ts';
 import { gateway, issuing, root } from './certificates.ts';
 import { describeOwnRedis } from './redisServer.ts';
-import { adminPassword, type Answer, startService, type TestService } from './service.ts';
+import { type Answer, adminPassword, startService, type TestService } from './service.ts';
 
 // What the API document says of the answers, field by field; written from it and not from the code.
 

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { status } from '@grpc/grpc-js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import rpc from '@eventstore/db-client/generated/status_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
+import { status } from '@grpc/grpc-js';
 import any from 'google-protobuf/google/protobuf/any_pb.js';
 import { WrongRevision } from '../src/store/port.ts';
 import { breakOff, ids, read, workbench } from './eventstoredbWorkbench.ts';

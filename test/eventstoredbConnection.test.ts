@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
-import { connect, createServer, type AddressInfo, type Socket } from 'node:net';
+import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Metadata, status } from '@grpc/grpc-js';
 import { generate } from 'selfsigned';
 import { openEventStoreDb } from '../src/store/eventstoredb.ts';
 import { redacted, serverAt } from '../src/store/eventstoredbUrl.ts';
-import { read, type ReadCall, workbench } from './eventstoredbWorkbench.ts';
+import { type ReadCall, read, workbench } from './eventstoredbWorkbench.ts';
 import { freePort } from './freePort.ts';
 import { openGrpcLog } from './grpcLog.ts';
 import { memoryEventStore } from './memoryEventStore.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer, type Socket } from 'node:net';
-import { Metadata, status } from '@grpc/grpc-js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import rpc from '@eventstore/db-client/generated/status_pb.js';
 import streams, { type BatchAppendReq } from '@eventstore/db-client/generated/streams_pb.js';
+import { Metadata, status } from '@grpc/grpc-js';
 import any from 'google-protobuf/google/protobuf/any_pb.js';
 import empty from 'google-protobuf/google/protobuf/empty_pb.js';
 import { WrongRevision } from '../src/store/port.ts';
@@ -14,9 +14,9 @@ import {
   fill,
   ids,
   isSubscription,
+  type ReadCall,
   read,
   readAll,
-  type ReadCall,
   workbench,
 } from './eventstoredbWorkbench.ts';
 import { freePort } from './freePort.ts';

@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
-import { status } from '@grpc/grpc-js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
+import { status } from '@grpc/grpc-js';
 import {
   beforeSending,
   breakOff,
   fill,
   ids,
   isSubscription,
-  readAll,
   type ReadCall,
+  readAll,
   workbench,
 } from './eventstoredbWorkbench.ts';
 import { memoryEventStore } from './memoryEventStore.ts';

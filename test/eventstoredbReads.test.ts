@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
-import { status } from '@grpc/grpc-js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
-import { beforeSending, breakOff, ids, read, readAll, type ReadCall, workbench } from './eventstoredbWorkbench.ts';
+import { status } from '@grpc/grpc-js';
+import { beforeSending, breakOff, ids, type ReadCall, read, readAll, workbench } from './eventstoredbWorkbench.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
 import { newEvent, newEvents } from './store.contract.ts';
 import { until } from './until.ts';

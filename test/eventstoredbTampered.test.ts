@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { TamperedStream, WrongRevision } from '../src/store/port.ts';
-import { isSubscription, read, readAll, type ReadCall, workbench } from './eventstoredbWorkbench.ts';
+import { isSubscription, type ReadCall, read, readAll, workbench } from './eventstoredbWorkbench.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
 import { newEvent, newEvents, newStream } from './store.contract.ts';
 import { until } from './until.ts';

@@ -1,5 +1,5 @@
-import type { ServerWritableStream, status } from '@grpc/grpc-js';
 import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
+import type { ServerWritableStream, status } from '@grpc/grpc-js';
 import { type EventStoreDb, openEventStoreDb } from '../src/store/eventstoredb.ts';
 import type { Times } from '../src/store/eventstoredbConnection.ts';
 import type { Batch, EventStore, Filter, StoredEvent } from '../src/store/port.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 // Loaded ahead: one of its packages makes a global, which would count as a leak of the test that loads it.
 import '../src/store/eventstoredb.ts';
 import { openSqliteReader } from '../src/store/sqlite.ts';
-import { type ApiNode, type Cluster, cluster, type ClusterNode, note, soon } from './cluster.ts';
+import { type ApiNode, type Cluster, type ClusterNode, cluster, note, soon } from './cluster.ts';
 import { type Load, startLoad } from './load.ts';
 import { goesOn, loadCheck, saysSo, takesOver } from './loadCheck.ts';
 import { logAudit } from './logAudit.ts';

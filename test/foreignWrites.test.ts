@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { wrapForeign } from '../src/store/foreign.ts';
-import type { NewEvent } from '../src/store/port.ts';
 import type { Expected } from '../src/store/grpc/faults.ts';
-import { foreignWrites, type ForeignWrites } from '../src/store/grpc/foreignWrites.ts';
+import { type ForeignWrites, foreignWrites } from '../src/store/grpc/foreignWrites.ts';
+import type { NewEvent } from '../src/store/port.ts';
 import { openLog } from './node.ts';
 import { gather } from './store.contract.ts';
 

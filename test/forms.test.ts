@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
-import { complete, decideDeletion, formDeletion } from '../src/domain/json-forms/formDeletions.ts';
-import { create, form, importOne, remove, update } from '../src/domain/json-forms/forms.ts';
-import { checkedStruct, type Struct } from '../src/domain/json-forms/formStructs.ts';
 import { RequestError } from '../src/domain/engine/requestError.ts';
+import { complete, decideDeletion, formDeletion } from '../src/domain/json-forms/formDeletions.ts';
+import { checkedStruct, type Struct } from '../src/domain/json-forms/formStructs.ts';
+import { create, form, importOne, remove, update } from '../src/domain/json-forms/forms.ts';
 import { context, specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';

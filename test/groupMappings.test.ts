@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import {
   create,
+  type GroupMappingEvent,
   groupMapping,
   groupMappingId,
   remove,
   update,
-  type GroupMappingEvent,
 } from '../src/domain/group-mappings/groupMappings.ts';
 import { specification } from './given.ts';
 import { startService, type TestService } from './service.ts';

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
-import type { Context } from '../src/domain/engine/core.ts';
 import {
   create,
-  group,
   type GroupContent,
   type GroupInput,
   type GroupRefs,
   type GroupState,
+  group,
   namesOf,
   provide,
   remove,
   update,
 } from '../src/domain/authorization/groups.ts';
+import type { Context } from '../src/domain/engine/core.ts';
 import { specification } from './given.ts';
 
 const refs: GroupRefs = { unknown: { groups: [], roles: [] }, referrers: [], adminRemains: true };

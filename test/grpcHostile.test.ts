@@ -2,14 +2,14 @@ import assert from 'node:assert/strict';
 import { randomBytes, randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
-import { type Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
 import { StreamsClient } from '@eventstore/db-client/generated/streams_grpc_pb.js';
 import streams, { type ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
-import shared from '@eventstore/db-client/generated/shared_pb.js';
+import { type Client, credentials, Metadata, type ServiceError, status } from '@grpc/grpc-js';
 import empty from 'google-protobuf/google/protobuf/empty_pb.js';
 import { RequestError } from '../src/domain/engine/requestError.ts';
 import type { May } from '../src/store/grpc/access.ts';
-import { openGrpcLog, type GrpcLog } from './grpcLog.ts';
+import { type GrpcLog, openGrpcLog } from './grpcLog.ts';
 import { longestTurn } from './processorTime.ts';
 import { gather, newEvent, newEvents, newStream } from './store.contract.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
 import { checker } from '../src/http/engine/validate.ts';
-import { at, bodyFor, changes, failure, membersOf, positionOf, type Asked, routes, wellFormed } from './hostile.ts';
+import { type Asked, at, bodyFor, changes, failure, membersOf, positionOf, routes, wellFormed } from './hostile.ts';
 import { type People, people } from './people.ts';
 import { basic, startService, type TestService } from './service.ts';
 

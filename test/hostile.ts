@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { areas } from '../src/http/areas.ts';
-import { checker } from '../src/http/engine/validate.ts';
 import type { Route } from '../src/http/engine/route.ts';
 import { fullPathOf } from '../src/http/engine/router.ts';
+import { checker } from '../src/http/engine/validate.ts';
 import type { TestService } from './service.ts';
 
 export type Asked = {

@@ -3,8 +3,8 @@ import {
   addNodes,
   clear,
   create,
-  inventory,
   type InventoryEvent,
+  inventory,
   remove,
 } from '../src/domain/inventory-manager/inventories.ts';
 import { specification } from './given.ts';

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
+import { fold } from '../src/domain/engine/core.ts';
 import { decideMoves, jobMoveDecision } from '../src/domain/operations-manager/jobMoves.ts';
 import {
   carryOut,
   complete,
   fail,
-  job,
   type JobEvent,
-  jobMoves,
   type JobState,
+  job,
+  jobMoves,
   start,
 } from '../src/domain/operations-manager/jobs.ts';
-import { fold } from '../src/domain/engine/core.ts';
 import { specification } from './given.ts';
 import { keptFiles } from './keptFiles.ts';
 import { ok, type People, people, refused } from './people.ts';

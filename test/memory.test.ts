@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { memoryReadStore } from '../src/projections/index/memory.ts';
 import type { Change } from '../src/projections/engine/port.ts';
+import { memoryReadStore } from '../src/projections/index/memory.ts';
 import { contractCollections, listed, put, readStoreContract, thing } from './readStore.contract.ts';
 
 readStoreContract('memory', () => memoryReadStore({ collections: contractCollections }));

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { type Following, nearCache, type NearCache } from '../src/projections/redis/nearCache.ts';
+import { type Following, type NearCache, nearCache } from '../src/projections/redis/nearCache.ts';
 import { contractCollections, thing } from './readStore.contract.ts';
 
 const restOf = (id: string, revision: number): string => {

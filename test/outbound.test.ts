@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { isIP } from 'node:net';
 import { readConfig } from '../src/config.ts';
 import { formsOf } from '../src/southbound/addresses.ts';
-import { outbound, OutboundRefused, pinned } from '../src/southbound/outbound.ts';
+import { OutboundRefused, outbound, pinned } from '../src/southbound/outbound.ts';
 
 const allow = (text?: string) => readConfig(text === undefined ? {} : { OUTBOUND_ALLOW: text }).OUTBOUND_ALLOW;
 const names: Record<string, readonly string[]> = {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { linearPattern } from '../src/commands/user-schemas/patterns.ts';
 import { patternFaults } from '../src/commands/mop/searches.ts';
+import { linearPattern } from '../src/commands/user-schemas/patterns.ts';
 import { RequestError } from '../src/domain/engine/requestError.ts';
 import { processorTime } from './processorTime.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
-import type { Bundle, PrebuiltDocument } from '../src/domain/prebuilts/prebuiltSchemas.ts';
 import { maskNamed } from '../src/domain/engine/secretFields.ts';
+import type { Bundle, PrebuiltDocument } from '../src/domain/prebuilts/prebuiltSchemas.ts';
 import { ok } from './people.ts';
 import { startService, type TestService } from './service.ts';
 

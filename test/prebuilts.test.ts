@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { vlanRollout } from '../src/demo/prebuilts.ts';
+import { RequestError } from '../src/domain/engine/requestError.ts';
+import type { Bundle, PrebuiltDocument } from '../src/domain/prebuilts/prebuiltSchemas.ts';
 import {
-  completed,
   complete,
+  completed,
   decideImport,
-  prebuilt,
   type PrebuiltImported,
   type PrebuiltRefs,
+  prebuilt,
   remove,
 } from '../src/domain/prebuilts/prebuilts.ts';
-import type { Bundle, PrebuiltDocument } from '../src/domain/prebuilts/prebuiltSchemas.ts';
-import { RequestError } from '../src/domain/engine/requestError.ts';
 import { specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';

@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
+import { mask } from '../src/domain/engine/secretFields.ts';
 import { merged, patchBetween } from '../src/domain/profiles/mergePatch.ts';
 import {
   activate,
   activeProfile,
   create,
   type Patch,
-  profile,
   type ProfileEvent,
+  profile,
   remove,
   shown,
   update,
 } from '../src/domain/profiles/profiles.ts';
-import { mask } from '../src/domain/engine/secretFields.ts';
 import { specification } from './given.ts';
 import { ok, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';

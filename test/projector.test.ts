@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { aggregate, type Event } from '../src/domain/engine/core.ts';
-import { memoryReadStore } from '../src/projections/index/memory.ts';
 import { projection } from '../src/projections/engine/define.ts';
 import { parkedIn } from '../src/projections/engine/parked.ts';
 import { collectionsOf, projector } from '../src/projections/engine/projector.ts';
+import { memoryReadStore } from '../src/projections/index/memory.ts';
 import type { StoredEvent } from '../src/store/port.ts';
 
 type FamilyEvent =

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { projections } from '../src/projections/all.ts';
-import { memoryReadStore } from '../src/projections/index/memory.ts';
 import type { Entry } from '../src/projections/engine/port.ts';
 import { collectionsOf } from '../src/projections/engine/projector.ts';
 import { runProjections } from '../src/projections/engine/run.ts';
+import { memoryReadStore } from '../src/projections/index/memory.ts';
 import { readSnapshot } from '../src/projections/snapshots/snapshot.ts';
 import type { SnapshotWork } from '../src/projections/snapshots/snapshotWorker.ts';
 import { startWorker } from '../src/startWorker.ts';
 import { openSqliteReader, openSqliteStore } from '../src/store/sqlite.ts';
-import { once } from 'node:events';
 import { gateway, issuing } from './certificates.ts';
 import { startService, type TestService } from './service.ts';
 

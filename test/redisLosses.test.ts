@@ -5,7 +5,7 @@ import { setTimeout as pause } from 'node:timers/promises';
 import '../src/servedLog.ts';
 import { freePort } from './freePort.ts';
 import { describeOwnRedis } from './redisServer.ts';
-import { adminPassword, type Answer, type TestService } from './service.ts';
+import { type Answer, adminPassword, type TestService } from './service.ts';
 import { until } from './until.ts';
 
 const om = '/operations-manager';

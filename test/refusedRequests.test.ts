@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Failure } from '../src/http/documentation/examples.ts';
 import { expired, gateway, otherGateway } from './certificates.ts';
 import { recordings, steadied } from './examples.ts';
-import { at, bodyFor, changes, failure, positionOf, type Asked, routes } from './hostile.ts';
+import { type Asked, at, bodyFor, changes, failure, positionOf, routes } from './hostile.ts';
 import { ok, type People, people } from './people.ts';
 import { type Answer, adminPassword, startService, type TestService } from './service.ts';
 

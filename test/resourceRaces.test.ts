@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { runAction } from '../src/commands/lifecycle-manager/actionExecutions.ts';
-import { completeJob } from '../src/commands/operations-manager/jobs.ts';
 import { createResourceGroup, updateResourceGroup } from '../src/commands/lifecycle-manager/resourceGroups.ts';
 import { createInstance, deleteInstance } from '../src/commands/lifecycle-manager/resourceInstances.ts';
 import { createResourceModel, deleteResourceModel } from '../src/commands/lifecycle-manager/resourceModels.ts';
+import { completeJob } from '../src/commands/operations-manager/jobs.ts';
 import { actionExecution } from '../src/domain/lifecycle-manager/actionExecutions.ts';
 import { idsIn } from '../src/domain/lifecycle-manager/idSets.ts';
-import { job } from '../src/domain/operations-manager/jobs.ts';
 import { resourceGroup } from '../src/domain/lifecycle-manager/resourceGroups.ts';
 import { resourceInstance } from '../src/domain/lifecycle-manager/resourceInstances.ts';
 import { resourceModel } from '../src/domain/lifecycle-manager/resourceModels.ts';
+import { job } from '../src/domain/operations-manager/jobs.ts';
 import { resourceInstances } from '../src/projections/lifecycle-manager/resourceInstances.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
 import { stopping } from './stopping.ts';

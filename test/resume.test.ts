@@ -1,12 +1,12 @@
 import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { projections } from '../src/projections/all.ts';
-import { memoryReadStore } from '../src/projections/index/memory.ts';
 import { parkedSpec } from '../src/projections/engine/parked.ts';
 import type { Checkpoint } from '../src/projections/engine/port.ts';
 import { collectionsOf, projector } from '../src/projections/engine/projector.ts';
 import { checkpointAt, resume } from '../src/projections/engine/resume.ts';
 import { runProjections } from '../src/projections/engine/run.ts';
+import { memoryReadStore } from '../src/projections/index/memory.ts';
 import type { EventStore } from '../src/store/port.ts';
 import { openLog } from './node.ts';
 import { until } from './until.ts';

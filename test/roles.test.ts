@@ -1,4 +1,4 @@
-import { create, remove, role, type RoleContent, type RoleRefs, update } from '../src/domain/authorization/roles.ts';
+import { create, type RoleContent, type RoleRefs, remove, role, update } from '../src/domain/authorization/roles.ts';
 import { specification } from './given.ts';
 
 const method = (name: string) => ({ provenance: 'mop', name });

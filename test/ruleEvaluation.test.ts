@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { searching } from '../src/commands/mop/searches.ts';
+import { RequestError } from '../src/domain/engine/requestError.ts';
 import { contentOf, type Rule } from '../src/domain/mop/commandTemplates.ts';
 import { type Comparator, compare } from '../src/domain/mop/comparisons.ts';
-import { RequestError } from '../src/domain/engine/requestError.ts';
 import { ready, ruleResult } from '../src/domain/mop/ruleEvaluation.ts';
 import type { Variables } from '../src/domain/mop/templateVariables.ts';
 import { rulesPass } from '../src/domain/mop/verdicts.ts';

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { RequestError } from '../src/domain/engine/requestError.ts';
+import { eventFeed } from '../src/events/eventFeed.ts';
 import { projections } from '../src/projections/all.ts';
-import { memoryReadStore } from '../src/projections/index/memory.ts';
 import type { ReadStore } from '../src/projections/engine/port.ts';
 import { collectionsOf } from '../src/projections/engine/projector.ts';
 import { runProjections } from '../src/projections/engine/run.ts';
-import { eventFeed } from '../src/events/eventFeed.ts';
+import { memoryReadStore } from '../src/projections/index/memory.ts';
 import { openLog } from './node.ts';
 import { until } from './until.ts';
 

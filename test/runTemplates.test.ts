@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { runCommandTemplate, type Ways } from '../src/commands/mop/runTemplates.ts';
-import { contentOf, type CommandTemplateDocument } from '../src/domain/mop/commandTemplates.ts';
 import { RequestError } from '../src/domain/engine/requestError.ts';
+import { type CommandTemplateDocument, contentOf } from '../src/domain/mop/commandTemplates.ts';
 
 const content = (document: Partial<CommandTemplateDocument>) => contentOf({ name: 'Check', ...document });
 const version = { command: 'show version', rules: [{ rule: '17.12', eval: 'contains' as const }] };

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { migrateAgendaJobs } from '../src/commands/automation-catalog/scheduledJobMigrations.ts';
-import { createAutomation } from '../src/commands/operations-manager/automations.ts';
 import { createScheduledJob } from '../src/commands/automation-catalog/scheduledJobs.ts';
+import { createAutomation } from '../src/commands/operations-manager/automations.ts';
 import { scheduledJobMigration } from '../src/domain/automation-catalog/scheduledJobMigrations.ts';
-import { triggers } from '../src/projections/operations-manager/triggers.ts';
-import { automations } from '../src/projections/operations-manager/automations.ts';
 import { scheduledJobs } from '../src/projections/automation-catalog/scheduledJobs.ts';
+import { automations } from '../src/projections/operations-manager/automations.ts';
+import { triggers } from '../src/projections/operations-manager/triggers.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
 import { dying } from './stopping.ts';
 import { until } from './until.ts';

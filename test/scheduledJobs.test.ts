@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { intervalOf, inUnits } from '../src/domain/automation-catalog/intervals.ts';
 import {
+  type Candidate,
   decideMigration,
   inWords,
   scheduledJobMigration,
-  type Candidate,
 } from '../src/domain/automation-catalog/scheduledJobMigrations.ts';
 import {
   create,

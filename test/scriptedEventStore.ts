@@ -1,9 +1,9 @@
-import { Server, ServerCredentials, type ServiceError, status } from '@grpc/grpc-js';
-import gossip from '@eventstore/db-client/generated/gossip_pb.js';
 import gossipService from '@eventstore/db-client/generated/gossip_grpc_pb.js';
-import features from '@eventstore/db-client/generated/serverfeatures_pb.js';
+import gossip from '@eventstore/db-client/generated/gossip_pb.js';
 import featuresService from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
+import features from '@eventstore/db-client/generated/serverfeatures_pb.js';
 import streamsService, { type IStreamsServer } from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import { Server, ServerCredentials, type ServiceError, status } from '@grpc/grpc-js';
 
 export type { IStreamsServer };
 

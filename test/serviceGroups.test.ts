@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { create, remove, serviceGroup, type ServiceGroupEvent } from '../src/domain/gateway-manager/serviceGroups.ts';
+import { create, remove, type ServiceGroupEvent, serviceGroup } from '../src/domain/gateway-manager/serviceGroups.ts';
 import { specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';
 import { startService, type TestService } from './service.ts';

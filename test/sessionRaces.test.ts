@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { createAgent } from '../src/commands/agent-session-manager/agents.ts';
 import { endSession, postSession, startSession } from '../src/commands/agent-session-manager/agentSessions.ts';
+import { createAgent } from '../src/commands/agent-session-manager/agents.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
 import { stopping } from './stopping.ts';
 import { outcome } from './writer.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { aggregates } from '../src/commands/all.ts';
-import { createAgent } from '../src/commands/agent-session-manager/agents.ts';
 import { startSession } from '../src/commands/agent-session-manager/agentSessions.ts';
+import { createAgent } from '../src/commands/agent-session-manager/agents.ts';
+import { aggregates } from '../src/commands/all.ts';
 import type { Handle } from '../src/commands/engine/handle.ts';
 import { streams as streamsOf } from '../src/commands/engine/streams.ts';
 import { agentSession } from '../src/domain/agent-session-manager/agentSessions.ts';
@@ -9,8 +9,8 @@ import { RequestError } from '../src/domain/engine/requestError.ts';
 import { projections } from '../src/projections/all.ts';
 import { sessionRunner } from '../src/runners/agentSessions.ts';
 import type { Renderer, Webhook } from '../src/southbound/port.ts';
-import { openLog, startNode, type TestNode } from './node.ts';
 import { leading } from './leading.ts';
+import { openLog, startNode, type TestNode } from './node.ts';
 
 describe('Whoever carries sessions out', () => {
   let log: Awaited<ReturnType<typeof openLog>>;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { Recorded } from '../src/store/event.ts';
 import { openSqliteReader } from '../src/store/sqlite.ts';
-import { type ApiNode, type Cluster, cluster, type ClusterNode, note, soon } from './cluster.ts';
+import { type ApiNode, type Cluster, type ClusterNode, cluster, note, soon } from './cluster.ts';
 import { logAudit } from './logAudit.ts';
 import { ok, refused } from './people.ts';
 import { describeOwnRedis } from './redisServer.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { snapshots } from '../src/projections/snapshots/snapshots.ts';
 import { openSqliteStore } from '../src/store/sqlite.ts';
 import { temporaryFolder } from './process.ts';

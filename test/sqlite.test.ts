@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { spawn, type ChildProcess } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { statSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, readdir, rename, rm, writeFile } from 'node:fs/promises';
@@ -7,10 +7,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
+import type { EventStore, StoredEvent } from '../src/store/port.ts';
 import { openSqliteReader, openSqliteStore, type SqliteStore } from '../src/store/sqlite.ts';
 import { connect, openFile } from '../src/store/sqliteLog.ts';
 import { inodeOf, openTransactions } from '../src/store/sqliteTransactions.ts';
-import type { EventStore, StoredEvent } from '../src/store/port.ts';
 import { gather, newEvent, newEvents, newStream, refused, storeContract } from './store.contract.ts';
 
 storeContract('sqlite', (folder) => openSqliteStore({ file: join(folder, 'events.db') }));

@@ -6,12 +6,12 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { RequestError } from '../src/domain/engine/requestError.ts';
 import {
-  WrongRevision,
   type Batch,
   type EventStore,
   type Filter,
   type NewEvent,
   type StoredEvent,
+  WrongRevision,
 } from '../src/store/port.ts';
 
 export const newStream = (): string => `thing-${randomUUID()}`;

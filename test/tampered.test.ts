@@ -1,34 +1,34 @@
 import assert from 'node:assert/strict';
 import { rmSync } from 'node:fs';
 import { createAccount, deleteAccount, updateAccount } from '../src/commands/authorization/accounts.ts';
+import { createRole, updateRole } from '../src/commands/authorization/roles.ts';
+import { setBanner } from '../src/commands/customization/banner.ts';
+import { claimsOn } from '../src/commands/engine/claims.ts';
 import {
   createAutomation,
   deleteAutomation,
   updateAutomation,
 } from '../src/commands/operations-manager/automations.ts';
-import { setBanner } from '../src/commands/customization/banner.ts';
-import { claimsOn } from '../src/commands/engine/claims.ts';
-import { createRole, updateRole } from '../src/commands/authorization/roles.ts';
 import { createTrigger } from '../src/commands/operations-manager/triggers.ts';
 import { bannerId } from '../src/domain/customization/banner.ts';
-import { automationRoutes } from '../src/http/operations-manager/automations.ts';
 import { bannerRoutes } from '../src/http/customization/banner.ts';
 import type { Call, Route } from '../src/http/engine/route.ts';
 import { serveRoute } from '../src/http/engine/serve.ts';
 import type { Service } from '../src/http/engine/service.ts';
+import { automationRoutes } from '../src/http/operations-manager/automations.ts';
 import { monitor } from '../src/monitor.ts';
 import { projections } from '../src/projections/all.ts';
 import { automations } from '../src/projections/operations-manager/automations.ts';
 import type { EventStore } from '../src/store/port.ts';
 import { noticingTampered, Tampered, tamperedStreams } from '../src/store/tampered.ts';
-import { context } from './given.ts';
 import { beforeSending } from './eventstoredbWorkbench.ts';
+import { context } from './given.ts';
 import { memoryEventStore } from './memoryEventStore.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
 import { ok, refused } from './people.ts';
+import { type Server, startServer, temporaryFolder } from './process.ts';
 import { scriptedEventStore } from './scriptedEventStore.ts';
 import { basic } from './service.ts';
-import { type Server, startServer, temporaryFolder } from './process.ts';
 import { touchedStore } from './tamperedStore.ts';
 import { until } from './until.ts';
 import { outcome } from './writer.ts';

@@ -6,8 +6,8 @@ import { createAutomation } from '../src/commands/operations-manager/automations
 import { createTrigger } from '../src/commands/operations-manager/triggers.ts';
 import { canonical } from '../src/domain/engine/canonical.ts';
 import { change, create, importOne, trigger } from '../src/domain/operations-manager/triggers.ts';
-import { openSqliteReader } from '../src/store/sqlite.ts';
 import { forms } from '../src/projections/json-forms/forms.ts';
+import { openSqliteReader } from '../src/store/sqlite.ts';
 import { specification } from './given.ts';
 import { nodesOnLog, type TestNode } from './node.ts';
 import { ok, type People, people, refused } from './people.ts';

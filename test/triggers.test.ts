@@ -7,8 +7,8 @@ import {
   remove,
   removeFrom,
   restore,
-  trigger,
   type TriggerContent,
+  trigger,
 } from '../src/domain/operations-manager/triggers.ts';
 import { context, specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';

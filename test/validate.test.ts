@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type TSchema, Type } from 'typebox';
-import { name } from '../src/domain/engine/schemas.ts';
 import { RequestError } from '../src/domain/engine/requestError.ts';
+import { name } from '../src/domain/engine/schemas.ts';
 import { validator } from '../src/http/engine/validate.ts';
 import { processorTime } from './processorTime.ts';
 

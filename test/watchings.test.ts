@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { fold } from '../src/domain/engine/core.ts';
-import { unwatch, watch, watching, type WatchRefs } from '../src/domain/operations-manager/watchings.ts';
+import { unwatch, type WatchRefs, watch, watching } from '../src/domain/operations-manager/watchings.ts';
 import { specification } from './given.ts';
 
 const given = specification(watching);

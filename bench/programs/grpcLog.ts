@@ -1,8 +1,8 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSqliteStore } from '../../src/store/sqlite.ts';
 import { authorityFile, ownCertificate } from '../../src/store/grpc/certificate.ts';
 import { serveLog } from '../../src/store/grpc/server.ts';
+import { openSqliteStore } from '../../src/store/sqlite.ts';
 import { memoryEventStore } from '../../test/memoryEventStore.ts';
 import { scriptedEventStore } from '../../test/scriptedEventStore.ts';
 

@@ -1,13 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { createClient } from 'redis';
 import { projections } from '../../src/projections/all.ts';
-import { collections } from '../../src/projections/index/collections.ts';
-import { memoryReadStore } from '../../src/projections/index/memory.ts';
 import type { ReadStore } from '../../src/projections/engine/port.ts';
 import { collectionsOf } from '../../src/projections/engine/projector.ts';
+import { runProjections } from '../../src/projections/engine/run.ts';
+import { collections } from '../../src/projections/index/collections.ts';
+import { memoryReadStore } from '../../src/projections/index/memory.ts';
 import { redisReadStore } from '../../src/projections/redis/redis.ts';
 import { redisStep } from '../../src/projections/redis/redisStep.ts';
-import { runProjections } from '../../src/projections/engine/run.ts';
 import { openSqliteStore } from '../../src/store/sqlite.ts';
 
 // A whole log projected into an empty Redis: a process of its own for each measurement, which takes one order.

@@ -4,8 +4,8 @@ import { dirname, join } from 'node:path';
 import type { Config } from '../config.ts';
 import { seenBySnapshot, snapshotName } from '../projections/snapshots/snapshotSeen.ts';
 import { acceptDamage } from '../store/sqliteAccept.ts';
-import { noteOf } from '../store/sqliteNote.ts';
 import { lockFolder } from '../store/sqliteLock.ts';
+import { noteOf } from '../store/sqliteNote.ts';
 import { isMissing, shorterThan } from '../store/sqliteShorter.ts';
 
 /**

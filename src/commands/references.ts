@@ -1,6 +1,6 @@
-import { automation, type AutomationState } from '../domain/operations-manager/automations.ts';
 import type { Actor, Gbac } from '../domain/engine/core.ts';
 import type { Referrer } from '../domain/engine/references.ts';
+import { type AutomationState, automation } from '../domain/operations-manager/automations.ts';
 import { accounts } from '../projections/authorization/accounts.ts';
 import { groups } from '../projections/authorization/groups.ts';
 import { plans } from '../projections/configuration-manager/plans.ts';

@@ -1,7 +1,7 @@
 import { supervise } from '../concurrency/supervise.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
 import type { Projections } from '../projections/engine/run.ts';
-import { splitStream, type EventNotice, noticeOf as toldOf } from '../store/event.ts';
+import { type EventNotice, splitStream, noticeOf as toldOf } from '../store/event.ts';
 import type { EventStore, StoredEvent } from '../store/port.ts';
 
 type Needs = {

@@ -1,4 +1,4 @@
-import type { Recorded, EventNotice } from '../store/event.ts';
+import type { EventNotice, Recorded } from '../store/event.ts';
 import type { StoredEvent } from '../store/port.ts';
 
 /** Somebody who must hear of stored events. None of the functions may fail. */

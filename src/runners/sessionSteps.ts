@@ -2,9 +2,9 @@ import { endSession, noteMessage, postSession } from '../commands/agent-session-
 import type { Tools } from '../commands/engine/define.ts';
 import type { Handle } from '../commands/engine/handle.ts';
 import { requestFor } from '../commands/engine/reactions.ts';
-import { agent } from '../domain/agent-session-manager/agents.ts';
-import { agentSession, type SessionStarted } from '../domain/agent-session-manager/agentSessions.ts';
 import { asMessage } from '../domain/agent-session-manager/agentSessionSchemas.ts';
+import { agentSession, type SessionStarted } from '../domain/agent-session-manager/agentSessions.ts';
+import { agent } from '../domain/agent-session-manager/agents.ts';
 import { defined } from '../domain/engine/defined.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
 import { maskSecrets } from '../domain/engine/secretFields.ts';

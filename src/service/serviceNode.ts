@@ -8,7 +8,6 @@ import { openNode } from '../node.ts';
 import { mayHaveParts } from '../ownStreams.ts';
 import { passwords } from '../passwords.ts';
 import { seenBySnapshot, snapshotName } from '../projections/snapshots/snapshotSeen.ts';
-import { readModelsOf } from './readModels.ts';
 import { secrets } from '../secrets.ts';
 import { blaming } from '../startFaults.ts';
 import { makeFolder } from '../store/folders.ts';
@@ -16,6 +15,7 @@ import { openLog } from '../store/open.ts';
 import { withPayloads } from '../store/payloads.ts';
 import type { EventStore } from '../store/port.ts';
 import { withoutLogins } from '../withoutLogins.ts';
+import { readModelsOf } from './readModels.ts';
 
 type Warn = (message: string, about: Record<string, unknown>) => void;
 

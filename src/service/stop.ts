@@ -1,9 +1,9 @@
 import type { Authenticator } from '../http/authentication/authenticate.ts';
 import type { ActiveSettings } from '../http/profiles/settings.ts';
 import type { Node } from '../node.ts';
-import type { ReadModels } from './readModels.ts';
 import type { SessionRunner } from '../runners/agentSessions.ts';
 import type { ServedLog } from '../servedLog.ts';
+import type { ReadModels } from './readModels.ts';
 import type { WaysOut } from './waysOut.ts';
 
 /** What runs while the service does. */

@@ -1,7 +1,7 @@
 import type { HttpProperties, SshProperties } from '../domain/configuration-manager/adapterSchemas.ts';
 import { RequestError } from '../domain/engine/requestError.ts';
-import { openSecrets } from '../domain/engine/secretFields.ts';
 import type { Sealed } from '../domain/engine/sealed.ts';
+import { openSecrets } from '../domain/engine/secretFields.ts';
 import { adapterFailure, reasonOf } from './failure.ts';
 import { httpAdapter } from './http.ts';
 import { labAdapter } from './lab.ts';

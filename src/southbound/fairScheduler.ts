@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { Busy, waitInLine, type Waiting } from './semaphore.ts';
+import { Busy, type Waiting, waitInLine } from './semaphore.ts';
 
 type Bounds = {
   /** Work that runs at once, one per account. */

@@ -1,6 +1,6 @@
 import { asMessage, type Outcome } from '../domain/agent-session-manager/agentSessionSchemas.ts';
-import { openSecrets } from '../domain/engine/secretFields.ts';
 import type { Sealed } from '../domain/engine/sealed.ts';
+import { openSecrets } from '../domain/engine/secretFields.ts';
 import { reasonOf, redacted } from './failure.ts';
 import { httpCall } from './httpCall.ts';
 import type { Outbound } from './outbound.ts';

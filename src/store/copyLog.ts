@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { appender, place, type CopyEnd } from './copyAppends.ts';
-import { type Choice, content, differences, incompleteStreams, type Kind, shown, type Shown } from './copyContent.ts';
+import { appender, type CopyEnd, place } from './copyAppends.ts';
+import { type Choice, content, differences, incompleteStreams, type Kind, type Shown, shown } from './copyContent.ts';
 import { settingsOfStreams } from './copySettings.ts';
 import type { StoredEvent } from './port.ts';
 

@@ -1,6 +1,6 @@
 import type { Answer } from './eventstoredbAnswer.ts';
 import type { Call, Connection } from './eventstoredbConnection.ts';
-import { Silence, toError, TryAgain } from './eventstoredbErrors.ts';
+import { Silence, TryAgain, toError } from './eventstoredbErrors.ts';
 import { unheard } from './eventstoredbPatience.ts';
 
 type Limits = {

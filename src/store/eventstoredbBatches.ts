@@ -6,7 +6,7 @@ import type { Status } from '@eventstore/db-client/generated/status_pb.js';
 import streams, { type BatchAppendReq, type BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
 import type { ClientDuplexStream } from '@grpc/grpc-js';
 import empty from 'google-protobuf/google/protobuf/empty_pb.js';
-import { Denied, refusedByServer, Silence, toError, TryAgain } from './eventstoredbErrors.ts';
+import { Denied, refusedByServer, Silence, TryAgain, toError } from './eventstoredbErrors.ts';
 import { toPosition, toRevision } from './eventstoredbEvents.ts';
 import { type Appended, type NewEvent, WrongRevision } from './port.ts';
 import { streamIdentifier } from './streamIdentifier.ts';

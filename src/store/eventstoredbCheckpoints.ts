@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { mutex } from '../concurrency/mutex.ts';
 import type { EventStoreDbReads } from './eventstoredbReads.ts';
 import { type EventStore, type StoredEvent, WrongRevision } from './port.ts';
-import { mutex } from '../concurrency/mutex.ts';
 
 const kept = 10;
 

@@ -1,8 +1,8 @@
-import type { ClientReadableStream } from '@grpc/grpc-js';
 import { setMaxListeners } from 'node:events';
 import { setTimeout as pause } from 'node:timers/promises';
-import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
 import streamsService from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import type { ReadReq } from '@eventstore/db-client/generated/streams_pb.js';
+import type { ClientReadableStream } from '@grpc/grpc-js';
 import { type Answer, readAnswer } from './eventstoredbAnswer.ts';
 import { batchAppends } from './eventstoredbBatches.ts';
 import { closed, explain, finalError, isElsewhere, NoConnection, Silence, unavailable } from './eventstoredbErrors.ts';

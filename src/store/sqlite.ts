@@ -1,24 +1,24 @@
 import { existsSync } from 'node:fs';
-import { dirname, join, resolve as absolute } from 'node:path';
+import { resolve as absolute, dirname, join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { RequestError } from '../domain/engine/requestError.ts';
 import type { EventStore, StoredEvent } from './port.ts';
 import { readerAhead } from './sqliteAhead.ts';
-import { sqliteAppends, type Stats } from './sqliteAppends.ts';
-import { follow, newest, type News } from './sqliteFollow.ts';
-import { lockFolder } from './sqliteLock.ts';
+import { type Stats, sqliteAppends } from './sqliteAppends.ts';
 import { naming } from './sqliteErrors.ts';
+import { follow, type News, newest } from './sqliteFollow.ts';
+import { lockFolder } from './sqliteLock.ts';
 import {
+  type Connection,
   checkOrder,
   checkVersion,
-  type Connection,
   connect,
   connectToRead,
   createTables,
   privateFile,
 } from './sqliteLog.ts';
-import { sqliteReads, type Heading, type Reads } from './sqliteReads.ts';
-import { type Pace, scrubber, type Scrubbed } from './sqliteScrub.ts';
+import { type Heading, type Reads, sqliteReads } from './sqliteReads.ts';
+import { type Pace, type Scrubbed, scrubber } from './sqliteScrub.ts';
 import { isMissing, refuseShorter, type Seen } from './sqliteShorter.ts';
 import type { WriterOptions } from './sqliteTransactions.ts';
 

@@ -1,5 +1,5 @@
 import { checker, sumOf } from './integrity.ts';
-import { connect, type Connection, createTables } from './sqliteLog.ts';
+import { type Connection, connect, createTables } from './sqliteLog.ts';
 import { keptIn } from './sqliteReads.ts';
 import { columns, type Row, toEvent } from './sqliteRows.ts';
 

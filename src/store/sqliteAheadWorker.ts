@@ -1,5 +1,5 @@
 import '../soundJson.ts';
-import { parentPort, workerData, type MessagePort } from 'node:worker_threads';
+import { type MessagePort, parentPort, workerData } from 'node:worker_threads';
 import { reading } from './sqliteErrors.ts';
 import { connectToRead } from './sqliteLog.ts';
 import { sqliteReads } from './sqliteReads.ts';

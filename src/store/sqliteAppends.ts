@@ -1,6 +1,6 @@
 import { RequestError } from '../domain/engine/requestError.ts';
-import { checkSize, WrongRevision, type Appended, type NewEvent, type StoredEvent } from './port.ts';
-import { emptyRequest, type Entry, notStored, put, unknownOutcome } from './sqliteEntries.ts';
+import { type Appended, checkSize, type NewEvent, type StoredEvent, WrongRevision } from './port.ts';
+import { type Entry, emptyRequest, notStored, put, unknownOutcome } from './sqliteEntries.ts';
 import type { Newest } from './sqliteFollow.ts';
 import { element } from './sqliteRows.ts';
 import type { AsLeft, WriterOptions } from './sqliteTransactions.ts';

@@ -1,5 +1,5 @@
 import '../soundJson.ts';
-import { parentPort, receiveMessageOnPort, workerData, type MessagePort } from 'node:worker_threads';
+import { type MessagePort, parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import { inWords, isForGood, isFull } from './sqliteErrors.ts';
 import { noteKeeper, noteOfEvent } from './sqliteNote.ts';
 import { element } from './sqliteRows.ts';

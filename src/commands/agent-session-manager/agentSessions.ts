@@ -1,14 +1,14 @@
 import { type Static, Type } from 'typebox';
+import { mostMessage, type Outcome, runAgentSchema } from '../../domain/agent-session-manager/agentSessionSchemas.ts';
+import { agentSession, end, note, post, start } from '../../domain/agent-session-manager/agentSessions.ts';
 import { agent } from '../../domain/agent-session-manager/agents.ts';
 import { plainValue } from '../../domain/engine/exactJson.ts';
-import { agentSession, end, note, post, start } from '../../domain/agent-session-manager/agentSessions.ts';
-import { mostMessage, type Outcome, runAgentSchema } from '../../domain/agent-session-manager/agentSessionSchemas.ts';
 import { sealSecrets } from '../../domain/engine/secretFields.ts';
 import { agents } from '../../projections/agent-session-manager/agents.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
-import { commandsOf, type Tools, noInput } from '../engine/define.ts';
-import { publishEvent } from '../operations-manager/publishedEvents.ts';
+import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
+import { publishEvent } from '../operations-manager/publishedEvents.ts';
 import { compileUserSchema } from '../user-schemas/userSchema.ts';
 
 const command = commandsOf(agentSession);

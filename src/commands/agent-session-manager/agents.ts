@@ -1,14 +1,14 @@
+import { type NewAgent, newAgentSchema } from '../../domain/agent-session-manager/agentSchemas.ts';
 import {
-  agent,
   type AgentState,
+  agent,
   create,
   remove,
   replace,
   sealHeaders,
 } from '../../domain/agent-session-manager/agents.ts';
-import { type NewAgent, newAgentSchema } from '../../domain/agent-session-manager/agentSchemas.ts';
 import type { Actor } from '../../domain/engine/core.ts';
-import { commandsOf, type Tools, noInput } from '../engine/define.ts';
+import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { referrersOfComponent } from '../operations-manager/components.ts';
 import { schemaFaultOf } from '../user-schemas/userSchema.ts';
 

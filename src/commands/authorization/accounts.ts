@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import {
-  account,
-  accountPatchSchema,
   type AccountContent,
   type AccountInput,
+  account,
+  accountPatchSchema,
   create,
   newAccountSchema,
   passwordSchema,
@@ -13,8 +13,8 @@ import {
   setPassword as set,
   update,
 } from '../../domain/authorization/accounts.ts';
+import { commandsOf, noInput, type Sealed, type Tools } from '../engine/define.ts';
 import { adminRemains, membership } from './admins.ts';
-import { commandsOf, type Sealed, type Tools, noInput } from '../engine/define.ts';
 import { unknownGroups, unknownRoles } from './names.ts';
 
 const command = commandsOf(account);

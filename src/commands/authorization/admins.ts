@@ -1,7 +1,7 @@
 import { type Admins, adminNames, givesAdmin } from '../../domain/authorization/admins.ts';
 import { activeProfile, activeProfileId, adminsOf, profile } from '../../domain/profiles/profiles.ts';
-import { groups } from '../../projections/authorization/groups.ts';
 import { accounts } from '../../projections/authorization/accounts.ts';
+import { groups } from '../../projections/authorization/groups.ts';
 import type { Tools } from '../engine/define.ts';
 
 /** An account, a group or the active profile's list of admins as a change would leave it. */

@@ -9,9 +9,9 @@ import {
   requested,
   update,
 } from '../../domain/authorization/groups.ts';
-import { adminRemains, membership } from './admins.ts';
 import { commandsOf, noInput } from '../engine/define.ts';
 import { referrersOfGroup } from '../references.ts';
+import { adminRemains, membership } from './admins.ts';
 import { unknownGroups, unknownRoles } from './names.ts';
 
 const command = commandsOf(group);

@@ -1,5 +1,5 @@
 import { Type } from 'typebox';
-import { logIn as enter, login, logOut as leave, use } from '../../domain/authorization/logins.ts';
+import { logIn as enter, logOut as leave, login, use } from '../../domain/authorization/logins.ts';
 import { commandsOf, noInput } from '../engine/define.ts';
 
 const command = commandsOf(login);

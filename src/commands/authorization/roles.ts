@@ -1,7 +1,7 @@
 import { create, newRoleSchema, remove, role, rolePatchSchema, update } from '../../domain/authorization/roles.ts';
-import { membership } from './admins.ts';
 import { commandsOf, noInput } from '../engine/define.ts';
 import { referrersOfRole } from '../references.ts';
+import { membership } from './admins.ts';
 
 const command = commandsOf(role);
 

@@ -1,6 +1,4 @@
-import type { Actor } from '../../domain/engine/core.ts';
 import { groupsIn } from '../../domain/authorization/gbac.ts';
-import { RequestError } from '../../domain/engine/requestError.ts';
 import {
   automationOf,
   type Candidate,
@@ -11,21 +9,23 @@ import {
   triggersOf,
 } from '../../domain/automation-catalog/scheduledJobMigrations.ts';
 import { gbacOfJob, scheduledJob, titleOf } from '../../domain/automation-catalog/scheduledJobs.ts';
+import type { Actor } from '../../domain/engine/core.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
-import { automations } from '../../projections/operations-manager/automations.ts';
 import { scheduledJobMigrations } from '../../projections/automation-catalog/scheduledJobMigrations.ts';
 import { made } from '../../projections/engine/stamps.ts';
+import { automations } from '../../projections/operations-manager/automations.ts';
 import type { Recorded } from '../../store/event.ts';
-import { mayRead, mayWrite } from '../engine/access.ts';
-import { restoreAutomation } from '../operations-manager/automations.ts';
-import { commandsOf, type Tools } from '../engine/define.ts';
-import { formReferences } from '../json-forms/forms.ts';
-import { freeNames } from './freeNames.ts';
-import type { Next, Reaction } from '../engine/reactions.ts';
 import { unknownGroups } from '../authorization/names.ts';
-import { markScheduledJobMigrated } from './scheduledJobs.ts';
+import { mayRead, mayWrite } from '../engine/access.ts';
+import { commandsOf, type Tools } from '../engine/define.ts';
+import type { Next, Reaction } from '../engine/reactions.ts';
+import { formReferences } from '../json-forms/forms.ts';
+import { restoreAutomation } from '../operations-manager/automations.ts';
 import { formNamed } from '../operations-manager/triggerForms.ts';
 import { restoreTrigger } from '../operations-manager/triggers.ts';
+import { freeNames } from './freeNames.ts';
+import { markScheduledJobMigrated } from './scheduledJobs.ts';
 
 /** Characters of form data that one migration may copy: they are all in memory at once. */
 const mostData = 32 * 1024 * 1024;

@@ -1,15 +1,15 @@
+import { adapterReplacementSchema, newAdapterSchema } from '../../domain/configuration-manager/adapterSchemas.ts';
 import {
-  adapter,
   type AdapterState,
+  adapter,
   create,
   provideLab as provide,
   remove,
   replace,
   sealProperties,
 } from '../../domain/configuration-manager/adapters.ts';
-import { adapterReplacementSchema, newAdapterSchema } from '../../domain/configuration-manager/adapterSchemas.ts';
 import { type Adapter, adapters } from '../../projections/configuration-manager/adapters.ts';
-import { commandsOf, type Tools, noInput } from '../engine/define.ts';
+import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { queryAll } from '../engine/tools.ts';
 
 const command = commandsOf(adapter);

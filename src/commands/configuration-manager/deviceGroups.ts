@@ -1,19 +1,19 @@
 import {
+  type DeviceGroupsImported,
   decideImport,
   deviceGroupImport,
   deviceGroupImportSchema,
-  type DeviceGroupsImported,
 } from '../../domain/configuration-manager/deviceGroupImports.ts';
 import {
   create,
-  deviceGroup,
   type DeviceGroupContent,
+  deviceGroup,
   deviceGroupItemSchema,
   remove,
 } from '../../domain/configuration-manager/deviceGroups.ts';
-import type { Recorded } from '../../store/event.ts';
-import { plans } from '../../projections/configuration-manager/plans.ts';
 import { deviceGroups } from '../../projections/configuration-manager/deviceGroups.ts';
+import { plans } from '../../projections/configuration-manager/plans.ts';
+import type { Recorded } from '../../store/event.ts';
 import { commandsOf, noInput } from '../engine/define.ts';
 import type { Reaction } from '../engine/reactions.ts';
 import { referrerOf } from '../engine/references.ts';

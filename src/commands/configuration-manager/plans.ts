@@ -1,18 +1,18 @@
 import { type GbacInput, groupsIn } from '../../domain/authorization/gbac.ts';
 import {
   decideDeletion,
+  type PlansDeleted,
   planDeletion,
   planDeletionSchema,
-  type PlansDeleted,
 } from '../../domain/configuration-manager/planDeletions.ts';
 import { newPlanSchema, type PlanNode, planOptionsSchema } from '../../domain/configuration-manager/planSchemas.ts';
-import { create, plan, type PlanRefs, remove, sealNodes, update } from '../../domain/configuration-manager/plans.ts';
-import { tree, type TreeState } from '../../domain/configuration-manager/trees.ts';
+import { create, type PlanRefs, plan, remove, sealNodes, update } from '../../domain/configuration-manager/plans.ts';
+import { type TreeState, tree } from '../../domain/configuration-manager/trees.ts';
 import type { Recorded } from '../../store/event.ts';
-import { mayRead, mayWrite } from '../engine/access.ts';
-import { commandsOf, type Tools, noInput } from '../engine/define.ts';
-import type { Reaction } from '../engine/reactions.ts';
 import { unknownGroups } from '../authorization/names.ts';
+import { mayRead, mayWrite } from '../engine/access.ts';
+import { commandsOf, noInput, type Tools } from '../engine/define.ts';
+import type { Reaction } from '../engine/reactions.ts';
 import { treeReferences } from './trees.ts';
 
 const command = commandsOf(plan);

@@ -20,7 +20,7 @@ import {
 } from '../../domain/configuration-manager/trees.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { plans } from '../../projections/configuration-manager/plans.ts';
-import { commandsOf, type Tools, noInput } from '../engine/define.ts';
+import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { referrerOf } from '../engine/references.ts';
 
 const command = commandsOf(tree);

@@ -1,9 +1,9 @@
-import { type Claim, sameName } from '../../domain/engine/names.ts';
 import type { Name } from '../../domain/engine/core.ts';
+import { type Claim, sameName } from '../../domain/engine/names.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { isUnusable } from '../../store/tampered.ts';
-import type { LoadedStream } from './loaded.ts';
 import { followUpKey } from './followUps.ts';
+import type { LoadedStream } from './loaded.ts';
 import type { Streams } from './streams.ts';
 
 /** The stream that decides a claim, as read, and whether it makes the claim hold. */

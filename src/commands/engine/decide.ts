@@ -5,8 +5,8 @@ import { mayRead, mayWrite } from './access.ts';
 import type { About } from './appendOne.ts';
 import type { Wanted } from './claims.ts';
 import type { AnyCommand, Tools } from './define.ts';
-import type { Request } from './requests.ts';
 import type { KeyUse, LoadedStream } from './loaded.ts';
+import type { Request } from './requests.ts';
 
 /** One attempt of a command on its stream as it was read. */
 export type Attempt = {

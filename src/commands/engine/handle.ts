@@ -9,8 +9,8 @@ import { nameClaims } from './claims.ts';
 import { type Attempt, decide, namesWanted } from './decide.ts';
 import type { AnyCommand, Tools } from './define.ts';
 import type { LoadedStream } from './loaded.ts';
-import type { Request } from './requests.ts';
 import { locksOf } from './locks.ts';
+import type { Request } from './requests.ts';
 import { eventStorer } from './storeEvents.ts';
 import type { Streams } from './streams.ts';
 

@@ -1,6 +1,6 @@
 import { same } from '../../domain/engine/changes.ts';
 import { type Aggregate, fold } from '../../domain/engine/core.ts';
-import { project, projectChildren, type Projection } from '../../projections/engine/define.ts';
+import { type Projection, project, projectChildren } from '../../projections/engine/define.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 
 /** A stream as far as it has been read: what a decision starts from. */

@@ -1,8 +1,8 @@
+import { mutex } from '../../concurrency/mutex.ts';
 import type { Event } from '../../domain/engine/core.ts';
 import { lock as aggregate, lockPassed } from '../../domain/engine/locks.ts';
 import { type EventStore, WrongRevision } from '../../store/port.ts';
 import { Tampered } from '../../store/tampered.ts';
-import { mutex } from '../../concurrency/mutex.ts';
 import { type About, appendOne } from './appendOne.ts';
 import type { End, LoadedStream } from './loaded.ts';
 import type { Streams } from './streams.ts';

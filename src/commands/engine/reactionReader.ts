@@ -5,10 +5,10 @@ import { decode, type Recorded } from '../../store/event.ts';
 import type { EventStore, StoredEvent } from '../../store/port.ts';
 import type { Tools } from './define.ts';
 import type { Handle } from './handle.ts';
-import type { Request } from './requests.ts';
 import { completeReaction } from './parkedReactions.ts';
 import type { ReactionRuns } from './reactionRuns.ts';
 import { type ReactionTable, requestFor } from './reactions.ts';
+import type { Request } from './requests.ts';
 import type { Streams } from './streams.ts';
 
 type Needs = {

@@ -4,11 +4,11 @@ import type { Recorded } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
 import { isUnusable } from '../../store/tampered.ts';
 import type { Tools } from './define.ts';
-import type { Handle } from './handle.ts';
-import type { Request } from './requests.ts';
-import { parkReaction } from './parkedReactions.ts';
 import { followUpKey } from './followUps.ts';
+import type { Handle } from './handle.ts';
+import { parkReaction } from './parkedReactions.ts';
 import { type ReactionTable, requestFor } from './reactions.ts';
+import type { Request } from './requests.ts';
 
 type Needs = {
   readonly table: ReactionTable;

@@ -1,7 +1,7 @@
 import type { Actor, Gbac } from '../../domain/engine/core.ts';
 import type { Referrer } from '../../domain/engine/references.ts';
-import { mayRead } from './access.ts';
 import type { Collection } from '../../projections/engine/define.ts';
+import { mayRead } from './access.ts';
 import type { Tools } from './define.ts';
 
 /** Stands for a name that the actor may not see. */

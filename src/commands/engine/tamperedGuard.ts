@@ -1,6 +1,6 @@
-import { defined } from '../../domain/engine/defined.ts';
 import { LRUCache } from 'lru-cache';
 import type { Aggregate } from '../../domain/engine/core.ts';
+import { defined } from '../../domain/engine/defined.ts';
 import type { NameState } from '../../domain/engine/names.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { TamperedStreams } from '../../store/tampered.ts';

@@ -1,6 +1,6 @@
 import { X509Certificate } from 'node:crypto';
-import type { Chain } from '../../domain/gateway-manager/certificates.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
+import type { Chain } from '../../domain/gateway-manager/certificates.ts';
 
 const mostCertificates = 10;
 

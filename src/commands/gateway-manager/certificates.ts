@@ -1,7 +1,7 @@
-import { add, certificate, newCertificateSchema, remove } from '../../domain/gateway-manager/certificates.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import { chainOf, hasPrivateKey } from './certificateChain.ts';
+import { add, certificate, newCertificateSchema, remove } from '../../domain/gateway-manager/certificates.ts';
 import { commandsOf, noInput } from '../engine/define.ts';
+import { chainOf, hasPrivateKey } from './certificateChain.ts';
 
 const command = commandsOf(certificate);
 

@@ -1,7 +1,7 @@
 import { namesOf } from '../../domain/authorization/groups.ts';
 import { create, newServiceGroupSchema, remove, serviceGroup } from '../../domain/gateway-manager/serviceGroups.ts';
-import { commandsOf, noInput } from '../engine/define.ts';
 import { unknownGroups } from '../authorization/names.ts';
+import { commandsOf, noInput } from '../engine/define.ts';
 
 const command = commandsOf(serviceGroup);
 

@@ -1,18 +1,18 @@
 import { namesOf } from '../../domain/authorization/groups.ts';
+import { sealSecrets } from '../../domain/engine/secretFields.ts';
 import {
   addNodes,
   clear,
   create,
   inventory,
+  type Node,
   newInventorySchema,
   newNodesSchema,
-  type Node,
   remove,
 } from '../../domain/inventory-manager/inventories.ts';
 import { get } from '../../domain/inventory-manager/layeredMap.ts';
-import { sealSecrets } from '../../domain/engine/secretFields.ts';
-import { commandsOf, noInput } from '../engine/define.ts';
 import { unknownGroups } from '../authorization/names.ts';
+import { commandsOf, noInput } from '../engine/define.ts';
 
 const command = commandsOf(inventory);
 

@@ -1,26 +1,26 @@
 import { Type } from 'typebox';
-import { automation } from '../../domain/operations-manager/automations.ts';
 import type { Actor } from '../../domain/engine/core.ts';
+import type { Referrer } from '../../domain/engine/references.ts';
 import {
   complete,
   decideDeletion,
+  type FormsDeleted,
   formDeletion,
   formDeletionSchema,
-  type FormsDeleted,
 } from '../../domain/json-forms/formDeletions.ts';
-import { create, documentId, form, importOne, remove, update } from '../../domain/json-forms/forms.ts';
 import {
   type FormDocument,
   formDocumentSchema,
   formPatchSchema,
   newFormSchema,
 } from '../../domain/json-forms/formSchemas.ts';
-import type { Referrer } from '../../domain/engine/references.ts';
-import { type Recorded, splitStream } from '../../store/event.ts';
-import { triggers } from '../../projections/operations-manager/triggers.ts';
+import { create, documentId, form, importOne, remove, update } from '../../domain/json-forms/forms.ts';
+import { automation } from '../../domain/operations-manager/automations.ts';
 import { forms } from '../../projections/json-forms/forms.ts';
+import { triggers } from '../../projections/operations-manager/triggers.ts';
+import { type Recorded, splitStream } from '../../store/event.ts';
 import { accountIds } from '../authorization/authors.ts';
-import { commandsOf, type Tools, noInput } from '../engine/define.ts';
+import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { importedId } from '../engine/imports.ts';
 import type { Reaction } from '../engine/reactions.ts';
 import { referrerOf } from '../engine/references.ts';

@@ -1,31 +1,31 @@
 import { setImmediate as breathe } from 'node:timers/promises';
 import { Type } from 'typebox';
+import { same } from '../../domain/engine/changes.ts';
+import type { Actor } from '../../domain/engine/core.ts';
+import { defined } from '../../domain/engine/defined.ts';
+import { maskSecrets, sealSecrets } from '../../domain/engine/secretFields.ts';
 import {
   actionExecution,
   cancel,
   type JobOutcome,
   mostTasks,
   note,
-  run,
   type RunAction,
-  runActionSchema,
   type RunRefs,
+  run,
+  runActionSchema,
 } from '../../domain/lifecycle-manager/actionExecutions.ts';
-import { automation } from '../../domain/operations-manager/automations.ts';
-import { same } from '../../domain/engine/changes.ts';
-import type { Actor } from '../../domain/engine/core.ts';
 import { idsIn } from '../../domain/lifecycle-manager/idSets.ts';
-import { job } from '../../domain/operations-manager/jobs.ts';
 import { resourceGroup } from '../../domain/lifecycle-manager/resourceGroups.ts';
 import { type InstanceData, resourceInstance } from '../../domain/lifecycle-manager/resourceInstances.ts';
 import { actionOf, type ResourceAction, resourceModel } from '../../domain/lifecycle-manager/resourceModels.ts';
-import { maskSecrets, sealSecrets } from '../../domain/engine/secretFields.ts';
-import { defined } from '../../domain/engine/defined.ts';
-import { automations } from '../../projections/operations-manager/automations.ts';
+import { automation } from '../../domain/operations-manager/automations.ts';
+import { job } from '../../domain/operations-manager/jobs.ts';
 import { resourceGroups } from '../../projections/lifecycle-manager/resourceGroups.ts';
 import { resourceInstances } from '../../projections/lifecycle-manager/resourceInstances.ts';
+import { automations } from '../../projections/operations-manager/automations.ts';
 import { mayRead } from '../engine/access.ts';
-import { commandsOf, type Tools, noInput } from '../engine/define.ts';
+import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { unfit } from './resourceInstances.ts';
 
 const command = commandsOf(actionExecution);

@@ -1,18 +1,18 @@
+import type { DataOf } from '../../domain/engine/core.ts';
 import {
-  actionExecution,
   type ActionStarted,
+  actionExecution,
   type ExecutionEvent,
   type Task,
 } from '../../domain/lifecycle-manager/actionExecutions.ts';
-import type { DataOf } from '../../domain/engine/core.ts';
-import { job } from '../../domain/operations-manager/jobs.ts';
 import { type InstanceData, resourceInstance } from '../../domain/lifecycle-manager/resourceInstances.ts';
+import { job } from '../../domain/operations-manager/jobs.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
-import { noteJob } from './actionExecutions.ts';
 import type { Tools } from '../engine/define.ts';
-import { moveJob, startJob } from '../operations-manager/jobs.ts';
-import { recordLastAction } from './lastActions.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
+import { moveJob, startJob } from '../operations-manager/jobs.ts';
+import { noteJob } from './actionExecutions.ts';
+import { recordLastAction } from './lastActions.ts';
 import { admitInstance, amendInstance, removeInstance } from './resourceInstances.ts';
 
 /** What an action does to an instance: `data` as its job leaves them, or else the inputs. */

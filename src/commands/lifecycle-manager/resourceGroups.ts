@@ -15,11 +15,11 @@ import { resourceModel } from '../../domain/lifecycle-manager/resourceModels.ts'
 import { resourceGroups } from '../../projections/lifecycle-manager/resourceGroups.ts';
 import { resourceInstances } from '../../projections/lifecycle-manager/resourceInstances.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
-import { commandsOf, type Tools, noInput } from '../engine/define.ts';
-import { clearLastAction } from './lastActions.ts';
+import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
-import { partsOfModel } from './resourceInstances.ts';
 import { queryAll } from '../engine/tools.ts';
+import { clearLastAction } from './lastActions.ts';
+import { partsOfModel } from './resourceInstances.ts';
 
 const command = commandsOf(resourceGroup);
 

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Fault } from '../../domain/engine/requestError.ts';
+import { faultsInTheOpen, sealSecrets } from '../../domain/engine/secretFields.ts';
 import {
   admit,
   amend,
@@ -14,8 +15,7 @@ import {
   resourceInstance,
 } from '../../domain/lifecycle-manager/resourceInstances.ts';
 import { resourceModel } from '../../domain/lifecycle-manager/resourceModels.ts';
-import { faultsInTheOpen, sealSecrets } from '../../domain/engine/secretFields.ts';
-import { commandsOf, type Tools, noInput } from '../engine/define.ts';
+import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { compileUserSchema } from '../user-schemas/userSchema.ts';
 
 const command = commandsOf(resourceInstance);

@@ -12,9 +12,9 @@ import { resourceInstances } from '../../projections/lifecycle-manager/resourceI
 import { type Recorded, splitStream } from '../../store/event.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
+import { schemaFaultOf } from '../user-schemas/userSchema.ts';
 import { removeResourceGroup } from './resourceGroups.ts';
 import { partsOfModel, removeInstance } from './resourceInstances.ts';
-import { schemaFaultOf } from '../user-schemas/userSchema.ts';
 
 const command = commandsOf(resourceModel);
 const ofModel = (id: string) => ({ field: 'modelId', op: 'equals', value: id }) as const;

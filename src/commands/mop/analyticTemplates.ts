@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import {
-  analyticTemplate,
   type AnalyticTemplateDocument,
+  analyticTemplate,
   analyticTemplateSchema,
   change,
   contentOf,

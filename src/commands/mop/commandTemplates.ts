@@ -1,8 +1,9 @@
 import { type Static, Type } from 'typebox';
+import type { Actor } from '../../domain/engine/core.ts';
 import {
+  type CommandTemplateDocument,
   change,
   commandTemplate,
-  type CommandTemplateDocument,
   commandTemplateSchema,
   contentOf,
   create,
@@ -11,10 +12,9 @@ import {
   patternsIn,
   remove,
 } from '../../domain/mop/commandTemplates.ts';
-import type { Actor } from '../../domain/engine/core.ts';
 import type { TemplateRefs, TemplateState } from '../../domain/mop/mopTemplates.ts';
 import { accountIds } from '../authorization/authors.ts';
-import { commandsOf, type Tools, noInput } from '../engine/define.ts';
+import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { referrersOfComponent } from '../operations-manager/components.ts';
 import { patternFaults } from './searches.ts';
 

@@ -1,13 +1,13 @@
+import { RequestError } from '../../domain/engine/requestError.ts';
 import {
-  analyticRuleResult,
   type AnalyticRuleResult,
+  analyticRuleResult,
   refuseUnknown as refuseUnknownWords,
 } from '../../domain/mop/analyticEvaluation.ts';
 import type { AnalyticTemplateContent, CommandPair } from '../../domain/mop/analyticTemplates.ts';
 import type { CommandTemplateContent } from '../../domain/mop/commandTemplates.ts';
 import { preformatted } from '../../domain/mop/html.ts';
-import { RequestError } from '../../domain/engine/requestError.ts';
-import { ready, type ReadyCommand, ruleResult, type RuleResult } from '../../domain/mop/ruleEvaluation.ts';
+import { type ReadyCommand, type RuleResult, ready, ruleResult } from '../../domain/mop/ruleEvaluation.ts';
 import type { Variables } from '../../domain/mop/templateVariables.ts';
 import { commandsPass, rulesPass } from '../../domain/mop/verdicts.ts';
 import { oneByOne, searching } from './searches.ts';

@@ -1,22 +1,22 @@
 import { type Static, Type } from 'typebox';
+import { groupsIn } from '../../domain/authorization/gbac.ts';
+import type { Actor } from '../../domain/engine/core.ts';
+import { defined } from '../../domain/engine/defined.ts';
 import {
   automationDocumentSchema,
   automationImport,
   decideImport,
   type ImportRefs,
 } from '../../domain/operations-manager/automationImports.ts';
-import { automation, type AutomationContent } from '../../domain/operations-manager/automations.ts';
-import type { Actor } from '../../domain/engine/core.ts';
-import { groupsIn } from '../../domain/authorization/gbac.ts';
-import { trigger, type TriggerContent } from '../../domain/operations-manager/triggers.ts';
-import { defined } from '../../domain/engine/defined.ts';
+import { type AutomationContent, automation } from '../../domain/operations-manager/automations.ts';
+import { type TriggerContent, trigger } from '../../domain/operations-manager/triggers.ts';
 import { automations } from '../../projections/operations-manager/automations.ts';
-import { mayRead, mayWrite } from '../engine/access.ts';
 import { accountIds } from '../authorization/authors.ts';
+import { unknownGroups } from '../authorization/names.ts';
+import { mayRead, mayWrite } from '../engine/access.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
 import { formReferences } from '../json-forms/forms.ts';
 import { componentId } from './components.ts';
-import { unknownGroups } from '../authorization/names.ts';
 import { importedData, importedForm } from './triggerForms.ts';
 import { filterFaultOf, triggersOf } from './triggers.ts';
 

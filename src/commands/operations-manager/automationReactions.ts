@@ -1,10 +1,10 @@
-import { automationImport, type AutomationImported } from '../../domain/operations-manager/automationImports.ts';
+import { type AutomationImported, automationImport } from '../../domain/operations-manager/automationImports.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import { trigger } from '../../domain/operations-manager/triggers.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
-import { restoreAutomation } from './automations.ts';
 import type { Tools } from '../engine/define.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
+import { restoreAutomation } from './automations.ts';
 import { removeTrigger, restoreTrigger, triggersOf } from './triggers.ts';
 
 /** An automation takes its triggers with it. */

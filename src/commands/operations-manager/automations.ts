@@ -1,7 +1,9 @@
 import { Type } from 'typebox';
+import { type GbacInput, groupsIn } from '../../domain/authorization/gbac.ts';
+import type { Authored } from '../../domain/engine/authors.ts';
 import {
-  automation,
   type AutomationContent,
+  automation,
   automationPatchSchema,
   change,
   create,
@@ -9,10 +11,8 @@ import {
   remove,
   restore,
 } from '../../domain/operations-manager/automations.ts';
-import type { Authored } from '../../domain/engine/authors.ts';
-import { type GbacInput, groupsIn } from '../../domain/authorization/gbac.ts';
-import { commandsOf, type Tools, noInput } from '../engine/define.ts';
 import { unknownGroups } from '../authorization/names.ts';
+import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 
 const command = commandsOf(automation);
 

@@ -2,15 +2,15 @@ import { Type } from 'typebox';
 import type { Actor } from '../../domain/engine/core.ts';
 import {
   decideMoves,
+  type JobMovesInput,
   jobIdsSchema,
   jobMove,
   jobMoveDecision,
-  type JobMovesInput,
 } from '../../domain/operations-manager/jobMoves.ts';
-import { job, type JobState } from '../../domain/operations-manager/jobs.ts';
+import { type JobState, job } from '../../domain/operations-manager/jobs.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
-import { maySee, moveJob } from './jobs.ts';
 import type { Reaction } from '../engine/reactions.ts';
+import { maySee, moveJob } from './jobs.ts';
 
 /** The jobs that a request names, as far as the actor may see. */
 export const namedJobs = async (jobIds: readonly string[], actor: Actor, tools: Tools) => {

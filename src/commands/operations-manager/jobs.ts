@@ -1,26 +1,26 @@
 import { Type } from 'typebox';
-import { automation } from '../../domain/operations-manager/automations.ts';
-import type { Actor, Gbac } from '../../domain/engine/core.ts';
 import { everybody } from '../../domain/authorization/gbac.ts';
 import { namesOf } from '../../domain/authorization/groups.ts';
+import type { Actor, Gbac } from '../../domain/engine/core.ts';
+import { defined } from '../../domain/engine/defined.ts';
+import { sealSecrets } from '../../domain/engine/secretFields.ts';
+import { automation } from '../../domain/operations-manager/automations.ts';
+import { type JobStart, jobError, jobStartSchema, jobVariables } from '../../domain/operations-manager/jobSchemas.ts';
 import {
   carryOut,
   complete,
   fail,
-  job,
   type JobError,
-  jobMoves,
   type JobState,
+  job,
+  jobMoves,
   start,
   type Variables,
 } from '../../domain/operations-manager/jobs.ts';
-import { jobError, type JobStart, jobStartSchema, jobVariables } from '../../domain/operations-manager/jobSchemas.ts';
-import { sealSecrets } from '../../domain/engine/secretFields.ts';
-import { defined } from '../../domain/engine/defined.ts';
 import { automations } from '../../projections/operations-manager/automations.ts';
+import { unknownGroups } from '../authorization/names.ts';
 import { mayRead } from '../engine/access.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
-import { unknownGroups } from '../authorization/names.ts';
 
 const command = commandsOf(job);
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { publish, publishedEvent } from '../../domain/operations-manager/publishedEvents.ts';
 import { name } from '../../domain/engine/schemas.ts';
+import { publish, publishedEvent } from '../../domain/operations-manager/publishedEvents.ts';
 import { commandsOf } from '../engine/define.ts';
 
 /** Puts an event of somebody else into the log. */

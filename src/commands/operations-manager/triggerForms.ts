@@ -1,12 +1,12 @@
 import { hash } from 'node:crypto';
 import { canonical } from '../../domain/engine/canonical.ts';
 import { same } from '../../domain/engine/changes.ts';
-import type { FormFound, FormRef } from '../../domain/operations-manager/formReferences.ts';
-import { form } from '../../domain/json-forms/forms.ts';
 import { faultsInTheOpen, maskSecrets, sealImported, sealSecrets } from '../../domain/engine/secretFields.ts';
+import { form } from '../../domain/json-forms/forms.ts';
+import type { FormFound, FormRef } from '../../domain/operations-manager/formReferences.ts';
 import { speaksOfForm } from '../../domain/operations-manager/triggers.ts';
-import { forms } from '../../projections/json-forms/forms.ts';
 import { formDeletions } from '../../projections/json-forms/formDeletions.ts';
+import { forms } from '../../projections/json-forms/forms.ts';
 import type { Tools } from '../engine/define.ts';
 import { compileUserSchema } from '../user-schemas/userSchema.ts';
 

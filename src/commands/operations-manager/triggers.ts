@@ -1,8 +1,9 @@
 import { Type } from 'typebox';
-import type { Authored } from '../../domain/engine/authors.ts';
-import { automation } from '../../domain/operations-manager/automations.ts';
-import type { Actor, Gbac } from '../../domain/engine/core.ts';
 import { everybody } from '../../domain/authorization/gbac.ts';
+import type { Authored } from '../../domain/engine/authors.ts';
+import type { Actor, Gbac } from '../../domain/engine/core.ts';
+import { defined } from '../../domain/engine/defined.ts';
+import { automation } from '../../domain/operations-manager/automations.ts';
 import { newTriggerSchema, triggerPatchSchema, triggerSchema } from '../../domain/operations-manager/triggerMembers.ts';
 import {
   change,
@@ -11,20 +12,19 @@ import {
   remove,
   removeFrom,
   restore,
-  trigger,
   type TriggerContent,
   type TriggerRefs,
   type TriggerState,
+  trigger,
 } from '../../domain/operations-manager/triggers.ts';
-import { defined } from '../../domain/engine/defined.ts';
 import { triggers } from '../../projections/operations-manager/triggers.ts';
-import { mayRead, mayWrite } from '../engine/access.ts';
 import { accountIds } from '../authorization/authors.ts';
-import { commandsOf, type Tools, noInput } from '../engine/define.ts';
-import { formReferences } from '../json-forms/forms.ts';
+import { mayRead, mayWrite } from '../engine/access.ts';
+import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { queryAll } from '../engine/tools.ts';
-import { changedForm, formOf, importedData, importedForm, newsOfForm, sealedData } from './triggerForms.ts';
+import { formReferences } from '../json-forms/forms.ts';
 import { schemaFaultOf } from '../user-schemas/userSchema.ts';
+import { changedForm, formOf, importedData, importedForm, newsOfForm, sealedData } from './triggerForms.ts';
 
 const command = commandsOf(trigger);
 

@@ -1,6 +1,6 @@
 import type { Actor } from '../../domain/engine/core.ts';
 import { jobIdsSchema } from '../../domain/operations-manager/jobMoves.ts';
-import { unwatch, watch, watching, type WatchRefs } from '../../domain/operations-manager/watchings.ts';
+import { unwatch, type WatchRefs, watch, watching } from '../../domain/operations-manager/watchings.ts';
 import { commandsOf, type Tools } from '../engine/define.ts';
 import { namedJobs } from './jobMoves.ts';
 

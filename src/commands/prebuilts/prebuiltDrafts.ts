@@ -1,6 +1,7 @@
 import type { Name } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { bounded } from '../../domain/engine/secretFields.ts';
+import type { Bundle } from '../../domain/prebuilts/prebuiltSchemas.ts';
 import {
   matching,
   type Part,
@@ -8,7 +9,6 @@ import {
   type PrebuiltImport,
   type PrebuiltState,
 } from '../../domain/prebuilts/prebuilts.ts';
-import type { Bundle } from '../../domain/prebuilts/prebuiltSchemas.ts';
 import type { Preparing, Tools } from '../engine/define.ts';
 import type { Kind } from './prebuiltKinds.ts';
 

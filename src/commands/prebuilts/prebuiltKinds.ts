@@ -7,13 +7,13 @@ import { forms } from '../../projections/json-forms/forms.ts';
 import { analyticTemplates } from '../../projections/mop/analyticTemplates.ts';
 import { commandTemplates } from '../../projections/mop/commandTemplates.ts';
 import { templates } from '../../projections/template-builder/templates.ts';
+import { importTree } from '../configuration-manager/trees.ts';
+import { type AnyCommand, commandsOf, type Tools } from '../engine/define.ts';
+import { importedId } from '../engine/imports.ts';
+import { formMeant, importForm } from '../json-forms/forms.ts';
 import { importAnalyticTemplate } from '../mop/analyticTemplates.ts';
 import { importCommandTemplate } from '../mop/commandTemplates.ts';
-import { type AnyCommand, commandsOf, type Tools } from '../engine/define.ts';
-import { formMeant, importForm } from '../json-forms/forms.ts';
-import { importedId } from '../engine/imports.ts';
 import { importTemplate } from '../template-builder/templates.ts';
-import { importTree } from '../configuration-manager/trees.ts';
 
 type Document = Readonly<Record<string, any>>; // its shape is the import command's affair
 

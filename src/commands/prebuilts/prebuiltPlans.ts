@@ -1,7 +1,7 @@
 import { RequestError } from '../../domain/engine/requestError.ts';
-import type { Plan } from '../../domain/prebuilts/prebuilts.ts';
 import { type Bundle, type BundleType, keptTypes } from '../../domain/prebuilts/prebuiltSchemas.ts';
 import { sealKept } from '../../domain/prebuilts/prebuiltSecrets.ts';
+import type { Plan } from '../../domain/prebuilts/prebuilts.ts';
 import type { Tools } from '../engine/define.ts';
 import { oneByOne } from '../mop/searches.ts';
 import { planAutomation } from './prebuiltAutomations.ts';

@@ -1,34 +1,34 @@
 import { createHash, hash } from 'node:crypto';
 import { Type } from 'typebox';
-import { automation } from '../../domain/operations-manager/automations.ts';
 import { canonical } from '../../domain/engine/canonical.ts';
 import type { Actor } from '../../domain/engine/core.ts';
+import { automation } from '../../domain/operations-manager/automations.ts';
+import { type Bundle, prebuiltDocumentSchema } from '../../domain/prebuilts/prebuiltSchemas.ts';
+import { isClear, maskBundle } from '../../domain/prebuilts/prebuiltSecrets.ts';
 import {
   automationsIn,
   complete,
   decideImport,
   isInstalled,
-  prebuilt,
   type Part,
   type Plan,
   type PrebuiltImported,
   type PrebuiltRefs,
+  prebuilt,
   remove,
 } from '../../domain/prebuilts/prebuilts.ts';
-import { type Bundle, prebuiltDocumentSchema } from '../../domain/prebuilts/prebuiltSchemas.ts';
-import { isClear, maskBundle } from '../../domain/prebuilts/prebuiltSecrets.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
-import { mayRead } from '../engine/access.ts';
 import { accountIds } from '../authorization/authors.ts';
-import { restoreAutomation } from '../operations-manager/automations.ts';
-import { type AnyCommand, commandsOf, type Tools, noInput } from '../engine/define.ts';
+import { treeReferences } from '../configuration-manager/trees.ts';
+import { mayRead } from '../engine/access.ts';
+import { type AnyCommand, commandsOf, noInput, type Tools } from '../engine/define.ts';
+import type { Next, Reaction } from '../engine/reactions.ts';
 import { formReferences } from '../json-forms/forms.ts';
+import { oneByOne } from '../mop/searches.ts';
+import { restoreAutomation } from '../operations-manager/automations.ts';
+import { removeTrigger, restoreTrigger } from '../operations-manager/triggers.ts';
 import { kindOf, type Restored } from './prebuiltKinds.ts';
 import { planOf } from './prebuiltPlans.ts';
-import type { Next, Reaction } from '../engine/reactions.ts';
-import { oneByOne } from '../mop/searches.ts';
-import { treeReferences } from '../configuration-manager/trees.ts';
-import { removeTrigger, restoreTrigger } from '../operations-manager/triggers.ts';
 
 const command = commandsOf(prebuilt);
 

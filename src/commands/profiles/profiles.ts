@@ -1,4 +1,6 @@
 import { Type } from 'typebox';
+import { sealSecrets } from '../../domain/engine/secretFields.ts';
+import { newProfileSchema, profilePatchSchema } from '../../domain/profiles/profileSchemas.ts';
 import {
   activate,
   activeProfile,
@@ -6,16 +8,14 @@ import {
   adminsOf,
   create,
   type Patch,
-  profile,
   type ProfileState,
+  profile,
   remove,
   requested,
   update,
 } from '../../domain/profiles/profiles.ts';
-import { newProfileSchema, profilePatchSchema } from '../../domain/profiles/profileSchemas.ts';
-import { sealSecrets } from '../../domain/engine/secretFields.ts';
 import { adminRemains, membership } from '../authorization/admins.ts';
-import { commandsOf, type Tools, noInput } from '../engine/define.ts';
+import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 
 const command = commandsOf(profile);
 

@@ -1,5 +1,10 @@
 import { Type } from 'typebox';
 import {
+  newTemplateSchema,
+  templateDocumentSchema,
+  templatePatchSchema,
+} from '../../domain/template-builder/templateSchemas.ts';
+import {
   create,
   importOne,
   remove,
@@ -8,11 +13,6 @@ import {
   template,
   update,
 } from '../../domain/template-builder/templates.ts';
-import {
-  newTemplateSchema,
-  templateDocumentSchema,
-  templatePatchSchema,
-} from '../../domain/template-builder/templateSchemas.ts';
 import { accountIds } from '../authorization/authors.ts';
 import { commandsOf, noInput } from '../engine/define.ts';
 import { referrersOfComponent } from '../operations-manager/components.ts';

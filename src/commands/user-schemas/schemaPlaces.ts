@@ -1,6 +1,6 @@
 import { decoded } from '../../domain/engine/percentEncoding.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import { definitions, type Dialect, dialectOf } from './dialects.ts';
+import { type Dialect, definitions, dialectOf } from './dialects.ts';
 
 export type Json = { readonly [member: string]: unknown };
 

@@ -1,9 +1,9 @@
 import type { Static } from 'typebox';
-import type { callbackSchema, Outcome, runAgentSchema, SessionStatus } from './agentSessionSchemas.ts';
-import { defined } from '../engine/defined.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
-import { refuseReserved } from '../operations-manager/publishedEvents.ts';
+import { defined } from '../engine/defined.ts';
 import { type Fault, RequestError } from '../engine/requestError.ts';
+import { refuseReserved } from '../operations-manager/publishedEvents.ts';
+import type { callbackSchema, Outcome, runAgentSchema, SessionStatus } from './agentSessionSchemas.ts';
 
 export type SessionStarted = {
   readonly agent: { readonly id: string; readonly name: string };

@@ -1,12 +1,12 @@
-import { defaultTimeout, type NewAgent } from './agentSchemas.ts';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { defined } from '../engine/defined.ts';
 import { step } from '../engine/pointer.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import type { Sealed } from '../engine/sealed.ts';
 import { sealBy } from '../engine/secretFields.ts';
-import { defined } from '../engine/defined.ts';
+import { defaultTimeout, type NewAgent } from './agentSchemas.ts';
 
 type Headers = Readonly<Record<string, Sealed>>;
 

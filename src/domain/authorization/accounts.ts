@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox';
-import { defined } from '../engine/defined.ts';
 import { changesBetween } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
-import { groupRefs, namesOf, roleRefs } from './groups.ts';
+import { defined } from '../engine/defined.ts';
 import { refuseUnknown, type Unknown } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 import type { Sealed } from '../engine/sealed.ts';
+import { groupRefs, namesOf, roleRefs } from './groups.ts';
 
 // Basic separates user name and password at the first colon.
 const username = Type.String({

@@ -1,9 +1,9 @@
 import { type Static, Type } from 'typebox';
 import type { Gbac } from '../engine/core.ts';
-import { groupRefs, namesOf } from './groups.ts';
 import { refuseUnknownGroups } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
+import { groupRefs, namesOf } from './groups.ts';
 
 const lists = { read: 'Groups that may see and run it', write: 'Groups that may see, run and change it' };
 

@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
-import { defined } from '../engine/defined.ts';
 import { changesBetween } from '../engine/changes.ts';
 import { type Actor, aggregate, type Context, type Event } from '../engine/core.ts';
+import { defined } from '../engine/defined.ts';
 import { type Referrer, refuseReferred, refuseUnknown, type Unknown } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';

@@ -1,13 +1,13 @@
 import { Type } from 'typebox';
-import type { AutomationContent } from '../operations-manager/automations.ts';
-import { defined } from '../engine/defined.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
-import type { FormRef } from '../operations-manager/formReferences.ts';
-import { inUnits, intervalOf } from './intervals.ts';
+import { defined } from '../engine/defined.ts';
 import { type Fault, RequestError } from '../engine/requestError.ts';
-import { gbacOfJob, type ScheduledJob } from './scheduledJobs.ts';
 import { name } from '../engine/schemas.ts';
+import type { AutomationContent } from '../operations-manager/automations.ts';
+import type { FormRef } from '../operations-manager/formReferences.ts';
 import { checkedContent, type TriggerContent } from '../operations-manager/triggers.ts';
+import { intervalOf, inUnits } from './intervals.ts';
+import { gbacOfJob, type ScheduledJob } from './scheduledJobs.ts';
 
 export const migrationSchema = Type.Object(
   {

@@ -1,10 +1,10 @@
 import { type Static, Type } from 'typebox';
+import { everybody, gbacInput, gbacOf } from '../authorization/gbac.ts';
 import { authored, objectId, time } from '../engine/authors.ts';
 import { aggregate, type Context, type Event, type Gbac } from '../engine/core.ts';
-import { everybody, gbacInput, gbacOf } from '../authorization/gbac.ts';
-import { intervalOf } from './intervals.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
+import { intervalOf } from './intervals.ts';
 
 const nullable = <S extends Parameters<typeof Type.Optional>[0]>(schema: S, description: string) =>
   Type.Optional(Type.Union([schema, Type.Null()], { description }));

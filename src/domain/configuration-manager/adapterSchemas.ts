@@ -1,6 +1,6 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { defined } from '../engine/defined.ts';
 import { authored } from '../engine/authors.ts';
+import { defined } from '../engine/defined.ts';
 import { name } from '../engine/schemas.ts';
 
 const secret = (description: string, pattern = '^[\\x20-\\x7e]+$') =>

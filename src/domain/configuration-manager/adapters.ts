@@ -1,10 +1,10 @@
 import type { Static } from 'typebox';
-import type { AdapterType, adapterReplacementSchema, deviceSchema, newAdapterSchema } from './adapterSchemas.ts';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { RequestError } from '../engine/requestError.ts';
-import { sealBy } from '../engine/secretFields.ts';
 import type { Sealed } from '../engine/sealed.ts';
+import { sealBy } from '../engine/secretFields.ts';
+import type { AdapterType, adapterReplacementSchema, deviceSchema, newAdapterSchema } from './adapterSchemas.ts';
 
 type Properties = Readonly<Record<string, unknown>>;
 

@@ -1,6 +1,6 @@
 import { Type } from 'typebox';
-import { defined } from '../engine/defined.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { defined } from '../engine/defined.ts';
 import type { Sealed } from '../engine/sealed.ts';
 
 /** What is known of a configuration text: never the text itself. `digest` is keyed. */

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
-import { contentOf, type DeviceGroupContent, deviceGroupItemSchema, deviceGroupName } from './deviceGroups.ts';
 import { RequestError } from '../engine/requestError.ts';
+import { contentOf, type DeviceGroupContent, deviceGroupItemSchema, deviceGroupName } from './deviceGroups.ts';
 
 export const deviceGroupImportSchema = Type.Object(
   {

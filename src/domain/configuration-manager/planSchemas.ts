@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { authored, objectId } from '../engine/authors.ts';
 import { gbacInput, gbacSchema } from '../authorization/gbac.ts';
+import { authored, objectId } from '../engine/authors.ts';
 import { name } from '../engine/schemas.ts';
 
 const texts = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));

@@ -1,10 +1,10 @@
 import type { Static } from 'typebox';
+import { everybody, gbacOf } from '../authorization/gbac.ts';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event, type Gbac } from '../engine/core.ts';
-import { everybody, gbacOf } from '../authorization/gbac.ts';
-import type { newPlanSchema, PlanNode, planOptionsSchema, PlanStatus } from './planSchemas.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { maskNamed, type Seal, sealSecrets } from '../engine/secretFields.ts';
+import type { newPlanSchema, PlanNode, PlanStatus, planOptionsSchema } from './planSchemas.ts';
 import { findNode, type TreeState } from './trees.ts';
 
 export type PlanContent = {

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
-import { defined } from '../engine/defined.ts';
 import { objectId, time } from '../engine/authors.ts';
 import { type Changes, changesBetween } from '../engine/changes.ts';
 import { aggregate, type Event } from '../engine/core.ts';
+import { defined } from '../engine/defined.ts';
 import { RequestError } from '../engine/requestError.ts';
 
 const members = {

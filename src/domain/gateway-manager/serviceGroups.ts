@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { groupRefs, namesOf } from '../authorization/groups.ts';
+import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { refuseUnknownGroups } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name, nameOrNone } from '../engine/schemas.ts';

@@ -1,11 +1,11 @@
 import { type Static, Type } from 'typebox';
+import { groupRefs, namesOf } from '../authorization/groups.ts';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
-import { groupRefs, namesOf } from '../authorization/groups.ts';
-import { empty, get, type Layers, withAll } from './layeredMap.ts';
 import { refuseUnknownGroups } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
+import { empty, get, type Layers, withAll } from './layeredMap.ts';
 
 /** Nodes that one request may add: what it costs to read and store them holds up others. */
 const mostNodes = 10_000;

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { objectId, time } from '../engine/authors.ts';
-import { structSchema } from './formStructs.ts';
 import { namespaceSchema } from '../engine/namespaces.ts';
 import { name } from '../engine/schemas.ts';
+import { structSchema } from './formStructs.ts';
 
 const opaque = (description: string) =>
   Type.Union([Type.Object({}, { additionalProperties: true }), Type.Null()], { description });

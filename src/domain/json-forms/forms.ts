@@ -2,10 +2,10 @@ import type { Static } from 'typebox';
 import { type Authored, authorsOf } from '../engine/authors.ts';
 import { changesBetween, same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
-import type { FormContent, FormDocument, formPatchSchema, newFormSchema } from './formSchemas.ts';
-import { checkedStruct } from './formStructs.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
+import type { FormContent, FormDocument, formPatchSchema, newFormSchema } from './formSchemas.ts';
+import { checkedStruct } from './formStructs.ts';
 
 export type FormEvent =
   | Event<'formCreated', FormContent>

@@ -1,11 +1,11 @@
 import { type Static, Type } from 'typebox';
-import { defined } from '../engine/defined.ts';
 import { aggregate, type Context, type Event, fold } from '../engine/core.ts';
-import type { JobError } from '../operations-manager/jobs.ts';
+import { defined } from '../engine/defined.ts';
 import { type Fault, RequestError } from '../engine/requestError.ts';
+import { name } from '../engine/schemas.ts';
+import type { JobError } from '../operations-manager/jobs.ts';
 import { type InstanceData, instanceName } from './resourceInstances.ts';
 import type { ResourceAction } from './resourceModels.ts';
-import { name } from '../engine/schemas.ts';
 
 /** What runs an action: on an instance or on all of a group, or to make a new instance. */
 export const runActionSchema = Type.Object(

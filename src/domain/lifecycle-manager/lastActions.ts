@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
-import { executionStatus } from './actionExecutions.ts';
 import { objectId } from '../engine/authors.ts';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { executionStatus } from './actionExecutions.ts';
 import { actionSchema } from './resourceModels.ts';
 
 const { _id, name, type } = actionSchema.properties;

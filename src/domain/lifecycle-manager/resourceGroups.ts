@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
-import { hasId, type IdSet, noIds, withIds, withoutIds } from './idSets.ts';
 import { type Fault, RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
+import { hasId, type IdSet, noIds, withIds, withoutIds } from './idSets.ts';
 
 const instances = (description: string) =>
   Type.Optional(Type.Array(name('Id or name of an instance of the model'), { maxItems: 10_000, description }));

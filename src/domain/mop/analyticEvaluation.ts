@@ -1,3 +1,4 @@
+import { type Fault, RequestError } from '../engine/requestError.ts';
 import {
   type AnalyticEvaluation,
   type AnalyticRule,
@@ -6,7 +7,6 @@ import {
   typeOf,
 } from './analyticTemplates.ts';
 import { compare } from './comparisons.ts';
-import { type Fault, RequestError } from '../engine/requestError.ts';
 import { extracted, type Find, searchOf } from './searches.ts';
 import { type Verdict, verdict } from './verdicts.ts';
 

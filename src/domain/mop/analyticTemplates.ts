@@ -1,18 +1,18 @@
 import { type Static, Type } from 'typebox';
-import { comparators } from './comparisons.ts';
-import { defined } from '../engine/defined.ts';
 import { aggregate } from '../engine/core.ts';
+import { defined } from '../engine/defined.ts';
+import { comparators } from './comparisons.ts';
 import {
   atMost,
   type Header,
   headerOf,
   passRule,
   severity,
-  templateDecisions,
   type TemplateEvent,
+  type TemplateState,
+  templateDecisions,
   templateNames,
   templateSchemas,
-  type TemplateState,
 } from './mopTemplates.ts';
 import { type Flags, flagsSchema } from './searches.ts';
 

@@ -1,20 +1,20 @@
 import { type Static, Type } from 'typebox';
-import { comparators } from './comparisons.ts';
-import { defined } from '../engine/defined.ts';
 import { aggregate } from '../engine/core.ts';
+import { defined } from '../engine/defined.ts';
+import type { Fault } from '../engine/requestError.ts';
+import { comparators } from './comparisons.ts';
 import {
   atMost,
   type Header,
   headerOf,
   passRule,
   severity,
-  templateDecisions,
   type TemplateEvent,
+  type TemplateState,
+  templateDecisions,
   templateNames,
   templateSchemas,
-  type TemplateState,
 } from './mopTemplates.ts';
-import type { Fault } from '../engine/requestError.ts';
 import { type Flags, flagsSchema, isPattern } from './searches.ts';
 
 /** The ways to look at an answer. Templates may name others, which are refused when they run. */

@@ -1,6 +1,6 @@
+import { type Fault, RequestError } from '../engine/requestError.ts';
 import { type CommandTemplateContent, type Evaluation, evaluationOf, type Rule } from './commandTemplates.ts';
 import { compare, withinPercentage } from './comparisons.ts';
-import { type Fault, RequestError } from '../engine/requestError.ts';
 import { extracted, type Find, isPattern, searchOf } from './searches.ts';
 import { quoted, refuseMissing, substituted, type Variables, variablesIn } from './templateVariables.ts';
 import { type Verdict, verdict } from './verdicts.ts';

@@ -1,12 +1,12 @@
 import { type Static, Type } from 'typebox';
-import { defined } from '../engine/defined.ts';
+import { everybody, gbacExport, gbacInput, gbacOf } from '../authorization/gbac.ts';
 import { type Authored, authored, authorsOf, objectId } from '../engine/authors.ts';
-import { type AutomationContent, automationMembers, automationNames } from './automations.ts';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
-import { everybody, gbacExport, gbacInput, gbacOf } from '../authorization/gbac.ts';
-import { type FormFound, refuseForms } from './formReferences.ts';
+import { defined } from '../engine/defined.ts';
 import { RequestError } from '../engine/requestError.ts';
+import { type AutomationContent, automationMembers, automationNames } from './automations.ts';
+import { type FormFound, refuseForms } from './formReferences.ts';
 import { type TriggerDocument, triggerSchema } from './triggerMembers.ts';
 import { checkedContent, type TriggerContent, triggerNames } from './triggers.ts';
 

@@ -1,8 +1,8 @@
 import { type Static, Type } from 'typebox';
+import { everybody, gbacInput, gbacOf } from '../authorization/gbac.ts';
 import type { Authored } from '../engine/authors.ts';
 import { changesBetween } from '../engine/changes.ts';
 import { aggregate, type Context, type Event, type Gbac } from '../engine/core.ts';
-import { everybody, gbacInput, gbacOf } from '../authorization/gbac.ts';
 import { name } from '../engine/schemas.ts';
 
 export const automationMembers = {

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
-import { type JobMove, jobMoves, type JobState, moveOutcome } from './jobs.ts';
 import { refuseUnknownIds } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
+import { type JobMove, type JobState, jobMoves, moveOutcome } from './jobs.ts';
 
 /** Several jobs of a request. */
 export const jobIdsSchema = Type.Object(

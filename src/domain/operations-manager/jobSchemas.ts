@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
-import { objectId, time } from '../engine/authors.ts';
 import { groupRefs } from '../authorization/groups.ts';
+import { objectId, time } from '../engine/authors.ts';
 import { name } from '../engine/schemas.ts';
 
 /** What a job can be; only a running or paused one changes. */

@@ -1,10 +1,10 @@
 import type { Static } from 'typebox';
+import { namesOf } from '../authorization/groups.ts';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event, type Gbac } from '../engine/core.ts';
-import type { jobError, JobStart, JobStatus } from './jobSchemas.ts';
-import { namesOf } from '../authorization/groups.ts';
 import { refuseUnknownGroups } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
+import type { JobStart, JobStatus, jobError } from './jobSchemas.ts';
 
 export type Variables = Readonly<Record<string, unknown>>;
 export type JobError = Static<typeof jobError>;

@@ -1,7 +1,7 @@
 import { type Static, type TProperties, Type } from 'typebox';
 import { authored, objectId } from '../engine/authors.ts';
-import { repetitionSchema, unit } from './repetition.ts';
 import { name } from '../engine/schemas.ts';
+import { repetitionSchema, unit } from './repetition.ts';
 
 const opaque = (description: string) => Type.Object({}, { additionalProperties: true, description });
 const nullable = <S extends Parameters<typeof Type.Optional>[0]>(schema: S, description: string) =>

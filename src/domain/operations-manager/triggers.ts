@@ -1,12 +1,12 @@
 import type { Static, TObject } from 'typebox';
-import { defined } from '../engine/defined.ts';
 import { type Authored, authorsOf } from '../engine/authors.ts';
 import { changesBetween, same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event, type Gbac, type Name } from '../engine/core.ts';
-import { type FormFound, refuseForms } from './formReferences.ts';
+import { defined } from '../engine/defined.ts';
 import { RequestError } from '../engine/requestError.ts';
+import { type FormFound, refuseForms } from './formReferences.ts';
 import { checkRepetition, unitLength } from './repetition.ts';
-import { type NewTrigger, type TriggerDocument, triggerMembers, type TriggerPatch } from './triggerMembers.ts';
+import { type NewTrigger, type TriggerDocument, type TriggerPatch, triggerMembers } from './triggerMembers.ts';
 
 type Variants = { readonly [T in keyof typeof triggerMembers]: Static<TObject<(typeof triggerMembers)[T]>> };
 

@@ -1,12 +1,12 @@
 import { type Static, type TSchema, Type } from 'typebox';
-import { analyticTemplateSchema } from '../mop/analyticTemplates.ts';
-import { authored, objectId } from '../engine/authors.ts';
-import { automationDocumentSchema } from '../operations-manager/automationImports.ts';
-import { commandTemplateSchema } from '../mop/commandTemplates.ts';
-import { formDocumentSchema } from '../json-forms/formSchemas.ts';
-import { name } from '../engine/schemas.ts';
-import { templateDocumentSchema } from '../template-builder/templateSchemas.ts';
 import { treeDocumentSchema } from '../configuration-manager/treeSchemas.ts';
+import { authored, objectId } from '../engine/authors.ts';
+import { name } from '../engine/schemas.ts';
+import { formDocumentSchema } from '../json-forms/formSchemas.ts';
+import { analyticTemplateSchema } from '../mop/analyticTemplates.ts';
+import { commandTemplateSchema } from '../mop/commandTemplates.ts';
+import { automationDocumentSchema } from '../operations-manager/automationImports.ts';
+import { templateDocumentSchema } from '../template-builder/templateSchemas.ts';
 
 const opaque = (description: string) =>
   Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}, { additionalProperties: true, description }));

@@ -1,5 +1,5 @@
-import type { Bundle, BundleType } from './prebuiltSchemas.ts';
 import { holdsClear, type IsSecret, isSecretOfDocument, maskNamed, type Seal, sealBy } from '../engine/secretFields.ts';
+import type { Bundle, BundleType } from './prebuiltSchemas.ts';
 
 type Document = Bundle['data'];
 type Work = (value: unknown, isSecret?: IsSecret) => unknown;

@@ -1,6 +1,7 @@
-import { defined } from '../engine/defined.ts';
 import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event, type Name } from '../engine/core.ts';
+import { defined } from '../engine/defined.ts';
+import { type Code, RequestError } from '../engine/requestError.ts';
 import {
   type Bundle,
   type BundleType,
@@ -9,7 +10,6 @@ import {
   type PrebuiltPackage,
 } from './prebuiltSchemas.ts';
 import { isClear, maskBundle } from './prebuiltSecrets.ts';
-import { type Code, RequestError } from '../engine/requestError.ts';
 
 /** What one stream gets of a package, and the names that it bears then. */
 export type Part = {

@@ -1,4 +1,4 @@
-import { splitStream, type EventNotice } from '../../store/event.ts';
+import { type EventNotice, splitStream } from '../../store/event.ts';
 
 type Needs = {
   /** Resolves once the read models show all that this node has acknowledged, and the position. */

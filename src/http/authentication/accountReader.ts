@@ -2,7 +2,7 @@ import type { Admins } from '../../domain/authorization/admins.ts';
 import { groupMappingId } from '../../domain/group-mappings/groupMappings.ts';
 import { type Account, accounts } from '../../projections/authorization/accounts.ts';
 import { credentials, credentialTag } from '../../projections/authorization/credentials.ts';
-import { type Group, groups as allGroups } from '../../projections/authorization/groups.ts';
+import { groups as allGroups, type Group } from '../../projections/authorization/groups.ts';
 import { roles as allRoles } from '../../projections/authorization/roles.ts';
 import type { Collection } from '../../projections/engine/define.ts';
 import { documentOf, documentsOf } from '../../projections/engine/documents.ts';

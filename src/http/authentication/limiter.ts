@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { RequestError } from '../../domain/engine/requestError.ts';
 import { fairQueue } from '../../concurrency/fairQueue.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
 
 /** So many failures at once, and one more each so many milliseconds. */
 type Allowance = { readonly burst: number; readonly everyMs: number };

@@ -1,9 +1,9 @@
 import { Type } from 'typebox';
 import { results } from '../engine/envelopes.ts';
 import type { ActionRoute, AreaRoutes } from '../engine/route.ts';
+import { listQueryOf } from '../engine/routeQuery.ts';
 import { actionRoute } from '../engine/routes.ts';
 import { listed } from '../engine/schemas.ts';
-import { listQueryOf } from '../engine/routeQuery.ts';
 import { accountRoutes } from './accounts.ts';
 import { groupRoutes } from './groups.ts';
 import { loginRoutes } from './login.ts';

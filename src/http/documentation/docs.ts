@@ -2,8 +2,8 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { Type } from 'typebox';
 import type { ActionRoute, Answer, AreaRoutes } from '../engine/route.ts';
-import { readRecorded } from './examples.ts';
 import { actionRoute } from '../engine/routes.ts';
+import { readRecorded } from './examples.ts';
 import { openapi } from './openapi.ts';
 
 // Nothing is asked of anybody but this service, and nothing runs that it has not sent as a file.

@@ -1,5 +1,5 @@
-import { agentSession, type SessionStarted } from '../../domain/agent-session-manager/agentSessions.ts';
 import type { Outcome, SessionMessage, SessionStatus } from '../../domain/agent-session-manager/agentSessionSchemas.ts';
+import { agentSession, type SessionStarted } from '../../domain/agent-session-manager/agentSessions.ts';
 import type { Recorded } from '../../store/event.ts';
 import { projection } from '../engine/define.ts';
 import { idOf } from '../engine/stamps.ts';

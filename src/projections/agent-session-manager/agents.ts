@@ -1,4 +1,4 @@
-import { agent, type AgentContent } from '../../domain/agent-session-manager/agents.ts';
+import { type AgentContent, agent } from '../../domain/agent-session-manager/agents.ts';
 import type { Authored } from '../../domain/engine/authors.ts';
 import { projection } from '../engine/define.ts';
 import { idOf, made, touched } from '../engine/stamps.ts';

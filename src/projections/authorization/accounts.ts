@@ -1,4 +1,4 @@
-import { account, type AccountContent } from '../../domain/authorization/accounts.ts';
+import { type AccountContent, account } from '../../domain/authorization/accounts.ts';
 import { projection } from '../engine/define.ts';
 
 /** An account as it is shown; its password is in `credentials`. */

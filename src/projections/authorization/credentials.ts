@@ -1,4 +1,4 @@
-import { account, type AccountContent } from '../../domain/authorization/accounts.ts';
+import { type AccountContent, account } from '../../domain/authorization/accounts.ts';
 import type { Sealed } from '../../domain/engine/sealed.ts';
 import { projection } from '../engine/define.ts';
 

@@ -1,4 +1,4 @@
-import { group, type GroupContent } from '../../domain/authorization/groups.ts';
+import { type GroupContent, group } from '../../domain/authorization/groups.ts';
 import { projection } from '../engine/define.ts';
 
 export type Group = { readonly _id: string } & GroupContent & {

@@ -1,4 +1,4 @@
-import { role, type RoleContent } from '../../domain/authorization/roles.ts';
+import { type RoleContent, role } from '../../domain/authorization/roles.ts';
 import { projection } from '../engine/define.ts';
 
 export type Role = { readonly _id: string } & RoleContent & { readonly created: string; readonly lastUpdated: string };

@@ -1,5 +1,5 @@
-import type { Authored } from '../../domain/engine/authors.ts';
 import { gbacOfJob, type ScheduledJob, scheduledJob } from '../../domain/automation-catalog/scheduledJobs.ts';
+import type { Authored } from '../../domain/engine/authors.ts';
 import { projection } from '../engine/define.ts';
 import { groupsGuard } from '../engine/guards.ts';
 import { idOf, made, touched } from '../engine/stamps.ts';

@@ -1,4 +1,4 @@
-import { adapter, type AdapterContent } from '../../domain/configuration-manager/adapters.ts';
+import { type AdapterContent, adapter } from '../../domain/configuration-manager/adapters.ts';
 import type { Authored } from '../../domain/engine/authors.ts';
 import { projection } from '../engine/define.ts';
 import { made, touched } from '../engine/stamps.ts';

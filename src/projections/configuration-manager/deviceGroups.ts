@@ -1,5 +1,5 @@
+import { type DeviceGroupContent, deviceGroup } from '../../domain/configuration-manager/deviceGroups.ts';
 import type { Authored } from '../../domain/engine/authors.ts';
-import { deviceGroup, type DeviceGroupContent } from '../../domain/configuration-manager/deviceGroups.ts';
 import { projection } from '../engine/define.ts';
 import { idOf, made } from '../engine/stamps.ts';
 

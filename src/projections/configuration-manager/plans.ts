@@ -1,5 +1,5 @@
+import { type PlanContent, plan, withNodes } from '../../domain/configuration-manager/plans.ts';
 import type { Authored } from '../../domain/engine/authors.ts';
-import { plan, type PlanContent, withNodes } from '../../domain/configuration-manager/plans.ts';
 import type { Recorded } from '../../store/event.ts';
 import { projection } from '../engine/define.ts';
 import { groupsGuard } from '../engine/guards.ts';

@@ -1,6 +1,6 @@
-import type { DataOf } from '../../domain/engine/core.ts';
 import type { Tree } from '../../domain/configuration-manager/treeSchemas.ts';
-import { tree, type TreeEvent } from '../../domain/configuration-manager/trees.ts';
+import { type TreeEvent, tree } from '../../domain/configuration-manager/trees.ts';
+import type { DataOf } from '../../domain/engine/core.ts';
 import { projection } from '../engine/define.ts';
 import { idOf } from '../engine/stamps.ts';
 

@@ -1,6 +1,6 @@
-import type { Broods } from './pendingChildren.ts';
 import { nameOf } from './define.ts';
 import { keyOf, parkedEntry, parkedSpec } from './parked.ts';
+import type { Broods } from './pendingChildren.ts';
 import type { Change, Entry } from './port.ts';
 import type { StreamDocuments } from './units.ts';
 

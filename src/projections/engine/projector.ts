@@ -1,9 +1,9 @@
 import { decode } from '../../store/event.ts';
 import type { StoredEvent } from '../../store/port.ts';
-import { newBroods } from './pendingChildren.ts';
-import { entryOf, project, projectChildren, type Projection, specsOf } from './define.ts';
+import { entryOf, type Projection, project, projectChildren, specsOf } from './define.ts';
 import { parkedSpec } from './parked.ts';
 import { type Log, newParking } from './parking.ts';
+import { newBroods } from './pendingChildren.ts';
 import type { Change, CollectionSpec, Entry } from './port.ts';
 import { type LoadedDocument, newUnits, type StreamDocuments } from './units.ts';
 

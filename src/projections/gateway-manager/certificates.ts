@@ -1,4 +1,4 @@
-import { certificate, type CertificateFacts } from '../../domain/gateway-manager/certificates.ts';
+import { type CertificateFacts, certificate } from '../../domain/gateway-manager/certificates.ts';
 import { projection } from '../engine/define.ts';
 
 export type Certificate = { readonly alias: string; readonly contractId: string } & CertificateFacts;

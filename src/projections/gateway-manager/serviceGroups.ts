@@ -1,4 +1,4 @@
-import { serviceGroup, type ServiceGroupContent } from '../../domain/gateway-manager/serviceGroups.ts';
+import { type ServiceGroupContent, serviceGroup } from '../../domain/gateway-manager/serviceGroups.ts';
 import { projection } from '../engine/define.ts';
 import { idOf, made } from '../engine/stamps.ts';
 

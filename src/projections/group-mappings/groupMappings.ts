@@ -1,4 +1,4 @@
-import { groupMapping, type GroupMapping } from '../../domain/group-mappings/groupMappings.ts';
+import { type GroupMapping, groupMapping } from '../../domain/group-mappings/groupMappings.ts';
 import { projection } from '../engine/define.ts';
 
 /** Group mappings as `getGroupMappings` shows them, sorted by external group, then provenance. */

@@ -1,6 +1,6 @@
+import type { CollectionSpec, Entry, Query } from '../engine/port.ts';
 import { type Derived, matcher } from './columns.ts';
 import { sortKey, valueKey } from './order.ts';
-import type { CollectionSpec, Entry, Query } from '../engine/port.ts';
 import { scan } from './scan.ts';
 import { type SortedList, sortedList } from './sorted.ts';
 

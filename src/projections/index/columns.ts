@@ -1,5 +1,5 @@
-import { addBits, type Bits, firstBits, keepBits, noBits, setBit } from './bits.ts';
 import type { Entry, Where } from '../engine/port.ts';
+import { addBits, type Bits, firstBits, keepBits, noBits, setBit } from './bits.ts';
 import type { Block } from './sorted.ts';
 
 /** What filters look at. */

@@ -1,5 +1,5 @@
-import { checkStep, collections } from './collections.ts';
 import type { Change, Checkpoint, CollectionSpec, Entry, ReadStore } from '../engine/port.ts';
+import { checkStep, collections } from './collections.ts';
 
 const nothing: Checkpoint = { position: 0, event: '' };
 

@@ -1,5 +1,5 @@
-import { type CollectionIndex, collectionIndex, type Indexed } from './collectionIndex.ts';
 import type { CollectionSpec } from '../engine/port.ts';
+import { type CollectionIndex, collectionIndex, type Indexed } from './collectionIndex.ts';
 
 /** The part that an id belongs to: all before the first slash. Throws an Error if there is none. */
 export const parentOf = (id: string): string => {

@@ -1,6 +1,6 @@
+import type { Query } from '../engine/port.ts';
 import { addBits, type Bits, countBits, dropBits, firstBits, hasBit, noBits, setBit } from './bits.ts';
 import { type Derived, derivedOf, type Filtered, type FilteredBlock } from './columns.ts';
-import type { Query } from '../engine/port.ts';
 import type { Block } from './sorted.ts';
 
 type Scan = Pick<Query, 'skip' | 'limit' | 'order'> & {

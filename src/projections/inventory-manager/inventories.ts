@@ -1,8 +1,8 @@
 import type { Authored } from '../../domain/engine/authors.ts';
 import {
-  inventory,
   type InventoryContent,
   type InventoryEvent,
+  inventory,
   type Node,
 } from '../../domain/inventory-manager/inventories.ts';
 import { childrenOf, projection } from '../engine/define.ts';

@@ -1,6 +1,6 @@
 import type { Authored } from '../../domain/engine/authors.ts';
-import { form } from '../../domain/json-forms/forms.ts';
 import type { FormContent } from '../../domain/json-forms/formSchemas.ts';
+import { form } from '../../domain/json-forms/forms.ts';
 import { projection } from '../engine/define.ts';
 import { idOf, made, touched } from '../engine/stamps.ts';
 

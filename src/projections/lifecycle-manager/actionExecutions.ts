@@ -1,9 +1,9 @@
 import {
-  actionExecution,
   type ActionStarted,
+  actionExecution,
   type ExecutionStatus,
-  tasksAtStart,
   type TaskState,
+  tasksAtStart,
   withTask,
 } from '../../domain/lifecycle-manager/actionExecutions.ts';
 import type { JobError } from '../../domain/operations-manager/jobs.ts';

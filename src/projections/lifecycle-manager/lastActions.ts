@@ -1,4 +1,4 @@
-import { lastAction, type LastAction } from '../../domain/lifecycle-manager/lastActions.ts';
+import { type LastAction, lastAction } from '../../domain/lifecycle-manager/lastActions.ts';
 import { projection } from '../engine/define.ts';
 
 /** The last action by the id of the instance or group. */

@@ -1,4 +1,4 @@
-import { analyticTemplate, type AnalyticTemplateContent } from '../../domain/mop/analyticTemplates.ts';
+import { type AnalyticTemplateContent, analyticTemplate } from '../../domain/mop/analyticTemplates.ts';
 import { projection } from '../engine/define.ts';
 import { type TemplateDoc, templateFilters, templateSorts, templateSteps } from './mopTemplates.ts';
 

@@ -1,4 +1,4 @@
-import { commandTemplate, type CommandTemplateContent } from '../../domain/mop/commandTemplates.ts';
+import { type CommandTemplateContent, commandTemplate } from '../../domain/mop/commandTemplates.ts';
 import { projection } from '../engine/define.ts';
 import { type TemplateDoc, templateFilters, templateSorts, templateSteps } from './mopTemplates.ts';
 

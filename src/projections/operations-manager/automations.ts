@@ -1,5 +1,5 @@
 import type { Authored } from '../../domain/engine/authors.ts';
-import { automation, type AutomationContent } from '../../domain/operations-manager/automations.ts';
+import { type AutomationContent, automation } from '../../domain/operations-manager/automations.ts';
 import { projection } from '../engine/define.ts';
 import { groupsGuard } from '../engine/guards.ts';
 import { idOf, made, touched } from '../engine/stamps.ts';

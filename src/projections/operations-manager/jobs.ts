@@ -1,5 +1,5 @@
-import { job, type JobError, type JobStarted } from '../../domain/operations-manager/jobs.ts';
 import type { JobStatus } from '../../domain/operations-manager/jobSchemas.ts';
+import { type JobError, type JobStarted, job } from '../../domain/operations-manager/jobs.ts';
 import type { Recorded } from '../../store/event.ts';
 import { projection } from '../engine/define.ts';
 import { bothGuards, documentGuard, groupsGuard } from '../engine/guards.ts';

@@ -1,7 +1,7 @@
 import type { Authored } from '../../domain/engine/authors.ts';
 import { maskSecrets } from '../../domain/engine/secretFields.ts';
-import { patched, trigger, type TriggerContent } from '../../domain/operations-manager/triggers.ts';
 import type { TriggerPatch } from '../../domain/operations-manager/triggerMembers.ts';
+import { patched, type TriggerContent, trigger } from '../../domain/operations-manager/triggers.ts';
 import { projection } from '../engine/define.ts';
 import { documentGuard } from '../engine/guards.ts';
 import { idOf, made, touched } from '../engine/stamps.ts';

@@ -1,4 +1,4 @@
-import { watching, type WatchingState } from '../../domain/operations-manager/watchings.ts';
+import { type WatchingState, watching } from '../../domain/operations-manager/watchings.ts';
 import { projection } from '../engine/define.ts';
 import { idOf } from '../engine/stamps.ts';
 

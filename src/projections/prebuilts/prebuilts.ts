@@ -1,6 +1,6 @@
 import type { Authored } from '../../domain/engine/authors.ts';
-import { described, prebuilt, type PrebuiltImported } from '../../domain/prebuilts/prebuilts.ts';
 import type { PrebuiltPackage } from '../../domain/prebuilts/prebuiltSchemas.ts';
+import { described, type PrebuiltImported, prebuilt } from '../../domain/prebuilts/prebuilts.ts';
 import { projection } from '../engine/define.ts';
 import { idOf, made, touched } from '../engine/stamps.ts';
 

@@ -1,7 +1,7 @@
 import { adminNames } from '../../domain/authorization/admins.ts';
 import { merged } from '../../domain/profiles/mergePatch.ts';
-import { activeProfile, adminsOf, profile } from '../../domain/profiles/profiles.ts';
 import type { ProfileContent } from '../../domain/profiles/profileSchemas.ts';
+import { activeProfile, adminsOf, profile } from '../../domain/profiles/profiles.ts';
 import { projection } from '../engine/define.ts';
 import { idOf } from '../engine/stamps.ts';
 

@@ -1,6 +1,6 @@
+import type { Checkpoint, CollectionSpec } from '../engine/port.ts';
 import type { Indexed } from '../index/collectionIndex.ts';
 import { type Collections, collections, type IndexChange } from '../index/collections.ts';
-import type { Checkpoint, CollectionSpec } from '../engine/port.ts';
 
 /** Where a store is: positions of different epochs have nothing to do with each other. */
 export type State = Checkpoint & { readonly epoch: string };

@@ -1,5 +1,4 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { checkStep } from '../index/collections.ts';
 import {
   type Change,
   type Checkpoint,
@@ -8,6 +7,7 @@ import {
   leaseMs,
   type ReadStore,
 } from '../engine/port.ts';
+import { checkStep } from '../index/collections.ts';
 import { type Following, nearCache, type State } from './nearCache.ts';
 import { redisReads } from './redisReads.ts';
 import * as scripts from './redisScripts.ts';

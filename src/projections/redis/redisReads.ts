@@ -1,6 +1,6 @@
 import { NotReadable } from '../../domain/engine/requestError.ts';
-import type { Indexed } from '../index/collectionIndex.ts';
 import type { Entry, Page, Query } from '../engine/port.ts';
+import type { Indexed } from '../index/collectionIndex.ts';
 import type { NearCache, State } from './nearCache.ts';
 import * as scripts from './redisScripts.ts';
 import { fieldOf } from './redisStep.ts';

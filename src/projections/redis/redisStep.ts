@@ -1,6 +1,6 @@
+import type { Change, Entry } from '../engine/port.ts';
 import type { Indexed } from '../index/collectionIndex.ts';
 import type { Collections } from '../index/collections.ts';
-import type { Change, Entry } from '../engine/port.ts';
 
 /** The field of a document, or of a part, in the hashes. */
 export const fieldOf = (collection: string, id: string): string => `${collection}/${id}`;

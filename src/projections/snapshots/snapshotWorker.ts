@@ -6,9 +6,9 @@ import { withPayloads } from '../../store/payloads.ts';
 import type { StoredEvent } from '../../store/port.ts';
 import type { LogUrl } from '../../store/url.ts';
 import { projections } from '../all.ts';
-import { memoryReadStore } from '../index/memory.ts';
 import { collectionsOf, projector } from '../engine/projector.ts';
 import { checkpointAt, resume } from '../engine/resume.ts';
+import { memoryReadStore } from '../index/memory.ts';
 import { type Origin, readSnapshot, writeSnapshot } from './snapshot.ts';
 
 export type SnapshotWork = { readonly log: LogUrl; readonly file: string; readonly origin: Origin };

@@ -1,6 +1,6 @@
 import type { Authored } from '../../domain/engine/authors.ts';
-import { template } from '../../domain/template-builder/templates.ts';
 import type { TemplateContent } from '../../domain/template-builder/templateSchemas.ts';
+import { template } from '../../domain/template-builder/templates.ts';
 import { projection } from '../engine/define.ts';
 import { idOf, made, touched } from '../engine/stamps.ts';
 

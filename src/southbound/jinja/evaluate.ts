@@ -9,17 +9,17 @@ import { newDict } from './values/dicts.ts';
 import { each } from './values/iterate.ts';
 import { textRepr } from './values/print.ts';
 import {
-  type Kwargs,
-  type Run,
-  type Value,
   isDict,
   isThing,
   isUndefined,
+  type Kwargs,
   orElse,
+  type Run,
   truthy,
   tuple,
   typeName,
   undefinedValue,
+  type Value,
 } from './values/values.ts';
 
 /** The arguments of a call, with those of `*` and `**` in their place. */

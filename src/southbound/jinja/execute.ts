@@ -6,7 +6,7 @@ import type { Body, CallNode, FilterNode, Signature, Statement, Target } from '.
 import { innerScope, lookUp, type Scope } from './scope.ts';
 import { each, itemAt } from './values/iterate.ts';
 import { escaped, str } from './values/print.ts';
-import { type Run, type Thing, type Value, generator, isThing, markup, truthy, typeName } from './values/values.ts';
+import { generator, isThing, markup, type Run, type Thing, truthy, typeName, type Value } from './values/values.ts';
 
 type Node<Name extends Statement['node']> = Extract<Statement, { node: Name }>;
 

@@ -4,7 +4,7 @@ import { bind, needInt } from './values/arguments.ts';
 import { newDict, setKey } from './values/dicts.ts';
 import { itemAt } from './values/iterate.ts';
 import { repr, textRepr } from './values/print.ts';
-import { type Thing, type Value, callable } from './values/values.ts';
+import { callable, type Thing, type Value } from './values/values.ts';
 
 const mostInRange = 100_000n;
 

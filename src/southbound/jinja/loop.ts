@@ -3,14 +3,14 @@ import { bind } from './values/arguments.ts';
 import { equal } from './values/compare.ts';
 import { itemAt, iterator, knownLength } from './values/iterate.ts';
 import {
+  callable,
   type Kwargs,
+  orElse,
   type Run,
   type Thing,
-  type Value,
-  callable,
-  orElse,
   tuple,
   undefinedValue,
+  type Value,
 } from './values/values.ts';
 
 /** A running loop: the next item (JavaScript's undefined at the end), and `loop` as its body sees it. */

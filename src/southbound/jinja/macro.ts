@@ -6,13 +6,13 @@ import { newDict } from './values/dicts.ts';
 import { textRepr } from './values/print.ts';
 import {
   type Kwargs,
-  type Run,
-  type Thing,
-  type Value,
   markup,
   orElse,
+  type Run,
+  type Thing,
   tuple,
   undefinedValue,
+  type Value,
 } from './values/values.ts';
 
 /** A macro, or the body of a call block, which is handed over as `caller` and has no name. */

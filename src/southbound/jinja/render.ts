@@ -1,4 +1,3 @@
-import { attribute, item } from './values/access.ts';
 import { exactEntries } from '../../domain/engine/exactJson.ts';
 import { limits, newBudget } from './budget.ts';
 import { limitError, PythonError, reasonOf, TemplateError, undefinedError } from './errors.ts';
@@ -9,10 +8,11 @@ import { globals } from './globals.ts';
 import { parse } from './parse/parser.ts';
 import { innerScope } from './scope.ts';
 import { callTest, tests } from './tests.ts';
+import { attribute, item } from './values/access.ts';
 import type { Named } from './values/arguments.ts';
 import { fromJson } from './values/dicts.ts';
 import { repr } from './values/print.ts';
-import { type Run, type Value, isUndefined, textOf } from './values/values.ts';
+import { isUndefined, type Run, textOf, type Value } from './values/values.ts';
 
 const named = <T>(run: Run, what: string, table: ReadonlyMap<string, T>, name: Value): Named<T> => {
   const text = textOf(name);

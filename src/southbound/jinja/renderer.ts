@@ -4,7 +4,7 @@ import { fairScheduler } from '../fairScheduler.ts';
 import type { Renderer, Rendering } from '../port.ts';
 import { Busy } from '../semaphore.ts';
 import { limits as templateLimits } from './budget.ts';
-import { engineProcess, type EngineProcess } from './engineProcess.ts';
+import { type EngineProcess, engineProcess } from './engineProcess.ts';
 import type { Work } from './protocol.ts';
 
 const mostMs = templateLimits.processorMs;

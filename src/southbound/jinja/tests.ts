@@ -3,10 +3,9 @@ import { bind, type Given, type Named, type Parameters } from './values/argument
 import { operate } from './values/arithmetic.ts';
 import { isCase } from './values/cases.ts';
 import { contains, equal, type Order, ordered } from './values/compare.ts';
+import { keyOf } from './values/dicts.ts';
 import { str } from './values/print.ts';
 import {
-  type Run,
-  type Value,
   isDict,
   isMarkup,
   isThing,
@@ -14,9 +13,10 @@ import {
   isUndefined,
   kindOf,
   numberOf,
+  type Run,
   textOf,
+  type Value,
 } from './values/values.ts';
-import { keyOf } from './values/dicts.ts';
 
 type Test = { readonly parameters: Parameters; readonly holds: (run: Run, value: Value, other: Value) => boolean };
 

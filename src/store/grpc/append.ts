@@ -1,4 +1,3 @@
-import type { ServerReadableStream } from '@grpc/grpc-js';
 import type {
   AppendReq,
   AppendResp,
@@ -8,6 +7,7 @@ import type {
   TombstoneResp,
 } from '@eventstore/db-client/generated/streams_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
+import type { ServerReadableStream } from '@grpc/grpc-js';
 import type { Appended } from '../port.ts';
 import type { Rights } from './access.ts';
 import { messagesOf } from './calls.ts';

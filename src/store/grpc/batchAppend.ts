@@ -1,16 +1,16 @@
-import { type ServerDuplexStream, status } from '@grpc/grpc-js';
-import any from 'google-protobuf/google/protobuf/any_pb.js';
-import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
-import streams from '@eventstore/db-client/generated/streams_pb.js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import statuses from '@eventstore/db-client/generated/status_pb.js';
+import type { BatchAppendReq, BatchAppendResp } from '@eventstore/db-client/generated/streams_pb.js';
+import streams from '@eventstore/db-client/generated/streams_pb.js';
+import { type ServerDuplexStream, status } from '@grpc/grpc-js';
+import any from 'google-protobuf/google/protobuf/any_pb.js';
 import type { Appended } from '../port.ts';
 import type { May, Rights } from './access.ts';
 import { type Answering, messagesOf } from './calls.ts';
 import { expectedInBatch } from './expected.ts';
 import { badRequest, exhausted, type Fault, faultOf, timedOut } from './faults.ts';
 import { streamIn, uuidIn } from './messages.ts';
-import { gathering, type Gathering } from './proposed.ts';
+import { type Gathering, gathering } from './proposed.ts';
 import type { Writes } from './writes.ts';
 
 type Batch = { readonly options: BatchAppendReq.Options; readonly events: Gathering };

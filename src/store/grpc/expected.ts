@@ -1,4 +1,4 @@
-import { status } from '@grpc/grpc-js';
+import shared from '@eventstore/db-client/generated/shared_pb.js';
 import type {
   AppendReq,
   AppendResp,
@@ -7,7 +7,7 @@ import type {
   TombstoneReq,
 } from '@eventstore/db-client/generated/streams_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
-import shared from '@eventstore/db-client/generated/shared_pb.js';
+import { status } from '@grpc/grpc-js';
 import empty from 'google-protobuf/google/protobuf/empty_pb.js';
 import { badRequest, type Expected, Fault } from './faults.ts';
 

@@ -1,5 +1,5 @@
-import { Metadata, status } from '@grpc/grpc-js';
 import shared from '@eventstore/db-client/generated/shared_pb.js';
+import { Metadata, status } from '@grpc/grpc-js';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import { streamIdentifier } from '../streamIdentifier.ts';
 

@@ -2,7 +2,7 @@ import type { StreamIdentifier, UUID } from '@eventstore/db-client/generated/sha
 import shared from '@eventstore/db-client/generated/shared_pb.js';
 import type { ReadResp } from '@eventstore/db-client/generated/streams_pb.js';
 import streams from '@eventstore/db-client/generated/streams_pb.js';
-import { unwrapForeign, type Foreign } from '../foreign.ts';
+import { type Foreign, unwrapForeign } from '../foreign.ts';
 import type { StoredEvent } from '../port.ts';
 import { streamIdentifier } from '../streamIdentifier.ts';
 import { utf8 } from '../utf8.ts';

@@ -2,13 +2,13 @@ import type { ReadReq, ReadResp } from '@eventstore/db-client/generated/streams_
 import streams from '@eventstore/db-client/generated/streams_pb.js';
 import type { StoredEvent } from '../port.ts';
 import type { SqliteStore } from '../sqlite.ts';
+import { streamIdentifier } from '../streamIdentifier.ts';
 import { breather } from './breather.ts';
 import type { Answering } from './calls.ts';
 import { badRequest, streamDeleted } from './faults.ts';
 import { filterIn } from './filters.ts';
 import { foreignState, isShown, ownState, type StreamState } from './foreignStream.ts';
 import { eventAnswer, streamIn } from './messages.ts';
-import { streamIdentifier } from '../streamIdentifier.ts';
 
 /** The log to read, and which of its streams are the platform's own. */
 export type Readable = { readonly store: SqliteStore; readonly own: (stream: string) => boolean };

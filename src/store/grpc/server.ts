@@ -1,10 +1,10 @@
-import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { GossipService, type IGossipServer } from '@eventstore/db-client/generated/gossip_grpc_pb.js';
 import {
   type IServerFeaturesServer,
   ServerFeaturesService,
 } from '@eventstore/db-client/generated/serverfeatures_grpc_pb.js';
 import { type IStreamsServer, StreamsService } from '@eventstore/db-client/generated/streams_grpc_pb.js';
+import { Server, ServerCredentials } from '@grpc/grpc-js';
 import { ensureIdentity } from '../identity.ts';
 import type { SqliteStore } from '../sqlite.ts';
 import { type Authorize, type Call, type Rights, rightsOf } from './access.ts';

@@ -1,6 +1,6 @@
 import { item } from '../values/access.ts';
 import { needText } from '../values/arguments.ts';
-import { type Run, type Value, isUndefined, textOf } from '../values/values.ts';
+import { isUndefined, type Run, textOf, type Value } from '../values/values.ts';
 
 const partsOf = (path: Value): Value[] => {
   const text = textOf(path);

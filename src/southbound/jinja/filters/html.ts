@@ -1,18 +1,18 @@
 import { PythonError, valueError } from '../errors.ts';
-import { needText, toIndex, needInt, unusable } from '../values/arguments.ts';
+import { needInt, needText, toIndex, unusable } from '../values/arguments.ts';
 import { each, listOf } from '../values/iterate.ts';
 import { escaped, str, textRepr } from '../values/print.ts';
 import { splitSpace } from '../values/text.ts';
 import {
-  type Run,
-  type Value,
   isDict,
   isUndefined,
   kindOf,
   markup,
+  type Run,
   textOf,
   truthy,
   typeName,
+  type Value,
 } from '../values/values.ts';
 import type { Filter, Filters } from './define.ts';
 import { unescapeHtml } from './entities.ts';

@@ -5,7 +5,7 @@ import { floatRepr } from '../values/floats.ts';
 import { itemAt } from '../values/iterate.ts';
 import { intText } from '../values/print.ts';
 import { repeat } from '../values/text.ts';
-import { type Run, type Tuple, type Value, isDict, isTuple, textOf, tuple, typeName } from '../values/values.ts';
+import { isDict, isTuple, type Run, type Tuple, textOf, tuple, typeName, type Value } from '../values/values.ts';
 
 const deepest = 200;
 

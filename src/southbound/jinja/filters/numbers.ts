@@ -1,10 +1,10 @@
-import { PythonError, isRaised, typeError } from '../errors.ts';
+import { isRaised, PythonError, typeError } from '../errors.ts';
 import { needInt, toIndex, unusable } from '../values/arguments.ts';
 import { operate } from '../values/arithmetic.ts';
 import { toNumberOf } from '../values/convert.ts';
 import { fixed, notFinite, roundFloat } from '../values/floats.ts';
 import { toIntOf } from '../values/parseNumber.ts';
-import { type Run, type Value, intOf, numberOf, textOf, truthy, typeName } from '../values/values.ts';
+import { intOf, numberOf, type Run, textOf, truthy, typeName, type Value } from '../values/values.ts';
 import type { Filters } from './define.ts';
 
 const roundInt = (run: Run, value: bigint, digits: bigint): bigint => {

@@ -1,9 +1,9 @@
+import { isRaised } from '../errors.ts';
 import { ordered } from '../values/compare.ts';
 import { newDict } from '../values/dicts.ts';
 import { repr } from '../values/print.ts';
 import { isSpace, lengthOf, splitLines } from '../values/text.ts';
-import { isRaised } from '../errors.ts';
-import { type Run, type Value, isDict, isTuple, tuple } from '../values/values.ts';
+import { isDict, isTuple, type Run, tuple, type Value } from '../values/values.ts';
 
 const pageWidth = 80;
 const deepest = 100;

@@ -1,10 +1,18 @@
 import { PythonError } from '../errors.ts';
-import { type Kwargs, type Run, type Value, generator, orElse, truthy } from '../values/values.ts';
-import { each } from '../values/iterate.ts';
 import { ownAttribute } from '../values/access.ts';
 import { needText } from '../values/arguments.ts';
+import { each } from '../values/iterate.ts';
 import { textRepr } from '../values/print.ts';
-import { undefinedValue, typeName } from '../values/values.ts';
+import {
+  generator,
+  type Kwargs,
+  orElse,
+  type Run,
+  truthy,
+  typeName,
+  undefinedValue,
+  type Value,
+} from '../values/values.ts';
 import { getter } from './attributes.ts';
 import type { Filter, Filters } from './define.ts';
 

@@ -7,24 +7,24 @@ import { each, itemAt, iterator, knownLength, listOf, rangeItem } from '../value
 import { escaped, softStr, str } from '../values/print.ts';
 import { like } from '../values/text.ts';
 import {
-  type Iterator,
-  type Run,
-  type Tuple,
-  type Value,
   generator,
+  type Iterator,
   isDict,
   isMarkup,
   isTuple,
   isUndefined,
   kindOf,
   markup,
+  namedTuple,
   orElse,
+  type Run,
+  type Tuple,
   textOf,
   truthy,
-  namedTuple,
   tuple,
   typeName,
   undefinedValue,
+  type Value,
 } from '../values/values.ts';
 import { getter, ignoreCase, listGetter } from './attributes.ts';
 import type { Filter, Filters } from './define.ts';

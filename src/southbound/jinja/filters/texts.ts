@@ -7,10 +7,10 @@ import { capitalized } from '../values/cases.ts';
 import { newDict } from '../values/dicts.ts';
 import { escaped, softStr, str } from '../values/print.ts';
 import { isSpace, lengthOf, like, pad, repeat, sliceText, splitLines, strip } from '../values/text.ts';
-import { type Run, type Value, charactersOf, isMarkup, textOf, truthy, tuple, typeName } from '../values/values.ts';
+import { charactersOf, isMarkup, type Run, textOf, truthy, tuple, typeName, type Value } from '../values/values.ts';
 import type { Filter, Filters } from './define.ts';
-import { lengthOfAny } from './sequences.ts';
 import { pretty } from './pretty.ts';
+import { lengthOfAny } from './sequences.ts';
 import { wrapped } from './wrap.ts';
 
 /** A filter that changes the text of a value, which stays safe if it was. */

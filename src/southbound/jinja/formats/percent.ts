@@ -5,15 +5,15 @@ import { notFinite } from '../values/floats.ts';
 import { intText, repr, str } from '../values/print.ts';
 import { lengthOf, repeat, sliceText } from '../values/text.ts';
 import {
-  type Run,
-  type Value,
   intOf,
   isDict,
   isTuple,
   isUndefined,
   numberOf,
+  type Run,
   textOf,
   typeName,
+  type Value,
 } from '../values/values.ts';
 import { checkedPrecision, floatForm, toFloat } from './spec.ts';
 

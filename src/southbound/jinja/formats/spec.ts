@@ -2,7 +2,7 @@ import { PythonError, typeError, valueError } from '../errors.ts';
 import { exponentText, fixed, floatRepr, notFinite, significant } from '../values/floats.ts';
 import { intText, str } from '../values/print.ts';
 import { lengthOf, repeat, sliceText } from '../values/text.ts';
-import { type Run, type Value, isMarkup, numberOf, typeName } from '../values/values.ts';
+import { isMarkup, numberOf, type Run, typeName, type Value } from '../values/values.ts';
 
 const mostPrecision = 1000;
 

@@ -1,7 +1,7 @@
 import { PythonError, valueError } from '../errors.ts';
-import { escaped, repr, str } from '../values/print.ts';
 import type { Given } from '../values/arguments.ts';
-import { type Run, type Text, type Value, charactersOf, isMarkup } from '../values/values.ts';
+import { escaped, repr, str } from '../values/print.ts';
+import { charactersOf, isMarkup, type Run, type Text, type Value } from '../values/values.ts';
 import { formatValue } from './spec.ts';
 
 /** The rest of a field's name after its first part: `.attribute` and `[key]`. */

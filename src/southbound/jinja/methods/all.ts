@@ -1,10 +1,10 @@
 import { type Builtin, type Given, invoke, type Methods } from '../values/arguments.ts';
-import { type Value, isDict, isTuple, noKwargs, textOf, typeName } from '../values/values.ts';
+import { isDict, isTuple, noKwargs, textOf, typeName, type Value } from '../values/values.ts';
 import { dictMethods } from './dicts.ts';
 import { listMethods, tupleMethods } from './lists.ts';
 import { numberAttribute } from './numbers.ts';
-import { strMethods } from './strings.ts';
 import { safely } from './safeStrings.ts';
+import { strMethods } from './strings.ts';
 
 /** Methods that Python takes keywords for. */
 const withKeywords = new Set(['split', 'rsplit', 'splitlines', 'expandtabs', 'sort', 'encode', 'to_bytes']);

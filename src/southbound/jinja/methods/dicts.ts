@@ -3,7 +3,7 @@ import type { Builtin, Methods } from '../values/arguments.ts';
 import { deleteKey, getKey, newDict, setKey } from '../values/dicts.ts';
 import { each, itemAt, listOf } from '../values/iterate.ts';
 import { repr } from '../values/print.ts';
-import { type Dict, type Kwargs, type Run, type Value, type View, isDict, orElse, tuple } from '../values/values.ts';
+import { type Dict, isDict, type Kwargs, orElse, type Run, tuple, type Value, type View } from '../values/values.ts';
 
 /** The pairs that dict() and update() take: of a dict, or of an iterable of pairs. */
 const pairsOf = function* (run: Run, source: Value): Generator<readonly [Value, Value]> {

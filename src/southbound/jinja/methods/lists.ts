@@ -1,9 +1,9 @@
 import { PythonError, valueError } from '../errors.ts';
-import { type Builtin, bounds, needInt, toIndex, type Methods } from '../values/arguments.ts';
+import { type Builtin, bounds, type Methods, needInt, toIndex } from '../values/arguments.ts';
 import { equal, sorted } from '../values/compare.ts';
 import { itemAt, listOf } from '../values/iterate.ts';
 import { repr } from '../values/print.ts';
-import { type Run, type Thing, type Tuple, type Value, isThing, noKwargs, truthy } from '../values/values.ts';
+import { isThing, noKwargs, type Run, type Thing, type Tuple, truthy, type Value } from '../values/values.ts';
 
 const count = (run: Run, items: readonly Value[], item: Value): Value =>
   BigInt(items.filter((other) => equal(run, other, item)).length);

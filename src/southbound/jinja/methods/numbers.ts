@@ -1,6 +1,6 @@
-import { fractionOf } from '../values/floats.ts';
-import { type Run, type Value, callable, numberOf, tuple } from '../values/values.ts';
 import { bind } from '../values/arguments.ts';
+import { fractionOf } from '../values/floats.ts';
+import { callable, numberOf, type Run, tuple, type Value } from '../values/values.ts';
 
 const methods: ReadonlyMap<string, (value: bigint | number) => Value | undefined> = new Map<
   string,

@@ -1,7 +1,7 @@
-import { escaped } from '../values/print.ts';
-import { listOf } from '../values/iterate.ts';
 import type { Given, Named } from '../values/arguments.ts';
-import { type Run, type Value, isMarkup, isTuple, markup, textOf, tuple } from '../values/values.ts';
+import { listOf } from '../values/iterate.ts';
+import { escaped } from '../values/print.ts';
+import { isMarkup, isTuple, markup, type Run, textOf, tuple, type Value } from '../values/values.ts';
 
 const escaping = new Set([
   'capitalize',

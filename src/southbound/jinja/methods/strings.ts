@@ -1,8 +1,8 @@
 import { typeError, valueError } from '../errors.ts';
 import { strFormat } from '../formats/strFormat.ts';
-import { type Builtin, bounds, needInt, needText, toIndex, type Methods } from '../values/arguments.ts';
-import { each } from '../values/iterate.ts';
+import { type Builtin, bounds, type Methods, needInt, needText, toIndex } from '../values/arguments.ts';
 import { capitalized, casefolded, isCase, isTitle, swapped, titled } from '../values/cases.ts';
+import { each } from '../values/iterate.ts';
 import {
   isSpace,
   lengthOf,
@@ -15,19 +15,19 @@ import {
   strip,
 } from '../values/text.ts';
 import {
-  type Dict,
-  type Kwargs,
-  type Run,
-  type Text,
-  type Value,
   charactersOf,
+  type Dict,
   intOf,
   isDict,
   isTuple,
+  type Kwargs,
+  type Run,
+  type Text,
   textOf,
   truthy,
   tuple,
   typeName,
+  type Value,
 } from '../values/values.ts';
 
 /** The characters of the str whose method is called. */

@@ -1,6 +1,6 @@
 import type { Operator } from '../values/arithmetic.ts';
 import type { CallArguments, CallNode, Comparison, Expression, FilterNode } from './nodes.ts';
-import { type Stream, describe } from './stream.ts';
+import { describe, type Stream } from './stream.ts';
 
 /** Tells the parser of statements what the expressions within them use. */
 export type Watch = {

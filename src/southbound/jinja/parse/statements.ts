@@ -1,4 +1,4 @@
-import { blockFilters, expression, type ExpressionParser, primary, tuple } from './expressions.ts';
+import { blockFilters, type ExpressionParser, expression, primary, tuple } from './expressions.ts';
 import type { Body, Expression, Signature, Statement, Target } from './nodes.ts';
 
 /** How many statements are around the current place, up to the nearest macro or block. */

@@ -6,10 +6,6 @@ import { itemAt, rangeItem } from './iterate.ts';
 import { intText, textRepr } from './print.ts';
 import { characters, lengthOf, like, sliceText } from './text.ts';
 import {
-  type Range,
-  type Run,
-  type Undefined,
-  type Value,
   intOf,
   isDict,
   isThing,
@@ -17,10 +13,14 @@ import {
   isUndefined,
   kindOf,
   orElse,
+  type Range,
+  type Run,
   textOf,
   tuple,
   typeName,
+  type Undefined,
   undefinedValue,
+  type Value,
 } from './values.ts';
 
 const shownType = (value: Value): string => (value === null ? 'None' : `${typeName(value)} object`);

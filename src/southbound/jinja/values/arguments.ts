@@ -1,5 +1,5 @@
 import { type PythonError, typeError, undefinedError } from '../errors.ts';
-import { type Kwargs, type Run, type Value, intOf, isUndefined, textOf, typeName } from './values.ts';
+import { intOf, isUndefined, type Kwargs, type Run, textOf, typeName, type Value } from './values.ts';
 
 /** A function's parameters: `name`, or `name?` for an optional one. */
 export type Parameters = readonly string[];

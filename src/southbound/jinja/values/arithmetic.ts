@@ -6,17 +6,17 @@ import { quotient } from './floats.ts';
 import { escaped, str } from './print.ts';
 import { like, repeat } from './text.ts';
 import {
-  type Run,
-  type Value,
   intOf,
   isMarkup,
   isTuple,
   isUndefined,
   markup,
   numberOf,
+  type Run,
   textOf,
   tuple,
   typeName,
+  type Value,
 } from './values.ts';
 
 export type Operator = '+' | '-' | '*' | '/' | '//' | '%' | '**';

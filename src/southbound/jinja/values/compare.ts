@@ -2,7 +2,7 @@ import { limitError, typeError, undefinedError } from '../errors.ts';
 import { unusable } from './arguments.ts';
 import { getKey, keyOf } from './dicts.ts';
 import { each, itemAt, rangeItem } from './iterate.ts';
-import { type Run, type Value, isDict, isTuple, isUndefined, kindOf, numberOf, textOf, typeName } from './values.ts';
+import { isDict, isTuple, isUndefined, kindOf, numberOf, type Run, textOf, typeName, type Value } from './values.ts';
 
 const deepest = 500;
 

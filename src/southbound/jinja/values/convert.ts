@@ -1,6 +1,6 @@
 import { PythonError, typeError, undefinedError, valueError } from '../errors.ts';
 import { toFloatOf } from './parseNumber.ts';
-import { type Value, isUndefined, numberOf, textOf, typeName } from './values.ts';
+import { isUndefined, numberOf, textOf, typeName, type Value } from './values.ts';
 
 /** float(value), or int(value) of what is no text. */
 export const toNumberOf = (value: Value, type: 'int' | 'float'): bigint | number => {

@@ -1,6 +1,6 @@
 import { exactEntries, exactNumber } from '../../../domain/engine/exactJson.ts';
 import { typeError } from '../errors.ts';
-import { type Dict, type Value, typeName } from './values.ts';
+import { type Dict, typeName, type Value } from './values.ts';
 
 const textKey = (text: string): string => (text.startsWith('\0') ? `\0s${text}` : text);
 

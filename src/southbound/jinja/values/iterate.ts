@@ -1,6 +1,6 @@
 import { PythonError, typeError } from '../errors.ts';
 import { characters, lengthOf } from './text.ts';
-import { type Iterator, type Range, type Run, type Value, kindOf, tuple, typeName } from './values.ts';
+import { type Iterator, kindOf, type Range, type Run, tuple, typeName, type Value } from './values.ts';
 
 /** The item at an index that the caller knows to be there. */
 export const itemAt = (items: readonly Value[], index: number): Value => {

@@ -1,7 +1,7 @@
 import { limitError, valueError } from '../errors.ts';
 import { floatRepr } from './floats.ts';
-import { type Dict, type Run, type Text, type Value, type View, markup, isMarkup } from './values.ts';
 import { escapeHtml } from './text.ts';
+import { type Dict, isMarkup, markup, type Run, type Text, type Value, type View } from './values.ts';
 
 const escapes: ReadonlyMap<string, string> = new Map([
   ['\\', '\\\\'],

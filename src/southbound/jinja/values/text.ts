@@ -1,4 +1,4 @@
-import { type Run, type Value, isMarkup, markup } from './values.ts';
+import { isMarkup, markup, type Run, type Value } from './values.ts';
 
 const wide = /[\ud800-\udfff]/;
 
