@@ -66,6 +66,14 @@ const ending = async (connection: Connection, stream: string): Promise<void> => 
   });
 };
 
+/** The position of the last event that was appended. */
+const positionOf = (appended: streams.AppendResp, stream: string, expected: number): number => {
+  const wrong = appended.getWrongExpectedVersion();
+  if (wrong)
+    throw new WrongRevision(stream, expected, wrong.hasCurrentRevision() ? Number(wrong.getCurrentRevision()) : -1);
+  return Number(appended.getSuccess()?.getPosition()?.getCommitPosition() ?? 0);
+};
+
 /** A log in EventStoreDB as one end of a copy: events come and go byte by byte, with their content types. */
 export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promise<Opened> => {
   const store = await openEventStoreDb({ url, log });
@@ -146,11 +154,7 @@ export const openEventStoreDbToCopy = async ({ url, log, own }: Options): Promis
     const appended = await retryUntilDone((connection) =>
       within(answer, appending(connection, stream, expected, events)),
     );
-    const wrong = appended.getWrongExpectedVersion();
-    if (wrong)
-      throw new WrongRevision(stream, expected, wrong.hasCurrentRevision() ? Number(wrong.getCurrentRevision()) : -1);
-    const position = Number(appended.getSuccess()?.getPosition()?.getCommitPosition() ?? 0);
-    return { revision: expected + events.length, position };
+    return { revision: expected + events.length, position: positionOf(appended, stream, expected) };
   };
 
   const append = async (stream: string, expected: number, events: readonly NewEvent[]): Promise<Appended> => {
