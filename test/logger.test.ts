@@ -25,7 +25,11 @@ describe('the log', () => {
       });
       assert.equal(read.position, 3);
       const { stack, cause, ...shown } = read[key];
-      assert.deepEqual(shown, { type: 'Refusal', message: 'The read models cannot be reached', code: 'unavailable' });
+      assert.deepEqual(shown, {
+        type: 'RequestError',
+        message: 'The read models cannot be reached',
+        code: 'unavailable',
+      });
       assert.match(stack, /logger\.test/);
       assert.deepEqual([cause.message, cause.code], ['connect ECONNREFUSED', 'ECONNREFUSED']);
     });

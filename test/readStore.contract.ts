@@ -81,7 +81,7 @@ export const readStoreContract = (name: string, open: () => ReadStore | Promise<
       store = await open();
       position = (await store.resume()).position;
       assert.equal(position, 0);
-      assert.equal(await store.leadership(), true);
+      assert.equal(await store.takeLeadership(), true);
     });
     afterEach(() => store.close());
 

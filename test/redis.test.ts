@@ -45,7 +45,7 @@ describeOwnRedis(
       const store = openAt(redis().url);
       try {
         await store.resume();
-        assert.equal(await store.leadership(), true);
+        assert.equal(await store.takeLeadership(), true);
         assert.equal(await store.apply([put(thing('1')), put(thing('2'))], 0, { position: 1, event: 'e1' }), true);
         assert.equal(await store.apply([removed('1')], 1, { position: 2, event: 'e2' }), true);
         assert.deepEqual(await listed(store), { ids: ['2'], total: 1 });
@@ -75,7 +75,7 @@ describeRedis('redis read stores of one prefix', (redis) => {
     stores.push(store);
     await store.resume();
     // The first, in most tests.
-    await store.leadership();
+    await store.takeLeadership();
     return store;
   };
   const leaseExpires = () => redis().command('DEL', `{${prefix}}:lease`);
@@ -111,7 +111,10 @@ describeRedis('redis read stores of one prefix', (redis) => {
   });
   it('let one of them lead, and only that one write', async () => {
     const [one, two] = [await open(), await open()];
-    assert.deepEqual([await two.leadership(), await one.leadership(), await two.leadership()], [false, true, false]);
+    assert.deepEqual(
+      [await two.takeLeadership(), await one.takeLeadership(), await two.takeLeadership()],
+      [false, true, false],
+    );
     assert.equal(await two.apply([put(thing('2'))], 0, { position: 1, event: 'e1' }), false);
     assert.equal(await one.apply([put(thing('1'))], 0, { position: 1, event: 'e1' }), true);
     assert.deepEqual(await two.catchUp(), { position: 1, event: 'e1' });
@@ -123,13 +126,13 @@ describeRedis('redis read stores of one prefix', (redis) => {
     const left = Number(await redis().command('PTTL', `{${prefix}}:lease`));
     assert.ok(left > 0 && left <= leaseMs);
     await leaseExpires();
-    assert.equal(await two.leadership(), true);
+    assert.equal(await two.takeLeadership(), true);
     // Asleep all the while: it neither knows that its time was up nor sees another state.
     assert.equal(await one.apply([put(thing('1'))], 0, { position: 1, event: 'e1' }), false);
-    assert.equal(await one.leadership(), false);
+    assert.equal(await one.takeLeadership(), false);
     assert.equal(await two.apply([put(thing('2'))], 0, { position: 1, event: 'e1' }), true);
     await leaseExpires();
-    assert.equal(await one.leadership(), true);
+    assert.equal(await one.takeLeadership(), true);
     assert.equal(await two.apply([], 1, { position: 2, event: 'e2' }), false);
     await one.catchUp();
     assert.equal(await one.apply([], 1, { position: 2, event: 'e2' }), true);
@@ -138,7 +141,7 @@ describeRedis('redis read stores of one prefix', (redis) => {
     const one = await open();
     const [before] = [await redis().command('GET', `{${prefix}}:fence`)];
     await leaseExpires();
-    assert.equal(await one.leadership(), true);
+    assert.equal(await one.takeLeadership(), true);
     assert.notEqual(await redis().command('GET', `{${prefix}}:fence`), before);
   });
   it('tell each other of what was written, and of a lead that is given up', async () => {
@@ -158,9 +161,9 @@ describeRedis('redis read stores of one prefix', (redis) => {
     again = next();
     await one.resign();
     await again;
-    assert.equal(await two.leadership(), true);
+    assert.equal(await two.takeLeadership(), true);
     await one.resign();
-    assert.equal(await one.leadership(), false, 'who does not lead has nothing to give up');
+    assert.equal(await one.takeLeadership(), false, 'who does not lead has nothing to give up');
   });
   it('load everything when they have fallen too far behind', async () => {
     const [one, two] = [await open({ notices: 100 }), await open()];
@@ -221,7 +224,7 @@ describeRedis('redis read stores of one prefix', (redis) => {
     const [mine, other] = [await open(), openAt(redis().url)];
     stores.push(other);
     await other.resume();
-    assert.equal(await other.leadership(), true);
+    assert.equal(await other.takeLeadership(), true);
     await other.apply([put(thing('1'))], 0, { position: 1, event: 'e1' });
     await mine.clear();
     assert.deepEqual(await listed(other), { ids: ['1'], total: 1 });
@@ -240,7 +243,7 @@ describeOwnRedis('a redis read store in trouble', (redis) => {
   let lost: number;
   const prefix = 'p';
   const write = async (changes: readonly Change[], from: number) => {
-    await store.leadership();
+    await store.takeLeadership();
     return store.apply(changes, from, { position: from + 1, event: `e${from + 1}` });
   };
   beforeEach(async () => {
@@ -336,7 +339,7 @@ describeOwnRedis('a redis read store in trouble', (redis) => {
     const other = openAt(redis().url, { prefix });
     await other.resume();
     await store.resign();
-    await other.leadership();
+    await other.takeLeadership();
     await other.clear();
     await other.apply([put(thing('9'))], 0, { position: 1, event: 'e1' });
     await other.resign();

@@ -29,7 +29,7 @@ describe('read models that were made before', () => {
   };
   const modelAt = async (checkpoint: Checkpoint) => {
     const model = memoryReadStore({ collections: collectionsOf(projections) });
-    await model.leadership();
+    await model.takeLeadership();
     await model.resume();
     assert.equal(await model.apply([{ collection: parkedSpec.name, id: 'a', entry }], 0, checkpoint), true);
     return model;

@@ -25,7 +25,7 @@ describe('who projects', () => {
     const memory = memoryReadStore({ collections: collectionsOf(projections) });
     const model: ReadStore = {
       ...memory,
-      leadership: async () => leads(),
+      takeLeadership: async () => leads(),
       onMoved: (listener) => {
         moved = listener;
       },

@@ -16,8 +16,9 @@ export type Device = {
 export type AdapterAnswer = { readonly status: number; readonly text: string };
 
 /**
- * The way to some devices. Every adapter passes the same contract suite. Throws `Refusal('adapter_failed')` when the
- * system refuses the connection, does not answer in time or breaks off. No error contains configurations or secrets.
+ * The way to some devices. Every adapter passes the same contract suite. Throws `RequestError('adapter_failed')` when
+ * the system refuses the connection, does not answer in time or breaks off. No error contains configurations or
+ * secrets.
  * `signal` ends the call. Connections last as long as their call, so there is nothing to close.
  */
 export type DeviceAdapter = {
@@ -64,9 +65,9 @@ export type Rendering = { readonly account: string; readonly signal: AbortSignal
 
 /**
  * The template engine: Jinja2. It runs outside the event loop, bounded in time, memory, steps and output. Variables may
- * have the marks of domain/engine/exactJson.ts. Throws `Refusal('unprocessable')` for a template that does not parse or
- * render: its fault has `line` and the reason. Throws `Refusal('limited')` when too many wait, and the signal's reason
- * when the signal ends the render.
+ * have the marks of domain/engine/exactJson.ts. Throws `RequestError('unprocessable')` for a template that does not
+ * parse or render: its fault has `line` and the reason. Throws `RequestError('limited')` when too many wait, and the
+ * signal's reason when the signal ends the render.
  */
 export type Renderer = {
   render(template: string, variables: Readonly<Record<string, unknown>>, rendering: Rendering): Promise<string>;

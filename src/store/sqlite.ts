@@ -167,7 +167,7 @@ const refuse = async (): Promise<never> => {
 
 /**
  * Opens the log in a file for reading, also while another process or thread writes to it. New events are found by
- * polling. Throws `Refusal('not_found')` when there is no such file, and an error when it is no log.
+ * polling. Throws `RequestError('not_found')` when there is no such file, and an error when it is no log.
  */
 export const openSqliteReader = async (file: string): Promise<EventStore> => {
   if (!existsSync(file)) throw new RequestError('not_found', `There is no log at ${file}`);

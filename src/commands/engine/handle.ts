@@ -123,7 +123,7 @@ export const handler = ({ store, streams, tools, now, follow, rest = pause }: Ne
     }
   };
 
-  /** Carries out one command. Throws `Refusal` with nothing stored, or `unavailable` with an unknown outcome. */
+  /** Carries out one command. Throws `RequestError` with nothing stored, or `unavailable` with an unknown outcome. */
   return async (command: AnyCommand, given: Request): Promise<CommandResult> => {
     const request = { ...given, precomputed: await command.precomputed?.(given.input, tools) };
     const stream = `${command.aggregate.category}-${request.id}`;

@@ -21,10 +21,10 @@ const encoded = (attempt: Attempt, events: readonly Event[], data: readonly unkn
   const { stream, past, about } = attempt;
   const home = homeOf(attempt);
   let { hash, revision } = past;
-  return events.map(({ topic: type, source = home }, i) => {
+  return events.map(({ topic, source = home }, i) => {
     const made = encode(
       { stream, revision: ++revision, id: randomUUID(), source },
-      { topic: type, data: data[i] },
+      { topic, data: data[i] },
       about,
       hash,
     );

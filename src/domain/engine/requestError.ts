@@ -37,7 +37,7 @@ export class RequestError extends Error {
 
   constructor(code: Code, message: string, options: Options = {}) {
     super(message, { cause: options.cause });
-    this.name = 'Refusal';
+    this.name = 'RequestError';
     this.code = code;
     this.faults = options.faults ?? [options.path === undefined ? { message } : { message, path: options.path }];
     this.metadata = options.metadata ?? {};

@@ -20,8 +20,8 @@ export type Search = {
 };
 
 /**
- * The first match in a text: the whole of it, then its groups; undefined: none. Throws `Refusal` where the search would
- * take too long.
+ * The first match in a text: the whole of it, then its groups; undefined: none. Throws `RequestError` where the search
+ * would take too long.
  */
 export type Find = (search: Search, text: string) => readonly (string | undefined)[] | undefined;
 

@@ -1,6 +1,6 @@
 import { nameOf } from './define.ts';
 import { keyOf, parkedEntry, parkedSpec } from './parked.ts';
-import type { Broods } from './pendingChildren.ts';
+import type { AllPendingChildren } from './pendingChildren.ts';
 import type { Change, Entry } from './port.ts';
 import type { StreamDocuments } from './units.ts';
 
@@ -9,7 +9,7 @@ export type Log = (message: string, about: Record<string, unknown>) => void;
 const longestReason = 300;
 
 /** Which documents are parked, and why. */
-export const newParking = (broods: Broods, log: Log) => {
+export const newParking = (pendingChildren: AllPendingChildren, log: Log) => {
   const parked = new Map<string, string>();
   const newlyParked = new Map<string, Entry>();
 
@@ -35,7 +35,7 @@ export const newParking = (broods: Broods, log: Log) => {
         );
         one.doc = undefined;
         one.changed = true;
-        if (projection.children) broods.clear(broods.of(projection.children, id));
+        if (projection.children) pendingChildren.clear(pendingChildren.of(projection.children, id));
       }
     },
     reset: (before: ReadonlyMap<string, string>): void => {

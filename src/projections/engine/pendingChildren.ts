@@ -11,26 +11,26 @@ type PendingChildren = {
 };
 
 /** What has become of the children of documents since the last drain. */
-export const newBroods = () => {
-  const broods = new Map<string, PendingChildren>();
+export const newPendingChildren = () => {
+  const pendingChildren = new Map<string, PendingChildren>();
 
   const of = (children: Children, id: string): PendingChildren => {
     const key = keyOf(children.collection, id);
-    const brood = broods.get(key) ?? { children, id, cleared: false, docs: new Map() };
-    broods.set(key, brood);
-    return brood;
+    const pending = pendingChildren.get(key) ?? { children, id, cleared: false, docs: new Map() };
+    pendingChildren.set(key, pending);
+    return pending;
   };
 
   return {
     of,
     /** Removes all children of the document. */
-    clear: (brood: PendingChildren): void => {
-      brood.cleared = true;
-      brood.docs.clear();
+    clear: (pending: PendingChildren): void => {
+      pending.cleared = true;
+      pending.docs.clear();
     },
-    reset: (): void => broods.clear(),
+    reset: (): void => pendingChildren.clear(),
     drain: (changes: Change[]): void => {
-      for (const { children, id: parent, cleared, docs } of broods.values()) {
+      for (const { children, id: parent, cleared, docs } of pendingChildren.values()) {
         const { collection } = children;
         if (cleared) changes.push({ collection, id: parent, wholePart: true });
         for (const [name, { doc, revision }] of docs) {
@@ -38,9 +38,9 @@ export const newBroods = () => {
           changes.push({ collection, id, entry: entryOf(children, id, doc, revision) });
         }
       }
-      broods.clear();
+      pendingChildren.clear();
     },
   };
 };
 
-export type Broods = ReturnType<typeof newBroods>;
+export type AllPendingChildren = ReturnType<typeof newPendingChildren>;

@@ -88,7 +88,7 @@ export type ReadStore = {
   /** Takes over what another process has written since. */
   catchUp(): Promise<Checkpoint>;
   /** Takes the leadership if nobody has it, or keeps it, for `leaseMs` from now: whether this process has it. */
-  leadership(): Promise<boolean>;
+  takeLeadership(): Promise<boolean>;
   /** Gives the leadership up at once, if it is had. */
   resign(): Promise<void>;
   /**

@@ -3,9 +3,9 @@ import type { StoredEvent } from '../../store/port.ts';
 import { entryOf, type Projection, project, projectChildren, specsOf } from './define.ts';
 import { parkedSpec } from './parked.ts';
 import { type Log, newParking } from './parking.ts';
-import { newBroods } from './pendingChildren.ts';
+import { newPendingChildren } from './pendingChildren.ts';
 import type { Change, CollectionSpec, Entry } from './port.ts';
-import { type LoadedDocument, newUnits, type StreamDocuments } from './units.ts';
+import { type LoadedDocument, newDocumentsByStream, type StreamDocuments } from './units.ts';
 
 /** All collections that the projections fill. */
 export const collectionsOf = (projections: readonly Projection[]): readonly CollectionSpec[] => [
@@ -31,14 +31,14 @@ export const projector = (
   projections: readonly Projection[],
   read: (collection: string, id: string) => Promise<Entry | undefined>,
   log: Log,
-  onTouched: (stream: string, reason: string) => void = () => undefined,
+  onTampered: (stream: string, reason: string) => void = () => undefined,
 ) => {
-  const units = newUnits(projections, read);
-  const broods = newBroods();
-  const parking = newParking(broods, log);
+  const documentsByStream = newDocumentsByStream(projections, read);
+  const pendingChildren = newPendingChildren();
+  const parking = newParking(pendingChildren, log);
   const { parked, park } = parking;
   // Those that had an event since the last drain, by stream.
-  const touched = new Map<string, StreamDocuments>();
+  const withEvents = new Map<string, StreamDocuments>();
 
   const step = (one: LoadedDocument, event: ReturnType<typeof decode>): void => {
     const { projection, id } = one;
@@ -49,23 +49,23 @@ export const projector = (
     one.revision = event.revision;
     one.changed = true;
     if (!children || !(cleared || put.length > 0)) return;
-    const brood = broods.of(children, id);
-    if (cleared) broods.clear(brood);
-    for (const [name, doc] of put) brood.docs.set(name, { doc, revision: event.revision });
+    const pending = pendingChildren.of(children, id);
+    if (cleared) pendingChildren.clear(pending);
+    for (const [name, doc] of put) pending.docs.set(name, { doc, revision: event.revision });
   };
 
   /** Some events of a stream are gone: what the others make is not what the resource is. */
-  const parkTouched = (unit: StreamDocuments, { stream, revision }: StoredEvent, next: number): void => {
+  const parkTampered = (unit: StreamDocuments, { stream, revision }: StoredEvent, next: number): void => {
     const reason = `Stream ${stream} goes on at revision ${revision}, where ${next} was to come`;
     park(unit, reason, { touched: true });
-    onTouched(stream, reason);
+    onTampered(stream, reason);
   };
 
   const advance = (unit: StreamDocuments, stored: StoredEvent): void => {
     const next = (unit.revision ?? stored.revision - 1) + 1;
     unit.revision = stored.revision;
     if (stored.revision !== next) {
-      parkTouched(unit, stored, next);
+      parkTampered(unit, stored, next);
       return;
     }
     try {
@@ -92,33 +92,33 @@ export const projector = (
      * Forgets everything; `empty` says that the read store holds nothing, so that nothing has to be looked up in it.
      */
     reset: (empty: boolean, parkedBefore: ReadonlyMap<string, string> = new Map()): void => {
-      units.reset(empty);
-      touched.clear();
-      broods.reset();
+      documentsByStream.reset(empty);
+      withEvents.clear();
+      pendingChildren.reset();
       parking.reset(parkedBefore);
     },
     take: async (events: readonly StoredEvent[]): Promise<void> => {
       for (const stored of events) {
-        let unit = touched.get(stored.stream);
+        let unit = withEvents.get(stored.stream);
         if (!unit) {
-          const found = units.before(stored);
+          const found = documentsByStream.before(stored);
           unit = found instanceof Promise ? await found : found;
           if (!unit) continue;
-          touched.set(stored.stream, unit);
+          withEvents.set(stored.stream, unit);
         }
         if (parked.size === 0 || !parked.has(unit.key)) advance(unit, stored);
       }
     },
     drain: (): Change[] => {
       const changes: Change[] = [];
-      for (const [stream, unit] of touched) {
-        units.keep(stream, unit);
+      for (const [stream, unit] of withEvents) {
+        documentsByStream.keep(stream, unit);
         changes.push(...changesOf(unit));
         for (const one of unit.docs) one.changed = false;
       }
-      broods.drain(changes);
+      pendingChildren.drain(changes);
       parking.drain(changes);
-      touched.clear();
+      withEvents.clear();
       return changes;
     },
     parked: (): ReadonlyMap<string, string> => parked,

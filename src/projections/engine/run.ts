@@ -29,7 +29,7 @@ const longestPauseMs = 5000;
  * writer of read models. Of the processes that share a read store one does so at a time; the others take over what it
  * writes, and one of them its place when it is gone, or has lost the log.
  */
-export const runProjections = ({ store, model, projections, catchUp, onTampered: onTouched, log }: Needs) => {
+export const runProjections = ({ store, model, projections, catchUp, onTampered, log }: Needs) => {
   const stop = new AbortController();
   const leadership = newLeadership();
   let fault: string | undefined;
@@ -42,7 +42,7 @@ export const runProjections = ({ store, model, projections, catchUp, onTampered:
 
   /** Takes the leadership or keeps it. Who cannot reach the log leaves it to others. */
   const leads = async (): Promise<boolean> => {
-    if (store.connected()) leadership.set(await model.leadership());
+    if (store.connected()) leadership.set(await model.takeLeadership());
     else if (leadership.held()) {
       leadership.set(false);
       await model.resign();
@@ -52,7 +52,7 @@ export const runProjections = ({ store, model, projections, catchUp, onTampered:
 
   const progress = newProgress({ shown: (at) => model.shown(at), fault: () => fault, stopping: stop.signal });
   const { position, ready, whenReady, reached } = progress;
-  const documents = projector(projections, model.forRunner.get, log, onTouched);
+  const documents = projector(projections, model.forRunner.get, log, onTampered);
   const { project, taken } = projecting({ store, model, documents, progress, catchUp, log });
   const { watch, wake, onMoved } = watching({ store, model, progress, leads });
 

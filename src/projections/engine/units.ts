@@ -30,7 +30,7 @@ type Concerned = {
   readonly collection: string;
 };
 
-const mostUnits = 200_000;
+const mostStreams = 200_000;
 
 const byCategoryOf = (projections: readonly Projection[]): ReadonlyMap<string, Concerned> => {
   const concerned = new Map<string, Concerned>();
@@ -54,7 +54,7 @@ const held = (projection: Projection, id: string, entry?: Entry): LoadedDocument
  * The documents of streams as they were left, the last ones used kept. `read` gives the entry that the read store
  * holds.
  */
-export const newUnits = (
+export const newDocumentsByStream = (
   projections: readonly Projection[],
   read: (collection: string, id: string) => Promise<Entry | undefined>,
 ) => {
@@ -63,8 +63,8 @@ export const newUnits = (
   // Whether every stream that had an event is among the units.
   let knowsAll = false;
   // By stream.
-  const units = new LRUCache<string, StreamDocuments>({
-    max: mostUnits,
+  const documentsByStream = new LRUCache<string, StreamDocuments>({
+    max: mostStreams,
     dispose: (_, __, why) => {
       knowsAll &&= why !== 'evict';
     },
@@ -73,7 +73,7 @@ export const newUnits = (
   return {
     /** The documents of a stream as they are before an event; undefined if it makes none. */
     before: ({ stream, revision }: StoredEvent): StreamDocuments | undefined | Promise<StreamDocuments> => {
-      const known = units.get(stream);
+      const known = documentsByStream.get(stream);
       if (known) return known;
       const { category, id } = splitStream(stream);
       const concerned = byCategory.get(category);
@@ -90,10 +90,10 @@ export const newUnits = (
         return { stream, key, docs, revision: last < 0 && revision > 0 ? undefined : last };
       });
     },
-    keep: (stream: string, unit: StreamDocuments): void => void units.set(stream, unit),
+    keep: (stream: string, unit: StreamDocuments): void => void documentsByStream.set(stream, unit),
     /** Forgets all; `empty` says that the read store holds nothing, so that nothing has to be looked up in it. */
     reset: (empty: boolean): void => {
-      units.clear();
+      documentsByStream.clear();
       nothingBefore = empty;
       knowsAll = empty;
     },

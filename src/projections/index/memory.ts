@@ -49,7 +49,7 @@ export const memoryReadStore = ({ collections: specs, load }: Options): MemoryRe
     },
     catchUp: async () => checkpoint,
     // Nobody else has it.
-    leadership: async () => true,
+    takeLeadership: async () => true,
     resign: async () => undefined,
     async apply(changes, from, to) {
       checkStep(changes, from, to.position);

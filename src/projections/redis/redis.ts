@@ -121,7 +121,7 @@ export const redisReadStore = ({
   return {
     resume,
     catchUp: async () => (await follow()) ?? resume(),
-    async leadership() {
+    async takeLeadership() {
       await steps.ready();
       token = await step<string>(scripts.lead, [token, randomUUID(), String(leaseMs)], readWaitMs);
       return token !== '';

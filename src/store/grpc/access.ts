@@ -13,7 +13,7 @@ export type May = (method: Method) => boolean;
 /** The rights of a caller at this moment. Asked as often as needed. Rejects when the caller may not even log in. */
 export type Rights = () => May | Promise<May>;
 
-/** Identifies the caller. Rejects with `Refusal`: `unauthenticated`, `limited` or `unavailable`. */
+/** Identifies the caller. Rejects with `RequestError`: `unauthenticated`, `limited` or `unavailable`. */
 export type Authorize = (authorization: string, address: string) => Promise<Rights>;
 
 /** The parts of a call that identify its caller. */
