@@ -6,6 +6,7 @@ import { areas } from '../src/http/areas.ts';
 import type { AreaRoutes, Route } from '../src/http/engine/route.ts';
 import { fullPathOf } from '../src/http/engine/router.ts';
 import { projections } from '../src/projections/all.ts';
+import type { Collection } from '../src/projections/engine/define.ts';
 
 const placed = areas.flatMap((area) => area.routes.map((row) => ({ area, row, path: fullPathOf(area, row) })));
 
@@ -21,6 +22,14 @@ const unprojected = new Set([
   'deviceConfigurationApplied',
   'deviceConfigurationFailed',
 ]);
+
+const collections = projections.flatMap(({ collection, children }) =>
+  children ? [collection, children.collection] : [collection],
+);
+
+/** Whether the path has the parameter that names the resource, or a function says its name. */
+const namesOne = ({ path, named = 'id' }: { readonly path: string; readonly named?: unknown }): boolean =>
+  typeof named === 'function' || path.split('/').includes(`:${String(named)}`);
 
 /** What a path matches, with every parameter a wildcard. */
 const shape = (path: string): string => path.replace(/:[A-Za-z]+/g, '*');
@@ -71,9 +80,29 @@ describe('conventions', () => {
         for (const group of row.access) assert.match(group, /^(operators|readers)$/);
         if (row.method === 'get') assert.ok(row.access.includes('readers'), `${row.name} is for readers as well`);
       });
-      if ('command' in row)
-        it('runs a command of its own area', () =>
-          assert.equal(row.command.aggregate.area, area.area as AreaRoutes['area']));
+      if ('command' in row) {
+        it('runs a command of its own area, on a kind of stream that is wired', () => {
+          const { aggregate } = row.command;
+          assert.equal(aggregate.area, area.area as AreaRoutes['area']);
+          assert.ok(aggregates.includes(aggregate), `${aggregate.category} is in no projection of projections/all.ts`);
+        });
+        it('says which resource it changes: a new one, or one that the path or the body names', () => {
+          const { on, name } = row.command;
+          if (row.key) return;
+          if (on === 'new') assert.ok(!/:\w+$/.test(row.path), `${name} makes a new resource, but the path names one`);
+          else assert.ok(namesOne(row), `${name} changes a resource that ${row.path} does not name`);
+        });
+      }
+      if ('get' in row)
+        it('says which document it shows, of a projection that is wired', () => {
+          assert.ok(row.key || namesOne(row), `${row.path} names no document`);
+          assert.ok(projections.includes(row.get), `${row.get.collection} is not in projections/all.ts`);
+        });
+      if ('list' in row && row.list && 'collection' in row.list) {
+        const { collection } = row.list as Collection;
+        it('lists documents of a projection that is wired', () =>
+          assert.ok(collections.includes(collection), `${collection} is not in projections/all.ts`));
+      }
     });
   }
 
@@ -111,8 +140,10 @@ describe('conventions', () => {
     }
   });
 
-  it('collections are filled by one projection each', () =>
-    assert.equal(new Set(projections.map(({ collection }) => collection)).size, projections.length));
+  it('collections are filled by one projection each', () => {
+    const doubled = collections.filter((collection, i) => collections.indexOf(collection) < i);
+    assert.deepEqual(doubled, [], 'These collections are filled by several projections');
+  });
 
   it('reactions react to topics that exist', () => {
     for (const { of, on } of reactions) for (const topic of Object.keys(on)) assert.ok(topic in of.evolve, topic);

@@ -1,4 +1,4 @@
-/** A request of the sample. `as` keeps something of the answer under a name, for later requests to use. */
+/** A request of the sample. `keep` keeps something of the answer under a name, for later requests to use. */
 export type Step = {
   readonly method: 'POST' | 'PUT' | 'PATCH';
   readonly path: string;
