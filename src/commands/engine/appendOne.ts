@@ -4,10 +4,10 @@ import { encode, type Metadata } from '../../store/event.ts';
 import type { EventStore } from '../../store/port.ts';
 import type { End } from './loaded.ts';
 
-/** What an event says of its cause; its hash is made when it is encoded. */
+/** The metadata of an event without its hash: `encode` adds the hash. */
 export type About = Omit<Metadata, 'hash'>;
 
-/** An event, and the end of the stream that it goes to. */
+/** One event to append, with the end of its stream. */
 export type One = {
   readonly stream: string;
   readonly at: End;
@@ -16,7 +16,10 @@ export type One = {
   readonly about: About;
 };
 
-/** Appends an event that serves a command but does not carry it out: it does not bear the command's idempotency key. */
+/**
+ * Appends an event that a command needs on its way, such as a claim. The event does not carry the command's idempotency
+ * key: only the command's own events do.
+ */
 export const appendOne = async (store: EventStore, { stream, at, source, event, about }: One): Promise<void> => {
   const { idempotency: _, ...cause } = about;
   await store.append(stream, at.revision, [

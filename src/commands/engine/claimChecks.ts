@@ -6,13 +6,13 @@ import { followUpKey } from './followUps.ts';
 import type { LoadedStream } from './loaded.ts';
 import type { Streams } from './streams.ts';
 
-/** The stream that decides a claim, as read, and whether it makes the claim hold. */
+/** Whether a claim holds, and the deciding stream as it was read. */
 type Checked = { readonly holds: boolean; readonly decided: LoadedStream };
 
 export const taken = ({ name }: Name, cause?: unknown): RequestError =>
   new RequestError('conflict', `The name ${JSON.stringify(name)} is taken`, { path: 'name', cause });
 
-/** Tells whether a claim on a name holds, by the streams as they are now. */
+/** Checks whether a claim on a name holds, by the present state of the streams. */
 export const claimChecker = (streams: Streams) => {
   const shows = (stream: string, { state }: LoadedStream, name: Name): boolean =>
     streams
@@ -27,7 +27,7 @@ export const claimChecker = (streams: Streams) => {
     const promised = streams.kindOf(decidedBy).aggregate.reservations?.(decided.state) ?? [];
     if (!promised.some((p) => p.owner === owner && sameName(p.name, name)))
       return { decided, holds: shows(owner, own, name) };
-    // Parts of what the stream promised before say nothing of this.
+    // Only parts of the present promise count, not those of earlier promises of the same stream.
     const part = followUpKey(decidedBy);
     const carriedOut = [...own.keys.keys()].some(
       (key) => key.startsWith(part) && Number(key.slice(part.length)) >= decided.promisedAt,
@@ -35,7 +35,7 @@ export const claimChecker = (streams: Streams) => {
     return { decided, holds: !carriedOut || shows(owner, own, name) };
   };
 
-  /** If the deciding stream cannot be read, the claim may hold: the name stays its owner's. */
+  /** If the deciding stream cannot be read, the claim may hold. So the owner keeps the name. */
   return (claim: Claim, name: Name): Promise<Checked> =>
     look(claim, name).catch((error: unknown) => {
       throw isUnusable(error) ? taken(name, error) : error;

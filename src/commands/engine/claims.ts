@@ -8,23 +8,25 @@ import { type About, appendOne, type One } from './appendOne.ts';
 import { claimChecker, taken } from './claimChecks.ts';
 import type { Streams } from './streams.ts';
 
-/** A name, and the stream that is to bear it. */
+/** A name, and the stream that wants to bear it. */
 export type Wanted = { readonly owner: string; readonly name: Name };
 
-/** The stream that decides whether claims hold, and what their events say of their cause. */
+/** The stream that decides whether the claims hold, and the metadata of their events. */
 type Deciding = { readonly stream: string; readonly about: About };
 
 const attempts = 10;
 
-/** The stream of the claims on a name. */
+/** The name of the stream that holds all claims on a name. */
 export const claimsOn = ({ kind, parent = '', name }: Name): string =>
   `name-${digest('sha256', JSON.stringify([kind, parent, name]), 'hex')}`;
 
 /**
- * Unique names on a store that appends to one stream at a time. A name's claims are a stream of their own; a claim
- * holds while the stream that decides it shows the owner with that name. Taking over one that does not hold first
- * closes that deciding stream to its slow writer (`claimLapsed` at the revision read), then claims: no clocks, no
- * sweeper.
+ * Unique names, on a store that appends to one stream at a time.
+ * The claims on a name have a stream of their own. A claim holds while its deciding stream shows that the owner has the
+ * name. The deciding stream is the owner's stream, or the stream of an intent.
+ * A claim that does not hold yet may belong to a slow writer. To take the name over, a command first appends
+ * `claimLapsed` to the deciding stream, at the revision that it has read. The slow writer's append then fails. Only
+ * after that the command claims the name. This needs no clock and no cleaning.
  */
 export const nameClaims = (store: EventStore, streams: Streams) => {
   const exclusively = mutex();
@@ -32,7 +34,7 @@ export const nameClaims = (store: EventStore, streams: Streams) => {
 
   const sourceOf = (stream: string): string => `@platform/${streams.kindOf(stream).aggregate.area}`;
 
-  /** False: somebody else was faster, and nothing is stored. */
+  /** Returns false, and stores nothing, if another writer was faster. */
   const append = async (one: One): Promise<boolean> => {
     try {
       await appendOne(store, one);
@@ -43,7 +45,7 @@ export const nameClaims = (store: EventStore, streams: Streams) => {
     }
   };
 
-  /** One attempt to claim; false: somebody else was faster. */
+  /** Tries once to claim a name. Returns false if another writer was faster. */
   const tryClaim = async ({ name, owner }: Wanted, { stream: decidedBy, about }: Deciding): Promise<boolean> => {
     const stream = claimsOn(name);
     const claims = await streams.refresh(stream);
@@ -52,10 +54,10 @@ export const nameClaims = (store: EventStore, streams: Streams) => {
       const { holds, decided } = await check(claim, name);
       const mine = claim.owner === owner;
       const again = mine && claim.decidedBy === decidedBy;
-      // What an intent has promised to the owner is as good as a claim of its own; the owner's own name it may still
-      // give up.
+      // A promise of an intent to this owner is as good as a claim. A claim by the owner's own stream is not: the owner
+      // may still give up that name.
       if (holds && mine && (again || claim.decidedBy !== owner)) return true;
-      // One of its own that does not hold yet is made anew: somebody may have let it lapse and be about to claim.
+      // An own claim that does not hold yet is made again: another command may have let it lapse and be about to claim.
       if (!again && !(holds && mine)) {
         if (holds) throw taken(name);
         const other = claim.decidedBy;
@@ -77,8 +79,8 @@ export const nameClaims = (store: EventStore, streams: Streams) => {
 
   return {
     /**
-     * Throws `conflict` if another owner has one of the names. A claim is an event: what is refused so has stored
-     * nothing.
+     * Throws `conflict` if another owner has one of the names. A command calls this before it claims the first of
+     * several names: claims are events, and a rejected command must store none.
      */
     refuseTaken: async (names: readonly Wanted[]): Promise<void> => {
       for (const { owner, name } of names) {
@@ -86,9 +88,12 @@ export const nameClaims = (store: EventStore, streams: Streams) => {
         if (claim && claim.owner !== owner && (await check(claim, name)).holds) throw taken(name);
       }
     },
-    /** Claims the names, one writer of this node at a time per name, then does the work that decides them. */
+    /**
+     * Claims the names, then does the work that makes the claims hold. Within this node, one writer at a time has a
+     * name.
+     */
     claiming: <T>(names: readonly Wanted[], deciding: Deciding, work: () => Promise<T>): Promise<T> => {
-      // One order everywhere, so that two such works cannot wait for each other.
+      // Always the same order, so that two such calls cannot wait for each other.
       const inOrder = names
         .map((n) => ({ ...n, key: JSON.stringify([n.name.kind, n.name.parent ?? '', n.name.name]) }))
         .sort((a, b) => (a.key < b.key ? -1 : 1));
@@ -103,8 +108,8 @@ export const nameClaims = (store: EventStore, streams: Streams) => {
       return next(0);
     },
     /**
-     * Writes down that a resource was called by a name that it does not claim, because the name need not be unique: so
-     * a retry of the request finds the resource when it is not called so any more (retries.ts).
+     * Notes that a request called a resource by a name that the resource does not claim. So a retry of the request
+     * finds the resource even after the resource has lost the name (retries.ts).
      */
     note: async (name: Name, { stream: owner, about }: Deciding): Promise<void> => {
       const stream = claimsOn(name);

@@ -8,23 +8,23 @@ import type { AnyCommand, Tools } from './define.ts';
 import type { KeyUse, LoadedStream } from './loaded.ts';
 import type { Request } from './requests.ts';
 
-/** One attempt of a command on its stream as it was read. */
+/** One attempt to carry out a command, on its stream as it was read. */
 export type Attempt = {
   readonly command: AnyCommand;
-  /** With what the command has precomputed. */
+  /** The request with the result of the command's `precomputed`. */
   readonly request: Request & { readonly precomputed: unknown };
   readonly stream: string;
   readonly past: LoadedStream;
-  /** UTC, ISO 8601 with milliseconds. */
+  /** The time of the attempt: UTC, ISO 8601 with milliseconds. */
   readonly at: string;
   readonly about: About;
   readonly newId: (word: string) => string;
 };
 
-/** `replay`: the request has been carried out before, by those events. */
+/** `replay`: the events by which this request was carried out before. */
 type Decision = { readonly events: readonly Event[]; readonly replay?: KeyUse };
 
-/** The whole way from state to decision, in the order of checks that docs/status-codes.md gives. */
+/** Makes all checks in the order of docs/status-codes.md, then decides. */
 export const decide = async (attempt: Attempt, tools: Tools): Promise<Decision> => {
   const { command, request, past, at, newId } = attempt;
   const { id, input, actor, precomputed } = request;
@@ -46,7 +46,7 @@ const refuseAccess = ({ command, request: { actor }, past }: Attempt, refs: unkn
     throw new RequestError('forbidden', 'Only members of its write groups may change it');
 };
 
-/** The former use of the request's Idempotency-Key. */
+/** The former use of the request's Idempotency-Key. Throws `unprocessable` if the former request was another one. */
 const usedBefore = ({ request: { idempotency }, past }: Attempt): KeyUse | undefined => {
   const used = idempotency && past.keys.get(idempotency.key);
   if (used && used.request !== idempotency.request)
@@ -72,13 +72,15 @@ const isAsSeen = (ifRevision: Request['ifRevision'], there: boolean, revision: n
   return there && ifRevision === revision;
 };
 
-/** `groupMapping` in words: group mapping. */
+/** Turns `groupMapping` into `group mapping`. */
 const words = (category: string): string => category.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
-/** The same words for what is not there and for what the caller may not see. */
+/**
+ * The same error for a missing resource and for one that the caller may not see, so that nobody can tell which it is.
+ */
 export const missing = (category: string): RequestError => new RequestError('not_found', `No such ${words(category)}`);
 
-/** The names that the events give, to this stream and to those of what follows from them. */
+/** The names that the events give, to this stream and to the streams that get a part of its intent. */
 export const namesWanted = ({ command, stream, past }: Attempt, events: readonly Event[]): readonly Wanted[] => {
   const { aggregate } = command;
   const next = fold(aggregate, events, past.state);

@@ -7,21 +7,24 @@ import type { Where } from '../../projections/engine/port.ts';
 
 export type { Sealed };
 
-/** What `prepare` may ask of the world. Answers are at least as new as everything this node has acknowledged. */
+/** The functions that `prepare` may call. Their results show at least everything that this node has acknowledged. */
 export type Tools = {
-  /** The folded state of another stream (`aggregate.initial` when there is none). */
+  /** The folded state of another stream, or `aggregate.initial` if the stream does not exist. */
   state<S>(aggregate: Aggregate<S>, id: string): Promise<S>;
-  /** The id that an id or a name means in a collection; the id wins. A name that several documents bear: `conflict`. */
+  /**
+   * Finds a document by id or name and returns its id. The id wins. Throws `conflict` if several documents have the
+   * name.
+   */
   find(collection: Collection, idOrName: string): Promise<string | undefined>;
-  /** Parsed documents that match, by name, at most 1,000 from `skip` on. */
+  /** The parsed documents that match, sorted by name. Skips `skip` documents and returns at most 1,000. */
   query<Doc, Filter extends string>(
     collection: Collection<Doc, string, Filter>,
     where?: Where<NoInfer<Filter>>,
     skip?: number,
   ): Promise<readonly Doc[]>;
   /**
-   * The ids that ids or names mean among the documents whose filter field has the value, in their order; undefined
-   * where there is none.
+   * Finds documents by ids or names, among those whose filter field has the value. Returns one id for each, in the same
+   * order; undefined if there is no such document.
    */
   findWithin<Filter extends string>(
     collection: Collection<never, string, Filter>,
@@ -29,45 +32,52 @@ export type Tools = {
     value: string,
     idsOrNames: readonly string[],
   ): Promise<readonly (string | undefined)[]>;
-  /** How many documents match. */
+  /** The number of documents that match. */
   count<Filter extends string>(
     collection: Collection<never, string, Filter>,
     where: Where<NoInfer<Filter>>,
   ): Promise<number>;
-  /** scrypt, off the event loop: parameters and hash as one text. */
+  /** Hashes with scrypt, off the event loop. Returns parameters and hash as one text. */
   hashPassword(password: string): Promise<string>;
-  /** A secret as events and documents may carry it. */
+  /** Seals a secret, so that events and documents may carry it. */
   seal(secret: string): Sealed;
   unseal(sealed: Sealed): string;
-  /** The methods that roles may name: operation 1. */
+  /** The methods that roles may name, as `getMethods` lists them. */
   methods(): readonly { readonly provenance: string; readonly name: string }[];
 };
 
-/** What `prepare` is told; `now` and `newId` are those of the decision, `precomputed` is what `precomputed` gave. */
+/**
+ * The arguments of `prepare`. The decision gets the same `now` and `newId`. `precomputed` is the result of
+ * `precomputed`.
+ */
 export type Preparing<State, Input, Precomputed = undefined> = Pick<Context, 'id' | 'now' | 'actor' | 'newId'> & {
   readonly input: Input;
   readonly state: State;
   readonly precomputed: Precomputed;
 };
 
-/** Something the outside may ask for, but for the aggregate: what it must say, and which decision answers it. */
+/** A command without its aggregate. */
 type Definition<State, E extends Event, Input, Refs, Precomputed> = {
   readonly name: string;
   readonly input: TSchema;
-  /** Whether the resource must be there (else not_found), or comes into being, or either. */
-  readonly on: 'existing' | 'new' | 'any';
-  /** Slow work on the input alone: done once, before anything is looked at or anybody kept waiting. */
-  readonly precomputed?: (input: Input, tools: Tools) => Promise<Precomputed>;
   /**
-   * The name of the lock that it takes in this case, if any, or the names of several (commands/engine/locks.ts).
+   * `existing`: the resource must exist, else `not_found`. `new`: it must not exist, else `conflict`. `any`: both are
+   * allowed.
    */
+  readonly on: 'existing' | 'new' | 'any';
+  /**
+   * Slow work that needs only the input. It runs once, before the command waits for its stream, so that it delays
+   * nobody.
+   */
+  readonly precomputed?: (input: Input, tools: Tools) => Promise<Precomputed>;
+  /** The names of the locks that the command needs in this case, if any (commands/engine/locks.ts). */
   readonly locks?: (state: State, input: Input, id: string) => string | readonly string[] | undefined;
   /**
-   * The input with its secrets sealed: what is decided about. `kept`: the inputs for documents that an installed
-   * package has; where the input has a mask, their secrets stay.
+   * The input with its secrets sealed; the decision gets this one. `kept`: inputs for the documents of an installed
+   * package. Where the input has a mask, their secrets stay.
    */
   readonly seal?: (input: Input, state: State, seal: Seal, kept: readonly Input[]) => Input;
-  /** Whose access lists apply, where they are not the aggregate's own. */
+  /** The access lists that apply, if they are not the aggregate's own. */
   readonly gbac?: (state: State, refs: NoInfer<Refs>) => Gbac;
   readonly decide: (state: State, input: Input, context: Context<NoInfer<Refs>>) => readonly E[];
 };
@@ -77,17 +87,20 @@ type Prepare<State, Input, Refs, Precomputed> = (
   tools: Tools,
 ) => Promise<Refs>;
 
-/** A decision that needs something beside its own stream. `prepare` refuses nothing that the decision could refuse. */
+/**
+ * A command whose decision needs data of other streams. `prepare` collects them and rejects nothing that the decision
+ * itself can reject.
+ */
 type Prepared<State, E extends Event, Input, Refs, Precomputed> = Definition<State, E, Input, Refs, Precomputed> & {
   readonly prepare: Prepare<State, Input, Refs, Precomputed>;
 };
 
-/** A decision that needs nothing beside its own stream, so it has no `refs`. */
+/** A command whose decision needs only its own stream, so it has no `refs`. */
 type Unprepared<State, E extends Event, Input, Precomputed> = Definition<State, E, Input, undefined, Precomputed> & {
   readonly prepare?: never;
 };
 
-/** A command of an aggregate. */
+/** A command of one aggregate. */
 export type Command<State, E extends Event, Input, Refs = unknown, Precomputed = unknown> = Definition<
   State,
   E,
@@ -101,18 +114,17 @@ export type Command<State, E extends Event, Input, Refs = unknown, Precomputed =
 
 type Own = any; // state, events, input and refs are the affair of the command itself
 
-/** A command that takes this input, of whatever aggregate. */
+/** A command of any aggregate with this input. */
 export type CommandOn<Input> = Command<Own, Own, Input, Own, Own>;
 
-/** Any command. */
 export type AnyCommand = CommandOn<Own>;
 
-/** The input of commands that need none. */
+/** The input schema of commands without input. */
 export const noInput = Type.Object({}, { additionalProperties: false });
 
 /**
- * The commands of one aggregate. The schema fixes what the decision receives, and `prepare` what it finds in `refs`: a
- * decision that reads `refs` does not compile without `prepare`.
+ * Defines commands of one aggregate. The schema gives the type of the decision's input, and `prepare` gives the type of
+ * `refs`. So a decision that reads `refs` does not compile without `prepare`.
  */
 export const commandsOf = <State, E extends Event>(aggregate: Aggregate<State, E>) => {
   function command<S extends TSchema, Refs = never, Precomputed = undefined>(

@@ -1,5 +1,5 @@
 /**
- * The idempotency keys of what follows from events of a stream begin so; with the revision of the event they are
- * complete.
+ * The beginning of the idempotency keys of all reactions to events of a stream. The revision of the event completes the
+ * key.
  */
 export const followUpKey = (stream: string): string => `part:${stream}@`;

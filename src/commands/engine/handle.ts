@@ -14,13 +14,13 @@ import type { Request } from './requests.ts';
 import { eventStorer } from './storeEvents.ts';
 import type { Streams } from './streams.ts';
 
-/** What became of it. `doc` is the document afterwards (undefined: none), `before` the one it was. */
+/** The result of a command. `before` and `doc` are the document before and after it; undefined if there is none. */
 export type CommandResult = {
   readonly id: string;
   readonly revision: number;
   /**
-   * Of the last event that it stored, in this stream or in those that follow from it before the answer; else of the
-   * stream's last event.
+   * The position of the last event that the command or its awaited reactions stored. If they stored none: the position
+   * of the stream's last event.
    */
   readonly position: number;
   readonly before: unknown;
@@ -34,24 +34,24 @@ type Needs = {
   readonly store: EventStore;
   readonly streams: Streams;
   readonly tools: Tools;
-  /** UTC, ISO 8601 with milliseconds. */
+  /** The time: UTC, ISO 8601 with milliseconds. */
   readonly now: () => string;
   /**
-   * Carries out what follows from the events (commands/engine/reactions.ts); the position of the last event that this
-   * stored, 0 if it goes on after the answer, which it may unless all is to be waited for (`waitForAll`).
+   * Carries out the reactions to the events (commands/engine/reactions.ts). Returns the position of the last event that
+   * they stored, or 0 if they go on after the answer. With `waitForAll` they never do.
    */
   readonly follow: (events: readonly Recorded[], waitForAll: boolean) => Promise<number>;
-  /** Waits so many milliseconds. */
+  /** Waits for this time. */
   readonly rest?: (ms: number) => Promise<unknown>;
 };
 
 type Outcome = { readonly done: CommandResult; readonly stored: readonly Recorded[] };
 
 const attempts = 10;
-// All who want the same stream wait meanwhile: eight rests take 4 s at most, 2 s on the average.
+// Other commands on the stream wait during these rests. The eight rests take 4 s at most, 2 s on average.
 const longestRestMs = 500;
 
-/** Carries out a command on its stream as it was read. `WrongRevision`: somebody else was faster. */
+/** Carries out a command on its stream as it was read. Throws `WrongRevision` if another writer was faster. */
 const attempter = ({ store, streams, tools }: Pick<Needs, 'store' | 'streams' | 'tools'>) => {
   const claims = nameClaims(store, streams);
   const underLock = locksOf(store, streams);
@@ -76,23 +76,27 @@ const attempter = ({ store, streams, tools }: Pick<Needs, 'store' | 'streams' | 
   return async (attempt: Attempt): Promise<Outcome> => {
     const locks = locksOfAttempt(attempt);
     if (locks.length > 0) {
-      // Taking a lock appends an event. So decide once without: a refused or empty decision then stores nothing.
+      // A lock costs an event. So decide once without the lock: a rejected command, or one that changes nothing, then
+      // stores nothing.
       const { events } = await decide(attempt, tools);
       if (events.length === 0) return unchanged(attempt);
       await claims.refuseTaken(namesWanted(attempt, events));
     }
     const work = () => carryOut(attempt);
-    // One order everywhere, so that two decisions cannot wait for each other.
+    // Always the same order, so that two commands cannot wait for each other.
     return locks.sort().reduceRight((inner, name) => () => underLock(name, attempt, inner), work)();
   };
 };
 
-/** The only write path: read, fold, decide, project, append at the expected revision; on conflict all over again. */
+/**
+ * The only write path: read, fold, decide, project, append at the expected revision. If another writer was faster, it
+ * starts over.
+ */
 export const handler = ({ store, streams, tools, now, follow, rest = pause }: Needs) => {
   const exclusively = mutex();
   const attempt = attempter({ store, streams, tools });
 
-  /** Tries until the command is done or refused on a stream that is still as it was read. */
+  /** Repeats the command until the result rests on the newest state of its stream. */
   const retryUntilDone = async (command: AnyCommand, request: Attempt['request'], stream: string): Promise<Outcome> => {
     const seed = `${stream} ${request.idempotency?.key ?? randomUUID()}`;
     const newId = (word: string) => digest('sha256', `${seed} ${word}`, 'hex').slice(0, 24);
@@ -107,7 +111,7 @@ export const handler = ({ store, streams, tools, now, follow, rest = pause }: Ne
         past = await streams.refresh(stream);
         if (past.revision === seen) return outcome;
       } catch (error) {
-        // A refusal may rest on what another node has changed since: look again before it stands.
+        // The error may rest on a state that another node has changed since. Look again before you throw it.
         const seen = past.revision;
         if (error instanceof RequestError && error.code === 'unavailable') streams.forget(stream);
         else if (!(error instanceof RequestError || error instanceof WrongRevision)) throw error;
@@ -116,20 +120,24 @@ export const handler = ({ store, streams, tools, now, follow, rest = pause }: Ne
       }
       if (tried === attempts)
         throw new RequestError('unavailable', 'Too many writers at once; nothing was stored', { retryAfterSeconds: 1 });
-      // Two nodes that start over at once get in each other's way again: the longer a try takes, the wider they
-      // spread.
+      // Two nodes that start over at the same moment would collide again. So each waits a random time, longer after
+      // long attempts.
       const wide = 2 ** tried + tried * (performance.now() - began);
       if (tried > 1) await rest(Math.random() * Math.min(wide, longestRestMs));
     }
   };
 
-  /** Carries out one command. Throws `RequestError` with nothing stored, or `unavailable` with an unknown outcome. */
+  /**
+   * Carries out one command. Throws `RequestError`: nothing was stored, or the outcome is unknown (only with
+   * `unavailable`).
+   */
   return async (command: AnyCommand, given: Request): Promise<CommandResult> => {
     const request = { ...given, precomputed: await command.precomputed?.(given.input, tools) };
     const stream = `${command.aggregate.category}-${request.id}`;
     const { done, stored } = await exclusively(stream, () => retryUntilDone(command, request, stream));
-    // Outside the mutex: what follows may be about this very stream. Also of a replay: the first try may not be
-    // through. What itself follows from an event is done once all is done that follows from it in turn.
+    // Outside the mutex, because a reaction may change this very stream. Also for a replay, because the first try may
+    // not have finished its reactions. A reaction's command (it has a `causation`) waits for its own reactions, so an
+    // event is done only when all its descendants are.
     const position = await follow(stored, request.causation !== undefined);
     return { ...done, position: Math.max(done.position, position) };
   };
@@ -140,7 +148,7 @@ export type Handle = ReturnType<typeof handler>;
 export { missing } from './decide.ts';
 export type { Request } from './requests.ts';
 
-/** The names of the locks that the attempt must take; none if it was carried out before. */
+/** The names of the locks that the attempt needs; none if the request was carried out before. */
 const locksOfAttempt = ({ command, request, past }: Attempt): string[] => {
   if (request.idempotency && past.keys.has(request.idempotency.key)) return [];
   return [command.locks?.(past.state, request.input, request.id) ?? []].flat();
@@ -171,7 +179,7 @@ const unchanged = ({ command, request: { id }, past }: Attempt): Outcome => ({
 
 type Writable<T> = { -readonly [Field in keyof T]: T[Field] };
 
-// Plain ifs: it is made for every command.
+// Plain `if`s instead of spreads: this runs for every command, so it must be fast.
 const aboutOf = (request: Request, at: string): About => {
   const { actor, operation, requestId, traceparent, idempotency } = request;
   const about: Writable<Omit<About, 'schemaVersion'>> = {

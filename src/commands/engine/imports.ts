@@ -6,8 +6,8 @@ import type { Tools } from './define.ts';
 type Imported = { readonly aggregate: Aggregate; readonly collection: Collection<never, string, 'name'> };
 
 /**
- * The id of the resource that an import of the document is about: its own if there is one with that id, else that of
- * the one with its name, else its own, or `fresh` if it has none.
+ * The id of the resource that an import of a document creates or changes. The document's own id wins if a resource has
+ * it, then a resource with the same name, then the document's own id, then `fresh`.
  */
 export const importedId = async (
   { aggregate, collection }: Imported,

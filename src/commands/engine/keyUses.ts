@@ -4,8 +4,8 @@ import type { KeyUse } from './loaded.ts';
 const keptHours = 24;
 
 /**
- * Notes the idempotency keys of the events. Those of creates and of parts of a larger change are kept for good, others
- * at least 24 h.
+ * Notes the idempotency keys of the events. Keys of creates and of reactions are kept for good, others for at least 24
+ * h.
  */
 export const remember = (keys: Map<string, KeyUse>, events: readonly Recorded[]): void => {
   for (const {

@@ -3,27 +3,29 @@ import { type Aggregate, fold } from '../../domain/engine/core.ts';
 import { type Projection, project, projectChildren } from '../../projections/engine/define.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 
-/** A stream as far as it has been read: what a decision starts from. */
+/** A stream as far as it was read. Decisions start from it. */
 export type LoadedStream = {
-  /** Its shape is the aggregate's affair. */
+  /** Its type is known to the aggregate only. */
   readonly state: unknown;
-  /** The documents that the projections of its aggregate give. */
+  /** One document for each projection of the aggregate. */
   readonly docs: readonly unknown[];
-  /** -1: the stream does not exist. */
+  /** The revision of the last event; -1 if the stream does not exist. */
   readonly revision: number;
   readonly position: number;
-  /** Of the last event; '' when there is none. */
+  /** The hash of the last event; empty if there is none. */
   readonly hash: string;
-  /** Of the event that made what the stream promises now; -1: nothing was ever promised. */
+  /** The revision of the event that made the present reservations; -1 if there were never any. */
   readonly promisedAt: number;
-  /** Grows in place, by what is stored only. */
+  /** Shared by all later versions of this stream and changed in place. Only stored events add to it. */
   readonly keys: Map<string, KeyUse>;
 };
 
-/** What an append to a stream must know. */
+/** The end of a stream, which an append needs. */
 export type End = Pick<LoadedStream, 'revision' | 'hash'>;
 
-/** What an Idempotency-Key stands for in a stream: the keyed digest of its request and the events it stored. */
+/**
+ * The use of an Idempotency-Key in a stream: the keyed digest of the request, and the revisions and time of its events.
+ */
 export type KeyUse = {
   readonly request: string;
   readonly first: number;
@@ -31,7 +33,7 @@ export type KeyUse = {
   readonly at: string;
 };
 
-/** Makes states and documents of the events of a stream, whatever its category. */
+/** Turns the events of any stream into states and documents. */
 export const loading = (aggregates: readonly Aggregate[], projections: readonly Projection[]) => {
   const byCategory = new Map(
     aggregates.map((a) => [a.category, { aggregate: a, projections: projections.filter((p) => p.of === a) }]),
@@ -55,7 +57,7 @@ export const loading = (aggregates: readonly Aggregate[], projections: readonly 
       promisedAt: -1,
       keys: new Map(),
     }),
-    /** What the loaded stream becomes with further events of its own, once they are stored. */
+    /** The loaded stream with further events. */
     extend: (stream: string, loaded: LoadedStream, events: readonly Recorded[]): LoadedStream => {
       const last = events.at(-1);
       if (!last) return loaded;
@@ -69,7 +71,7 @@ export const loading = (aggregates: readonly Aggregate[], projections: readonly 
         docs: events.reduce((docs, event) => shown(stream, concerned, docs, event), loaded.docs),
         revision: last.revision,
         position: last.position,
-        // A tool that writes to the log may have left it out.
+        // Events of other programs that write to the log may lack the hash.
         hash: last.metadata.hash ?? '',
         promisedAt: promisedAt(aggregate, loaded, events),
         keys: loaded.keys,
@@ -78,7 +80,10 @@ export const loading = (aggregates: readonly Aggregate[], projections: readonly 
   };
 };
 
-/** What all projections of a stream make of an event, each of its own document, as when the read models are made. */
+/**
+ * Applies an event to all documents of a stream, exactly as the read models do. So an event that cannot be projected
+ * fails here, before it is stored.
+ */
 const shown = (
   stream: string,
   concerned: readonly Projection[],
@@ -90,7 +95,7 @@ const shown = (
     return project(projection, docs[n], event);
   });
 
-/** Where the promises that hold after the events were made: a stream may make several, one after the other. */
+/** The revision at which the present reservations were made. A stream may make several, one after the other. */
 const promisedAt = (aggregate: Aggregate, loaded: LoadedStream, events: readonly Recorded[]): number => {
   const { reservations } = aggregate;
   if (!reservations) return -1;

@@ -7,14 +7,17 @@ import { type About, appendOne } from './appendOne.ts';
 import type { End, LoadedStream } from './loaded.ts';
 import type { Streams } from './streams.ts';
 
-/** A decision about a stream as loaded, and what its events say of their cause. */
+/** The stream that a decision changes, as it was read, and the metadata of its events. */
 type Deciding = { readonly stream: string; readonly past: LoadedStream; readonly about: About };
 
 /**
- * Decisions that rest on several streams (does an admin remain? does anybody refer to this?) are made one at a time,
- * over all nodes: what a decision has seen is still so when it is stored. A decision writes down that it has the lock
- * before it looks; the next one first makes sure that the former has stored or never will, by taking the revision that
- * it wants to write (`turnPassed`). No clocks, and nothing that a stopped process leaves behind.
+ * Locks for decisions that read several streams, such as "does an admin remain?" or "does anything refer to this?".
+ * Over all nodes, one such decision at a time runs. So nothing that a decision has read changes before its events are
+ * stored.
+ * A command appends `turnTaken` to the lock's stream before it reads anything else. The next command first makes sure
+ * that the former one has stored its events or never will. To do so, it appends `turnPassed` to the former command's
+ * stream, at the revision that the former command wants. This needs no clock, and a stopped process leaves nothing
+ * behind.
  */
 export const locksOf = (store: EventStore, streams: Streams) => {
   const exclusively = mutex();
@@ -25,15 +28,15 @@ export const locksOf = (store: EventStore, streams: Streams) => {
   };
 
   /**
-   * Of a stream that somebody else has touched the end is not known; whatever is there, nothing else comes to the
-   * revision.
+   * The end of a tampered stream is unknown. Whether this append succeeds or fails, the former command can no longer
+   * append at the revision.
    */
   const closeTampered = (name: string, by: string, revision: number, about: About): Promise<void> =>
     append(by, { revision: revision - 1, hash: '' }, lockPassed(name), about).catch((error: unknown) => {
       if (!(error instanceof WrongRevision || error instanceof Tampered)) throw error;
     });
 
-  /** Makes sure that the stream has an event at the revision: that of the former decision, or another one. */
+  /** Makes sure that the stream has an event at the revision: the former command's event, or `turnPassed`. */
   const close = async (name: string, by: string, revision: number, about: About): Promise<void> => {
     try {
       const former = await streams.end(by);
@@ -52,7 +55,10 @@ export const locksOf = (store: EventStore, streams: Streams) => {
     await append(turn, last, { topic: 'turnTaken', data: { by: stream, revision: past.revision + 1 } }, about);
   };
 
-  /** Does the work in turn: it decides about the stream as loaded and stores there. `WrongRevision`: start over. */
+  /**
+   * Takes the lock and does the work, which decides on the stream as loaded and stores there. Throws `WrongRevision` if
+   * the command must start over.
+   */
   return <T>(name: string, deciding: Deciding, work: () => Promise<T>): Promise<T> =>
     exclusively(name, async () => {
       await take(name, deciding);

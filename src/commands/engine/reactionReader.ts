@@ -17,9 +17,12 @@ type Needs = {
   readonly runs: ReactionRuns;
   readonly tools: Tools;
   readonly handle: Handle;
-  /** Events of a stream by revision. */
+  /** The events of a stream between two revisions. */
   readonly events: Streams['events'];
-  /** Resolves once the read models show what the log had when this process began to follow it, or the signal aborts. */
+  /**
+   * Resolves when the read models show everything that the log held when this process began to follow it, or when the
+   * signal aborts.
+   */
   readonly ready: (signal: AbortSignal) => Promise<void>;
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
@@ -28,7 +31,7 @@ const checkpoint = 'reactions';
 const keepEvery = 1000;
 const readAgainMs = 1000;
 
-/** What becomes of an event that cannot be read, the platform does. */
+/** The platform itself parks an event that cannot be read: the event's own actor is unknown. */
 const requestForUnreadable = ({ id }: StoredEvent): Omit<Request, 'id' | 'input'> => ({
   actor: platform,
   operation: 'reactions',
@@ -36,9 +39,9 @@ const requestForUnreadable = ({ id }: StoredEvent): Omit<Request, 'id' | 'input'
   causation: id,
 });
 
-/** Carries out what follows from events, for one term as leader: first of those that are parked, then of the log. */
+/** Carries out reactions for one term as leader: first the parked ones, then those of the log. */
 export const reactionReader = ({ store, table, runs, tools, handle, events, ready, log }: Needs) => {
-  /** What an earlier process could not carry out may work now. */
+  /** Tries parked reactions again: they may work in this version or with the present data. */
   const retryParked = async (term: AbortSignal): Promise<void> => {
     const parked = await runs.onceReadable(() => tools.query(parkedReactions), term, {});
     for (const { event, stream, revision } of parked) {
@@ -54,7 +57,7 @@ export const reactionReader = ({ store, table, runs, tools, handle, events, read
     }
   };
 
-  /** Does what follows from an event of the log. */
+  /** Carries out the reactions to one event of the log, or parks the event if it cannot be read. */
   const meet = async (stored: StoredEvent): Promise<void> => {
     let event: Recorded;
     try {
@@ -81,7 +84,8 @@ export const reactionReader = ({ store, table, runs, tools, handle, events, read
       for await (const { events: read, position } of store.follow(kept, table.types, signal)) {
         for (const event of read) if (table.following(event.stream, event.type).length > 0) await meet(event);
         if (read.length > 0) done = position;
-        // Each may be an append; after a crash a second's work is found done already.
+        // To keep a checkpoint may cost an append. So it is kept once a second at most. After a crash the reactions of
+        // that second run again and change nothing.
         if (Date.now() - keptAt >= keepEvery) await keep();
         goesOn();
       }

@@ -24,7 +24,7 @@ type Needs = {
 const tries = 6;
 const askAgainMs = 100;
 
-/** Tools that see at least what was there at the position; streams always are as they are now. */
+/** Tools whose read models show at least everything up to the position. `state` needs no wait: it reads the log. */
 const toolsSince = (position: number, { tools, reached }: Pick<Needs, 'tools' | 'reached'>): Tools => ({
   ...tools,
   find: async (...args) => {
@@ -46,21 +46,21 @@ const toolsSince = (position: number, { tools, reached }: Pick<Needs, 'tools' | 
 });
 
 /**
- * Carries out what follows from an event. Every part is a command with an idempotency key of its own, so doing it twice
- * is doing it once.
+ * Carries out the reactions to an event. Each of their commands has an idempotency key of its own, so a repeated run
+ * changes nothing.
  */
 export const reactionRuns = ({ table, tools, handle, reached, stop, log }: Needs) => {
   const running = new Map<string, Promise<number>>();
 
-  /** All parts, in order; the highest position that they reached. */
+  /** Carries out all commands of the reactions, in order. Returns the highest position that they reached. */
   const parts = async (event: Recorded): Promise<number> => {
     const idempotency = { key: `${followUpKey(event.stream)}${event.revision}`, request: '' };
     let highest = 0;
     for (const { next } of table.following(event.stream, `${event.source}:${event.topic}`)) {
-      // The table gives each function the events of its own topic.
+      // The table gives each function only events of its own topic.
       const follows = await next(event as Recorded<never>, toolsSince(event.position, { tools, reached }));
       for (const { command, id, input } of follows) {
-        // What is left is done after the next start, or by the process that leads then.
+        // A stopped process leaves the rest to the next start, or to the process that leads next.
         stop.throwIfAborted();
         const { position } = await handle(command, { ...requestFor(event), id, input, idempotency });
         highest = Math.max(highest, position);
@@ -69,7 +69,7 @@ export const reactionRuns = ({ table, tools, handle, reached, stop, log }: Needs
     return highest;
   };
 
-  /** Notes that nothing follows from an event for now, and why; the position of that. */
+  /** Parks the reactions to an event, with the reason. Returns the position of the parking event. */
   const park = async (
     { id, stream, revision }: Pick<StoredEvent, 'id' | 'stream' | 'revision'>,
     request: Omit<Request, 'id' | 'input'>,
@@ -80,13 +80,13 @@ export const reactionRuns = ({ table, tools, handle, reached, stop, log }: Needs
       return (await handle(parkReaction, { ...request, id, input: { stream, revision, reason } })).position;
     } catch (failure) {
       if (!isUnusable(failure)) throw failure;
-      // Its own stream cannot be used either. What follows from other events must not wait for that.
+      // The stream for parked reactions of this event is unusable too. Other events must not wait for it.
       log('A reaction that failed cannot be parked', { event: id, stream, revision, error: failure });
       return 0;
     }
   };
 
-  /** Does work again and again for as long as the read models cannot tell what it asks: it has not failed. */
+  /** Repeats the work while the read models are not available. That is no failure of the work. */
   const whenReadable = async <T>(
     work: () => Promise<T>,
     signal: AbortSignal,
@@ -103,7 +103,7 @@ export const reactionRuns = ({ table, tools, handle, reached, stop, log }: Needs
     }
   };
 
-  /** Tries until it is done, or has failed for good and is parked. */
+  /** Tries until the reactions are done. Parks them after a permanent failure. */
   const retryUntilDone = async (event: Recorded): Promise<number> => {
     for (let tried = 1; ; tried++) {
       try {
@@ -122,7 +122,7 @@ export const reactionRuns = ({ table, tools, handle, reached, stop, log }: Needs
     parts,
     park,
     onceReadable: whenReadable,
-    /** One run per event at a time, shared by the request that caused it and the log reader. */
+    /** Runs the reactions to an event. The request that caused the event and the log reader share one run. */
     react: (event: Recorded): Promise<number> => {
       const under = running.get(event.id);
       if (under) return under;
@@ -130,7 +130,7 @@ export const reactionRuns = ({ table, tools, handle, reached, stop, log }: Needs
       running.set(event.id, run);
       return run;
     },
-    /** Resolves once the runs under way have ended, however they do. */
+    /** Resolves when all present runs have ended, successfully or not. */
     ended: async (): Promise<void> => {
       await Promise.allSettled(running.values());
     },

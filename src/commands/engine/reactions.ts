@@ -6,21 +6,18 @@ import type { Request } from './requests.ts';
 /** A command that follows from an event. */
 export type Next = { readonly command: AnyCommand; readonly id: string; readonly input: unknown };
 
-/** Tells what follows from an event. Its data is as the topic has it: each function names its own type. */
+/** Returns the commands that follow from an event. Each function names the type of its topic's data. */
 type Follow = (event: Recorded<never>, tools: Tools) => Promise<readonly Next[]>;
 
-/** What follows from events of an aggregate: asked once the event is stored, and again after a crash. */
+/** The reactions to events of an aggregate. They run when the event is stored, and again after a crash. */
 export type Reaction = {
   readonly of: Aggregate;
   readonly on: { readonly [topic: string]: Follow };
-  /**
-   * Long work that no request waits for: the topics, with all that follows from them, are left to the reader of the
-   * log.
-   */
+  /** Long work that no request waits for. Only the reader of the log carries it out. */
   readonly background?: true;
 };
 
-/** What follows from an event is done for whoever caused it. */
+/** A reaction acts on behalf of the actor of its event. */
 export const requestFor = ({ id, metadata }: Recorded): Omit<Request, 'id' | 'input'> => ({
   actor: { ...metadata.actor, groups: [], admin: true },
   operation: metadata.operation,
@@ -31,7 +28,7 @@ export const requestFor = ({ id, metadata }: Recorded): Omit<Request, 'id' | 'in
 
 type Row = { readonly category: string; readonly next: Follow; readonly background: boolean };
 
-/** The reactions by the type of event that they follow. */
+/** The reactions by event type. */
 export const reactionTable = (reactions: readonly Reaction[]) => {
   const rows = new Map<string, Row[]>();
   for (const { of, on, background = false } of reactions) {
@@ -43,8 +40,8 @@ export const reactionTable = (reactions: readonly Reaction[]) => {
   return {
     types: [...rows.keys()],
     /**
-     * What follows from events of a type in a stream: nothing where the platform does not write that type, whoever
-     * did.
+     * The reactions to events of a type in a stream. There are none if the platform itself never writes this type to
+     * such a stream, even if another program did.
      */
     following: (stream: string, type: string): readonly Row[] => {
       const { category } = splitStream(stream);

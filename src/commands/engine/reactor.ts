@@ -12,23 +12,26 @@ type Needs = {
   readonly store: EventStore;
   readonly tools: Tools;
   readonly handle: Handle;
-  /** Events of a stream by revision. */
+  /** The events of a stream between two revisions. */
   readonly events: Streams['events'];
   readonly reactions: readonly Reaction[];
   /** Waits until the read models hold everything up to the position. */
   readonly reached: (position: number) => Promise<void>;
-  /** Who has it reads the log. */
+  /** The leader alone reads the log. */
   readonly leadership: Leadership;
-  /** Resolves once the read models show what the log had when this process began to follow it, or the signal aborts. */
+  /**
+   * Resolves when the read models show everything that the log held when this process began to follow it, or when the
+   * signal aborts.
+   */
   readonly ready: (signal: AbortSignal) => Promise<void>;
-  /** How long who has caused an event waits for what follows from it; 2 s unless given. */
+  /** How long a request waits for the reactions to its events; 2 s by default. */
   readonly patienceMs?: number;
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
 /**
- * Carries out what follows from events: at once for the events of this node, and from the log, while this process
- * leads, for those that a stopped process left behind.
+ * Carries out reactions. Those to events of this node run at once. While this process leads, it also reads the log, for
+ * events whose reactions a stopped process left undone.
  */
 export const reactor = ({ reactions, leadership, patienceMs = 2000, ...needs }: Needs) => {
   const stop = new AbortController();
@@ -37,14 +40,17 @@ export const reactor = ({ reactions, leadership, patienceMs = 2000, ...needs }: 
   const readWhileLeading = reactionReader({ ...needs, table, runs });
   let reading = Promise.resolve();
 
-  /** Those of the events from which something follows that their request waits for. */
+  /** The events with reactions that the request waits for. */
   const waitedFor = (events: readonly Recorded[]): readonly Recorded[] =>
     events.filter(({ stream, source, topic }) => {
       const following = table.following(stream, `${source}:${topic}`);
       return following.length > 0 && following.every(({ background }) => !background);
     });
 
-  /** What follows from the events, one after the other, until nobody waits for it any more. */
+  /**
+   * Carries out the reactions to the events, one event after the other. Stops between two events when nobody waits any
+   * more.
+   */
   const reactToAll = async (events: readonly Recorded[], left: AbortSignal): Promise<number> => {
     let highest = 0;
     for (const event of events) if (!left.aborted) highest = Math.max(highest, await runs.react(event).catch(() => 0));
@@ -53,10 +59,10 @@ export const reactor = ({ reactions, leadership, patienceMs = 2000, ...needs }: 
 
   return {
     /**
-     * Waits for what follows from the events, and tells the highest position that was reached; a part that fails is
-     * left to the log reader. What takes longer than `patienceMs` goes on while nobody waits, and the log reader, here
-     * or on the node that leads, sees to it that it is done; the position is 0 then. `waitForAll`: waits for all,
-     * however long it takes.
+     * Carries out the reactions to the events and returns the highest position that they reached. Failed reactions are
+     * left to the log reader.
+     * After `patienceMs` it returns 0. The run under way goes on, and the leader's log reader finishes the rest. With
+     * `waitForAll` it waits for all, however long they take.
      */
     follow: async (events: readonly Recorded[], waitForAll: boolean): Promise<number> => {
       const concerning = waitedFor(events);
@@ -77,7 +83,7 @@ export const reactor = ({ reactions, leadership, patienceMs = 2000, ...needs }: 
     start: (): void => {
       if (table.types.length > 0) reading = whileLeading(leadership, stop.signal, readWhileLeading);
     },
-    /** Lets the parts under way end. */
+    /** Stops, and waits for the runs under way. */
     stop: async (): Promise<void> => {
       stop.abort();
       await reading;

@@ -4,10 +4,10 @@ import type { Collection } from '../../projections/engine/define.ts';
 import { mayRead } from './access.ts';
 import type { Tools } from './define.ts';
 
-/** Stands for a name that the actor may not see. */
+/** Replaces a name that the actor may not see. */
 export const hidden = '(hidden)';
 
-/** Those of the names that no document of the collection has. */
+/** The names that no document of the collection has. */
 export const unknownNames = async <Doc extends { readonly name: string }>(
   { query }: Tools,
   collection: Collection<Doc, string, 'name'>,
@@ -18,7 +18,7 @@ export const unknownNames = async <Doc extends { readonly name: string }>(
   return names.filter((name) => !found.some((doc) => doc.name === name));
 };
 
-/** One that refers: its name is for those alone who may see it. */
+/** A referrer. Its name is replaced if the actor may not see it. */
 export const referrerOf = (kind: string, name: string, gbac: Gbac, actor: Actor): Referrer => ({
   kind,
   name: mayRead(actor, gbac) ? name : hidden,

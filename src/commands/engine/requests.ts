@@ -1,22 +1,26 @@
 import type { Actor, Name } from '../../domain/engine/core.ts';
 
-/** Who asks for a command on which resource, and how. */
+/** A request for a command: the resource, the input, the caller and the conditions. */
 export type Request = {
   readonly id: string;
   readonly input: unknown;
   readonly actor: Actor;
-  /** Name of the route or reaction, kept in the events. */
+  /** The name of the route or reaction, stored in the events. */
   readonly operation: string;
   readonly requestId: string;
-  /** Id of the event that this follows from; the request's id where it comes from outside. */
+  /** The id of the event that this request follows from; for requests from outside, the request's id. */
   readonly causation?: string | undefined;
-  /** Correlation of that event; the request's id where it comes from outside. */
+  /** The correlation of that event; for requests from outside, the request's id. */
   readonly correlation?: string | undefined;
   readonly traceparent?: string | undefined;
-  /** The revision the caller saw; `some`: any, `none`: it must not be there. Else `stale`. */
+  /**
+   * The condition on the resource: at this revision, `some`: it exists, `none`: it does not exist. Otherwise `stale`.
+   */
   readonly ifRevision?: number | 'some' | 'none' | undefined;
-  /** Same key and digest again: the first answer. Same key, other digest: `unprocessable`. */
+  /**
+   * The same key with the same digest gets the first answer again. The same key with another digest is `unprocessable`.
+   */
   readonly idempotency?: { readonly key: string; readonly request: string } | undefined;
-  /** The name that the caller has called the resource by, if it was not its id. */
+  /** The name by which the caller called the resource, if it was not the id. */
   readonly calledBy?: Pick<Name, 'name' | 'parent'> | undefined;
 };

@@ -4,18 +4,21 @@ import { splitStream } from '../../store/event.ts';
 import { claimsOn } from './claims.ts';
 import type { Streams } from './streams.ts';
 
-/** What a path says of a resource: its id or name, and where names are unique within a parent, that one's. */
+/** A resource as a path names it: by id or name, and below its parent (`within`) if the name is unique only there. */
 export type Called = { readonly aggregate: Aggregate; readonly idOrName: string; readonly within?: Called };
 
 /**
- * Finds what a request was about that is sent again under its Idempotency-Key. By then the resource may be gone or have
- * another name, and another resource may have the old one: so all that ever bore the name are asked for the key.
+ * Finds the resource of a request that is sent again under its Idempotency-Key. Meanwhile the resource may be deleted
+ * or renamed, and another one may have its old name. So every resource that ever had the name is searched for the key.
  */
 export const retries = (streams: Streams) => {
   const answered = async ({ category }: Aggregate, id: string, key: string): Promise<boolean> =>
     (await streams.refresh(`${category}-${id}`)).keys.has(key);
 
-  /** Ids that an id or a name has ever meant: itself, then the latest bearers. */
+  /**
+   * The ids that an id or a name may have stood for: the text itself as id, then all that ever had the name, the latest
+   * first.
+   */
   const everMeant = async (aggregate: Aggregate, idOrName: string, parent?: string): Promise<readonly string[]> => {
     const name = { kind: aggregate.category, name: idOrName };
     const { state } = await streams.refresh(claimsOn(parent === undefined ? name : { ...name, parent }));
@@ -26,9 +29,9 @@ export const retries = (streams: Streams) => {
   };
 
   return {
-    /** Whether a resource has carried out the request with this key. */
+    /** Whether the resource has carried out the request with this key. */
     answered,
-    /** The id of the resource that has carried it out; undefined: none of those that the path can have meant. */
+    /** The id of the resource that has carried out the request; undefined if none has. */
     find: async ({ aggregate, idOrName, within }: Called, key: string): Promise<string | undefined> => {
       const parents = within ? await everMeant(within.aggregate, within.idOrName) : [undefined];
       for (const parent of parents)

@@ -11,12 +11,12 @@ import type { Streams } from './streams.ts';
 
 type Needs = { readonly store: EventStore; readonly streams: Streams; readonly claims: NameClaims };
 
-/** `kept`: the stream with the events. */
+/** `kept`: the stream with the new events. */
 type Stored = { readonly kept: LoadedStream; readonly stored: readonly Recorded[] };
 
 const homeOf = ({ command }: Attempt): string => `@platform/${command.aggregate.area}`;
 
-/** The events as texts, with these data, each linked to the one before. */
+/** Encodes the events with these data. Each event is linked to the one before by its hash. */
 const encoded = (attempt: Attempt, events: readonly Event[], data: readonly unknown[]) => {
   const { stream, past, about } = attempt;
   const home = homeOf(attempt);
@@ -33,7 +33,7 @@ const encoded = (attempt: Attempt, events: readonly Event[], data: readonly unkn
   });
 };
 
-/** The name by which the request called the resource, where the key is kept under it and no claim does so. */
+/** The name by which the request called the resource, if a retry needs it and no claim records it. */
 const nameToNote = ({ command: { aggregate }, request, past }: Attempt): Name | undefined => {
   if (!request.idempotency || !request.calledBy) return undefined;
   const name = { kind: aggregate.category, ...request.calledBy };
@@ -41,7 +41,7 @@ const nameToNote = ({ command: { aggregate }, request, past }: Attempt): Name | 
   return held.some((one) => sameName(one, name)) ? undefined : name;
 };
 
-/** Stores what an attempt has decided: all its events in one append, at the revision that it has read. */
+/** Stores all events of an attempt in one append, at the revision that the attempt has read. */
 export const eventStorer =
   ({ store, streams, claims }: Needs) =>
   async (attempt: Attempt, events: readonly Event[]): Promise<Stored> => {
@@ -52,10 +52,10 @@ export const eventStorer =
     const whole = encoded(attempt, events, facts);
     const chunked = goesInParts(whole);
     const noted = nameToNote(attempt);
-    // Parts, notes and claims are events: look at all names before the first of them.
+    // Chunks, notes and claims are events too. So check all names before the first of them is stored.
     if (chunked || noted || wanted.length > 1) await claims.refuseTaken(wanted);
     const texts = chunked ? encoded(attempt, events, await slimmed(store, home, facts)) : whole;
-    // As everybody will read it, once it is stored.
+    // The data as everybody will read them once they are stored.
     const read = whole.map(({ data }): unknown => JSON.parse(data));
     const recorded = (position: number): Recorded[] =>
       texts.map(({ id, hash }, i) => {

@@ -11,8 +11,8 @@ import { type End, type LoadedStream, loading } from './loaded.ts';
 const maxBytes = 64 * 1024 * 1024;
 
 /**
- * Reads streams into states and documents, and keeps the last ones used: a stale one is mended by `refresh`. One that
- * somebody else has touched is read anew each time, which refuses it for as long as it is so.
+ * Loads streams as states and documents, and caches them. `refresh` reads the events that a cached stream lacks. A
+ * tampered stream is never served from the cache, and to read it fails.
  */
 export const streams = (
   store: EventStore,
@@ -28,15 +28,18 @@ export const streams = (
 
   const known = (stream: string): LoadedStream | undefined => (tampered.has(stream) ? undefined : kept.get(stream));
 
-  /** The stream as extended by events that are stored now. */
+  /** Caches the stream with its new stored events. */
   const keep = (stream: string, loaded: LoadedStream, events: readonly Recorded[], bytes: number): LoadedStream => {
     remember(loaded.keys, events);
-    // To read a long stream anew for every command would cost more than the memory it is not counted for.
+    // A stream counts as half of the cache at most, so that even the longest is kept. To read such a stream anew for
+    // every command would cost more than the memory above the limit.
     kept.set(stream, { ...loaded, size: Math.min((kept.peek(stream)?.size ?? 500) + bytes, maxBytes / 2) });
     return loaded;
   };
 
-  /** The stream as extended by events that the store has; `whole`: there are no others, so it is kept. */
+  /**
+   * The stream with further events of the store. `whole`: no later events are left out, so the result may be cached.
+   */
   const withStored = (
     stream: string,
     loaded: LoadedStream,
@@ -50,7 +53,7 @@ export const streams = (
     return keep(stream, grown, events, bytes);
   };
 
-  /** The same; an event that cannot be read or folded makes its stream unusable, whoever asks for it. */
+  /** Like `withStored`. If an event cannot be read or folded, it finds that event and throws an error that names it. */
   const withReadable = (
     stream: string,
     loaded: LoadedStream,
@@ -82,13 +85,13 @@ export const streams = (
     return loaded;
   };
 
-  /** As the store has it now. */
+  /** The stream as the store has it now. */
   const refresh = (stream: string): Promise<LoadedStream> => readOn(stream, known(stream) ?? nothing(stream));
 
   return {
     extend,
     keep,
-    /** Where a stream ends now, also one that cannot be folded. */
+    /** The present end of a stream, even if the stream cannot be folded. */
     end: async (stream: string): Promise<End> => {
       try {
         return await refresh(stream);
@@ -98,13 +101,13 @@ export const streams = (
         return { revision: last?.revision ?? -1, hash: last ? hashOf(last) : '' };
       }
     },
-    /** As last seen by this node: perhaps stale, which an append at its revision finds out. */
+    /** The stream as this node last saw it. It may be stale: then an append at its revision fails. */
     load: async (stream: string): Promise<LoadedStream> => known(stream) ?? readOn(stream, nothing(stream)),
     refresh,
-    /** As it was just after a revision (-1: before the first). */
+    /** The stream just after a revision; -1: before its first event. */
     asOf: (stream: string, revision: number): Promise<LoadedStream> =>
       revision < 0 ? Promise.resolve(nothing(stream)) : readOn(stream, nothing(stream), revision),
-    /** The events of some revisions, both included. */
+    /** The events from the first to the last revision, both included. */
     events: async (stream: string, first: number, last: number): Promise<readonly Recorded[]> => {
       const found: Recorded[] = [];
       for await (const events of store.read(stream, first)) {
@@ -127,7 +130,7 @@ const lastOf = async (store: EventStore, stream: string): Promise<StoredEvent | 
   return last;
 };
 
-/** What whoever needs a stream is told when one of its events cannot be used. */
+/** The error when an event of a stream cannot be used. */
 const unusable = ({ stream, revision }: StoredEvent, cause: unknown): RequestError =>
   new RequestError(
     'internal',
@@ -135,7 +138,7 @@ const unusable = ({ stream, revision }: StoredEvent, cause: unknown): RequestErr
     { cause },
   );
 
-/** The hash of an event that others follow; '' if it has none that can be read. */
+/** The hash of the last event, which the next event is linked to; empty if it cannot be read. */
 const hashOf = (event: StoredEvent): string => {
   try {
     return decode({ ...event, data: 'null' }).metadata.hash ?? '';

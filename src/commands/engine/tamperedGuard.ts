@@ -9,7 +9,7 @@ import type { Streams } from './streams.ts';
 
 const mostKnown = 10_000;
 
-/** Keeps what somebody else did to streams in the log from being shown, as what the read models have or lack. */
+/** Answers requests with an error where read models show, or lack, data because somebody has tampered with a stream. */
 export const tamperedGuard = (streams: Streams, tampered: TamperedStreams) => {
   const notThere = new LRUCache<string, true>({ max: mostKnown });
 
@@ -29,20 +29,20 @@ export const tamperedGuard = (streams: Streams, tampered: TamperedStreams) => {
   };
 
   return {
-    /** Throws if the stream of a document that was found is tampered, as far as this node has noticed. */
+    /** Throws if this node knows that the document's stream is tampered. */
     refuseTampered: async ({ category }: Aggregate, id: string): Promise<void> => {
       const stream = `${category}-${id}`;
       if (tampered.has(stream)) await streams.load(stream);
     },
     /**
-     * Throws if what was not found is in a tampered stream: nobody knows that it is not there. After a scavenge of
-     * EventStoreDB, read models that are made anew lack what somebody has deleted in it. Reads the log, once for each.
+     * Throws if a missing document may be missing because its stream is tampered. After a scavenge of EventStoreDB,
+     * rebuilt read models lack streams that somebody has deleted in it. Reads the log, once for each name.
      */
     refuseLost: async (aggregate: Aggregate, idOrName: string, parent?: string): Promise<void> => {
       const key = JSON.stringify([aggregate.category, idOrName, parent]);
       if (notThere.has(key) && !tampered.has(`${aggregate.category}-${idOrName}`)) return;
       await look(aggregate, idOrName, parent).catch((error: unknown) => {
-        // What cannot be read is parked, if it is there.
+        // A document whose events cannot be read is parked, and parked documents are reported elsewhere.
         if (!(error instanceof RequestError && error.code === 'internal')) throw error;
       });
       notThere.set(key, true);

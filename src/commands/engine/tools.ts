@@ -9,14 +9,14 @@ import type { Streams } from './streams.ts';
 type Needs = {
   readonly model: ReadStore;
   readonly streams: Streams;
-  /** Resolves once the read models show all that this node has acknowledged. */
+  /** Resolves when the read models show everything that this node has acknowledged. */
   readonly settled: () => Promise<void> | undefined;
   readonly rest: Omit<Tools, 'state' | 'find' | 'query' | 'findWithin' | 'count'>;
 };
 
 const pageLength = 1000;
 
-/** All documents that a query finds, page by page. */
+/** All documents that match, page by page. */
 export const queryAll = async <Doc, Filter extends string>(
   { query }: Pick<Tools, 'query'>,
   collection: Collection<Doc, string, Filter>,
@@ -30,13 +30,13 @@ export const queryAll = async <Doc, Filter extends string>(
   }
 };
 
-/** A document that is parked is there all the same: what is done with it meets the reason in its stream. */
+/** The id of a parked document. Commands may find it: loading its stream then gives the reason. */
 const parkedId = async (model: ReadStore, collection: string, idOrName: string): Promise<string | undefined> => {
   const entry = await findParked(model, collection, idOrName);
   return entry && parkedIdIn(entry);
 };
 
-/** What commands may ask while they prepare a decision. */
+/** The tools that `prepare` gets. */
 export const commandTools = ({ model, streams, settled, rest }: Needs): Tools => ({
   ...rest,
   state: async <S>(aggregate: Aggregate<S>, id: string): Promise<S> => {
