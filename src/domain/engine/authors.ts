@@ -1,7 +1,7 @@
 import { type Static, Type } from 'typebox';
 import type { Context } from './core.ts';
 
-/** ISO 8601 as every reader takes it: capital T and Z, no leap seconds. */
+/** ISO 8601 in a form that every parser accepts: capital T and Z, no leap seconds. */
 export const time = (description: string) =>
   Type.String({
     format: 'date-time',
@@ -10,7 +10,7 @@ export const time = (description: string) =>
   });
 const author = (description: string) => Type.Union([Type.String(), Type.Null()], { description });
 
-/** Who made and last changed a document, and when. Optional in what is taken in. */
+/** Who created and last changed a document, and when. All are optional in imported documents. */
 export const authored = {
   created: Type.Optional(time('When it was made')),
   createdBy: Type.Optional(author('Who made it')),
@@ -21,7 +21,7 @@ export const authored = {
 /** The id of a document: 24 hexadecimal digits. */
 export const objectId = (description: string) => Type.String({ pattern: '^[0-9a-f]{24}$', description });
 
-/** Times in UTC with milliseconds, authors as ids of accounts (a text that is no account's id stands for itself). */
+/** Times in UTC with milliseconds. Authors are account ids; a text that is no account's id stays as it is. */
 export type Authored = {
   readonly created: string;
   readonly createdBy: string | null;
@@ -32,8 +32,8 @@ export type Authored = {
 const schema = Type.Object(authored);
 
 /**
- * What a document that is taken in says of its authors (`accounts`: ids by username); what it leaves open is now and
- * the actor.
+ * The authors and times of an imported document. Usernames become account ids (`accounts`: ids by username). Missing
+ * authors become the actor, missing times now.
  */
 export const authorsOf = (
   document: Static<typeof schema>,

@@ -1,4 +1,7 @@
-/** JSON text that is the same for equal values (RFC 8785): members sorted by name, no white space. For JSON values. */
+/**
+ * JSON text that is the same for equal values (RFC 8785): members sorted by name, no white space. The argument must be
+ * a JSON value.
+ */
 export const canonical = (value: unknown): string => {
   if (typeof value !== 'object' || value === null) return JSON.stringify(value);
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;

@@ -1,7 +1,7 @@
-/** What changes of a record: members with their new values, and optional members that it loses. */
+/** The changes of a record: members with their new values, and the optional members that are removed. */
 export type Changes<T> = { readonly changed: Partial<T>; readonly removed?: readonly string[] };
 
-/** Whether two JSON values are equal; the order of an object's keys says nothing, `undefined` is as good as absent. */
+/** Whether two JSON values are equal. The order of members does not count, and `undefined` equals an absent member. */
 export const same = (a: unknown, b: unknown): boolean => {
   if (a === b) return true;
   if (
@@ -22,7 +22,7 @@ export const same = (a: unknown, b: unknown): boolean => {
 const own = (record: Record<string, unknown>, key: string): unknown =>
   Object.hasOwn(record, key) ? record[key] : undefined;
 
-/** From one record to another; undefined when they are the same. */
+/** The changes from one record to another; undefined if the records are equal. */
 export const changesBetween = <T extends object>(from: T, to: T): Changes<T> | undefined => {
   const [old, next] = [from as Record<string, unknown>, to as Record<string, unknown>];
   const changed = Object.fromEntries(

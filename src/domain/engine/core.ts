@@ -1,4 +1,6 @@
-/** The areas of the API: provenance of methods; `@platform/<area>` is the source of an area's events. */
+/**
+ * The areas of the API. They are the provenance of methods, and `@platform/<area>` is the source of an area's events.
+ */
 export const areas = [
   'authorization',
   'lifecycle-manager',
@@ -19,8 +21,8 @@ export const areas = [
 export type Area = (typeof areas)[number];
 
 /**
- * A fact of one stream: its topic (camelCase, past tense, no colon) and what is known about it (JSON only). `source`:
- * of a published event, which has not that of its area.
+ * A fact about one stream. `topic` is in camelCase and the past tense, without a colon. `data` is JSON. `source` is set
+ * only for published events, whose source is not that of their area.
  */
 export type Event<Topic extends string = string, Data = unknown> = {
   readonly topic: Topic;
@@ -30,45 +32,45 @@ export type Event<Topic extends string = string, Data = unknown> = {
 
 export type DataOf<E extends Event, T extends E['topic']> = Extract<E, { topic: T }>['data'];
 
-/** One function per topic: complete by construction, and its keys are the list of topics. */
+/** One function for each topic. The compiler checks that none is missing, so the keys are the list of topics. */
 type Evolve<State, E extends Event> = { readonly [T in E['topic']]: (state: State, data: DataOf<E, T>) => State };
 
-/** A name that nobody else of its kind (under the same parent) may hold. */
+/** A name that only one resource of a kind (below the same parent) may have. */
 export type Name = { readonly kind: string; readonly parent?: string; readonly name: string };
 
-/** Who may see and change: names of groups. Both lists empty: everybody. `write` implies read. */
+/** Access lists with names of groups. If both are empty, everybody has access. `write` implies read. */
 export type Gbac = { readonly read: readonly string[]; readonly write: readonly string[] };
 
 /**
- * Everything there is to know about one kind of stream (`<category>-<id>`). Without arguments it is that of any kind:
- * its state and events are its own affair.
+ * The definition of one kind of stream (`<category>-<id>`). Without type arguments it stands for any kind, whose state
+ * and events are unknown.
  */
 export type Aggregate<State = any, E extends Event = any> = {
   readonly area: Area;
-  /** camelCase, no dash: EventStoreDB splits category and id at the first dash. */
+  /** In camelCase, without a dash: EventStoreDB splits category and id at the first dash. */
   readonly category: string;
   readonly initial: State;
   readonly evolve: Evolve<State, E>;
-  /** For topics that are not ours to list: what each of them does; `evolve` has none then. */
+  /** For streams whose topics users choose: the effect of every event. `evolve` is then empty. */
   readonly published?: (state: State) => State;
-  /** How ids of new ones are written; 24 hex digits unless given. */
+  /** The form of new ids; 24 hex digits by default. */
   readonly ids?: 'uuid';
-  /** Whether the resource is there: neither not yet created nor deleted. */
+  /** Whether the resource exists: it was created and not deleted. */
   readonly exists: (state: State) => boolean;
-  /** The unique names that the resource holds in this state; none when it does not exist. */
+  /** The unique names that the resource has in this state; none if it does not exist. */
   readonly names?: (state: State) => readonly Name[];
   /**
-   * For an intent that creates or changes several resources: the names it gives to their streams. Each of these streams
-   * gets an event as a part of it, also when nothing changes there: that event ends the promise.
+   * The names that an intent reserves for other streams. The intent must append an event to each of these streams, even
+   * if nothing changes there: that event ends the reservation.
    */
   readonly reservations?: (state: State) => readonly { readonly owner: string; readonly name: Name }[];
-  /** Its own access lists, kept after a delete. */
+  /** The resource's own access lists. They must survive a delete. */
   readonly gbac?: (state: State) => Gbac;
 };
 
 export const aggregate = <State, E extends Event>(a: Aggregate<State, E>): Aggregate<State, E> => a;
 
-/** The state after the events. A topic without a function (a lapsed claim) leaves the state as it is. */
+/** The state after the events. A topic without a function, such as `claimLapsed`, leaves the state as it is. */
 export const fold = <State, E extends Event>(
   a: Aggregate<State, E>,
   events: readonly Event[],
@@ -76,12 +78,12 @@ export const fold = <State, E extends Event>(
 ): State =>
   events.reduce<State>((state, { topic: type, data }) => {
     if (a.published) return a.published(state);
-    // Types are whatever a log has: `toString` too.
+    // A log may hold any topic, even `toString`.
     if (!Object.hasOwn(a.evolve, type)) return state;
     return a.evolve[type as E['topic']](state, data as DataOf<E, E['topic']>);
   }, from);
 
-/** The account on whose behalf something happens. `admin` passes every gbac. */
+/** The account on whose behalf a command runs. `admin` passes every access list. */
 export type Actor = {
   readonly id: string;
   readonly username: string;
@@ -90,18 +92,18 @@ export type Actor = {
   readonly admin: boolean;
 };
 
-/** Who acts when nobody asked over HTTP: the first start, tools on the command line. */
+/** The actor when no request came over HTTP: at the first start, and for tools on the command line. */
 export const platform: Actor = { id: '', username: 'platform', provenance: 'platform', groups: [], admin: true };
 
-/** What a decision may know besides its state and input: never a clock or a random source of its own. */
+/** The context of a decision, besides state and input. Decisions have no clock and no random source of their own. */
 export type Context<Refs = unknown> = {
-  /** Id of the resource that the command is about. */
+  /** The id of the resource that the command changes. */
   readonly id: string;
-  /** UTC, ISO 8601 with milliseconds. */
+  /** The time of the attempt: UTC, ISO 8601 with milliseconds. */
   readonly now: string;
   readonly actor: Actor;
-  /** A 24-hex id; the same word gives the same id however often the decision is repeated. */
+  /** Returns an id of 24 hex digits. The same word gives the same id in every attempt of the command. */
   readonly newId: (word: string) => string;
-  /** What the command's `prepare` found: states of other streams, hashed passwords, ... */
+  /** The result of the command's `prepare`: states of other streams, hashed passwords, and so on. */
   readonly refs: Refs;
 };

@@ -1,10 +1,11 @@
 /**
- * JSON as Python reads it, within JSON as JavaScript reads it. Python keeps integers of any size, tells `1.0` from `1`
- * and leaves members in their order; `JSON.parse` does not. Where that shows, a value is marked:
- * - a number that JavaScript would write in another way is `{"$exact": "1.0"}`;
- * - an object whose members JavaScript would put into another order has their names as one more member, `"$exact":
- * [...]`.
- * Marked values are plain JSON: events keep them, and secrets within them have their names. Bodies cannot bring marks.
+ * Keeps JSON exactly as Python reads it, within values that JavaScript can hold. Python keeps integers of any size,
+ * distinguishes `1.0` from `1` and keeps the order of members. `JSON.parse` does not. Where the two differ, a value is
+ * marked:
+ * - a number that JavaScript would write differently becomes `{"$exact": "1.0"}`;
+ * - an object whose members JavaScript would reorder gets one more member with their names in order, `"$exact": [...]`.
+ * Marked values are plain JSON. So events can store them, and secrets in them keep their member names. Request bodies
+ * cannot contain marks.
  */
 export const mark = '$exact';
 
@@ -15,14 +16,14 @@ const numeral = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 const isObject = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** The number that a marked value stands for, as it was written; undefined for anything else. */
+/** The written form of a marked number; undefined for any other value. */
 export const exactNumber = (value: unknown): string | undefined => {
   if (!isObject(value) || Object.keys(value).length !== 1) return undefined;
   const written = value[mark];
   return typeof written === 'string' && numeral.test(written) ? written : undefined;
 };
 
-/** The members of an object in their order, without the mark. */
+/** The members of an object in their original order, without the mark. */
 export const exactEntries = (value: Members): readonly (readonly [string, unknown])[] => {
   const order = value[mark];
   if (!Array.isArray(order)) return Object.entries(value);
@@ -33,7 +34,7 @@ export const exactEntries = (value: Members): readonly (readonly [string, unknow
   return isOrder ? order.map((name: string) => [name, value[name]]) : Object.entries(value);
 };
 
-/** The value with marks that a valid JSON text says. */
+/** Parses valid JSON text into a value with marks. */
 export const exactValue = (text: string): unknown => {
   const plain: unknown = JSON.parse(text);
   return JSON.stringify(plain) === text ? plain : marked(text);
@@ -45,7 +46,7 @@ export const exactText = (value: unknown): string => {
   return text?.includes(`"${mark}"`) ? written(value) : text;
 };
 
-/** The value as `JSON.parse` would have read it. */
+/** The value without marks, as `JSON.parse` reads it. */
 export const plainValue = (value: unknown): unknown => {
   const number = exactNumber(value);
   if (number !== undefined) return Number(number);
@@ -65,7 +66,7 @@ const written = (value: unknown): string => {
 
 const quote = '"';
 
-/** Reads a text that is known to be JSON; a fault in it has been found before. */
+/** Parses text that is known to be valid JSON, so it checks nothing. */
 const marked = (text: string): unknown => {
   let at = 0;
   const skipSpace = (): void => {
@@ -123,7 +124,7 @@ const marked = (text: string): unknown => {
   return value();
 };
 
-/** Whether an odd number of backslashes is before the quote. */
+/** Whether an odd number of backslashes stands before the quote. */
 const isEscaped = (text: string, at: number): boolean => {
   let from = at;
   while (text[from - 1] === '\\') from--;

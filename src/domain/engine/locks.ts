@@ -2,10 +2,7 @@ import { aggregate, type Event } from './core.ts';
 
 export type LockEvent = Event<'turnTaken', { readonly by: string; readonly revision: number }>;
 
-/**
- * Who took the lock last: the stream to be written, and the revision the first event will have
- * there.
- */
+/** The last command that took the lock: its stream, and the revision that its first event will have there. */
 export const lock = aggregate<{ readonly by?: string; readonly revision?: number }, LockEvent>({
   area: 'authorization',
   category: 'series',
@@ -14,7 +11,7 @@ export const lock = aggregate<{ readonly by?: string; readonly revision?: number
   exists: ({ by }) => by !== undefined,
 });
 
-/** Closes a stream to a writer who has taken the lock and not yet stored; changes no state. */
+/** Prevents the append of a command that has taken the lock and not yet stored. Changes no state. */
 export const lockPassed = (name: string): Event<'turnPassed', { readonly series: string }> => ({
   topic: 'turnPassed',
   data: { series: name },

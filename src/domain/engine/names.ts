@@ -1,17 +1,17 @@
 import { aggregate, type Event, type Name } from './core.ts';
 
-/** Who claims a name, and the stream whose fold shows whether the claim holds. Both are stream names. */
+/** A claim on a name: the owner's stream, and the deciding stream, whose fold shows whether the claim holds. */
 export type Claim = { readonly owner: string; readonly decidedBy: string };
 
 export type NameEvent = Event<'nameClaimed', Claim & Name>;
 
-/** So many of those who have claimed a name are remembered. */
+/** How many streams that once claimed the name are kept. */
 const mostBearers = 100;
 
 /** `bearers`: the streams that have claimed the name, the latest first. */
 export type NameState = { readonly claim?: Claim; readonly bearers: readonly string[] };
 
-/** The claims on one name: the last one counts. Its events carry the source of the owner's area. */
+/** The claims on one name. The last claim counts. Its events have the source of the owner's area. */
 export const nameClaims = aggregate<NameState, NameEvent>({
   area: 'authorization',
   category: 'name',
@@ -26,7 +26,7 @@ export const nameClaims = aggregate<NameState, NameEvent>({
   exists: ({ claim }) => claim !== undefined,
 });
 
-/** Closes the stream that was to decide a claim to a writer who has read it before; changes no state. */
+/** Prevents the append of a slow writer whose claim the stream was to decide. Changes no state. */
 export const claimLapsed = (name: Name): Event<'claimLapsed', Name> => ({ topic: 'claimLapsed', data: name });
 
 export const sameName = (a: Name, b: Name): boolean =>

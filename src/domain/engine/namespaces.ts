@@ -2,7 +2,7 @@ import { Type } from 'typebox';
 
 const texts = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
 
-/** The project that a document belongs to, kept as given. */
+/** The project that a document belongs to, stored as sent. */
 export const namespaceSchema = Type.Object(
   {
     type: Type.Optional(Type.Any({ description: 'Kind of namespace' })),

@@ -1,13 +1,13 @@
 import { aggregate, type Event } from './core.ts';
 
-/** What followed from an event could not be carried out, and why; or it was after all. */
+/** A reaction to an event was parked, with the reason; or it was completed later. */
 export type ParkedReactionEvent =
   | Event<'reactionParked', { readonly stream: string; readonly revision: number; readonly reason: string }>
   | Event<'reactionCompleted', Record<string, never>>;
 
 type State = { readonly parked: boolean };
 
-/** One stream per event whose reaction failed; its id is the event's id. */
+/** One stream for each event whose reactions failed. Its id is the event's id. */
 export const parkedReaction = aggregate<State, ParkedReactionEvent>({
   area: 'operations-manager',
   category: 'parkedReaction',

@@ -1,4 +1,4 @@
-/** A text without its percent-encoding; undefined when an escape is no escape, or no UTF-8. */
+/** The text without its percent-encoding; undefined if an escape is malformed or the bytes are no UTF-8. */
 export const decoded = (text: string): string | undefined => {
   try {
     return decodeURIComponent(text);

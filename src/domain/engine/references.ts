@@ -1,12 +1,12 @@
 import { RequestError } from './requestError.ts';
 
-/** Somebody that names a group or role: what it is and what it is called. */
+/** A resource that refers to a group or role: its kind and its name. */
 export type Referrer = { readonly kind: string; readonly name: string };
 
-/** Names that a request gives and nobody has, by what they were to name. */
+/** The group names and role names in a request that do not exist. */
 export type Unknown = { readonly groups: readonly string[]; readonly roles: readonly string[] };
 
-/** Throws `not_found`, naming all, if a request names groups or roles that are not there. */
+/** Throws `not_found` with all unknown groups and roles, if there are any. */
 export const refuseUnknown = ({ groups, roles }: Unknown): void => {
   const faults = [
     ...groups.map((name) => ({ message: `No group is named ${JSON.stringify(name)}`, path: '/memberOf', name })),
@@ -16,7 +16,7 @@ export const refuseUnknown = ({ groups, roles }: Unknown): void => {
     throw new RequestError('not_found', faults.map(({ message }) => message).join('; '), { faults });
 };
 
-/** Throws `not_found`, naming all, if the list of groups at `path` names some that nobody has. */
+/** Throws `not_found` with all unknown groups of the list at `path`, if there are any. */
 export const refuseUnknownGroups = (unknown: readonly string[], path: string): void => {
   if (unknown.length > 0)
     throw new RequestError('not_found', `No such groups: ${unknown.join(', ')}`, {
@@ -24,7 +24,7 @@ export const refuseUnknownGroups = (unknown: readonly string[], path: string): v
     });
 };
 
-/** Throws `not_found`, naming all, if there are ids at `path` that no `what` has, as far as the actor may see. */
+/** Throws `not_found` with all ids at `path` for which the actor can see no `what`, if there are any. */
 export const refuseUnknownIds = (ids: readonly string[], what: string, path: string): void => {
   if (ids.length > 0)
     throw new RequestError('not_found', `No such ${what}s: ${ids.join(', ')}`, {
@@ -32,7 +32,7 @@ export const refuseUnknownIds = (ids: readonly string[], what: string, path: str
     });
 };
 
-/** Throws `conflict`, naming the referrers, if there are any. `what`: deleted or renamed. */
+/** Throws `conflict` with the referrers, if there are any. `what` is the rejected change: deleted or renamed. */
 export const refuseReferred = (referrers: readonly Referrer[], what: string): void => {
   if (referrers.length === 0) return;
   const faults = referrers.map(({ kind, name }) => ({

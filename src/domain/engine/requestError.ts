@@ -1,4 +1,4 @@
-/** Every way this service refuses. The HTTP status of each is in src/http/engine/errors.ts and nowhere else. */
+/** The error codes. Only src/http/engine/errors.ts maps them to HTTP statuses. */
 export type Code =
   | 'invalid'
   | 'unauthenticated'
@@ -15,11 +15,11 @@ export type Code =
   | 'adapter_failed'
   | 'unavailable';
 
-/** One fault within a refusal: `path` is a JSON pointer into the body, or the name of the parameter. */
+/** One fault of a rejected request. `path` is a JSON pointer into the body, or the name of a parameter. */
 export type Fault = { readonly message: string; readonly path?: string; readonly [more: string]: unknown };
 
 type Options = {
-  /** Several faults at once; without them the refusal's own message is the only one. */
+  /** Several faults at once. Without them, the error's own message is the only fault. */
   readonly faults?: readonly Fault[];
   readonly path?: string;
   /** Further members of `metadata` in the answer. */
@@ -28,7 +28,7 @@ type Options = {
   readonly cause?: unknown;
 };
 
-/** The only error that is an answer. Anything else thrown is a bug and answered with a fixed text. */
+/** The only error that becomes an answer. Any other error is a bug, and the answer has a fixed text. */
 export class RequestError extends Error {
   readonly code: Code;
   readonly faults: readonly Fault[];
@@ -45,10 +45,7 @@ export class RequestError extends Error {
   }
 }
 
-/**
- * The read models cannot tell now what is asked: they are behind or cannot be reached. They will, so asking again
- * helps.
- */
+/** The read models are behind or out of reach. The same request succeeds later. */
 export class NotReadable extends RequestError {
   constructor(message: string, cause?: unknown) {
     super('unavailable', message, { retryAfterSeconds: 1, cause });

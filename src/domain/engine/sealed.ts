@@ -1,4 +1,4 @@
-/** A secret as events and documents carry it: AES-256-GCM text and keyed digest. Equal tags mean equal secrets. */
+/** A secret in events and documents: AES-256-GCM text and a keyed digest. Equal tags mean equal secrets. */
 export type Sealed = { readonly $sealed: string; readonly tag: string };
 
 /** Whether a JSON value is a sealed secret. */

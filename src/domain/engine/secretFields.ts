@@ -3,19 +3,17 @@ import { step } from './pointer.ts';
 import { RequestError } from './requestError.ts';
 import { isSealed, type Sealed } from './sealed.ts';
 
-/** What answers show in place of a secret; in a request it stands for the secret as it is. */
+/** Replaces secrets in answers. In a request it keeps the stored secret. */
 export const mask = '********';
 
-// `community` and `key` alone: there are BGP communities, sort keys and public keys.
+// `community` and `key` count only as whole names: there are also BGP communities, sort keys and public keys.
 const names = new Set(['auth', 'authorization', 'community', 'credential', 'credentials', 'key', 'snmpcommunity']);
 const endings = /(?:password|passwd|passphrase|secret|token|(?:api|access|private|secret|auth|encryption)key)$/;
 
-// The last letter of all those names: most others are told apart by it, in documents of millions of members.
+// The last letters of all those names. A test for speed: it excludes most members of large documents at once.
 const lastLetter = /[dehlnsty_-]$/i;
 
-/**
- * Whether a member of this name is a secret, wherever it stands in an opaque document: case, `-` and `_` say nothing.
- */
+/** Whether a member with this name is a secret, at any depth of a document. Case, `-` and `_` do not matter. */
 const isSecretName = (name: string): boolean => {
   if (!lastLetter.test(name)) return false;
   const plain = name.toLowerCase().replace(/[-_]/g, '');
@@ -36,19 +34,19 @@ const isSchema = (value: Json): boolean =>
   isObject(value) && (schemaTypes.includes(value.type) || typeof value.$ref === 'string');
 
 /**
- * The same in documents of other programs: workflows, models of integrations. They describe members by schemas under
- * their names, and write a name as `key` beside its `value`.
+ * `isSecretName` for documents of other programs, such as workflows and models of integrations. There, a schema under a
+ * secret's name describes the secret, and `key` beside `value` is a plain name.
  */
 export const isSecretOfDocument: IsSecret = (name, members) =>
   isSecretName(name) && !isSchema(members[name]) && !(name === 'key' && Object.hasOwn(members, 'value'));
 
-/** Secrets that one request may bring: sealing one takes about ten microseconds, in which nobody else is served. */
+/** How many secrets one request may bring. To seal one takes about ten microseconds of the event loop. */
 export const mostSecrets = 10_000;
 
 export type Seal = (secret: string) => Sealed;
 type SealAt = (secret: string, path?: string) => Sealed;
 
-/** The same for as many secrets as one request may bring. */
+/** The same function, limited to the number of secrets that one request may bring. */
 export const bounded = (seal: Seal): SealAt => {
   let made = 0;
   return (secret, path = '') => {
@@ -59,18 +57,19 @@ export const bounded = (seal: Seal): SealAt => {
 };
 
 /**
- * The value with every secret in it sealed; `before` is the same place as it was stored. A secret that has not changed
- * (the mask, or one with an equal tag) stays the very one stored, so that `same` finds no change; with the value itself
- * as `before`, what is sealed in it stays so. Secrets that are no text are sealed as JSON. `null` removes and stays.
- * The mask where nothing was stored, and one secret more than `mostSecrets`, are `invalid`, at their path.
+ * Seals every secret in the value. `before` is the stored value in the same place.
+ * - A secret that has not changed (the mask, or an equal tag) keeps its stored form, so that `same` finds no change.
+ * - With the value itself as `before`, its sealed secrets stay sealed as they are.
+ * - A secret that is no text is sealed as JSON text. `null` removes the secret and stays `null`.
+ * - A mask where nothing is stored is `invalid`, and so is more than `mostSecrets` secrets. The error has the path.
  */
 export const sealSecrets = (value: Json, before: Json, seal: Seal, path = ''): Json =>
   sealBy(isSecretName, { value, befores: [before], seal, path, keepsEqual: true });
 
 /**
- * The same for a document that is taken in; `befores` are what is stored in its place, the first that has a secret
- * counts.
- * Only the mask keeps one: a secret in clear is another one even if it is equal, so that nobody can try guesses.
+ * Like `sealSecrets`, for an imported document. `befores` are the stored values in its place; the first with a secret
+ * counts. Only the mask keeps a stored secret. A secret in clear is always sealed anew, even if it is equal: else an
+ * import would tell whether a guess is right.
  */
 export const sealImported = (value: Json, befores: readonly Json[], seal: Seal, path = ''): Json =>
   sealBy(isSecretName, { value, befores, seal, path, keepsEqual: false });
@@ -80,11 +79,11 @@ type Sealing = {
   readonly befores: readonly Json[];
   readonly seal: Seal;
   readonly path: string;
-  /** Whether a secret in clear that equals the one stored is taken for that one. */
+  /** Whether a secret in clear that equals the stored one keeps the stored form. */
   readonly keepsEqual: boolean;
 };
 
-/** Either of the two, where other members than those with the usual names are secrets. */
+/** Like `sealSecrets` or `sealImported`, with another rule for which members are secrets. */
 export const sealBy = (isSecret: IsSecret, { value, befores, seal, path, keepsEqual }: Sealing): Json =>
   someSecret(value, isSecret) ? sealWithin(value, befores, { seal: bounded(seal), isSecret, keepsEqual }, path) : value;
 
@@ -122,7 +121,7 @@ const sealed = (secret: Json, befores: readonly Json[], { seal, keepsEqual }: Ho
   if (secret === mask) {
     if (stored === undefined)
       throw new RequestError('invalid', `${mask} keeps a secret, but none is stored here`, { path });
-    // Stored in clear, before secrets were sealed in this place.
+    // An earlier version stored this secret in clear.
     return isSealed(stored) ? stored : seal(textOf(stored), path);
   }
   const made = seal(textOf(secret), path);
