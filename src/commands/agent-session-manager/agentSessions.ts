@@ -29,7 +29,7 @@ const startRefs = async ({ agent: idOrName, inputs = {} }: Static<typeof runAgen
   };
 };
 
-/** Begins a session; who carries it out sees it in the log (src/sessions.ts). */
+/** Starts a session. `src/runners/agentSessions.ts` sees the event in the log and carries the session out. */
 export const startSession = command({
   name: 'startSession',
   input: runAgentSchema,
@@ -38,13 +38,13 @@ export const startSession = command({
   prepare: ({ input }, tools) => startRefs(input, tools),
 });
 
-/** Says that the webhook is called now. Of two who do so, one has stored the event: that one calls. */
+/** Notes that the webhook is called now. If two processes try, only one stores the event, and that one calls. */
 export const postSession = command({ name: 'postSession', input: noInput, on: 'existing', decide: post });
 
 const lastMessage = Type.String({ maxLength: mostMessage });
 const outcome = Type.Enum(['COMPLETE', 'FAILED', 'CANCELED'] as const satisfies readonly Outcome[]);
 
-/** What an agent says before the end. */
+/** Stores a message of an agent before the end of its session. */
 export const noteMessage = command({
   name: 'noteMessage',
   input: Type.Object({ lastMessage }),
@@ -52,7 +52,7 @@ export const noteMessage = command({
   decide: note,
 });
 
-/** Ends a session, whoever knows of it first: the agent, whoever cancels it, the clock. */
+/** Ends a session: by the agent's report, by a cancel or by the timeout, whichever comes first. */
 export const endSession = command({
   name: 'endSession',
   input: Type.Object({ status: outcome, lastMessage: Type.Optional(lastMessage) }),
@@ -60,7 +60,7 @@ export const endSession = command({
   decide: end,
 });
 
-/** The termination callback: an event whose source and topic are the service and method to be told. */
+/** Publishes the termination callback: an event with the service name as source and the method name as topic. */
 const tell = async ({ stream }: Recorded, tools: Tools): Promise<readonly Next[]> => {
   const { id: sessionId } = splitStream(stream);
   const { callback, status, lastMessage } = await tools.state(agentSession, sessionId);

@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { authored, objectId } from '../engine/authors.ts';
 import { name } from '../engine/schemas.ts';
 
-/** Longest time of a session in seconds, and how long it is unless the agent says otherwise. */
+/** The timeout of a session in seconds, unless its agent has another. */
 export const defaultTimeout = 300;
 const mostTimeout = 86_400;
 
@@ -57,7 +57,7 @@ const timeout = Type.Integer({
   maximum: mostTimeout,
 });
 
-/** What an agent says; each runner has members of its own. */
+/** The body of an agent. Each runner has fields of its own. */
 export const newAgentSchema = {
   ...Type.Object(
     { ...content, description: Type.Optional(description), ...optional, timeout: Type.Optional(timeout) },
@@ -80,7 +80,7 @@ export const newAgentSchema = {
 };
 export type NewAgent = Static<typeof newAgentSchema>;
 
-/** An agent as answers show it. */
+/** An agent in answers. */
 export const agentSchema = Type.Object(
   { _id: objectId('Id'), ...content, description, ...optional, timeout, ...authored },
   { title: 'Agent', description: 'Agent; values of headers are shown as ********' },

@@ -2,15 +2,15 @@ import { type Static, Type } from 'typebox';
 import { time } from '../engine/authors.ts';
 import { name } from '../engine/schemas.ts';
 
-/** What a session can be; only a running one changes. */
+/** The states of a session. Only a running session changes. */
 const sessionStatus = Type.Enum(['RUNNING', 'COMPLETE', 'FAILED', 'CANCELED'], { description: 'Where it is' });
 export type SessionStatus = Static<typeof sessionStatus>;
 export type Outcome = Exclude<SessionStatus, 'RUNNING'>;
 
-/** UTF-16 units that a message may have. */
+/** The longest message, in UTF-16 units. */
 export const mostMessage = 65_536;
 
-/** The text as a message may hold it: cut where it is too long, and well-formed. */
+/** Makes a text fit for a message: cuts a long text and replaces lone surrogates. */
 export const asMessage = (text: string): string =>
   (text.length > mostMessage ? `${text.slice(0, mostMessage - 1)}…` : text).replace(/\p{Surrogate}/gu, '\ufffd');
 
@@ -40,7 +40,7 @@ export const callbackSchema = Type.Object(
   },
 );
 
-/** Body of `runAgent`. */
+/** The body of `runAgent`. */
 export const runAgentSchema = Type.Object(
   {
     agent: name('Id or name of the agent'),
@@ -52,7 +52,7 @@ export const runAgentSchema = Type.Object(
 
 const lastMessage = Type.String({ description: 'What was last heard of it', maxLength: mostMessage });
 
-/** What an agent reports at the end. */
+/** The body of an agent's report at the end. */
 export const sessionReportSchema = Type.Object(
   { lastMessage: Type.Optional(lastMessage) },
   { additionalProperties: false, title: 'SessionReport', description: 'What there is to say at the end' },
@@ -60,13 +60,13 @@ export const sessionReportSchema = Type.Object(
 
 const sessionId = Type.String({ description: 'Id, a UUID' });
 
-/** The answer of operation 10. */
+/** The answer of `runAgent`. */
 export const startedSessionSchema = Type.Object(
   { status: sessionStatus, sessionId, lastMessage },
   { title: 'StartedSession', description: 'Agent session that has begun' },
 );
 
-/** A session as answers show it. */
+/** A session in answers. */
 export const sessionSchema = Type.Object(
   {
     sessionId,
@@ -80,7 +80,7 @@ export const sessionSchema = Type.Object(
   { title: 'AgentSession', description: 'Run of an agent' },
 );
 
-/** What happened in a session, in order. */
+/** One message of a session. They are listed in order. */
 export const sessionMessageSchema = Type.Object(
   {
     at: time('When'),

@@ -7,9 +7,9 @@ import type { callbackSchema, Outcome, runAgentSchema, SessionStatus } from './a
 
 export type SessionStarted = {
   readonly agent: { readonly id: string; readonly name: string };
-  /** Secrets sealed. */
+  /** With sealed secrets. */
   readonly inputs: Readonly<Record<string, unknown>>;
-  /** Seconds from now. */
+  /** In seconds, counted from this event. */
   readonly timeout: number;
   readonly callback?: Static<typeof callbackSchema>;
   readonly lastMessage: string;
@@ -19,9 +19,9 @@ type Said = { readonly lastMessage: string };
 
 export type SessionEvent =
   | Event<'sessionStarted', SessionStarted>
-  /** Stored before the webhook is called: it is called once. */
+  /** Stored before the webhook is called, so that it is called once at most. */
   | Event<'sessionPosted', Record<string, never>>
-  /** The agent has said something and goes on. */
+  /** A message of the agent. The session goes on. */
   | Event<'sessionMessageReceived', Said>
   | Event<'sessionCompleted', Said>
   | Event<'sessionFailed', Said>
@@ -60,10 +60,7 @@ export const agentSession = aggregate<SessionState, SessionEvent>({
   exists: ({ status }) => status !== undefined,
 });
 
-/**
- * What the world says of a session that is to start: the agent if there is one, what is wrong with the inputs, the
- * inputs with secrets sealed.
- */
+/** The agent if it exists, the faults of the inputs, and the inputs with sealed secrets. */
 export type StartRefs = {
   readonly agent: (SessionStarted['agent'] & { readonly timeout: number }) | undefined;
   readonly faults: readonly Fault[];
@@ -100,7 +97,7 @@ export const start = (
   ];
 };
 
-/** Nothing, if it has been posted or has ended: then it is not to be posted. */
+/** No event if the session was posted or has ended: then nobody may post it. */
 export const post = ({ status, posted }: SessionState): readonly SessionEvent[] =>
   status === 'RUNNING' && !posted ? [{ topic: 'sessionPosted', data: {} }] : [];
 
@@ -111,7 +108,7 @@ const topics = { COMPLETE: 'sessionCompleted', FAILED: 'sessionFailed', CANCELED
 
 export type EndInput = { readonly status: Outcome; readonly lastMessage?: string };
 
-/** Without a message the one before stays the last. */
+/** Without a new message, the former one stays the last. */
 export const end = (
   state: SessionState,
   { status, lastMessage = state.lastMessage }: EndInput,

@@ -10,7 +10,7 @@ import { defaultTimeout, type NewAgent } from './agentSchemas.ts';
 
 type Headers = Readonly<Record<string, Sealed>>;
 
-/** What an agent says; `timeout` in seconds. */
+/** The content of an agent; `timeout` in seconds. */
 export type AgentContent = Required<Pick<NewAgent, 'name' | 'description' | 'inputSchema' | 'runner' | 'timeout'>> & {
   readonly url?: string;
   readonly headers?: Headers;
@@ -26,7 +26,7 @@ export type AgentState = { readonly content?: AgentContent };
 
 const said = (_: unknown, content: AgentContent): AgentState => ({ content });
 
-/** Who can be asked to do something: a webhook, or a template. */
+/** An agent: a webhook or a template that carries sessions out. */
 export const agent = aggregate<AgentState, AgentEvent>({
   area: 'agent-session-manager',
   category: 'agent',
@@ -37,8 +37,8 @@ export const agent = aggregate<AgentState, AgentEvent>({
 });
 
 /**
- * The headers with their values sealed. The mask keeps a value only as long as it goes where it went before: else
- * whoever may change an agent could have its credentials sent to a place of their own.
+ * The headers with sealed values. The mask keeps a value only while the URL stays the same. Otherwise anybody who may
+ * change the agent could send its credentials to a server of their own.
  */
 export const sealHeaders = (
   { content }: AgentState,
@@ -54,17 +54,14 @@ export const sealHeaders = (
     keepsEqual: true,
   }) as Headers);
 
-/**
- * What the world says of an agent: why its schema cannot be compiled, if so; its headers; who names it by the name that
- * it loses.
- */
+/** Why the schema cannot be compiled, if so; the sealed headers; and the referrers to a name that the agent loses. */
 export type AgentRefs = {
   readonly schemaFault?: string | undefined;
   readonly headers: Headers | undefined;
   readonly referrers: readonly Referrer[];
 };
 
-/** Headers that the call itself sets. */
+/** Headers that only the call itself may set. */
 const own = new Set([
   'connection',
   'content-length',
