@@ -20,7 +20,7 @@ import { unknownGroups, unknownRoles } from './names.ts';
 const command = commandsOf(account);
 const none = account.initial.content;
 
-/** The hash of the password, sealed. */
+/** The sealed hash of the password. */
 const sealed = async (password: string | undefined, { hashPassword, seal }: Tools) =>
   password === undefined ? undefined : seal(await hashPassword(password));
 
@@ -47,7 +47,7 @@ const refsOf = async ({ id, before, input, password }: Asked, tools: Tools) => {
   };
 };
 
-/** The locks of a request that says anything that other accounts, groups and roles have to do with. */
+/** The lock, if the request changes membership, roles or `inactive`. */
 const locksOf = ({ memberOf, assignedRoles, inactive }: AccountInput): string | undefined =>
   memberOf || assignedRoles || inactive ? membership : undefined;
 
@@ -85,7 +85,7 @@ export const deleteAccount = command({
   decide: remove,
 });
 
-/** For the account's owner, and offline. */
+/** For the account's owner, and for the command line. */
 export const setPassword = command({
   name: 'setPassword',
   input: Type.Object({ password: passwordSchema }),
@@ -95,7 +95,7 @@ export const setPassword = command({
   decide: set,
 });
 
-/** For the first start. */
+/** Creates the account of the first start. */
 export const provideAccount = command({
   name: 'provideAccount',
   input: Type.Object({ username: Type.String(), password: passwordSchema }),

@@ -4,19 +4,18 @@ import { accounts } from '../../projections/authorization/accounts.ts';
 import { groups } from '../../projections/authorization/groups.ts';
 import type { Tools } from '../engine/define.ts';
 
-/** An account, a group or the active profile's list of admins as a change would leave it. */
+/** An account, a group or the active profile's list of admins, as it is after the change. */
 export type Changed =
   | { readonly account: string; readonly inactive: boolean; readonly memberOf: readonly string[] }
   | { readonly group: string; readonly provenance: string; readonly memberOf: readonly string[] }
   | { readonly admins: Admins };
 
 /**
- * The lock of all decisions on who belongs where and who is an admin, so that the answers here still hold when they
- * are stored.
+ * The lock of all decisions on members, roles and admins. So the results below are still true when events are stored.
  */
 export const membership = 'membership';
 
-/** Members of which groups are admins, as the active profile says. */
+/** The list of admins in the active profile. */
 const activeAdmins = async ({ state }: Tools): Promise<Admins> => {
   const { id } = await state(activeProfile, activeProfileId);
   return id === undefined ? [] : adminsOf((await state(profile, id)).properties);
@@ -26,7 +25,7 @@ const anyOf = <Filter extends string>(field: Filter, values: Iterable<string>) =
   any: [...values].map((value) => ({ field, op: 'equals' as const, value })),
 });
 
-/** Names of the groups whose members are, directly or through further groups, admins. */
+/** The names of the groups whose members are admins, directly or through other groups. */
 const groupsOfAdmins = async (tools: Tools, changed: Changed): Promise<ReadonlySet<string>> => {
   const admins = 'admins' in changed ? changed.admins : await activeAdmins(tools);
   const named = await tools.query(groups, anyOf('name', adminNames(admins)));
@@ -53,7 +52,7 @@ const groupsOfAdmins = async (tools: Tools, changed: Changed): Promise<ReadonlyS
   return found;
 };
 
-/** Whether an active account is, through groups, an admin once the change is made. */
+/** Whether at least one active account is an admin after the change. */
 export const adminRemains = async (tools: Tools, changed: Changed): Promise<boolean> => {
   const privileged = await groupsOfAdmins(tools, changed);
   if (privileged.size === 0) return false;

@@ -3,7 +3,7 @@ import type { Tools } from '../engine/define.ts';
 
 type Authors = { readonly createdBy?: string | null; readonly lastUpdatedBy?: string | null };
 
-/** Ids of the accounts that documents name as their authors, by username; a username that several have is left out. */
+/** The ids of the accounts that documents name as authors, by username. Ambiguous usernames are left out. */
 export const accountIds = async (
   documents: readonly Authors[],
   { query }: Tools,

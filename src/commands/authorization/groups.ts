@@ -72,7 +72,7 @@ export const deleteGroup = command({
   decide: remove,
 });
 
-/** For the first start. */
+/** Creates a built-in group at the first start. */
 export const provideGroup = command({
   name: 'provideGroup',
   input: Type.Object({

@@ -3,10 +3,8 @@ import { roles } from '../../projections/authorization/roles.ts';
 import type { Tools } from '../engine/define.ts';
 import { unknownNames } from '../engine/references.ts';
 
-/** Those of the names that no group has. */
 export const unknownGroups = (tools: Tools, names: readonly string[]): Promise<readonly string[]> =>
   unknownNames(tools, groups, names);
 
-/** Those of the names that no role has. */
 export const unknownRoles = (tools: Tools, names: readonly string[]): Promise<readonly string[]> =>
   unknownNames(tools, roles, names);

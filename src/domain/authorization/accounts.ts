@@ -8,7 +8,7 @@ import { name } from '../engine/schemas.ts';
 import type { Sealed } from '../engine/sealed.ts';
 import { groupRefs, namesOf, roleRefs } from './groups.ts';
 
-// Basic separates user name and password at the first colon.
+// HTTP Basic separates username and password at the first colon.
 const username = Type.String({
   description: 'Name to log in with, unique among accounts; no colon',
   minLength: 1,
@@ -58,7 +58,7 @@ export type AccountContent = {
 };
 
 export type AccountEvent =
-  /** `password`: its hash, sealed. */
+  /** `password` is the sealed hash. */
   | Event<'accountCreated', AccountContent & { readonly password: Sealed }>
   | Event<'accountUpdated', Partial<AccountContent>>
   | Event<'accountPasswordSet', { readonly password: Sealed }>
@@ -91,7 +91,7 @@ export const account = aggregate<AccountState, AccountEvent>({
   names: ({ exists, content }) => (exists ? [{ kind: 'account', name: content.username }] : []),
 });
 
-/** What an account will say once the request is met. */
+/** The content of an account after the request. */
 export const requested = (
   before: AccountContent,
   { password: _, memberOf, assignedRoles, externalGroups, ...rest }: AccountInput,
@@ -105,14 +105,14 @@ export const requested = (
   }),
 });
 
-/** `password`: the hash of the one in the request, sealed. */
+/** `password` is the sealed hash of the new password. */
 export type AccountRefs = {
   readonly password: Sealed | undefined;
   readonly unknown: Unknown;
   readonly adminRemains: boolean;
 };
 
-/** Of requests that bring a password by their schema. */
+/** For requests whose schema requires a password. */
 const passwordIn = ({ password }: Pick<AccountRefs, 'password'>): Sealed => {
   if (!password) throw new Error('The account gets no password');
   return password;
@@ -152,7 +152,7 @@ export const setPassword = (
   { refs }: Context<Pick<AccountRefs, 'password'>>,
 ): readonly AccountEvent[] => [{ topic: 'accountPasswordSet', data: { password: passwordIn(refs) } }];
 
-/** The account of the first start: an admin. Nothing to do if there is or ever was one. */
+/** Creates the admin account of the first start. No event if the account exists or ever existed. */
 export const provide = (
   { exists, deleted }: AccountState,
   { username }: { readonly username: string },

@@ -1,11 +1,13 @@
-/** Members of which groups are admins: names, or names with their provenance. Empty: the group `admins`. */
+/**
+ * The groups whose members are admins: names, or names with a provenance. If it is empty, that is the group `admins`.
+ */
 export type Admins = readonly (string | { readonly group: string; readonly provenance?: string | undefined })[];
 
-/** The names of groups that the list gives. */
+/** The names of the groups in the list. */
 export const adminNames = (admins: Admins): readonly string[] =>
   (admins.length > 0 ? admins : ['admins']).map((item) => (typeof item === 'string' ? item : item.group));
 
-/** Whether members of the group are admins by the list. */
+/** Whether the list makes members of the group admins. */
 export const givesAdmin = (admins: Admins, group: { readonly name: string; readonly provenance: string }): boolean =>
   (admins.length > 0 ? admins : ['admins']).some((item) =>
     typeof item === 'string'

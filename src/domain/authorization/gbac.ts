@@ -7,7 +7,7 @@ import { groupRefs, namesOf } from './groups.ts';
 
 const lists = { read: 'Groups that may see and run it', write: 'Groups that may see, run and change it' };
 
-/** Access lists as requests give them; a list that is absent stays as it is. */
+/** Access lists in requests. An absent list stays as it is. */
 export const gbacInput = Type.Object(
   { read: Type.Optional(groupRefs(lists.read)), write: Type.Optional(groupRefs(lists.write)) },
   { additionalProperties: false, title: 'GbacInput', description: 'Access by groups; both lists empty: everybody' },
@@ -16,13 +16,13 @@ export type GbacInput = Static<typeof gbacInput>;
 
 const names = (description: string) => Type.Array(name('Name of a group'), { description });
 
-/** Access lists as documents show them: names. */
+/** Access lists in documents: names of groups. */
 export const gbacSchema = Type.Object(
   { read: names(lists.read), write: names(lists.write) },
   { title: 'Gbac', description: 'Access by groups; both lists empty: everybody' },
 );
 
-/** A group as other documents show it. */
+/** A group in other documents. */
 export const groupObjectSchema = Type.Object(
   {
     provenance: Type.String({ description: 'Authentication provider that the group comes from' }),
@@ -33,7 +33,7 @@ export const groupObjectSchema = Type.Object(
 );
 const groups = (description: string) => Type.Array(groupObjectSchema, { description });
 
-/** Access lists as exports show them: group objects. */
+/** Access lists in exports: group objects. */
 export const gbacExport = Type.Object(
   { read: groups(lists.read), write: groups(lists.write) },
   { title: 'GbacExport', description: 'Access by groups; both lists empty: everybody' },
@@ -41,13 +41,13 @@ export const gbacExport = Type.Object(
 
 export const everybody: Gbac = { read: [], write: [] };
 
-/** The names that access lists give, each once. */
+/** The names in the access lists, without duplicates. */
 export const groupsIn = (input: GbacInput | undefined): readonly string[] =>
   namesOf([...(input?.read ?? []), ...(input?.write ?? [])]);
 
 /**
- * The access lists after a request: `read` without `write` is `invalid`, names in `unknown` are `not_found`, all at
- * once. `path` points to the lists in the body.
+ * The access lists after a request. `read` without `write` is `invalid`; names in `unknown` are `not_found`, all in one
+ * error. `path` points to the lists in the body.
  */
 export const gbacOf = (
   input: GbacInput | undefined,

@@ -13,7 +13,7 @@ export const builtInGroups = {
   readers: 'May read everything',
 } as const;
 
-/** Built-in groups that routes say of whether their members may call them; to admins all are open. */
+/** The built-in groups that a route can open itself to. Admins may call every route. */
 export type OpenTo = Exclude<keyof typeof builtInGroups, 'admins'>;
 
 const isBuiltIn = (name: string): boolean => Object.hasOwn(builtInGroups, name);
@@ -31,7 +31,7 @@ export const groupRefs = (description: string) =>
     { description, maxItems: 500 },
   );
 
-/** The names, each once. */
+/** The names, without duplicates. */
 export const namesOf = (refs: readonly (string | { readonly name: string })[]): readonly string[] => [
   ...new Set(refs.map((ref) => (typeof ref === 'string' ? ref : ref.name))),
 ];
@@ -87,7 +87,7 @@ export const group = aggregate<GroupState, GroupEvent>({
   names: ({ exists, content }) => (exists ? [{ kind: 'group', name: content.name }] : []),
 });
 
-/** What a group will say once the request is met. */
+/** The content of a group after the request. */
 export const requested = (before: GroupContent, { assignedRoles, memberOf, ...rest }: GroupInput): GroupContent => ({
   ...before,
   ...rest,
@@ -100,7 +100,7 @@ export type GroupRefs = {
   readonly adminRemains: boolean;
 };
 
-/** Operators may call these commands: without this they could make themselves anything. */
+/** Operators may call these commands. Without this check they could give themselves every right. */
 const refuseGranting = ({ admin, groups }: Actor, before: GroupContent, after: GroupContent): void => {
   if (admin || groups.includes('admins')) return;
   const giving = ({ assignedRoles, memberOf, provenance }: GroupContent) => ({ assignedRoles, memberOf, provenance });
@@ -148,7 +148,7 @@ export const remove = ({ content }: GroupState, _: unknown, { refs }: Context<Gr
   return [{ topic: 'groupDeleted', data: {} }];
 };
 
-/** A built-in group; nothing to do if it is there. */
+/** Creates a built-in group. No event if it exists. */
 export const provide = (
   state: GroupState,
   { name }: { readonly name: keyof typeof builtInGroups },

@@ -1,14 +1,14 @@
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 
-/** Minutes of use are written down at most this often. */
+/** The use of a login is stored once in this time at most. */
 export const writtenEveryMs = 60_000;
 
-/** However much it is used, a login ends after this time. */
+/** A login ends after this time, however much it is used. */
 export const longestMs = 12 * 3_600_000;
 
 export type LoginEvent =
   /**
-   * The stream's id is the keyed digest of the token; `credential` is the tag that the account had then
+   * The stream's id is the keyed digest of the token. `credential` is the tag of the account's password at this time
    * (projections/authorization/credentials.ts).
    */
   | Event<'loggedIn', { readonly account: string; readonly credential: string; readonly at: string }>

@@ -60,12 +60,15 @@ export const role = aggregate<RoleState, RoleEvent>({
   names: ({ exists, content }) => (exists ? [{ kind: 'role', name: content.name }] : []),
 });
 
-/** `methods`: all that there are. */
+/** `methods`: all methods that exist. */
 export type RoleRefs = { readonly methods: readonly Method[]; readonly referrers: readonly Referrer[] };
 
 const keyOf = ({ provenance, name }: Method): string => `${provenance}/${name}`;
 
-/** The methods, each once; those that are neither known nor listed before are `not_found`, naming all. */
+/**
+ * The methods without duplicates. A method must exist or have been listed before. Otherwise throws `not_found` with all
+ * such methods.
+ */
 const checked = (wanted: readonly Method[], before: readonly Method[], known: readonly Method[]): readonly Method[] => {
   const allowed = new Set([...known, ...before].map(keyOf));
   const faults = wanted.flatMap((method, i) =>
