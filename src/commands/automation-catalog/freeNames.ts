@@ -4,17 +4,17 @@ import { unknownNames } from '../engine/references.ts';
 
 const longest = 256;
 
-/** The n-th name after a name: "x", "x (2)", "x (3)", none longer than names may be. */
+/** The n-th candidate for a name: "x", "x (2)", "x (3)", cut to the longest name. */
 const numbered = (name: string, n: number): string => {
   if (n === 1) return name;
   const suffix = ` (${n})`;
-  // Cutting may leave half of a character.
+  // The cut may leave half of a surrogate pair.
   return name.slice(0, longest - suffix.length).replace(/[\ud800-\udbff]$/, '') + suffix;
 };
 
 /**
- * Gives, for each name, the first of "x", "x (2)", "x (3)" that no document of the collection has and that has not been
- * given before.
+ * Returns a function that gives the first of "x", "x (2)", "x (3)" that no document has and that it has not given
+ * before.
  */
 export const freeNames = <Doc extends { readonly name: string }>(
   collection: Collection<Doc, string, 'name'>,
@@ -28,7 +28,8 @@ export const freeNames = <Doc extends { readonly name: string }>(
     for (;;) {
       const found = search.free.shift();
       if (found === undefined) {
-        // Ever more at once: a name that a thousand others bear does not take a thousand questions.
+        // Each query asks for more candidates than the one before. So a name with a thousand namesakes needs few
+        // queries.
         const last = Math.min(search.next * 2, search.next + 500) - 1;
         const wanted = Array.from({ length: last - search.next + 1 }, (_, i) => numbered(name, search.next + i));
         search.free = [...(await unknownNames(tools, collection, wanted))];

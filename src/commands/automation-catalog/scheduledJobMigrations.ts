@@ -27,14 +27,14 @@ import { restoreTrigger } from '../operations-manager/triggers.ts';
 import { freeNames } from './freeNames.ts';
 import { markScheduledJobMigrated } from './scheduledJobs.ts';
 
-/** Characters of form data that one migration may copy: they are all in memory at once. */
+/** How many characters of form data one migration may copy: all of them are in memory at once. */
 const mostData = 32 * 1024 * 1024;
 
-/** Whether a migration of the job is decided, be it carried out or not. */
+/** Whether a migration of the job was decided, even if it is not carried out yet. */
 const isDecided = async (job: string, { query }: Tools): Promise<boolean> =>
   (await query(scheduledJobMigrations, { field: 'job', op: 'equals', value: job })).length > 0;
 
-/** What there is to know of each job, in the order of the request. */
+/** The data that the decision needs of each job, in the order of the request. */
 const candidates = async (ids: readonly string[], actor: Actor, tools: Tools): Promise<readonly Candidate[]> => {
   const nextFree = freeNames(automations, tools);
   const known = new Map<string, Candidate>();
@@ -80,8 +80,9 @@ const candidates = async (ids: readonly string[], actor: Actor, tools: Tools): P
 };
 
 /**
- * Decides to migrate; what follows is below. Under the lock of forms as no form that a job names may go meanwhile; as
- * all migrations are in it, each sees what the others have decided, and no job is migrated twice.
+ * Decides a migration; the reactions below carry it out. The lock of forms keeps the forms that the jobs name from
+ * being deleted meanwhile. All migrations take this lock. So each one sees the earlier decisions, and no job is
+ * migrated twice.
  */
 export const migrateAgendaJobs = commandsOf(scheduledJobMigration)({
   name: 'migrateAgendaJobs',
@@ -92,7 +93,7 @@ export const migrateAgendaJobs = commandsOf(scheduledJobMigration)({
   prepare: ({ input: { agendaJobs }, actor }, tools) => candidates(agendaJobs, actor, tools),
 });
 
-/** What a migration has decided, carried out in the streams that it is about. */
+/** The commands that carry a migration out, in the streams of its resources. */
 const carryOut = async (event: Recorded<MigrationDecided>, tools: Tools): Promise<readonly Next[]> => {
   const by = made(event);
   const parts = await Promise.all(

@@ -14,10 +14,13 @@ const lengths = new Map<string, number>(
 
 const longest = 5200 * unitLength.week;
 
-/** The number that a word stands for; undefined: none. */
+/** The number that a word means; undefined if it means none. */
 const numberOf = (word: string): number | undefined => (/^\d+(\.\d+)?$/.test(word) ? Number(word) : numbers.get(word));
 
-/** Milliseconds of a sum such as "3 hours and 15 minutes"; a number alone is milliseconds. NaN: no such text. */
+/**
+ * The milliseconds of a sum such as "3 hours and 15 minutes". A single number is in milliseconds. NaN if the text has
+ * another form.
+ */
 const sumOf = (text: string): number => {
   const words = text
     .toLowerCase()
@@ -38,8 +41,9 @@ const sumOf = (text: string): number => {
 };
 
 /**
- * An interval in milliseconds, as a number or a text such as "1 day", "an hour" or "3 hours and 15 minutes". Undefined:
- * it is not a whole number of minutes of fixed length (cron, months, 90 seconds), or longer than 5,200 weeks.
+ * An interval in milliseconds, from a number or a text such as "1 day", "an hour" or "3 hours and 15 minutes".
+ * Undefined if the interval is not a whole number of minutes (90 seconds), has no fixed length (cron, months), or is
+ * longer than 5,200 weeks.
  */
 export const intervalOf = (given: number | string): number | undefined => {
   const milliseconds = typeof given === 'number' ? given : sumOf(given);
@@ -48,7 +52,7 @@ export const intervalOf = (given: number | string): number | undefined => {
     : undefined;
 };
 
-/** The same as a number of the largest unit that divides it. */
+/** The interval as a number of the largest unit that divides it. */
 export const inUnits = (
   milliseconds: number,
 ): { readonly repeatUnit: keyof typeof unitLength; readonly repeatFrequency: number } => {

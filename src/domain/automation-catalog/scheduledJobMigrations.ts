@@ -19,13 +19,13 @@ export const migrationSchema = Type.Object(
   { additionalProperties: false, title: 'Migration', description: 'Scheduled jobs to migrate' },
 );
 
-/** What a scheduled job becomes; what is not here is as the job says, which does not change. */
+/** The decision on one scheduled job. All other data come from the job, which never changes. */
 export type Migrated = {
   readonly job: string;
   readonly automation: string;
-  /** Of the automation: free when it was decided. */
+  /** The name of the automation. It was free when this was decided. */
   readonly name: string;
-  /** Ids of the triggers. */
+  /** `manual` and `schedule._id` are the ids of the triggers. */
   readonly manual: string;
   readonly schedule: {
     readonly _id: string;
@@ -34,7 +34,10 @@ export type Migrated = {
     readonly repeatFrequency: number | null;
   } | null;
   readonly formSchemaHash: string | null;
-  /** Name of its form, whatever the job calls it; not there if it has none, or in decisions of earlier versions. */
+  /**
+   * The name of the job's form, even if the job has the form's id. Absent if the job has no form, and in decisions of
+   * earlier versions.
+   */
   readonly formName?: string;
 };
 type Skipped = { readonly job: string; readonly name: string };
@@ -44,7 +47,9 @@ export type MigrationEvent = Event<'migrationDecided', MigrationDecided>;
 
 const triggerName = { manual: 'Manual run', schedule: 'Scheduled run' } as const;
 
-/** The decision to make automations of scheduled jobs, all or nothing; what follows happens in their own streams. */
+/**
+ * The decision to turn scheduled jobs into automations, all or none. It is carried out in the streams of the resources.
+ */
 export const scheduledJobMigration = aggregate<{ readonly decided?: MigrationDecided }, MigrationEvent>({
   area: 'automation-catalog',
   category: 'scheduledJobMigration',
@@ -63,26 +68,27 @@ export const scheduledJobMigration = aggregate<{ readonly decided?: MigrationDec
     }),
 });
 
-/** What the world says of a scheduled job in the request. */
+/** A scheduled job of the request, with the data that the decision needs. */
 export type Candidate = {
   readonly job: string;
-  /** Undefined: it is not there for the actor. */
+  /** Undefined if the job does not exist or the actor may not see it. */
   readonly content?: { readonly title: string } & {
     readonly [T in 'nextRunAt' | 'lastRunAt' | 'repeatInterval']: ScheduledJob[T] | undefined;
   };
-  /** Whether it has become an automation, or is about to. */
+  /** Whether the job has become an automation, or a stored decision says that it will. */
   readonly migrated: boolean;
   readonly writable: boolean;
   readonly unknownGroups: readonly string[];
-  /** The form that it names: null if there is none, undefined if it names none. */
+  /** The form that the job names; null if that form does not exist, undefined if the job names none. */
   readonly form?: FormRef | null | undefined;
   readonly formId?: string | null | undefined;
-  /** A free name for its automation. */
+  /** A free name for the automation. */
   readonly name: string;
 };
 
 /**
- * Throws, naming all that stand in the way: first what is not there, then what may not be done, then what cannot be.
+ * Throws an error with all jobs that cannot be migrated. Unknown jobs come first, then forbidden ones, then unknown
+ * references, then form data that do not fit.
  */
 const refuseBad = (candidates: readonly Candidate[]): void => {
   const of = (
@@ -133,7 +139,7 @@ const refuseBad = (candidates: readonly Candidate[]): void => {
   );
 };
 
-/** When the job runs first as an automation, and how often; null: it was not scheduled. */
+/** The first run as an automation, and the interval; null if the job was not scheduled. */
 const scheduleOf = ({ nextRunAt, lastRunAt, repeatInterval }: NonNullable<Candidate['content']>, now: string) => {
   const interval = repeatInterval == null ? undefined : intervalOf(repeatInterval);
   if (interval === undefined)
@@ -142,7 +148,7 @@ const scheduleOf = ({ nextRunAt, lastRunAt, repeatInterval }: NonNullable<Candid
   return { firstRunAt, ...inUnits(interval) };
 };
 
-/** A job that is a second time in the list has been migrated by then. */
+/** A job that is in the list twice counts as migrated the second time. */
 export const decideMigration = (
   _: unknown,
   __: unknown,
@@ -182,8 +188,8 @@ export const automationOf = (job: ScheduledJob, { name }: Migrated): AutomationC
 });
 
 /**
- * Its triggers by id: one to run it by hand, and if it was scheduled, one that is yet to be enabled, so that it does
- * not run here and there.
+ * The triggers of the automation, by id: a manual one, and a schedule trigger if the job was scheduled. The latter is
+ * disabled, so that the work does not run in both systems.
  */
 export const triggersOf = (
   { data: { formData = null, formId = null } }: ScheduledJob,
@@ -214,7 +220,7 @@ export const triggersOf = (
 
 const list = (names: readonly string[]): string => names.join(', ');
 
-/** What came of a migration, in words. */
+/** The result of a migration as a sentence. */
 export const inWords = (created: readonly string[], skipped: readonly string[]): string => {
   const made =
     created.length === 0

@@ -66,7 +66,8 @@ const ignored = {
 
 const open = { additionalProperties: true } as const;
 /**
- * A scheduled job as create takes it. What only the service knows is accepted and ignored, so that a copy can be sent.
+ * A scheduled job in a create request. Fields that only the service sets are accepted and ignored, so that clients can
+ * send a copy.
  */
 export const newScheduledJobSchema = Type.Unsafe<ScheduledJob & { readonly _id?: string | null }>(
   Type.Object(
@@ -85,17 +86,17 @@ export const scheduledJobSchema = Type.Object(
 );
 
 const content = Type.Object(members);
-/** What a scheduled job says, times in UTC, secrets sealed. */
+/** The content of a scheduled job: times in UTC, secrets sealed. */
 export type ScheduledJob = Static<typeof content>;
 
 export type ScheduledJobEvent =
   | Event<'scheduledJobCreated', ScheduledJob>
-  /** It has become the automation with this id. */
+  /** The id of the automation that the job has become. */
   | Event<'scheduledJobMigrated', { readonly automation: string }>;
 
 export type ScheduledJobState = { readonly content?: ScheduledJob; readonly automation?: string };
 
-/** A job of an earlier version's scheduler, kept as it was until it is migrated and ever after. */
+/** A job of an earlier version's scheduler. It stays as it is, before and after its migration. */
 export const scheduledJob = aggregate<ScheduledJobState, ScheduledJobEvent>({
   area: 'automation-catalog',
   category: 'scheduledJob',
@@ -107,15 +108,15 @@ export const scheduledJob = aggregate<ScheduledJobState, ScheduledJobEvent>({
   exists: ({ content }) => content !== undefined,
 });
 
-/** Who may see it and its automation. */
+/** The access lists of the job and its automation. */
 export const gbacOfJob = ({ data: { gbac } }: ScheduledJob): Gbac => gbacOf(gbac, everybody, []);
 
-/** What its automation is to be called. */
+/** The name for the job's automation. */
 export const titleOf = ({ name, data }: ScheduledJob): string => data.name ?? name;
 
 const latest = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** Times of the job in UTC with milliseconds. */
+/** The times of the job, in UTC with milliseconds. */
 const inUtc = (job: ScheduledJob): Partial<ScheduledJob> =>
   Object.fromEntries(
     Object.keys(times).flatMap((member) => {
@@ -128,7 +129,7 @@ const inUtc = (job: ScheduledJob): Partial<ScheduledJob> =>
     }),
   );
 
-/** `refs.sealed`: the input with its secrets sealed. */
+/** `refs.sealed` is the input with sealed secrets. */
 export const create = (
   _: ScheduledJobState,
   { repeatInterval }: ScheduledJob,
