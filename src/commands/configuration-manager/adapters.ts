@@ -35,9 +35,9 @@ export const replaceAdapter = command({
 });
 export const deleteAdapter = command({ name: 'deleteAdapter', input: noInput, on: 'existing', decide: remove });
 
-/** For the first start. */
+/** Creates the simulated adapter of the first start. */
 export const provideLab = command({ name: 'provideLab', input: noInput, on: 'any', decide: provide });
 
-/** All adapters, or those that know the device, as they are stored; by name. */
+/** The stored adapters, sorted by name: all, or those that have the device. */
 export const storedAdapters = (tools: Tools, device?: string): Promise<readonly Adapter[]> =>
   queryAll(tools, adapters, device === undefined ? undefined : { field: 'device', op: 'equals', value: device });

@@ -16,7 +16,7 @@ export const attemptDeviceConfig = command({
   decide: attempt,
 });
 
-/** Answers may repeat parts of the configuration, so they are kept sealed. */
+/** The answer may repeat parts of the configuration, so it is sealed. */
 export const concludeDeviceConfig = command({
   name: 'concludeDeviceConfig',
   input: outcomeSchema,

@@ -27,10 +27,7 @@ export const createDeviceGroup = command({
   decide: create,
 });
 
-/**
- * Plans name device groups freely, so no lock is needed: one that names a group that goes meanwhile names a group
- * that is not there.
- */
+/** Needs no lock: plans may name unknown device groups. So a plan may name a group that is deleted at the same time. */
 export const deleteDeviceGroup = command({
   name: 'deleteDeviceGroup',
   input: noInput,
@@ -46,7 +43,7 @@ export const deleteDeviceGroup = command({
 
 const perQuery = 100;
 
-/** Decides to take device groups in; what follows is below. */
+/** Decides an import of device groups; the reactions below carry it out. */
 export const importDeviceGroups = commandsOf(deviceGroupImport)({
   name: 'importDeviceGroups',
   input: deviceGroupImportSchema,
@@ -65,7 +62,7 @@ export const importDeviceGroups = commandsOf(deviceGroupImport)({
   },
 });
 
-/** Part of an import: the id is the import's own, so nobody else has made it. */
+/** Part of an import. The import made the id, so nobody else has created this stream. */
 const createImported = command({
   name: 'createImportedDeviceGroup',
   input: deviceGroupItemSchema,

@@ -27,7 +27,7 @@ const command = commandsOf(tree);
 const { variables } = variablesSchema.properties;
 const ofVersion = Type.Object({ version: Type.String(), variables });
 
-/** The lock of decisions on which trees there are and which of them plans refer to. */
+/** The lock of decisions on which trees exist and which of them plans refer to. */
 export const treeReferences = 'treeReferences';
 
 export const createTree = command({ name: 'createTree', input: newTreeSchema, on: 'new', decide: create });
@@ -57,7 +57,7 @@ export const deleteTreeVariables = command({
   decide: deleteVariables,
 });
 
-/** The plans that name the tree, as far as the actor may see. */
+/** The plans that refer to the tree. Names that the actor may not see are replaced. */
 const plansOf = async (id: string, actor: Actor, { query }: Tools) =>
   (await query(plans, { field: 'treeId', op: 'equals', value: id })).map(({ name, gbac, nodes }) => ({
     ...referrerOf('compliance plan', name, gbac, actor),
@@ -73,7 +73,7 @@ export const deleteTree = command({
   prepare: async ({ id, actor }, tools) => ({ referrers: await plansOf(id, actor, tools) }),
 });
 
-/** Takes one whole tree in; `importedId` tells into which stream. */
+/** Imports one whole tree. `importedId` chooses the stream. */
 export const importTree = command({
   name: 'importTree',
   input: Type.Object({ tree: treeDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }),

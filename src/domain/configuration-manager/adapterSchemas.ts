@@ -105,7 +105,7 @@ const members = {
   devices: Type.Array(deviceSchema, { description: 'Devices that it knows', maxItems: 10_000 }),
 };
 
-/** The members with properties as the type has them. */
+/** Adds the properties that each type needs. */
 const typed = <S extends TSchema>(schema: S): S => ({
   ...schema,
   allOf: Object.entries(propertiesOf).map(([type, properties]) => ({
@@ -140,7 +140,7 @@ export const adapterReplacementSchema = typed(
   ),
 );
 
-/** An adapter as answers show it. */
+/** An adapter in answers. */
 export const adapterSchema = Type.Object(
   { name: name('Name'), ...members, ...authored },
   { title: 'Adapter', description: 'Way to some devices; secrets are shown as ********' },

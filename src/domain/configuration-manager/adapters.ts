@@ -8,7 +8,7 @@ import type { AdapterType, adapterReplacementSchema, deviceSchema, newAdapterSch
 
 type Properties = Readonly<Record<string, unknown>>;
 
-/** `properties` with secrets sealed. */
+/** `properties` with sealed secrets. */
 export type AdapterContent = {
   readonly type: AdapterType;
   readonly properties: Properties;
@@ -20,7 +20,7 @@ export type AdapterEvent =
   | Event<'adapterReplaced', AdapterContent>
   | Event<'adapterDeleted', Record<string, never>>;
 
-/** `known`: whether it has ever been there. */
+/** `known`: whether the adapter exists or ever existed. */
 export type AdapterState = { readonly known: boolean; readonly content?: AdapterContent };
 
 const now = (_: unknown, { type, properties, devices }: AdapterContent): AdapterState => ({
@@ -28,7 +28,7 @@ const now = (_: unknown, { type, properties, devices }: AdapterContent): Adapter
   content: { type, properties, devices },
 });
 
-/** An adapter's id is its name. */
+/** The id of an adapter is its name. */
 export const adapter = aggregate<AdapterState, AdapterEvent>({
   area: 'configuration-manager',
   category: 'adapter',
@@ -40,8 +40,8 @@ export const adapter = aggregate<AdapterState, AdapterEvent>({
 type Input = Static<typeof newAdapterSchema> | Static<typeof adapterReplacementSchema>;
 
 /**
- * The properties with their secrets sealed. The mask keeps a secret only as long as it goes where it went before: else
- * whoever may change an adapter could have its secrets sent to a place of their own.
+ * The properties with sealed secrets. The mask keeps a secret only while the destination stays the same. Otherwise
+ * anybody who may change the adapter could send its secrets to a server of their own.
  */
 export const sealProperties = (
   { content }: AdapterState,
@@ -64,7 +64,7 @@ export const sealProperties = (
 const secrets = new Set(['auth', 'token', 'password', 'privateKey', 'passphrase']);
 const destination = ({ baseUrl, hostKey }: Properties): unknown => ({ baseUrl, hostKey });
 
-/** What decisions know: the properties as `sealProperties` gives them. */
+/** `properties` is the result of `sealProperties`. */
 export type AdapterRefs = { readonly properties: Properties };
 
 const checked = ({ type, devices = [] }: Input, { properties }: AdapterRefs): AdapterContent => {
@@ -80,7 +80,7 @@ const checked = ({ type, devices = [] }: Input, { properties }: AdapterRefs): Ad
   return { type, properties, devices };
 };
 
-/** Which property is wrong beside the others, and why. */
+/** A property that does not fit the others, with the reason. */
 const faultOf = (
   type: AdapterType,
   p: Properties,
@@ -131,6 +131,6 @@ const labDevices: AdapterContent['devices'] = [
   { name: 'lab-03', host: '192.0.2.3', ostype: 'arista-eos' },
 ];
 
-/** The lab of the first start; one that has been deleted stays away. */
+/** Creates the simulated adapter of the first start, but not again after it was deleted. */
 export const provideLab = ({ known }: AdapterState): readonly AdapterEvent[] =>
   known ? [] : [{ topic: 'adapterCreated', data: { name: labName, type: 'lab', properties: {}, devices: labDevices } }];

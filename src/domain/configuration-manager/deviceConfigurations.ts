@@ -3,14 +3,14 @@ import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import type { Sealed } from '../engine/sealed.ts';
 
-/** What is known of a configuration text: never the text itself. `digest` is keyed. */
+/** Facts about a configuration text, never the text itself. `digest` is keyed. */
 type About = { readonly adapter: string; readonly device: string; readonly digest: string; readonly lines: number };
 
-/** `status` and `answer` (JSON text) are what the adapter answered; null when it did not. */
+/** `status` and `answer` (JSON text) are the adapter's answer; null if there was none. */
 type Outcome = { readonly status: number | null; readonly answer: Sealed | null; readonly reason?: string };
 
 export type DeviceConfigurationEvent =
-  /** Stored before the device is called. Without one of the others after it, the outcome is unknown. */
+  /** Stored before the device is called. If none of the other events follows, the outcome is unknown. */
   | Event<'deviceConfigurationAttempted', About>
   | Event<'deviceConfigurationApplied', About & Outcome>
   | Event<'deviceConfigurationFailed', About & Outcome>;
@@ -46,7 +46,7 @@ export const attemptSchema = Type.Object({
   lines: Type.Integer(),
 });
 
-/** What came of a call: an answer, or the reason why there is none. */
+/** The outcome of a call: the answer, or the reason why there is none. */
 export const outcomeSchema = Type.Object({
   status: Type.Union([Type.Integer(), Type.Null()]),
   text: Type.Union([Type.String(), Type.Null()]),
@@ -57,7 +57,7 @@ export const attempt = (_: unknown, about: About): readonly DeviceConfigurationE
   { topic: 'deviceConfigurationAttempted', data: about },
 ];
 
-/** `answer`: the answer's text, sealed. The first outcome counts. */
+/** `answer` is the sealed text of the answer. Only the first outcome counts. */
 export const conclude = (
   { about, outcome }: DeviceConfigurationState,
   { status, reason }: { readonly status: number | null; readonly reason?: string },

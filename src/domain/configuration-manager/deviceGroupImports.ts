@@ -15,7 +15,7 @@ export type DeviceGroupsImported = { readonly groups: readonly (DeviceGroupConte
 
 export type DeviceGroupImportEvent = Event<'deviceGroupsImported', DeviceGroupsImported>;
 
-/** The decision to take several device groups in, all or nothing; what follows happens in their own streams. */
+/** The decision to import several device groups, all or none. It is carried out in the streams of the groups. */
 export const deviceGroupImport = aggregate<DeviceGroupsImported, DeviceGroupImportEvent>({
   area: 'configuration-manager',
   category: 'deviceGroupImport',
@@ -26,10 +26,10 @@ export const deviceGroupImport = aggregate<DeviceGroupsImported, DeviceGroupImpo
     groups.map(({ _id, name }) => ({ owner: `deviceGroup-${_id}`, name: deviceGroupName(name) })),
 });
 
-/** The groups that have names of the request, by name. */
+/** The existing groups whose names are in the request, by name. */
 export type DeviceGroupImportRefs = { readonly existing: ReadonlyMap<string, DeviceGroupContent> };
 
-/** Operation 17: a group that exists with the same content is no change, with other content a conflict. */
+/** Decides `importGroups`. An existing group with the same content is no change, with other content a conflict. */
 export const decideImport = (
   _: unknown,
   { groups }: Static<typeof deviceGroupImportSchema>,
@@ -75,6 +75,6 @@ export const decideImport = (
     : [];
 };
 
-/** The order of devices says nothing. */
+/** The order of devices does not matter. */
 const alike = (a: DeviceGroupContent, b: DeviceGroupContent): boolean =>
   a.description === b.description && same([...a.devices].sort(), [...b.devices].sort());

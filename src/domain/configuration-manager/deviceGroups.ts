@@ -13,7 +13,7 @@ const members = {
   }),
 };
 
-/** A device group as `importGroups` takes it. */
+/** A device group in an import or a create request. */
 export const deviceGroupItemSchema = Type.Object(
   {
     name: members.name,
@@ -23,7 +23,7 @@ export const deviceGroupItemSchema = Type.Object(
 );
 export type DeviceGroupItem = Static<typeof deviceGroupItemSchema>;
 
-/** A device group as answers show it. */
+/** A device group in answers. */
 export const deviceGroupSchema = Type.Object(
   { _id: objectId('Id'), ...members, ...authored },
   { title: 'DeviceGroup', description: 'Device group' },
@@ -55,7 +55,7 @@ export const deviceGroup = aggregate<State, DeviceGroupEvent>({
 
 export const deviceGroupName = (name: string) => ({ kind: 'deviceGroup', name });
 
-/** What a request means: a device named twice counts once. */
+/** The content of a device group. Duplicate devices are dropped. */
 export const contentOf = ({ name, description = '', devices = [] }: DeviceGroupItem): DeviceGroupContent => ({
   name,
   description,
@@ -66,7 +66,7 @@ export const create = (_: State, item: DeviceGroupItem): readonly DeviceGroupEve
   { topic: 'deviceGroupCreated', data: contentOf(item) },
 ];
 
-/** `referrers`: plans that name the group. */
+/** `referrers`: the plans that name the group. */
 export const remove = (
   _: State,
   __: unknown,

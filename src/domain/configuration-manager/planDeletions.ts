@@ -12,7 +12,7 @@ export const planDeletionSchema = Type.Object(
 export type PlansDeleted = { readonly planIds: readonly string[] };
 export type PlanDeletionEvent = Event<'plansDeleted', PlansDeleted>;
 
-/** The decision to delete several plans, all or nothing; what follows happens in their own streams. */
+/** The decision to delete several plans, all or none. It is carried out in the streams of the plans. */
 export const planDeletion = aggregate<{ readonly decided: boolean }, PlanDeletionEvent>({
   area: 'configuration-manager',
   category: 'planDeletion',
@@ -21,7 +21,7 @@ export const planDeletion = aggregate<{ readonly decided: boolean }, PlanDeletio
   exists: ({ decided }) => decided,
 });
 
-/** Plans of the request that are not there (for the actor), and those that the actor may not change. */
+/** `missing`: plans that do not exist or that the actor may not see. `closed`: plans that the actor may not change. */
 export type PlanDeletionRefs = { readonly missing: readonly string[]; readonly closed: readonly string[] };
 
 export const decideDeletion = (

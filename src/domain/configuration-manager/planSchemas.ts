@@ -5,7 +5,7 @@ import { name } from '../engine/schemas.ts';
 
 const texts = (description: string) => Type.Optional(Type.Array(Type.String(), { description }));
 
-/** A node of a compliance plan. Tree, version and nodeId together tell it from others. */
+/** A node of a compliance plan. Tree, version and nodeId together identify it. */
 const planNodeSchema = Type.Object(
   {
     treeId: name('Id of the golden configuration tree'),
@@ -36,13 +36,13 @@ export const newPlanSchema = Type.Object(
   { additionalProperties: false, title: 'NewPlan', description: 'New compliance plan' },
 );
 
-/** The options of operation 9: each part changes only when present. */
+/** The options of `updateCompliancePlan`. Only given parts change. */
 export const planOptionsSchema = Type.Partial(
   Type.Object({ name: name('New name, unique among plans'), status, ...members }),
   { additionalProperties: false, title: 'PlanOptions', description: 'What changes of a compliance plan' },
 );
 
-/** A plan as answers show it; authors are ids of accounts. */
+/** A plan in answers. Authors are account ids. */
 export const planSchema = Type.Object(
   {
     _id: objectId('Id'),

@@ -19,7 +19,7 @@ export type PlanEvent =
   | Event<'planCreated', PlanContent>
   | Event<'planNamed', Pick<PlanContent, 'name'>>
   | Event<'planDescribed', Pick<PlanContent, 'description'>>
-  /** Each replaces an earlier one with the same tree, version and nodeId, or comes last. */
+  /** A node replaces the one with the same tree, version and nodeId, or is added at the end. */
   | Event<'planNodesAdded', Pick<PlanContent, 'nodes'>>
   | Event<'planStatusSet', Pick<PlanContent, 'status'>>
   | Event<'planGbacSet', Pick<PlanContent, 'gbac'>>
@@ -53,7 +53,7 @@ export const plan = aggregate<PlanState, PlanEvent>({
 const alike = (a: PlanNode, b: PlanNode): boolean =>
   a.treeId === b.treeId && a.version === b.version && a.nodeId === b.nodeId;
 
-/** The nodes with further ones, each in the place of the one that it replaces, else at the end. */
+/** The nodes with further ones. Each replaces its former node in place, or is added at the end. */
 export const withNodes = (nodes: readonly PlanNode[], added: readonly PlanNode[]): readonly PlanNode[] => {
   let all = [...nodes];
   for (const node of added) {
@@ -64,8 +64,8 @@ export const withNodes = (nodes: readonly PlanNode[], added: readonly PlanNode[]
 };
 
 /**
- * What a request says with the secrets among the variables of its nodes sealed; the mask keeps that of the node which
- * each replaces. `path` points to the nodes.
+ * Seals the secrets among the variables of the nodes. The mask keeps the secret of the node that is replaced. `path`
+ * points to the nodes.
  */
 export const sealNodes =
   <T extends { readonly nodes?: readonly PlanNode[] }>(path: string) =>
@@ -82,20 +82,20 @@ export const sealNodes =
     return { ...given, nodes };
   };
 
-/** A plan as answers show it: secrets among the variables of nodes masked, also those of before they were sealed. */
+/** The plan for answers: secrets among the variables are masked, even those that an earlier version stored in clear. */
 export const maskPlan = <P extends Pick<PlanContent, 'nodes'>>(plan: P): P => ({
   ...plan,
   nodes: plan.nodes.map((node) => (node.variables ? { ...node, variables: maskNamed(node.variables) } : node)),
 });
 
 export type PlanRefs = {
-  /** Names of groups in the request that nobody has. */
+  /** The group names in the request that do not exist. */
   readonly unknownGroups: readonly string[];
-  /** The trees that nodes in the request name, by id. */
+  /** The trees that the nodes in the request name, by id. */
   readonly trees: Readonly<Record<string, TreeState>>;
 };
 
-/** Throws `not_found`, naming all, if nodes refer to what is not there. */
+/** Throws `not_found` with all nodes that name an unknown tree, version or node, if there are any. */
 const checkNodes = (nodes: readonly PlanNode[], { trees }: PlanRefs, path: string): void => {
   const faults = nodes.flatMap(({ treeId, version, nodeId }, i) => {
     const tree = trees[treeId];
@@ -129,7 +129,7 @@ export const create = (
   ];
 };
 
-/** Operation 9: each part changes only when present, each as its own event. */
+/** Decides `updateCompliancePlan`. Only given parts change, each by its own event. */
 export const update = (
   { content }: PlanState,
   options: Static<typeof planOptionsSchema>,
@@ -152,6 +152,6 @@ export const update = (
   return events.filter((event) => event !== false);
 };
 
-/** Goes by the decision to delete plans. */
+/** Part of a decision to delete plans. */
 export const remove = ({ exists }: PlanState): readonly PlanEvent[] =>
   exists ? [{ topic: 'planDeleted', data: {} }] : [];

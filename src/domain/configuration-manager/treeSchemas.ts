@@ -19,13 +19,13 @@ const variables = Type.Unsafe<Readonly<Record<string, unknown>>>(
   Type.Object({}, { additionalProperties: true, description: 'Variables by name' }),
 );
 
-/** A node as answers show it. */
+/** A node in answers. */
 export const treeNodeSchema = Type.Object(nodeSchema, {
   title: 'TreeNode',
   description: 'Node of a golden configuration tree',
 });
 
-/** A tree as answers show it. */
+/** A tree in answers. */
 export const treeSchema = Type.Object(
   {
     _id: objectId('Id'),
@@ -47,7 +47,7 @@ export const treeSchema = Type.Object(
 );
 export type Tree = Omit<Static<typeof treeSchema>, 'versions'> & { readonly versions: readonly TreeVersion[] };
 
-/** A whole tree as packages bring it, with its ids; nodes below the root are checked with it (trees.ts). */
+/** A whole tree in a package, with its ids. trees.ts checks the nodes below the root. */
 export const treeDocumentSchema = Type.Object(
   {
     _id: Type.Optional(objectId('Id')),

@@ -25,16 +25,16 @@ export type TreeEvent =
         readonly root: { readonly name: string; readonly configId: string };
       }
     >
-  /** Begins with the nodes and variables that `base` has at this moment. */
+  /** Starts with the present nodes and variables of `base`. */
   | Event<'treeVersionAdded', { readonly name: string; readonly base: string }>
-  /** Comes last among the children of the node `parent`. */
+  /** Adds the node as the last child of `parent`. */
   | Event<
       'treeNodeAdded',
       { readonly version: string; readonly parent: string; readonly name: string; readonly configId: string }
     >
   | Event<'treeVariablesSet', { readonly version: string; readonly variables: Readonly<Record<string, unknown>> }>
   | Event<'treeVariablesDeleted', { readonly version: string; readonly names: readonly string[] }>
-  /** Brought to what a document says. */
+  /** Set to the content of an imported document. */
   | Event<'treeRestored', TreeContent>
   | Event<'treeDeleted', Record<string, never>>;
 
@@ -48,7 +48,7 @@ export type TreeState = { readonly exists: boolean } & TreeContent;
 const first = 'initial';
 const maxDepth = 64;
 
-/** Versions are admitted here, in the stream of their tree. */
+/** A tree with all its versions. One stream holds them all, so that their names stay unique. */
 export const tree = aggregate<TreeState, TreeEvent>({
   area: 'configuration-manager',
   category: 'tree',
@@ -93,7 +93,7 @@ const withChild = (node: TreeNode, parent: string, child: TreeNode): TreeNode =>
     ? { ...node, children: [...node.children, child] }
     : { ...node, children: node.children.map((below) => withChild(below, parent, child)) };
 
-/** The node with the id and how deep it lies (the root: 1), if the tree of nodes has it. */
+/** The node with the id, and its depth (root: 1); undefined if there is none. */
 export const findNode = (
   node: TreeNode,
   configId: string,
@@ -150,7 +150,7 @@ export const addNode = (
 
 type Variables = { readonly version: string; readonly variables: Readonly<Record<string, unknown>> };
 
-/** Secrets among the variables sealed. */
+/** The variables with sealed secrets. */
 export const sealVariables = ({ version, variables }: Variables, { versions }: TreeState, seal: Seal): Variables => ({
   version,
   variables: sealSecrets(
@@ -161,7 +161,7 @@ export const sealVariables = ({ version, variables }: Variables, { versions }: T
   ) as Variables['variables'],
 });
 
-/** Merges. */
+/** Merges the variables into those of the version. */
 export const setVariables = (state: TreeState, { version, variables }: Variables): readonly TreeEvent[] => {
   const before = versionOf(state, version).variables;
   const news = Object.entries(variables).filter(
@@ -170,7 +170,10 @@ export const setVariables = (state: TreeState, { version, variables }: Variables
   return news.length > 0 ? [{ topic: 'treeVariablesSet', data: { version, variables: Object.fromEntries(news) } }] : [];
 };
 
-/** `deleteVariables`: the keys name what is deleted. All of them must exist, else nothing is deleted. */
+/**
+ * Decides `deleteVariables`. The keys of `variables` are the names to delete. If one of them does not exist, nothing is
+ * deleted.
+ */
 export const deleteVariables = (state: TreeState, { version, variables }: Variables): readonly TreeEvent[] => {
   const before = versionOf(state, version).variables;
   const names = Object.keys(variables);
@@ -189,8 +192,8 @@ export const deleteVariables = (state: TreeState, { version, variables }: Variab
 const nodeDocument = Compile(nodeDocumentSchema);
 
 /**
- * Refuses (`invalid`, with the path) nodes that are not as the schema says, two siblings of one name, two nodes of one
- * id, and what lies too deep.
+ * Throws `invalid` with the path for a malformed node, for siblings of the same name, for a repeated id, and for nodes
+ * that lie too deep.
  */
 const checkNodes = (root: TreeNode, path: string): void => {
   const ids = new Set<string>();
@@ -217,7 +220,7 @@ const distinct = (named: readonly { readonly name: string }[], path: string): vo
   });
 };
 
-/** The tree as answers show it: secrets among the variables masked, also those of before they were sealed. */
+/** The tree for answers: secrets among the variables are masked, even those that an earlier version stored in clear. */
 export const maskTree = <T extends Tree | TreeDocument>(tree: T): T => ({
   ...tree,
   versions: tree.versions.map((version) =>
@@ -225,7 +228,7 @@ export const maskTree = <T extends Tree | TreeDocument>(tree: T): T => ({
   ),
 });
 
-/** A whole tree that is taken in, its secrets sealed; `befores` have those that the mask keeps. */
+/** An imported tree with sealed secrets. The mask keeps the secrets of `befores`. */
 export const sealTree = (
   tree: TreeDocument,
   befores: readonly { readonly versions: readonly (Pick<TreeVersion, 'name'> & Partial<TreeVersion>)[] }[],
@@ -242,12 +245,12 @@ export const sealTree = (
   }),
 });
 
-/** A node of the tree that somebody names. */
+/** A reference to one node of the tree. */
 export type NodeReferrer = Referrer & { readonly version: string; readonly nodeId: string };
 
 /**
- * Takes a whole tree in, ids and all, into its own stream or that of the tree with its name. Nodes that plans name must
- * not go.
+ * Imports a whole tree with its ids, into its own stream or that of the tree with the same name. Nodes that plans refer
+ * to must stay.
  */
 export const importOne = (
   { exists, ...content }: TreeState,
