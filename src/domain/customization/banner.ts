@@ -11,7 +11,7 @@ const members = {
   dismissible: Type.Boolean({ description: 'Whether users may close it' }),
   startTime: time('When display begins'),
   allPages: Type.Boolean({ description: 'On every page; false: on the home page only' }),
-  // What CSS writes colours with, and nothing that loads something.
+  // Every colour that CSS can write, but nothing that makes a browser load a resource.
   backgroundColor: Type.Optional(
     Type.String({
       description: 'CSS colour',
@@ -28,7 +28,7 @@ const given = {
   messageLastUpdated: Type.Optional(time('When the text was last changed')),
 };
 
-/** The banner as requests and answers have it. */
+/** The banner in requests and answers. */
 export const bannerSchema = Type.Object(
   { ...members, ...given },
   { additionalProperties: false, title: 'Banner', description: 'Banner that the user interface shows' },
@@ -46,7 +46,7 @@ export const unset: Banner = {
   allPages: false,
 };
 
-/** There is one: "banner" in hexadecimal. */
+/** The id of the only banner: "banner" in hexadecimal. */
 export const bannerId = '62616e6e6572000000000000';
 
 export type BannerEvent = Event<'bannerSet', Changes<BannerContent>>;
@@ -61,11 +61,11 @@ export const banner = aggregate<State, BannerEvent>({
   exists: ({ text }) => text !== undefined,
 });
 
-/** A banner, or nothing yet, with changes made to it. */
+/** The banner after the changes. `before` may be empty. */
 export const withChanges = <T extends State>(before: T, { changed, removed = [] }: Changes<BannerContent>): T =>
   ({ ...Object.fromEntries(Object.entries(before).filter(([name]) => !removed.includes(name))), ...changed }) as T;
 
-/** First bytes of images, as base64 writes them. */
+/** The first bytes of each image type in base64. */
 const images: Readonly<Record<string, RegExp>> = {
   'image/png': /^iVBORw0KGg[o-r]/,
   'image/jpeg': /^\/9j\//,
@@ -87,7 +87,7 @@ const checkImage = (image: string): void => {
 
 const inUtc = (at: string): string => new Date(at).toISOString();
 
-/** Sets the whole banner; what the service says of it (`_id`, `messageLastUpdated`) is passed over. */
+/** Sets the whole banner. `_id` and `messageLastUpdated` in the request are ignored: the service sets them. */
 export const set = (before: State, { _id: _, messageLastUpdated: __, ...input }: Banner): readonly BannerEvent[] => {
   const { startTime, endTime, image } = input;
   const wanted: BannerContent = {
