@@ -6,15 +6,15 @@ const mostCertificates = 10;
 
 const block = /-----BEGIN CERTIFICATE-----([A-Za-z0-9+/=\s]+)-----END CERTIFICATE-----/g;
 
-// Says what is wrong, and never what was given: it may be a secret.
+// The message must never quote the input: it may be a secret.
 const invalid = (message: string): RequestError => new RequestError('invalid', message, { path: '/raw_certificate' });
 
-/** Whether the text has a private key in PEM, of whatever kind, in it. */
+/** Whether the text contains a private key in PEM, of any kind. */
 export const hasPrivateKey = (text: string): boolean => /PRIVATE\s+KEY/i.test(text);
 
 /**
- * The certificates in a PEM text, which has nothing else in it but white space. Throws `invalid` saying which one is no
- * certificate, or not issued and signed by the next.
+ * The certificates in a PEM text. Between them only white space is allowed. Throws `invalid` and names the first
+ * certificate that is malformed, or that the next one has not issued and signed.
  */
 export const chainOf = (text: string): Chain => {
   if (hasPrivateKey(text))
@@ -41,7 +41,7 @@ const parse = (base64: string, which: string): { readonly one: X509Certificate; 
   try {
     const der = Buffer.from(base64, 'base64');
     const one = new X509Certificate(der);
-    // Neither the decoder nor the parser minds what follows.
+    // The decoder and the parser both ignore bytes after the end.
     if (der.toString('base64') !== base64 || !one.raw.equals(der))
       throw invalid(`${which} has something after its end`);
     const iso = (date: string) => new Date(date).toISOString();
@@ -62,7 +62,7 @@ const parse = (base64: string, which: string): { readonly one: X509Certificate; 
   }
 };
 
-/** Node gives one line for each part of a name, and undefined for an empty one. */
+/** Node puts each part of a name on its own line, and returns undefined for an empty name. */
 const inOneLine = (name: string | undefined): string => (name ?? '').replaceAll('\n', ', ');
 
 const isIssuedBy = (one: X509Certificate, issuer: X509Certificate): boolean => {

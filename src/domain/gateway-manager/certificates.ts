@@ -4,7 +4,7 @@ import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { RequestError } from '../engine/requestError.ts';
 import { name, nameOrNone } from '../engine/schemas.ts';
 
-/** Body of `addCertificate`. */
+/** The body of `addCertificate`. */
 export const newCertificateSchema = Type.Object(
   {
     raw_certificate: Type.String({
@@ -20,7 +20,7 @@ export const newCertificateSchema = Type.Object(
 
 export type NewCertificate = Static<typeof newCertificateSchema>;
 
-/** What a certificate says of itself; names as RFC 4514 writes them, times in UTC, ISO 8601. */
+/** The facts in a certificate. Names are written as in RFC 4514, times in UTC, ISO 8601. */
 export type CertificateFacts = {
   readonly subject: string;
   readonly issuer: string;
@@ -30,7 +30,7 @@ export type CertificateFacts = {
   readonly validTo: string;
 };
 
-/** A certificate and those that vouch for it, each issued by the next. */
+/** A certificate and its issuers. Each one is issued by the next. */
 export type Chain = readonly (CertificateFacts & { readonly pem: string })[];
 
 export type CertificateEvent =
@@ -50,11 +50,13 @@ export const certificate = aggregate<State, CertificateEvent>({
   exists: (state) => state.exists,
 });
 
-/** The natural key: contract, a space, alias. Spaces and `%` in either are percent-encoded. */
+/** The natural key: contract, a space, alias. Spaces and `%` in both parts are percent-encoded. */
 export const certificateId = (contractId: string, alias: string): string =>
   [contractId, alias].map((part) => part.replace(/[% ]/g, encodeURIComponent)).join(' ');
 
-/** Each certificate must be valid now. The same chain again is no change, another one under the alias a conflict. */
+/**
+ * Each certificate must be valid now. The same chain again is no change. Another chain under the alias is a conflict.
+ */
 export const add = (
   state: State,
   { contract_id: contractId = '', alias }: NewCertificate,
@@ -70,7 +72,7 @@ export const add = (
       throw new RequestError('invalid', `${which} is not valid before ${validFrom}`, { path: '/raw_certificate' });
   }
   if (!state.exists)
-    // A chain has one certificate at least.
+    // A chain has at least one certificate.
     return [{ topic: 'certificateAdded', data: { alias: alias ?? chain[0]!.fingerprint256, contractId, chain } }];
   if (!same(state.chain, chain))
     throw new RequestError(

@@ -10,7 +10,7 @@ const service = Type.Object(
   { additionalProperties: false, title: 'GatewayService', description: 'Service of a gateway' },
 );
 
-/** A service group as `createServiceGroup` takes it. */
+/** A service group in a create request. */
 export const newServiceGroupSchema = Type.Object(
   {
     name: name('Name, unique among service groups'),
@@ -48,7 +48,7 @@ export const serviceGroup = aggregate<State, ServiceGroupEvent>({
     serviceGroupDeleted: (state) => ({ ...state, exists: false }),
   },
   exists: (state) => state.exists,
-  // Being the default is a name that one group of a cluster can bear.
+  // To be the default is a unique name too, so that a cluster has one default at most.
   names: ({ exists, name, defaultOf }) => {
     if (!exists) return [];
     const own = { kind: 'serviceGroup', name };
