@@ -2,7 +2,7 @@ import { type Static, Type } from 'typebox';
 import { aggregate, type Event } from '../engine/core.ts';
 import { name } from '../engine/schemas.ts';
 
-/** A group mapping as requests and answers have it. */
+/** A group mapping in requests and answers. */
 export const groupMappingSchema = Type.Object(
   {
     externalGroup: name('Name of the external group'),
@@ -40,15 +40,16 @@ export const groupMapping = aggregate<State, GroupMappingEvent>({
 });
 
 /**
- * The natural key: provenance, a space, external group. Spaces and `%` in either are percent-encoded; the space sorts
- * below all else, so that mappings of one external group come in the order of their provenance.
+ * The natural key: provenance, a space, external group. Spaces and `%` in both parts are percent-encoded. The space
+ * sorts before every other character. So the mappings of one external group are listed in the order of their
+ * provenance.
  */
 export const groupMappingId = (provenance: string, externalGroup: string): string =>
   `${escaped(provenance)} ${escaped(externalGroup)}`;
 
 const escaped = (text: string): string => text.replace(/[% ]/g, encodeURIComponent);
 
-/** A new mapping; duplicates are dropped, order kept. */
+/** Creates a mapping. Duplicates are dropped, the order is kept. */
 export const create = (
   _: State,
   { provenance, externalGroup, platformGroups }: GroupMapping,
@@ -56,7 +57,7 @@ export const create = (
   { topic: 'groupMappingCreated', data: { provenance, externalGroup, platformGroups: [...new Set(platformGroups)] } },
 ];
 
-/** `updateGroupMapping`: replaces the list, or creates the mapping. */
+/** Decides `updateGroupMapping`: replaces the list, or creates the mapping. */
 export const update = (state: State, mapping: GroupMapping): readonly GroupMappingEvent[] => {
   if (!state.exists) return create(state, mapping);
   const wanted = [...new Set(mapping.platformGroups)];
