@@ -7,7 +7,7 @@ import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 import { empty, get, type Layers, withAll } from './layeredMap.ts';
 
-/** Nodes that one request may add: what it costs to read and store them holds up others. */
+/** How many nodes one request may add. To read and store them delays other requests. */
 const mostNodes = 10_000;
 
 const members = {
@@ -15,7 +15,7 @@ const members = {
   description: Type.String({ description: 'What it is for', maxLength: 10_000 }),
 };
 
-/** Body of `createInventory`. */
+/** The body of `createInventory`. */
 export const newInventorySchema = Type.Object(
   {
     name: members.name,
@@ -57,15 +57,17 @@ export type InventoryContent = {
 
 export type InventoryEvent =
   | Event<'inventoryCreated', InventoryContent>
-  /** None of them was there. Secrets in the attributes are sealed. */
+  /** Nodes that were not there before. Secrets in the attributes are sealed. */
   | Event<'nodesAdded', { readonly nodes: readonly Node[] }>
-  /** All that there were. */
+  /** All nodes are removed. `count` is their number. */
   | Event<'nodesCleared', { readonly count: number }>
   | Event<'inventoryDeleted', Record<string, never>>;
 
 export type InventoryState = { readonly exists: boolean; readonly name: string; readonly nodes: Layers<Node> };
 
-/** Nodes are admitted, counted and closed here, in the stream of their inventory. */
+/**
+ * An inventory with all its nodes. One stream holds them, so that their names stay unique and one event can remove all.
+ */
 export const inventory = aggregate<InventoryState, InventoryEvent>({
   area: 'inventory-manager',
   category: 'inventory',
@@ -98,8 +100,8 @@ export const create = (
 };
 
 /**
- * Adds what is not there yet. A node that is there with the same content is left out; with other content: conflict,
- * naming all such, and nothing is added. `refs` are the attributes with their secrets sealed.
+ * Adds the nodes that are not there yet. An existing node with the same content is left out. If nodes exist with other
+ * content, throws `conflict` with all of them and adds nothing. `refs` are the attributes with sealed secrets.
  */
 export const addNodes = (
   state: InventoryState,
@@ -141,9 +143,9 @@ const refuse = (
   throw new RequestError(code, others.length === 0 ? first.message : all, { faults: named });
 };
 
-/** Operation 21: all nodes, as one fact. */
+/** Decides `clearNodes`: one event, however many nodes there are. */
 export const clear = ({ nodes }: InventoryState): readonly InventoryEvent[] =>
   nodes.size > 0 ? [{ topic: 'nodesCleared', data: { count: nodes.size } }] : [];
 
-/** Its nodes go with it. */
+/** The nodes are deleted with the inventory. */
 export const remove = (): readonly InventoryEvent[] => [{ topic: 'inventoryDeleted', data: {} }];

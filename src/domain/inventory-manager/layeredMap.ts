@@ -1,16 +1,18 @@
 /**
- * A map that later ones share: adding to it leaves it as it was and costs, on average, what is added times a logarithm,
- * however large it is. Newest layer last; where two know a name, the newer one counts.
+ * An immutable map whose versions share data. An addition of n entries to a map of m entries costs about n log m on
+ * average. The newest layer is the last; its values win.
  */
 export type Layers<V> = { readonly size: number; readonly layers: readonly ReadonlyMap<string, V>[] };
 
 export const empty: Layers<never> = { size: 0, layers: [] };
 
-/** What is kept under the name. */
+/** The value of the name. */
 export const get = <V>({ layers }: Layers<V>, name: string): V | undefined =>
   layers.findLast((layer) => layer.has(name))?.get(name);
 
-/** With further entries. Each layer stays more than twice as large as the next, so that there are few of them. */
+/**
+ * The map with further entries. Each layer stays more than twice as large as the next, so that there are few layers.
+ */
 export const withAll = <V>(map: Layers<V>, entries: Iterable<readonly [name: string, value: V]>): Layers<V> => {
   let newest = new Map(entries);
   const size = [...newest.keys()].reduce((sum, name) => (get(map, name) === undefined ? sum + 1 : sum), map.size);
