@@ -28,10 +28,10 @@ import { schemaFaultOf } from '../user-schemas/userSchema.ts';
 
 const command = commandsOf(form);
 
-/** The lock of decisions on which forms there are, what they are called, and which of them triggers name. */
+/** The lock of decisions on which forms exist, what their names are, and which of them triggers name. */
 export const formReferences = 'formReferences';
 
-/** The triggers that name a form by one of the ids and names, as far as the actor may see. */
+/** The triggers that name a form by one of the ids and names. Names that the actor may not see are replaced. */
 const referrersOf = async (
   idsAndNames: readonly string[],
   actor: Actor,
@@ -72,7 +72,7 @@ export const updateForm = command({
   }),
 });
 
-/** Takes one exported document in; `formMeant` tells into which stream. */
+/** Imports one exported form. `formMeant` chooses the stream. */
 export const importForm = command({
   name: 'importForm',
   input: Type.Object({ form: formDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }),
@@ -86,11 +86,11 @@ export const importForm = command({
   }),
 });
 
-/** The id of the form that an import of the document is about, as `importedId` has it. */
+/** The id of the form that an import creates or changes, by the rule of `importedId`. */
 export const formMeant = (document: FormDocument, fresh: string, tools: Tools): Promise<string> =>
   importedId({ aggregate: form, collection: forms }, { _id: documentId(document), name: document.name }, fresh, tools);
 
-/** Parts of a decision to delete forms. */
+/** Part of a decision to delete forms. */
 const removeForm = command({ name: 'removeForm', input: noInput, on: 'any', decide: remove });
 const deletion = commandsOf(formDeletion);
 const completeFormDeletion = deletion({

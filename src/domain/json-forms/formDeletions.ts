@@ -12,12 +12,12 @@ type Input = Static<typeof formDeletionSchema>;
 export type FormsDeleted = { readonly ids: readonly string[] };
 export type FormDeletionEvent =
   | Event<'formsDeleted', FormsDeleted>
-  /** All of them are gone. */
+  /** All forms of the decision are deleted. */
   | Event<'formDeletionCompleted', Record<string, never>>;
 
 type State = { readonly decided: boolean; readonly completed: boolean };
 
-/** The decision to delete several forms, all or nothing; what follows happens in their own streams. */
+/** The decision to delete several forms, all or none. It is carried out in the streams of the forms. */
 export const formDeletion = aggregate<State, FormDeletionEvent>({
   area: 'json-forms',
   category: 'formDeletion',
@@ -29,7 +29,7 @@ export const formDeletion = aggregate<State, FormDeletionEvent>({
   exists: ({ decided }) => decided,
 });
 
-/** Forms of the request that are not there, and triggers that name the others. */
+/** `missing`: forms that do not exist. `referrers`: triggers that name the others. */
 export type FormDeletionRefs = { readonly missing: readonly string[]; readonly referrers: readonly Referrer[] };
 
 export const decideDeletion = (

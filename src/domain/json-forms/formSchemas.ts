@@ -59,17 +59,17 @@ const who = {
 const signed = Type.Partial(Type.Object(who)).properties;
 const ids = { _id: Type.Optional(objectId('Id')), id: Type.Optional(objectId('The same as _id')) };
 
-/** What a form says, defaults filled in, but for id, times and authors. */
+/** The content of a form with defaults, without id, times and authors. */
 const content = Type.Object(members);
 export type FormContent = Static<typeof content>;
 
-/** A form as create takes it. Times and authors are accepted and ignored, so that a copy can be sent. */
+/** A form in a create request. Times and authors are accepted and ignored, so that clients can send a copy. */
 export const newFormSchema = Type.Object(
   { ...optional, name: members.name, ...signed },
   { additionalProperties: false, title: 'NewForm', description: 'New form' },
 );
 
-/** What changes of a form, which `_id`, `id` or else the name names; what it leaves out stays. */
+/** A change of a form. `_id` or `id`, or else the name, identifies the form. Omitted fields stay as they are. */
 export const formPatchSchema = Type.Object(
   { ...ids, ...optional, ...signed },
   {
@@ -79,14 +79,14 @@ export const formPatchSchema = Type.Object(
   },
 );
 
-/** A form as imports take it: with its id, times and authors. */
+/** A form in an import: with its id, times and authors. */
 export const formDocumentSchema = Type.Object(
   { ...ids, ...optional, name: members.name, ...signed },
   { additionalProperties: false, title: 'FormDocument', description: 'Form as it was read' },
 );
 export type FormDocument = Static<typeof formDocumentSchema>;
 
-/** A form as `getForm` shows it. */
+/** A form in answers. */
 export const formSchema = Type.Object(
   { _id: objectId('Id'), id: objectId('The same'), ...members, ...who },
   { title: 'Form', description: 'Form' },

@@ -3,7 +3,7 @@ import { Compile } from 'typebox/compile';
 import { step } from '../engine/pointer.ts';
 import { RequestError } from '../engine/requestError.ts';
 
-/** The layout of a form: a tree of items, which `checkedStruct` checks by their kinds. */
+/** The layout of a form: a tree of items. `checkedStruct` checks each item by its kind. */
 export const structSchema = Type.Object(
   {
     type: Type.String({ description: 'Type of the whole' }),
@@ -28,7 +28,7 @@ const text = orNull(Type.String());
 const number = orNull(Type.Number());
 const length = orNull(Type.Integer({ minimum: 0 }));
 
-// Members of every item, and further members of each kind. Unknown members are kept as given.
+// The fields of every item, and further fields of each kind. Unknown fields are kept.
 const kind = (members: TProperties) =>
   Compile(
     Type.Object({
@@ -113,8 +113,8 @@ const maxDepth = 16;
 const maxItems = 2000;
 
 /**
- * The layout with the documented defaults of its choices. Refuses (`invalid`, with the path) an item that is not as its
- * kind is, and what is too deep or too large.
+ * The layout with the documented defaults of its choices. Throws `invalid` with the path for an item that does not fit
+ * its kind, and for a layout that is too deep or too large.
  */
 export const checkedStruct = (struct: Struct, path: string): Struct => {
   let count = 0;
@@ -134,7 +134,7 @@ export const checkedStruct = (struct: Struct, path: string): Struct => {
       );
     }
     if (kind === 'choice') return { enum: [], enumNames: [], binding: false, ...item };
-    // A container without items was refused above.
+    // A container without items was rejected above.
     return kind === 'container' ? { ...item, items: all(item.items!, path, depth + 1) } : item;
   };
   const all = (items: readonly Item[], path: string, depth: number): Item[] =>

@@ -10,7 +10,7 @@ import { checkedStruct } from './formStructs.ts';
 export type FormEvent =
   | Event<'formCreated', FormContent>
   | Event<'formChanged', Partial<FormContent>>
-  /** Brought to what a document says, with its times and authors. */
+  /** Set to the content of an imported document, with its times and authors. */
   | Event<'formRestored', FormContent & Authored>
   | Event<'formDeleted', Record<string, never>>;
 
@@ -30,7 +30,7 @@ const contentOf = (given: Partial<FormContent> & { readonly name: string }): For
   ...given,
 });
 
-/** The content among other members of the same object. */
+/** The content, without the other members of the object. */
 const contentIn = ({
   name,
   description,
@@ -74,7 +74,7 @@ export const form = aggregate<FormState, FormEvent>({
 export type FormRefs = {
   /** Why the request's `schema` cannot be compiled. */
   readonly schemaFault?: string;
-  /** Triggers that name the form by a name that it loses. */
+  /** The triggers that refer to the form by a name that it loses. */
   readonly referrers: readonly Referrer[];
 };
 
@@ -90,7 +90,7 @@ export const create = (
   { refs }: Context<FormRefs>,
 ): readonly FormEvent[] => [{ topic: 'formCreated', data: checked(contentOf(input), refs) }];
 
-/** What the options leave out stays; they are below `/options` in the body. */
+/** Omitted options stay as they are. The options are below `/options` in the body. */
 export const update = (
   { content }: FormState,
   options: Static<typeof formPatchSchema>,
@@ -102,7 +102,7 @@ export const update = (
   return changes ? [{ topic: 'formChanged', data: changes.changed }] : [];
 };
 
-/** The id that a document gives, by `_id` or `id`, if any; `invalid` where they differ. */
+/** The id of a document, from `_id` or `id`, if it has one. Throws `invalid` if the two differ. */
 export const documentId = ({ _id, id }: Pick<FormDocument, '_id' | 'id'>, path = ''): string | undefined => {
   if (_id !== undefined && id !== undefined && id !== _id)
     throw new RequestError('invalid', '_id and id must be the same', { path: `${path}/id` });
@@ -110,8 +110,8 @@ export const documentId = ({ _id, id }: Pick<FormDocument, '_id' | 'id'>, path =
 };
 
 /**
- * Takes a document in, with its times and authors (`accounts`: ids by username), into its own stream or that of the
- * form with its name.
+ * Imports a form with its times and authors (`accounts`: ids by username), into its own stream or that of the form with
+ * the same name.
  */
 export const importOne = (
   { exists, content }: FormState,
@@ -132,6 +132,6 @@ export const importOne = (
   return [{ topic: 'formRestored', data: { ...wanted, ...authorsOf(form, refs.accounts, context) } }];
 };
 
-/** Goes by the decision to delete forms. */
+/** Part of a decision to delete forms. */
 export const remove = ({ exists }: FormState): readonly FormEvent[] =>
   exists ? [{ topic: 'formDeleted', data: {} }] : [];
