@@ -30,7 +30,7 @@ import { unfit } from './resourceInstances.ts';
 
 const command = commandsOf(actionExecution);
 
-/** What the request means by instance or group, and the instances that this comes to. */
+/** The target of the request, and the instances that it consists of. */
 const reached = async (
   { modelId, instance, group }: RunAction,
   tools: Tools,
@@ -51,7 +51,7 @@ const reached = async (
   return { target: { type, _id, name }, size: members.size, ids: members.size > mostTasks ? [] : idsIn(members) };
 };
 
-/** Whether the actor may run the workflow: an automation must let them see it. */
+/** Whether the actor may run the workflow. If the workflow is an automation, the actor must be allowed to see it. */
 const mayRun = async ({ workflow }: ResourceAction, actor: Actor, tools: Tools): Promise<boolean> => {
   const id = workflow === null ? undefined : await tools.find(automations, workflow);
   return id === undefined || mayRead(actor, (await tools.state(automation, id)).content.gbac);
@@ -104,7 +104,10 @@ export const cancelExecution = command({
   decide: cancel,
 });
 
-/** Follows from what happens to a job: takes over what its stream says now. The task has the job's id. */
+/**
+ * Runs after each event of a job. Takes over the present state of the job's stream. The task has the same id as the
+ * job.
+ */
 export const noteJob = command({
   name: 'noteJob',
   input: Type.Object({ task: Type.String() }),

@@ -15,7 +15,9 @@ import { noteJob } from './actionExecutions.ts';
 import { recordLastAction } from './lastActions.ts';
 import { admitInstance, amendInstance, removeInstance } from './resourceInstances.ts';
 
-/** What an action does to an instance: `data` as its job leaves them, or else the inputs. */
+/**
+ * The commands by which an action changes an instance. `data`: the data that the job leaves; without a job, the inputs.
+ */
 const effect = (
   { modelId, action, inputs, instanceDescription }: ActionStarted,
   { instanceId: id, instanceName }: Task,
@@ -40,8 +42,8 @@ const effect = (
 };
 
 /**
- * The job of a task. Its variable `instance` holds the data of the instance; what it holds at the end is what the
- * instance gets.
+ * The job of a task. Its variable `instance` holds the data of the instance. The value at the end of the job becomes
+ * the new data.
  */
 const jobOf = async (
   execution: string,

@@ -7,7 +7,7 @@ import { commandsOf, noInput } from '../engine/define.ts';
 
 const command = commandsOf(lastAction);
 
-/** Follows from what happens to an execution: says what its stream says now. */
+/** Runs after each event of an execution. Takes over the present state of the execution's stream. */
 export const recordLastAction = command({
   name: 'recordLastAction',
   input: Type.Object({ execution: Type.String() }),
@@ -24,5 +24,5 @@ export const recordLastAction = command({
   },
 });
 
-/** Follows from the deletion of an instance or group. */
+/** Runs when an instance or group is deleted. */
 export const clearLastAction = command({ name: 'clearLastAction', input: noInput, on: 'any', decide: clear });

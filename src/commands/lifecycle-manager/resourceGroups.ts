@@ -70,7 +70,7 @@ export const removeResourceGroup = command({
   decide: removeIfThere,
 });
 
-/** The groups that an instance leaves when it goes; with its model they all go. */
+/** Removes a deleted instance from its groups. If its model is deleted too, the groups go with the model. */
 const leaveGroups = async ({ stream }: Recorded, tools: Tools): Promise<readonly Next[]> => {
   const { id: instance } = splitStream(stream);
   const left: Next[] = [{ command: clearLastAction, id: instance, input: {} }];

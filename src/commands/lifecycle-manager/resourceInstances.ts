@@ -20,10 +20,12 @@ import { compileUserSchema } from '../user-schemas/userSchema.ts';
 
 const command = commandsOf(resourceInstance);
 
-/** The lock of decisions on what a model consists of: what comes and goes below it, and whether it goes itself. */
+/**
+ * The lock of decisions on the parts of a model: which instances and groups exist, and whether the model itself does.
+ */
 export const partsOfModel = (modelId: string): string => `resourceModel-${modelId}`;
 
-/** What of the data does not fit a schema, kept secrets as the mask; `path` points to them. */
+/** The faults of the data under the schema; secrets count as the mask. `path` points to the data. */
 export const unfit = (schema: unknown, data: unknown, path: string): readonly Fault[] => {
   const compiled = compileUserSchema(schema);
   if (!compiled.ok) return [{ message: compiled.reason, path }];
@@ -65,7 +67,10 @@ export const updateInstance = command({
   prepare: ({ input, state: { content } }, tools) =>
     dataRefs(content.modelId, input.instanceData, content.instanceData, tools),
 });
-/** Under the lock, so that a group that takes the instance in at the same moment sees it go, or is seen. */
+/**
+ * The lock orders this against a group that adds the instance at the same moment. Either the group sees that the
+ * instance is gone, or the deletion sees the group.
+ */
 export const deleteInstance = command({
   name: 'deleteInstance',
   input: noInput,

@@ -37,7 +37,7 @@ export const updateResourceModel = command({
   decide: replace,
 });
 
-/** One event, however many instances there are; they go in steps, behind it. */
+/** One event, however many instances there are. The reactions below delete the instances in steps. */
 export const deleteResourceModel = command({
   name: 'deleteResourceModel',
   input: Type.Object({ withInstances: Type.Boolean() }),
@@ -47,7 +47,7 @@ export const deleteResourceModel = command({
   prepare: async ({ id }, { count }) => ({ instances: await count(resourceInstances, ofModel(id)) }),
 });
 
-/** Part of a deletion: its event leads to the next step. */
+/** Part of a deletion. Its event starts the next step. */
 const countRemovedParts = command({
   name: 'countRemovedParts',
   input: Type.Object({ removed: Type.Integer() }),
@@ -56,8 +56,8 @@ const countRemovedParts = command({
 });
 
 /**
- * Up to a thousand of each kind that a deleted model leaves behind, and an event that says so; nothing once all is
- * gone.
+ * One step: deletes at most a thousand instances and a thousand groups of a deleted model, then stores an event that
+ * starts the next step. No commands once all are gone.
  */
 const removeSome = async ({ stream }: Recorded, { query }: Tools): Promise<readonly Next[]> => {
   const { id: model } = splitStream(stream);

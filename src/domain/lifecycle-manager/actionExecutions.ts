@@ -7,7 +7,7 @@ import type { JobError } from '../operations-manager/jobs.ts';
 import { type InstanceData, instanceName } from './resourceInstances.ts';
 import type { ResourceAction } from './resourceModels.ts';
 
-/** What runs an action: on an instance or on all of a group, or to make a new instance. */
+/** The body of `runAction`. An action runs on an instance, on all instances of a group, or makes a new instance. */
 export const runActionSchema = Type.Object(
   {
     actionId: Type.String({ pattern: '^[0-9a-fA-F]{4}$', description: 'Id of an action of the model' }),
@@ -33,18 +33,18 @@ export const executionStatus = Type.Enum(['running', 'error', 'complete', 'cance
 });
 export type ExecutionStatus = Static<typeof executionStatus>;
 
-/** What an execution does to one instance. Its id is that of its job. */
+/** The part of an execution that concerns one instance. Its id is that of its job. */
 export type Task = { readonly _id: string; readonly instanceId: string; readonly instanceName: string };
 
 export type ActionStarted = {
   readonly modelId: string;
   readonly action: ResourceAction;
   readonly target: { readonly type: 'instance' | 'group'; readonly _id: string; readonly name: string };
-  /** Of a new instance. */
+  /** For a new instance. */
   readonly instanceDescription: string;
   readonly inputs: InstanceData;
   readonly tasks: readonly Task[];
-  /** UTC: tells which of two actions on a target was the last. */
+  /** In UTC. Shows which of two actions on a target is the later one. */
   readonly started: string;
 };
 
@@ -52,12 +52,12 @@ type TaskChange = {
   readonly task: string;
   readonly status: ExecutionStatus;
   readonly error?: JobError;
-  /** The data that the instance gets. */
+  /** The new data of the instance. */
   readonly instanceData?: InstanceData;
 };
 
 export type ExecutionEvent =
-  /** Without a workflow its tasks are complete with it. */
+  /** Without a workflow, all tasks are complete with this event. */
   | Event<'actionStarted', ActionStarted>
   | Event<'actionTaskChanged', TaskChange>
   | Event<'actionCancelRequested', Record<string, never>>
@@ -79,15 +79,15 @@ const become =
   (status: ExecutionStatus) =>
   (state: ExecutionState): ExecutionState => ({ ...state, status });
 
-/** The tasks that an execution begins with. */
+/** The tasks at the start of an execution. */
 export const tasksAtStart = ({ action, tasks }: ActionStarted): readonly TaskState[] =>
   tasks.map((task) => ({ ...task, status: action.workflow === null ? 'complete' : 'running', error: null }));
 
-/** The tasks after one of them has changed. */
+/** The tasks after a change of one of them. */
 export const withTask = (tasks: readonly TaskState[], { task, status, error }: TaskChange): readonly TaskState[] =>
   tasks.map((one) => (one._id === task ? { ...one, status, error: error ?? null } : one));
 
-/** One run of an action. It decides what happens to instances; that follows in their own streams. */
+/** One run of an action. It decides the changes of instances; they are carried out in the instances' streams. */
 export const actionExecution = aggregate<ExecutionState, ExecutionEvent>({
   area: 'lifecycle-manager',
   category: 'actionExecution',
@@ -103,7 +103,8 @@ export const actionExecution = aggregate<ExecutionState, ExecutionEvent>({
     actionCanceled: become('canceled'),
   },
   exists: ({ status }) => status !== undefined,
-  // The name of an instance to come is kept from the start, so that work on the network is not done in vain.
+  // The name of a new instance is reserved from the start. Otherwise its job might change the network and then fail
+  // because the name is taken.
   reservations: ({ status, started }) =>
     started && makes(started.action) && status !== 'error' && status !== 'canceled'
       ? [
@@ -119,23 +120,23 @@ const makes = ({ type }: ResourceAction): boolean => type === 'create' || type =
 const hasEnded = (status: ExecutionStatus | undefined): boolean =>
   status === 'complete' || status === 'error' || status === 'canceled';
 
-/** How many instances an action on a group may reach. */
+/** How many instances an action on a group may change. */
 export const mostTasks = 1000;
 
-/** What the world says of a request to run. */
+/** The data that a decision to run needs. */
 export type RunRefs = {
   readonly modelExists: boolean;
   readonly action?: ResourceAction;
-  /** The instance or group, if it is there. */
+  /** The instance or group; undefined if it does not exist. */
   readonly target?: ActionStarted['target'];
-  /** How many instances that means, and which they are unless they are too many. */
+  /** The number of instances, and the instances themselves. The list is empty if they are too many. */
   readonly size: number;
   readonly instances: readonly { readonly id: string; readonly name: string }[];
-  /** False: the workflow is an automation that the actor may not see. */
+  /** False if the workflow is an automation that the actor may not see. */
   readonly mayRun: boolean;
-  /** What of the data does not fit the schema, where the action takes effect at once. */
+  /** The faults of the data under the model's schema, for actions that take effect at once. */
   readonly faults: readonly Fault[];
-  /** Secrets sealed. */
+  /** With sealed secrets. */
   readonly inputs: InstanceData;
 };
 
@@ -152,7 +153,7 @@ export const run = (
     throw new RequestError('forbidden', 'The workflow of the action is an automation that you may not run', {
       path: '/actionId',
     });
-  // `checkTarget` wants a name for an instance that is to be made.
+  // `checkTarget` has made sure that a new instance has a name.
   const target = makes(action)
     ? { type: 'instance' as const, _id: newId('instance'), name: input.instanceName! }
     : refs.target;
@@ -187,7 +188,7 @@ export const run = (
   return action.workflow === null ? [started, { topic: 'actionCompleted', data: {} }] : [started];
 };
 
-/** Throws `invalid` where a request names what the action does not need, or lacks what it needs. */
+/** Throws `invalid` if the request has a field that the action does not use, or lacks one that it needs. */
 const checkTarget = (action: ResourceAction, input: RunAction): void => {
   const fault = (member: keyof RunAction, message: string) =>
     new RequestError('invalid', `An action of type ${action.type} ${message}`, { path: `/${member}` });
@@ -201,17 +202,17 @@ const checkTarget = (action: ResourceAction, input: RunAction): void => {
   if (input.instance !== undefined && input.group !== undefined) throw fault('group', 'takes either instance or group');
 };
 
-/** What a job has come to, as its stream says now. */
+/** The present state of a job. */
 export type JobOutcome = {
   readonly status: ExecutionStatus;
   readonly error: JobError | null;
-  /** The data that it leaves for the instance, if it does; secrets sealed. */
+  /** The new data of the instance, with sealed secrets; undefined if the job leaves none. */
   readonly instanceData?: InstanceData;
-  /** Why they cannot be taken. */
+  /** Why the data cannot be used. */
   readonly fault?: string;
 };
 
-/** Follows from what happens to a job; an execution that has ended stays as it is. */
+/** Runs after each event of a job. A task that has ended stays as it is. */
 export const note = (
   state: ExecutionState,
   { task }: { readonly task: string },
@@ -254,7 +255,10 @@ const became = (status: ExecutionStatus, tasks: readonly TaskState[]): Execution
   }
 };
 
-/** Asks its jobs to end; it has ended once they have. What is complete by then stays so. */
+/**
+ * Asks the jobs of the execution to end. The execution has ended once they have. Tasks that are complete by then stay
+ * complete.
+ */
 export const cancel = ({ status, cancelRequested }: ExecutionState): readonly ExecutionEvent[] => {
   if (status === 'canceled' || (cancelRequested && !hasEnded(status))) return [];
   if (hasEnded(status)) throw new RequestError('conflict', `The execution has ended: ${status}`);

@@ -1,7 +1,6 @@
 /**
- * A set of ids that shares what it can with the one it was made from: adding to 100,000 costs microseconds and leaves
- * the former set as it was. Plain JSON: a tree by the characters of the ids, an id as soon as it is alone in its
- * branch.
+ * An immutable set of ids whose versions share data: an addition to 100,000 ids takes microseconds. It is plain JSON: a
+ * tree by the characters of the ids. A branch with only one id is that id.
  */
 export type IdSet = { readonly size: number; readonly root: Node };
 type Node = { readonly [character: string]: Node | string };
@@ -20,7 +19,7 @@ export const withIds = (set: IdSet, ids: readonly string[]): IdSet =>
 export const withoutIds = (set: IdSet, ids: readonly string[]): IdSet =>
   ids.reduce((all, id) => (hasId(all, id) ? { size: all.size - 1, root: removed(all.root, id, 0) } : all), set);
 
-/** All ids, in the order of their characters where these are no digits; else in an order that stays the same. */
+/** All ids, always in the same order. The order is that of their characters, unless these are digits. */
 export const idsIn = ({ root }: IdSet): readonly string[] => below(root);
 
 const below = (node: Node): string[] =>

@@ -13,14 +13,14 @@ export const lastActionSchema = Type.Object(
   { title: 'LastAction', description: 'The last action that was run' },
 );
 
-/** `started` tells which of two is the last. */
+/** `started` shows which of two actions is the later one. */
 export type LastAction = Static<typeof lastActionSchema> & { readonly started: string };
 
 export type LastActionEvent = Event<'lastActionSet', LastAction> | Event<'lastActionCleared', Record<string, never>>;
 
 /**
- * The last action on an instance or group, whose id is the stream's: it is not in their own streams, so that runs never
- * make editors stale.
+ * The last action on an instance or group; both have the same id. It has a stream of its own, so that a run never makes
+ * the editor of an instance stale.
  */
 export const lastAction = aggregate<{ readonly last?: LastAction }, LastActionEvent>({
   area: 'lifecycle-manager',
@@ -33,7 +33,10 @@ export const lastAction = aggregate<{ readonly last?: LastAction }, LastActionEv
   exists: ({ last }) => last !== undefined,
 });
 
-/** Follows from what happens to an execution; `refs`: what there is to say now, nothing if the target is not there. */
+/**
+ * Runs after each event of an execution. `refs` is the action's present state, or undefined if the target does not
+ * exist.
+ */
 export const record = (
   { last }: { readonly last?: LastAction },
   _: unknown,
@@ -43,6 +46,6 @@ export const record = (
 
 const order = ({ started, executionId }: LastAction): string => `${started} ${executionId}`;
 
-/** Follows from the deletion of the instance or group. */
+/** Runs when the instance or group is deleted. */
 export const clear = ({ last }: { readonly last?: LastAction }): readonly LastActionEvent[] =>
   last ? [{ topic: 'lastActionCleared', data: {} }] : [];

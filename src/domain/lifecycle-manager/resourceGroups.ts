@@ -8,7 +8,7 @@ const instances = (description: string) =>
   Type.Optional(Type.Array(name('Id or name of an instance of the model'), { maxItems: 10_000, description }));
 const description = Type.String({ description: 'What it is for', maxLength: 10_000 });
 
-/** What a document of a group says, but for id, times, authors and the last action. */
+/** The fields of a group, without id, times, authors and last action. */
 export const groupMembers = {
   name: name('Name, unique among the groups of the model'),
   description,
@@ -20,7 +20,7 @@ export const newGroupSchema = Type.Object(
   { additionalProperties: false, title: 'NewResourceGroup', description: 'Group of instances' },
 );
 
-/** Body of `updateGroup`. */
+/** The body of `updateGroup`. */
 export const groupChangesSchema = Type.Object(
   { instancesToAdd: instances('Who comes'), instancesToRemove: instances('Who goes') },
   { additionalProperties: false, title: 'ResourceGroupChanges', description: 'Who comes into a group and who goes' },
@@ -28,7 +28,7 @@ export const groupChangesSchema = Type.Object(
 
 export type GroupContent = { readonly modelId: string; readonly name: string; readonly description: string };
 
-/** Instances are ids, each once, and only those that really come or go. */
+/** Instances are ids without duplicates. A change lists only instances that are really added or removed. */
 export type GroupEvent =
   | Event<'resourceGroupCreated', GroupContent & { readonly instances: readonly string[] }>
   | Event<'resourceGroupMembersChanged', { readonly added: readonly string[]; readonly removed: readonly string[] }>
@@ -41,7 +41,10 @@ export type GroupState = {
   readonly members: IdSet;
 };
 
-/** Members are in the state alone: a document that listed 100,000 would be written anew with each that comes. */
+/**
+ * Members are kept in the state only, not in the document. A document with 100,000 members would be written again for
+ * each new member.
+ */
 export const resourceGroup = aggregate<GroupState, GroupEvent>({
   area: 'lifecycle-manager',
   category: 'resourceGroup',
@@ -63,7 +66,7 @@ export const resourceGroup = aggregate<GroupState, GroupEvent>({
   names: ({ exists, modelId, name }) => (exists ? [{ kind: 'resourceGroup', parent: modelId, name }] : []),
 });
 
-/** Ids of the instances that a list names, in its order; undefined where the model has none. */
+/** The ids of the listed instances, in the same order; undefined for each that the model does not have. */
 export type Found = readonly (string | undefined)[];
 
 export const create = (
@@ -76,7 +79,10 @@ export const create = (
   return [{ topic: 'resourceGroupCreated', data: { modelId, name, description, instances: known(refs.found) } }];
 };
 
-/** `updateGroup`, all or nothing. To add a member again, or remove a stranger, is no change. */
+/**
+ * Decides `updateGroup`, all or nothing. To add a member again, or to remove an instance that is no member, is no
+ * change.
+ */
 export const changeMembers = (
   { members }: GroupState,
   { instancesToAdd = [], instancesToRemove = [] }: Static<typeof groupChangesSchema>,
@@ -93,7 +99,7 @@ export const changeMembers = (
   return added.length + removed.length > 0 ? [{ topic: 'resourceGroupMembersChanged', data: { added, removed } }] : [];
 };
 
-/** Follows from the deletion of an instance. */
+/** Runs when an instance is deleted. */
 export const drop = (
   { exists, members }: GroupState,
   { instance }: { readonly instance: string },

@@ -4,7 +4,7 @@ import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { type Fault, RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 
-/** Opaque; fits the schema of the model. Secrets in it are sealed. */
+/** Data that fit the schema of the model. Secrets in them are sealed. */
 export type InstanceData = Readonly<Record<string, unknown>>;
 
 const description = Type.String({ description: 'What it is for', maxLength: 10_000 });
@@ -22,7 +22,7 @@ export const instanceMembers = {
   ),
 };
 
-/** What a new instance says, and what an instance is replaced by. */
+/** The body of a create request, and of a request that replaces an instance. */
 export const newInstanceSchema = Type.Object(
   { name: instanceMembers.name, description: Type.Optional(description), instanceData: instanceMembers.instanceData },
   { additionalProperties: false, title: 'NewResourceInstance', description: 'Instance of a resource model' },
@@ -63,17 +63,14 @@ export const instanceName = ({ modelId, name }: Pick<InstanceContent, 'modelId' 
   name,
 });
 
-/**
- * What the world says of the data: whether the model is there, what does not fit its schema, and the data with its
- * secrets sealed.
- */
+/** Whether the model exists, the faults of the data under its schema, and the data with sealed secrets. */
 export type DataRefs = {
   readonly modelExists: boolean;
   readonly faults: readonly Fault[];
   readonly instanceData: InstanceData;
 };
 
-/** Throws `not_found` if the model is not there, `unprocessable` with the paths if data do not fit. */
+/** Throws `not_found` if the model does not exist, `unprocessable` with the paths if the data do not fit. */
 const refuseUnfit = ({ modelExists, faults }: Omit<DataRefs, 'instanceData'>): void => {
   if (!modelExists) throw new RequestError('not_found', 'No such resource model', { path: 'model' });
   if (faults[0])
@@ -105,7 +102,7 @@ export const replace = (
 
 export const remove = (): readonly InstanceEvent[] => [{ topic: 'resourceInstanceDeleted', data: {} }];
 
-/** Part of an action: comes into being, unless its model has gone. */
+/** Part of an action: creates the instance, unless its model is deleted. */
 export const admit = (
   { exists }: InstanceState,
   content: InstanceContent,
@@ -114,9 +111,9 @@ export const admit = (
   refs.modelExists && !exists ? [{ topic: 'resourceInstanceCreated', data: content }] : [];
 
 /**
- * Part of an action: new data in the place of the old, or members (`merge`) in the place of those of the same name.
- * Always an event, which shows that it has been carried out: else it could be again, over what somebody has edited
- * since.
+ * Part of an action: replaces the data, or with `merge` only the members of the same names. Always stores an event,
+ * even without a change. The event shows that the action was carried out; without it, a retry could overwrite a later
+ * edit.
  */
 export const amend = (
   { exists, content }: InstanceState,

@@ -47,7 +47,7 @@ const newActionSchema = Type.Object(
   },
 );
 
-/** What a new model says, and what a model is replaced by. */
+/** The body of a create request, and of a request that replaces a model. */
 export const newModelSchema = Type.Object(
   {
     name: name('Name, unique among models'),
@@ -61,7 +61,7 @@ export const newModelSchema = Type.Object(
 );
 export type NewModel = Static<typeof newModelSchema>;
 
-/** A model as documents have it, but for id, times and authors. */
+/** The fields of a model in documents, without id, times and authors. */
 export const modelMembers = {
   name: newModelSchema.properties.name,
   description,
@@ -78,9 +78,9 @@ export type ModelContent = {
 export type ModelEvent =
   | Event<'resourceModelCreated', ModelContent>
   | Event<'resourceModelChanged', Partial<ModelContent>>
-  /** Decides that its instances and groups go as well. */
+  /** Decides that the instances and groups of the model are deleted too. */
   | Event<'resourceModelDeleted', { readonly deletedInstances: number }>
-  /** One step of that is done. */
+  /** One step of that deletion is done. */
   | Event<'resourceModelPartsRemoved', { readonly removed: number }>;
 
 export type ModelState = {
@@ -110,7 +110,7 @@ export const create = (_: ModelState, input: NewModel, context: Context<ModelRef
   { topic: 'resourceModelCreated', data: contentOf(input, [], context) },
 ];
 
-/** Instances stay as they are, whatever the new schema says: it holds for what is written from now on. */
+/** Existing instances are not checked against the new schema. It holds for later changes. */
 export const replace = (
   { content }: ModelState,
   input: NewModel,
@@ -120,7 +120,7 @@ export const replace = (
   return changes ? [{ topic: 'resourceModelChanged', data: changes.changed }] : [];
 };
 
-/** `deleteResourceModel`: a model with instances is deleted only together with them. */
+/** Decides `deleteResourceModel`. A model with instances can only be deleted together with them. */
 export const remove = (
   _: ModelState,
   { withInstances }: { readonly withInstances: boolean },
@@ -138,7 +138,7 @@ export const countRemoved = (_: ModelState, { removed }: { readonly removed: num
   { topic: 'resourceModelPartsRemoved', data: { removed } },
 ];
 
-/** The action with the id, in any case. */
+/** The action with the id, in upper or lower case. */
 export const actionOf = ({ actions }: ModelContent, id: string): ResourceAction | undefined =>
   actions.find(({ _id }) => _id === id.toLowerCase());
 
