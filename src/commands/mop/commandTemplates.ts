@@ -23,7 +23,7 @@ const command = commandsOf(commandTemplate);
 type Request = { readonly id: string; readonly state: TemplateState<{ readonly name: string }>; readonly actor: Actor };
 
 const faultsOf = (document: CommandTemplateDocument) => patternFaults(patternsIn(contentOf(document)));
-/** Who names the template by its name, or by its id as well. */
+/** The automations that name the template by its name, or by name or id (`both`). */
 const referrersOf = async ({ id, state: { content }, actor }: Request, tools: Tools, by: 'name' | 'both') =>
   content
     ? referrersOfComponent(tools, 'mop-template', by === 'both' ? [id, content.name] : [content.name], actor)

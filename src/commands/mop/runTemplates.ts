@@ -12,13 +12,12 @@ import type { Variables } from '../../domain/mop/templateVariables.ts';
 import { commandsPass, rulesPass } from '../../domain/mop/verdicts.ts';
 import { oneByOne, searching } from './searches.ts';
 
-/**
- * What devices are to a run: `find` refuses names that no adapter knows, `run` is what a device prints for a command.
- */
+/** Access to devices. `find` throws if no adapter has the device. `run` returns the output of a command. */
 export type Ways = { find(device: string): Promise<unknown>; run(device: string, command: string): Promise<string> };
 
 /**
- * A command on a device. `response` is what it printed, or why nothing came; `all_pass_flag` is the command's passRule.
+ * One command on one device. `response` is the output, or the reason why there is none. `all_pass_flag` is the
+ * command's passRule.
  */
 type CommandResult = {
   readonly raw: string;
@@ -29,7 +28,7 @@ type CommandResult = {
   readonly all_pass_flag: boolean;
   readonly rules: readonly RuleResult[];
 };
-/** A run of a command template; results device by device, commands in their order. */
+/** A run of a command template. Results are grouped by device, in the order of the commands. */
 export type CommandTemplateRun = {
   readonly name: string;
   readonly result: boolean;
@@ -42,9 +41,9 @@ const longestAnswer = 1024 * 1024;
 const mostAnswered = 64 * 1024 * 1024;
 
 /**
- * Runs a command template: at most 8 devices at once, the commands of one device one after the other. A device that
- * fails is told in its results. Throws `not_found` naming all devices that nobody knows, and `unprocessable` naming all
- * variables that are missing, both before any device is asked.
+ * Runs a command template on at most 8 devices at once. The commands of one device run one after the other. A failure
+ * of a device is part of its results. Throws before any command runs: `not_found` with all unknown devices, or
+ * `unprocessable` with all missing variables.
  */
 export const runCommandTemplate = async (
   template: CommandTemplateContent,
@@ -104,7 +103,7 @@ export const runCommandTemplate = async (
   };
 };
 
-/** What a device answers to the lines of a command, one after the other. */
+/** Sends the lines of a command one after the other and returns the device's answers. */
 const answersOf = async (device: string, command: string, { run }: Ways): Promise<string> => {
   const written = unixLines(command)
     .split('\n')
@@ -137,7 +136,7 @@ const refuseUnknown = async (devices: readonly string[], { find }: Ways): Promis
     });
 };
 
-/** The outcomes in the order of the items; so many at once. */
+/** The results in the order of the items. `atOnce` items are in work at the same time. */
 const pooled = async <T, R>(items: readonly T[], work: (item: T) => Promise<R>): Promise<readonly R[]> => {
   const done: R[] = [];
   const queue = items.entries();
@@ -151,7 +150,7 @@ const pooled = async <T, R>(items: readonly T[], work: (item: T) => Promise<R>):
 
 const unixLines = (text: string): string => text.replace(/\r\n?/g, '\n');
 
-/** What became of a pair: the answers as HTML that shows them as they are. */
+/** The result of a pair. The answers are HTML that shows them literally. */
 type PairResult = Pick<CommandPair, 'preRawCommand' | 'postRawCommand' | 'preCommandResHTML' | 'postCommandResHTML'> & {
   readonly result: boolean;
   readonly all_pass_flag: boolean;
@@ -165,8 +164,8 @@ export type AnalyticTemplateRun = {
 };
 
 /**
- * Compares answers before and after: one text per pair of commands, in their order; else `unprocessable`. Asks no
- * device.
+ * Compares answers before and after. Needs one text for each pair of commands, in the same order, else throws
+ * `unprocessable`. Asks no device.
  */
 export const runAnalyticTemplate = async (
   template: AnalyticTemplateContent,

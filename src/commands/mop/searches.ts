@@ -4,7 +4,7 @@ import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
 import { type Find, type Flags, type Search, searchOf } from '../../domain/mop/searches.ts';
 import { linearPattern, type Pattern } from '../user-schemas/patterns.ts';
 
-// A step takes about a hundredth of a microsecond at worst.
+// In steps of the matcher. A step takes about a hundredth of a microsecond at worst.
 const mostPerSearch = 20_000_000;
 const mostInAll = 400_000_000;
 
@@ -17,7 +17,10 @@ const patternOf = ({ pattern, ...flags }: Search): Pattern => {
   return known;
 };
 
-/** Searches in linear time, for one run: each search and all together are bounded; beyond that they are refused. */
+/**
+ * Searches in linear time, for one run. Throws `unprocessable` if one search, or all searches together, would take too
+ * long.
+ */
 export const searching = (): Find => {
   let left = mostInAll;
   return (search, text) => {
@@ -37,7 +40,7 @@ export const searching = (): Find => {
   };
 };
 
-/** Works on items one after the other and lets others have their turn in between. */
+/** Works on the items one after the other, and lets other requests run in between. */
 export const oneByOne = async <T, R>(items: readonly T[], work: (item: T) => R | Promise<R>): Promise<readonly R[]> => {
   const done: R[] = [];
   let since = performance.now();
@@ -50,10 +53,10 @@ export const oneByOne = async <T, R>(items: readonly T[], work: (item: T) => R |
   return done;
 };
 
-// To compile an instruction takes some ten microseconds.
+// In instructions. To compile one takes some ten microseconds.
 const mostCompiled = 200_000;
 
-/** Which of the patterns of one template cannot be used. A variable in one counts as a letter. */
+/** The patterns of a template that cannot be used. A variable in a pattern counts as a letter. */
 export const patternFaults = async (
   patterns: readonly { readonly path: string; readonly text: string; readonly flags?: Flags }[],
 ): Promise<readonly Fault[]> => {

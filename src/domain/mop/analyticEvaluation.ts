@@ -10,13 +10,13 @@ import { compare } from './comparisons.ts';
 import { extracted, type Find, searchOf } from './searches.ts';
 import { type Verdict, verdict } from './verdicts.ts';
 
-/** What a rule found before and after: a value, or of a table its rows (at most 100 are shown). */
+/** The part of an answer that a rule compares: a value, or the rows of a table (100 at most are shown). */
 type Seen = string | readonly string[];
 export type AnalyticRuleResult = AnalyticRule & Verdict & { readonly pre?: Seen; readonly post?: Seen };
 
 const mostShown = 100;
 
-/** What the rule says of an answer before and one after, whose lines end with \n. */
+/** Applies the rule to an answer before and an answer after. Their lines must end with \n. */
 export const analyticRuleResult = (
   rule: AnalyticRule,
   before: string,
@@ -52,7 +52,7 @@ export const analyticRuleResult = (
   return { ...rule, ...outcome, ...seen };
 };
 
-/** Throws `unprocessable`, naming all rules whose type or evaluation nobody knows. */
+/** Throws `unprocessable` with all rules whose type or evaluation is unknown, if there are any. */
 export const refuseUnknown = ({ prepostCommands }: AnalyticTemplateContent): void => {
   const fault = (member: string, text: string | undefined, at: string): Fault => ({
     message: `Nobody knows the ${member} ${JSON.stringify(text)} (${at}/${member})`,
@@ -84,7 +84,7 @@ const taken = (found: readonly (string | undefined)[] | undefined, when: string,
   return extracted(found);
 };
 
-/** What is found in the lines, one row for each line with a match: its groups, else the match. */
+/** One row for each line with a match: its groups, or the whole match if there are no groups. */
 const rows = (text: string, search: (line: string) => readonly (string | undefined)[] | undefined): readonly string[] =>
   text.split('\n').flatMap((line) => {
     const [whole = '', ...groups] = (line.trim() === '' ? undefined : search(line)) ?? [];
@@ -99,8 +99,8 @@ const compareValues = (pre: string, evaluation: AnalyticEvaluation, post: string
 };
 
 /**
- * `=` and `!=`: the same rows in any order; `contains`: every row before is there after, `!contains`: none; in order:
- * how many.
+ * `=` and `!=` compare the rows in any order. `contains`: every row before is also there after; `!contains`: none is.
+ * The other comparators compare the numbers of rows.
  */
 const compareTables = (pre: readonly string[], evaluation: AnalyticEvaluation, post: readonly string[]): boolean => {
   switch (evaluation) {

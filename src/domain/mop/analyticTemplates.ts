@@ -20,7 +20,7 @@ const command = (description: string) => Type.Optional(Type.String({ maxLength: 
 const pattern = (description: string) => Type.Optional(Type.String({ maxLength: 4096, description }));
 const html = (description: string) => Type.Optional(Type.String({ description }));
 
-/** What is compared, and how. Templates may name others, which are refused when they run. */
+/** The known types and evaluations. A template may hold others, but a run of it then fails. */
 const types = ['regex', 'matches', '!matches', 'table'] as const;
 const evaluations = [...comparators, 'contains', '!contains'] as const;
 export type AnalyticType = (typeof types)[number];
@@ -29,7 +29,7 @@ export const typeOf = (text = 'regex'): AnalyticType | undefined => types.find((
 export const evaluationOf = (text = '='): AnalyticEvaluation | undefined => evaluations.find((known) => known === text);
 const others = 'Any other is refused when the template runs';
 
-/** What an analytic template says of answers. */
+/** A rule for the answers before and after. */
 export const analyticRuleSchema = Type.Object(
   {
     type: Type.Optional(
@@ -97,7 +97,7 @@ const pairOf = ({
   postCommandResHTML,
 });
 
-/** What a document says of a template, defaults filled in; nothing of its id, times and authors. */
+/** The content of a template with defaults, without id, times and authors. */
 export const contentOf = ({ prepostCommands = [], ...header }: AnalyticTemplateDocument): AnalyticTemplateContent => ({
   ...headerOf(header),
   prepostCommands: prepostCommands.map(pairOf),
@@ -121,7 +121,7 @@ export const analyticTemplate = aggregate<TemplateState<AnalyticTemplateContent>
   names: templateNames('analyticTemplate'),
 });
 
-/** The patterns that rules match by, with their places. */
+/** The patterns of all rules, with their paths. */
 export const patternsIn = ({
   prepostCommands,
 }: AnalyticTemplateContent): readonly { readonly path: string; readonly text: string; readonly flags?: Flags }[] =>

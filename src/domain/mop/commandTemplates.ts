@@ -17,12 +17,12 @@ import {
 } from './mopTemplates.ts';
 import { type Flags, flagsSchema, isPattern } from './searches.ts';
 
-/** The ways to look at an answer. Templates may name others, which are refused when they run. */
+/** The known evaluations. A template may hold others, but a run of it then fails. */
 const evaluations = ['contains', '!contains', 'contains1', 'RegEx', '!RegEx', '#comparison'] as const;
 export type Evaluation = (typeof evaluations)[number];
 export const evaluationOf = (text: string): Evaluation | undefined => evaluations.find((known) => known === text);
 
-/** What a template says of answers. */
+/** A rule for an answer. */
 export const ruleSchema = Type.Object(
   {
     rule: Type.String({
@@ -82,7 +82,7 @@ type Command = { readonly command: string; readonly passRule: boolean; readonly 
 export type CommandTemplateContent = Header & { readonly commands: readonly Command[] };
 export type CommandTemplateEvent = TemplateEvent<'commandTemplate', CommandTemplateContent>;
 
-/** What a document says of a template, defaults filled in; nothing of its id, times and authors. */
+/** The content of a template with defaults, without id, times and authors. */
 export const contentOf = ({ commands = [], ...header }: CommandTemplateDocument): CommandTemplateContent => ({
   ...headerOf(header),
   commands: commands.map(({ command = '', passRule = true, rules = [] }) => ({ command, passRule, rules })),
@@ -106,11 +106,11 @@ export const commandTemplate = aggregate<TemplateState<CommandTemplateContent>, 
   names: templateNames('commandTemplate'),
 });
 
-/** Rules with their places in the template. */
+/** All rules with their paths in the template. */
 const rulesIn = ({ commands }: CommandTemplateContent) =>
   commands.flatMap(({ rules }, i) => rules.map((rule, j) => ({ rule, path: `/commands/${i}/rules/${j}` })));
 
-/** The patterns that rules match by, with their places. */
+/** The patterns of all rules, with their paths. */
 export const patternsIn = (
   content: CommandTemplateContent,
 ): readonly { readonly path: string; readonly text: string; readonly flags?: Flags }[] =>

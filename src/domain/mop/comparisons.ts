@@ -1,18 +1,18 @@
 import { RequestError } from '../engine/requestError.ts';
 
-/** How two values are compared; `==` is `=`. */
+/** The comparators. `==` is the same as `=`. */
 export const comparators = ['=', '==', '!=', '<', '<=', '>', '>='] as const;
 export type Comparator = (typeof comparators)[number];
 
 const longest = 1000;
-// Parts that are numbers compare as numbers: 17.9.4 < 17.12.1, Gi0/2 < Gi0/10.
+// Digits within a text compare as numbers: 17.9.4 < 17.12.1, Gi0/2 < Gi0/10.
 const natural = new Intl.Collator('en', { numeric: true });
 
 const integer = /^[+-]?\d+$/;
 const decimal = /^[+-]?\d+(\.\d+)?$/;
 const grouped = /^[+-]?\d{1,3}(,\d{3})+(\.\d+)?$/;
 
-/** The text of a number without the commas that part its thousands; other texts as they are. */
+/** A number without its thousands separators. Other texts stay as they are. */
 const plain = (text: string): string => (grouped.test(text) ? text.replaceAll(',', '') : text);
 
 const order = (left: string, right: string): number => {
@@ -31,8 +31,9 @@ const order = (left: string, right: string): number => {
 };
 
 /**
- * Whether the comparison holds. Equal are the same texts and the same integers; in order are integers of any size,
- * decimals, and texts whose parts that are numbers compare as numbers. Throws `unprocessable` where there is no order.
+ * Whether the comparison holds. Values are equal if they are the same text or the same integer. Integers of any size,
+ * decimals and other texts have an order; digits within a text compare as numbers. A number and a text have no order:
+ * throws `unprocessable`.
  */
 export const compare = (a: string, comparator: Comparator, b: string): boolean => {
   const [left, right] = [plain(a), plain(b)];

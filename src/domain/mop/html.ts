@@ -6,6 +6,6 @@ const entities: Readonly<Record<string, string>> = {
   "'": '&#39;',
 };
 
-/** A text as HTML that shows it as it is: nothing in it is markup. */
+/** HTML that shows the text literally: all markup in it is escaped. */
 export const preformatted = (text: string): string =>
   `<pre>${text.replace(/[&<>"']/g, (character) => entities[character] ?? '')}</pre>`;

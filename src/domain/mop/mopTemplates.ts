@@ -8,7 +8,7 @@ import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { type Fault, RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 
-/** What both kinds of templates say beside their commands, defaults filled in. */
+/** The fields that both kinds of templates share, with defaults. */
 export type Header = {
   readonly name: string;
   readonly description: string;
@@ -41,7 +41,7 @@ export const headerOf = ({
   namespace = null,
 }: HeaderInput): Header => ({ name, description, os, passRule, namespace });
 
-// Up to the last year that ISO 8601 writes with four digits.
+// The maximum is the end of the year 9999, the last year of four digits.
 const milliseconds = (description: string) =>
   Type.Optional(
     Type.Integer({ minimum: 0, maximum: 253_402_300_799_999, description: `${description}, epoch milliseconds` }),
@@ -62,7 +62,7 @@ export type Bookkeeping = {
   readonly lastUpdatedBy?: string | null;
 };
 
-/** The schemas of a kind of template: what is new, and the whole document that answers show and that is taken in. */
+/** The schemas of a kind of template: `fresh` for create requests, `document` for answers and imports. */
 export const templateSchemas = <P extends TProperties>(title: string, description: string, commands: P) => ({
   fresh: Type.Object(
     { ...header, ...commands },
@@ -76,21 +76,21 @@ export const templateSchemas = <P extends TProperties>(title: string, descriptio
 
 export type TemplateState<C> = { readonly exists: boolean; readonly content?: C };
 
-/** Topics begin with the kind. */
+/** The topics begin with the kind. */
 export type TemplateEvent<K extends string, C> =
   | Event<`${K}Created`, C>
   | Event<`${K}Changed`, Partial<C>>
-  /** Brought to what a document says, with its times and authors. */
+  /** Set to the content of an imported document, with its times and authors. */
   | Event<`${K}Restored`, C & Authored>
   | Event<`${K}Deleted`, Record<string, never>>;
 
-/** What the world says of a template. */
+/** The data that decisions on a template need. */
 export type TemplateRefs = {
-  /** Patterns in it that cannot be used; `path` from the template on. */
+  /** The patterns that cannot be used. `path` starts at the template. */
   readonly patternFaults?: readonly Fault[];
-  /** Who names it, by the name that it has. */
+  /** The resources that refer to the template by its present name. */
   readonly referrers?: readonly Referrer[];
-  /** Ids by username. */
+  /** Account ids by username. */
   readonly accounts?: Readonly<Record<string, string>>;
 };
 
@@ -98,9 +98,9 @@ type Kind<K extends string, D, C> = {
   readonly kind: K;
   /** The member of requests that holds the template. */
   readonly word: string;
-  /** What a document says, defaults filled in. */
+  /** The content of a document, with defaults. */
   readonly contentOf: (document: D) => C;
-  /** What is wrong with it beside its patterns. */
+  /** The faults of the content, besides those of its patterns. */
   readonly faultsIn: (content: C) => readonly Fault[];
 };
 
@@ -135,7 +135,7 @@ export const templateDecisions = <K extends string, D extends HeaderInput & Book
     create: (_: State, input: Readonly<Record<string, D>>, context: Refs) =>
       event('Created', checked(documentIn(input), word, context)),
 
-    /** Brings it to what the document says; id, times and authors in it are the service's and change nothing. */
+    /** Replaces the content. Id, times and authors in the document belong to the service and change nothing. */
     change: ({ content: before }: State, input: Readonly<Record<string, D>>, context: Refs) => {
       const document = documentIn(input);
       if (document._id !== undefined && document._id !== context.id)
@@ -147,7 +147,7 @@ export const templateDecisions = <K extends string, D extends HeaderInput & Book
       return event('Changed', changes.changed);
     },
 
-    /** Takes a document in, with its times and authors. */
+    /** Imports a document with its times and authors. */
     importOne: (
       { exists, content }: State,
       { template, overwrite = false }: { readonly template: D; readonly overwrite?: boolean },
@@ -182,12 +182,11 @@ const inIso = ({ created, lastUpdated, createdBy, lastUpdatedBy }: Bookkeeping) 
 const isoOf = (ms: number | undefined): string | undefined =>
   ms === undefined ? undefined : new Date(ms).toISOString();
 
-/** The unique name that a template bears, of its kind. */
+/** The unique name of a template, among its kind. */
 export const templateNames =
   (kind: string) =>
   ({ exists, content }: TemplateState<Header>) =>
     exists && content ? [{ kind, name: content.name }] : [];
 
-/** A list of at most so many. */
 export const atMost = <S extends TSchema>(maxItems: number, items: S, description: string) =>
   Type.Optional(Type.Array(items, { maxItems, description }));

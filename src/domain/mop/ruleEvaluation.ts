@@ -5,7 +5,7 @@ import { extracted, type Find, isPattern, searchOf } from './searches.ts';
 import { quoted, refuseMissing, substituted, type Variables, variablesIn } from './templateVariables.ts';
 import { type Verdict, verdict } from './verdicts.ts';
 
-/** A rule with its variables put in, and what it was before. */
+/** A rule with its variables replaced. `raw` is the text before. */
 export type ReadyRule = Rule & { readonly raw: string; readonly eval: Evaluation };
 export type ReadyCommand = {
   readonly raw: string;
@@ -16,9 +16,8 @@ export type ReadyCommand = {
 export type RuleResult = ReadyRule & Verdict;
 
 /**
- * The commands with their variables put in; in patterns a value matches nothing but itself. Throws `unprocessable`,
- * naming all rules whose `eval` nobody knows, or all variables without a value, and where a value would make another
- * line of a command.
+ * The commands with their variables replaced. In patterns, a value matches only itself. Throws `unprocessable` with all
+ * rules whose `eval` is unknown, or with all missing variables, or if a value would add a line to a command.
  */
 export const ready = ({ commands }: CommandTemplateContent, variables: Variables): readonly ReadyCommand[] => {
   refuseUnknown(commands);
@@ -65,7 +64,7 @@ const inOneLine = (value: string): string => {
   });
 };
 
-/** The rule with its variables put in; none if nobody knows its `eval`. */
+/** The rule with its variables replaced; empty if its `eval` is unknown. */
 const readyRule = ({ result: _, ...rule }: Rule, variables: Variables): readonly ReadyRule[] => {
   const how = evaluationOf(rule.eval);
   if (!how) return [];
@@ -80,7 +79,7 @@ const readyRule = ({ result: _, ...rule }: Rule, variables: Variables): readonly
   return [{ ...ready, ruleB: substituted(rule.ruleB, variables, isPattern(rule.ruleB) ? quoted : undefined) }];
 };
 
-/** What the rule says of an answer, whose lines end with \n. */
+/** Applies the rule to an answer, whose lines must end with \n. */
 export const ruleResult = (rule: ReadyRule, answer: string, find: Find): RuleResult => ({
   ...rule,
   ...verdict(() => holds(rule, answer, find)),
@@ -113,7 +112,7 @@ const holds = ({ rule, eval: how, flags = {}, ...comparison }: ReadyRule, answer
   }
 };
 
-/** How often the text occurs, counted up to 2. */
+/** How often the text occurs; 2 stands for more than once. */
 const occurrences = (text: string, answer: string, ignoreCase = false): number => {
   const [part, whole] = ignoreCase ? [text.toLowerCase(), answer.toLowerCase()] : [text, answer];
   const first = whole.indexOf(part);

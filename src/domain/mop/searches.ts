@@ -1,6 +1,6 @@
 import { type Static, Type } from 'typebox';
 
-/** How a text is looked for. `case: true` says that upper and lower case are the same. */
+/** The flags of a search. `case: true` ignores case. */
 export const flagsSchema = Type.Object(
   {
     case: Type.Optional(Type.Boolean({ description: 'Ignore case' })),
@@ -11,7 +11,7 @@ export const flagsSchema = Type.Object(
 );
 export type Flags = Static<typeof flagsSchema>;
 
-/** A regular expression and how it is matched. */
+/** A regular expression and its flags. */
 export type Search = {
   readonly pattern: string;
   readonly ignoreCase: boolean;
@@ -20,17 +20,17 @@ export type Search = {
 };
 
 /**
- * The first match in a text: the whole of it, then its groups; undefined: none. Throws `RequestError` where the search
- * would take too long.
+ * The first match in a text: the whole match, then its groups; undefined if there is none. Throws `RequestError` if the
+ * search would take too long.
  */
 export type Find = (search: Search, text: string) => readonly (string | undefined)[] | undefined;
 
 const delimited = /^\/(.+)\/([gims]*)$/s;
 
-/** Whether a text is written as a pattern between slashes, with or without flags behind: `/up|down/i`. */
+/** Whether the text is a pattern between slashes, with or without flags, such as `/up|down/i`. */
 export const isPattern = (text: string): boolean => delimited.test(text);
 
-/** What a pattern says, with or without slashes around it. */
+/** Reads a pattern, with or without slashes around it. */
 export const searchOf = (text: string, flags: Flags = {}): Search => {
   const [, pattern = text, letters = ''] = delimited.exec(text) ?? [];
   return {
@@ -41,5 +41,5 @@ export const searchOf = (text: string, flags: Flags = {}): Search => {
   };
 };
 
-/** What a pattern takes out of a text: its first group, else the whole match, without white space around. */
+/** The value that a match gives: its first group, or the whole match, without white space around. */
 export const extracted = (found: readonly (string | undefined)[]): string => (found[1] ?? found[0] ?? '').trim();

@@ -1,14 +1,14 @@
 import { step } from '../engine/pointer.ts';
 import { type Fault, RequestError } from '../engine/requestError.ts';
 
-/** Variables by name; only texts, numbers and truth values can be put into a template. */
+/** Variables by name. Only texts, numbers and booleans can replace a variable in a template. */
 export type Variables = Readonly<Record<string, unknown>>;
 
 const placeholder = /<!([^<>!]{1,256})!>/g;
 const longestValue = 1000;
 const longestText = 16_384;
 
-/** Names of the variables that texts ask for, each once. */
+/** The names of the variables in the texts, without duplicates. */
 export const variablesIn = (texts: readonly string[]): readonly string[] => [
   ...new Set(texts.flatMap((text) => [...text.matchAll(placeholder)].map(([, name = '']) => name.trim()))),
 ];
@@ -23,7 +23,7 @@ const fault = (variables: Variables, name: string): string | undefined => {
     : undefined;
 };
 
-/** Throws `unprocessable`, naming all, unless there is a value for every name. */
+/** Throws `unprocessable` with all names that have no usable value, if there are any. */
 export const refuseMissing = (names: readonly string[], variables: Variables): void => {
   const faults = names.flatMap((name): Fault[] => {
     const message = fault(variables, name);
@@ -40,10 +40,7 @@ export const refuseMissing = (names: readonly string[], variables: Variables): v
     );
 };
 
-/**
- * The text with every `<!name!>` replaced; `as` makes of a value what stands in its place. There must be a value for
- * each.
- */
+/** The text with every `<!name!>` replaced. `as` turns the value into its replacement. Every name must have a value. */
 export const substituted = (
   text: string,
   variables: Variables,
@@ -57,5 +54,5 @@ export const substituted = (
   return whole;
 };
 
-/** A value as a pattern that matches nothing but the value. */
+/** A pattern that matches the value only. */
 export const quoted = (value: string): string => value.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&');

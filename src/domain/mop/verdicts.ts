@@ -1,11 +1,11 @@
 import { RequestError } from '../engine/requestError.ts';
 
-/** Whether something is as it must be; `error`: why that could not be found out. */
+/** Whether a check passed. `error` is the reason why the check was impossible. */
 export type Verdict = { readonly result: boolean; readonly error?: string };
 
 type Rated = Verdict & { readonly severity?: 'error' | 'warning' | 'info' | undefined };
 
-/** What the check says; where it refuses, false and the reason. */
+/** The result of the check. If it throws a `RequestError`, the result is false with that reason. */
 export const verdict = (check: () => boolean): Verdict => {
   try {
     return { result: check() };
@@ -17,13 +17,16 @@ export const verdict = (check: () => boolean): Verdict => {
 
 const isError = ({ severity = 'error' }: Rated): boolean => severity === 'error';
 
-/** All: no error fails. One is enough: one holds, whatever its severity, or none is an error. No rules: passed. */
+/**
+ * `all`: passed if every rule of severity `error` passes. Otherwise: passed if any rule passes, or if no rule has
+ * severity `error`. Without rules: passed.
+ */
 export const rulesPass = (all: boolean, rules: readonly Rated[]): boolean =>
   all
     ? rules.every((rule) => rule.result || !isError(rule))
     : rules.some(({ result }) => result) || !rules.some(isError);
 
-/** The same for commands, which are all errors. */
+/** Like `rulesPass`, for commands: each counts as severity `error`. */
 export const commandsPass = (all: boolean, commands: readonly Verdict[]): boolean =>
   rulesPass(
     all,
