@@ -21,7 +21,7 @@ import { automationReactions } from './operations-manager/automationReactions.ts
 import { jobReactions } from './operations-manager/jobMoves.ts';
 import { prebuiltReactions } from './prebuilts/prebuilts.ts';
 
-/** Kinds of streams that no document shows. */
+/** Kinds of streams without a projection. */
 const unshown: readonly Aggregate[] = [
   automationImport,
   deviceConfiguration,
@@ -33,10 +33,10 @@ const unshown: readonly Aggregate[] = [
   publishedEvent,
 ];
 
-/** All kinds of streams: those of the projections, and those without one. */
+/** All kinds of streams, with and without a projection. */
 export const aggregates: readonly Aggregate[] = [...new Set([...projections.map(({ of }) => of), ...unshown])];
 
-/** All that follows from events. */
+/** The reactions of all areas. */
 export const reactions: readonly Reaction[] = [
   ...actionReactions,
   ...automationReactions,

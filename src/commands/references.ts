@@ -15,21 +15,24 @@ import { mayRead } from './engine/access.ts';
 import type { Tools } from './engine/define.ts';
 import { hidden } from './engine/references.ts';
 
-/** Documents that may name a group or role. */
+/** A collection whose documents may name a group or role. */
 type Field<Doc, Filter extends string> = {
   readonly collection: Collection<Doc, string, Filter>;
-  /** The filter field that has the names. */
+  /** The filter field that holds the names. */
   readonly field: NoInfer<Filter>;
-  /** Which documents count; all unless given. */
+  /** A filter for the documents that count; all by default. */
   readonly only?: Where<NoInfer<Filter>>;
   readonly kind: string;
-  /** How a document is called. */
+  /** The name of a document in the error. */
   readonly named: (doc: Doc) => string;
-  /** Who may see it; everybody unless given. */
+  /** Whether the actor may see a document; everybody by default. */
   readonly visible?: (doc: Doc, actor: Actor, tools: Tools) => boolean | Promise<boolean>;
 };
 
-/** Who names the group or role, but for the document with the id `self`; by name as far as the actor may see. */
+/**
+ * The documents that name the group or role, without the one with the id `self`. Names that the actor may not see are
+ * replaced.
+ */
 type Referrers = (tools: Tools, name: string, self: string, actor: Actor) => Promise<readonly Referrer[]>;
 
 const referrersIn =
@@ -58,7 +61,7 @@ const inAll =
 
 const byGbac = ({ gbac }: { readonly gbac: Gbac }, actor: Actor): boolean => mayRead(actor, gbac);
 
-/** A deleted one is the admins' alone. */
+/** Only admins may see a deleted automation. */
 const mayReadState = (actor: Actor, { exists, content }: AutomationState): boolean =>
   actor.admin || (exists && mayRead(actor, content.gbac));
 

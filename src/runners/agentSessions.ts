@@ -19,22 +19,23 @@ type Needs = {
   readonly events: Streams['events'];
   readonly webhook: Webhook;
   readonly renderer: Renderer;
-  /** Who has it carries sessions out. */
+  /** Only the leader carries sessions out. */
   readonly leadership: Leadership;
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
-/** Why a session is no longer carried on here: it has ended, its time is up, the service stops. */
+/** Why this process stops work on a session: it has ended, its time is up, or the service stops. */
 type Why = 'ended' | 'late' | 'stopping';
 
 const { area, category } = agentSession;
 const source = `@platform/${area}`;
 
 /**
- * Carries sessions out while this process leads: those that the log tells of, and at first those that are still
- * running. What has not been posted is posted, templates are rendered (again); the others wait for their report.
- * Whatever happens, a session ends with its time, counted from its start. Sessions of one agent share its places;
- * agents do not wait for each other.
+ * Carries sessions out while this process leads: the running ones at the beginning of its term, then those that the log
+ * announces. It posts what was not posted and renders templates, again if it must. Other sessions wait for the agent's
+ * report.
+ * A session that takes longer than its timeout, counted from its start, fails. Each agent has a limit of sessions at
+ * work, so agents do not wait for each other.
  */
 export const sessionRunner = ({ handle, tools, events, webhook, renderer, leadership, log }: Needs) => {
   const held = new Map<string, { readonly abort: (why: Why) => void; readonly done: Promise<void> }>();
@@ -42,7 +43,7 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, leader
   const stop = new AbortController();
   let leading = Promise.resolve();
 
-  /** Until it has ended or the service stops; what fails is tried again. */
+  /** Tries again after failures, until the session has ended or the service stops. */
   const retryUntilDone = async (id: string, aborting: AbortController): Promise<void> => {
     const { signal } = aborting;
     const over = (): boolean => stop.signal.aborted || (signal.aborted && signal.reason !== 'late');
@@ -50,7 +51,7 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, leader
     const attempt = async (): Promise<void> => {
       if (over()) return;
       try {
-        // First of all whether its stream can be used.
+        // First of all this throws if the session's stream cannot be used.
         await tools.state(agentSession, id);
         const [started] = (await events(`${category}-${id}`, 0, 0)) as readonly Recorded<SessionStarted>[];
         if (!started) throw new Error('The log has no such session');
@@ -62,7 +63,7 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, leader
         else timer ??= setTimeout(late, left);
         await carryOn(id, started, signal);
       } catch (error) {
-        // A conflict: somebody else has ended it.
+        // A conflict: another request has ended the session.
         if (over() || (error instanceof RequestError && error.code === 'conflict')) return;
         if (!isUnusable(error)) throw error;
         log('A session cannot be carried on', { session: id, error });
@@ -94,7 +95,7 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, leader
     for (const { sessionId } of running) take(sessionId);
   };
 
-  /** Takes over what is running, once it can be read. */
+  /** Takes over the running sessions as soon as the read models can list them. */
   const resume = (signal: AbortSignal): Promise<void> =>
     supervise(takeRunning, {
       signal,
@@ -109,7 +110,7 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, leader
     await Promise.all([...held.values()].map(({ done }) => done));
   };
 
-  /** All of one term as leader. */
+  /** The work of one term as leader. */
   const carryOnAll = async (term: AbortSignal): Promise<void> => {
     await resume(term);
     if (!term.aborted) await once(term, 'abort');
@@ -117,7 +118,7 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, leader
   };
 
   return {
-    /** To be told of them once their documents are readable. */
+    /** To be called with events of sessions once their documents are readable. */
     onEvent: ({ source: from, stream, topic }: Pick<Recorded, 'source' | 'stream' | 'topic'>): void => {
       if (from !== source) return;
       const { category: kind, id } = splitStream(stream);
@@ -126,13 +127,13 @@ export const sessionRunner = ({ handle, tools, events, webhook, renderer, leader
       else if (topic === 'sessionCompleted' || topic === 'sessionFailed' || topic === 'sessionCanceled')
         held.get(id)?.abort('ended');
     },
-    /** Of the streams whose events it is told. */
+    /** The categories of the streams whose events `onEvent` needs. */
     categories: new Set([category]),
-    /** Begins; also with the sessions that another process has left running. */
+    /** Starts. Takes over the sessions that another process has left running. */
     start: (): void => {
       leading = whileLeading(leadership, stop.signal, carryOnAll);
     },
-    /** Breaks calls off and leaves the sessions as they are, for the next start or another process. */
+    /** Breaks calls off. The sessions keep running, for the next start or another process. */
     stop: async (): Promise<void> => {
       stop.abort();
       await leading;

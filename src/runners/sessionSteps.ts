@@ -22,12 +22,12 @@ type Needs = {
 
 const perAgent = 16;
 
-/** Waits until somebody else ends the session, or its time is up. */
+/** Never resolves. Rejects when the signal aborts: another request has ended the session, or its time is up. */
 const report = (signal: AbortSignal): Promise<never> => abortable(new Promise<never>(() => undefined), signal);
 
 /**
- * Takes a turn of the account that started the session. The template sees secrets masked: what it renders is kept in
- * clear.
+ * Renders the template, counted for the account that started the session. The template gets secrets masked, because its
+ * output is stored in clear.
  */
 const render = async (
   renderer: Renderer,
@@ -46,13 +46,13 @@ const render = async (
 };
 
 /**
- * Carries one session out until it has ended: it is posted or rendered, then it waits for its report. The signal breaks
- * that off; with the reason `late` the session fails. Sessions of one agent share its places.
+ * Carries one session out until it has ended: posts or renders it, then waits for the agent's report. The signal breaks
+ * that off; with the reason `late` the session fails. Sessions of one agent share a limit.
  */
 export const sessionSteps = ({ handle, tools, webhook, renderer }: Needs) => {
   const places = semaphore(perAgent, Infinity);
 
-  /** What becomes of a session that has not ended; undefined: it has. */
+  /** The outcome of a running session; undefined if it has ended. */
   const outcomeOf = async (
     sessionId: string,
     started: Recorded<SessionStarted>,
@@ -89,7 +89,7 @@ export const sessionSteps = ({ handle, tools, webhook, renderer }: Needs) => {
     if (!answer) return;
     if (answer.status) return void (await handle(endSession, { ...about, input: answer }));
     if (answer.lastMessage !== undefined) await handle(noteMessage, { ...about, input: answer });
-    // From here on as after a restart: it is posted, and reports.
+    // The session is posted now. As after a restart, it waits for the agent's report.
     return carryOn(id, started, signal);
   };
 
