@@ -23,7 +23,10 @@ import { filterFaultOf, triggersOf } from './triggers.ts';
 const input = Type.Object({ automation: automationDocumentSchema, overwrite: Type.Optional(Type.Boolean()) });
 type Document = Static<typeof input>['automation'];
 
-/** The automation that a document means: the one with its id, else the one with its name that the actor may see. */
+/**
+ * The automation that an import creates or changes: the one with the document's id, else the one with its name that the
+ * actor may see.
+ */
 const meant = async ({ _id, name }: Document, actor: Actor, tools: Tools) => {
   const own = await tools.state(automation, _id);
   if (own.exists) return { id: _id, state: own };
@@ -40,7 +43,7 @@ const accessTo = (readable: boolean, writable: boolean): ImportRefs['access'] =>
 
 type Importing = { readonly input: Static<typeof input>; readonly actor: Actor };
 
-/** `kept`: the automation as the installed version of a package has it; the mask keeps its secrets, too. */
+/** `kept`: the automation in the installed version of a package. The mask keeps its secrets, too. */
 export const preparing = async (
   { input: { automation: document }, actor }: Importing,
   tools: Tools,
@@ -60,7 +63,7 @@ export const preparing = async (
     known.push(exists ? other : triggers.find(({ content }) => content.name === name)?.content);
     if (!exists || !other) continue;
     if (other.actionId === id) {
-      // Just made on another node: the read models do not show it here yet.
+      // Another node has just created this trigger, and the read models here do not show it yet.
       if (!triggers.some((one) => one.id === _id)) triggers.push({ id: _id, content: other });
       continue;
     }
@@ -69,7 +72,7 @@ export const preparing = async (
     if (!mayRead(actor, gbac)) known[known.length - 1] = undefined;
   }
   const inPackage = kept.flatMap(({ triggers = [] }) => triggers);
-  // Its secrets, and whether there are any, are not for whoever may not even see it.
+  // A caller who may not see the automation must not learn its secrets, or whether it has any.
   const befores = (i: number) => (readable ? [inPackage.find(({ _id }) => _id === given[i]?._id), known[i]] : []);
   const formData = given.map((one, i) => importedData(one, befores(i), tools, `/triggers/${i}`));
   return {
@@ -97,7 +100,7 @@ const sameComponent = async (document: Document, content: AutomationContent, too
   return id !== undefined && id === (await componentId(tools, content));
 };
 
-/** Decides to take an automation in; what follows is in automationReactions.ts. */
+/** Decides an import of an automation; automationReactions.ts carries it out. */
 export const importAutomation = commandsOf(automationImport)({
   name: 'importAutomation',
   input,

@@ -7,14 +7,17 @@ import type { Next, Reaction } from '../engine/reactions.ts';
 import { restoreAutomation } from './automations.ts';
 import { removeTrigger, restoreTrigger, triggersOf } from './triggers.ts';
 
-/** An automation takes its triggers with it. */
+/** Deletes the triggers of a deleted automation. */
 const removeTriggers = async ({ stream }: Recorded, tools: Tools): Promise<readonly Next[]> => {
   const { id: actionId } = splitStream(stream);
   if ((await tools.state(automation, actionId)).exists) return [];
   return (await triggersOf(actionId, tools)).map(({ id }) => ({ command: removeTrigger, id, input: { actionId } }));
 };
 
-/** A trigger that came to an automation while that was being deleted goes, too: one of the two sees the other. */
+/**
+ * Deletes a trigger that was added to an automation at the same moment as the automation was deleted. One of the two
+ * reactions always sees the other's event.
+ */
 const removeOrphan = async (
   { stream, data }: Recorded<{ readonly actionId?: string }>,
   tools: Tools,
@@ -24,7 +27,7 @@ const removeOrphan = async (
   return [{ command: removeTrigger, id: splitStream(stream).id, input: { actionId } }];
 };
 
-/** What an import has decided, carried out in the streams that it is about. */
+/** The commands that carry an import out, in the streams of its resources. */
 const restoreAll = async ({
   data: { automation, triggers, removed },
 }: Recorded<AutomationImported>): Promise<readonly Next[]> => [

@@ -16,7 +16,7 @@ import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 
 const command = commandsOf(automation);
 
-/** Names of groups in the request that nobody has. */
+/** The group names in the request that do not exist. */
 const groupRefs = async ({ input }: { readonly input: { readonly gbac?: GbacInput } }, tools: Tools) => ({
   unknownGroups: await unknownGroups(tools, groupsIn(input.gbac)),
 });

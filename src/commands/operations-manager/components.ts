@@ -9,8 +9,8 @@ import type { Tools } from '../engine/define.ts';
 import { referrerOf } from '../engine/references.ts';
 
 /**
- * The kinds of components that the platform holds: an automation's `componentType`, and the collection that its
- * `componentName` is an id or name in.
+ * The kinds of components that the platform stores: the `componentType` of an automation, and the collection for its
+ * `componentName` (an id or name).
  */
 export const componentCollections: ReadonlyMap<string, Collection> = new Map<string, Collection>([
   ['agent', agents],
@@ -18,7 +18,9 @@ export const componentCollections: ReadonlyMap<string, Collection> = new Map<str
   ['mop-template', commandTemplates],
 ]);
 
-/** Automations that name the component by one of its ids and names, as far as the actor may see. */
+/**
+ * The automations that name the component by one of its ids and names. Names that the actor may not see are replaced.
+ */
 export const referrersOfComponent = async (
   { query }: Tools,
   componentType: string,
@@ -35,8 +37,8 @@ export const referrersOfComponent = async (
 };
 
 /**
- * The id of the component that an automation names; undefined where the platform holds no such kind, or none of that id
- * or name.
+ * The id of the automation's component; undefined if the platform does not store this kind, or has no component of this
+ * id or name.
  */
 export const componentId = async (
   { find }: Tools,

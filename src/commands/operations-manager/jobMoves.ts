@@ -12,7 +12,7 @@ import { commandsOf, type Tools } from '../engine/define.ts';
 import type { Reaction } from '../engine/reactions.ts';
 import { maySee, moveJob } from './jobs.ts';
 
-/** The jobs that a request names, as far as the actor may see. */
+/** The states of the jobs in the request, and the ids of those that do not exist or that the actor may not see. */
 export const namedJobs = async (jobIds: readonly string[], actor: Actor, tools: Tools) => {
   const states = new Map<string, JobState>();
   const missing: string[] = [];

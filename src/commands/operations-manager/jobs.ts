@@ -24,7 +24,7 @@ import { commandsOf, type Tools } from '../engine/define.ts';
 
 const command = commandsOf(job);
 
-/** The automation that a request to start means, by id or name, if the platform holds it. */
+/** The automation that the request starts, by id or name; undefined if the platform has none. */
 const meant = async ({ workflow, automation: given }: JobStart, actor: Actor, tools: Tools) => {
   const id = given ?? (await tools.find(automations, workflow));
   if (id === undefined) return undefined;
@@ -38,9 +38,9 @@ const meant = async ({ workflow, automation: given }: JobStart, actor: Actor, to
 };
 
 /**
- * Starts a job; whoever may see an automation may run it. Reactions give a derived id and say where the job comes from
- * (`automation`, `trigger`, `execution`). Secrets that are sealed already stay so in jobs of executions alone: all
- * others may have variables that somebody sent.
+ * Starts a job. Whoever may see an automation may run it. Reactions use a derived id and set the origin (`automation`,
+ * `trigger`, `execution`). Only jobs of executions keep variables that look sealed: in other jobs a client may have
+ * sent them.
  */
 export const startJob = command({
   name: 'startJob',
@@ -64,8 +64,8 @@ export const startJob = command({
 });
 
 /**
- * The access list that keeps the actor out of a job: its own, or that of its automation. Whoever may see it may change
- * it.
+ * The access list that denies the actor access to a job, else an open one. A job follows its own groups and the lists
+ * of its automation. Whoever may see a job may change it.
  */
 const accessListThatDenies = async (actor: Actor, { started }: JobState, tools: Tools): Promise<Gbac> => {
   const { groups = [], automation: id = null } = started ?? {};
@@ -77,11 +77,11 @@ const accessListThatDenies = async (actor: Actor, { started }: JobState, tools: 
   return lists.find((list) => !mayRead(actor, list)) ?? everybody;
 };
 
-/** Whether an actor may see a job. */
+/** Whether the actor may see the job. */
 export const maySee = async (actor: Actor, state: JobState, tools: Tools): Promise<boolean> =>
   mayRead(actor, await accessListThatDenies(actor, state, tools));
 
-/** Reported by a worker. The variables join those that the job has. */
+/** A worker's report of success. The variables are merged into those of the job. */
 export const completeJob = command({
   name: 'completeJob',
   input: Type.Object({ variables: Type.Optional(jobVariables) }, { additionalProperties: false }),
@@ -94,7 +94,7 @@ export const completeJob = command({
   gbac: (_, { gbac }) => gbac,
 });
 
-/** Reported by a worker. */
+/** A worker's report of an error. */
 export const failJob = command({
   name: 'failJob',
   input: Type.Object({ error: jobError }, { additionalProperties: false }),
@@ -107,7 +107,7 @@ export const failJob = command({
   gbac: (_, { gbac }) => gbac,
 });
 
-/** Part of a decision elsewhere: pauses, resumes or cancels a job if that is still possible. */
+/** Part of a decision on several jobs. Pauses, resumes or cancels a job if its state still allows it. */
 export const moveJob = command({
   name: 'moveJob',
   input: Type.Object({ move: Type.Enum(Object.keys(jobMoves) as (keyof typeof jobMoves)[]) }),

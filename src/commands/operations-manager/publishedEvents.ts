@@ -3,7 +3,7 @@ import { name } from '../../domain/engine/schemas.ts';
 import { publish, publishedEvent } from '../../domain/operations-manager/publishedEvents.ts';
 import { commandsOf } from '../engine/define.ts';
 
-/** Puts an event of somebody else into the log. */
+/** Stores an event with a source and topic that a user has chosen. */
 export const publishEvent = commandsOf(publishedEvent)({
   name: 'publishEvent',
   on: 'new',

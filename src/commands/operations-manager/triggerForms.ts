@@ -10,7 +10,7 @@ import { forms } from '../../projections/json-forms/forms.ts';
 import type { Tools } from '../engine/define.ts';
 import { compileUserSchema } from '../user-schemas/userSchema.ts';
 
-/** What a trigger says of its form; triggers without a form say nothing. */
+/** The form fields of a trigger. Triggers without a form have none of them. */
 type Formed = {
   readonly type?: string;
   readonly formId?: string | null;
@@ -19,8 +19,8 @@ type Formed = {
 };
 
 /**
- * The form that a trigger names, and how the trigger's form data (null: none yet) fits it; null if it is not there, or
- * about to go.
+ * The form that a trigger names, and the faults of the trigger's form data under it (`null`: no data yet). Null if the
+ * form does not exist or its deletion is decided.
  */
 export const formNamed = async (
   idOrName: string,
@@ -46,8 +46,8 @@ const faultsOfData = (formData: unknown, schema: object) => {
 };
 
 /**
- * The form data of a request as it is kept: secrets sealed, and where they are masked as `known` has them. Undefined:
- * the request says nothing of them. `path` points to the trigger.
+ * The form data of a request with sealed secrets. The mask keeps the secrets of `known`. Undefined if the request has
+ * no form data. `path` points to the trigger.
  */
 export const sealedData = (
   { formData }: Formed,
@@ -57,7 +57,7 @@ export const sealedData = (
 ): object | null | undefined =>
   formData == null ? formData : (sealSecrets(formData, known?.formData, seal, `${path}/formData`) as object);
 
-/** The same of a trigger that is taken in: only the mask keeps a secret, the first that one of `known` has. */
+/** Like `sealedData`, for an imported trigger: only the mask keeps a secret, the first one that `known` has. */
 export const importedData = (
   { formData }: Formed,
   known: readonly (Formed | undefined)[],
@@ -73,15 +73,17 @@ export const importedData = (
         `${path}/formData`,
       ) as object);
 
-/** The form that a trigger names, if any. Secrets that are kept fit it, whatever they are. */
+/**
+ * The form that a trigger names, if it names one. Masked secrets count as valid: nobody checks them against the form.
+ */
 export const formOf = async ({ formId, formData }: Formed, tools: Tools): Promise<FormFound> =>
   formId == null ? undefined : formNamed(formId, maskSecrets(formData ?? null), tools);
 
-/** What a trigger says of its form after a change that speaks of it; nothing after any other. */
+/** The form fields of a trigger after a patch; none if the patch has no form fields. */
 export const changedForm = (content: Formed | undefined, patch: Formed): Formed =>
   speaksOfForm(patch) ? { ...content, ...patch } : {};
 
-/** Whether a document that is taken in says of its form what the trigger is not known to say. */
+/** Whether an imported document changes the form fields of the known trigger. */
 export const newsOfForm = (document: Formed, known: Formed | undefined): boolean =>
   document.formId != null &&
   !(
@@ -91,6 +93,6 @@ export const newsOfForm = (document: Formed, known: Formed | undefined): boolean
     document.formSchemaHash === known.formSchemaHash
   );
 
-/** The form of a document that is taken in, if it says news of one. */
+/** The form of an imported document, if the import changes the form fields. */
 export const importedForm = async (document: Formed, known: Formed | undefined, tools: Tools): Promise<FormFound> =>
   newsOfForm(document, known) ? formOf(document, tools) : undefined;

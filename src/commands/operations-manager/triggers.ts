@@ -28,7 +28,10 @@ import { changedForm, formOf, importedData, importedForm, newsOfForm, sealedData
 
 const command = commandsOf(trigger);
 
-/** An automation that a request names, as far as the actor may see. */
+/**
+ * Whether the automation exists and the actor may change it. An automation that the actor may not see counts as
+ * missing.
+ */
 const targetOf = async (id: string, actor: Actor, tools: Tools) => {
   const {
     exists,
@@ -47,7 +50,7 @@ export const triggersOf = async (
   tools: Tools,
 ): Promise<readonly { readonly id: string; readonly content: TriggerContent }[]> => {
   const found = await queryAll(tools, triggers, { field: 'actionId', op: 'equals', value: actionId });
-  // The streams and not the documents: those show secrets masked.
+  // Reads the streams, not the documents: documents have masked secrets.
   const states = await Promise.all(found.map(async ({ _id }) => ({ id: _id, ...(await tools.state(trigger, _id)) })));
   return states.flatMap(({ id, exists, content }) => (exists && content ? [{ id, content }] : []));
 };
@@ -90,7 +93,7 @@ export const updateTrigger = command({
   locks: ({ content }, patch) => (changedForm(content, patch).formId != null ? formReferences : undefined),
   prepare: async ({ input, state, actor }, tools) => {
     const refs = await refsOf(input, state, actor, tools);
-    // Whether the mask keeps anything is not for those who may not read it.
+    // A caller who may not read the trigger must not learn whether the mask keeps a secret.
     if (!mayRead(actor, refs.gbac)) return refs;
     const formData = sealedData(input, state.content, tools);
     return { ...refs, formData, form: await formOf(changedForm(state.content, input), tools) };
@@ -126,7 +129,7 @@ export const importTrigger = command({
   },
 });
 
-/** Parts of what happens to automations. */
+/** Parts of imports and deletions of automations. */
 export const restoreTrigger = command({
   name: 'restoreTrigger',
   input: Type.Unsafe<TriggerContent & Authored>({}),

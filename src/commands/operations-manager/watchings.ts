@@ -21,6 +21,6 @@ const prepare = async (
   };
 };
 
-/** Both are about the account with the command's id. */
+/** The id of both commands is that of the account. */
 export const watchJobs = command({ name: 'watchJobs', input: jobIdsSchema, on: 'any', prepare, decide: watch });
 export const unwatchJobs = command({ name: 'unwatchJobs', input: jobIdsSchema, on: 'any', prepare, decide: unwatch });

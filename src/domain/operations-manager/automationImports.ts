@@ -12,13 +12,13 @@ import { checkedContent, type TriggerContent, triggerNames } from './triggers.ts
 
 const triggers = Type.Optional(Type.Array(triggerSchema, { description: 'Its triggers, sorted by name' }));
 
-/** An automation as operation 3 exports it. */
+/** An automation as `exportAutomation` returns it. */
 export const automationExportSchema = Type.Object(
   { _id: objectId('Id'), ...automationMembers, gbac: gbacExport, ...authored, triggers },
   { title: 'AutomationExport', description: 'Exported automation' },
 );
 
-/** The same as imports take it: groups by name, too. Without `triggers` those that it has stay. */
+/** An automation in an import. Groups may be names, too. Without `triggers`, the existing triggers stay. */
 export const automationDocumentSchema = Type.Object(
   { _id: objectId('Id'), ...automationMembers, gbac: gbacInput, ...authored, triggers },
   {
@@ -32,9 +32,9 @@ type Stored<Content> = Content & Authored & { readonly _id: string };
 
 export type AutomationImported = {
   readonly automation: Stored<AutomationContent>;
-  /** Those that change or come into being. */
+  /** The triggers that change or are created. */
   readonly triggers: readonly Stored<TriggerContent>[];
-  /** Ids of those that go. */
+  /** The ids of the triggers that are deleted. */
   readonly removed: readonly string[];
   readonly overwrite: boolean;
 };
@@ -42,7 +42,8 @@ export type AutomationImported = {
 export type AutomationImportEvent = Event<'automationImported', AutomationImported>;
 
 /**
- * The decision to take an automation in with its triggers, all or nothing; what follows happens in their own streams.
+ * The decision to import an automation with its triggers, all or nothing. It is carried out in the streams of the
+ * automation and the triggers.
  */
 export const automationImport = aggregate<{ readonly imported?: AutomationImported }, AutomationImportEvent>({
   area: 'operations-manager',
@@ -65,24 +66,27 @@ export const automationImport = aggregate<{ readonly imported?: AutomationImport
 });
 
 export type ImportRefs = {
-  /** Of the automation that the document means: its own id, or that of the automation with its name. */
+  /** The id of the automation to import into: the document's own, or that of the automation with the same name. */
   readonly id: string;
   readonly access: 'none' | 'read' | 'write';
-  /** Its content if it exists. */
+  /** The automation's content, if it exists. */
   readonly existing?: AutomationContent;
-  /** The triggers that it has. */
+  /** The automation's present triggers. */
   readonly triggers: readonly { readonly id: string; readonly content: TriggerContent }[];
-  /** Triggers of the document that belong to another automation, by id, and whether the actor may change that one. */
+  /**
+   * The triggers of the document that belong to another automation, by id, and whether the actor may change that
+   * automation.
+   */
   readonly elsewhere: Readonly<Record<string, { readonly writable: boolean }>>;
   readonly unknownGroups: readonly string[];
-  /** Ids by username. */
+  /** Account ids by username. */
   readonly accounts: Readonly<Record<string, string>>;
   /** Why the schema of a trigger cannot be compiled, in the order of the document's triggers. */
   readonly schemaFaults: readonly (string | undefined)[];
-  /** The forms that the triggers name, and their form data with secrets sealed, in the same order. */
+  /** The forms of the triggers, and their form data with sealed secrets, in the same order. */
   readonly forms: readonly FormFound[];
   readonly formData: readonly (object | null | undefined)[];
-  /** Whether the existing automation has the document's component, be it named by id or by name. */
+  /** Whether the existing automation has the document's component. One may name it by id, the other by name. */
   readonly sameComponent: boolean;
 };
 
@@ -148,7 +152,10 @@ export const decideImport = (
   ];
 };
 
-/** The document's triggers, each with the id it gets: its own, else that of the automation's trigger with its name. */
+/**
+ * The triggers of the document with their future ids: the trigger's own id, else that of the automation's trigger with
+ * the same name.
+ */
 const triggersOf = ({ _id, triggers = [] }: Input['automation'], refs: ImportRefs) => {
   checkDistinct(triggers);
   refuseForms(

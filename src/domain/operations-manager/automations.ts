@@ -15,7 +15,7 @@ export const automationMembers = {
 const { name: nameMember, ...optional } = automationMembers;
 const members = { ...optional, gbac: gbacInput };
 
-/** What a new automation may say. */
+/** The body of a new automation. */
 export const newAutomationSchema = Type.Object(
   { name: nameMember, ...Type.Partial(Type.Object(members)).properties },
   { additionalProperties: false, title: 'NewAutomation', description: 'New automation' },
@@ -26,7 +26,7 @@ export const automationPatchSchema = Type.Partial(Type.Object({ name: nameMember
   description: 'What changes of an automation',
 });
 
-/** What an automation says, but for times and authors. */
+/** The content of an automation, without times and authors. */
 export type AutomationContent = {
   readonly name: string;
   readonly description: string;
@@ -38,13 +38,13 @@ export type AutomationContent = {
 export type AutomationEvent =
   | Event<'automationCreated', AutomationContent>
   | Event<'automationChanged', Partial<AutomationContent>>
-  /** Brought to what a document says, with its times and authors. */
+  /** Set to the content of an imported document, with its times and authors. */
   | Event<'automationRestored', AutomationContent & Authored>
   | Event<'automationDeleted', Record<string, never>>;
 
 export type AutomationState = { readonly exists: boolean; readonly content: AutomationContent };
 
-/** The content among other members of the same object. */
+/** The content, without the other members of the object. */
 const contentIn = ({
   name,
   description,
@@ -71,10 +71,10 @@ export const automation = aggregate<AutomationState, AutomationEvent>({
   gbac: ({ content }) => content.gbac,
 });
 
-/** The unique name that an automation bears. */
+/** The unique name of an automation. */
 export const automationNames = ({ name }: { readonly name: string }) => [{ kind: 'automation', name }];
 
-/** Names of groups in the request that nobody has. */
+/** The group names in the request that do not exist. */
 export type GroupRefs = { readonly unknownGroups: readonly string[] };
 
 export const create = (
@@ -110,7 +110,7 @@ export const change = (
   return changes ? [{ topic: 'automationChanged', data: changes.changed }] : [];
 };
 
-/** Unasked: what an import has decided. Always an event, which shows that the import has been carried out here. */
+/** Part of an import. Always stores an event, even without a change: the event shows that this part was carried out. */
 export const restore = (_: AutomationState, document: AutomationContent & Authored): readonly AutomationEvent[] => [
   { topic: 'automationRestored', data: document },
 ];

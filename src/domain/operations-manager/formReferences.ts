@@ -1,20 +1,22 @@
 import { type Fault, RequestError } from '../engine/requestError.ts';
 
-/** What a form is to a trigger that names it. */
+/** The form of a trigger. */
 export type FormRef = {
   readonly name?: string;
-  /** SHA-256 of the canonical text of the form's schema, hexadecimal. */
+  /** SHA-256 of the form's schema as canonical JSON, hexadecimal. */
   readonly schemaHash: string;
-  /** What of the trigger's form data does not fit that schema; paths are within the data. */
+  /** The faults of the trigger's form data under that schema. Paths start at the data. */
   readonly faults: readonly { readonly message: string; readonly path: string }[];
 };
 
-/** A trigger's form: null if there is none of that name or id, undefined if nothing new is said of it. */
+/**
+ * The form of a trigger; null if no form has that name or id, undefined if the request does not change the form fields.
+ */
 export type FormFound = FormRef | null | undefined;
 
 /**
- * Throws `not_found` if forms are not there, else `invalid` if form data does not fit, naming all. `path` points to the
- * trigger.
+ * Throws `not_found` with all unknown forms, else `invalid` with all faults of form data, if there are any. `path`
+ * points to the trigger.
  */
 export const refuseForms = (
   named: readonly { readonly formId: string | null | undefined; readonly form: FormFound; readonly path: string }[],

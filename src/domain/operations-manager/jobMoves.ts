@@ -5,7 +5,7 @@ import { RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
 import { type JobMove, type JobState, jobMoves, moveOutcome } from './jobs.ts';
 
-/** Several jobs of a request. */
+/** A request for several jobs. */
 export const jobIdsSchema = Type.Object(
   { jobIds: Type.Array(name('Id of a job'), { description: 'Ids of jobs: all or none', maxItems: 1000 }) },
   { additionalProperties: false, title: 'JobIds', description: 'Several jobs' },
@@ -16,7 +16,7 @@ export type JobMovesInput = { readonly move: JobMove; readonly jobIds: readonly 
 
 export type JobMovesEvent = Event<'jobsMoved', JobMovesInput>;
 
-/** The decision to pause, resume or cancel jobs, all or nothing; what follows happens in their own streams. */
+/** The decision to pause, resume or cancel several jobs, all or none. It is carried out in the streams of the jobs. */
 export const jobMoveDecision = aggregate<{ readonly decided: boolean }, JobMovesEvent>({
   area: 'operations-manager',
   category: 'jobMoveDecision',

@@ -3,18 +3,18 @@ import { groupRefs } from '../authorization/groups.ts';
 import { objectId, time } from '../engine/authors.ts';
 import { name } from '../engine/schemas.ts';
 
-/** What a job can be; only a running or paused one changes. */
+/** The states of a job. Only a running or paused job changes. */
 const jobStatus = Type.Enum(['running', 'complete', 'error', 'canceled', 'paused', 'incomplete'], {
   description: 'Where it is',
 });
 export type JobStatus = Static<typeof jobStatus>;
 
-/** Opaque: any names, any JSON. */
+/** Any names with any JSON values. */
 export const jobVariables = Type.Record(Type.String(), Type.Unknown(), {
   description: 'Its variables; those named like secrets are shown as ********',
 });
 
-/** What went wrong, in words or as an object. */
+/** An error as text or as an object. */
 export const jobError = Type.Union([Type.String({ minLength: 1 }), Type.Record(Type.String(), Type.Unknown())], {
   description: 'What went wrong',
 });
@@ -27,7 +27,7 @@ const about = {
 };
 const workflow = name('Id or name of an automation, or the name of a workflow that workers know');
 
-/** What starts a job. */
+/** The body of a request that starts a job. */
 export const newJobSchema = Type.Object(
   {
     workflow,
@@ -38,7 +38,7 @@ export const newJobSchema = Type.Object(
   { additionalProperties: false, title: 'NewJob', description: 'What to run' },
 );
 
-/** The same as commands take it, and where it comes from, if not from a request. */
+/** The input of `startJob`: the body, and the origin of a job that no request starts. */
 export const jobStartSchema = Type.Object(
   {
     workflow,
@@ -54,7 +54,7 @@ export type JobStart = Static<typeof jobStartSchema>;
 
 const nullable = (id: string) => Type.Union([Type.Null(), Type.String()], { description: id });
 
-/** A job as answers show it. */
+/** A job in answers. */
 export const jobSchema = Type.Object(
   {
     _id: objectId('Id'),

@@ -14,15 +14,18 @@ export type JobStarted = {
   readonly description: string;
   readonly type: string;
   readonly variables: Variables;
-  /** What a worker runs. */
+  /** The component that a worker runs. */
   readonly component: { readonly type: string | null; readonly name: string };
-  /** Ids of what it comes from. */
+  /** The ids of the job's origin. */
   readonly automation: string | null;
   readonly trigger: string | null;
   readonly execution: string | null;
-  /** Names of the groups that may see it; none: whoever may see its automation. */
+  /** The groups whose members may see the job. If it is empty, whoever may see its automation may see the job. */
   readonly groups: readonly string[];
-  /** Ids of the accounts that watch it from the start; what they do later is in their own streams (watchings.ts). */
+  /**
+   * The ids of the accounts that watch the job from the start. Later changes are in the accounts' own streams
+   * (watchings.ts).
+   */
   readonly watchers: readonly string[];
 };
 
@@ -30,7 +33,7 @@ export type JobEvent =
   | Event<'jobStarted', JobStarted>
   | Event<'jobPaused', Record<string, never>>
   | Event<'jobResumed', Record<string, never>>
-  /** With the variables that it ended with, as far as they were not there before. */
+  /** `variables` are the final ones, as far as they are new or changed. */
   | Event<'jobCompleted', { readonly variables: Variables }>
   | Event<'jobErrored', { readonly error: JobError }>
   | Event<'jobCanceled', Record<string, never>>;
@@ -66,7 +69,7 @@ export const job = aggregate<JobState, JobEvent>({
   exists: ({ status }) => status !== undefined,
 });
 
-/** What can be done to several jobs at once, and where that leads. */
+/** The changes that a request can make to several jobs at once: from which states, to which state, by which event. */
 export const jobMoves = {
   pause: { from: ['running'], to: 'paused', event: { topic: 'jobPaused', data: {} } },
   resume: { from: ['paused'], to: 'running', event: { topic: 'jobResumed', data: {} } },
@@ -74,7 +77,10 @@ export const jobMoves = {
 } as const satisfies Record<string, { from: readonly JobStatus[]; to: JobStatus; event: JobEvent }>;
 export type JobMove = keyof typeof jobMoves;
 
-/** Whether the move changes a job in this state: `already` where it has led there before, `illegal` where it cannot. */
+/**
+ * The effect of the move on a job in this state. `already`: the job is already in the target state. `illegal`: the move
+ * is impossible.
+ */
 export const moveOutcome = (move: JobMove, { status }: JobState): 'moves' | 'already' | 'illegal' => {
   const { from, to } = jobMoves[move];
   const begins: readonly (JobStatus | undefined)[] = from;
@@ -82,9 +88,9 @@ export const moveOutcome = (move: JobMove, { status }: JobState): 'moves' | 'alr
   return status === to ? 'already' : 'illegal';
 };
 
-/** What the world says of a job that is to start. */
+/** The data that the start of a job needs. */
 export type StartRefs = {
-  /** The automation that is meant, if the platform holds it. */
+  /** The automation of the request, if the platform has it. */
   readonly automation?: {
     readonly id: string;
     readonly readable: boolean;
@@ -92,7 +98,7 @@ export type StartRefs = {
     readonly component: JobStarted['component'];
   };
   readonly unknownGroups: readonly string[];
-  /** Those of the request, secrets sealed. */
+  /** The variables of the request with sealed secrets. */
   readonly variables: Variables;
 };
 
@@ -121,7 +127,7 @@ export const start = (_: JobState, input: JobStart, { refs, actor }: Context<Sta
   ];
 };
 
-/** Throws `conflict`, unless the job has not ended. */
+/** Throws `conflict` if the job has ended. */
 const refuseEnded = ({ status }: JobState, id: string): void => {
   if (status !== 'running' && status !== 'paused')
     throw new RequestError('conflict', `Job ${id} has ended: ${status}`, {
@@ -129,10 +135,10 @@ const refuseEnded = ({ status }: JobState, id: string): void => {
     });
 };
 
-/** The access list that keeps the actor out of the job, if one does; else an open one. */
+/** The access list that denies the actor access to the job, else an open one. */
 type Access = { readonly gbac: Gbac };
 
-/** `refs.variables`: those that it ends with, secrets sealed; they join those that it has. */
+/** `refs.variables` are the final variables with sealed secrets. They are merged into those of the job. */
 export const complete = (
   state: JobState,
   _: unknown,
@@ -143,7 +149,7 @@ export const complete = (
   return [{ topic: 'jobCompleted', data: { variables } }];
 };
 
-/** `refs.error`: what went wrong, secrets sealed. */
+/** `refs.error` is the error with sealed secrets. */
 export const fail = (
   state: JobState,
   _: unknown,
@@ -154,9 +160,6 @@ export const fail = (
   return [{ topic: 'jobErrored', data: { error } }];
 };
 
-/**
- * Part of a decision about several jobs, or what follows from events elsewhere: a job that it cannot move stays as it
- * is.
- */
+/** Part of a decision on several jobs, or of a reaction. A job that the move cannot change stays as it is. */
 export const carryOut = (state: JobState, { move }: { readonly move: JobMove }): readonly JobEvent[] =>
   moveOutcome(move, state) === 'moves' ? [jobMoves[move].event] : [];

@@ -1,10 +1,10 @@
 import { aggregate, type Context, type Event } from '../engine/core.ts';
 import { RequestError } from '../engine/requestError.ts';
 
-/** An event of somebody else in the log: its data is the payload, nothing around it. */
+/** An event with a chosen source. Its data is the bare payload. */
 export type PublishedEvent = Event<string, unknown> & { readonly source: string };
 
-/** Events with a source and topic of their own, one stream each (docs/behaviour/events.md). */
+/** Events whose source and topic users choose; each has a stream of its own (docs/behaviour/events.md). */
 export const publishedEvent = aggregate<{ readonly exists: boolean }, PublishedEvent>({
   area: 'operations-manager',
   category: 'publishedEvent',
@@ -14,10 +14,7 @@ export const publishedEvent = aggregate<{ readonly exists: boolean }, PublishedE
   exists: ({ exists }) => exists,
 });
 
-/**
- * Throws `invalid`, at one of the paths, for a source that is the platform's or the store's, and for a topic with a
- * colon.
- */
+/** Throws `invalid` with one of the paths, for a source of the platform or the store, and for a topic with a colon. */
 export const refuseReserved = (
   source: string,
   topic: string,

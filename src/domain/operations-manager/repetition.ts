@@ -5,7 +5,7 @@ import { RequestError } from '../engine/requestError.ts';
 
 const units = ['minute', 'hour', 'day', 'week'] as const;
 
-/** Lengths in milliseconds: fixed, in UTC. */
+/** Fixed lengths in milliseconds, in UTC: without daylight saving time. */
 export const unitLength: Readonly<Record<(typeof units)[number], number>> = {
   minute: 60_000,
   hour: 3_600_000,
@@ -13,7 +13,7 @@ export const unitLength: Readonly<Record<(typeof units)[number], number>> = {
   week: 604_800_000,
 };
 
-/** `repeatUnit` and a unit of a duration. */
+/** The schema of `repeatUnit`, and of the unit of a duration. */
 export const unit = Type.Enum([...units], { description: 'Unit of time' });
 
 const repetitionLevel = Type.Object(
@@ -50,7 +50,7 @@ export type Repetition = Omit<Static<typeof repetitionLevel>, 'components'> & {
   readonly components?: readonly Repetition[];
 };
 
-/** JSON Schema says what a node is, for the root; `checkRepetition` says it for the whole tree. */
+/** This schema covers the root only. `checkRepetition` checks the whole tree. */
 export const repetitionSchema = Type.Unsafe<Repetition>(repetitionLevel);
 
 const level = Compile(repetitionLevel);
@@ -58,8 +58,7 @@ const maxDepth = 16;
 const maxNodes = 1000;
 
 /**
- * Refuses (`invalid`, with the path) a tree with a node that has none of the forms, or one that is too deep or too
- * large.
+ * Throws `invalid` with the path for a node that has none of the forms, and for a tree that is too deep or too large.
  */
 export const checkRepetition = (tree: Repetition, path: string): void => {
   let nodes = 0;

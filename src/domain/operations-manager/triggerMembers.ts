@@ -44,7 +44,7 @@ const form = {
   legacyWrapper: legacyWrapper('form data is put under formData'),
 };
 
-/** Members of each variant of triggers, without id, times, authors and bookkeeping. */
+/** The fields of each variant of triggers, without id, times, authors and bookkeeping. */
 export const triggerMembers = {
   endpoint: {
     ...common,
@@ -129,17 +129,18 @@ const variants = <Extra extends TProperties>(prefix: string, extra: Extra) => {
 };
 
 /**
- * A trigger as create takes it. Times, authors and bookkeeping are accepted and ignored, so that a copy can be sent.
+ * A trigger in a create request. Times, authors and bookkeeping are accepted and ignored, so that clients can send a
+ * copy.
  */
 export const newTriggerSchema = variants('New', {});
 export type NewTrigger = Static<typeof newTriggerSchema>;
 
-/** A trigger as reads and exports show it, and as imports take it. */
+/** A trigger in answers, exports and imports. */
 export const triggerSchema = variants('', { _id: objectId('Id') });
 export type TriggerDocument = Static<typeof triggerSchema>;
 
 const { endpoint, eventSystem, manual, schedule } = triggerMembers;
-/** Changes of a trigger: the members of its own variant; null takes `description` or `options` away. */
+/** Changes of a trigger: fields of its own variant. `null` removes `description` or `options`. */
 export const triggerPatchSchema = Type.Partial(
   Type.Object({
     ...manual,

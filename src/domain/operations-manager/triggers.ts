@@ -10,13 +10,13 @@ import { type NewTrigger, type TriggerDocument, type TriggerPatch, triggerMember
 
 type Variants = { readonly [T in keyof typeof triggerMembers]: Static<TObject<(typeof triggerMembers)[T]>> };
 
-/** What a trigger says, defaults filled in, but for id, times, authors and bookkeeping. */
+/** The content of a trigger with defaults, without id, times, authors and bookkeeping. */
 export type TriggerContent = Variants[keyof Variants];
 
 export type TriggerEvent =
   | Event<'triggerCreated', TriggerContent>
   | Event<'triggerChanged', TriggerPatch>
-  /** Brought to what a document says, with its times and authors. */
+  /** Set to the content of an imported document, with its times and authors. */
   | Event<'triggerRestored', TriggerContent & Authored>
   | Event<'triggerDeleted', Record<string, never>>;
 
@@ -24,7 +24,7 @@ export type TriggerState = { readonly exists: boolean; readonly content?: Trigge
 
 const memberNames = new Map(Object.entries(triggerMembers).map(([type, members]) => [type, Object.keys(members)]));
 
-/** The content among other members of the same object. */
+/** The content, without the other members of the object. */
 const contentIn = (trigger: TriggerContent): TriggerContent => {
   const content: Record<string, unknown> = {};
   for (const name of memberNames.get(trigger.type) ?? []) {
@@ -35,8 +35,8 @@ const contentIn = (trigger: TriggerContent): TriggerContent => {
 };
 
 /**
- * A trigger after changes; null takes `description` or `options` away, elsewhere it is a value. One copy: most of what
- * is replayed are changes.
+ * A trigger after changes. `null` removes `description` or `options`; in other fields it is a value. Copies the object
+ * only once, because most replayed events of triggers are changes.
  */
 export const patched = <T extends TriggerContent>(before: T, patch: TriggerPatch): T => {
   const after: { -readonly [M in 'description' | 'options']?: unknown } & object = { ...before, ...patch };
@@ -60,30 +60,29 @@ export const trigger = aggregate<TriggerState, TriggerEvent>({
   names: ({ exists, content }) => (exists && content ? triggerNames(content) : []),
 });
 
-/** The unique names that a trigger bears. */
+/** The unique names of a trigger. */
 export const triggerNames = (content: TriggerContent): readonly Name[] => {
   const own = { kind: 'trigger', parent: content.actionId, name: content.name };
   return content.type === 'endpoint' ? [own, { kind: 'triggerRoute', name: content.routeName }] : [own];
 };
 
-/** What the world says of a trigger. */
+/** The data that decisions on a trigger need. */
 export type TriggerRefs = {
-  /** Access lists of the automation that it belongs to now. */
+  /** The access lists of the trigger's present automation. */
   readonly gbac: Gbac;
-  /** The automation that it comes to, as far as the actor may see. */
+  /** The automation that the trigger moves to. One that the actor may not see counts as missing. */
   readonly target?: { readonly exists: boolean; readonly writable: boolean };
   /** Why `schema` cannot be compiled. */
   readonly schemaFault?: string;
   readonly form?: FormFound;
-  /** The form data that the request brings, secrets sealed. */
+  /** The form data of the request with sealed secrets. */
   readonly formData?: object | null | undefined;
 };
 
 const defaults = { migrationVersion: 3, legacyWrapper: true, formSchemaHash: null };
 
 /**
- * The content that a document gives, checked, with the hash of its form where it has none; `path` points to the
- * document.
+ * The checked content of a document. The form's hash is added if the document has none. `path` points to the document.
  */
 export const checkedContent = (
   given: NewTrigger,
@@ -116,13 +115,13 @@ const hashed = (content: TriggerContent, form: FormFound): TriggerContent =>
       };
 
 /**
- * Whether a change speaks of the form: then the data is checked and the hash made anew, so that sending the same again
- * is the answer to a changed form.
+ * Whether a patch has form fields. If so, the form data are checked and the hash is computed again. So after a change
+ * of the form, a client renews the hash by sending the same data again.
  */
 export const speaksOfForm = (patch: object): boolean =>
   ['formId', 'formData', 'formSchemaHash'].some((member) => member in patch);
 
-/** A schedule with its interval derived; anything else as it is. */
+/** A schedule with its computed interval. Other content stays as it is. */
 const settled = (content: TriggerContent, path: string): TriggerContent => {
   if (content.type !== 'schedule') return content;
   const repeatInterval = intervalOf(content, path);
@@ -157,7 +156,7 @@ export const create = (_: TriggerState, input: NewTrigger, { refs }: Context<Tri
   },
 ];
 
-/** A new unit or frequency brings its own interval; moving to another automation is a change like any other. */
+/** A new unit or frequency gives a new interval. A trigger may move to another automation. */
 export const change = (
   { content }: TriggerState,
   patch: TriggerPatch,
@@ -195,18 +194,18 @@ export const change = (
 
 export const remove = (): readonly TriggerEvent[] => [{ topic: 'triggerDeleted', data: {} }];
 
-/** Goes with its automation, unless it belongs to another one by now. */
+/** Part of the deletion of the automation. A trigger that has moved to another automation stays. */
 export const removeFrom = (
   { exists, content }: TriggerState,
   { actionId }: { readonly actionId: string },
 ): readonly TriggerEvent[] => (exists && content?.actionId === actionId ? remove() : []);
 
-/** Unasked: what an import has decided. Always an event, which shows that the import has been carried out here. */
+/** Part of an import. Always stores an event, even without a change: the event shows that this part was carried out. */
 export const restore = (_: TriggerState, document: TriggerContent & Authored): readonly TriggerEvent[] => [
   { topic: 'triggerRestored', data: document },
 ];
 
-/** Takes a document in, with its times and authors (`accounts`: ids by username). */
+/** Imports a document with its times and authors (`accounts`: ids by username). */
 export const importOne = (
   { exists, content }: TriggerState,
   { trigger, overwrite = false }: { readonly trigger: TriggerDocument; readonly overwrite?: boolean },

@@ -6,18 +6,18 @@ type JobIds = { readonly jobIds: readonly string[] };
 export type WatchingEvent = Event<'jobsWatched', JobIds> | Event<'jobsUnwatched', JobIds>;
 
 /**
- * How an account differs from the watchers that its jobs began with: jobs that it watches besides, and those that it
- * has left.
+ * The difference between the jobs that an account watches and those that it watched from their start: `watched` is
+ * added, `left` is removed.
  */
 export type WatchingState = { readonly watched: readonly string[]; readonly left: readonly string[] };
 
-/** Takes the ids out of one list; those that it did not have come into the other. */
+/** Removes the ids from one list. Ids that were not in it are added to the other list. */
 const moved = (from: readonly string[], to: readonly string[], jobIds: readonly string[]) => {
   const [ids, had] = [new Set(jobIds), new Set(from)];
   return { from: from.filter((id) => !ids.has(id)), to: [...to, ...jobIds.filter((id) => !had.has(id))] };
 };
 
-/** What an account does about watching jobs; its id is the account's. */
+/** The jobs that an account begins or stops to watch. The id is the account's. */
 export const watching = aggregate<WatchingState, WatchingEvent>({
   area: 'operations-manager',
   category: 'watching',
@@ -35,10 +35,10 @@ export const watching = aggregate<WatchingState, WatchingEvent>({
   exists: ({ watched, left }) => watched.length + left.length > 0,
 });
 
-/** `began`: those of the jobs that the account watched from their start. */
+/** `began`: the jobs of the request that the account watched from their start. */
 export type WatchRefs = { readonly missing: readonly string[]; readonly began: ReadonlySet<string> };
 
-/** Those of the jobs that the account watches, or does not. */
+/** The jobs of the request that the account watches, or (`watches` false) those that it does not watch. */
 const those = (
   watches: boolean,
   { watched, left }: WatchingState,
@@ -59,7 +59,7 @@ export const watch = (
   return news.length > 0 ? [{ topic: 'jobsWatched', data: { jobIds: news } }] : [];
 };
 
-/** Operation 14: not watching is no change. */
+/** Decides `unwatchJobs`. Jobs that are not watched are no change. */
 export const unwatch = (
   state: WatchingState,
   { jobIds }: JobIds,
