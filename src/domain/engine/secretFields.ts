@@ -129,8 +129,8 @@ const sealed = (secret: Json, befores: readonly Json[], { seal, keepsEqual }: Ho
 };
 
 /**
- * The value with every secret in it as the mask, sealed or not: for what may have been stored in clear. The very same
- * value if there is none.
+ * Replaces every secret by the mask, sealed or not, for values that may hold secrets in clear. Returns the same value
+ * if it holds no secret.
  */
 export const maskNamed = <V>(value: V, isSecret: IsSecret = isSecretName): V =>
   someSecret(value, isSecret) ? (maskWithin(value, isSecret) as V) : value;
@@ -149,11 +149,11 @@ const maskWithin = (value: Json, isSecret: IsSecret): Json => {
 const isNone = (secret: Json): boolean => secret === null || secret === undefined;
 const masked = (secret: Json): Json => (isNone(secret) ? secret : mask);
 
-/** Whether a secret lies in the value in clear. */
+/** Whether the value holds a secret in clear. */
 export const holdsClear = (value: Json, isSecret: IsSecret = isSecretName): boolean =>
   someSecret(value, isSecret, (secret) => secret !== mask && !isSealed(secret));
 
-/** Whether there is such a secret in the value. */
+/** Whether the value holds a secret of which `such` is true. */
 const someSecret = (value: Json, isSecret: IsSecret, such: (secret: Json) => boolean = () => true): boolean => {
   if (Array.isArray(value)) return value.some((item) => someSecret(item, isSecret, such));
   if (!isObject(value)) return false;
@@ -164,12 +164,12 @@ const someSecret = (value: Json, isSecret: IsSecret, such: (secret: Json) => boo
   return false;
 };
 
-/** The value as answers show it: every sealed secret as the mask. */
+/** Replaces every sealed secret by the mask, for answers. */
 export const maskSecrets = (value: Json): Json => replaceSealed(value, () => mask);
 
 /**
- * The faults found with a value in which secrets are masked, but for those of a secret: whether one that nobody is
- * shown fits a schema that the same person may change would tell what it is, character by character.
+ * Removes the faults that concern masked secrets. Otherwise a caller who may change the schema could guess a hidden
+ * secret character by character.
  */
 export const faultsInTheOpen = <F extends { readonly path: string }>(
   faults: readonly F[],
@@ -186,7 +186,9 @@ export const faultsInTheOpen = <F extends { readonly path: string }>(
         ) !== mask,
   );
 
-/** The value in clear, for the ways out alone: they must neither log nor store it. */
+/**
+ * Replaces every sealed secret by its text. Only for calls to the outside, which must neither log nor store the value.
+ */
 export const openSecrets = (value: Json, unseal: (sealed: Sealed) => string): Json => replaceSealed(value, unseal);
 
 const replaceSealed = (value: Json, by: (sealed: Sealed) => string): Json => {
