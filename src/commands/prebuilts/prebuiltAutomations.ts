@@ -9,7 +9,7 @@ import { importAutomation, preparing } from '../operations-manager/automationImp
 import { type Draft, keyOf, onlyFor } from './prebuiltDrafts.ts';
 import { holderOf } from './prebuiltKinds.ts';
 
-/** What planning reads of the document. */
+/** The part of the document that a plan needs. */
 type Given = {
   readonly name: string;
   readonly triggers?: readonly { readonly _id: string; readonly name: string }[];
@@ -18,7 +18,7 @@ type Given = {
 const withFormData = (trigger: object, formData: object | null | undefined): object =>
   formData === undefined ? trigger : { ...trigger, formData };
 
-/** The import as it would be decided by itself; undefined: nothing changes. */
+/** The decision that `importAutomation` would make for this document; undefined if nothing changes. */
 const decideImport = async ({ request, world, installedAs }: Draft, bundle: Bundle, index: number) => {
   const { actor, now, newId } = request;
   const id = newId(`automation import ${index}`);

@@ -3,7 +3,7 @@ import type { Bundle } from '../../domain/prebuilts/prebuiltSchemas.ts';
 import { type Draft, keyOf, onlyFor } from './prebuiltDrafts.ts';
 import type { Kind } from './prebuiltKinds.ts';
 
-/** Plans one document that is no automation, by the command that would take it in by itself. */
+/** Plans one document that is no automation, with the command that imports such documents. */
 export const planDocument = async (draft: Draft, kind: Kind, { type, data }: Bundle, index: number): Promise<void> => {
   const { tools, request } = draft;
   const { actor, now, newId } = request;

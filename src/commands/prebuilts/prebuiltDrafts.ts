@@ -12,10 +12,10 @@ import {
 import type { Preparing, Tools } from '../engine/define.ts';
 import type { Kind } from './prebuiltKinds.ts';
 
-/** Who asks to install which package over what is there. */
+/** The request to install a package, and the installed version of it. */
 export type Installing = Pick<Preparing<PrebuiltState, PrebuiltImport>, 'input' | 'state' | 'actor' | 'now' | 'newId'>;
 
-/** Resources as the package leaves them. */
+/** The resources as they are after the installation. */
 const plannedOf = () => {
   const states = new Map<string, unknown>();
   const ids = new Map<string, string>();
@@ -29,7 +29,7 @@ const plannedOf = () => {
       states.set(`${aggregate.category}-${id}`, state);
       ids.set(`${collection} ${name}`, id).set(`${collection}/${id}`, id);
     },
-    /** The platform as it will be then: documents of a package may name each other. */
+    /** Tools that show the platform after the installation, because documents of a package may refer to each other. */
     within: (tools: Tools): Tools => ({
       ...tools,
       state: async (aggregate, id) =>
@@ -39,14 +39,17 @@ const plannedOf = () => {
         const known = ids.get(`${collection}/${idOrName}`) ?? ids.get(`${collection} ${idOrName}`);
         if (known !== undefined) return known;
         const id = await tools.find(of, idOrName);
-        // One of the package that loses this very name.
+        // If the package contains the document, it gives the document another name.
         return ids.has(`${collection}/${id}`) ? undefined : id;
       },
     }),
   };
 };
 
-/** Notes that documents need streams and names, which no other document may have. */
+/**
+ * Returns a function that notes the streams and names of a document. Throws `invalid` if another document of the
+ * package has one of them.
+ */
 const reservations = () => {
   const taken = new Map<string, number>();
   return (index: number, keys: readonly string[]): void => {
@@ -62,14 +65,14 @@ const reservations = () => {
   };
 };
 
-/** A plan under way: it grows with each document. */
+/** An unfinished plan. Each document adds to it. */
 export const newDraft = (request: Installing, given: Tools) => {
   const tools = { ...given, seal: bounded(given.seal) };
   const planned = plannedOf();
   return {
     request,
     tools,
-    /** The tools as they will answer once the package is installed. */
+    /** The tools as they are after the installation. */
     world: planned.within(tools),
     add: planned.add,
     reserve: reservations(),
@@ -77,7 +80,7 @@ export const newDraft = (request: Installing, given: Tools) => {
     sealed: [...request.input.prebuilt.bundles] as Bundle[],
     parts: [] as Part[],
     removed: [] as Plan['removed'][number][],
-    /** By place in the package. */
+    /** By index of the document in the package. */
     installed: [] as (Plan['installed'][number] | undefined)[],
   };
 };
@@ -86,7 +89,7 @@ export type Draft = ReturnType<typeof newDraft>;
 
 export const keyOf = ({ kind, parent = '', name }: Name): string => JSON.stringify([kind, parent, name]);
 
-/** Throws `conflict` if the holder of a name is a document other than that with the id. */
+/** Throws `conflict` if another document than the one with the id has the name. */
 export const onlyFor = (id: string, holder: string | undefined, name: string, path = '/name'): void => {
   if (holder !== undefined && holder !== id)
     throw new RequestError('conflict', `The name ${JSON.stringify(name)} is taken`, { path });

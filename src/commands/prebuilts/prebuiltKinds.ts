@@ -17,38 +17,43 @@ import { importTemplate } from '../template-builder/templates.ts';
 
 type Document = Readonly<Record<string, any>>; // its shape is the import command's affair
 
-/** A kind of document that a package may bring, but for automations. */
+/** A kind of document in packages, other than automations. */
 export type Kind = {
   readonly types: readonly BundleType[];
   readonly collection: Collection;
   /** The id of the document that has the name. */
   readonly holder: (name: string, tools: Tools) => Promise<string | undefined>;
-  /** Takes one document in, from outside. */
+  /** The command that imports one such document. */
   readonly command: AnyCommand;
-  /** The member of its input that holds the document. */
+  /** The field of the command's input that holds the document. */
   readonly member: string;
-  /** Where in paths of its refusals the document begins. */
+  /** The prefix of paths in the command's errors that stands for the document. */
   readonly inside: string;
-  /** Takes the document in as part of a package: always an event. */
+  /** The command that stores the document as part of a package. It always stores an event. */
   readonly restore: AnyCommand;
-  /** The id of the resource that the document is about; `fresh` if it has none and its name is free. */
+  /**
+   * The id of the resource that an import creates or changes; `fresh` if the document has no id and its name is free.
+   */
   readonly meant: (document: any, fresh: string, tools: Tools) => Promise<string>; // as in Document
 };
 
-/** A document on its way into its stream; `at`: time of the import. */
+/** The input of a `restore` command. `at` is the time of the import. */
 export type Restored = {
   readonly document: Document;
   readonly accounts: Readonly<Record<string, string>>;
   readonly at: string;
 };
 
-/** What the command makes of the document where there is nothing yet: that refuses nothing but a bad document. */
+/**
+ * The `restore` command for an import command. It decides as if the stream were empty, so it rejects only malformed
+ * documents.
+ */
 const restoring = (command: AnyCommand, member: string): AnyCommand =>
   commandsOf<unknown, Event>(command.aggregate)({
     name: command.name.replace('import', 'restore'),
     input: Type.Unsafe<Restored>({}),
     on: 'any',
-    // What is sealed stays so; a package that was decided before secrets were sealed brings them in clear.
+    // Sealed secrets stay as they are. Packages of earlier versions have secrets in clear.
     seal: ({ document, ...rest }, _, seal) => ({
       ...rest,
       document: command.seal
@@ -93,7 +98,7 @@ const kind = <Doc extends { readonly _id: string }>({
   meant: (document, fresh, tools) => importedId({ aggregate: command.aggregate, collection }, document, fresh, tools),
 });
 
-/** In the order in which they are installed: what others name comes first, automations after all of them. */
+/** In the order of the installation: kinds that others refer to come first. Automations follow after all of these. */
 export const kinds: readonly Kind[] = [
   {
     ...kind({ types: ['forms', 'json-forms'], collection: forms, command: importForm, member: 'form' }),

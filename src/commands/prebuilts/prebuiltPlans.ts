@@ -9,7 +9,10 @@ import { planDocument } from './prebuiltDocuments.ts';
 import { type Installing, newDraft } from './prebuiltDrafts.ts';
 import { kinds } from './prebuiltKinds.ts';
 
-/** A refusal of the document alone as one of the request; `inside`: where in its paths the document begins. */
+/**
+ * The error of one document as an error of the request. `inside` is the prefix of its paths that stands for the
+ * document.
+ */
 const moved = ({ code, message, faults }: RequestError, index: number, inside: string): RequestError => {
   const within = (path = '') => (path.startsWith(inside) ? path.slice(inside.length) : path);
   return new RequestError(code, message, {
@@ -24,9 +27,9 @@ type Planned = {
 };
 
 /**
- * What installing the package comes to: each document goes through the command that would take it in by itself, up to
- * its decision, so that nothing is refused once the package is decided. Refusals are told, not thrown. `sealed`: the
- * documents with their secrets sealed as that command seals them.
+ * The plan of an installation. Each document goes through the decision of the command that imports it. So nothing can
+ * be rejected after the package is decided. Errors are returned, not thrown. `sealed` are the documents with sealed
+ * secrets.
  */
 export const planOf = async (request: Installing, given: Tools): Promise<Planned> => {
   const { bundles } = request.input.prebuilt;

@@ -32,14 +32,14 @@ import { planOf } from './prebuiltPlans.ts';
 
 const command = commandsOf(prebuilt);
 
-/** Id of the prebuilt of this name, whoever installs it. */
+/** The id of the package with this name. It is the same for every caller. */
 export const prebuiltId = (name: string): string => hash('sha256', `prebuilt ${name}`, 'hex').slice(0, 24);
 
 type Seen = Required<Pick<PrebuiltRefs, 'bundlesHash' | 'bringsSecrets'>>;
 
 /**
- * SHA-256 over the canonical bundles with masked secrets, hexadecimal, and whether any is in clear; others have their
- * turn meanwhile.
+ * SHA-256 of the bundles as canonical JSON with masked secrets, hexadecimal, and whether any secret is in clear. Other
+ * requests run in between.
  */
 const seenIn = async (bundles: readonly Bundle[]): Promise<Seen> => {
   const digest = createHash('sha256').update('[');
@@ -50,7 +50,7 @@ const seenIn = async (bundles: readonly Bundle[]): Promise<Seen> => {
   return { bundlesHash: digest.update(']').digest('hex'), bringsSecrets: clear.includes(true) };
 };
 
-/** Those of the automations of a package that the actor may not read. The lists of a deleted one hold on. */
+/** The automations of a package that the actor may not read. Deleted ones keep their access lists. */
 export const hiddenAutomations = async (
   installed: Plan['installed'],
   actor: Actor,
@@ -62,7 +62,7 @@ export const hiddenAutomations = async (
     const {
       content: { name, gbac },
     } = await state(automation, id);
-    // One without a name is about to come.
+    // An automation without a name is not created yet.
     if (name === '' || !mayRead(actor, gbac)) hidden.add(id);
   }
   return hidden;
@@ -70,7 +70,7 @@ export const hiddenAutomations = async (
 
 const noPlan: Plan = { parts: [], removed: [], installed: [] };
 
-/** Decides to install a package; what follows is below. */
+/** Decides to install a package; the reactions below carry it out. */
 export const importPrebuilt = command({
   name: 'importPrebuilt',
   input: Type.Object({ prebuilt: prebuiltDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }),
@@ -122,13 +122,15 @@ const completePrebuilt = command({
 
 const ofContent: Readonly<Record<string, AnyCommand>> = { automation: restoreAutomation, trigger: restoreTrigger };
 
-/** A plan names only what there is. */
+/** Throws if a stored plan refers to something unknown. That would be a bug. */
 const known = <T>(found: T | undefined): T => {
   if (found === undefined) throw new Error('The plan of a package names what is not there');
   return found;
 };
 
-/** What a package has decided, carried out in the streams that it is about; at last that it has been. */
+/**
+ * The commands that carry an installation out, in the streams of its resources. The last one notes that it is complete.
+ */
 const installAll = async ({
   stream,
   data: {

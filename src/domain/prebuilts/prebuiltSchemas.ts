@@ -14,8 +14,8 @@ const text = (description: string) => Type.String({ description });
 const optional = (description: string) => Type.Optional(text(description));
 
 /**
- * The `type`s of bundles and artifacts, with the schema of the document that each holds. A type without a schema is one
- * that the platform has no resource for.
+ * The values of `type` in bundles and artifacts, with the schema of each document. The platform has no resources for
+ * types without a schema.
  */
 const held = {
   automation: automationDocumentSchema,
@@ -31,11 +31,11 @@ const held = {
   workflow: undefined,
 };
 export type BundleType = keyof typeof held;
-/** Whether the platform has resources of this kind. */
+/** Whether the platform has resources of this type. */
 export const isHeld = (type: BundleType): boolean => held[type] !== undefined;
 
 const types = Object.keys(held) as BundleType[];
-/** Kinds of which a package only keeps the documents. */
+/** The types whose documents are only kept in the package. */
 export const keptTypes = types.filter((type) => !isHeld(type));
 const type = Type.Enum(types, { description: 'What kind of document it is' });
 
@@ -93,7 +93,7 @@ const manifestSchema = Type.Object(manifest, {
 });
 const readme = text('What a reader should know, Markdown');
 
-/** A package as import takes it. */
+/** A package in an import. */
 export const prebuiltDocumentSchema = Type.Object(
   {
     metadata,
@@ -116,7 +116,7 @@ export const prebuiltDocumentSchema = Type.Object(
 );
 export type PrebuiltDocument = Static<typeof prebuiltDocumentSchema>;
 
-/** A package as `exportPrebuilt` gives it. */
+/** A package as `exportPrebuilt` returns it. */
 export const prebuiltPackageSchema = Type.Object(
   {
     metadata,
@@ -139,13 +139,13 @@ const items = {
   }),
 };
 
-/** What an import answers. */
+/** The answer of an import. */
 export const prebuiltImportedSchema = Type.Object(
   { _id: objectId('Id'), name: text('Name'), ...items },
   { title: 'PrebuiltImported', description: 'What became of a package' },
 );
 
-/** A prebuilt as lists show it: everything but the documents. */
+/** A package in lists: everything but the documents. */
 export const prebuiltSchema = Type.Object(
   {
     _id: objectId('Id'),

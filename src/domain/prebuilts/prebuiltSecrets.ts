@@ -5,7 +5,7 @@ type Document = Bundle['data'];
 type Work = (value: unknown, isSecret?: IsSecret) => unknown;
 type Places = (document: Document, work: Work) => Document;
 
-/** Work on one member of each object of a list. */
+/** Applies the work to one member of each object in a list. */
 const inEach =
   (list: string, member: string): Places =>
   (document, work) => {
@@ -20,7 +20,8 @@ const nowhere: Places = (document) => document;
 const anywhere: Places = (document, work) => work(document, isSecretOfDocument) as Document;
 
 /**
- * Where documents of each kind hold secrets: where the import of that kind seals them; anywhere in what is only kept.
+ * The places where documents of each type hold secrets. They are the places that the import of the type seals.
+ * Documents that are only kept may hold secrets anywhere.
  */
 const places: Readonly<Record<BundleType, Places>> = {
   automation: inEach('triggers', 'formData'),
@@ -36,10 +37,10 @@ const places: Readonly<Record<BundleType, Places>> = {
   workflow: anywhere,
 };
 
-/** The document as answers show it: secrets masked, also those that were stored in clear before they were sealed. */
+/** The document for answers: secrets are masked, even those that an earlier version stored in clear. */
 export const maskBundle = ({ type, data }: Bundle): Bundle => ({ type, data: places[type](data, maskNamed) });
 
-/** Whether a secret of the document is in clear. */
+/** Whether the document has a secret in clear. */
 export const isClear = ({ type, data }: Bundle): boolean => {
   let found = false;
   places[type](data, (value, isSecret) => {
@@ -49,7 +50,7 @@ export const isClear = ({ type, data }: Bundle): boolean => {
   return found;
 };
 
-/** A document that the platform only keeps, its secrets sealed; `before`: as the installed package has it. */
+/** A document that is only kept, with sealed secrets. `before` are its versions in the installed package. */
 export const sealKept = ({ type, data }: Bundle, before: readonly Document[], seal: Seal): Bundle => ({
   type,
   data: sealBy(isSecretOfDocument, { value: data, befores: before, seal, path: '', keepsEqual: false }) as Document,

@@ -11,46 +11,53 @@ import {
 } from './prebuiltSchemas.ts';
 import { isClear, maskBundle } from './prebuiltSecrets.ts';
 
-/** What one stream gets of a package, and the names that it bears then. */
+/** The change of one stream by a package, and the names that the resource has then. */
 export type Part = {
   readonly category: string;
   readonly id: string;
   readonly names: readonly Name[];
-  /** Place in the package of the document that is taken in. */
+  /** The index of the document in the package. */
   readonly bundle: number;
-  /** What the stream is brought to, where that is not the document itself. */
+  /** The new content of the stream, if it is not the document itself. */
   readonly content?: unknown;
 };
 
-/** What follows from a package, in the order in which it is carried out; what is as it should be is not in it. */
+/**
+ * The changes by a package, in the order in which they are carried out. Resources that need no change are not in it.
+ */
 export type Plan = {
   readonly parts: readonly Part[];
-  /** Triggers that go, and the automations that they belong to. */
+  /** The triggers that are deleted, and the automations that they belong to. */
   readonly removed: readonly { readonly id: string; readonly actionId: string }[];
   readonly installed: readonly { readonly type: BundleType; readonly _id: string; readonly name: string }[];
 };
 
 export type PrebuiltImported = Plan & {
-  /** As it came, secrets sealed; in clear in packages that are older than that. */
+  /** The package of the request with sealed secrets. Earlier versions stored the secrets in clear. */
   readonly prebuilt: PrebuiltDocument;
   readonly kept: readonly { readonly type: BundleType; readonly _id?: string; readonly name?: string }[];
-  /** Ids of the accounts that documents name as their authors, by username. */
+  /** The account ids of the authors that documents name, by username. */
   readonly accounts: Readonly<Record<string, string>>;
-  /** SHA-256 over the canonical bundles, hexadecimal; secrets as the mask, but where they are stored in clear. */
+  /**
+   * SHA-256 of the bundles as canonical JSON, hexadecimal. Secrets count as the mask, except where they are stored in
+   * clear.
+   */
   readonly bundlesHash: string;
-  /** Time of the import, epoch milliseconds. */
+  /** The time of the import, as a text of epoch milliseconds. */
   readonly createdEpoch: string;
 };
 
 export type PrebuiltEvent =
   | Event<'prebuiltImported', PrebuiltImported>
-  /** All parts of the last import have been carried out. */
+  /** All parts of the last import are carried out. */
   | Event<'prebuiltInstalled', Record<string, never>>
   | Event<'prebuiltDeleted', Record<string, never>>;
 
 export type PrebuiltState = { readonly imported?: PrebuiltImported; readonly pending: boolean };
 
-/** A package by its name: the decision to install it, and that it has been. The stream's id is made from the name. */
+/**
+ * A package: the decision to install it, and the note that it is installed. The stream's id is computed from the name.
+ */
 export const prebuilt = aggregate<PrebuiltState, PrebuiltEvent>({
   area: 'prebuilts',
   category: 'prebuilt',
@@ -69,14 +76,14 @@ export const prebuilt = aggregate<PrebuiltState, PrebuiltEvent>({
 
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** Id and name that a document gives itself. */
+/** The id and the name in a document. */
 const identityOf = ({ data }: Bundle) => ({ id: textOf(data._id) ?? textOf(data.id), name: textOf(data.name) });
 
 type Derived = Pick<PrebuiltImported, 'bundlesHash' | 'createdEpoch'>;
 
 /**
- * The package without its documents, with what operation 5 derives where the package has none of it; an empty list of
- * artifacts is one.
+ * The package without its documents. Missing parts of the manifest are computed. An empty list of artifacts is not
+ * missing.
  */
 export const described = ({ bundles, ...prebuilt }: PrebuiltDocument, { bundlesHash, createdEpoch }: Derived) => {
   const artifacts = () =>
@@ -85,7 +92,7 @@ export const described = ({ bundles, ...prebuilt }: PrebuiltDocument, { bundlesH
       return { id, name, location: `/bundles/${i}`, type: bundle.type };
     });
   const { manifest } = prebuilt;
-  // Made of secrets in clear, a fingerprint would let everybody try guesses.
+  // A fingerprint over secrets in clear would let everybody check guesses.
   const fingerprint = manifest.fingerprint ?? (bundles.some(isClear) ? undefined : bundlesHash.slice(0, 24));
   return {
     ...prebuilt,
@@ -98,15 +105,15 @@ export const described = ({ bundles, ...prebuilt }: PrebuiltDocument, { bundlesH
   };
 };
 
-/** The package as operation 5 shows it, secrets masked. */
+/** The package as `exportPrebuilt` returns it, with masked secrets. */
 export const completed = (prebuilt: PrebuiltDocument, derived: Derived): PrebuiltPackage => ({
   ...described(prebuilt, derived),
   bundles: prebuilt.bundles.map(maskBundle),
 });
 
 /**
- * Whether the package is the installed one, be it as that came or as it is exported. The hash is made of masked
- * secrets.
+ * Whether the package is the installed one, in its original or its exported form. The hash is that of the bundles with
+ * masked secrets.
  */
 export const isInstalled = ({ imported }: PrebuiltState, prebuilt: PrebuiltDocument, bundlesHash: string): boolean => {
   if (!imported) return false;
@@ -118,8 +125,9 @@ export const isInstalled = ({ imported }: PrebuiltState, prebuilt: PrebuiltDocum
 };
 
 /**
- * Finds, for the documents of a package in their order, each as the installed package has it: the mask keeps the
- * secrets of that one. Only an id, or else a name, tells that it is the same: what may read a secret must not change.
+ * Returns a function that finds the installed version of a document: the mask keeps the secrets of that version. The
+ * documents of a package must be given in order. Documents match only by id, or else by name. Otherwise another
+ * resource could get the secret and show it.
  */
 export const matching = ({ imported }: PrebuiltState) => {
   const installed = new Map<string, Bundle['data'][]>();
@@ -144,21 +152,21 @@ type Described = Pick<PrebuiltImported, 'installed'> &
 
 const isAutomation = ({ type }: { readonly type: BundleType }): boolean => type === 'automation';
 
-/** Ids of the automations among what a package has installed. */
+/** The ids of the automations that a package has installed. */
 export const automationsIn = (installed: Plan['installed']): readonly string[] =>
   installed.filter(isAutomation).map(({ _id }) => _id);
 
-/** What a package has installed, without the automations with these ids. */
+/** The installed documents, without the automations with these ids. */
 export const visible = (installed: Plan['installed'], hidden: ReadonlySet<string>): Plan['installed'] =>
   installed.filter((one) => !isAutomation(one) || !hidden.has(one._id));
 
-/** A package as it is listed, for those who may not read the automations with these ids. */
+/** A package in lists, for callers who may not read the automations with these ids. */
 export const withoutHidden = <D extends Described>(doc: D, hidden: ReadonlySet<string>): D => {
   if (hidden.size === 0) return doc;
   const installed = visible(doc.installed, hidden);
   const automations = installed.filter(isAutomation);
   const { automation: _, ...bundles } = doc.bundles;
-  // A fingerprint would tell whether a guess of what is hidden is right.
+  // A fingerprint would let a caller check guesses about hidden documents.
   const { fingerprint: __, artifacts, ...manifest } = doc.manifest;
   const shown = artifacts.filter(
     ({ type = 'automation', id, name }) =>
@@ -173,18 +181,18 @@ export type PrebuiltImport = { readonly prebuilt: PrebuiltDocument; readonly ove
 export type PrebuiltRefs = {
   readonly bundlesHash: string;
   readonly plan: Plan;
-  /** Why documents cannot be installed; paths are in the request. */
+  /** Why documents cannot be installed. Paths start at the request's body. */
   readonly requestErrors: readonly RequestError[];
   readonly accounts: Readonly<Record<string, string>>;
-  /** Whether the package brings a secret in clear: then it is not the installed one, whatever that has. */
+  /** Whether the package has a secret in clear. Then it counts as different from the installed one. */
   readonly bringsSecrets?: boolean;
   /** Whether the installed package has an automation that the actor may not read. */
   readonly hidden?: boolean;
 };
 
 /**
- * Installs a package, all or nothing. With `overwrite` everything is brought to what the package says, else the same
- * package again is no change.
+ * Installs a package, all or nothing. With `overwrite`, every resource is set to the package's content. Otherwise the
+ * same package again is no change.
  */
 export const decideImport = (
   state: PrebuiltState,
@@ -232,7 +240,7 @@ const refusePending = ({ pending }: PrebuiltState): void => {
 const first: readonly Code[] = ['invalid', 'not_found', 'forbidden', 'conflict'];
 const rank = ({ code }: RequestError): number => (first.includes(code) ? first.indexOf(code) : first.length);
 
-/** Throws the refusals of the kind that comes first, all in one. */
+/** Throws one error for all errors of the code that comes first. */
 const refuseAll = (requestErrors: readonly RequestError[]): void => {
   const least = Math.min(...requestErrors.map(rank));
   const [one, ...others] = requestErrors.filter((requestError) => rank(requestError) === least);
@@ -242,11 +250,11 @@ const refuseAll = (requestErrors: readonly RequestError[]): void => {
   });
 };
 
-/** Told once all parts of an import have been carried out. */
+/** Runs after all parts of an import. */
 export const complete = ({ pending }: PrebuiltState): readonly PrebuiltEvent[] =>
   pending ? [{ topic: 'prebuiltInstalled', data: {} }] : [];
 
-/** Takes the package away; what it has installed stays. */
+/** Deletes the package. The resources that it has installed stay. */
 export const remove = (state: PrebuiltState): readonly PrebuiltEvent[] => {
   refusePending(state);
   return [{ topic: 'prebuiltDeleted', data: {} }];
