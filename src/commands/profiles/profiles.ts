@@ -22,8 +22,8 @@ const command = commandsOf(profile);
 type Receiver = { readonly ip?: string; readonly type?: string };
 
 /**
- * The stored alarm receivers, each in the place of the one that a request means: a secret stays with its receiver,
- * wherever in the list that is.
+ * The stored alarm receiver for each receiver of the request. So a secret stays with its receiver when the list is
+ * reordered.
  */
 const inPlace = (wanted: unknown, stored: readonly Receiver[] = []): readonly (Receiver | undefined)[] =>
   (Array.isArray(wanted) ? (wanted as readonly Receiver[]) : []).map(({ ip, type }, i) => {
@@ -31,7 +31,7 @@ const inPlace = (wanted: unknown, stored: readonly Receiver[] = []): readonly (R
     return candidates.find((one) => one?.type === type) ?? candidates[0];
   });
 
-/** Secrets are sealed before anything else is looked at; where the request means the one stored, that one stays. */
+/** Seals the secrets before any other check. A mask keeps the stored secret. */
 const sealed = (input: Patch, { properties }: ProfileState, { seal }: Tools, path: string): Patch =>
   sealSecrets(
     input,
@@ -78,7 +78,7 @@ export const deleteProfile = command({
   decide: remove,
 });
 
-/** On the stream that says which profile is active. */
+/** A command of the stream that holds the id of the active profile. */
 export const activateProfile = commandsOf(activeProfile)({
   name: 'activateProfile',
   input: Type.Object({ id: Type.String() }),

@@ -3,13 +3,13 @@ import { isSealed } from '../engine/sealed.ts';
 
 export type Members = Readonly<Record<string, unknown>>;
 
-/** Whether a JSON value has members to merge: a sealed secret is a value like a text. */
+/** Whether a JSON value has members to merge. A sealed secret has none: it counts as a text. */
 const isObject = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value) && !isSealed(value);
 
 const member = (of: Members, name: string): unknown => (Object.hasOwn(of, name) ? of[name] : undefined);
 
-/** RFC 7396: objects are merged member by member at any depth, `null` removes, anything else replaces. */
+/** RFC 7396: objects are merged member by member at any depth, `null` removes a member, any other value replaces. */
 export const merged = (before: unknown, patch: Members): Members => {
   const after = new Map(Object.entries(isObject(before) ? before : {}));
   for (const [name, value] of Object.entries(patch)) {
@@ -19,10 +19,7 @@ export const merged = (before: unknown, patch: Members): Members => {
   return Object.fromEntries(after);
 };
 
-/**
- * The least patch that leads from one object to another, neither of which holds `null` members; undefined: they are the
- * same.
- */
+/** The smallest patch from one object to the other; undefined if they are equal. Neither may have `null` members. */
 export const patchBetween = (from: Members, to: Members): Members | undefined => {
   const patch: Record<string, unknown> = {};
   for (const name of new Set([...Object.keys(from), ...Object.keys(to)])) {

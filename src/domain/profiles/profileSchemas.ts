@@ -10,7 +10,7 @@ const whole = (description: string, maximum: number, preset?: number, minimum = 
   Type.Integer({ description, minimum, maximum, ...defined({ default: preset }) });
 const oneOf = <const T extends string>(description: string, values: readonly T[]) =>
   Type.Unsafe<T>(Type.String({ description, enum: values }));
-/** An object whose members are a matter of who reads them. */
+/** An object with members that this service does not know. */
 const open = (description: string) =>
   Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}, { description, additionalProperties: true }));
 const group = <T extends TProperties>(title: string, description: string, members: T) =>
@@ -63,7 +63,7 @@ const receiver = {
   community: Type.String({ description: 'SNMP community; a secret', maxLength: 1024 }),
   type: oneOf('Kind of notification', ['trap', 'inform']),
 };
-/** An alarm receiver; `properties` is another one, down to a depth. */
+/** An alarm receiver. `properties` is another alarm receiver, up to the depth. */
 const alarm = (depth: number): TObject =>
   group(
     `AlarmReceiver${depth}`,
@@ -86,7 +86,7 @@ const admin = Type.Union(
   { title: 'AdminGroup', description: 'A group by its name, or with its provenance' },
 );
 
-/** A profile as requests give it. Bounds and defaults are here and nowhere else. */
+/** The fields of a profile in requests. Only this place defines bounds and defaults. */
 const members = {
   description: about,
   services: names('Services of the profile'),
@@ -196,10 +196,10 @@ const members = {
 const content = Type.Partial(Type.Object(members));
 const id = name('Id');
 
-/** What a profile holds: what requests have said. */
+/** The stored content of a profile, without defaults. */
 export type ProfileContent = Static<typeof content>;
 
-/** A profile as answers show it: with its defaults, secrets as `********`. */
+/** A profile in answers: with defaults, secrets as `********`. */
 export const profileSchema = Type.Object(
   { id, ...content.properties, prebuiltProps: open('Settings that prebuilts bring along') },
   {
@@ -209,7 +209,7 @@ export const profileSchema = Type.Object(
   },
 );
 
-/** The schema of a merge patch: in objects whose members are known each may be `null`, which removes it. */
+/** The schema of a merge patch. In objects with known members, each member may be `null`, which removes it. */
 const patchOf = (
   schema: TSchema & { readonly properties?: Readonly<Record<string, TSchema & { description?: string }>> },
 ): TSchema => {
@@ -236,7 +236,7 @@ const patch = patchOf(Type.Object(members, { additionalProperties: false })) as 
   readonly properties: TProperties;
 };
 
-/** Operation 13: what is merged into a profile. `id`, if given, is the path's. */
+/** The merge patch of `updateProfile`. If it has an `id`, that must be the one in the path. */
 export const profilePatchSchema = Type.Unsafe<{ readonly id?: string; readonly [member: string]: unknown }>({
   ...patch,
   properties: { id, ...patch.properties },
@@ -245,7 +245,7 @@ export const profilePatchSchema = Type.Unsafe<{ readonly id?: string; readonly [
     'Merged into the profile: objects member by member, null removes, a list or scalar replaces; ******** keeps a secret',
 });
 
-/** A new profile: the same, but it says its id. */
+/** A new profile: a merge patch with a required `id`. */
 export const newProfileSchema = Type.Unsafe<{ readonly id: string; readonly [member: string]: unknown }>({
   ...profilePatchSchema,
   required: ['id'],

@@ -6,9 +6,9 @@ import { type Members, merged, patchBetween } from './mergePatch.ts';
 import { type ProfileContent, profileDefaults } from './profileSchemas.ts';
 
 export type ProfileEvent =
-  /** The stream's id is the profile's. Secrets are sealed. */
+  /** The stream's id is that of the profile. Secrets are sealed. */
   | Event<'profileCreated', { readonly properties: ProfileContent }>
-  /** `changes`: a merge patch (RFC 7396). */
+  /** `changes` is a merge patch (RFC 7396). */
   | Event<'profileUpdated', { readonly changes: Members }>
   | Event<'profileDeleted', Record<string, never>>;
 
@@ -33,7 +33,7 @@ export const profile = aggregate<ProfileState, ProfileEvent>({
 
 export type ActiveProfileEvent = Event<'profileActivated', { readonly id: string }>;
 
-/** Which profile is active: there is one such stream. */
+/** The id of the active profile. There is only one such stream. */
 export const activeProfile = aggregate<{ readonly id: string | undefined }, ActiveProfileEvent>({
   area: 'profiles',
   category: 'activeProfile',
@@ -44,19 +44,19 @@ export const activeProfile = aggregate<{ readonly id: string | undefined }, Acti
 
 export const activeProfileId = 'current';
 
-/** What a path takes for the active profile; no profile can be called so. */
+/** The id that stands for the active profile in paths. No profile can have it. */
 const reservedId = 'active';
 
-/** What a request says: everything but the profile's own id. */
+/** The fields of a request. `id` is no part of the content. */
 export type Patch = { readonly id?: string | undefined; readonly [member: string]: unknown };
 
-/** The properties once the request is met. */
+/** The properties after the request. */
 export const requested = (before: ProfileContent, { id: _, ...patch }: Patch): ProfileContent =>
   merged(before, patch) as ProfileContent;
 
 /**
- * Members of which groups are admins by a profile. Objects name a group as `group` or `name`; those that name none
- * count for nothing.
+ * The groups whose members are admins under this profile. Objects name a group as `group` or `name`. Objects that name
+ * none are ignored.
  */
 export const adminsOf = ({ authenticationProps }: ProfileContent): Admins =>
   (authenticationProps?.admins ?? []).flatMap((item): Admins => {
@@ -65,7 +65,7 @@ export const adminsOf = ({ authenticationProps }: ProfileContent): Admins =>
     return group === undefined ? [] : [{ group, provenance }];
   });
 
-/** The profile as answers show it: defaults filled in, secrets masked. */
+/** The profile for answers, with defaults and masked secrets. */
 export const shown = ({ id, ...properties }: { readonly id: string } & ProfileContent): unknown => {
   const given = maskSecrets(properties) as Readonly<Record<string, object | undefined>>;
   const filled = Object.entries(profileDefaults).map(
@@ -74,7 +74,7 @@ export const shown = ({ id, ...properties }: { readonly id: string } & ProfileCo
   return { id, ...given, ...Object.fromEntries(filled), prebuiltProps: {} };
 };
 
-/** `properties`: those of the request, secrets sealed. */
+/** `properties` are those of the request with sealed secrets. */
 export type ProfileRefs = { readonly properties: Patch; readonly adminRemains: boolean };
 
 const refuseWithoutAdmin = (adminRemains: boolean, path: string): void => {
@@ -100,7 +100,7 @@ export const create = (_: ProfileState, __: unknown, { id, refs }: Context<Profi
   return [{ topic: 'profileCreated', data: { properties: requested({}, refs.properties) } }];
 };
 
-/** Operation 13: creates what is missing, else merges. */
+/** Decides `updateProfile`: creates the profile if it is missing, else merges. */
 export const update = (state: ProfileState, input: unknown, context: Context<ProfileRefs>): readonly ProfileEvent[] => {
   const { id, refs } = context;
   if (!state.exists) return create(state, input, context);
@@ -120,7 +120,7 @@ export const remove = (
   return [{ topic: 'profileDeleted', data: {} }];
 };
 
-/** Makes a profile the active one; the one that was is so no longer. */
+/** Makes a profile the active one, in place of the former. */
 export const activate = (
   state: { readonly id: string | undefined },
   { id }: { readonly id: string },
