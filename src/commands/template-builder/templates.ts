@@ -50,7 +50,7 @@ export const deleteTemplate = command({
   }),
 });
 
-/** Takes one exported document in; `importedId` tells into which stream. */
+/** Imports one exported template. `importedId` chooses the stream. */
 export const importTemplate = command({
   name: 'importTemplate',
   input: Type.Object({ template: templateDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }),

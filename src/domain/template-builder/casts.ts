@@ -1,7 +1,7 @@
 import { Type } from 'typebox';
 import { RequestError } from '../engine/requestError.ts';
 
-/** Types that `renderJinja2TemplateWithCast` casts a rendered text to. */
+/** The types to which `renderJinja2TemplateWithCast` casts a rendered text. */
 export const castSchema = Type.Enum(['boolean', 'object', 'number', 'string'], {
   default: 'string',
   description: 'Type of the answer',
@@ -11,8 +11,8 @@ export type Cast = 'boolean' | 'object' | 'number' | 'string';
 const numeral = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
 /**
- * The JSON text of each type's value; undefined if the text is none. White space around it says nothing, except in
- * strings.
+ * The JSON text of the value, for each type; undefined if the text is no such value. White space around the text is
+ * ignored, except for `string`.
  */
 const casts: Readonly<Record<Cast, (text: string) => string | undefined>> = {
   string: (text) => JSON.stringify(text),
@@ -33,8 +33,8 @@ const isJson = (text: string): boolean => {
 const shownCharacters = 200;
 
 /**
- * The rendered text as the JSON text of a value of the type; numbers and objects keep every digit. `unprocessable`,
- * with the first 200 characters, when it is none.
+ * Casts a rendered text to JSON text of the type. Numbers and objects keep every digit. Throws `unprocessable` with the
+ * first 200 characters if the text is no such value.
  */
 export const cast = (rendered: string, type: Cast): string => {
   const value = casts[type](rendered);

@@ -21,7 +21,7 @@ const { name: nameMember, template, ...rest } = members;
 const optional = Type.Partial(Type.Object(rest)).properties;
 const id = Type.Optional(objectId('Id'));
 
-/** What a template says, defaults filled in, but for id, times and authors. */
+/** The content of a template with defaults, without id, times and authors. */
 const content = Type.Object(members);
 export type TemplateContent = Static<typeof content>;
 
@@ -31,22 +31,22 @@ export const newTemplateSchema = Type.Object(
 );
 
 /**
- * What changes of a template; what it leaves out stays. Id, times and authors are accepted and ignored, so that a copy
- * can be sent.
+ * A change of a template. Omitted fields stay as they are. Id, times and authors are accepted and ignored, so that
+ * clients can send a copy.
  */
 export const templatePatchSchema = Type.Object(
   { _id: id, ...Type.Partial(Type.Object(members)).properties, ...authored },
   { additionalProperties: false, title: 'TemplatePatch', description: 'What changes of a template' },
 );
 
-/** A template as imports take it: with its id, times and authors. */
+/** A template in an import: with its id, times and authors. */
 export const templateDocumentSchema = Type.Object(
   { _id: id, name: nameMember, template, ...optional, ...authored },
   { additionalProperties: false, title: 'TemplateDocument', description: 'Template as it was read' },
 );
 export type TemplateDocument = Static<typeof templateDocumentSchema>;
 
-/** A template as answers show it. */
+/** A template in answers. */
 export const templateSchema = Type.Object(
   { _id: objectId('Id'), ...members, ...authored },
   { title: 'Template', description: 'Template' },

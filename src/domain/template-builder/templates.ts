@@ -10,7 +10,7 @@ import type { newTemplateSchema, TemplateContent, TemplateDocument, templatePatc
 export type TemplateEvent =
   | Event<'templateCreated', TemplateContent>
   | Event<'templateChanged', Partial<TemplateContent>>
-  /** Brought to what a document says, with its times and authors. */
+  /** Set to the content of an imported document, with its times and authors. */
   | Event<'templateRestored', TemplateContent & Authored>
   | Event<'templateDeleted', Record<string, never>>;
 
@@ -45,11 +45,11 @@ export const template = aggregate<TemplateState, TemplateEvent>({
 
 type WithData = { readonly data?: TemplateContent['data'] };
 
-/** What a request says with the secrets of its sample data sealed; the mask keeps those that the template has. */
+/** The request with sealed secrets in its sample data. The mask keeps the template's secrets. */
 export const sealData = <T extends WithData>(given: T, { content }: TemplateState, seal: Seal): T =>
   given.data === undefined ? given : { ...given, data: sealSecrets(given.data, content.data, seal, '/data') };
 
-/** The same of a document that is taken in; `befores` have the secrets that the mask keeps. */
+/** Like `sealData`, for an imported document. The mask keeps the secrets of `befores`. */
 export const sealTemplate = (given: TemplateDocument, befores: readonly WithData[], seal: Seal): TemplateDocument =>
   given.data === undefined
     ? given
@@ -63,21 +63,20 @@ export const sealTemplate = (given: TemplateDocument, befores: readonly WithData
         ) as TemplateContent['data'],
       };
 
-/** The template as answers show it: secrets of its sample data masked, also those of before they were sealed. */
+/**
+ * The template for answers: secrets in its sample data are masked, even those that an earlier version stored in clear.
+ */
 export const maskTemplate = <T extends WithData>(template: T): T =>
   template.data === undefined ? template : { ...template, data: maskNamed(template.data) };
 
-/**
- * Automations that name the template as their component; of a template that is renamed, those that do so by the old
- * name.
- */
+/** The automations that have the template as their component. For a rename: those that name it by its old name. */
 export type TemplateRefs = { readonly referrers: readonly Referrer[] };
 
 export const create = (_: TemplateState, input: Static<typeof newTemplateSchema>): readonly TemplateEvent[] => [
   { topic: 'templateCreated', data: contentOf(input) },
 ];
 
-/** What the request leaves out stays. */
+/** Omitted fields stay as they are. */
 export const update = (
   { content }: TemplateState,
   patch: Static<typeof templatePatchSchema>,
@@ -91,8 +90,8 @@ export const update = (
 };
 
 /**
- * Takes a document in, with its times and authors (`accounts`: ids by username), into its own stream or that of the
- * template with its name.
+ * Imports a document with its times and authors (`accounts`: ids by username), into its own stream or that of the
+ * template with the same name.
  */
 export const importOne = (
   { exists, content }: TemplateState,
