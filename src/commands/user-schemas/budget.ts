@@ -1,10 +1,10 @@
 import { _, type Ajv, type CodeKeywordDefinition } from 'ajv';
 
-/** Bounds how long a check may take, in steps of about a tenth of a microsecond. */
+/** Bounds the time of a check, in steps of about a tenth of a microsecond. */
 export type Budget = {
-  /** Does the work with so many steps; undefined: they, or the stack, did not suffice. */
+  /** Runs the work with this number of steps. Returns undefined if the steps or the stack did not suffice. */
   readonly within: <T>(steps: number, work: () => T) => T | undefined;
-  /** Pays; throws once the steps are used up. */
+  /** Uses up steps. Throws if none are left. */
   readonly spend: (steps: number) => void;
 };
 
@@ -29,10 +29,10 @@ export const budgetOf = (): Budget => {
   };
 };
 
-/** Put into a schema, it is paid for each time a value is checked by that schema. */
+/** A keyword for schemas: each check of a value against such a schema uses up steps. */
 export const costMark = { $cost: true };
 
-/** Teaches a validator to pay for what it does. */
+/** Makes a validator use up steps for its checks. */
 export const payFrom = (spend: Budget['spend'], ajv: Ajv): void => {
   const cost: CodeKeywordDefinition = {
     keyword: '$cost',
@@ -51,7 +51,7 @@ export const payFrom = (spend: Budget['spend'], ajv: Ajv): void => {
   ajv.addKeyword(cost);
 };
 
-/** What one check by the schema costs whatever the value, without the schemas within. */
+/** The fixed cost of one check against the schema, without its subschemas. */
 const weightOf = (schema: object): number => {
   let weight = 1;
   for (const [keyword, value] of Object.entries(schema)) {

@@ -6,15 +6,15 @@ import { compareAsJson } from './jsonKeywords.ts';
 
 /** A version of JSON Schema. */
 export type Dialect = {
-  /** Says whether a value is a schema of this dialect. */
+  /** Checks whether a value is a schema of this dialect. */
   readonly isSchema: ValidateFunction;
-  /** Its keywords that hold one schema, a list of schemas or either. */
+  /** The keywords whose value is one schema or a list of schemas. */
   readonly schemas: readonly string[];
-  /** Its keywords that hold schemas by name. */
+  /** The keywords whose value holds schemas by name. */
   readonly maps: readonly string[];
-  /** Its keywords that say something of values beside those schemas. */
+  /** The other keywords that check values. */
   readonly values: readonly string[];
-  /** What counts beside a `$ref`: nothing, everything, or everything but a `$id`, which is refused there. */
+  /** Which keywords beside a `$ref` count: none, all, or all but a `$id`, which is rejected there. */
   readonly besideRef: 'nothing' | 'everything' | 'noId';
 };
 
@@ -42,19 +42,19 @@ const schemaAt = (meta: Ajv, uri: string): AnySchemaObject => {
   if (typeof schema !== 'object') throw new Error(`There is no ${uri}`);
   return schema;
 };
-// Formats say nothing here: our own words tell what is wrong with patterns and references.
+// Formats are not checked here. Other code checks patterns and references, with clearer errors.
 const oldMeta = new Ajv({ strict: false, validateFormats: false });
 const newMeta = new Ajv2020({ strict: false, validateFormats: false });
 compareAsJson(oldMeta);
 compareAsJson(newMeta);
-// ajv's copy of draft-07 wants a member in each enum; the standard only advises it.
+// ajv's copy of draft-07 rejects an empty enum. The standard only advises against it.
 const strictly = schemaAt(oldMeta, oldUri);
 oldMeta.removeSchema(oldUri);
 oldMeta.addSchema({ ...strictly, properties: { ...strictly.properties, enum: { type: 'array', items: true } } });
 
 const oldSchema = schemaAt(oldMeta, oldUri);
 
-/** The documents that define the dialects; schemas may refer to them. */
+/** The documents that define the dialects. Schemas may refer to them. */
 export const definitions: ReadonlyMap<string, AnySchemaObject> = new Map([
   [oldUri, oldSchema],
   ...[newUri, ...newParts].map((uri): [string, AnySchemaObject] => [uri, schemaAt(newMeta, uri)]),
@@ -63,7 +63,7 @@ export const definitions: ReadonlyMap<string, AnySchemaObject> = new Map([
 const self = { $ref: '#' };
 const count = { type: 'integer', minimum: 0 };
 const anchor = { type: 'string', pattern: '^[A-Za-z_][-A-Za-z0-9._]*$' };
-/** draft-07, and beside it what 2020-12 has and draft-07 has not. */
+/** draft-07 with the additional keywords of 2020-12. */
 const eitherSchema = {
   ...oldSchema,
   $id: 'either',
@@ -89,10 +89,10 @@ const eitherSchema = {
 const newer = { schemas: [...schemas, ...newSchemas], maps: [...maps, ...newMaps], values: [...values, ...newValues] };
 const draft07: Dialect = { isSchema: oldMeta.compile({ $ref: oldUri }), schemas, maps, values, besideRef: 'nothing' };
 const draft2020: Dialect = { isSchema: newMeta.compile({ $ref: newUri }), ...newer, besideRef: 'everything' };
-/** Schemas that do not say their dialect: whatever keyword they have counts. */
+/** For schemas without `$schema`: the keywords of both dialects count. */
 const either: Dialect = { isSchema: oldMeta.compile(eitherSchema), ...newer, besideRef: 'noId' };
 
-/** The dialect that a schema says; throws `invalid` for one that nobody knows. */
+/** The dialect that `$schema` names. Throws `invalid` for an unknown one. */
 export const dialectOf = ($schema: unknown): Dialect => {
   if ($schema === undefined) return either;
   const uri =
@@ -107,7 +107,7 @@ export const dialectOf = ($schema: unknown): Dialect => {
   throw new RequestError('invalid', `$schema must be draft-07 or 2020-12, not ${JSON.stringify($schema)}`);
 };
 
-/** Throws `invalid` for what is no schema of the dialect. */
+/** Throws `invalid` if the value is no schema of the dialect. */
 export const requireSchema = (schema: object | boolean, { isSchema }: Dialect): void => {
   if (isSchema(schema)) return;
   const [fault] = faultsOf(isSchema.errors ?? []);

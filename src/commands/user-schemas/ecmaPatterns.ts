@@ -2,12 +2,12 @@ import { RequestError } from '../../domain/engine/requestError.ts';
 import { categories } from './unicodeCategories.ts';
 
 /**
- * How a pattern is written: `re2` also takes what only RE2 knows: \A, \z, \pL, \x{41}, (?P<name>...), (?i),
+ * The syntax of a pattern. `re2` also allows what only RE2 knows: \A, \z, \pL, \x{41}, (?P<name>...), (?i),
  * [[:alpha:]].
  */
 export type Syntax = 'ecma' | 're2';
 
-// What ECMA 262 calls white space and line ends. RE2 knows only those of ASCII.
+// White space and line ends by ECMA 262. Those of RE2 are ASCII only.
 const space =
   '\\t\\n\\x{b}\\f\\r \\x{a0}\\x{1680}\\x{2000}-\\x{200a}\\x{2028}\\x{2029}\\x{202f}\\x{205f}\\x{3000}\\x{feff}';
 const noSpace =
@@ -15,14 +15,14 @@ const noSpace =
 const noLineEnd = '[^\\n\\r\\x{2028}\\x{2029}]';
 const anything = '\\x{0}-\\x{10ffff}';
 
-/** Escapes that RE2 reads as ECMA 262 does. */
+/** Escapes with the same meaning in RE2 and ECMA 262. */
 const alike = new Set('dDwWtnrf');
 
 type Place = { readonly inClass: boolean; readonly syntax: Syntax };
 
 /**
- * The same pattern as RE2 writes it. Throws `invalid` with the place where the pattern has what RE2 cannot do
- * (look-around, back references), or an escape that ECMA 262 does not know.
+ * Translates a pattern to the syntax of RE2. Throws `invalid` with the place of anything that RE2 lacks (look-around,
+ * back references), and of escapes that ECMA 262 lacks.
  */
 export const inRe2 = (pattern: string, syntax: Syntax): string => {
   let [read, written, inClass] = [0, '', false];
@@ -58,7 +58,7 @@ export const inRe2 = (pattern: string, syntax: Syntax): string => {
 };
 
 type Refuse = (part: string, why: string) => never;
-/** How many characters were read, and what is written for them. */
+/** The number of characters that were read, and their translation. */
 type Taken = readonly [number, string];
 
 const group = (rest: string, syntax: Syntax, refuse: Refuse): Taken => {
@@ -72,7 +72,7 @@ const group = (rest: string, syntax: Syntax, refuse: Refuse): Taken => {
   return refuse(rest.slice(0, 4), 'begins no group that is known');
 };
 
-/** [:alpha:] within a class: RE2 takes it for a class, ECMA 262 for some letters. */
+/** [:alpha:] within a class: a named class in RE2, a list of letters in ECMA 262. */
 const namedClass = (rest: string, syntax: Syntax, refuse: Refuse): Taken => {
   const [named] = /^\[:\^?\w+:\]/.exec(rest) ?? [];
   if (named === undefined) return [1, '\\['];
@@ -117,7 +117,7 @@ const character = (rest: string, syntax: Syntax, refuse: Refuse): Taken => {
 
 const codePoint = (code: number): string => `\\x{${code.toString(16)}}`;
 
-/** A Unicode property. RE2 knows categories by their short names, and scripts without `Script=`. */
+/** A Unicode property. RE2 knows categories only by their short names, and scripts only without `Script=`. */
 const property = (rest: string, syntax: Syntax, refuse: Refuse): Taken => {
   if (/^\\[pP][A-Z]/.test(rest) && syntax === 're2') return [3, rest.slice(0, 3)];
   const [all, letter, prefix, name] = /^\\([pP])\{(gc=|General_Category=|sc=|Script=)?(\w+)\}/.exec(rest) ?? [];

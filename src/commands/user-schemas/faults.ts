@@ -1,14 +1,14 @@
 import type { ErrorObject } from 'ajv';
 import { step } from '../../domain/engine/pointer.ts';
 
-/** What is wrong with a value, and the JSON pointer of the very field, also of one that is missing or unknown. */
+/** A fault of a value, with the JSON pointer of its field, even if the field is missing or unknown. */
 export type SchemaFault = { readonly message: string; readonly path: string };
 
-/** No value is told more faults. */
+/** The largest number of faults for one value. */
 export const mostFaults = 20;
 const longestPath = 1000;
 
-/** ajv's errors in words for people, at most 20; values are not repeated. */
+/** Turns ajv's errors into readable faults, at most 20. The messages never quote values. */
 export const faultsOf = (errors: readonly ErrorObject[]): readonly SchemaFault[] => {
   const unions = errors
     .filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')
@@ -27,7 +27,7 @@ export const faultsOf = (errors: readonly ErrorObject[]): readonly SchemaFault[]
   return [...faults.values()];
 };
 
-// What these say was said by the errors within them.
+// The errors within these keywords already describe their faults.
 const secondary = new Set(['if', 'propertyNames']);
 
 const pathOf = ({ instancePath, params, propertyName }: ErrorObject): string => {

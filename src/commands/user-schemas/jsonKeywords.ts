@@ -4,8 +4,9 @@ import { canonical } from '../../domain/engine/canonical.ts';
 type Spend = (steps: number) => void;
 
 /**
- * Teaches a validator to compare values as JSON. Its own comparison calls members of values: it throws where one is
- * called `toString` or `valueOf`. Takes an empty `enum`, compares items in linear time, and divides decimals exactly.
+ * Makes a validator compare values as JSON. ajv's own comparison calls members of values, so it throws if a value has a
+ * member `toString` or `valueOf`. This one also accepts an empty `enum`, finds equal items in linear time, and divides
+ * decimals exactly.
  */
 export const compareAsJson = (ajv: Ajv, spend: Spend = () => undefined): void => {
   for (const keyword of ['const', 'enum', 'uniqueItems', 'multipleOf']) ajv.removeKeyword(keyword);
@@ -38,7 +39,7 @@ export const compareAsJson = (ajv: Ajv, spend: Spend = () => undefined): void =>
 type Fault = { readonly keyword: string; readonly params: object };
 type Check = ((value: unknown) => boolean) & { errors?: Fault[] };
 
-/** Whether a value is one of those; if not, with what fault. */
+/** A check whether a value is one of the values; the fault is reported if it is not. */
 const among = (values: readonly unknown[], { keyword, params }: Fault, spend: Spend): Check => {
   const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null;
   const scalars = new Set(values.filter((value) => !isObject(value)));
@@ -51,7 +52,7 @@ const among = (values: readonly unknown[], { keyword, params }: Fault, spend: Sp
     return texts.has(text) || fault();
   };
   const fault = (): false => {
-    // ajv writes into the fault.
+    // A new object each time: ajv writes into it.
     check.errors = [{ keyword, params }];
     return false;
   };
@@ -68,7 +69,7 @@ const areUnique = (items: readonly unknown[], spend: Spend): boolean => {
   return true;
 };
 
-/** Whether a number is a multiple of another one, as decimals: 19.99 is one of 0.01. */
+/** Whether a number is a multiple of another one, computed with decimals: 19.99 is a multiple of 0.01. */
 const isMultiple = (value: number, factor: number): boolean => {
   if (Number.isSafeInteger(value) && Number.isSafeInteger(factor)) return value % factor === 0;
   const [dividend, divisor] = [decimalOf(value), decimalOf(factor)];
@@ -79,7 +80,7 @@ const isMultiple = (value: number, factor: number): boolean => {
 
 type Decimal = { readonly digits: bigint; readonly exponent: number };
 
-/** digits * 10^exponent */
+/** The number is digits * 10^exponent. */
 const decimalOf = (value: number): Decimal => {
   const [number = '', exponent = '0'] = String(value).split('e');
   const [whole = '', fraction = ''] = number.split('.');

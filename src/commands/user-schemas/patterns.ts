@@ -6,12 +6,12 @@ const mostCharacters = 1000;
 const mostInAll = 8192;
 const mostInstructions = 2000;
 
-/** A regular expression; a search in n characters takes at most n times `instructions` steps. */
+/** A regular expression. A search in n characters takes at most n times `instructions` steps. */
 export type Pattern = { readonly expression: RE2JS; readonly instructions: number };
 
 /**
- * The regular expressions of one schema, matched by RE2. `get` throws `invalid` for what RE2 cannot do and for what is
- * too large.
+ * The regular expressions of one schema, for RE2. `get` throws `invalid` for a pattern that RE2 cannot match, and for
+ * one that is too large.
  */
 export const linearPatterns = (syntax: Syntax = 'ecma', flags = 0): { readonly get: (text: string) => Pattern } => {
   const known = new Map<string, Pattern>();
@@ -31,8 +31,8 @@ export const linearPatterns = (syntax: Syntax = 'ecma', flags = 0): { readonly g
 };
 
 /**
- * One regular expression by itself, in the syntax of RE2 too; throws `invalid` for what RE2 cannot do and for what is
- * too large.
+ * A single regular expression; the syntax of RE2 is allowed, too. Throws `invalid` for a pattern that RE2 cannot match,
+ * and for one that is too large.
  */
 export const linearPattern = (text: string, { ignoreCase = false, multiline = false, dotAll = false }): Pattern => {
   const flags =
@@ -43,10 +43,13 @@ export const linearPattern = (text: string, { ignoreCase = false, multiline = fa
 const tooLarge = (text: string): RequestError =>
   new RequestError('invalid', `The pattern ${JSON.stringify(text)} is too large`);
 
-// What a pattern consists of: an escape or class, the beginning of a group, a repetition, any other character.
+// The parts of a pattern: an escape or class, the beginning of a group, a repetition, any other character.
 const parts = /\\.|\[(?:\\.|[^\]\\])*\]|\((?:\?(?:[a-z-]*:|P?<\w*>))?|\{(\d+)(?:,(\d*))?\}|./gs;
 
-/** About how many instructions a pattern will have, told from its text: to compile one takes as long as it is large. */
+/**
+ * Estimates the number of instructions from the pattern's text. A pattern that is too large must not even be compiled:
+ * that takes too long.
+ */
 const sizeOf = (text: string): number => {
   const around: number[] = [];
   let [sum, last] = [0, 0];

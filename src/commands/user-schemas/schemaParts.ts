@@ -3,28 +3,29 @@ import type { Dialect } from './dialects.ts';
 import { type Json, mostSchemas, type Place, type Places } from './schemaPlaces.ts';
 import { type Draft, setTupleApart, tellItems, tellProto } from './schemaRewrites.ts';
 
-/** A schema of keywords that check values and nothing else; each `$ref` names a part. */
+/** A schema with only such keywords that check values. Each `$ref` names another part. */
 export type Part = { readonly [keyword: string]: unknown } | boolean;
 
-/** A user's schema taken apart: what is referred to, by name. */
+/** A user's schema in parts, by name. References name parts. */
 export type Parts = ReadonlyMap<string, Part>;
 export const rootPart = 'part:0';
 
 type Reference = { readonly $ref: string };
 
-/** What a `$dynamicRef` to a name means: the first place of that name on the way to here. */
+/** The target of a `$dynamicRef`, by its name: the first place with that name on the way to this schema. */
 type Scope = ReadonlyMap<string, Place>;
 
-// Where members may be unevaluated, schemas under these keywords are parts: each must be asked by itself.
+// With these keywords in a schema, the subschemas under `deciding` keywords become parts, because each must be checked
+// on its own.
 const unevaluated = ['unevaluatedProperties', 'unevaluatedItems'];
 const deciding = new Set(['anyOf', 'oneOf', 'if', 'contains', ...unevaluated]);
 
-// Held schemas that say nothing until something refers to them.
+// Keywords that only hold definitions. These check nothing until a reference uses them.
 const containers = new Set(['definitions', '$defs']);
 
 /**
- * Takes a schema apart. `mark` is put into each schema. Throws `invalid` for schemas that refer to themselves without
- * going into the value.
+ * Divides a schema into parts and adds `mark` to each subschema. Throws `invalid` for a schema that refers to itself
+ * for the same value.
  */
 export const partsOf = ({ root, target }: Places, dialect: Dialect, mark: object): Parts => {
   const parts = new Map<string, Part>();
@@ -86,7 +87,7 @@ export const partsOf = ({ root, target }: Places, dialect: Dialect, mark: object
   return parts;
 };
 
-/** The places that the references of a schema mean. */
+/** The targets of the references in a schema. */
 const meantBy = (place: Place, scope: Scope, target: Places['target']): readonly Place[] => {
   const { $ref, $dynamicRef } = place.schema as Json;
   const meant: Place[] = [];
@@ -101,7 +102,8 @@ const meantBy = (place: Place, scope: Scope, target: Places['target']): readonly
 };
 
 /**
- * Which parts of a schema, and of the definitions of dialects that it uses, are referred to; and which keywords it has.
+ * The places that references use, in the schema and in the definitions of dialects that it refers to; and whether it
+ * has `$dynamicRef` or unevaluated keywords.
  */
 const reachable = (root: Place, target: Places['target']) => {
   const everything = new Set([root]);
@@ -123,7 +125,7 @@ const reachable = (root: Place, target: Places['target']) => {
   };
 };
 
-// Keywords whose schemas look at the same value as the schema around them.
+// Keywords whose subschemas check the same value as the schema around them.
 const sameValue = ['$ref', 'not', 'if', 'then', 'else', 'allOf', 'anyOf', 'oneOf', 'dependentSchemas', 'dependencies'];
 
 const refuseEndless = (parts: Parts): void => {

@@ -4,7 +4,7 @@ import { type Dialect, definitions, dialectOf } from './dialects.ts';
 
 export type Json = { readonly [member: string]: unknown };
 
-/** A schema with an address of its own (`$id`), and the schemas within that have names. */
+/** A schema with an address of its own (`$id`), and its named subschemas. */
 type Resource = {
   readonly base: string;
   readonly root: string;
@@ -12,14 +12,14 @@ type Resource = {
   readonly dynamic: Map<string, Place>;
 };
 
-/** Schemas that a keyword of another schema holds: one, a list, or each under a name. */
+/** The subschemas under one keyword: one, a list, or one for each name. */
 type Held = {
   readonly keyword: string;
   readonly form: 'one' | 'list' | 'map';
   readonly places: readonly (readonly [name: string, Place])[];
 };
 
-/** A schema within a document. `at` tells it from all others: a document, then a JSON pointer. */
+/** A schema within a document. `at` identifies it: the document, then a JSON pointer. */
 export type Place = {
   readonly at: string;
   readonly schema: Json | boolean;
@@ -27,21 +27,21 @@ export type Place = {
   readonly held: readonly Held[];
 };
 
-/** The schemas of a document. `target` is what a reference from a place means. */
+/** The schemas of a document. `target` finds the target of a reference in a place. */
 export type Places = { readonly root: Place; readonly target: (from: Place, ref: string) => Place };
 
-// Compiling takes a time that grows with both, faster than in proportion.
+// The time to compile grows with both numbers, faster than linearly.
 export const mostSchemas = 1000;
 const mostVariants = 200;
 
-/** The address of schemas that have none. */
+/** The address of schemas without `$id`. */
 const nowhere = 'schema:/';
 
 type OnPattern = (text: string, path: string) => void;
 
 /**
- * Finds the schemas in a document. Throws `invalid` for references that lead out or nowhere; asks `onPattern` about
- * each regular expression.
+ * Finds the schemas in a document and calls `onPattern` for each regular expression. Throws `invalid` for references
+ * that leave the document or have no target.
  */
 export const placesIn = (document: unknown, dialect: Dialect, onPattern: OnPattern): Places => {
   const places = new Map<string, Place>();
@@ -53,7 +53,7 @@ export const placesIn = (document: unknown, dialect: Dialect, onPattern: OnPatte
     if (typeof schema === 'boolean') return noted({ at, schema, resource: around, held: [] });
     if (!isObject(schema)) throw new RequestError('invalid', `${at} is no schema`);
     requireKnown(schema, at, dialect);
-    // In draft-07 nothing beside a $ref counts, not even $id.
+    // In draft-07 no keyword beside a `$ref` counts, not even `$id`.
     const alone = dialect.besideRef === 'nothing' && '$ref' in schema;
     const [address = '', fragment = ''] = typeof schema.$id === 'string' && !alone ? schema.$id.split('#', 2) : [];
     const resource = address === '' ? around : open(resolved(address, around.base), at);
@@ -168,7 +168,7 @@ const heldBy = (schema: Json, { schemas, maps }: Dialect) => {
   }
   for (const keyword of maps) {
     const value = own(schema, keyword);
-    // Of `dependencies`: names of other members instead of a schema.
+    // In `dependencies` a member may be a list of names instead of a schema.
     if (isObject(value))
       held.push({
         keyword,

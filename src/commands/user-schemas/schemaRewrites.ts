@@ -1,10 +1,10 @@
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Json } from './schemaPlaces.ts';
 
-/** A part while it is written: what these change, ajv then checks as JSON Schema says. */
+/** An unfinished part. The functions below change it so that ajv checks it as JSON Schema defines. */
 export type Draft = { [keyword: string]: unknown };
 
-/** Lists of schemas in `items`, as draft-07 has them, become `prefixItems`. */
+/** Turns a list of schemas in `items` (draft-07) into `prefixItems`. */
 export const tellItems = (part: Draft): void => {
   const { items, additionalItems } = part;
   delete part.additionalItems;
@@ -15,7 +15,10 @@ export const tellItems = (part: Draft): void => {
   if (additionalItems !== undefined) part.items = additionalItems;
 };
 
-/** Of an empty list, ajv checks nothing that comes behind `prefixItems`. So they stand by themselves. */
+/**
+ * For an empty array, ajv skips all keywords after `prefixItems`. So `prefixItems` and `items` get a subschema of their
+ * own.
+ */
 export const setTupleApart = (part: Draft, mark: object): void => {
   const { prefixItems, items } = part;
   if (prefixItems === undefined) return;
@@ -25,7 +28,7 @@ export const setTupleApart = (part: Draft, mark: object): void => {
   part.allOf = [...((part.allOf as unknown[] | undefined) ?? []), items === undefined ? tuple : { ...tuple, items }];
 };
 
-/** ajv overlooks a property that is called __proto__, but not as a pattern. */
+/** ajv ignores a property named __proto__, but not a pattern that matches this name. */
 export const tellProto = (part: Draft): void => {
   for (const keyword of ['dependencies', 'dependentRequired', 'dependentSchemas']) {
     if (Object.hasOwn(part[keyword] ?? {}, '__proto__'))

@@ -17,9 +17,10 @@ type Check = {
 };
 
 /**
- * `unevaluatedProperties` and `unevaluatedItems`: what members must be that no other keyword has looked at. ajv's own
- * overlook some keywords (`contains`, an `if` without `then`), so here the schema is gone through once more for each
- * member. Unions, conditions and `contains` within must be references to parts, so that each can be asked by itself.
+ * Adds `unevaluatedProperties` and `unevaluatedItems`: schemas for the members that no other keyword has checked. ajv's
+ * own versions ignore some keywords (`contains`, an `if` without `then`). So this code walks through the schema once
+ * more for each member. Subschemas of unions, conditions and `contains` must be references to parts, because each is
+ * checked on its own.
  */
 export const addUnevaluated = (ajv: Ajv, tools: Tools): void => {
   for (const keyword of ['unevaluatedProperties', 'unevaluatedItems']) {
@@ -40,7 +41,7 @@ export const addUnevaluated = (ajv: Ajv, tools: Tools): void => {
               );
             if (errors.length >= mostFaults) break;
           }
-          // At the end: the schema of a member may come back to this check.
+          // Set last, because the schema of a member may call this check again.
           check.errors = errors;
           return errors.length === 0;
         };
@@ -76,7 +77,10 @@ const partNamed = (part: Exclude<Part, boolean>): string => {
   return part.$ref;
 };
 
-/** Tells whether a schema that the value fits has looked at a member of it. */
+/**
+ * Returns a function that tells whether the schema, or one of its subschemas that apply, has checked a member of the
+ * value.
+ */
 const seenIn = (value: unknown, ajv: Ajv, { parts, spend, fits }: Tools) => {
   const outcomes = new Map<string, boolean>();
   const isValid = (schema: unknown, of: unknown): boolean =>
@@ -116,7 +120,7 @@ const seenIn = (value: unknown, ajv: Ajv, { parts, spend, fits }: Tools) => {
   return seen;
 };
 
-/** The schemas within a schema that the value fits, too, because it fits the schema. */
+/** The subschemas that apply to the value, if the value fits the schema. */
 const appliedTo = (
   value: unknown,
   schema: Json,

@@ -1,4 +1,4 @@
-/** Short names of Unicode's general categories by their long ones. */
+/** The short names of Unicode's general categories, by their long names. */
 export const categories: ReadonlyMap<string, string> = new Map(
   Object.entries({
     Letter: 'L',

@@ -1,12 +1,12 @@
 type Schema = { [keyword: string]: any }; // any JSON Schema, also one that a user wrote
 
-// Data, and schemas that no message comes from.
+// Keywords that hold data, and schemas that never cause a message.
 const untouched = new Set(['const', 'enum', 'default', 'examples', 'not', 'if']);
 
 /**
- * The same schema, but its unions first look which variant is meant (by JSON type, then by a member that is constant in
- * each), so that a validator finds fault with that one and not with all. For messages only: a union that is told apart
- * neither way stays as it is, and `oneOf` is taken for `anyOf`.
+ * Rewrites a schema so that its unions first choose a variant: by JSON type, then by a member that is constant in each
+ * variant. So a validator reports the faults of that variant only. The result is for messages only: a union without
+ * such a difference stays as it is, and `oneOf` becomes `anyOf`.
  */
 export const toldApart = <T>(schema: T): T => told(schema) as T;
 
@@ -49,14 +49,14 @@ const byType = (variants: readonly Schema[]): Schema | undefined => {
   if (all.size < 2 || all.has(undefined)) return undefined;
   const choices = [...all].map((type) => {
     const possible = variants.filter((_, i) => types[i]?.includes(type));
-    // All of them again: asking once more would go on without an end.
+    // If all variants are still possible, another round would never end.
     const narrower = possible.length < variants.length ? chosen(possible) : undefined;
     return { if: { type }, then: narrower ?? { anyOf: possible } };
   });
   return { type: [...all], allOf: choices };
 };
 
-/** JSON types that fit; integers count as numbers. [undefined]: cannot be said. */
+/** The JSON types that the schema allows; an integer counts as a number. [undefined] if they are unknown. */
 const typesOf = (schema: Schema): readonly (string | undefined)[] => {
   const types: readonly unknown[] = [schema.type ?? constants(schema)?.map(typeOf)].flat();
   return types.map((type) => {

@@ -13,10 +13,10 @@ import { placesIn } from './schemaPlaces.ts';
 import { addUnevaluated } from './unevaluated.ts';
 import { toldApart } from './unions.ts';
 
-/** Whether a value fits; `errors` (at most 20) are worked out when asked for. */
+/** Whether a value fits. `errors` (at most 20) are computed only when they are read. */
 type Match = { readonly valid: boolean; readonly errors: readonly SchemaFault[] };
 
-/** A schema that a user stores, ready to check values; or why it cannot be. */
+/** A compiled schema of a user, or the reason why it cannot be compiled. */
 export type UserSchema =
   | { readonly ok: true; readonly matches: (value: unknown) => Match }
   | { readonly ok: false; readonly reason: string };
@@ -28,10 +28,10 @@ const mostSteps = 1_000_000;
 const compiled = new LRUCache<string, UserSchema>({ max: 500 });
 
 /**
- * Compiles a JSON Schema that somebody else wrote: draft-07 or 2020-12 (docs/schemas.md). At most 64 KiB and 32 levels;
- * references within the document only; regular expressions that are matched in linear time; unknown keywords and
- * formats say nothing. A check takes a bounded number of steps, whatever schema and value are: beyond it the value does
- * not match and the error says so.
+ * Compiles a JSON Schema of a user: draft-07 or 2020-12 (docs/schemas.md).
+ * - The schema may have 64 KiB and 32 levels. References must stay within the document.
+ * - Regular expressions are matched in linear time. Unknown keywords and formats are ignored.
+ * - A check takes a bounded number of steps. Beyond that the value does not fit, and the error says so.
  */
 export const compileUserSchema = (schema: unknown): UserSchema => {
   if (typeof schema !== 'boolean' && (typeof schema !== 'object' || schema === null || Array.isArray(schema)))
@@ -44,7 +44,7 @@ export const compileUserSchema = (schema: unknown): UserSchema => {
   return known;
 };
 
-/** Why a schema that a request gives, if it gives one, cannot be compiled, if so. */
+/** Why the schema of a request cannot be compiled; empty if it can, or if the request has no schema. */
 export const schemaFaultOf = (schema: unknown): { readonly schemaFault?: string } => {
   const compiled = schema === undefined ? undefined : compileUserSchema(schema);
   return compiled && !compiled.ok ? { schemaFault: compiled.reason } : {};
@@ -87,7 +87,7 @@ const compile = (schema: object | boolean): ((value: unknown) => Match) => {
   };
 };
 
-/** The same, but it finds all faults; undefined: compiling that goes too deep. */
+/** Like `checked`, but it finds all faults. Undefined if the rewritten schema is nested too deeply to compile. */
 const explaining = (parts: Parts, patternOf: (text: string) => Pattern) => {
   try {
     return checked(new Map([...parts].map(([name, part]) => [name, toldApart(part)])), patternOf, mostSteps / 4, {
@@ -99,7 +99,7 @@ const explaining = (parts: Parts, patternOf: (text: string) => Pattern) => {
   }
 };
 
-/** Says where a pattern is that cannot be used. */
+/** Adds the place of the pattern to the error. */
 const refuseAt = (path: string, read: () => unknown): void => {
   try {
     read();
@@ -108,7 +108,7 @@ const refuseAt = (path: string, read: () => unknown): void => {
   }
 };
 
-/** A check that finds the faults of a value within bounds; undefined: the bounds did not suffice. */
+/** A check that returns the faults of a value; undefined if the steps did not suffice. */
 const checked = (
   parts: Parts,
   patternOf: (text: string) => Pattern,
@@ -136,7 +136,7 @@ const checked = (
     code: { regExp, optimize: false },
     ...options,
   });
-  // Ours takes its place (addUnevaluated), so ajv need not keep account.
+  // `addUnevaluated` replaces these keywords, so ajv need not track evaluated members.
   ajv.opts.unevaluated = false;
   payFrom(spend, ajv);
   compareAsJson(ajv, spend);
