@@ -76,7 +76,8 @@ const isAsSeen = (ifRevision: Request['ifRevision'], there: boolean, revision: n
 const words = (category: string): string => category.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
 
 /**
- * The same error for a missing resource and for one that the caller may not see, so that nobody can tell which it is.
+ * The same error for a missing resource and for one that the caller may not see. So nobody can tell which of the two it
+ * is.
  */
 export const missing = (category: string): RequestError => new RequestError('not_found', `No such ${words(category)}`);
 

@@ -112,7 +112,7 @@ export type Command<State, E extends Event, Input, Refs = unknown, Precomputed =
   readonly prepare?: Prepare<State, Input, Refs, Precomputed> | undefined;
 };
 
-type Own = any; // state, events, input and refs are the affair of the command itself
+type Own = any; // only the command itself knows these types
 
 /** A command of any aggregate with this input. */
 export type CommandOn<Input> = Command<Own, Own, Input, Own, Own>;

@@ -135,9 +135,10 @@ export const handler = ({ store, streams, tools, now, follow, rest = pause }: Ne
     const request = { ...given, precomputed: await command.precomputed?.(given.input, tools) };
     const stream = `${command.aggregate.category}-${request.id}`;
     const { done, stored } = await exclusively(stream, () => retryUntilDone(command, request, stream));
-    // Outside the mutex, because a reaction may change this very stream. Also for a replay, because the first try may
-    // not have finished its reactions. A reaction's command (it has a `causation`) waits for its own reactions, so an
-    // event is done only when all its descendants are.
+    // Reactions run outside the mutex, because they may change this stream too. They also run for a replay, because the
+    // first try may not have finished them.
+    // A reaction's own command (it has a `causation`) waits for all further reactions. So an event counts as done only
+    // when everything that follows from it is done.
     const position = await follow(stored, request.causation !== undefined);
     return { ...done, position: Math.max(done.position, position) };
   };

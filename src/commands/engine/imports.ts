@@ -6,8 +6,8 @@ import type { Tools } from './define.ts';
 type Imported = { readonly aggregate: Aggregate; readonly collection: Collection<never, string, 'name'> };
 
 /**
- * The id of the resource that an import of a document creates or changes. The document's own id wins if a resource has
- * it, then a resource with the same name, then the document's own id, then `fresh`.
+ * The id of the resource that an import of a document creates or changes. The first of these counts: the document's own
+ * id if a resource has it, the id of a resource with the document's name, the document's own id, `fresh`.
  */
 export const importedId = async (
   { aggregate, collection }: Imported,

@@ -81,8 +81,8 @@ export const loading = (aggregates: readonly Aggregate[], projections: readonly 
 };
 
 /**
- * Applies an event to all documents of a stream, exactly as the read models do. So an event that cannot be projected
- * fails here, before it is stored.
+ * Applies an event to all documents of a stream, exactly as the read models do. So a new event that cannot be projected
+ * fails before it is stored.
  */
 const shown = (
   stream: string,

@@ -11,13 +11,12 @@ import type { Streams } from './streams.ts';
 type Deciding = { readonly stream: string; readonly past: LoadedStream; readonly about: About };
 
 /**
- * Locks for decisions that read several streams, such as "does an admin remain?" or "does anything refer to this?".
- * Over all nodes, one such decision at a time runs. So nothing that a decision has read changes before its events are
- * stored.
- * A command appends `turnTaken` to the lock's stream before it reads anything else. The next command first makes sure
- * that the former one has stored its events or never will. To do so, it appends `turnPassed` to the former command's
- * stream, at the revision that the former command wants. This needs no clock, and a stopped process leaves nothing
- * behind.
+ * Locks for decisions that read several streams, such as "does an admin remain?" or "does anything refer to this?". On
+ * all nodes together, only one decision under a lock runs at a time. So what it has read is still true when its events
+ * are stored.
+ * A command appends `turnTaken` to the stream of the lock before it decides. The next command first makes sure that the
+ * former one has stored its events or never will. To do so, it appends `turnPassed` to the former stream, at the
+ * revision that the former command wants. This needs no clock, and a stopped process leaves nothing behind.
  */
 export const locksOf = (store: EventStore, streams: Streams) => {
   const exclusively = mutex();

@@ -20,8 +20,8 @@ type Needs = {
   /** The events of a stream between two revisions. */
   readonly events: Streams['events'];
   /**
-   * Resolves when the read models show everything that the log held when this process began to follow it, or when the
-   * signal aborts.
+   * Resolves when the read models show everything that the log held when this process began to follow it. Resolves also
+   * when the signal aborts.
    */
   readonly ready: (signal: AbortSignal) => Promise<void>;
   readonly log: (message: string, about: Record<string, unknown>) => void;
@@ -31,7 +31,7 @@ const checkpoint = 'reactions';
 const keepEvery = 1000;
 const readAgainMs = 1000;
 
-/** The platform itself parks an event that cannot be read: the event's own actor is unknown. */
+/** The platform itself parks an event that cannot be read, because the event's actor is unknown. */
 const requestForUnreadable = ({ id }: StoredEvent): Omit<Request, 'id' | 'input'> => ({
   actor: platform,
   operation: 'reactions',
@@ -41,7 +41,7 @@ const requestForUnreadable = ({ id }: StoredEvent): Omit<Request, 'id' | 'input'
 
 /** Carries out reactions for one term as leader: first the parked ones, then those of the log. */
 export const reactionReader = ({ store, table, runs, tools, handle, events, ready, log }: Needs) => {
-  /** Tries parked reactions again: they may work in this version or with the present data. */
+  /** Tries parked reactions again: a reaction that failed in an earlier process may work now. */
   const retryParked = async (term: AbortSignal): Promise<void> => {
     const parked = await runs.onceReadable(() => tools.query(parkedReactions), term, {});
     for (const { event, stream, revision } of parked) {

@@ -13,7 +13,10 @@ type Follow = (event: Recorded<never>, tools: Tools) => Promise<readonly Next[]>
 export type Reaction = {
   readonly of: Aggregate;
   readonly on: { readonly [topic: string]: Follow };
-  /** Long work that no request waits for. Only the reader of the log carries it out. */
+  /**
+   * Long work that no request waits for. Only the reader of the log carries out these reactions, and all that follow
+   * from them.
+   */
   readonly background?: true;
 };
 

@@ -20,8 +20,8 @@ type Needs = {
   /** The leader alone reads the log. */
   readonly leadership: Leadership;
   /**
-   * Resolves when the read models show everything that the log held when this process began to follow it, or when the
-   * signal aborts.
+   * Resolves when the read models show everything that the log held when this process began to follow it. Resolves also
+   * when the signal aborts.
    */
   readonly ready: (signal: AbortSignal) => Promise<void>;
   /** How long a request waits for the reactions to its events; 2 s by default. */

@@ -59,7 +59,7 @@ export const eventStorer =
     const read = whole.map(({ data }): unknown => JSON.parse(data));
     const recorded = (position: number): Recorded[] =>
       texts.map(({ id, hash }, i) => {
-        const { topic, source = home } = events[i]!; // texts has one for each event
+        const { topic, source = home } = events[i]!; // one text for each event
         const revision = past.revision + 1 + i;
         return { id, stream, revision, position, source, topic, data: read[i], metadata: { hash, ...about } };
       });

@@ -12,7 +12,8 @@ const maxBytes = 64 * 1024 * 1024;
 
 /**
  * Loads streams as states and documents, and caches them. `refresh` reads the events that a cached stream lacks. A
- * tampered stream is never served from the cache, and to read it fails.
+ * tampered stream is not served from the cache: each attempt to load it reads it again, and fails as long as it is
+ * tampered.
  */
 export const streams = (
   store: EventStore,

@@ -42,7 +42,7 @@ export const tamperedGuard = (streams: Streams, tampered: TamperedStreams) => {
       const key = JSON.stringify([aggregate.category, idOrName, parent]);
       if (notThere.has(key) && !tampered.has(`${aggregate.category}-${idOrName}`)) return;
       await look(aggregate, idOrName, parent).catch((error: unknown) => {
-        // A document whose events cannot be read is parked, and parked documents are reported elsewhere.
+        // An event that cannot be read is no loss: if the document exists, it is parked.
         if (!(error instanceof RequestError && error.code === 'internal')) throw error;
       });
       notThere.set(key, true);

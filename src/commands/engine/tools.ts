@@ -41,7 +41,7 @@ export const commandTools = ({ model, streams, settled, rest }: Needs): Tools =>
   ...rest,
   state: async <S>(aggregate: Aggregate<S>, id: string): Promise<S> => {
     const { state } = await streams.refresh(`${aggregate.category}-${id}`);
-    return state as S; // the stream is folded by this very aggregate
+    return state as S; // this aggregate has folded the stream
   },
   find: async ({ collection }, idOrName) => {
     await settled();

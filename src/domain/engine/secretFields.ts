@@ -58,7 +58,8 @@ export const bounded = (seal: Seal): SealAt => {
 
 /**
  * Seals every secret in the value. `before` is the stored value in the same place.
- * - A secret that has not changed (the mask, or an equal tag) keeps its stored form, so that `same` finds no change.
+ * - A secret that has not changed keeps its stored form, so that `same` finds no change. Such a secret is the mask, or
+ *   has an equal tag.
  * - With the value itself as `before`, its sealed secrets stay sealed as they are.
  * - A secret that is no text is sealed as JSON text. `null` removes the secret and stays `null`.
  * - A mask where nothing is stored is `invalid`, and so is more than `mostSecrets` secrets. The error has the path.
