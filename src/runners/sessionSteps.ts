@@ -26,7 +26,7 @@ const perAgent = 16;
 const report = (signal: AbortSignal): Promise<never> => abortable(new Promise<never>(() => undefined), signal);
 
 /**
- * Renders the template, counted for the account that started the session. The template gets secrets masked, because its
+ * Renders the template in a turn of the account that started the session. The template gets secrets masked, because its
  * output is stored in clear.
  */
 const render = async (

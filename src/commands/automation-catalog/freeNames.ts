@@ -13,8 +13,8 @@ const numbered = (name: string, n: number): string => {
 };
 
 /**
- * Returns a function that gives the first of "x", "x (2)", "x (3)" that no document has and that it has not given
- * before.
+ * Returns a function that gives a free name: the first of "x", "x (2)", "x (3)" that no document has. It gives each
+ * name only once.
  */
 export const freeNames = <Doc extends { readonly name: string }>(
   collection: Collection<Doc, string, 'name'>,

@@ -56,7 +56,7 @@ const countRemovedParts = command({
 });
 
 /**
- * One step: deletes at most a thousand instances and a thousand groups of a deleted model, then stores an event that
+ * One step: deletes at most a thousand instances and a thousand groups of a deleted model. Then it stores an event that
  * starts the next step. No commands once all are gone.
  */
 const removeSome = async ({ stream }: Recorded, { query }: Tools): Promise<readonly Next[]> => {

@@ -12,7 +12,9 @@ import { commandsOf, type Tools } from '../engine/define.ts';
 import type { Reaction } from '../engine/reactions.ts';
 import { maySee, moveJob } from './jobs.ts';
 
-/** The states of the jobs in the request, and the ids of those that do not exist or that the actor may not see. */
+/**
+ * The states of the jobs in the request. `missing`: the ids of jobs that do not exist or that the actor may not see.
+ */
 export const namedJobs = async (jobIds: readonly string[], actor: Actor, tools: Tools) => {
   const states = new Map<string, JobState>();
   const missing: string[] = [];

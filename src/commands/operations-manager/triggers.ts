@@ -40,7 +40,7 @@ const targetOf = async (id: string, actor: Actor, tools: Tools) => {
   return mayRead(actor, gbac) ? { exists, writable: mayWrite(actor, gbac) } : { exists: false, writable: false };
 };
 
-/** Why the filter of a trigger cannot be compiled, if so. */
+/** Why the filter of a trigger cannot be compiled; empty if it can. */
 export const filterFaultOf = (given: object) =>
   schemaFaultOf('schema' in given ? (given.schema ?? undefined) : undefined);
 

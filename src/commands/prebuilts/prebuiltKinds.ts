@@ -15,7 +15,7 @@ import { importAnalyticTemplate } from '../mop/analyticTemplates.ts';
 import { importCommandTemplate } from '../mop/commandTemplates.ts';
 import { importTemplate } from '../template-builder/templates.ts';
 
-type Document = Readonly<Record<string, any>>; // its shape is the import command's affair
+type Document = Readonly<Record<string, any>>; // only the import command knows its type
 
 /** A kind of document in packages, other than automations. */
 export type Kind = {
@@ -34,7 +34,7 @@ export type Kind = {
   /**
    * The id of the resource that an import creates or changes; `fresh` if the document has no id and its name is free.
    */
-  readonly meant: (document: any, fresh: string, tools: Tools) => Promise<string>; // as in Document
+  readonly meant: (document: any, fresh: string, tools: Tools) => Promise<string>; // as for Document
 };
 
 /** The input of a `restore` command. `at` is the time of the import. */

@@ -102,8 +102,8 @@ const meantBy = (place: Place, scope: Scope, target: Places['target']): readonly
 };
 
 /**
- * The places that references use, in the schema and in the definitions of dialects that it refers to; and whether it
- * has `$dynamicRef` or unevaluated keywords.
+ * The places that references use, in the schema and in the definitions of dialects that it refers to. Also whether any
+ * of these schemas has `$dynamicRef` or an unevaluated keyword.
  */
 const reachable = (root: Place, target: Places['target']) => {
   const everything = new Set([root]);

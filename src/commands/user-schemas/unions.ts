@@ -1,4 +1,4 @@
-type Schema = { [keyword: string]: any }; // any JSON Schema, also one that a user wrote
+type Schema = { [keyword: string]: any }; // any JSON Schema, even a user's
 
 // Keywords that hold data, and schemas that never cause a message.
 const untouched = new Set(['const', 'enum', 'default', 'examples', 'not', 'if']);

@@ -87,7 +87,10 @@ const compile = (schema: object | boolean): ((value: unknown) => Match) => {
   };
 };
 
-/** Like `checked`, but it finds all faults. Undefined if the rewritten schema is nested too deeply to compile. */
+/**
+ * Like `checked`, but it finds all faults. Undefined if the rewritten schema cannot be compiled, because it is nested
+ * too deeply.
+ */
 const explaining = (parts: Parts, patternOf: (text: string) => Pattern) => {
   try {
     return checked(new Map([...parts].map(([name, part]) => [name, toldApart(part)])), patternOf, mostSteps / 4, {

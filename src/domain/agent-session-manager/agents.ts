@@ -54,7 +54,10 @@ export const sealHeaders = (
     keepsEqual: true,
   }) as Headers);
 
-/** Why the schema cannot be compiled, if so; the sealed headers; and the referrers to a name that the agent loses. */
+/**
+ * The data that decisions on an agent need. `schemaFault`: why the schema cannot be compiled. `referrers`: those that
+ * name the agent by a name that it loses.
+ */
 export type AgentRefs = {
   readonly schemaFault?: string | undefined;
   readonly headers: Headers | undefined;

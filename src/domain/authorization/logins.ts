@@ -8,7 +8,7 @@ export const longestMs = 12 * 3_600_000;
 
 export type LoginEvent =
   /**
-   * The stream's id is the keyed digest of the token. `credential` is the tag of the account's password at this time
+   * The stream's id is the keyed digest of the token. `credential` is the tag of the account's credential at this time
    * (projections/authorization/credentials.ts).
    */
   | Event<'loggedIn', { readonly account: string; readonly credential: string; readonly at: string }>

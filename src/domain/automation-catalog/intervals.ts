@@ -42,8 +42,8 @@ const sumOf = (text: string): number => {
 
 /**
  * An interval in milliseconds, from a number or a text such as "1 day", "an hour" or "3 hours and 15 minutes".
- * Undefined if the interval is not a whole number of minutes (90 seconds), has no fixed length (cron, months), or is
- * longer than 5,200 weeks.
+ * Undefined for an interval without a fixed length (cron, months), with a part of a minute (90 seconds), or longer than
+ * 5,200 weeks.
  */
 export const intervalOf = (given: number | string): number | undefined => {
   const milliseconds = typeof given === 'number' ? given : sumOf(given);

@@ -159,7 +159,7 @@ export const decideMigration = (
   const migrated: Migrated[] = [];
   const skipped: Skipped[] = [];
   for (const { job, content, name, form, migrated: already } of refs) {
-    if (!content) continue; // refused above
+    if (!content) continue; // rejected above
     if (already || seen.has(job)) skipped.push({ job, name: content.title });
     else {
       const schedule = scheduleOf(content, now);

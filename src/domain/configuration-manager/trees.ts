@@ -48,7 +48,7 @@ export type TreeState = { readonly exists: boolean } & TreeContent;
 const first = 'initial';
 const maxDepth = 64;
 
-/** A tree with all its versions. One stream holds them all, so that their names stay unique. */
+/** A tree with all its versions. The tree's stream decides which versions are added. */
 export const tree = aggregate<TreeState, TreeEvent>({
   area: 'configuration-manager',
   category: 'tree',
@@ -192,8 +192,8 @@ export const deleteVariables = (state: TreeState, { version, variables }: Variab
 const nodeDocument = Compile(nodeDocumentSchema);
 
 /**
- * Throws `invalid` with the path for a malformed node, for siblings of the same name, for a repeated id, and for nodes
- * that lie too deep.
+ * Throws `invalid` with the path for a malformed node, for two siblings with one name and for two nodes with one id.
+ * The same for nodes that lie too deep.
  */
 const checkNodes = (root: TreeNode, path: string): void => {
   const ids = new Set<string>();

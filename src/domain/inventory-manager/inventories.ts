@@ -66,7 +66,8 @@ export type InventoryEvent =
 export type InventoryState = { readonly exists: boolean; readonly name: string; readonly nodes: Layers<Node> };
 
 /**
- * An inventory with all its nodes. One stream holds them, so that their names stay unique and one event can remove all.
+ * An inventory with all its nodes. The inventory's stream decides which nodes are added, counts them and removes all at
+ * once.
  */
 export const inventory = aggregate<InventoryState, InventoryEvent>({
   area: 'inventory-manager',

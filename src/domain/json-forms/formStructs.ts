@@ -114,7 +114,7 @@ const maxItems = 2000;
 
 /**
  * The layout with the documented defaults of its choices. Throws `invalid` with the path for an item that does not fit
- * its kind, and for a layout that is too deep or too large.
+ * its kind. The same for a layout that is too deep or too large.
  */
 export const checkedStruct = (struct: Struct, path: string): Struct => {
   let count = 0;

@@ -103,7 +103,7 @@ export const resourceModel = aggregate<ModelState, ModelEvent>({
   names: ({ exists, content }) => (exists ? [{ kind: 'resourceModel', name: content.name }] : []),
 });
 
-/** Why the schema cannot be compiled, if so. */
+/** `schemaFault`: why the schema cannot be compiled; absent if it can. */
 export type ModelRefs = { readonly schemaFault?: string };
 
 export const create = (_: ModelState, input: NewModel, context: Context<ModelRefs>): readonly ModelEvent[] => [

@@ -121,7 +121,7 @@ export const templateDecisions = <K extends string, D extends HeaderInput & Book
     { topic: `${kind}${what}`, data } as TemplateEvent<K, C>,
   ];
 
-  const documentIn = (input: Readonly<Record<string, D>>): D => input[word]!; // the command's schema requires it
+  const documentIn = (input: Readonly<Record<string, D>>): D => input[word]!; // required by the command's schema
   const checked = (document: D, member: string, { refs }: Refs): C => {
     const content = contentOf(document);
     const faults = [...faultsIn(content), ...(refs.patternFaults ?? [])]
@@ -141,7 +141,7 @@ export const templateDecisions = <K extends string, D extends HeaderInput & Book
       if (document._id !== undefined && document._id !== context.id)
         throw new RequestError('invalid', 'The template in the path has another id', { path: `/${word}/_id` });
       const after = checked(document, word, context);
-      const changes = changesBetween(before!, after); // commands on existing templates only
+      const changes = changesBetween(before!, after); // only for existing templates
       if (!changes) return [];
       refuseRenamed(before, after, context);
       return event('Changed', changes.changed);

@@ -17,7 +17,8 @@ export type RuleResult = ReadyRule & Verdict;
 
 /**
  * The commands with their variables replaced. In patterns, a value matches only itself. Throws `unprocessable` with all
- * rules whose `eval` is unknown, or with all missing variables, or if a value would add a line to a command.
+ * rules whose `eval` is unknown, or with all missing variables. The same for a value that would add a line to a
+ * command.
  */
 export const ready = ({ commands }: CommandTemplateContent, variables: Variables): readonly ReadyCommand[] => {
   refuseUnknown(commands);

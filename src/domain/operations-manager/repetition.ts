@@ -58,7 +58,8 @@ const maxDepth = 16;
 const maxNodes = 1000;
 
 /**
- * Throws `invalid` with the path for a node that has none of the forms, and for a tree that is too deep or too large.
+ * Throws `invalid` with the path for a node that has none of the forms. The same for a tree that is too deep or too
+ * large.
  */
 export const checkRepetition = (tree: Repetition, path: string): void => {
   let nodes = 0;

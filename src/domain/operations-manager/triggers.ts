@@ -162,7 +162,7 @@ export const change = (
   patch: TriggerPatch,
   { refs }: Context<TriggerRefs>,
 ): readonly TriggerEvent[] => {
-  const before = content!; // commands on existing triggers only
+  const before = content!; // only for existing triggers
   if (patch.type !== undefined && patch.type !== before.type)
     throw new RequestError('invalid', 'The type of a trigger cannot change; make a new one', { path: '/type' });
   const foreign = Object.keys(patch).find((key) => !Object.hasOwn(triggerMembers[before.type], key));

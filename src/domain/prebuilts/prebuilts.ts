@@ -126,8 +126,8 @@ export const isInstalled = ({ imported }: PrebuiltState, prebuilt: PrebuiltDocum
 
 /**
  * Returns a function that finds the installed version of a document: the mask keeps the secrets of that version. The
- * documents of a package must be given in order. Documents match only by id, or else by name. Otherwise another
- * resource could get the secret and show it.
+ * documents of a package must be given in order. Documents match only by id, or else by name. Otherwise a secret could
+ * move to another resource, and so to other readers.
  */
 export const matching = ({ imported }: PrebuiltState) => {
   const installed = new Map<string, Bundle['data'][]>();

@@ -109,7 +109,7 @@ const members = {
       description: 'Members of these groups are admins; missing or empty: of the group admins',
       maxItems: 500,
     }),
-    // RFC 6265: a token of RFC 7230.
+    // By RFC 6265 the name of a cookie is a token of RFC 7230.
     cookieName: Type.String({
       description: 'Name of the session cookie',
       minLength: 1,
