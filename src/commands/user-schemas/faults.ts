@@ -8,7 +8,7 @@ export type SchemaFault = { readonly message: string; readonly path: string };
 export const mostFaults = 20;
 const longestPath = 1000;
 
-/** Turns ajv's errors into readable faults, at most 20. The messages never quote values. */
+/** Turns ajv's errors into readable faults, at most 20. The messages never quote the checked value. */
 export const faultsOf = (errors: readonly ErrorObject[]): readonly SchemaFault[] => {
   const unions = errors
     .filter(({ keyword }) => keyword === 'anyOf' || keyword === 'oneOf')

@@ -3,7 +3,7 @@ import type { Dialect } from './dialects.ts';
 import { type Json, mostSchemas, type Place, type Places } from './schemaPlaces.ts';
 import { type Draft, setTupleApart, tellItems, tellProto } from './schemaRewrites.ts';
 
-/** A schema with only such keywords that check values. Each `$ref` names another part. */
+/** A schema that has only keywords that check values. Each `$ref` names another part. */
 export type Part = { readonly [keyword: string]: unknown } | boolean;
 
 /** A user's schema in parts, by name. References name parts. */

@@ -33,7 +33,7 @@ export type JobEvent =
   | Event<'jobStarted', JobStarted>
   | Event<'jobPaused', Record<string, never>>
   | Event<'jobResumed', Record<string, never>>
-  /** `variables` are the final ones, as far as they are new or changed. */
+  /** `variables` are those of the worker's report. They are merged into the variables of the job. */
   | Event<'jobCompleted', { readonly variables: Variables }>
   | Event<'jobErrored', { readonly error: JobError }>
   | Event<'jobCanceled', Record<string, never>>;
@@ -138,7 +138,7 @@ const refuseEnded = ({ status }: JobState, id: string): void => {
 /** The access list that denies the actor access to the job, else an open one. */
 type Access = { readonly gbac: Gbac };
 
-/** `refs.variables` are the final variables with sealed secrets. They are merged into those of the job. */
+/** `refs.variables` are those of the worker's report, with sealed secrets. */
 export const complete = (
   state: JobState,
   _: unknown,

@@ -23,7 +23,7 @@ export type Part = {
 };
 
 /**
- * The changes by a package, in the order in which they are carried out. Resources that need no change are not in it.
+ * The changes by a package, in the order in which they are carried out. Resources that need no change are left out.
  */
 export type Plan = {
   readonly parts: readonly Part[];
