@@ -173,7 +173,10 @@ const kept: readonly Bundle[] = [
   { type: 'integration', data: { name: 'tickets', virtual: true } },
 ];
 
-/** A package with a document of every kind, which name each other: not in the order in which they can be installed. */
+/**
+ * A package with a document of every kind. The documents name each other and are not in the order in which they can be
+ * installed.
+ */
 export const vlanRollout: PrebuiltDocument = {
   metadata: {
     name: '@vendor/vlan-rollout',
