@@ -17,7 +17,7 @@ import { version } from './version.ts';
 type Needs = {
   readonly log: EventStore;
   readonly logKind: 'sqlite' | 'eventstoredb';
-  /** The reason why the note of the log's last known event cannot be written beside the log. */
+  /** The reason why the note of the log's newest event cannot be written beside the log. */
   readonly noteFault: () => string | undefined;
   /** Results of the background check of an embedded log's events. */
   readonly scrubbed: (() => Scrubbed) | undefined;

@@ -193,7 +193,7 @@ export const vlanRollout: PrebuiltDocument = {
   readme: '# VLAN rollout\n\nRun **Roll out by hand**, or post to `vlan-rollout`.\n',
 };
 
-/** An installed package. */
+/** Installs the package. */
 export const prebuiltSteps: readonly (() => Step)[] = [
   () => ({
     method: 'POST',

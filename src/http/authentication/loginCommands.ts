@@ -6,7 +6,7 @@ import type { Reason } from '../../domain/authorization/logins.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 
-/** A command on a login. Without `requestId` a new one is made. */
+/** The arguments of a command on a login. Without `requestId` a new one is made. */
 type Asked = {
   readonly id: string;
   readonly input: unknown;
@@ -14,7 +14,7 @@ type Asked = {
   readonly requestId?: string | undefined;
 };
 
-/** The actor of a login's use or expiry: its account. */
+/** The actor when a login is used, or ended in its own account's name. */
 const holder = (account: string): Actor => ({ id: account, username: '', provenance: '', groups: [], admin: false });
 
 /** The commands that change logins. An `id` is the digest of a login's token. */

@@ -30,7 +30,7 @@ const whoami = (areas: () => readonly AreaRoutes[]): ActionRoute =>
       { title: 'Caller', description: 'Who is calling' },
     ),
     run: async ({ principal }) => {
-      const caller = principal!; // the route is not open
+      const caller = principal!; // the route is not open, so there is a caller
       const { actor, firstname, groups, roles } = caller;
       const { id, username, provenance } = actor;
       return { body: { id, username, provenance, firstname, groups, roles, methods: callable(areas(), caller) } };

@@ -95,7 +95,7 @@ const operation = ({ area, route, example, failures }: Operation, write: Write, 
   return described;
 };
 
-/** The answer 503 of a health route. It has no error body, except while the service shuts down. */
+/** The answer 503 of /health/ready. It has no error body, except while the service shuts down. */
 const notReady = (route: Route, write: Write, failure: object): object => ({
   description: 'Requests cannot be answered now',
   headers: headers('X-Request-Id'),

@@ -23,7 +23,7 @@ export type Seen = {
 export type HttpSettings = {
   /** Value of Access-Control-Allow-Origin; undefined: the header is not sent. */
   readonly allowOrigin: string | undefined;
-  /** Whether a Cache-Control header is sent. */
+  /** True if answers have a Cache-Control header. */
   readonly cacheControl: boolean;
   /** Name of the cookie that holds the token. */
   readonly cookieName: string;
@@ -49,6 +49,6 @@ export type AppNeeds = {
   readonly stopping: () => boolean;
   /** True while this node cannot reach the event log: it answers open routes and monitoring routes only. */
   readonly cutOff: () => boolean;
-  /** Whether an `Authorization` header carries METRICS_TOKEN. */
+  /** True if an `Authorization` header carries METRICS_TOKEN. */
   readonly mayMeasure: (authorization: string) => boolean;
 };

@@ -17,8 +17,8 @@ const lingerMs = 1000;
 /**
  * Makes the function that reads bodies of at most `maxBytes`, or `maxImportBytes` for `large` routes. Errors:
  * `too_large` (the connection closes after the answer); `unsupported_media` (not JSON in UTF-8, or with
- * Content-Encoding); `invalid` (not JSON, or refused by `checkJson`). In the member `exact`, numbers may have any size.
- * A byte order mark is dropped. No error message repeats the body.
+ * Content-Encoding); `invalid` (not JSON, or refused by `checkJson`). In the member that `exact` names, integers may be
+ * beyond 2^53-1. A byte order mark is dropped. No error message repeats the body.
  */
 export const bodyReader = ({
   maxBytes,

@@ -12,7 +12,7 @@ export const ifRevisionOf = ({ header }: Pick<Call, 'header'>): Request['ifRevis
     const revisions = match
       .split(',')
       .map((tag) => /^(?:W\/)?"(\d+)(?:-[0-9a-f]{8})?(?:-(?:br|gzip))?"$/.exec(tag.trim())?.[1]);
-    // Several tags, or a tag that this service did not make, never match: no revision is -1.
+    // Several tags, or a tag that this service did not make, never match: no resource has revision -1.
     return revisions.length === 1 && revisions[0] !== undefined ? Number(revisions[0]) : -1;
   }
   return header('if-none-match') === '*' ? 'none' : undefined;

@@ -160,7 +160,7 @@ const pairsOf = (querystring: string, faults: Fault[]): readonly (readonly [name
 
 const formDecoded = (text: string): string | undefined => {
   if (/^[\w.~:-]*$/.test(text)) return text;
-  // Other characters than ASCII must be percent-encoded; only then do we know that they are UTF-8.
+  // Other characters than ASCII must be percent-encoded: only then is it certain that they are UTF-8.
   if (/[^\u0020-\u007e]/.test(text)) return undefined;
   const plain = decoded(text.replaceAll('+', ' '));
   return plain !== undefined && /[\u0000-\u001f\u007f]/.test(plain) ? undefined : plain;

@@ -58,7 +58,7 @@ type Target<Path extends string, Body> = {
 const withBody = ({ body, ...route }: CommandRoute & { readonly body: TSchema }): CommandRoute =>
   body === noInput ? route : { ...route, body };
 
-/** A change whose body is the input of its command. */
+/** A route of a change whose body is the input of its command. */
 export const commandRoute = <const Path extends string, Input, Doc, Q extends Queries = NoQueries>(
   route: Base<Path, Q> &
     Target<Path, Input> & {
@@ -70,7 +70,9 @@ export const commandRoute = <const Path extends string, Input, Doc, Q extends Qu
     },
 ): CommandRoute => withBody({ ...route, body: route.command.input });
 
-/** A change whose input is made from the path and a body with its own schema; `noInput` if there is no body. */
+/**
+ * A route of a change whose input is made from the path and a body with its own schema; `noInput` if there is no body.
+ */
 export const mappedCommandRoute = <
   const Path extends string,
   Input,
@@ -89,7 +91,7 @@ export const mappedCommandRoute = <
     },
 ): CommandRoute => withBody(route);
 
-/** One document. */
+/** A route that gives one document. */
 export const getRoute = <
   const Path extends string,
   Doc,
@@ -107,7 +109,7 @@ export const getRoute = <
   },
 ): GetRoute => route;
 
-/** A list. */
+/** A route that gives a list. */
 export const listRoute = <const Path extends string, Doc, Filter extends string, Q extends Queries = NoQueries>(
   route: Base<Path, Q, NoInfer<Filter>> & {
     readonly list: Collection<Doc, string, Filter>;
@@ -119,7 +121,7 @@ export const listRoute = <const Path extends string, Doc, Filter extends string,
   },
 ): ListRoute => route;
 
-/** Any other operation. */
+/** A route of any other operation. */
 export const actionRoute = <
   const Path extends string,
   Body extends TSchema = typeof noInput,

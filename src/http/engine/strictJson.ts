@@ -34,10 +34,10 @@ type WellFormed = string & { isWellFormed(): boolean };
 
 /**
  * Checks a text that `JSON.parse` has accepted. It throws `invalid`, with the JSON pointer of the place, for content
- * that parsing changes or that must not be trusted: members that occur twice (also when one is written with escapes),
- * reserved names, more than `maxLevels` levels, integers beyond 2^53-1, numbers that become infinite, lone surrogates.
- * In the root's member `exact`, integers may have any size that Python reads. The check reads the text once; its stack
- * does not grow.
+ * that parsing changes or that must not be trusted. That is: members that occur twice (also when one is written with
+ * escapes), reserved names, more than `maxLevels` levels, integers beyond 2^53-1, numbers that become infinite, lone
+ * surrogates. In the root's member that `exact` names, integers may have any size that Python reads. The check reads
+ * the text once; its stack does not grow.
  */
 export const checkJson = (text: string, exact?: string): void => {
   // Most texts have neither backslashes nor lone surrogates. Then each string ends at the next quote.
@@ -137,8 +137,8 @@ const checkNumber = (levels: readonly Level[], text: string, start: number, end:
   const written = text.slice(start, end);
   const value = Number(written);
   if (!Number.isFinite(value)) refuse(levels, 'The number is too large');
-  // JSON writes numbers below 1e21 without exponent, even if they came with one. Such a number could be stored but not
-  // sent back.
+  // JSON writes numbers below 1e21 without exponent, even if they came with one. Such a number would be stored, but a
+  // client that sends it back would be refused.
   if (Math.abs(value) > Number.MAX_SAFE_INTEGER && (Math.abs(value) < 1e21 || /^-?\d+$/.test(written)))
     refuse(levels, 'The integer is beyond 2^53-1');
 };

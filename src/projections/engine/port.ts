@@ -67,7 +67,7 @@ export type CollectionSpec = {
   readonly filters: readonly string[];
   /**
    * Ids are `<part>/<name>`; a part contains no slash. Each part is listed on its own and can be removed in one step.
-   * `idsNamed` finds no names in such a collection.
+   * `idsNamed` throws for such a collection.
    */
   readonly partitioned?: true;
 };

@@ -19,9 +19,9 @@ const changeOf = ({ projection, id, doc, revision }: LoadedDocument): Change => 
 };
 
 /**
- * Folds events into documents. `take` folds events. `drain` gives the entries of the documents that have changed since
- * the last drain, so a document that many events change is written as JSON once. `read` gives the entry that the read
- * store holds.
+ * Folds events into documents. `take` folds events. `drain` gives the entries of all documents that have changed since
+ * the last drain. So a document that many events change is written as JSON only once. `read` gives the entry that the
+ * read store holds.
  *
  * If an event cannot be folded, or events before it are missing, only its stream is concerned: the stream's documents
  * are parked, with their children. They leave their collections, their reason goes to the collection `parked`, and

@@ -11,7 +11,7 @@ export type Collections<E extends Indexed> = {
   of(name: string): CollectionIndex<E>;
   /** Makes all changes, or throws and makes none: it checks all of them first. */
   apply(changes: readonly IndexChange<E>[]): void;
-  /** Throws an Error if `apply` would. */
+  /** Throws an Error if `apply` would throw for these changes. */
   check(changes: readonly IndexChange<E>[]): void;
   /** All entries, each with its collection's name. */
   all(): Iterable<readonly [string, E]>;

@@ -8,7 +8,7 @@ export type Block<T, D> = {
 
 /**
  * Items in the order of their keys (UTF-16 code units, as `<` compares); each key occurs once. They are kept in blocks
- * of at most `blockSize`, so that a change moves few items and outdates the derived data of one block only.
+ * of at most `blockSize`. So a change moves few items, and outdates the derived data of one block only.
  */
 export type SortedList<T, D> = {
   readonly blocks: readonly Block<T, D>[];

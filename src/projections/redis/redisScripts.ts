@@ -9,12 +9,13 @@ const script = (text: string): Script => {
 };
 
 /**
- * All scripts get the same keys: `meta` (hash: epoch, position, event, documents), `texts` and `index` (hashes by
- * `<collection>/<id>`: the document's text, and the rest of its entry as JSON), `notices` (stream of changes), `lease`
- * (token of the leader, until it expires) and `fence` (token of the last leader, who may write). A message on the
- * channel `notices` only means that something may have changed. `state()` gives epoch, position and event, or false if
- * anything is missing: keys that were evicted, deleted by hand, or overwritten with values of another type. Positions
- * stay texts, because Lua prints large numbers rounded.
+ * All scripts get the same keys. `meta` is a hash with epoch, position, event and documents. `texts` and `index` are
+ * hashes by `<collection>/<id>`: the document's text, and the rest of its entry as JSON. `notices` is a stream of
+ * changes. `lease` has the token of the leader until it expires. `fence` has the token of the last leader, who may
+ * write. A message on the channel `notices` only means that something may have changed.
+ *
+ * `state()` gives epoch, position and event, or false if anything is missing: keys that were evicted, deleted by hand,
+ * or overwritten with values of another type. Positions stay texts, because Lua prints large numbers rounded.
  */
 const common = `
 local meta, texts, index, notices, lease, fence = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
