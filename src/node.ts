@@ -127,7 +127,7 @@ export const openNode = async ({
       hub.followWith(reactions.follow);
       reactions.start();
     },
-    /** Waits for the reactions in progress. */
+    /** Carries out no more reactions, and waits for those in progress. */
     stopReactions: reactions.stop,
     close: async (): Promise<void> => {
       await reactions.stop();

@@ -13,8 +13,8 @@ const concerningAccounts = new Set(['account', 'group', 'role']);
 export const concerning = new Set([...concerningAccounts, 'groupMapping', 'login']);
 
 /**
- * Keeps two positions: up to which changes of accounts and the like are stored in the log, and up to which this node
- * has shown them. Between the two, cached accounts may be out of date.
+ * Keeps two positions: up to which changes of accounts, groups, roles and group mappings are stored in the log, and up
+ * to which this node has shown them. Between the two, cached accounts may be out of date.
  */
 export const accountChanges = ({ settled, onUntold }: Needs) => {
   let stored = 0;

@@ -24,7 +24,8 @@ export type Principal = {
 };
 
 /**
- * An account that may log in. `credential` changes with its password; `mapped` is true if group mappings concern it.
+ * An account that may log in. `credential` changes with its password and with each deactivation; `mapped` is true if
+ * group mappings concern it.
  */
 export type Known = { readonly principal: Principal; readonly credential: string; readonly mapped: boolean };
 

@@ -16,7 +16,10 @@ type Held = {
   readonly known: Known | undefined;
   readonly admins: Admins;
   readonly epoch: number;
-  /** The state of the group mappings; undefined if they do not concern the account. */
+  /**
+   * How many changes of group mappings had been seen when the account was read; undefined: they do not concern the
+   * account.
+   */
   readonly mappings: number | undefined;
   readonly since: number;
 };
