@@ -64,7 +64,8 @@ type Choices = { readonly output?: Terminal; readonly skipIncomplete?: boolean |
 
 /**
  * Copies the log at one URL to another, which may hold a part of it already. Writes its progress and a summary to
- * `output`. Throws an Error if the service is running. A second run goes on where the first one stopped.
+ * `output`. The service must be stopped: if it holds a log in a file, an Error is thrown. A second run goes on where
+ * the first one stopped.
  */
 export const logCopy = async (
   fromUrl: string,

@@ -38,7 +38,10 @@ export const newLeadership = (): Leadership & { readonly set: (held: boolean) =>
   };
 };
 
-/** Does the work each time this process becomes leader, until `stop` aborts. `term` aborts when the leadership ends. */
+/**
+ * Does the work once for each term in which this process leads, until `stop` aborts. `term` aborts when the leadership
+ * ends.
+ */
 export const whileLeading = async (
   leadership: Leadership,
   stop: AbortSignal,

@@ -43,7 +43,7 @@ export const snapshots = ({ work, every, log }: Needs) => {
     moved: (position: number, taken: number): void => {
       if (taken - counted >= every && !worker && performance.now() >= notBefore) void make(position, taken);
     },
-    /** The position of the last snapshot, or an earlier one. */
+    /** A position that the last snapshot has reached; the snapshot may be newer. */
     position: (): number => done,
     /** Notes the position of a snapshot that exists already. */
     found: (position: number): void => {
