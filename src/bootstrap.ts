@@ -11,23 +11,25 @@ import { isUnusable } from './store/tampered.ts';
 
 type Needs = {
   readonly handle: Handle;
-  /** Password of the account `admin`; undefined: one is made up. */
+  /** Password of the account `admin`; if undefined, a random one is made. */
   readonly adminPassword: string | undefined;
-  /** Told the password that was made up, once it is the account's, and what cannot be provided. */
+  /**
+   * Called with the random password once the account has it, and with a line for each resource that cannot be provided.
+   */
   readonly tell: (line: string) => void;
 };
 
 const username = 'admin';
 
-/** Always the same, so that two processes that start at once mean the same stream. */
+/** The id is always the same, so that two processes that start at once use the same stream. */
 const idOf = (kind: string, name: string): string => hash('sha256', `built-in ${kind} ${name}`, 'hex').slice(0, 24);
 
 /**
- * Makes sure that there are the built-in groups and, at the first start, the account `admin` in `admins` and the
- * adapter `lab` with three simulated devices.
+ * Makes sure that the built-in groups exist. At the first start it also creates the account `admin` in `admins`, and
+ * the adapter `lab` with three simulated devices.
  */
 export const bootstrap = async ({ handle, adminPassword, tell }: Needs): Promise<void> => {
-  /** What cannot be used, health shows; the service starts all the same. */
+  /** A resource that cannot be used is shown by health; the service starts all the same. */
   const provide = async (command: AnyCommand, id: string, input: unknown): Promise<{ readonly changed: boolean }> => {
     try {
       return await handle(command, { id, input, actor: platform, operation: 'bootstrap', requestId: randomUUID() });

@@ -8,8 +8,8 @@ import { type LogUrl, logUrl, logUrlForms } from './store/url.ts';
 import { checkTlsFiles } from './tlsFiles.ts';
 
 /**
- * One setting of the environment: what it means, what it is without being set, how its text is read (throws a
- * sentence).
+ * One setting of the environment: its meaning, its default as help shows it, and the function that reads its text (an
+ * error is a sentence).
  */
 type Setting<T> = {
   readonly about: string;
@@ -45,7 +45,7 @@ const file = (about: string) =>
     return given;
   });
 
-/** What the client of Redis can read: it decodes user and password, and takes a number as the path. */
+/** True for URLs that the client of Redis can read: it decodes user and password, and takes the path as a number. */
 const isRedisUrl = (given: string): boolean => {
   if (!/^rediss?:\/\//.test(given) || !URL.canParse(given)) return false;
   const { hostname, pathname, username, password } = new URL(given);
@@ -146,7 +146,7 @@ const settings = {
 type Settings = typeof settings;
 export type Config = { readonly [K in keyof Settings]: ReturnType<Settings[K]['read']> };
 
-/** Faults of settings that are right each by itself. */
+/** Faults of settings that are valid alone but not together. */
 const faultsTogether = (env: NodeJS.ProcessEnv): readonly string[] => {
   const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile } = env;
   const distributed = /^esdb(\+discover)?:/.test(env.EVENTSTORE_URL ?? '');
@@ -159,11 +159,11 @@ const faultsTogether = (env: NodeJS.ProcessEnv): readonly string[] => {
   return faults;
 };
 
-/** Where the key of secrets is kept when SECRET_KEY is not set: beside the log, if that is a file. */
+/** The file that holds the key of secrets when SECRET_KEY is not set. It is beside the log, if the log is a file. */
 export const secretKeyFile = ({ EVENTSTORE_URL: at, DATA_DIR }: Pick<Config, 'EVENTSTORE_URL' | 'DATA_DIR'>): string =>
   join('file' in at ? dirname(at.file) : DATA_DIR, 'secret.key');
 
-/** Files that are not there are faults of one setting each. */
+/** Faults of the TLS files. Missing files are reported as faults of their own settings. */
 const tlsFaults = ({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile }: NodeJS.ProcessEnv): readonly string[] => {
   if (!certFile || !keyFile || !existsSync(certFile) || !existsSync(keyFile)) return [];
   try {
@@ -174,7 +174,7 @@ const tlsFaults = ({ TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile }: NodeJS.Pr
   }
 };
 
-/** All faults of the settings at once, each a line that begins with its name. */
+/** All faults of the settings at once. Each is a line that begins with the setting's name. */
 export class ConfigFaults extends Error {
   readonly faults: readonly string[];
   constructor(faults: readonly string[]) {
@@ -184,7 +184,7 @@ export class ConfigFaults extends Error {
   }
 }
 
-/** The settings of an environment, or `ConfigFaults`. Empty counts as not set. */
+/** Reads the settings of an environment; throws `ConfigFaults`. An empty variable counts as not set. */
 export const readConfig = (env: NodeJS.ProcessEnv): Config => {
   const faults: string[] = [];
   const config: Record<string, unknown> = {};

@@ -4,7 +4,7 @@ import { isOwnStream } from './ownStreams.ts';
 import { checkOf, givenKey, makeKey, secrets } from './secrets.ts';
 import { type EventStore, WrongRevision } from './store/port.ts';
 
-/** The stream that says which key the secrets of a log are sealed with. Its last event counts. */
+/** The stream that identifies the key with which the secrets of a log are sealed. Its last event counts. */
 export const keyStream = 'secret-key';
 
 const keyChecked = '@platform/log:keyChecked';
@@ -20,7 +20,7 @@ type Needs = {
 
 type Noted = { readonly revision: number; readonly check: string | undefined };
 
-/** Undefined for an event that cannot be read. */
+/** The check in an event; undefined if the event cannot be read. */
 const checkIn = (data: string): string | undefined => {
   try {
     const { check } = JSON.parse(data) as { readonly check: unknown };
@@ -57,12 +57,12 @@ const sealedIn = (text: string): Sealed | undefined => {
   try {
     JSON.parse(text, look);
   } catch {
-    // An event that is no JSON, as may be in any log, has no secret that anybody could open.
+    // Any log may have events that are not JSON. They hold no secret that anybody could open.
   }
   return found;
 };
 
-/** The first sealed value of the platform's own in the log. */
+/** The first sealed value in the platform's own streams. */
 const firstSealed = async (log: Log): Promise<Sealed | undefined> => {
   for await (const { events } of log.readAll(0, ['@platform/'])) {
     for (const { stream, data } of events) {
@@ -95,7 +95,7 @@ const another = ({ fromSetting, file }: Needs): Error => {
   return new Error(`${given} is not the key that the secrets in the log are sealed with. ${advice}`);
 };
 
-/** The key of a log that does not say yet which one it is: an older one, or one that was just made. */
+/** The key of a log that does not identify its key yet: an older log, or a new one. */
 const keyOfSilentLog = async (needs: Needs): Promise<Uint8Array> => {
   const { log, file } = needs;
   const given = givenKey(needs);
@@ -106,7 +106,7 @@ const keyOfSilentLog = async (needs: Needs): Promise<Uint8Array> => {
   try {
     await note(log, key, -1);
   } catch (error) {
-    // Another node was faster; its word counts.
+    // Another node was faster; the key that it noted counts.
     if (error instanceof WrongRevision) return keyOfLog(needs);
     throw error;
   }
@@ -114,8 +114,8 @@ const keyOfSilentLog = async (needs: Needs): Promise<Uint8Array> => {
 };
 
 /**
- * The key that opens the secrets in a log: that of the setting, else of the key file. A key is made only for a log that
- * holds no secret. Throws an Error that names the setting when the key is missing or another one.
+ * The key that opens the secrets in a log: from the setting, else from the key file. A new key is made only for a log
+ * that holds no secret. Throws an Error that names the setting when the key is missing or is not the log's.
  */
 export const keyOfLog = async (needs: Needs): Promise<Uint8Array> => {
   const { check } = await noted(needs.log);
@@ -127,8 +127,8 @@ export const keyOfLog = async (needs: Needs): Promise<Uint8Array> => {
 };
 
 /**
- * Makes the key of the setting or of the key file, which is made when it is missing, the key of the log from now on.
- * What was sealed with another one stays closed for ever.
+ * Makes the key of the setting, or else of the key file, the key of the log from now on. A missing key file is made.
+ * Values that another key has sealed can never be opened again.
  */
 export const replaceKey = async ({ log, fromSetting, file }: Needs): Promise<Uint8Array> => {
   const key = givenKey({ fromSetting, file }) ?? makeKey(file);

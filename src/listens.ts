@@ -2,7 +2,7 @@ import { connect } from 'node:net';
 
 const patienceMs = 1000;
 
-/** Whether connections are taken at a host and port. */
+/** True if a server accepts connections at a host and port. */
 export const listens = (host: string, port: number): Promise<boolean> =>
   new Promise((resolve) => {
     const socket = connect({ host, port, timeout: patienceMs });

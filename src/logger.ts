@@ -2,12 +2,11 @@ import { isNativeError } from 'node:util/types';
 import { type DestinationStream, type Logger, pino } from 'pino';
 import { withoutLogins } from './withoutLogins.ts';
 
-// Deeper than what is logged here; it bounds objects that contain themselves.
+// More levels than any logged object has. The limit ends objects that contain themselves.
 const mostDeep = 5;
 
 /**
- * An error as it is logged: no other members than these, since libraries hang requests, bodies and credentials on
- * theirs.
+ * An error as it is logged, with these members only: libraries attach requests, bodies and credentials to their errors.
  */
 const shownError = (error: Error, deep: number): Record<string, unknown> => {
   const { name, message, stack, cause } = error;
@@ -21,7 +20,7 @@ const shownError = (error: Error, deep: number): Record<string, unknown> => {
 
 const isPlain = (value: object): boolean => [Object.prototype, null].includes(Object.getPrototypeOf(value));
 
-/** JSON has no form for errors: without this they are `{}`, whatever key they are under. */
+/** Replaces errors at any depth: JSON would write them as `{}`. */
 const shownValue = (value: unknown, deep: number): unknown => {
   if (typeof value !== 'object' || value === null) return value;
   if (deep > mostDeep) return '...';
@@ -36,14 +35,14 @@ const shownMembers = (value: object, deep: number): Record<string, unknown> => {
   return shown;
 };
 
-/** The service's logger, one line of JSON each. */
+/** The service's logger. It writes each entry as one line of JSON. */
 export const serviceLogger = (level: string, destination: DestinationStream): Logger =>
   pino(
     {
       level,
       base: null,
       formatters: { log: (about) => shownMembers(about, 0) },
-      // Pino's own would shorten what is shown here.
+      // Pino's own serializer would shorten the errors that `shownError` writes.
       serializers: { err: (shown: unknown) => shown },
       hooks: { streamWrite: withoutLogins },
     },

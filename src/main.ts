@@ -15,7 +15,7 @@ const serve = (): Promise<void> =>
     await warmUp();
   });
 
-/** Aborts at the first signal; at the second the process ends. */
+/** The signal aborts at the first SIGTERM or SIGINT; a second one ends the process. */
 const stopped = (reason: string): AbortSignal => {
   const controller = new AbortController();
   for (const signal of ['SIGTERM', 'SIGINT'] as const)

@@ -1,12 +1,12 @@
 import { isMisplaced } from './ownStreams.ts';
 import type { StoredEvent } from './store/port.ts';
 
-/** Strangers may invent streams: no more are remembered, nor logged. */
+/** Other writers can invent any number of streams; only this many are remembered and logged. */
 const mostStreams = 1000;
 
 /**
- * Counts the events that somebody else gave names of the platform's. Nothing reads them; that they are there, whoever
- * runs the service should know.
+ * Counts the events to which somebody else gave a type of the platform's. The service ignores them, but its operator
+ * should know of them.
  */
 export const misplacedEvents = (log: (message: string, about: Record<string, unknown>) => void) => {
   const streams = new Set<string>();
@@ -20,14 +20,14 @@ export const misplacedEvents = (log: (message: string, about: Record<string, unk
   };
 
   return {
-    /** Told of every event of the log, once. */
+    /** Call once with each event of the log. */
     met: (event: Pick<StoredEvent, 'stream' | 'type'>): void => {
       if (!isMisplaced(event)) return;
       count++;
       name(event.stream, event.type);
     },
     count: (): number => count,
-    /** The streams that they are in, as far as these are remembered. */
+    /** The streams of these events, as far as they are remembered. */
     streams: (): readonly string[] => [...streams],
   };
 };

@@ -17,33 +17,33 @@ import { version } from './version.ts';
 type Needs = {
   readonly log: EventStore;
   readonly logKind: 'sqlite' | 'eventstoredb';
-  /** Why the note of what the log holds cannot be written beside it. */
+  /** The reason why the note of the log's newest event cannot be written beside the log. */
   readonly noteFault: () => string | undefined;
-  /** What checking the stored events of an embedded log in the background has found. */
+  /** Results of the background check of an embedded log's events. */
   readonly scrubbed: (() => Scrubbed) | undefined;
-  /** What that kind of log can tell besides. */
+  /** Further metrics of this kind of log. */
   readonly logMeasures: Measures;
-  /** Set when the log is served to others: whether its port takes connections. */
+  /** Set if the log is served to others: resolves to true if its port accepts connections. */
   readonly logListens: (() => Promise<boolean>) | undefined;
-  /** What this process was told of events under the platform's names that somebody else wrote. */
+  /** Events with types of the platform's that somebody else wrote, as far as this process has seen them. */
   readonly misplaced: MisplacedEvents;
-  /** Streams of the platform that somebody else has touched, as far as this node has noticed, and how. */
+  /** Streams of the platform that somebody else has touched, and how, as far as this node has noticed. */
   readonly touched: () => ReadonlyMap<string, string>;
   readonly run: Projections;
   readonly model: ReadStore;
   readonly modelKind: 'memory' | 'redis';
   /** Highest position that this node has acknowledged. */
   readonly acknowledged: () => number;
-  /** Position of the last snapshot; 0 when there is none. */
+  /** Position of the last snapshot; 0 if there is none. */
   readonly snapshot: () => number;
 };
 
-/** Health names no more of a kind. */
+/** Health names at most this many of each kind. */
 const mostNamed = 100;
 
 const unknown: Page = { entries: [], total: 0 };
 
-/** How the service is: for metrics, for /health/ready, for /health/status. */
+/** The state of the service, for metrics, /health/ready and /health/status. */
 export const monitor = (needs: Needs) => {
   const {
     log,
@@ -61,18 +61,18 @@ export const monitor = (needs: Needs) => {
     snapshot,
   } = needs;
   const started = Date.now();
-  // What is parked cannot be known while the read models cannot be read.
+  // While the read models cannot be read, nobody knows what is parked.
   const first = { order: 1, skip: 0, limit: mostNamed } as const;
   const reactionsParked = (): Promise<Page> =>
     pageOf(model, parkedReactions, { ...first, sort: 'at' }).catch(() => unknown);
   const documentsParked = (): Promise<Page> =>
     model.list(parkedSpec.name, { ...first, sort: 'name' }).catch(() => unknown);
-  // Who asks while the log is away must not wait until it is back.
+  // A request must not wait until the log is back.
   const logHead = (): Promise<number | null> =>
     log.connected() ? log.head().catch(() => null) : Promise.resolve(null);
   const lag = () => Math.max(0, acknowledged() - run.position());
   const works = () => run.ready() && run.fault() === undefined && log.fault() === undefined && log.connected();
-  // Asked by whoever likes: one connection at a time tells them all.
+  // Anybody may ask, so all callers share one connection at a time.
   let asked: Promise<boolean> | undefined;
   const served = (): Promise<boolean> | undefined =>
     (asked ??= logListens?.().finally(() => {
@@ -161,7 +161,7 @@ type ServiceNeeds = {
   readonly readModels: ReadModels;
   readonly misplaced: MisplacedEvents;
   readonly logListens: Needs['logListens'];
-  /** Wrong user names and passwords sent to this process. */
+  /** How many wrong user names or passwords were sent to this process. */
   readonly failedLogins: () => number;
 };
 

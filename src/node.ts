@@ -21,15 +21,15 @@ import type { EventStore } from './store/port.ts';
 import { noticingTampered, tamperedStreams } from './store/tampered.ts';
 
 type Needs = {
-  /** The node closes it. */
+  /** The event log. The node closes it. */
   readonly log: EventStore;
-  /** The read models, in memory unless given; the node closes them. */
+  /** The read store, in memory if not set. The node closes it. */
   readonly model?: ReadStore;
-  /** All projections, unless given. */
+  /** The projections; all of them if not set. */
   readonly projections?: readonly Projection[];
-  /** How many events are put into one batch while catching up. */
+  /** How many events one batch has while catching up. */
   readonly catchUp?: number;
-  /** How long who must see what this node has acknowledged waits for the read models, in milliseconds. */
+  /** How long a reader of acknowledged changes waits for the read models, in milliseconds. */
   readonly readWaitMs: number;
   readonly hashing: Passwords;
   readonly secrets: Secrets;
@@ -41,11 +41,11 @@ type Needs = {
 };
 
 /**
- * Everything below HTTP, as one value: the log, the read models, the commands, and who hears of stored events.
+ * Everything below HTTP as one value: the log, the read models, the commands, and the subscribers to stored events.
  *
- * A node that is open takes commands. Subscribe to its events before `start`: from then on it follows the log, projects
- * and tells its subscribers. `startReactions` has it carry out what follows from events. `close` stops all of it in
- * order, also when nothing was started.
+ * An open node takes commands. Subscribe to its events before `start`. After `start` it follows the log, projects and
+ * informs its subscribers. `startReactions` makes it carry out reactions. `close` stops everything in order, even if
+ * nothing was started.
  */
 export const openNode = async ({
   log,
@@ -104,11 +104,11 @@ export const openNode = async ({
     events: streams.events,
     /** Highest position that this node has acknowledged, or that the log had when the node was opened. */
     acknowledged,
-    /** Resolves once the read models show `acknowledged`, and the position; undefined: they do already. */
+    /** Resolves once the read models show `acknowledged` and the given position; undefined: they show them already. */
     settled,
-    /** Finds what a request that is sent again was about. */
+    /** Finds the resource that a repeated request has changed before. */
     retries: retries(streams),
-    /** Single documents as an actor may see them. */
+    /** Reads single documents as an actor may see them. */
     reader: reader(model, guarding),
     /** Streams that somebody else has touched, as far as this node has noticed. */
     touched: tampered,
@@ -127,7 +127,7 @@ export const openNode = async ({
       hub.followWith(reactions.follow);
       reactions.start();
     },
-    /** Lets what is under way end. */
+    /** Carries out no more reactions, and waits for those in progress. */
     stopReactions: reactions.stop,
     close: async (): Promise<void> => {
       await reactions.stop();
@@ -141,7 +141,7 @@ export const openNode = async ({
 
 export type Node = Awaited<ReturnType<typeof openNode>>;
 
-/** The store, and the highest position that was acknowledged: by this process, or by an earlier one on this log. */
+/** Wraps the store to note the highest acknowledged position: of this process, or of an earlier one on this log. */
 const rememberingPosition = (store: EventStore, headAtStart: number) => {
   let highest = headAtStart;
   return {
@@ -157,7 +157,7 @@ const rememberingPosition = (store: EventStore, headAtStart: number) => {
   };
 };
 
-/** Reads wait for everything that was acknowledged. */
+/** Makes the function by which reads wait for everything that was acknowledged. */
 const settledBy =
   (run: Projections, acknowledged: () => number, readWaitMs: number) =>
   (least = 0): Promise<void> | undefined => {

@@ -4,24 +4,24 @@ import { publishedEvent } from './domain/operations-manager/publishedEvents.ts';
 import { splitStream } from './store/event.ts';
 import type { StoredEvent } from './store/port.ts';
 
-// Beside those of the domain: what the log itself keeps in streams (payloads.ts, identity.ts,
+// The categories of the domain, and those that the log itself uses (payloads.ts, identity.ts,
 // eventstoredbCheckpoints.ts, keyCheck.ts).
 const categories = new Set([...aggregates.map(({ category }) => category), 'payload', 'log', 'checkpoint', 'secret']);
 
-/** Whether a stream is the platform's own; what tools write is in others. */
+/** True if a stream is the platform's own. Tools write to other streams. */
 export const isOwnStream = (stream: string): boolean => categories.has(splitStream(stream).category);
 
 const platform = '@platform/';
 const sources: ReadonlySet<string> = new Set(areas.map((area) => platform + area));
 const topics = new Set(aggregates.flatMap(({ evolve }) => Object.keys(evolve)));
 
-/** Whether an event's type is of the platform's own areas; payloads and what the log notes for itself are of none. */
+/** True if a type belongs to the platform's areas. Payloads and the log's own notes belong to none. */
 const isOwnType = (type: string): boolean => {
   const [source = '', topic = ''] = type.split(':');
   return sources.has(source) && topics.has(topic);
 };
 
-/** The categories of the streams that a type belongs to, as far as the domain says. */
+/** The categories in which the domain uses a type. */
 const homes = new Map<string, Set<string>>();
 for (const { area, category, evolve } of aggregates) {
   for (const topic of Object.keys(evolve)) {
@@ -33,8 +33,9 @@ for (const { area, category, evolve } of aggregates) {
 type Placed = Pick<StoredEvent, 'stream' | 'type'>;
 
 /**
- * Whether an event has the name of one of the platform's and lies where the platform does not write such: somebody else
- * wrote it. A topic that is not known does not count as misplaced in an own stream: another version may know it.
+ * True if an event has a type of the platform's, but lies in a stream where the platform does not write that type:
+ * somebody else wrote it. An unknown topic in a stream of the platform does not count as misplaced: another version may
+ * know it.
  */
 export const isMisplaced = ({ stream, type }: Placed): boolean => {
   if (!type.startsWith(platform)) return false;
@@ -43,9 +44,9 @@ export const isMisplaced = ({ stream, type }: Placed): boolean => {
   return homes.get(type)?.has(category) === false;
 };
 
-/** Whether an event is one of the domain's, where it belongs. */
+/** True if an event is one of the domain's, in a stream where it belongs. */
 export const isOwnEvent = (event: Placed): boolean => isOwnType(event.type) && !isMisplaced(event);
 
-/** Whether the content of an event may lie in parts: the platform wrote it. */
+/** True if the data of an event may lie in payload chunks: the platform wrote it. */
 export const mayHaveParts = ({ stream, type }: Placed): boolean =>
   isOwnStream(stream) && (type.startsWith(platform) || splitStream(stream).category === publishedEvent.category);

@@ -11,15 +11,16 @@ const hashBytes = 32;
 const atOnce = 2;
 const mostWaiting = 1_000;
 const mostBytes = 1024;
-/** No address: whose turn it is when a password is set. */
+/** The key in the queue for new passwords. It is no address. */
 const newPasswords = '';
 
-// UTF-8 has no such byte.
+// This byte never occurs in UTF-8.
 const endMark = Buffer.from([0xff]);
 
 /**
- * What is hashed of a password. Passwords that look the same are the same, however they were typed. scrypt fills short
- * ones up with NULs: a password that ends in one would be the same as without it, if its end were not marked.
+ * The bytes of a password that are hashed. Passwords that look the same give the same bytes, however they were typed.
+ * scrypt pads short passwords with NULs, so a password that ends in a NUL gets a mark at its end. Without the mark it
+ * would equal the password without the NUL.
  */
 const plain = (password: string): Buffer => {
   const bytes = Buffer.from(password.normalize('NFC'));
@@ -39,20 +40,19 @@ const written = ({ ln, r, p }: Cost, salt: Buffer, hash: Buffer): string =>
 const form = /^\$scrypt\$ln=(\d{1,2}),r=(\d{1,2}),p=(\d{1,2})\$([A-Za-z0-9+/=]+)\$([A-Za-z0-9+/=]+)$/;
 
 /**
- * Hashes passwords with scrypt (N=2^14, r=8, p=5), off the event loop, two at a time. Logins take turns by the address
- * that they come from; new passwords have a turn together. When too many wait: `limited`. A hash is one text with its
- * parameters and salt.
+ * Hashes passwords with scrypt (N=2^14, r=8, p=5), off the event loop, two at a time. Logins take turns by address; all
+ * new passwords share one turn. Throws `limited` when too many wait. A hash is one text with its parameters and salt.
  */
 export const passwords = () => {
   const full = () =>
     new RequestError('limited', 'Too many passwords to check at once; try again', { retryAfterSeconds: 5 });
   const { fairly } = fairQueue({ atOnce, mostWaiting, full });
 
-  // Whoever asks for an account that is not there waits as long as for one that is.
+  // For an unknown account this hash is checked, so that the answer takes as long as for a known one.
   const nobody = written(cost, randomBytes(saltBytes), randomBytes(hashBytes));
 
   return {
-    /** `invalid` above 1,024 bytes. */
+    /** Hashes a new password; throws `invalid` above 1,024 bytes. */
     hashPassword: async (password: string): Promise<string> => {
       if (Buffer.byteLength(password) > mostBytes)
         throw new RequestError('invalid', `A password has at most ${mostBytes} bytes`, { path: '/password' });
@@ -60,8 +60,8 @@ export const passwords = () => {
       return written(cost, salt, await fairly(newPasswords, () => derive(password, salt, cost, hashBytes)));
     },
     /**
-     * Whether it is the password of the hash; `from` says whose turn it takes. Without a hash: false, after the same
-     * time.
+     * True if the password matches the hash. `from` is the address whose turn it takes. Without a hash it gives false,
+     * after the same time.
      */
     verifyPassword: async (password: string, hashed: string | undefined, from: string): Promise<boolean> => {
       const [, ln, r, p, salt, hash] = form.exec(hashed ?? nobody) ?? [];

@@ -9,13 +9,13 @@ const say = (line: string): void => {
   process.stderr.write(`${line}\n`);
 };
 
-/** Ends the process with 1 and one sentence; a stack helps nobody who has a setting wrong. */
+/** Ends the process with status 1 and one sentence. A stack does not help somebody who has a setting wrong. */
 export const fail = (error: unknown): never => {
   say(withoutLogins(error instanceof Error ? error.message : String(error)));
   process.exit(1);
 };
 
-/** The log on stdout: lines are written some at a time, and what is left when the process ends, however it does. */
+/** The log on stdout. Lines are written in batches; the rest is written when the process ends, however it ends. */
 const logOnStdout = (level: string) => {
   const destination = pino.destination({ sync: false, minLength: 8192 });
   setInterval(() => destination.flush(), 500).unref();
@@ -24,8 +24,8 @@ const logOnStdout = (level: string) => {
 };
 
 /**
- * Runs the service until SIGTERM or SIGINT, then ends the process with 0; a second signal ends it at once. Logs a line
- * for each step of its life. `ready` is called once it answers.
+ * Runs the service until SIGTERM or SIGINT, then ends the process with status 0. A second signal ends it at once. Logs
+ * a line for each step. `ready` is called once the service answers.
  */
 export const runService = async (config: Config, ready: (service: Running) => Promise<void>): Promise<void> => {
   const logger = logOnStdout(config.LOG_LEVEL ?? 'info');

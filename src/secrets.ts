@@ -23,18 +23,21 @@ const derived = (key: Uint8Array, use: string): KeyObject =>
 
 const hmac = (key: KeyObject, text: string): string => createHmac('sha256', key).update(text).digest('base64url');
 
-/** Sealing and keyed digests, each with a key of its own derived from the one given (32 bytes). */
+/** Seals secrets and makes keyed digests. Each purpose has a key of its own, derived from `key` (32 bytes). */
 export const secrets = ({ key }: { readonly key: Uint8Array }) => {
   const [sealing, tagging, digesting] = [derived(key, 'seal'), derived(key, 'tag'), derived(key, 'digest')];
   return {
-    /** The secret as events and documents may carry it: never twice the same text, but always the same tag. */
+    /**
+     * Seals a secret for events and documents. The sealed text differs each time; the tag of a secret is always the
+     * same.
+     */
     seal: (secret: string): Sealed => {
       const iv = randomBytes(ivBytes);
       const cipher = createCipheriv(algorithm, sealing, iv);
       const text = Buffer.concat([iv, cipher.update(secret, 'utf8'), cipher.final(), cipher.getAuthTag()]);
       return { $sealed: text.toString('base64url'), tag: hmac(tagging, secret) };
     },
-    /** The secret; `unprocessable` if it was sealed with another key or tampered with. */
+    /** Opens a sealed secret. Throws `unprocessable` if another key sealed it, or if it was tampered with. */
     unseal: ({ $sealed }: Sealed): string => {
       const text = Buffer.from($sealed, 'base64url');
       try {
@@ -49,7 +52,7 @@ export const secrets = ({ key }: { readonly key: Uint8Array }) => {
         );
       }
     },
-    /** Keyed digest, base64url: equal texts have equal digests, and nobody without the key can try guesses. */
+    /** Keyed digest, base64url. Equal texts have equal digests. Without the key nobody can test guesses. */
     digest: (text: string): string => hmac(digesting, text),
   };
 };
@@ -59,7 +62,8 @@ export type Secrets = ReturnType<typeof secrets>;
 const keyBytes = 32;
 
 /**
- * The key of a setting: `base64:` and what a key file says, or stretched from at least 16 characters; else an Error.
+ * The key of a setting: `base64:` and the content of a key file, or a key derived from at least 16 characters. Throws
+ * an Error for other texts.
  */
 export const keyOf = (setting: string): Uint8Array => {
   if (setting.startsWith('base64:')) {
@@ -77,7 +81,7 @@ const keyIn = (text: string, file: string): Uint8Array => {
   return key;
 };
 
-/** The key of the setting, else that in the file; undefined when there is neither. */
+/** The key of the setting, else the key in the file; undefined if there is neither. */
 export const givenKey = ({
   fromSetting,
   file,
@@ -91,8 +95,8 @@ export const givenKey = ({
 };
 
 /**
- * What a log may say of its key: two keys have the same check only if they are the same, and it does not lead to the
- * key.
+ * A check value of a key, which a log may contain. Two keys have the same check only if they are the same, and the
+ * check does not reveal the key.
  */
 export const checkOf = (key: Uint8Array): string => hmac(derived(key, 'check'), 'key of the log');
 
@@ -106,8 +110,8 @@ const read = (file: string): string | undefined => {
 };
 
 /**
- * Makes the key file, mode 0600, with a random key: whole or not at all. When two processes do so at once, the first
- * one's key is everybody's.
+ * Makes the key file (mode 0600) with a random key. The file appears complete or not at all. If two processes do so at
+ * once, both use the key of the first.
  */
 export const makeKey = (file: string): Uint8Array => {
   const folder = dirname(file);

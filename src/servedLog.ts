@@ -12,7 +12,7 @@ import { serveLog } from './store/grpc/server.ts';
 import type { SqliteStore } from './store/sqlite.ts';
 
 const loopback = new Set(['127.0.0.1', '::1']);
-/** Where this machine reaches itself when it listens everywhere. */
+/** Addresses by which this machine reaches a server that listens on all addresses. */
 const loopbackOf = new Map([
   ['0.0.0.0', '127.0.0.1'],
   ['::', '::1'],
@@ -27,20 +27,20 @@ type Needs = {
 };
 
 export type ServedLog = {
-  /** What clients connect to, without user and password. */
+  /** The URL to which clients connect, without user and password. */
   readonly url: string;
-  /** Whether its port takes connections now. */
+  /** Resolves to true if the port accepts connections now. */
   readonly listens: () => Promise<boolean>;
   readonly close: () => Promise<void>;
 };
 
-/** What clients are told to connect to. */
+/** The host that clients are told to connect to. */
 const advertisedAs = (host: string): string => {
   if (everywhere.has(host)) return hostname();
   return loopback.has(host) ? 'localhost' : host;
 };
 
-/** Throws the system's own error when nothing can listen there: that of gRPC has no code. */
+/** Throws the system's own error if the port cannot be opened, because the error of gRPC has no code. */
 const checkFree = async (port: number, host: string): Promise<void> => {
   const probe = createServer().listen(port, host);
   await once(probe, 'listening');
@@ -49,8 +49,7 @@ const checkFree = async (port: number, host: string): Promise<void> => {
 };
 
 /**
- * Serves the embedded log to clients of EventStoreDB, whoever they are: with TLS, to accounts whose roles have the
- * methods of the log.
+ * Serves the embedded log to clients of EventStoreDB, with TLS, for accounts whose roles have the methods of the log.
  */
 export const servedLog = async ({ config, port, store, auth, log }: Needs): Promise<ServedLog> => {
   const { TLS_CERT_FILE: certFile, TLS_KEY_FILE: keyFile, ESDB_HOST: host, DATA_DIR: folder } = config;

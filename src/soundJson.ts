@@ -1,8 +1,8 @@
 /**
  * Node 24 and later misread names of members: once an object had the name `\`, `{"\n": 1}` is read as `{"\\": 1}`
- * (https://github.com/nodejs/node/issues/63785). An event or a body must not change while it is read, so on such a Node
- * `JSON.parse` is replaced, for libraries too. Every program and thread imports this module first.
- * The reasons are in docs/decisions/json-parse.md.
+ * (https://github.com/nodejs/node/issues/63785). Events and bodies must not change while they are read. So on such a
+ * Node this module replaces `JSON.parse`, for libraries too. Every program and thread imports this module first. The
+ * reasons are in docs/decisions/json-parse.md.
  */
 import { randomUUID } from 'node:crypto';
 
@@ -13,15 +13,15 @@ const native = JSON.parse;
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Whether this process misreads names. Asked once: asking is what brings the fault about. */
+/** True if this process misreads names. Call it once only, because the test itself triggers the fault. */
 const misreads = (): boolean => {
   native('{"a":1,"\\\\":2}');
   return Object.keys(native('{"a":1,"\\n":2}') as object)[1] !== '\n';
 };
 
-/** Where the string ends that the backslash at `at` is in: the index of its closing quote, -1 without one. */
+/** The index of the closing quote of the string that contains the backslash at `at`; -1 if the string does not end. */
 const endOfString = (text: string, at: number): number => {
-  // A backslash takes the character after it along.
+  // A backslash escapes the next character, so that character is skipped.
   for (let i = at; i < text.length; i++) {
     const code = text.charCodeAt(i);
     if (code === quote) return i;
@@ -33,7 +33,10 @@ const endOfString = (text: string, at: number): number => {
 const isSpace = (character: string | undefined): boolean =>
   character === ' ' || character === '\n' || character === '\r' || character === '\t';
 
-/** Where strings with escapes that are names begin (after their opening quote) and end, in the order of the text. */
+/**
+ * The positions of names with escapes, in the order of the text: each from after its opening quote to its closing
+ * quote.
+ */
 const escapedNames = (text: string): readonly (readonly [number, number])[] => {
   const found: (readonly [number, number])[] = [];
   for (let at = text.indexOf('\\'); at >= 0; ) {
@@ -47,7 +50,7 @@ const escapedNames = (text: string): readonly (readonly [number, number])[] => {
   return found;
 };
 
-/** Gives the members of every object in the value their names back, in place. */
+/** Restores the names of members in every object of the value, in place. */
 const rename = (value: unknown, nameOf: ReadonlyMap<string, string>): void => {
   const waiting = [value];
   while (waiting.length > 0) {
@@ -67,7 +70,7 @@ const rename = (value: unknown, nameOf: ReadonlyMap<string, string>): void => {
   }
 };
 
-/** As the standard has it: the innermost values first, `undefined` takes a member away. */
+/** Applies a reviver as the standard defines it: innermost values first; `undefined` removes a member. */
 const revived = (holder: object, key: string, reviver: Reviver): unknown => {
   const value: unknown = Reflect.get(holder, key);
   if (typeof value === 'object' && value !== null) {
@@ -81,27 +84,27 @@ const revived = (holder: object, key: string, reviver: Reviver): unknown => {
 };
 
 /**
- * `JSON.parse` that reads every name right on any Node: where names have escapes, names without any take their places
- * while the text is read again.
+ * `JSON.parse` that reads every name correctly on any Node. It replaces names with escapes by names without, parses
+ * that text, and restores the names.
  */
 export const soundParse = (text: string, reviver?: Reviver): unknown => {
   const given = String(text);
   const names = given.includes('\\') ? escapedNames(given) : [];
   if (names.length === 0) return native(given, reviver);
-  // What is not JSON ends here.
+  // Throws here if the text is not JSON.
   native(given);
 
-  // Nobody can guess it, so no text has it.
+  // Nobody can guess the prefix, so no text contains it.
   const prefix = randomUUID();
   const substitutes = new Map<string, string>();
   const parts: string[] = [];
   let copied = 0;
   for (const [from, to] of names) {
     const name = native(`"${given.slice(from, to)}"`) as string;
-    // A name may stand in the text both with and without an escape that it does not need.
+    // A name that needs no escape may also occur without one, so both must become the same name.
     const needsEscape = JSON.stringify(name) !== `"${name}"`;
     if (needsEscape && !substitutes.has(name)) substitutes.set(name, `${prefix}-${substitutes.size}`);
-    // A name that needs an escape has got its substitute above.
+    // A name that needs an escape has its substitute from the line above.
     parts.push(given.slice(copied, from), needsEscape ? substitutes.get(name)! : name);
     copied = to;
   }

@@ -17,22 +17,24 @@ import { stopInOrder } from './service/stop.ts';
 import { openWaysOut, type WaysOut } from './service/waysOut.ts';
 
 /**
- * A running service. `stop` ends it in order: no new requests, answers under way, reactions, projections, stores.
- * `warmUp` does ahead what else the first request of each kind would wait for.
+ * A running service. `stop` ends it in order: new requests, answers in progress, reactions, projections, stores.
+ * `warmUp` does work in advance for which the first request of each kind would otherwise wait.
  */
 export type Running = {
   readonly url: string;
-  /** Where clients of EventStoreDB find the embedded log, without user and password; undefined: it is not served. */
+  /**
+   * The URL of the embedded log for clients of EventStoreDB, without user and password; undefined: it is not served.
+   */
   readonly logUrl: string | undefined;
   readonly warmUp: () => Promise<void>;
-  /** Resolves when the log turns out to be damaged where it is read at the start: the service must not go on. */
+  /** Resolves if the log turns out to be damaged while it is read at the start. The service must end then. */
   readonly damaged: Promise<Error>;
   readonly stop: () => Promise<void>;
 };
 
 type Warn = (message: string, about: Record<string, unknown>) => void;
 
-/** Builds everything and listens. `tell` shows the first start's admin password to whoever started it. */
+/** Builds everything and listens. `tell` shows the admin password of the first start to the operator. */
 export const startService = async (config: Config, logger: Logger, tell: (line: string) => void): Promise<Running> => {
   const warn: Warn = (message, about) => logger.warn(about, message);
   const stopping = new AbortController();
@@ -45,7 +47,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   const measured = metrics({ areas, isOwnEvent });
   const misplaced = misplacedEvents(warn);
 
-  // Authentication hears of an event first: from then on nobody gets in whom it shuts out.
+  // Authentication gets events first: from then on, an account that an event locks out cannot get in.
   node.subscribe({ categories: auth.categories, onStored: auth.onStored, onShown: auth.onEvent });
   node.subscribe({ categories: settings.categories, onStored: settings.told });
   node.subscribe({ categories: sessions.categories, onShown: sessions.onEvent });
@@ -59,7 +61,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   node.startReactions();
   sessions.start();
 
-  // Before HTTP listens: who finds this process ready finds its log too.
+  // The log is served before HTTP listens, so that whoever finds this process ready finds its log too.
   const served = await serveEmbedded({ config, opened, auth, warn });
   const health = serviceMonitor({
     node,
@@ -91,7 +93,7 @@ export const startService = async (config: Config, logger: Logger, tell: (line: 
   };
 };
 
-/** The settings in force. They set the level of the logger, too, unless LOG_LEVEL does. */
+/** The settings in force. They also set the level of the logger, unless LOG_LEVEL is set. */
 const settingsOf = ({ tools }: Node, { LOG_LEVEL: fixed }: Config, logger: Logger, warn: Warn) => {
   const atFirst = logger.level;
   return activeSettings({
@@ -127,7 +129,7 @@ const sessionsOf = (node: Node, { webhook, renderer }: WaysOut, warn: Warn) =>
     log: warn,
   });
 
-/** The work's outcome. What it waits for may never come: then it fails with the damage of the log. */
+/** The work's outcome; rejects if the log is damaged. On a damaged log the work might wait for ever. */
 const orDamaged = (node: Node, work: Promise<unknown>): Promise<unknown> => {
   const damage = node.run.damaged.then((error) => {
     throw error;

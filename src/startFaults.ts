@@ -1,4 +1,4 @@
-/** What the operating system says of a file, folder or address, in words. */
+/** Errors of the operating system about a file, folder or address, in words. */
 const reasons: { readonly [code: string]: string } = {
   EADDRINUSE: 'is in use',
   EADDRNOTAVAIL: 'is no address of this machine',
@@ -20,7 +20,7 @@ const sentence = (settings: string, error: unknown): string => {
   return reason === undefined ? `${settings}: ${message}` : `${settings} ${reason}`;
 };
 
-/** A fault of the start: its message names the setting to change, its value and the reason, in one sentence. */
+/** A fault at the start. Its message is one sentence with the setting to change, its value and the reason. */
 class StartFault extends Error {
   constructor(settings: string, cause: unknown) {
     super(sentence(settings, cause), { cause });
@@ -28,7 +28,7 @@ class StartFault extends Error {
   }
 }
 
-/** The work's outcome; an error of it becomes a `StartFault` that names the settings. */
+/** Runs the work; turns its error into a `StartFault` that names the settings. */
 export const blaming = async <T>(settings: string, work: () => T | Promise<T>): Promise<T> => {
   try {
     return await work();

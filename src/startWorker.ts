@@ -2,14 +2,15 @@ import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 
-// tsx reaches only the main thread on Node 20: a worker that runs from source has to call it itself.
+// On Node 20, tsx works in the main thread only: a worker that runs from source must register it itself.
 const throughTsx = (file: string): string => `
   require('node:module').createRequire(${JSON.stringify(file)})('tsx/cjs/api').register();
   require(${JSON.stringify(file)});
 `;
 
 /**
- * Starts the module `name` (no extension) beside the calling module (`from`: its `import.meta.url`) as a worker thread.
+ * Starts a module as a worker thread. `name` is its path without extension, relative to `from`, the caller's
+ * `import.meta.url`.
  */
 export const startWorker = (name: string, from: string, workerData: unknown): Worker => {
   const module = new URL(name + extname(from), from);

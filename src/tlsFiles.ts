@@ -2,7 +2,7 @@ import { createPrivateKey, type KeyObject, X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { createSecureContext } from 'node:tls';
 
-/** Names of PEM files: a certificate chain and the private key of its first certificate. */
+/** Paths of PEM files: a certificate chain, and the private key of its first certificate. */
 export type TlsFiles = { readonly certFile: string; readonly keyFile: string };
 
 const read = <T>(name: string, file: string, parse: (pem: string) => T, what: string): T => {
@@ -19,7 +19,7 @@ const read = <T>(name: string, file: string, parse: (pem: string) => T, what: st
   }
 };
 
-/** Throws a sentence, which begins with the setting's name, when HTTPS cannot be served with these files. */
+/** Throws an Error if HTTPS cannot be served with these files. Its message begins with the setting's name. */
 export const checkTlsFiles = ({ certFile, keyFile }: TlsFiles): void => {
   const certificate = read('TLS_CERT_FILE', certFile, (pem) => new X509Certificate(pem), 'PEM certificate');
   const key = read(
@@ -30,7 +30,7 @@ export const checkTlsFiles = ({ certFile, keyFile }: TlsFiles): void => {
   );
   if (!certificate.checkPrivateKey(key))
     throw new Error(`TLS_KEY_FILE is not the key of TLS_CERT_FILE: ${keyFile}, ${certFile}`);
-  // The rest of the chain is read here alone.
+  // Only this call reads the rest of the chain.
   read(
     'TLS_CERT_FILE',
     certFile,

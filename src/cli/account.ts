@@ -19,7 +19,10 @@ import { openSqliteStore } from '../store/sqlite.ts';
 import type { LogUrl } from '../store/url.ts';
 import { type Input, readPassword } from './password.ts';
 
-/** The log, to which nobody else writes if it is a file; of EventStoreDB the nodes hear what is changed. */
+/**
+ * Opens the log. A log in a file is locked against other writers. With EventStoreDB, running nodes get the change from
+ * the log.
+ */
 const openLog = async (at: LogUrl): Promise<EventStore> => {
   if ('url' in at) return openRemote(at.url, () => undefined);
   if (!existsSync(at.file))
@@ -31,15 +34,15 @@ const openLog = async (at: LogUrl): Promise<EventStore> => {
 };
 
 type Options = {
-  /** Take the key that is given, or make one, although the log's secrets are sealed with another one. */
+  /** Use the given key, or make one, even if the log's secrets are sealed with another key. */
   readonly newKey?: boolean | undefined;
   readonly input?: Input;
   readonly output?: NodeJS.WritableStream;
 };
 
 /**
- * Sets the password of an account without the service. On a log in a file it must not run: an Error says so; on
- * EventStoreDB it may. The password is typed on a terminal, or is the first line of what is piped in.
+ * Sets the password of an account without the service. If the log is a file, the service must be stopped, else an Error
+ * is thrown; with EventStoreDB it may run. The password is typed on a terminal, or is the first line of standard input.
  */
 export const setPassword = async (config: Config, username: string, options: Options = {}): Promise<void> => {
   const { newKey = false, input = process.stdin, output = process.stderr } = options;
@@ -58,11 +61,11 @@ export const setPassword = async (config: Config, username: string, options: Opt
   }
 };
 
-/** Stores the password by way of a node that only takes commands. */
+/** Stores the password through a node that only takes commands. */
 const store = async (log: EventStore, key: Uint8Array, id: string, password: string): Promise<void> => {
   const node = await openNode({
     log,
-    // The account's stream says all that the command asks for: nothing is projected.
+    // The command needs only the account's stream, so nothing is projected.
     projections: [],
     readWaitMs: 0,
     hashing: passwords(),
@@ -78,7 +81,9 @@ const store = async (log: EventStore, key: Uint8Array, id: string, password: str
   }
 };
 
-/** The id of the account of that name, from the log: there are no read models without the service. */
+/**
+ * The id of the account with this name. It is read from the log, because without the service there are no read models.
+ */
 const accountNamed = async (store: EventStore, username: string): Promise<string | undefined> => {
   const found = new Map<string, ReturnType<typeof accounts.on.accountCreated>>();
   const unreadable = new Set<string>();

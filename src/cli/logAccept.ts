@@ -9,9 +9,9 @@ import { noteOf } from '../store/sqliteNote.ts';
 import { isMissing, shorterThan } from '../store/sqliteShorter.ts';
 
 /**
- * Accepts that the embedded log lacks events that were in it, as after a backup was restored, and that events in it are
- * not what was written: says which, and removes what remembers them, the note beside the log and the snapshot. The
- * service must be stopped: an Error says so.
+ * Accepts that the embedded log lacks events, as after a restored backup, or has damaged events. It lists them, and
+ * removes the files that remember the earlier log: the note beside the log, and the snapshot. The service must be
+ * stopped; if it is not, an Error is thrown.
  */
 export const logAccept = async (config: Config, output: NodeJS.WritableStream = process.stderr): Promise<void> => {
   const { EVENTSTORE_URL: at, DATA_DIR: folder } = config;

@@ -10,10 +10,10 @@ import { refuseShorter } from '../store/sqliteShorter.ts';
 import { type LogUrl, logUrl } from '../store/url.ts';
 import { progressLine, type Terminal } from './progress.ts';
 
-/** A log that is open, and how to leave it. */
+/** An open log, and the function that closes it. */
 type Opened = { readonly store: CopyEnd & { readonly id: string }; readonly close: () => Promise<void> };
 
-/** Told when the way to EventStoreDB is lost and found. */
+/** Called when the connection to EventStoreDB is lost and when it is back. */
 type Log = (message: string) => void;
 
 const named = (name: string, text: string): LogUrl => {
@@ -36,8 +36,8 @@ const openTarget = async (at: LogUrl, log: Log): Promise<Opened> => {
 };
 
 /**
- * Nobody may write to a file while it is copied; from EventStoreDB nobody can be kept away. `locked`: the folder that
- * the target locks.
+ * Opens the source. A file is locked, so that nobody writes to it during the copy. EventStoreDB cannot be locked.
+ * `locked` is the folder that the target locks.
  */
 const openSource = async (at: LogUrl, locked: string | undefined, log: Log): Promise<Opened> => {
   if ('url' in at) return remote(at.url, log);
@@ -59,12 +59,13 @@ const openSource = async (at: LogUrl, locked: string | undefined, log: Log): Pro
   }
 };
 
-/** `skipIncomplete`: leaves out streams of tools that have lost events. */
+/** `skipIncomplete`: leaves out tools' streams that have lost events. */
 type Choices = { readonly output?: Terminal; readonly skipIncomplete?: boolean | undefined };
 
 /**
- * Copies the log at one URL to another, which may hold a part of it already; says how far it is on `output` and what it
- * did at the end. The service must be stopped: an Error says so. Running it again goes on where it was stopped.
+ * Copies the log at one URL to another, which may hold a part of it already. Writes its progress and a summary to
+ * `output`. The service must be stopped: if it holds a log in a file, an Error is thrown. A second run goes on where
+ * the first one stopped.
  */
 export const logCopy = async (
   fromUrl: string,

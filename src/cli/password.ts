@@ -1,10 +1,10 @@
 import { createInterface } from 'node:readline';
 import { Writable } from 'node:stream';
 
-/** Where a password comes from: standard input, a terminal or not. */
+/** The source of a password: standard input, a terminal or not. */
 export type Input = NodeJS.ReadableStream & { readonly isTTY?: boolean };
 
-/** Asks on the terminal, twice and without showing what is typed; of anything else than a terminal, reads one line. */
+/** Reads a password. On a terminal it asks twice and does not show the typed text; otherwise it reads one line. */
 export const readPassword = async (input: Input, output: NodeJS.WritableStream): Promise<string> => {
   if (!input.isTTY) return line(input);
   const password = await typed('New password: ', input, output);

@@ -1,7 +1,7 @@
-/** Where progress is shown: one line that changes on a terminal, now and then a line elsewhere. */
+/** The output of progress: a terminal shows one line that changes; other outputs get a line now and then. */
 export type Terminal = NodeJS.WritableStream & { readonly isTTY?: boolean };
 
-/** Shows how far long work is, seldom enough to cost nothing; `end` leaves the last line standing. */
+/** Shows the progress of long work, so seldom that it costs nothing. `end` keeps the last line. */
 export const progressLine = (output: Terminal, now: () => number = () => performance.now()) => {
   const every = output.isTTY ? 100 : 5000;
   let last = now();

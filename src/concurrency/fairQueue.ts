@@ -1,29 +1,32 @@
 import type { RequestError } from '../domain/engine/requestError.ts';
 
 type Limits = {
-  /** So many works run at a time. */
+  /** How many works run at a time. */
   readonly atOnce: number;
-  /** So many wait at most. */
+  /** How many works wait at most. */
   readonly mostWaiting: number;
-  /** What somebody is told who cannot wait any longer. */
+  /** Makes the error for a work that cannot wait. */
   readonly full: () => RequestError;
 };
 
 type Waiting = { readonly start: () => void; readonly giveUp: (reason: RequestError) => void };
 
 /**
- * Lets few works run at a time. Those that wait take turns by key: a key with thousands of works holds up another key
- * by what it has running, no more. When too many wait, the key with the most of them gives up its last one; memory
+ * Lets only some works run at a time. Waiting works take turns by key, so many works of one key delay another key only
+ * by those that already run. When too many wait, the key with the most waiting works loses its last one. So memory
  * stays bounded.
  */
 export const fairQueue = ({ atOnce, mostWaiting, full }: Limits) => {
-  // The key whose turn comes next is first.
+  // The first key has the next turn.
   const waiting = new Map<string, Waiting[]>();
   const running = new Map<string, number>();
   let places = atOnce;
   let count = 0;
 
-  /** Makes room for one more of a key, by taking the last one of a key that has still more than that. */
+  /**
+   * Makes room for one more work of a key: drops the last work of the longest queue, if that queue is longer than the
+   * key's queue would be. Else it throws.
+   */
   const makeRoom = (key: string): void => {
     let longest: Waiting[] = [];
     for (const queue of waiting.values()) if (queue.length > longest.length) longest = queue;
@@ -52,14 +55,14 @@ export const fairQueue = ({ atOnce, mostWaiting, full }: Limits) => {
     else running.delete(key);
   };
 
-  /** Whose turn it is: of the keys that have nothing running the first, else the first of all. */
+  /** The key of the next turn: the first key with no running work, else the first of all. */
   const nextKey = (): string | undefined => {
     for (const key of waiting.keys()) if (!running.has(key)) return key;
     const [first] = waiting.keys();
     return first;
   };
 
-  /** Gives a place that has become free to whoever waits. */
+  /** Gives a free place to the next waiting work. */
   const passOn = (): void => {
     const key = nextKey();
     const queue = key === undefined ? undefined : waiting.get(key);
@@ -76,7 +79,7 @@ export const fairQueue = ({ atOnce, mostWaiting, full }: Limits) => {
   };
 
   return {
-    /** Does the work in the key's turn. */
+    /** Runs the work when it is the key's turn. */
     fairly: async <T>(key: string, work: () => Promise<T>): Promise<T> => {
       if (places === 0) await waitForPlace(key);
       else {

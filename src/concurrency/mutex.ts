@@ -1,4 +1,4 @@
-/** A mutex for each key: works of one key run one at a time, in the order of asking. */
+/** A mutex for each key. Works of one key run one at a time, in the order of the calls. */
 export const mutex = () => {
   const last = new Map<string, Promise<unknown>>();
   return <T>(key: string, work: () => Promise<T>): Promise<T> => {

@@ -1,21 +1,21 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
 type Options = {
-  /** Once it aborts, the work is not run again. The work itself must heed it, too. */
+  /** Once the signal aborts, the work is not run again. The work itself must obey the signal too. */
   readonly signal: AbortSignal;
   /** Pause after the first failure in a row, in milliseconds; each further failure doubles it. */
   readonly pauseMs: number;
-  /** Longest pause, in milliseconds; `pauseMs` unless given. */
+  /** Longest pause, in milliseconds; `pauseMs` if not set. */
   readonly longestPauseMs?: number;
-  /** Told every failure; `isNew` unless the failure before it in the row had the same reason. */
+  /** Called with each failure. `isNew` is true unless the failure before it in the row had the same reason. */
   readonly onFailure: (error: unknown, isNew: boolean) => void;
 };
 
 /**
  * Runs the work, and runs it again whenever it fails, until it returns or the signal aborts. Never rejects.
  *
- * The work calls `goesOn` once it does what it is for: a failure after that begins a new row. Each pause is spread at
- * random over its second half, so that nodes that failed together do not try again together.
+ * The work calls `goesOn` once it has started well: a failure after that call begins a new row. Each pause ends at a
+ * random moment in its second half, so that nodes that failed together do not try again together.
  */
 export const supervise = async (
   work: (goesOn: () => void) => Promise<void>,

@@ -41,7 +41,8 @@ const alarm = {
 const agent = (body: object): Step => ({ method: 'POST', path: '/agent-session-manager/agents', body });
 
 /**
- * A template that sums up changes, with a session; and a webhook that looks into alarms, for which no agent runs here.
+ * An agent with a template that sums up changes, with a session; and an agent with a webhook that looks into alarms. No
+ * program answers that webhook here.
  */
 export const agentSteps: readonly ((kept: Kept) => Step)[] = [
   () =>

@@ -1,6 +1,6 @@
 import type { Kept, Step } from './step.ts';
 
-/** Asks for what the automation "Software upgrade" needs; has an item of every kind. */
+/** The form for the input of the automation "Software upgrade". It has an item of every kind. */
 const upgrade = {
   name: 'Software upgrade request',
   description: 'What a change manager fills in before devices are upgraded',
@@ -153,7 +153,7 @@ const access = {
   },
 };
 
-/** Forms, and a trigger that takes its input from one. */
+/** Forms, and a trigger that takes its input from one of them. */
 export const formSteps: readonly ((kept: Kept) => Step)[] = [
   () => ({ method: 'POST', path: '/json-forms/forms', body: upgrade, keep: ({ data }) => ({ upgradeForm: data._id }) }),
   () => ({ method: 'POST', path: '/json-forms/forms', body: access }),

@@ -1,6 +1,6 @@
 import type { Kept, Step } from './step.ts';
 
-/** Valid until 2119; nobody has its key. */
+/** A certificate that is valid until 2119; nobody has its key. */
 export const certificate = `-----BEGIN CERTIFICATE-----
 MIIBxjCCAW2gAwIBAgICEAMwCgYIKoZIzj0EAwIwOjEZMBcGA1UECgwQRXhhbXBs
 ZSBOZXR3b3JrczEdMBsGA1UEAwwUR2F0ZXdheSBJc3N1aW5nIENBIDEwIBcNMjAw

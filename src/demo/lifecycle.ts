@@ -84,7 +84,7 @@ const run = (body: object, keep: NonNullable<Step['keep']>): Step => ({
   body,
 });
 
-/** A model of circuits with instances, a group, and executions: complete, half done, at once, failed. */
+/** A model of circuits with instances and a group. Its executions are complete, half done, done at once, and failed. */
 export const lifecycleSteps: readonly ((kept: Kept) => Step)[] = [
   () => ({ method: 'POST', path: models, keep: ({ data }) => ({ model: data._id }), body: circuit }),
   ...instances.map(

@@ -2,8 +2,8 @@ import { sample } from './sample.ts';
 import type { Kept } from './step.ts';
 
 /**
- * Creates the sample through the HTTP API. Each request has an Idempotency-Key of its own, so that doing it again
- * creates nothing twice. Throws an Error that shows the first answer that is not 200.
+ * Creates the sample through the HTTP API. Each request has its own Idempotency-Key, so a second run creates nothing
+ * twice. Throws an Error that shows the first answer that is not 200.
  */
 export const loadSample = async (url: string, username: string, password: string): Promise<Kept> => {
   const authorization = `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;

@@ -82,7 +82,7 @@ const comparison = {
   ],
 };
 
-/** Templates of both kinds. */
+/** Command templates and analytic templates. */
 export const mopSteps: readonly (() => Step)[] = [
   () => ({
     method: 'POST',

@@ -173,7 +173,10 @@ const kept: readonly Bundle[] = [
   { type: 'integration', data: { name: 'tickets', virtual: true } },
 ];
 
-/** A package with a document of every kind, which name each other: not in the order in which they can be installed. */
+/**
+ * A package with a document of every kind. The documents name each other and are not in the order in which they can be
+ * installed.
+ */
 export const vlanRollout: PrebuiltDocument = {
   metadata: {
     name: '@vendor/vlan-rollout',
@@ -190,7 +193,7 @@ export const vlanRollout: PrebuiltDocument = {
   readme: '# VLAN rollout\n\nRun **Roll out by hand**, or post to `vlan-rollout`.\n',
 };
 
-/** An installed package. */
+/** Installs the package. */
 export const prebuiltSteps: readonly (() => Step)[] = [
   () => ({
     method: 'POST',

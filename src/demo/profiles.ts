@@ -1,6 +1,6 @@
 import type { Kept, Step } from './step.ts';
 
-/** A profile with every group that there is. */
+/** A profile with every group of properties. */
 const production = {
   id: 'production',
   description: 'Production cluster, Frankfurt',
@@ -100,7 +100,7 @@ const banner = {
     'data:image/png;base64,iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mP8z8BQDwAEhQGAhKmMIQAAAABJRU5ErkJggg==',
 };
 
-/** Profiles, the first of them active, and the banner. */
+/** Profiles, of which the first is active, and the banner. */
 export const profileSteps: readonly ((kept: Kept) => Step)[] = [
   () => ({ method: 'POST', path: '/profiles', body: { properties: production } }),
   () => ({ method: 'PUT', path: '/profiles/production/active', body: {} }),

@@ -34,7 +34,7 @@ const object = (id: string, properties: Record<string, unknown>, required: reado
   required,
 });
 
-/** The automation that shows all four variants of triggers. */
+/** Triggers of all four variants for one automation. */
 const upgrade = (id: string) => [
   {
     type: 'endpoint',

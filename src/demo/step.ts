@@ -1,10 +1,10 @@
-/** A request of the sample. `keep` keeps something of the answer under a name, for later requests to use. */
+/** A request of the sample. `keep` stores parts of the answer under names, for later requests. */
 export type Step = {
   readonly method: 'POST' | 'PUT' | 'PATCH';
   readonly path: string;
   readonly body: unknown;
-  readonly keep?: (answer: any) => Record<string, string>; // the answer of whatever route it is
+  readonly keep?: (answer: any) => Record<string, string>; // the answer of any route
 };
 
-/** Ids and the like that earlier answers gave. */
+/** Values, such as ids, from earlier answers. */
 export type Kept = Readonly<Record<string, string>>;

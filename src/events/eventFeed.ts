@@ -7,15 +7,15 @@ import type { EventStore, StoredEvent } from '../store/port.ts';
 type Needs = {
   readonly store: Pick<EventStore, 'follow'>;
   readonly run: Pick<Projections, 'reached'>;
-  /** Position in the log after which events are told. */
+  /** The position in the log after which events are passed on. */
   readonly after: number;
-  /** Categories of the streams whose events are told; may grow until the start. */
+  /** Categories of the streams whose events are passed on. The set may grow until the start. */
   readonly categories: ReadonlySet<string>;
-  /** Told some events as soon as the log has them, from whatever node; must not throw. */
+  /** Called with events of the categories as soon as the log has them, from every node. Must not throw. */
   readonly onStored: (events: readonly EventNotice[]) => void;
-  /** Told every event once this node's read models show what it changed; must not throw. */
+  /** Called with each event of the categories once this node's read models show its change. Must not throw. */
   readonly onShown: (event: EventNotice) => void;
-  /** Told every event of the log, once, whatever it is; must not throw. */
+  /** Called once with each event of the log. Must not throw. */
   readonly onAny: (event: StoredEvent) => void;
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
@@ -23,8 +23,8 @@ type Needs = {
 const pauseMs = 200;
 
 /**
- * Tells a node of every event of some categories, in order and once, whoever projects; also of those that cannot be
- * read.
+ * Passes each event of some categories on to a node, in order and once, whichever process projects. Events that cannot
+ * be read are passed on too.
  */
 export const eventFeed = ({ store, run, after, categories, onStored, onShown, onAny, log }: Needs) => {
   const stop = new AbortController();
@@ -49,7 +49,7 @@ export const eventFeed = ({ store, run, after, categories, onStored, onShown, on
   };
 
   return {
-    /** Begins to follow the log. */
+    /** Starts to follow the log. */
     start: (): void => {
       done = supervise(tell, {
         signal: stop.signal,
@@ -60,7 +60,7 @@ export const eventFeed = ({ store, run, after, categories, onStored, onShown, on
         },
       });
     },
-    /** After the projections have stopped. */
+    /** Call after the projections have stopped. */
     stop: (): Promise<void> => {
       stop.abort();
       return done;

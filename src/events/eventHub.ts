@@ -1,25 +1,25 @@
 import type { EventNotice, Recorded } from '../store/event.ts';
 import type { StoredEvent } from '../store/port.ts';
 
-/** Somebody who must hear of stored events. None of the functions may fail. */
+/** A subscriber to stored events. None of its functions may fail. */
 type Subscriber = {
-  /** Categories of the streams whose events it must hear of; it hears of others, too. */
+  /** Categories of the streams whose events the subscriber needs. It gets others too. */
   readonly categories: ReadonlySet<string>;
   /**
-   * Told events as soon as they are stored: those of this node before the command is answered, which waits for the
-   * promise; and those of every node when the log tells of them.
+   * Called with events as soon as they are stored. For events of this node, the command waits for the returned promise
+   * before it is answered. Events of every node, this one included, come again when the log delivers them.
    */
   readonly onStored?: (events: readonly EventNotice[]) => void | Promise<void>;
-  /** Told every event once this node's read models show what it changed. */
+  /** Called with each event once this node's read models show its change. */
   readonly onShown?: (event: EventNotice) => void;
 };
 
-/** Carries out what follows from events of this node; see `follow` in commands/engine/reactions.ts. */
+/** Carries out the reactions to this node's events; see `follow` in commands/engine/reactions.ts. */
 type Follow = (events: readonly Recorded[], waitForAll: boolean) => Promise<number>;
 
 /**
- * Passes on what a node hears of stored events: from its own commands, and from the log. Whoever must hear of them
- * subscribes before the node starts; they hear in the order in which they subscribed.
+ * Passes on the stored events that a node learns of from its own commands and from the log. Subscribers subscribe
+ * before the node starts, and are called in the order in which they subscribed.
  */
 export const eventHub = () => {
   const categories = new Set<string>();
@@ -34,15 +34,15 @@ export const eventHub = () => {
       if (subscriber.onStored) onStored.push(subscriber.onStored);
       if (subscriber.onShown) onShown.push(subscriber.onShown);
     },
-    /** Has a listener told of every event of the log, once, whatever it is. */
+    /** Calls the listener once with each event of the log. */
     subscribeToAll: (listener: (event: StoredEvent) => void): void => {
       onAny.push(listener);
     },
-    /** Has done what follows from the events of this node, after all subscribers have heard of them. */
+    /** Sets the function that carries out reactions, after all subscribers have got the events. */
     followWith: (carryOut: Follow): void => {
       follow = carryOut;
     },
-    /** For the write path: this node has stored the events. */
+    /** The write path calls this when this node has stored events. */
     stored: async (events: readonly Recorded[], waitForAll: boolean): Promise<number> => {
       for (const listener of onStored) {
         const heard = listener(events);
@@ -50,7 +50,7 @@ export const eventHub = () => {
       }
       return follow(events, waitForAll);
     },
-    /** For who follows the log. */
+    /** For the reader that follows the log. */
     fromLog: {
       categories: categories as ReadonlySet<string>,
       onStored: (events: readonly EventNotice[]): void => {

@@ -19,7 +19,6 @@ import { prebuiltRoutes } from './prebuilts/prebuilts.ts';
 import { profileRoutes } from './profiles/profiles.ts';
 import { templateRoutes } from './template-builder/templates.ts';
 
-/** All routes of the API. */
 export const areas: readonly AreaRoutes[] = [
   agentSessionManagerRoutes,
   authorizationRoutes(() => areas),

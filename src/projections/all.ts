@@ -35,7 +35,7 @@ import { prebuilts } from './prebuilts/prebuilts.ts';
 import { activeProfiles, profiles } from './profiles/profiles.ts';
 import { templates } from './template-builder/templates.ts';
 
-/** All collections. The first of an aggregate is the document that its commands answer with. */
+/** All projections. Commands of an aggregate answer with the document of its first projection. */
 export const projections: readonly Projection[] = [
   accounts,
   actionExecutions,

@@ -13,33 +13,33 @@ import { snapshots } from '../projections/snapshots/snapshots.ts';
 
 type Needs = {
   readonly config: Pick<Config, 'EVENTSTORE_URL' | 'READSTORE_URL' | 'DATA_DIR'>;
-  /** Id of the log that the read models are made from. */
+  /** Id of the log from which the read models are made. */
   readonly logId: string;
   readonly warn: (message: string, about: Record<string, unknown>) => void;
 };
 
-/** Where the service keeps its read models, and what keeps copies of them. */
+/** The read store of the service, and its snapshots. */
 export type ReadModels = {
   readonly kind: 'memory' | 'redis';
   readonly model: ReadStore;
-  /** How many events are put into one batch while catching up. */
+  /** How many events one batch has while catching up. */
   readonly catchUp: number;
-  /** Position of the last snapshot; 0 when there is none. */
+  /** Position of the last snapshot; 0 if there is none. */
   readonly snapshotPosition: () => number;
-  /** Begins to make snapshots of what has been projected. */
+  /** Starts to make snapshots of the projected events. */
   readonly startSnapshots: (run: Projections) => void;
-  /** Begins no more snapshots. */
+  /** Starts no more snapshots. */
   readonly pauseSnapshots: () => void;
-  /** Gives up the snapshot under way. */
+  /** Stops the snapshot in progress. */
   readonly stopSnapshots: () => Promise<void>;
 };
 
 const snapshotEvery = 20_000;
 const lookEveryMs = 1000;
-// One step of Redis must not block it for long.
+// A step blocks Redis, so it must be small.
 const largestStep = 5_000;
 
-/** The read models that READSTORE_URL names. */
+/** The read models in the store that READSTORE_URL names. */
 export const readModelsOf = (needs: Needs): ReadModels => {
   const origin = { log: needs.logId, version: projectionVersion() };
   const { READSTORE_URL: url } = needs.config;
@@ -70,7 +70,7 @@ const inMemory = ({ config, warn }: Needs, origin: { readonly log: string; reado
         return snapshot;
       },
     }),
-    // A replay into memory puts each document into words once.
+    // With one batch, a replay into memory writes each document as JSON once.
     catchUp: Infinity,
     snapshotPosition: keeping.position,
     startSnapshots: (run) => {

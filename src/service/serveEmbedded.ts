@@ -12,7 +12,8 @@ type Needs = {
 };
 
 /**
- * Serves the log to clients of EventStoreDB if it is embedded and ESDB_PORT is set. gRPC takes long to load: only now.
+ * Serves the log to clients of EventStoreDB if the log is embedded and ESDB_PORT is set. gRPC takes long to load, so it
+ * is loaded only then.
  */
 export const serveEmbedded = async ({ config, opened, auth, warn }: Needs): Promise<ServedLog | undefined> => {
   const { ESDB_PORT: port, ESDB_HOST: host } = config;

@@ -23,11 +23,11 @@ type Needs = {
   readonly metrics: Metrics;
   readonly health: Pick<Service, 'status' | 'ready'>;
   readonly logger: Logger;
-  /** Aborted once the service goes down: new requests are refused. */
+  /** Aborted once the service shuts down: new requests are refused. */
   readonly stopping: AbortSignal;
 };
 
-/** Listens for requests. A host, port or certificate that is wrong is a `StartFault`. */
+/** Listens for requests. Throws a `StartFault` if host, port or certificate is wrong. */
 export const serveHttp = async (needs: Needs) => {
   const { config, node, auth, settings, metrics, logger, stopping } = needs;
   const { listener, warmUp } = app({
@@ -53,7 +53,7 @@ export const serveHttp = async (needs: Needs) => {
   return { ...server, warmUp };
 };
 
-/** What routes may use. */
+/** The parts of the service that routes may use. */
 const serviceOf = ({ node, auth, out, metrics, health, stopping }: Needs): Service => ({
   handle: node.handle,
   model: node.model,

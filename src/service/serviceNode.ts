@@ -19,7 +19,7 @@ import { readModelsOf } from './readModels.ts';
 
 type Warn = (message: string, about: Record<string, unknown>) => void;
 
-/** The node that the settings name. A setting that is wrong is a `StartFault`. */
+/** Opens the node that the settings describe. Throws a `StartFault` if a setting is wrong. */
 export const openServiceNode = async (config: Config, warn: Warn) => {
   await blaming(`DATA_DIR ${config.DATA_DIR}`, () => checkFolder(config.DATA_DIR));
   const opened = await openItsLog(config, warn);

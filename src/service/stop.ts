@@ -6,7 +6,7 @@ import type { ServedLog } from '../servedLog.ts';
 import type { ReadModels } from './readModels.ts';
 import type { WaysOut } from './waysOut.ts';
 
-/** What runs while the service does. */
+/** The parts of a running service. */
 type Parts = {
   readonly stopping: AbortController;
   readonly server: { readonly stop: (ms: number) => Promise<void> };
@@ -20,8 +20,8 @@ type Parts = {
 };
 
 /**
- * Ends a service: no new requests, then answers under way, sessions and reactions, ways out, projections, stores. Each
- * of them may use those that come after it.
+ * Ends a service in this order: new requests, answers in progress, sessions and reactions, ways out, projections,
+ * stores. Each part may use the parts after it.
  */
 export const stopInOrder = async (parts: Parts): Promise<void> => {
   const { stopping, auth, settings, sessions, out, readModels, node } = parts;
@@ -30,7 +30,7 @@ export const stopInOrder = async (parts: Parts): Promise<void> => {
   await finishRequests(parts);
   await out.devices.close();
   auth.stop();
-  // What ends with a session may follow from it: neither waits for the other.
+  // The end of a session may cause reactions, so sessions and reactions stop together: neither waits for the other.
   await Promise.all([sessions.stop(), node.stopReactions()]);
   settings.stop();
   await out.renderer.close();
@@ -39,7 +39,8 @@ export const stopInOrder = async (parts: Parts): Promise<void> => {
 };
 
 /**
- * Waits for answers under way. Calls of devices are broken off while their outcome can still be stored and answered.
+ * Waits for answers in progress. Calls of devices are ended after half the time, so that their outcome can still be
+ * stored and answered.
  */
 const finishRequests = async ({ server, served, settings, out }: Parts): Promise<void> => {
   const { shutdownMs } = settings.current();

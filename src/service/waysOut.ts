@@ -15,7 +15,7 @@ type Needs = {
   readonly adapterOrder: () => readonly string[];
 };
 
-/** Devices, webhooks of agents and the template engine: what the service calls. */
+/** Opens the ways out: devices, webhooks of agents, and the template engine. */
 export const openWaysOut = ({ config, node, adapterOrder }: Needs) => {
   const guard = outbound({ allowed: config.OUTBOUND_ALLOW, stores: hostsOfStores(config) });
   return {
@@ -33,7 +33,7 @@ export const openWaysOut = ({ config, node, adapterOrder }: Needs) => {
 
 export type WaysOut = ReturnType<typeof openWaysOut>;
 
-/** The hosts of the platform's own stores, which nobody may have called. */
+/** The hosts of the platform's own stores. No request may make the service call them. */
 const hostsOfStores = ({ EVENTSTORE_URL: log, READSTORE_URL: readModels }: Needs['config']): readonly string[] => {
   const hosts = 'url' in log ? [...esdbHosts(log.url)] : [];
   if (readModels !== undefined) hosts.push(new URL(readModels).hostname.replace(/^\[|\]$/g, ''));

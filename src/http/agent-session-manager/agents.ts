@@ -10,7 +10,7 @@ import { changed, listed } from '../engine/schemas.ts';
 
 const join: Join<AgentDoc> = async (doc, service, call) => maskSecrets(await signed(doc, service, call));
 
-/** Agents: who sessions are run with. */
+/** Agents, with which sessions are run. */
 export const agentRoutes: readonly Route[] = [
   listRoute({
     name: 'getAgents',

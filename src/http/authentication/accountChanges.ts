@@ -1,20 +1,20 @@
 import { type EventNotice, splitStream } from '../../store/event.ts';
 
 type Needs = {
-  /** Resolves once the read models show all that this node has acknowledged, and the position. */
+  /** Resolves once the read models show `least` and all that this node has acknowledged. */
   readonly settled: (least?: number) => Promise<void> | undefined;
-  /** Called when the read models have got further without telling of each event. */
+  /** Called when the read models have advanced and `onShown` was not called for each event. */
   readonly onUntold: () => void;
 };
 
 const concerningAccounts = new Set(['account', 'group', 'role']);
 
-/** The categories of the streams whose events change who may log in, or what they may do. */
+/** Categories of the streams whose events change who may log in, or what they may do. */
 export const concerning = new Set([...concerningAccounts, 'groupMapping', 'login']);
 
 /**
- * Up to where changes of accounts and what belongs to them are stored in the log, and up to where they have been shown
- * here. In between, what is known of accounts may be from before.
+ * Keeps two positions: up to which changes of accounts, groups, roles and group mappings are stored in the log, and up
+ * to which this node has shown them. Between the two, cached accounts may be out of date.
  */
 export const accountChanges = ({ settled, onUntold }: Needs) => {
   let stored = 0;
@@ -22,12 +22,12 @@ export const accountChanges = ({ settled, onUntold }: Needs) => {
   let shown = 0;
 
   return {
-    /** Whether changes of accounts, groups or roles are stored that have not been shown. */
+    /** True if changes of accounts, groups or roles are stored and not yet shown. */
     awaited: (): boolean => stored > shown,
-    /** The same of group mappings. */
+    /** True if changes of group mappings are stored and not yet shown. */
     mappingsAwaited: (): boolean => storedMappings > shown,
     /**
-     * Waits until the read models know all accounts: those of the log at the start, and what this node has stored
+     * Waits until the read models show all changes of accounts that the log had at the start or this node has stored
      * since.
      */
     upToDate: async (): Promise<void> => {
@@ -37,13 +37,13 @@ export const accountChanges = ({ settled, onUntold }: Needs) => {
       onUntold();
       shown = target;
     },
-    /** To be told of an event as soon as it is stored. */
+    /** Call with each event as soon as it is stored. */
     onStored: ({ stream, position }: EventNotice): void => {
       const { category } = splitStream(stream);
       if (concerningAccounts.has(category)) stored = Math.max(stored, position);
       if (category === 'groupMapping') storedMappings = Math.max(storedMappings, position);
     },
-    /** To be told of the same event once its documents are readable. */
+    /** Call with each event once its documents can be read. */
     onShown: ({ position }: EventNotice): void => {
       shown = position;
     },

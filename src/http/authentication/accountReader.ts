@@ -13,14 +13,14 @@ import { type Known, principalOf } from './principal.ts';
 
 type Needs = { readonly model: ReadStore; readonly settings: () => { readonly admins: Admins } };
 
-/** Reads accounts with all that follows from their groups, roles and mappings, as the read models show them. */
+/** Reads accounts with the rights that their groups, roles and mappings give, as the read models show them. */
 export const accountReader = ({ model, settings }: Needs) => {
   const named = async <Doc>(of: Collection<Doc>, names: readonly string[]): Promise<readonly Doc[]> => {
     const ids = await Promise.all(names.map((name) => model.idsNamed(of.collection, name)));
     return documentsOf(model, of, ids.flat());
   };
 
-  /** The groups, and those that they are members of, however far up. */
+  /** The groups, and the groups of which they are members, at any depth. */
   const withAllAbove = async (names: readonly string[]): Promise<Group[]> => {
     const found = new Map<string, Group>();
     const asked = new Set(names);
@@ -37,7 +37,7 @@ export const accountReader = ({ model, settings }: Needs) => {
     return (await documentsOf(model, groupMappings, ids)).flatMap(({ platformGroups }) => platformGroups);
   };
 
-  /** Undefined: there is no such account. */
+  /** Gives undefined if there is no such account. */
   return async (id: string): Promise<{ readonly account: Account; readonly known: Known } | undefined> => {
     const [account, credential] = await Promise.all([
       documentOf(model, accounts, id),

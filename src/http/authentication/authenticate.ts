@@ -20,37 +20,37 @@ export type { Principal };
 
 /** `authenticationProps` of the active profile (docs/profiles.md). */
 export type LoginSettings = {
-  /** Members of these groups are admins; empty: of `admins`. The same list as long as it has not changed. */
+  /** Members of these groups are admins; if empty, members of `admins`. The object stays the same until it changes. */
   readonly admins: Admins;
-  /** Minutes without use after which a login ends; 30 unless set. */
+  /** Minutes without use after which a login ends; 30 if not set. */
   readonly logoutTime: number;
-  /** Minutes that a caller is kept; 1 unless set. */
+  /** Minutes for which a verified caller is remembered; 1 if not set. */
   readonly principalTimeout: number;
-  /** Name of the cookie that holds the token; `token` unless set. */
+  /** Name of the cookie that holds the token; `token` if not set. */
   readonly cookieName: string;
-  /** Whether a new login ends the account's others; false unless set. */
+  /** True if a new login ends the account's other logins; false if not set. */
   readonly uniqueSession: boolean;
 };
 
 type Needs = {
   readonly model: ReadStore;
-  /** Resolves once the read models show all that this node has acknowledged, and the position. */
+  /** Resolves once the read models show `least` and all that this node has acknowledged. */
   readonly settled: (least?: number) => Promise<void> | undefined;
   /** Position of the newest event in the log. */
   readonly head: () => Promise<number>;
   readonly handle: Handle;
-  /** Asked several times per request. */
+  /** Called several times per request, so it must be cheap. */
   readonly settings: () => LoginSettings;
   readonly hashing: Passwords;
   readonly unseal: (sealed: Sealed) => string;
   readonly digest: (text: string) => string;
-  /** Whether cookies travel over TLS only. */
+  /** True if cookies are sent over TLS only. */
   readonly secure: boolean;
   readonly limiter?: ReturnType<typeof limiterOf>;
   readonly now?: () => number;
 };
 
-/** Who calls, as HTTP says it: `authorization` may be '', `cookie` is the value of the cookie `cookieName`. */
+/** The credentials of a request: `authorization` may be ''; `cookie` is the value of the cookie `cookieName`. */
 export type Credentials = {
   readonly authorization: string;
   readonly cookie: string | undefined;
@@ -67,7 +67,7 @@ const tokenOf = ({ authorization, cookie }: Omit<Credentials, 'address'>): strin
   return bearer.test(authorization) ? authorization.replace(bearer, '') : undefined;
 };
 
-/** Who calls: HTTP Basic (basicLogins.ts), or the token of a login (tokens.ts). */
+/** Finds out who calls: by HTTP Basic (basicLogins.ts), or by the token of a login (tokens.ts). */
 export const authenticator = ({
   model,
   settled,
@@ -127,30 +127,33 @@ export const authenticator = ({
   };
 
   return {
-    /** Of the streams whose events it is told. */
+    /** Categories of the streams whose events must be passed to `onStored` and `onEvent`. */
     categories: concerning,
     /**
-     * The caller; `unauthenticated`, or `limited` after too many failures. Not a promise when nothing has to be waited
-     * for.
+     * The caller; throws `unauthenticated`, or `limited` after too many failures. Not a promise when nothing has to be
+     * waited for.
      */
     authenticate: (credentials: Credentials): Principal | Promise<Principal> =>
       kept(credentials) ?? slowly(credentials),
     /**
-     * The caller as verified at any time since the start, if no event has changed the account since: without asking
-     * anything.
+     * The caller, if they were verified at any time since the start and no event has changed their account since. Reads
+     * only memory.
      */
     lastKnown: (credentials: Credentials): Principal | undefined => kept(credentials, true),
-    /** The account whose user name and password these are, limited like every login. */
+    /** The account with this user name and password. Attempts are limited like every login. */
     verify: async (given: UserPassword, address: string): Promise<Known> => {
       if (given.username.includes(':')) throw unauthenticated('Wrong user name or password');
       return basic.verify(basicOf(given), address);
     },
-    /** The account of HTTP Basic; limited like every login. */
+    /** The account of an HTTP Basic header. Attempts are limited like every login. */
     byBasic: (authorization: string, address: string): Known | Promise<Known> =>
       basic.kept(authorization) ?? basic.verify(authorization, address),
-    /** The same as they are now, without the password; `unauthenticated` once it would not be taken any more. */
+    /**
+     * The account verified before, as it is now. It checks no password. Throws `unauthenticated` if the credentials no
+     * longer hold.
+     */
     again: (before: Known): Known | Promise<Known> => verified.keptLike(before) ?? reload(before),
-    /** A new login's token. */
+    /** Starts a login and gives its token. */
     logIn: ({ principal, credential }: Known, requestId: string): Promise<string> =>
       tokens.start(principal.actor, credential, requestId),
     /** Ends the login of a token, if there is one. */
@@ -158,24 +161,24 @@ export const authenticator = ({
     /** The token that a request's headers carry. */
     tokenIn: (authorization: string, cookies: string): string | undefined =>
       tokenOf({ authorization, cookie: cookieValue(cookies, settings().cookieName) }),
-    /** `Set-Cookie` for a token; undefined: for none. */
+    /** The `Set-Cookie` header for a token; undefined deletes the cookie. */
     cookie: (token: string | undefined): string => cookieText(settings().cookieName, token, secure),
-    /** To be told of events as soon as they are stored: from then on what they change is not passed. */
+    /** Call with events as soon as they are stored. From then on, callers that they concern are verified anew. */
     onStored: (events: readonly EventNotice[]): void => {
       for (const event of events) {
         changes.onStored(event);
         tokens.onEvent(event);
       }
     },
-    /** To be told of the same events, from whatever node, once their documents are readable. */
+    /** Call with the same events, from every node, once their documents can be read. */
     onEvent: (event: EventNotice): void => {
       accounts.onEvent(event);
       tokens.onEvent(event);
       changes.onShown(event);
     },
-    /** How many wrong user names and passwords were sent. */
+    /** How many wrong user names or passwords were sent. */
     failedLogins: basic.failed,
-    /** Ends logins that have lasted as long as any may; done every ten minutes. */
+    /** Ends the logins that have reached the longest duration. It runs every ten minutes. */
     sweep: tokens.sweep,
     stop: (): void => clearInterval(sweeping),
   };

@@ -4,8 +4,8 @@ const form = /^basic +([A-Za-z0-9+/]+={0,2})$/i;
 export type UserPassword = { readonly username: string; readonly password: string };
 
 /**
- * What an `Authorization: Basic` says, in UTF-8, split at the first colon; undefined when it is malformed or lacks one
- * of the two.
+ * The user name and password in an `Authorization: Basic` header, in UTF-8, split at the first colon; undefined when
+ * the header is malformed or lacks one of the two.
  */
 export const userPasswordIn = (authorization: string): UserPassword | undefined => {
   const encoded = form.exec(authorization)?.[1];
@@ -21,6 +21,6 @@ export const userPasswordIn = (authorization: string): UserPassword | undefined 
   }
 };
 
-/** The header that says this. */
+/** The `Authorization` header for a user name and password. */
 export const basicOf = ({ username, password }: UserPassword): string =>
   `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`;

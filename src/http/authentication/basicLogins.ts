@@ -12,14 +12,14 @@ type Needs = {
   readonly accounts: Pick<VerifiedAccounts, 'keptLike' | 'loadLike'>;
   readonly check: PasswordCheck;
   readonly limiter: ReturnType<typeof limiterOf>;
-  /** Waits until the read models know all accounts. */
+  /** Waits until the read models show all accounts. */
   readonly upToDate: () => Promise<void>;
   /** `principalTimeout` in minutes. */
   readonly settings: () => { readonly principalTimeout: number };
   readonly now: () => number;
 };
 
-/** Work under way by key, shared by all who ask for the same. */
+/** Shares work in progress: callers with the same key get the same promise. */
 const sharing = <T>() => {
   const under = new Map<string, Promise<T>>();
   return (key: string, work: () => Promise<T>): Promise<T> => {
@@ -32,21 +32,21 @@ const sharing = <T>() => {
 };
 
 /**
- * Who calls with HTTP Basic. A credential that was verified is kept, as a keyed digest whose key ends with the process,
- * until `principalTimeout` after its last use: no password is hashed again as long as the account's stays the same.
- * Order of work: kept credential, limiter, hashing.
+ * Authenticates HTTP Basic. A verified credential is kept until `principalTimeout` after its last use, as a keyed
+ * digest whose key is lost with the process. As long as the password stays the same, it is not hashed again. The order
+ * is: kept credential, limiter, hashing.
  */
 export const basicLogins = ({ accounts, check, limiter, upToDate, settings, now }: Needs) => {
   const verified = new LRUCache<string, { readonly known: Known; used: number }>({ max: 20_000 });
   const attempts = sharing<Known | undefined>();
   const checks = sharing<Known | undefined>();
-  // SHA-512/256 needs no HMAC around it: what it gives away of its state does not let anybody go on hashing.
+  // SHA-512/256 is truncated, so its digest does not allow hashing to be continued; it needs no HMAC.
   const key = randomBytes(32).toString('hex');
   const keyed = (authorization: string): string => hash('sha512-256', key + authorization, 'base64url');
   const timeoutMs = (): number => settings().principalTimeout * 60_000;
   let failed = 0;
 
-  /** The account, if the same header was verified before and is still good; without waiting. */
+  /** The account, if the same header was verified before and is still valid. Does not wait. */
   const kept = (authorization: string, everSince = false): Known | undefined => {
     const entry = verified.get(keyed(authorization));
     const left = entry ? entry.used + timeoutMs() - now() : 0;
@@ -56,7 +56,9 @@ export const basicLogins = ({ accounts, check, limiter, upToDate, settings, now 
     return known;
   };
 
-  /** The same as the read models show it now; what does not hold any more is dropped. */
+  /**
+   * The account of a kept credential, as the read models show it now. A credential that is no longer valid is dropped.
+   */
   const loadKept = async (hidden: string): Promise<Known | undefined> => {
     const entry = verified.get(hidden);
     if (!entry || entry.used + timeoutMs() <= now()) return undefined;
@@ -89,9 +91,9 @@ export const basicLogins = ({ accounts, check, limiter, upToDate, settings, now 
 
   return {
     kept,
-    /** The account of the header; `unauthenticated`, or `limited` after too many failures. */
+    /** The account of the header. Throws `unauthenticated`, or `limited` after too many failures. */
     verify,
-    /** How many wrong user names and passwords were sent. */
+    /** How many wrong user names or passwords were sent. */
     failed: (): number => failed,
   };
 };

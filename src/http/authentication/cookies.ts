@@ -1,4 +1,4 @@
-/** `Set-Cookie` that sets a token, or drops it (undefined). */
+/** The `Set-Cookie` header that sets a token, or deletes the cookie (undefined). */
 export const cookieText = (name: string, token: string | undefined, secure: boolean): string =>
   [
     `${name}=${token ?? ''}; Path=/; HttpOnly; SameSite=Strict`,
@@ -6,7 +6,7 @@ export const cookieText = (name: string, token: string | undefined, secure: bool
     token === undefined ? '; Max-Age=0' : '',
   ].join('');
 
-/** The value of a cookie in a `Cookie` header. */
+/** The value of a cookie in a `Cookie` header; undefined if it is missing. */
 export const cookieValue = (cookies: string, name: string): string | undefined =>
   cookies
     .split(';')

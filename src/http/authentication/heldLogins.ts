@@ -12,8 +12,8 @@ type Needs = {
 };
 
 /**
- * A login while it lasts, in milliseconds. `exact`: `used` is when it was used last, not only when that was written
- * down.
+ * A login in memory; times in milliseconds. `exact`: `used` is the time of the last use. Otherwise `used` is only the
+ * last time that was stored.
  */
 export type Held = {
   readonly account: string;
@@ -34,12 +34,13 @@ const heldOf = ({ account, credential, created, used }: Login): Held => ({
 });
 
 /**
- * Logins in memory, by the digests of their tokens. When one was used last is written down at most once a minute, rarer
- * the longer `logoutTime` is; who knows only what was written grants the time in between.
+ * Keeps logins in memory, by the digests of their tokens. The time of the last use is stored at most once a minute, and
+ * less often the longer `logoutTime` is. A node that knows only the stored time lets the login last longer by that
+ * interval.
  */
 export const heldLogins = ({ commands, settings, now }: Needs) => {
   const held = new LRUCache<string, Held>({ max: 20_000 });
-  // What was read while this moved may have ended.
+  // If this number changes during a read, the login that was read may have ended.
   let ended = 0;
 
   const logoutMs = (): number => settings().logoutTime * 60_000;
@@ -48,7 +49,7 @@ export const heldLogins = ({ commands, settings, now }: Needs) => {
   const isOver = ({ created, used, exact }: Held): boolean =>
     now() - created >= longestMs || now() - used > logoutMs() + (exact ? 0 : writeEvery());
 
-  /** The login as used just now; undefined when it is over. */
+  /** Notes that the login is used now, and gives it; undefined when it is over. */
   const use = (id: string, login: Held): Held | undefined => {
     if (isOver(login)) {
       held.delete(id);
@@ -65,12 +66,12 @@ export const heldLogins = ({ commands, settings, now }: Needs) => {
   };
 
   return {
-    /** A login that is known without waiting. */
+    /** A login from memory; does not wait. */
     kept: (id: string): Held | undefined => {
       const login = held.get(id);
       return login && use(id, login);
     },
-    /** A login that has to be read; it is kept unless one has ended meanwhile. */
+    /** Reads a login. It is kept in memory unless a login has ended meanwhile. */
     load: async (id: string, read: (id: string) => Promise<Login | undefined>): Promise<Held | undefined> => {
       const before = ended;
       const found = await read(id);
@@ -88,7 +89,7 @@ export const heldLogins = ({ commands, settings, now }: Needs) => {
       }
       const login = topic === 'loginUsed' ? held.get(id) : undefined;
       const used = login ? Date.parse((data as { readonly at: string } | null | undefined)?.at ?? '') : 0;
-      // Later than known here: another node was called, and may have been again since.
+      // Another node has stored a later use, and the login may have been used there again since.
       if (login && used > login.used) Object.assign(login, { used, exact: false });
     },
   };

@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { fairQueue } from '../../concurrency/fairQueue.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 
-/** So many failures at once, and one more each so many milliseconds. */
+/** How many failures are allowed at once, and after how many milliseconds one more is. */
 type Allowance = { readonly burst: number; readonly everyMs: number };
 
 const perPair: Allowance = { burst: 10, everyMs: 30_000 };
@@ -14,13 +14,13 @@ const laneMs = 250;
 const laneLength = 100;
 const mostLanes = 1_000;
 
-/** Buckets of tokens by key; each is kept as the time when it will be full again. */
+/** Token buckets by key. Each is stored as the time when it will be full again. */
 const buckets = ({ burst, everyMs }: Allowance, now: () => number) => {
   const full = new LRUCache<string, number>({ max: remembered });
   return {
-    /** Milliseconds until there is a token; 0: there is one. */
+    /** Milliseconds until the bucket has a token; 0: it has one. */
     wait: (key: string): number => Math.max(0, (full.get(key) ?? 0) - now() - (burst - 1) * everyMs),
-    /** Takes a token; the answer gives it back. */
+    /** Takes a token; the returned function gives it back. */
     take: (key: string): (() => void) => {
       full.set(key, Math.max(full.get(key) ?? 0, now()) + everyMs);
       return () => void full.set(key, (full.get(key) ?? 0) - everyMs);
@@ -34,16 +34,16 @@ const requestError = (ms: number): RequestError =>
   new RequestError('limited', 'Too many failed logins; try again later', { retryAfterSeconds: Math.ceil(ms / 1000) });
 
 /**
- * Limits failed logins: per account and network, and per network, by refusing (`limited`, with the seconds to wait);
- * per account only by a slower lane, in which networks take turns and which networks that the account has logged in
- * from do not take: nobody locks out another. Memory is bounded.
+ * Limits failed logins. Per account and network, and per network, it refuses with `limited` and the seconds to wait.
+ * Per account alone it only slows attempts down: they wait in a lane in which networks take turns. A network from which
+ * the account has logged in before skips the lane. So nobody can lock out somebody else. Memory is bounded.
  */
 export const limiter = ({ now = Date.now, pause = sleep }: Options = {}) => {
   const [pairs, networks, accounts] = [buckets(perPair, now), buckets(perNetwork, now), buckets(perAccount, now)];
   const trusted = new LRUCache<string, true>({ max: remembered });
   const lanes = new Map<string, ReturnType<typeof fairQueue>>();
 
-  /** Waits for its turn in the account's lane, and a little. */
+  /** Waits for the network's turn in the account's lane, and then for `laneMs`. */
   const slowly = async (account: string, network: string): Promise<void> => {
     const full = () => requestError(laneLength * laneMs);
     if (!lanes.has(account) && lanes.size === mostLanes) throw full();
@@ -57,7 +57,7 @@ export const limiter = ({ now = Date.now, pause = sleep }: Options = {}) => {
   };
 
   return {
-    /** Does the work (a check that gives undefined when it fails), unless there were too many failures before. */
+    /** Runs a check, which gives undefined when it fails. Throws `limited` after too many failures. */
     attempt: async <T>(
       account: string,
       network: string,
@@ -68,7 +68,7 @@ export const limiter = ({ now = Date.now, pause = sleep }: Options = {}) => {
       if (wait > 0) throw requestError(wait);
       const known = trusted.has(pair);
       const crowded = !known && accounts.wait(account) > 0;
-      // Taken before the work: else a thousand attempts at once would all be let through.
+      // The tokens are taken before the work. Otherwise a thousand simultaneous attempts would all pass.
       const taken = [pairs.take(pair), networks.take(network)];
       let failed = false;
       try {

@@ -6,7 +6,7 @@ import type { Reason } from '../../domain/authorization/logins.ts';
 import type { Actor } from '../../domain/engine/core.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 
-/** What is asked of a login: by whom, and by which request; without one, one is made up. */
+/** The arguments of a command on a login. Without `requestId` a new one is made. */
 type Asked = {
   readonly id: string;
   readonly input: unknown;
@@ -14,15 +14,15 @@ type Asked = {
   readonly requestId?: string | undefined;
 };
 
-/** Who acts when a login ends or is used: its account. */
+/** The actor when a login is used, or ended in its own account's name. */
 const holder = (account: string): Actor => ({ id: account, username: '', provenance: '', groups: [], admin: false });
 
-/** The commands that change logins. `id` is the digest of a login's token. */
+/** The commands that change logins. An `id` is the digest of a login's token. */
 export const loginCommands = (handle: Handle) => {
   const carryOut = (command: AnyCommand, { id, input, actor, requestId = randomUUID() }: Asked) =>
     handle(command, { id, input, actor, operation: command.name, requestId });
 
-  /** Ends a login; nothing happens when there is none. */
+  /** Ends a login; does nothing if there is none. */
   const end = async (id: string, reason: Reason, actor: Actor, requestId?: string): Promise<void> => {
     await carryOut(logOut, { id, input: { reason }, actor, requestId }).catch((error) => {
       if (!(error instanceof RequestError && error.code === 'not_found')) throw error;
@@ -34,10 +34,10 @@ export const loginCommands = (handle: Handle) => {
       await carryOut(logIn, { id, input: { account: actor.id, credential }, actor, requestId });
     },
     end,
-    /** The same in the name of the login's account. */
+    /** Ends a login with its account as the actor. */
     endOwn: (id: string, account: string, reason: Reason, requestId?: string): Promise<void> =>
       end(id, reason, holder(account), requestId),
-    /** Writes down that a login was used. */
+    /** Stores that a login was used. */
     use: async (id: string, account: string): Promise<void> => {
       await carryOut(useLogin, { id, input: {}, actor: holder(account) });
     },

@@ -1,4 +1,7 @@
-/** The network that logins of an address are counted for: whoever has an IPv6 address has the whole /64. */
+/**
+ * The network of an address, by which failed logins are counted. For IPv6 it is the /64, because whoever has one
+ * address has them all.
+ */
 export const networkOf = (address: string): string => {
   if (!address.includes(':')) return address;
   const [withoutZone = ''] = address.split('%');

@@ -15,9 +15,9 @@ type Needs = {
   readonly unseal: (sealed: Sealed) => string;
 };
 
-/** Compares passwords with the hashes that are kept. */
+/** Compares passwords with the stored hashes. */
 export const passwordCheck = ({ model, accounts, hashing, unseal }: Needs) => {
-  /** Nobody gets in by a hash that was sealed with a key which is lost. */
+  /** The hash; undefined if it was sealed with another key, so that the password cannot match. */
   const hashIn = (sealed: Sealed): string | undefined => {
     try {
       return unseal(sealed);
@@ -26,7 +26,10 @@ export const passwordCheck = ({ model, accounts, hashing, unseal }: Needs) => {
     }
   };
 
-  /** The account whose user name and password these are; hashes, also when there is no such account. */
+  /**
+   * The account with this user name and password; else undefined. Without such an account it hashes too, so that the
+   * duration is the same.
+   */
   return async ({ username, password }: UserPassword, network: string): Promise<Known | undefined> => {
     const [account] = await model.idsNamed(credentials.collection, username);
     if (account === undefined) await refuseParked(model, credentials.collection, username);

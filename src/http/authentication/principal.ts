@@ -6,35 +6,38 @@ import type { Group } from '../../projections/authorization/groups.ts';
 import type { Role } from '../../projections/authorization/roles.ts';
 
 /**
- * Who may call an operation. `open`: anybody; `login`: whoever is logged in; else admins, those with a role that lists
- * it, and members of these built-in groups. What `readers` may call stores nothing.
+ * The callers of an operation. `open`: everybody; `login`: everybody who is logged in. Otherwise: admins, callers with
+ * a role that lists the operation, and members of these built-in groups. Operations for `readers` store nothing.
  */
 export type Access = 'open' | 'login' | readonly OpenTo[];
 
-/** The caller: who, and what they may do. */
+/** The caller, and what they may do. */
 export type Principal = {
   readonly actor: Actor;
   readonly firstname: string;
   readonly email: string;
-  /** Names of roles, by whatever way the account has them. */
+  /** Names of all roles of the account: its own, and those from groups and mappings. */
   readonly roles: readonly string[];
   readonly groups: readonly { readonly name: string; readonly provenance: string }[];
-  /** Whether an operation of an area may be called. */
+  /** True if the caller may call an operation of an area. */
   readonly may: (area: string, operation: { readonly name: string; readonly access: Access }) => boolean;
 };
 
-/** An account that may log in; `credential` changes with its password, `mapped`: group mappings concern it. */
+/**
+ * An account that may log in. `credential` changes with its password and with each deactivation; `mapped` is true if
+ * group mappings concern it.
+ */
 export type Known = { readonly principal: Principal; readonly credential: string; readonly mapped: boolean };
 
 type From = {
   readonly account: Account;
-  /** All that the account is a member of, directly or not. */
+  /** All groups of which the account is a member, directly or not. */
   readonly groups: readonly Group[];
   readonly roles: readonly Role[];
   readonly admins: Admins;
 };
 
-/** The caller that an account with these groups and roles is. */
+/** Makes the principal of an account with these groups and roles. */
 export const principalOf = ({ account, groups, roles, admins }: From): Principal => {
   const names = groups.map(({ name }) => name);
   const admin = groups.some((group) => givesAdmin(admins, group));

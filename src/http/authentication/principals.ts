@@ -7,7 +7,7 @@ import type { Known } from './principal.ts';
 
 type Needs = {
   readonly model: ReadStore;
-  /** `admins` is the same list as long as it has not changed; `principalTimeout` in minutes. */
+  /** `admins` stays the same object until it changes; `principalTimeout` is in minutes. */
   readonly settings: () => { readonly admins: Admins; readonly principalTimeout: number };
   readonly now: () => number;
 };
@@ -16,27 +16,30 @@ type Held = {
   readonly known: Known | undefined;
   readonly admins: Admins;
   readonly epoch: number;
-  /** Of the group mappings; undefined: they do not concern the account. */
+  /**
+   * How many changes of group mappings had been seen when the account was read; undefined: they do not concern the
+   * account.
+   */
   readonly mappings: number | undefined;
   readonly since: number;
 };
 
 /**
- * Accounts with all that follows from their groups, roles and mappings, as the read models show them. Kept for
- * `principalTimeout` and until an event changes them, and renewed ahead of time while in use.
+ * Keeps accounts with the rights that their groups, roles and mappings give, as the read models show them. An account
+ * is kept for `principalTimeout` or until an event changes it. It is read again ahead of time while in use.
  */
 export const principals = ({ model, settings, now }: Needs) => {
   const read = accountReader({ model, settings });
   const held = new LRUCache<string, Held>({ max: 20_000 });
   const loading = new Map<string, Promise<Known | undefined>>();
-  // What was read while one of these moved may be from before.
+  // If one of these numbers changes during a read, the result may be out of date.
   let epoch = 0;
   let mappings = 0;
   let accounts = 0;
 
   const timeoutMs = (): number => settings().principalTimeout * 60_000;
 
-  /** Reads an account, and keeps it unless an event has changed it meanwhile. */
+  /** Reads an account. It is kept unless an event has changed it meanwhile. */
   const readAndKeep = async (id: string): Promise<Known | undefined> => {
     const before = { epoch, mappings, accounts, admins: settings().admins };
     const found = await read(id);
@@ -48,7 +51,7 @@ export const principals = ({ model, settings, now }: Needs) => {
     return known;
   };
 
-  /** All who ask for an account while it is being read are given the same. */
+  /** Reads an account; callers that come while it is being read share the result. */
   const load = (id: string): Promise<Known | undefined> => {
     const under = loading.get(id);
     if (under) return under;
@@ -59,7 +62,7 @@ export const principals = ({ model, settings, now }: Needs) => {
     return work;
   };
 
-  /** What no event has changed. */
+  /** The kept account; undefined if an event has changed it. */
   const unchanged = (id: string): Held | undefined => {
     const known = held.get(id);
     if (known?.epoch !== epoch || known.admins !== settings().admins) return undefined;
@@ -67,7 +70,7 @@ export const principals = ({ model, settings, now }: Needs) => {
   };
 
   return {
-    /** What is known without waiting, if it is still so. */
+    /** The account from memory, if it is still valid; does not wait. */
     kept: (id: string): Known | undefined => {
       const held = unchanged(id);
       const left = held ? held.since + timeoutMs() - now() : 0;
@@ -75,16 +78,16 @@ export const principals = ({ model, settings, now }: Needs) => {
       if (left < timeoutMs() / 2) load(id).catch(() => undefined);
       return held.known;
     },
-    /** The same however long ago it was read. */
+    /** The account from memory, if no event has changed it, however long ago it was read. */
     everSince: (id: string): Known | undefined => unchanged(id)?.known,
-    /** From the read models as they are; undefined: no such account, or an inactive one. */
+    /** Reads the account from the read models; undefined: no such account, or an inactive one. */
     load,
     /** Drops everything. */
     clear: (): void => {
       epoch++;
       loading.clear();
     },
-    /** Drops what an event that is readable now changes. */
+    /** Call with an event whose documents can be read: drops the accounts that it may change. */
     onEvent: ({ stream }: Pick<Recorded, 'stream'>): void => {
       const { category, id } = splitStream(stream);
       if (category === 'group' || category === 'role') epoch++;
@@ -93,7 +96,7 @@ export const principals = ({ model, settings, now }: Needs) => {
         accounts++;
         held.delete(id);
       } else return;
-      // Whoever asks from now on must not be given what is being read.
+      // Callers from now on must not get the result of a read that began before the event.
       loading.clear();
     },
   };

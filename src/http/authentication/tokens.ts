@@ -11,7 +11,7 @@ import { loginCommands } from './loginCommands.ts';
 
 type Needs = {
   readonly model: ReadStore;
-  /** Resolves once the read models show all that this node has acknowledged, and the position. */
+  /** Resolves once the read models show `least` and all that this node has acknowledged. */
   readonly settled: (least?: number) => Promise<void> | undefined;
   /** Position of the newest event in the log. */
   readonly head: () => Promise<number>;
@@ -25,8 +25,8 @@ type Needs = {
 const tokenForm = /^[A-Za-z0-9_-]{43}$/;
 
 /**
- * Logins by their tokens (256 random bits; only their keyed digest is kept anywhere). A login ends after `logoutTime`
- * without use, and in any case after 12 hours.
+ * Keeps logins by their tokens. A token has 256 random bits; only its keyed digest is stored. A login ends after
+ * `logoutTime` without use, and after 12 hours in any case.
  */
 export const tokens = ({ model, settled, head, handle, digest, settings, now }: Needs) => {
   const commands = loginCommands(handle);
@@ -45,7 +45,7 @@ export const tokens = ({ model, settled, head, handle, digest, settings, now }: 
     return entries.map((entry) => entry.id).filter((other) => other !== id);
   };
 
-  /** A login that another node has made a moment ago. */
+  /** Reads a login that another node may have made just now: waits until the read models show the log's head. */
   const justMade = async (id: string): Promise<Login | undefined> => {
     await settled(await head());
     return documentOf(model, logins, id);
@@ -55,7 +55,7 @@ export const tokens = ({ model, settled, head, handle, digest, settings, now }: 
     (await documentOf(model, logins, id)) ?? (await justMade(id));
 
   return {
-    /** A login that is known without waiting. */
+    /** A login from memory; does not wait. */
     kept: (token: string): Held | undefined => held.kept(digest(token)),
     load: async (token: string): Promise<Held | undefined> => {
       if (!tokenForm.test(token)) return undefined;
@@ -63,7 +63,7 @@ export const tokens = ({ model, settled, head, handle, digest, settings, now }: 
       await settled();
       return held.load(id, read);
     },
-    /** A new login's token. With `uniqueSession` the account's other logins end. */
+    /** Starts a login and gives its token. With `uniqueSession` the account's other logins end. */
     start: (actor: Actor, credential: string, requestId: string): Promise<string> =>
       exclusively(actor.id, async () => {
         const token = randomBytes(32).toString('base64url');
@@ -73,14 +73,14 @@ export const tokens = ({ model, settled, head, handle, digest, settings, now }: 
           for (const other of await othersOf(actor.id, id)) await commands.end(other, 'replaced', actor, requestId);
         return token;
       }),
-    /** Ends a token's login; nothing happens when there is none. */
+    /** Ends a token's login; does nothing if there is none. */
     end: async (token: string, requestId: string): Promise<void> => {
       const id = digest(token);
       await settled();
       const login = await documentOf(model, logins, id);
       if (login) await commands.endOwn(id, login.account, 'logout', requestId);
     },
-    /** Ends the logins that are older than any may be, so that they leave the read models. */
+    /** Ends the logins that have reached the longest duration, so that they leave the read models. */
     sweep: async (): Promise<void> => {
       for (let more = true; more; ) {
         const { entries } = await pageOf(model, logins, { sort: 'name', order: 1, skip: 0, limit: 100 });

@@ -8,11 +8,11 @@ const sameName = ({ username }: Principal['actor'], known: Known | undefined): K
   known?.principal.actor.username === username ? known : undefined;
 
 /**
- * Accounts that were verified before, if they are still as they were verified; else undefined. `credential` tells
- * whether the password has changed.
+ * Gives accounts that were verified before, if they are unchanged; else undefined. A password has changed if
+ * `credential` differs.
  */
 export const verifiedAccounts = ({ accounts, changes }: Needs) => {
-  /** Without waiting. `everSince`: however long ago it was read. */
+  /** The account from memory; does not wait. `everSince`: however long ago it was read. */
   const keptAs = (account: string, credential: string, everSince = false): Known | undefined => {
     if (changes.awaited()) return undefined;
     const known = everSince ? accounts.everSince(account) : accounts.kept(account);
@@ -20,7 +20,7 @@ export const verifiedAccounts = ({ accounts, changes }: Needs) => {
     return known.mapped && changes.mappingsAwaited() ? undefined : known;
   };
 
-  /** As the read models show it now. */
+  /** The account as the read models show it now. */
   const loadAs = async (account: string, credential: string): Promise<Known | undefined> => {
     const known = await accounts.load(account);
     return known?.credential === credential ? known : undefined;
@@ -29,10 +29,10 @@ export const verifiedAccounts = ({ accounts, changes }: Needs) => {
   return {
     keptAs,
     loadAs,
-    /** As `keptAs`, for who came with the account's name, which may have changed. */
+    /** Like `keptAs`, for a caller who sent the account's name: undefined if the name has changed. */
     keptLike: ({ principal: { actor }, credential }: Known, everSince = false): Known | undefined =>
       sameName(actor, keptAs(actor.id, credential, everSince)),
-    /** As `loadAs`, for the same. */
+    /** Like `loadAs`, for a caller who sent the account's name: undefined if the name has changed. */
     loadLike: async ({ principal: { actor }, credential }: Known): Promise<Known | undefined> =>
       sameName(actor, await loadAs(actor.id, credential)),
   };

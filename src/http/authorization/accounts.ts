@@ -24,7 +24,7 @@ const accountSchema = Type.Object(
 );
 const path = '/accounts/:id';
 
-/** Whoever may call the changing ones can make themselves anything, which is why `operators` may not. */
+/** Accounts. Whoever may change accounts can give themselves any right, so `operators` may not. */
 export const accountRoutes: readonly Route[] = [
   listRoute({
     name: 'getAccounts',

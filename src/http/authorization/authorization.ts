@@ -25,7 +25,7 @@ const methodSchema = Type.Object(
   { title: 'Method', description: 'Authorization method' },
 );
 
-/** Operation 1: the route table itself. `areas` gives all routes once the table is complete. */
+/** Operation 1 lists the table of routes itself. `areas` gives all routes once the table is complete. */
 const getMethods = (areas: () => readonly AreaRoutes[]): ActionRoute => {
   let index: ReturnType<typeof methodIndex> | undefined;
   let parse: ReturnType<typeof listQueryOf> | undefined;

@@ -54,12 +54,12 @@ const logout = actionRoute({
 });
 
 /**
- * The same operations at the root and in the authorization area. Against forged requests of other sites: the cookie is
- * SameSite=Strict and bodies must be JSON, which no foreign form can send.
+ * Login and logout, at the root and in the authorization area. Against forged requests from other sites, the cookie is
+ * SameSite=Strict, and bodies must be JSON, which no form of another site can send.
  */
 export const loginRoutes: readonly ActionRoute[] = [login, logout];
 
-/** Logging in and one's own account at the root, where clients look for them first. */
+/** Login and the caller's own account at the root, where clients look for them first. */
 export const rootLoginRoutes = (areas: () => readonly AreaRoutes[]): AreaRoutes => ({
   area: 'service',
   prefix: '',

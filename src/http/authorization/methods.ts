@@ -22,14 +22,14 @@ const logMethod = (name: LogMethod, path: string): Method => ({
   deprecated: false,
 });
 
-// Only admins and roles that name them have them; their route is that of a gRPC call.
+// The methods of the log. Only admins, and roles that list them, may call them. Their routes are gRPC calls.
 const logMethods: readonly Method[] = [
   logMethod('readLog', '/Read'),
   logMethod('writeLog', '/BatchAppend'),
   logMethod('writeStreams', '/Append'),
 ];
 
-/** Whether a caller may do that with the log, by EventStoreDB's protocol. */
+/** True if a caller may use a method of the log over EventStoreDB's protocol. */
 export const mayLog = ({ may }: Pick<Principal, 'may'>, method: LogMethod): boolean =>
   may(logArea, { name: method, access: [] });
 
@@ -45,7 +45,7 @@ export const callable = (
   return Object.fromEntries([...allowed, [logArea, log] as const].filter(([, names]) => names.length > 0));
 };
 
-/** The methods of the API: the route table itself, but for `service` routes, and those of the log. */
+/** The methods of the API: all routes except `service` routes, and the methods of the log. */
 export const methodsOf = (areas: readonly AreaRoutes[]): readonly Method[] => [
   ...areas
     .filter(({ area }) => area !== 'service')
@@ -60,7 +60,7 @@ export const methodsOf = (areas: readonly AreaRoutes[]): readonly Method[] => [
   ...logMethods,
 ];
 
-/** By what methods are sorted and filtered. */
+/** The sort fields and filter fields of methods. */
 export const methodList = {
   sorts: { name: ({ name }: Method) => name },
   filters: {
@@ -70,7 +70,7 @@ export const methodList = {
   },
 };
 
-/** The methods in the order and with the filters of all lists. */
+/** The index of the methods, with the order and filters of all lists. */
 export const methodIndex = (areas: readonly AreaRoutes[]): CollectionIndex<Entry> => {
   const index = collectionIndex<Entry>({
     name: 'methods',

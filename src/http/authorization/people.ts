@@ -8,13 +8,13 @@ import type { Join } from '../engine/route.ts';
 
 type Signed = Pick<Authored, 'createdBy' | 'lastUpdatedBy'>;
 
-/** Usernames of accounts by id; what is no account's id is not in it. */
+/** Usernames of accounts by id. Ids without an account are left out. */
 export const usernames = async (model: ReadStore, ids: readonly string[]): Promise<ReadonlyMap<string, string>> => {
   const found = await documentsOf(model, accounts, [...new Set(ids)]);
   return new Map(found.map(({ _id, username }) => [_id, username]));
 };
 
-/** Puts usernames in the place of the authors' account ids; what is no account's id stays as it is. */
+/** Makes the function that replaces authors' ids by usernames. Ids without an account stay as they are. */
 export const signing = async (model: ReadStore, documents: readonly Signed[]) => {
   const names = await usernames(
     model,
@@ -38,7 +38,7 @@ export type Author = {
   readonly provenance: string;
 };
 
-/** Finds authors as objects by the ids of their accounts; null for none, and for an account that has gone. */
+/** Makes the function that gives an author as an object by id; null for null, and for a deleted account. */
 export const authorObjects = async (model: ReadStore, ids: readonly (string | null)[]) => {
   const found = await documentsOf(model, accounts, [...new Set(ids.filter((id) => id !== null))]);
   const authors = new Map(
@@ -49,7 +49,7 @@ export const authorObjects = async (model: ReadStore, ids: readonly (string | nu
 
 type GroupObject = { readonly provenance: string; readonly name: string; readonly description: string };
 
-/** Finds group objects by name; for a name that no group has, one that has nothing but the name. */
+/** Makes the function that gives group objects by name. An unknown group's object has only a name. */
 export const groupObjects = async (model: ReadStore, names: readonly string[]) => {
   const distinct = [...new Set(names)];
   const ids = await Promise.all(distinct.map((name) => model.idsNamed(groups.collection, name)));

@@ -30,7 +30,7 @@ const whoami = (areas: () => readonly AreaRoutes[]): ActionRoute =>
       { title: 'Caller', description: 'Who is calling' },
     ),
     run: async ({ principal }) => {
-      const caller = principal!; // the route is not open
+      const caller = principal!; // the route is not open, so there is a caller
       const { actor, firstname, groups, roles } = caller;
       const { id, username, provenance } = actor;
       return { body: { id, username, provenance, firstname, groups, roles, methods: callable(areas(), caller) } };
@@ -52,7 +52,7 @@ const changePassword = actionRoute({
   run: async (call, service) => {
     const { actor, address, body } = call;
     const about = requestOf('changePassword', call, service);
-    // The old password is the old one no more when the request is sent again.
+    // In a retry the old password is no longer valid, so it is not checked.
     const again = about.idempotency && (await service.retries.answered(account, actor.id, about.idempotency.key));
     if (!again)
       await service.auth.verify({ username: actor.username, password: body.old }, address).catch((error) => {
@@ -70,8 +70,8 @@ const changePassword = actionRoute({
 });
 
 /**
- * The caller's own affairs: at the root and in the authorization area. `areas` gives all routes once the table is
- * complete.
+ * Operations on the caller's own account, at the root and in the authorization area. `areas` gives all routes once the
+ * table is complete.
  */
 export const whoamiRoutes = (areas: () => readonly AreaRoutes[]): readonly ActionRoute[] => [
   whoami(areas),

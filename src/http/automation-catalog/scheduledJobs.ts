@@ -16,7 +16,10 @@ import { changed, listed } from '../engine/schemas.ts';
 
 const shown: Join<ScheduledJobDoc> = async (doc, service, call) => maskSecrets(await signed(doc, service, call));
 
-/** What was created and what was skipped. A request of which nothing was stored has named migrated jobs alone. */
+/**
+ * The answer: which jobs were created and which were skipped. If nothing was stored, all jobs of the request had been
+ * migrated before.
+ */
 const told: Join<MigrationDoc | null, Call<never, Static<typeof migrationSchema>>> = async (
   doc,
   { model },
@@ -31,7 +34,7 @@ const told: Join<MigrationDoc | null, Call<never, Static<typeof migrationSchema>
   return inWords([], jobs.map(titleOf));
 };
 
-/** Scheduled jobs of earlier versions, and `migrateAgendaJobs`, which makes automations of them. */
+/** Scheduled jobs of earlier versions, and `migrateAgendaJobs`, which turns them into automations. */
 export const automationCatalogRoutes: AreaRoutes = {
   area: 'automation-catalog',
   prefix: '/automation_catalog',

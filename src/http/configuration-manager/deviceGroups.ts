@@ -17,7 +17,7 @@ const { name, description } = deviceGroupItemSchema.properties;
 
 const oneName = '[^\\u0000-\\u001f\\u007f,]{0,256}';
 
-/** The older form of a new device group: names of devices in one text. */
+/** The older form of the request for a new device group: the names of devices in one text. */
 const inWords = Type.Object(
   {
     groupName: name,

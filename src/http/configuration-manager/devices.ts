@@ -71,7 +71,10 @@ const list = actionRoute({
 
 const path = '/devices/:deviceName/configuration';
 
-/** The answer, now or again: the adapter's own where it applied the configuration, else `adapter_failed`. */
+/**
+ * The answer of the first request and of retries: the adapter's own answer if the configuration was applied. Else
+ * throws `adapter_failed`, or `unavailable` if the outcome is unknown.
+ */
 const answered = ({ about, outcome }: DeviceConfigurationState, { unseal }: Service['tools']): Answer => {
   if (!about || !outcome)
     throw new RequestError(
@@ -90,8 +93,8 @@ const answered = ({ about, outcome }: DeviceConfigurationState, { unseal }: Serv
 };
 
 /**
- * The attempt is stored, then the device is called, then the outcome is stored: no crash makes a second call of one
- * attempt.
+ * Stores the attempt, calls the device, then stores the outcome. So even after a crash no attempt calls the device
+ * twice.
  */
 const apply = actionRoute({
   name: 'applyDeviceConfig',
@@ -171,7 +174,9 @@ const apply = actionRoute({
   },
 });
 
-/** What is stored of a call that gave no answer: the reason, and what the adapter could say of an answer. */
+/**
+ * The stored outcome of a call that failed: the reason, and status and body of the adapter's answer if there was one.
+ */
 const withoutAnswer = (error: unknown) => {
   if (!(error instanceof RequestError)) return { status: null, text: null, reason: 'The adapter failed' };
   const { status = null, body = null } = (error.metadata.adapter ?? {}) as {

@@ -30,7 +30,10 @@ const withVersion = <Body extends object>({ version }: Params<'version'>, body: 
 
 const join: Join<Tree> = async (tree) => maskTree(tree);
 
-/** The node that was just added: the last one below its parent. Both are there: else it would have been refused. */
+/**
+ * The node that was just added: the last child of its parent. Version and parent exist, or the command would have
+ * failed.
+ */
 const newest: Join<Tree, Call<'version', { readonly parent?: string }>> = async ({ versions }, _, { params, body }) => {
   const { root } = versions.find(({ name }) => name === params.version)!;
   return findNode(root, body.parent ?? root.configId)!.node.children.at(-1);

@@ -6,7 +6,7 @@ import { actionRoute } from '../engine/routes.ts';
 import { readRecorded } from './examples.ts';
 import { openapi } from './openapi.ts';
 
-// Nothing is asked of anybody but this service, and nothing runs that it has not sent as a file.
+// The page may send requests to this service only, and runs only scripts that the service sends as files.
 const contentSecurityPolicy =
   "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; connect-src 'self'; " +
   "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -61,7 +61,7 @@ const distributed = (file: string) => {
   };
 };
 
-/** The page at /docs: Swagger UI from the package installed here, without any request to elsewhere. */
+/** The page at /docs: Swagger UI from the installed package, without requests to other hosts. */
 export const docsRoutes: AreaRoutes = {
   area: 'service',
   prefix: '/docs',
@@ -74,7 +74,10 @@ export const docsRoutes: AreaRoutes = {
   ],
 };
 
-/** `/openapi.json`. `areas` is asked once the table is complete; the text is made at the first request, and kept. */
+/**
+ * `/openapi.json`. `areas` is called once the table of routes is complete. The text is made at the first request and
+ * kept.
+ */
 export const openapiRoutes = (areas: () => readonly AreaRoutes[], about: { readonly version: string }): AreaRoutes => {
   let text: Promise<Buffer> | undefined;
   const written = async (): Promise<Buffer> =>

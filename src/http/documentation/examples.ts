@@ -1,6 +1,6 @@
 import type { Code } from '../../domain/engine/requestError.ts';
 
-/** The body of a failure. */
+/** The body of an error. */
 export type Failure = {
   readonly message: string;
   readonly data: null;
@@ -9,7 +9,7 @@ export type Failure = {
 
 export type Failures = Readonly<Partial<Record<Code, Failure>>>;
 
-/** One exchange of an operation with a node. Lists in it are cut to two members, long texts to their beginning. */
+/** One recorded request and answer of an operation. Lists are cut to two members, long texts to their beginning. */
 export type Example = {
   /** The parameters of the path. */
   readonly params?: Readonly<Record<string, string>>;
@@ -18,15 +18,16 @@ export type Example = {
 };
 
 /**
- * What tests have recorded from a running node (`npm run golden` renews it). `examples` and `failures` go by method and
- * path of the operation, such as `GET /profiles/:id`; failures that are the same for every operation are under `*`.
+ * Examples that tests have recorded from a running node (`npm run golden` renews them). The keys of `examples` and
+ * `failures` are method and path of the operation, such as `GET /profiles/:id`. Errors that are the same for every
+ * operation are under `*`.
  */
 export type Recorded = {
   readonly examples: Readonly<Record<string, Example>>;
   readonly failures: Readonly<Record<string, Failures>>;
 };
 
-/** Read when the document is first asked for. */
+/** Reads the examples; called when the API document is first requested. */
 export const readRecorded = async (): Promise<Recorded> => {
   const attributes = { with: { type: 'json' } } as const;
   const examples = (await import('./examples.json', attributes)).default as Recorded['examples'];

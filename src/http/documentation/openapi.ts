@@ -22,7 +22,7 @@ import { schemaWriter } from './openapiSchemas.ts';
 
 type About = {
   readonly version: string;
-  /** Examples, if there are to be any. */
+  /** Recorded examples; without them the document shows none. */
   readonly recorded?: Recorded;
 };
 type Operation = {
@@ -35,7 +35,7 @@ type Write = ReturnType<typeof schemaWriter>;
 
 const nothing: Recorded = { examples: {}, failures: {} };
 
-/** The description of the whole API, OpenAPI 3.1, from its routes. JSON. */
+/** The OpenAPI 3.1 document of the whole API, made from its routes. */
 export const openapi = (areas: readonly AreaRoutes[], { version, recorded = nothing }: About): object => {
   const schemas = {};
   const write = schemaWriter(schemas);
@@ -95,7 +95,7 @@ const operation = ({ area, route, example, failures }: Operation, write: Write, 
   return described;
 };
 
-/** The one failure that is not in the envelope of failures, unless the service goes down. */
+/** The answer 503 of /health/ready. It has no error body, except while the service shuts down. */
 const notReady = (route: Route, write: Write, failure: object): object => ({
   description: 'Requests cannot be answered now',
   headers: headers('X-Request-Id'),
@@ -180,7 +180,7 @@ const answerHeaders = (route: Route): readonly AnswerHeader[] => {
   return names;
 };
 
-/** Whether the empty object, which stands for no body, does not fit. */
+/** True if the body is required: the empty object, which stands for no body, is not valid. */
 const needed = (
   body: TSchema & { readonly required?: readonly string[]; readonly anyOf?: unknown; readonly if?: unknown },
 ): boolean => (body.required?.length ?? 0) > 0 || body.anyOf !== undefined || body.if !== undefined;

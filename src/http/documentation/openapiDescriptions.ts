@@ -1,11 +1,11 @@
 import type { AreaRoutes, Route } from '../engine/route.ts';
 import { changes } from './openapiFailures.ts';
 
-/** What an operation does beyond its summary, and who may call it. */
+/** The description of an operation: what it does beyond its summary, and who may call it. */
 export const descriptionOf = (area: AreaRoutes['area'], route: Route): string =>
   `${route.description ?? ofKind(route)}\n\n${whoMayCall(area, route)}`;
 
-/** What holds for all operations of a kind. */
+/** The description that holds for all operations of a kind. */
 const ofKind = (route: Route): string => {
   if ('list' in route && route.list) {
     const fields = Object.keys(route.list.filters).map((field) => `\`${field}\``);

@@ -23,7 +23,7 @@ const words: Readonly<Record<Code, string>> = {
 
 const bodyOf = (requestError: RequestError): Failure => JSON.parse(failureBody(requestError)) as Failure;
 
-/** Failures that no test provokes for each operation: in the words of the code that refuses. */
+/** Example bodies of errors that tests do not provoke for each operation, made like the real ones. */
 const rare: Failures = {
   limited: bodyOf(new RequestError('limited', 'Too many failed logins; try again later')),
   internal: bodyOf(internal('3f2b8a04-6f0e-4c1d-9a7b-2d4e6f8a0c11')),
@@ -42,21 +42,21 @@ const ofCode: Readonly<Partial<Record<Code, readonly AnswerHeader[]>>> = {
   unavailable: ['Retry-After'],
 };
 
-/** Operations that fail in a way that others of their kind do not. */
+/** Error codes that only these operations have. */
 const also: Readonly<Record<string, readonly Code[]>> = {
   changePassword: ['forbidden'],
   applyDeviceConfig: ['adapter_failed'],
   getDeviceConfiguration: ['adapter_failed'],
 };
 
-/** Whether it stores something: what readers may call does not. */
+/** True if the operation stores something. Operations for readers store nothing. */
 export const changes = ({ method, access }: Route): boolean =>
   method !== 'get' && access !== 'open' && !access.includes('readers');
 
-/** How an operation can fail. */
+/** The error codes of an operation. */
 export const codesOf = (route: Route, path: string): readonly Code[] => {
   const codes: Code[] = ['invalid', 'method_not_allowed', 'internal', 'unavailable', ...(also[route.name] ?? [])];
-  // Logging in is open and guarded all the same.
+  // Login is open, but can fail with these codes as well.
   if (route.access !== 'open' || route.method !== 'get') codes.push('unauthenticated', 'limited');
   if (typeof route.access !== 'string') codes.push('forbidden');
   if (route.method !== 'get') codes.push('too_large', 'unsupported_media');
@@ -73,7 +73,7 @@ const response = (code: Code, schema: object, example: Failure | undefined): obj
   content: { 'application/json': example ? { schema, example } : { schema } },
 });
 
-/** The answers of an operation's failures by status; those that have no example of their own are references. */
+/** The error answers of an operation by status. Answers without an example of their own are references. */
 export const failureResponses = (
   codes: readonly Code[],
   schema: object,
@@ -86,7 +86,7 @@ export const failureResponses = (
     }),
   );
 
-/** The failures that operations refer to, called by their codes. */
+/** The error answers to which operations refer, by code. */
 export const commonFailures = (schema: object, examples: Failures): Readonly<Record<string, object>> => {
   const shown = { ...rare, ...examples };
   const codes = Object.keys(words) as Code[];

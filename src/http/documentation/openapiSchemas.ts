@@ -5,8 +5,9 @@ const data = new Set(['const', 'default', 'enum', 'examples']);
 const maps = new Set(['properties', 'patternProperties']);
 
 /**
- * Writes our schemas as OpenAPI 3.1 has them (JSON Schema 2020-12): those with a title, and those that contain
- * themselves, once in `components` and as references elsewhere. Two different schemas must not share a title.
+ * Writes our schemas in the form of OpenAPI 3.1 (JSON Schema 2020-12). Schemas with a title, and schemas that contain
+ * themselves, are written once in `components` and as references elsewhere. Two different schemas must not share a
+ * title.
  */
 export const schemaWriter = (components: Record<string, Json>): ((schema: object) => Json) => {
   const refTo = (name: string): Json => ({ $ref: `#/components/schemas/${name}` });
@@ -43,7 +44,7 @@ export const schemaWriter = (components: Record<string, Json>): ((schema: object
   return write;
 };
 
-/** Tuples and records as draft 2020-12 says them. */
+/** Writes tuples and records in the form of draft 2020-12. */
 const modern = ({ additionalItems, patternProperties, ...schema }: Json): Json => {
   if (Array.isArray(schema.items)) return { ...schema, prefixItems: schema.items, items: additionalItems ?? true };
   const [every, ...more] = Object.entries(patternProperties ?? {});

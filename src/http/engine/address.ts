@@ -1,7 +1,7 @@
 import { type BlockList, isIP } from 'node:net';
 import type { Context } from 'koa';
 
-/** The caller's address: the socket's, or the last one in X-Forwarded-For that no trusted proxy has. */
+/** Reads the caller's address: the socket's, or the last address in X-Forwarded-For that is not a trusted proxy. */
 export const addressReader =
   (trusted: BlockList) =>
   (ctx: Context): string => {
@@ -20,7 +20,7 @@ export const addressReader =
     return caller;
   };
 
-/** IPv4 in IPv6 clothes (`::ffff:10.0.0.1`) is IPv4. */
+/** Turns an IPv4 address that is written as IPv6 (`::ffff:10.0.0.1`) into IPv4. */
 const plain = (address: string): string =>
   address.startsWith('::ffff:') && address.includes('.') ? address.slice(7) : address;
 

@@ -26,8 +26,8 @@ const nobody: Actor = { id: '', username: '', provenance: '', groups: [], admin:
 const changing = new Set(['POST', 'PUT', 'PATCH', 'DELETE']);
 
 /**
- * From a request to its answer, in the order of checks that docs/status-codes.md gives. `warmUp` compiles the schemas
- * of all routes, one in each round of the event loop: else the first request of each waits for it, some for 0.2 s.
+ * Answers requests, with the checks in the order of docs/status-codes.md. `warmUp` compiles the schemas of all routes,
+ * one in each round of the event loop. Otherwise the first request of each route would wait for that, some for 0.2 s.
  */
 export const answering = (needs: Needs) => {
   const { areas, settled, stopping } = needs;
@@ -36,7 +36,9 @@ export const answering = (needs: Needs) => {
   const prepared = preparedRoutes(needs.service);
   const caller = callerOf(needs);
 
-  /** Before it waits for anything it notes whether it may take its time. */
+  /**
+   * Sets `incoming.untimed` before the first await, because the caller reads `untimed` as soon as it has the promise.
+   */
   const answer = async (incoming: Incoming): Promise<Outgoing> => {
     const { ctx, path } = incoming;
     const { method } = ctx;
@@ -79,7 +81,7 @@ export const answering = (needs: Needs) => {
   return { answer, warmUp };
 };
 
-/** What is made of a route once, when it is first asked for. */
+/** Prepares a route, once, when it is first needed. */
 const prepare = ({ route, area }: Pick<Placed, 'route' | 'area'>, service: Service) => ({
   route,
   area,
@@ -101,7 +103,7 @@ const preparedRoutes = (service: Service) => {
 
 const isReadable = (path: string): boolean => path !== '' && !(path.includes('%') && decoded(path) === undefined);
 
-/** Why no route was found. */
+/** The error for a path without route. */
 const noRoute = (path: string): RequestError => {
   if (isReadable(path)) return new RequestError('not_found', 'No such path');
   const message = path === '' ? 'The request target is no URL' : 'The path has a malformed percent-encoding';
@@ -111,7 +113,7 @@ const noRoute = (path: string): RequestError => {
 const wrongMethod = (method: string, allow: readonly string[]): Outgoing =>
   refused(new RequestError('method_not_allowed', `This path does not know ${method}`), { Allow: allow.join(', ') });
 
-/** The request as its route sees it; `query` is undefined where the route reads the query string by itself. */
+/** The request as its route sees it. `query` is undefined if the route parses the query string itself. */
 const callOf = (
   { ctx, path, requestId, address, traceparent, principal }: Incoming,
   params: Params,

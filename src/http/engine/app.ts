@@ -10,7 +10,7 @@ import { incomingOf } from './incoming.ts';
 import type { Outgoing } from './outgoing.ts';
 import { send } from './send.ts';
 
-/** The whole of HTTP: from routes to answers. `warmUp` prepares all routes, so that no request has to wait for it. */
+/** Makes the HTTP listener from the routes. `warmUp` prepares all routes, so that no request waits for that. */
 export const app = (needs: AppNeeds): { readonly listener: RequestListener; readonly warmUp: () => Promise<void> } => {
   const { settings, addressOf, stopping, logBug, observe } = needs;
   const { answer, warmUp } = answering(needs);
@@ -51,7 +51,7 @@ export const app = (needs: AppNeeds): { readonly listener: RequestListener; read
   return { listener: koa.callback(), warmUp };
 };
 
-/** The headers of every answer, as Node takes them: names and values in turn. */
+/** The headers of every answer in Node's flat form: name, value, name, value. */
 const headersOf = (requestId: string, allowOrigin: string | undefined): string[] => {
   const headers = [
     'X-Request-Id',

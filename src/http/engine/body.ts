@@ -7,18 +7,18 @@ import { RequestError } from '../../domain/engine/requestError.ts';
 import type { Route } from './route.ts';
 import { checkJson } from './strictJson.ts';
 
-/** A request's JSON body, and the text it was sent as; `{}` and '' when there was none. */
+/** A request's JSON body and its text; `{}` and '' when the request had none. */
 export type Body = { readonly value: unknown; readonly text: string };
 
-// How much of a body over the limit is still taken in, so that its sender, who reads only once done, sees the answer.
+// The service reads this much of a body that is too large. Its sender reads the answer only after it has sent the body.
 const lingerBytes = 4 * 1024 * 1024;
 const lingerMs = 1000;
 
 /**
- * Reads bodies of at most `maxBytes`, or `maxImportBytes` for `large` ones. Refuses: too_large (the connection closes
- * after the answer), unsupported_media (neither JSON in UTF-8 nor without Content-Encoding), invalid (not JSON, or what
- * checkJson refuses; `exact` is the member whose numbers may be as they are). A byte order mark is dropped. No refusal
- * repeats what the body said.
+ * Makes the function that reads bodies of at most `maxBytes`, or `maxImportBytes` for `large` routes. Errors:
+ * `too_large` (the connection closes after the answer); `unsupported_media` (not JSON in UTF-8, or with
+ * Content-Encoding); `invalid` (not JSON, or refused by `checkJson`). In the member that `exact` names, integers may be
+ * beyond 2^53-1. A byte order mark is dropped. No error message repeats the body.
  */
 export const bodyReader = ({
   maxBytes,
@@ -33,7 +33,7 @@ export const bodyReader = ({
   return async (ctx: Context, { large, exact }: Pick<Route, 'large' | 'exact'>): Promise<Body> => {
     const limits = large ? big : small;
     const { req } = ctx;
-    // While its login was looked at, for example.
+    // The connection may have broken while the login was checked, for example.
     if (req.destroyed) throw new RequestError('unavailable', 'The connection broke off before the body was read');
     const length = Number(req.headers['content-length'] ?? 0);
     if (length === 0 && req.headers['transfer-encoding'] === undefined) return { value: {}, text: '' };
@@ -50,7 +50,7 @@ export const bodyReader = ({
       throw error;
     }
     const text = ctx.request.rawBody ?? '';
-    // Only this character can stand for bytes that are no UTF-8.
+    // Only bytes that are not UTF-8, or this character itself, are decoded as U+FFFD.
     if (text.includes('\ufffd') && !isUtf8(Buffer.concat(chunks)))
       throw new RequestError('invalid', 'The body is not valid UTF-8', { path: '' });
     if (text === '') return { value: {}, text };
@@ -59,7 +59,7 @@ export const bodyReader = ({
   };
 };
 
-/** The value of a body that is an object, with one of its members as it was written. */
+/** The body's value, with one member exactly as it was written. */
 export const withExact = ({ value, text }: Body, member: string): unknown => {
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, member)) return value;
   return { ...value, [member]: (exactValue(text) as Readonly<Record<string, unknown>>)[member] };
@@ -108,10 +108,10 @@ const lingered = (req: IncomingMessage): Promise<void> =>
     req.once('end', done).once('close', done).resume();
   });
 
-/** What was wrong, without the words of the error: those repeat the body. */
+/** The error for a body that is not JSON. It leaves out the parser's message, because that message repeats the body. */
 const malformed = (error: Error, text: unknown): RequestError => {
   if (typeof text === 'string' && error.message.includes('prototype')) {
-    // koa-body refuses __proto__ by itself; the check says where it is.
+    // koa-body refuses `__proto__` without its place; checkJson finds the place.
     try {
       checkJson(text);
     } catch (found) {

@@ -7,8 +7,8 @@ import type { Route } from './route.ts';
 type Needs = Pick<AppNeeds, 'authenticator' | 'settings' | 'cutOff' | 'mayMeasure'>;
 
 /**
- * Who calls a route; undefined: whoever calls may. No promise when nothing has to be waited for: most requests come
- * from callers who are known.
+ * Finds the caller of a route; undefined if the route needs none. It returns no promise when it need not wait, because
+ * most callers are known already.
  */
 export const callerOf =
   ({ authenticator, settings, cutOff, mayMeasure }: Needs) =>
@@ -18,7 +18,7 @@ export const callerOf =
     const credentials = { authorization, cookie: cookieOf(ctx, settings().cookieName), address };
     const known = route?.monitoring && authenticator.lastKnown(credentials);
     if (known) return known;
-    // Nor could it hear of a password that was changed on another node.
+    // A node that is cut off would not learn that a password was changed on another node.
     if (cutOff())
       throw new RequestError('unavailable', 'This node cannot reach the event log', { retryAfterSeconds: 1 });
     return authenticator.authenticate(credentials);

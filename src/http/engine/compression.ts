@@ -2,15 +2,15 @@ import { promisify } from 'node:util';
 import { brotliCompress, constants, gzip } from 'node:zlib';
 import type { Outgoing } from './outgoing.ts';
 
-/** Content codings of answers; of two that a client likes as much, the first. */
+/** Content codings of answers. If a client likes two equally, the first one is used. */
 export const encodings = ['br', 'gzip'] as const;
 export type Encoding = (typeof encodings)[number];
 
 const leastBytes = 1024;
-// Images are compressed already, and events of a stream must not wait for more of it.
+// Images are compressed already. Events of a stream must be sent at once, and compression would hold them back.
 const compressible = /^(?:text\/(?!event-stream)|application\/(?:[\w.-]+\+)?json)/;
 
-// These run in Node's thread pool. More of brotli's quality costs much time for few bytes.
+// Compression runs in Node's thread pool. A higher quality of brotli costs much time and saves few bytes.
 const compressors: { readonly [E in Encoding]: (body: Buffer) => Promise<Buffer> } = {
   br: (body) =>
     promisify(brotliCompress)(body, {
@@ -19,7 +19,7 @@ const compressors: { readonly [E in Encoding]: (body: Buffer) => Promise<Buffer>
   gzip: promisify<Buffer, Buffer>(gzip),
 };
 
-/** How much `Accept-Encoding` wants a coding, 0 to 1; what it does not name counts as `*`. */
+/** The weight of a coding in `Accept-Encoding`, 0 to 1. A coding that is not named has the weight of `*`. */
 const weight = (header: string, encoding: string): number => {
   const weights = new Map<string, number>();
   for (const item of header.toLowerCase().split(',')) {
@@ -31,8 +31,8 @@ const weight = (header: string, encoding: string): number => {
 };
 
 /**
- * The coding that an answer is sent in; undefined: as it is. HEAD has the headers of GET, so it does not matter here.
- * Answers that hold a token are too short for it, so their length tells nothing of the token.
+ * The coding of an answer; undefined: the answer is sent uncompressed. HEAD has the same headers as GET, so the method
+ * does not matter. Answers with a token are too short to be compressed, so a compressed length cannot reveal a token.
  */
 export const encodingFor = (
   { status = 200, body, type = 'application/json' }: Outgoing,
@@ -49,10 +49,10 @@ export const encodingFor = (
   return best;
 };
 
-// Pages that are kept for the next who asks, and files, are compressed once.
+// Buffers that are sent again, such as kept pages and files, are compressed once.
 const kept = new WeakMap<Buffer, Map<Encoding, Promise<Buffer>>>();
 
-/** The body in a coding, made off the event loop. */
+/** Compresses the body without blocking the event loop. */
 export const compressed = (body: string | Buffer, encoding: Encoding): Promise<Buffer> => {
   if (typeof body === 'string') return compressors[encoding](Buffer.from(body));
   const known = kept.get(body) ?? new Map<Encoding, Promise<Buffer>>();
@@ -62,5 +62,5 @@ export const compressed = (body: string | Buffer, encoding: Encoding): Promise<B
   return made;
 };
 
-/** The strong tag of an answer in a coding: other bytes need another tag. */
+/** The strong tag of a compressed answer. Its bytes differ, so its tag must differ. */
 export const encodedTag = (etag: string, encoding: Encoding): string => `${etag.slice(0, -1)}-${encoding}"`;

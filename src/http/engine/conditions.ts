@@ -4,7 +4,7 @@ import { encodedTag, encodings } from './compression.ts';
 import type { Call } from './route.ts';
 import type { Service } from './service.ts';
 
-/** `If-Match` and `If-None-Match: *` of a change: the revision part of the tag counts, whatever its coding. */
+/** The revision that a change requires, from `If-Match` and `If-None-Match: *`. Of a tag, only the revision counts. */
 export const ifRevisionOf = ({ header }: Pick<Call, 'header'>): Request['ifRevision'] => {
   const match = header('if-match');
   if (match === '*') return 'some';
@@ -12,13 +12,13 @@ export const ifRevisionOf = ({ header }: Pick<Call, 'header'>): Request['ifRevis
     const revisions = match
       .split(',')
       .map((tag) => /^(?:W\/)?"(\d+)(?:-[0-9a-f]{8})?(?:-(?:br|gzip))?"$/.exec(tag.trim())?.[1]);
-    // A tag that is not one of ours, or several of them, can only be met by the revision it names.
+    // Several tags, or a tag that this service did not make, never match: no resource has revision -1.
     return revisions.length === 1 && revisions[0] !== undefined ? Number(revisions[0]) : -1;
   }
   return header('if-none-match') === '*' ? 'none' : undefined;
 };
 
-/** Whether a GET's `If-None-Match` names the tag, in whatever coding the client has the answer. */
+/** True if a GET's `If-None-Match` names the tag, with or without the suffix of a content coding. */
 export const unchanged = (header: string, etag: string): boolean => {
   if (header === '') return false;
   if (header === '*' || header === etag) return true;
@@ -27,8 +27,8 @@ export const unchanged = (header: string, etag: string): boolean => {
 };
 
 /**
- * `Idempotency-Key`, scoped by principal, method and path, and the keyed digest of the body that came with it.
- * 1-200 visible ASCII characters, else `invalid`.
+ * The `Idempotency-Key`, bound to caller, method and path, with a keyed digest of query and body. Throws `invalid`
+ * unless the key has 1 to 200 visible ASCII characters.
  */
 export const idempotencyOf = (
   { header, actor, method, path, bodyText, querystring }: Call,
@@ -43,7 +43,7 @@ export const idempotencyOf = (
   return { key: `${actor.id} ${method} ${path} ${key}`, request: digest(`${querystring}\n${bodyText}`) };
 };
 
-/** `X-Min-Position`: the position that the answer must at least know of; 0 without it. */
+/** The position in `X-Min-Position`, which the answer must show at least; 0 without the header. Throws `invalid`. */
 export const minPositionOf = (header: string): number => {
   if (header === '') return 0;
   if (!/^\d{1,15}$/.test(header))

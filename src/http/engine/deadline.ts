@@ -7,11 +7,14 @@ const late = (ms: number): Outgoing => {
   const message =
     `No answer within ${ms} ms. A change may be carried out all the same: ` +
     'send it again with the same Idempotency-Key to be sure';
-  // What is left of the body is not read.
+  // The rest of the body is not read, so the connection must close.
   return refused(new RequestError('unavailable', message), { Connection: 'close' });
 };
 
-/** The work's outcome, or 503 if it takes longer: it goes on all the same, and nobody is told its end. */
+/**
+ * Returns the work's answer, or 503 if the work takes longer than `ms`. The work goes on then; of its later errors only
+ * bugs are logged.
+ */
 export const deadline =
   (logBug: AppNeeds['logBug']) =>
   async (ms: number, work: Promise<Outgoing>, requestId: string): Promise<Outgoing> => {

@@ -1,7 +1,7 @@
 import type { CommandResult } from '../../commands/engine/handle.ts';
 import type { ChangeEnvelope, Envelope, ListEnvelope } from './route.ts';
 
-// Documents stay the JSON texts they are kept as: envelopes put text around text.
+// Documents are kept as JSON texts, so envelopes join texts and parse nothing.
 
 /** The document itself. */
 export const plain: Envelope = (text) => text;
@@ -20,7 +20,7 @@ export const acknowledged =
   () =>
     `{"message":${JSON.stringify(message)},"data":null,"metadata":{}}`;
 
-/** `{status: "Created"|"OK", message, data}`: the other areas' changes. */
+/** `{status: "Created"|"OK", message, data}`: changes of the other areas. */
 export const withStatus =
   (message: (done: CommandResult) => string): ChangeEnvelope =>
   (text, done) => {

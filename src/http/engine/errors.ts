@@ -1,7 +1,7 @@
 import { type Code, RequestError } from '../../domain/engine/requestError.ts';
 
 /**
- * The one place where a code becomes a status (docs/status-codes.md). A new code does not compile until it has a line
+ * The only table that turns codes into statuses (docs/status-codes.md). A new code does not compile until it is listed
  * here.
  */
 export const statusOf: Readonly<Record<Code, number>> = {
@@ -21,7 +21,7 @@ export const statusOf: Readonly<Record<Code, number>> = {
   unavailable: 503,
 };
 
-/** The failure body, the same everywhere: message, data null, metadata.errors. */
+/** The body of every error: message, data null, metadata.errors. */
 export const failureBody = ({ code, message, faults, metadata }: RequestError): string =>
   JSON.stringify({
     message,
@@ -29,6 +29,6 @@ export const failureBody = ({ code, message, faults, metadata }: RequestError): 
     metadata: { errors: faults.map((fault) => ({ code, ...fault })), ...metadata },
   });
 
-/** A bug seen from outside: nothing of its cause. */
+/** The error that a caller sees for a bug. It reveals nothing of the cause. */
 export const internal = (requestId: string): RequestError =>
   new RequestError('internal', `Internal error; request ${requestId}`);

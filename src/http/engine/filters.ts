@@ -2,28 +2,29 @@ import type { Fault } from '../../domain/engine/requestError.ts';
 import type { Where } from '../../projections/engine/port.ts';
 import { checkJson } from './strictJson.ts';
 
-/** The filter parameters of all lists, and how each compares. */
+/** The filter parameters of all lists, and the comparison that each makes. */
 export const filterOps = { multiEquals: 'equals', multiStartsWith: 'startsWith', multiContains: 'contains' } as const;
 type Name = keyof typeof filterOps;
 const names = Object.keys(filterOps) as Name[];
 
-/** One filter parameter as it was sent: `multiEquals[field]=text`, or without field `multiEquals=<JSON>`. */
+/** One filter parameter as it was sent: `multiEquals[field]=text`, or without a field: `multiEquals=<JSON>`. */
 export type Sent = { readonly filter: Name; readonly field: string | undefined; readonly text: string };
 
-// Each costs a pass over the names.
+// Each condition costs one pass over all values of its field.
 const mostConditions = 100;
 const longestValue = 1000;
 const flags: readonly unknown[] = [true, false, 'true', 'false'];
 
-/** Which filter a query parameter belongs to, if any. */
+/** Parses a query parameter's name as a filter; undefined if it is none. */
 export const filterOf = (parameter: string): Pick<Sent, 'filter' | 'field'> | undefined => {
   const [, filter, field] = /^(multiEquals|multiStartsWith|multiContains)(?:\[(.*)\])?$/s.exec(parameter) ?? [];
   return filter === undefined ? undefined : { filter: filter as Name, field };
 };
 
 /**
- * What the filters together ask for. Brackets: different fields AND, one field again OR. JSON: fields of an object AND,
- * objects (repeated, or in an array) OR. Different filters AND. Whatever is wrong goes to `faults`.
+ * Combines the filters into one condition. In brackets, different fields are joined by AND, values of the same field by
+ * OR. In JSON, the fields of an object are joined by AND, several objects (repeated or in an array) by OR. Different
+ * filters are joined by AND. Errors are added to `faults`.
  */
 export const whereOf = (sent: readonly Sent[], fields: readonly string[], faults: Fault[]): Where | undefined => {
   const condition = conditions(fields, faults);
@@ -40,10 +41,12 @@ export const whereOf = (sent: readonly Sent[], fields: readonly string[], faults
   );
 };
 
-/** The condition that a filter makes of a field and a value; none when something is wrong with them. */
+/**
+ * Makes the condition for a filter, field and value. If something is wrong with them, it adds a fault and returns [].
+ */
 type Condition = (filter: Name, field: string, value: unknown) => readonly Where[];
 
-/** Makes the conditions of one query, and counts them. */
+/** Makes the conditions of one query, and limits their number. */
 const conditions = (fields: readonly string[], faults: Fault[]): Condition => {
   let made = 0;
   return (filter, field, value) => {
@@ -63,7 +66,7 @@ const conditions = (fields: readonly string[], faults: Fault[]): Condition => {
 
 type Given = { readonly filter: Name; readonly field: string; readonly value: unknown; readonly path: string };
 
-/** Why a value cannot be compared with a field. */
+/** The reason why a value cannot be compared with a field; undefined if it can. */
 const faultOf = ({ filter, field, value, path }: Given): string | undefined => {
   if (field === 'deprecated') {
     if (filter === 'multiEquals' && flags.includes(value)) return undefined;
@@ -98,11 +101,11 @@ const inJson = (filter: Name, some: readonly Sent[], condition: Condition, fault
       Object.entries(object).flatMap(([field, value]) => condition(filter, field, value)),
     ),
   );
-  // An object without fields asks for nothing: everything fits.
+  // An object without fields matches every document, so the whole alternative has no condition.
   return alternatives.includes(undefined) ? undefined : joined('any', alternatives);
 };
 
-/** One condition of several; undefined ones are left out. */
+/** Joins several conditions into one and leaves out undefined ones. */
 export const joined = (how: 'all' | 'any', conditions: readonly (Where | undefined)[]): Where | undefined => {
   const some = conditions.filter((condition) => condition !== undefined);
   if (some.length < 2) return some[0];

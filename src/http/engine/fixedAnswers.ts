@@ -4,12 +4,12 @@ import type { Outgoing } from './outgoing.ts';
 import type { Match } from './router.ts';
 
 /**
- * For whoever opens the address in a browser. It is no operation of the API. Relative, so that it holds behind a proxy
- * that serves this API below a path.
+ * Leads a browser that opens the root address to the documentation. It is no operation of the API. The location is
+ * relative, so it also holds behind a proxy that serves this API below a path.
  */
 export const toDocs: Outgoing = { status: 302, body: undefined, headers: { Location: 'docs' } };
 
-/** What OPTIONS answers for a path that there is. */
+/** The answer to OPTIONS for a path that exists. */
 export const preflight = (match: NonNullable<Match>): Outgoing => {
   const allow = 'allow' in match ? match.allow.join(', ') : 'OPTIONS';
   return {
@@ -26,7 +26,7 @@ export const preflight = (match: NonNullable<Match>): Outgoing => {
   };
 };
 
-/** A refusal as it is sent, with `more` headers. */
+/** The answer for an error. `more` are additional headers. */
 export const refused = (requestError: RequestError, more: Readonly<Record<string, string>> = {}): Outgoing => {
   const { code, retryAfterSeconds = code === 'unavailable' ? 1 : undefined } = requestError;
   const headers: Record<string, string> = { ...more };

@@ -7,20 +7,21 @@ import { enveloped, faultSchema } from './schemas.ts';
 import { newId, requestOf } from './serve.ts';
 import type { Service } from './service.ts';
 
-/** What became of one document. */
+/** The result of one imported document. */
 type Taken = { readonly data: unknown; readonly position: number; readonly replayed: boolean };
 
 type Import<Document extends TSchema> = Pick<
   ActionRoute,
   'name' | 'method' | 'path' | 'access' | 'summary' | 'description'
 > & {
-  /** The member of the body that has the documents. */
+  /** The member of the body that holds the documents. */
   readonly member: string;
   readonly document: Document;
-  /** What the answer shows of each that was taken in. */
+  /** Schema of the answer for each imported document. */
   readonly shown: TSchema;
   /**
-   * Takes one in. `fresh`: an id for what has none, the same in a retry; `about`: what of the call goes into a command.
+   * Imports one document. `fresh` is an id for a document without one; a retry gets the same id. `about` is the part of
+   * the command's request that comes from the call.
    */
   readonly take: (
     given: {
@@ -51,7 +52,7 @@ const bodyOf = (member: string, document: TSchema) =>
     { additionalProperties: false },
   );
 
-/** Beside these members it has the list of documents, whose name differs from route to route. */
+/** The body also has the member with the documents; its name differs from route to route. */
 type ImportBody = {
   readonly overwrite?: boolean;
   readonly options?: { readonly overwrite?: boolean };
@@ -72,8 +73,9 @@ const answerOf = (shown: TSchema) =>
   );
 
 /**
- * Takes documents in one after the other, each all or nothing, and tells of each in their order. A refused one stops no
- * other; where all are refused, nothing is stored and the answer is the refusal, with the faults of all.
+ * A route that imports documents one after the other, each all or nothing, and answers the results in their order. A
+ * document that is refused does not stop the others. If all are refused, nothing is stored, and the answer is the first
+ * error with the faults of all.
  */
 export const importRoute = <Document extends TSchema>({
   member,

@@ -5,24 +5,24 @@ import { RequestError } from '../../domain/engine/requestError.ts';
 import { traceparentOf } from '../../southbound/traceparent.ts';
 import type { Principal } from '../authentication/principal.ts';
 
-/** A request on its way, and what is known of it so far. */
+/** A request in progress, with the facts found so far. */
 export type Incoming = {
   readonly ctx: Context;
   readonly requestId: string;
   readonly address: string;
-  /** '' when the target is no URL. */
+  /** '' when the request target is not a URL. */
   readonly path: string;
   readonly traceparent: string | undefined;
-  /** Name of the route and its area; '' as long as none is found. */
+  /** Name of the route. It and `area` are '' until a route is found. */
   operation: string;
   area: string;
-  /** Undefined as long as nobody has been recognized, and on open routes. */
+  /** Undefined until the caller is authenticated, and on open routes. */
   principal: Principal | undefined;
-  /** Whether it may take its time. */
+  /** True if the profile's timeout does not apply. */
   untimed: boolean;
 };
 
-/** A request as it comes in. */
+/** The facts that a new request shows at once. */
 export const incomingOf = (ctx: Context, address: string): Incoming => {
   const given = ctx.get('x-request-id');
   return {
@@ -39,8 +39,8 @@ export const incomingOf = (ctx: Context, address: string): Incoming => {
 };
 
 /**
- * The path that is asked for; '' when the target is no URL. One in full is cut down to its path and query: Koa's parser
- * throws at some of them.
+ * The path of the request; '' when the target is not a URL. An absolute URL is cut down to path and query, because
+ * Koa's parser throws at some absolute URLs.
  */
 const pathOf = (ctx: Context): string => {
   if (!ctx.url.startsWith('/')) {
@@ -52,11 +52,10 @@ const pathOf = (ctx: Context): string => {
   return ctx.path;
 };
 
-/** The value of a cookie that the request has. */
 export const cookieOf = (ctx: Context, name: string): string | undefined =>
   ctx.headers.cookie === undefined ? undefined : ctx.cookies.get(name);
 
-/** Aborted when the answer has been sent, or its connection has gone. */
+/** A signal that aborts when the answer has been sent or the connection has closed. */
 export const abandonment = (res: ServerResponse): AbortSignal => {
   const aborting = new AbortController();
   const abort = (): void => aborting.abort(new RequestError('unavailable', 'Nobody waits for the answer any more'));

@@ -5,14 +5,14 @@ import type { AreaRoutes } from './route.ts';
 
 type Measured = { readonly help: string; readonly value: () => number | Promise<number> };
 
-/** What is asked at each scrape. A name that ends in `_total` is a counter's: its value never goes down. */
+/** Values that are read at each scrape. A name that ends in `_total` is a counter: its value never goes down. */
 export type Measures = { readonly [name: string]: Measured };
 
 type Placed = Pick<StoredEvent, 'stream' | 'type'>;
 
 type Needs = {
   readonly areas: readonly AreaRoutes[];
-  /** Whether an event is one of the platform's own. */
+  /** True if the event is one of the platform's own. */
   readonly isOwnEvent: (event: Placed) => boolean;
 };
 
@@ -38,7 +38,7 @@ const measured = (registry: Registry, name: string, { help, value }: Measured): 
     });
 };
 
-/** Bound once per combination of labels: making them up again costs more than counting. */
+/** Keeps one bound metric for each combination of labels, because looking labels up costs more than counting. */
 const boundBy = <Labels extends readonly string[], T>(make: (...labels: Labels) => T) => {
   const known = new Map<string, T>();
   return (...labels: Labels): T => {
@@ -52,8 +52,8 @@ const boundBy = <Labels extends readonly string[], T>(make: (...labels: Labels) 
 };
 
 /**
- * Prometheus metrics of one service, with labels of few values: names of routes and event types, never what callers
- * make up.
+ * The Prometheus metrics of one service. Labels have few values: names of routes and event types, never texts from
+ * callers.
  */
 export const metrics = ({ areas, isOwnEvent }: Needs) => {
   const registry = new Registry();
@@ -103,7 +103,7 @@ export const metrics = ({ areas, isOwnEvent }: Needs) => {
     show: (measures: Measures): void => {
       for (const [name, measure] of Object.entries(measures)) measured(registry, name, measure);
     },
-    /** Told of each event, once. */
+    /** Counts one event of the log. */
     stored: (event: Placed): void => events.labels(...topicOf(event)).inc(),
     text: async (): Promise<{ text: string; type: string }> => ({
       text: await registry.metrics(),

@@ -2,7 +2,10 @@ import { hash, timingSafeEqual } from 'node:crypto';
 
 const digest = (text: string): Buffer => hash('sha256', text, 'buffer');
 
-/** Tells whether an `Authorization` header carries the token. The time that this takes says nothing of the token. */
+/**
+ * Makes the function that tells whether an `Authorization` header carries the token. The comparison takes the same time
+ * for every wrong token, so its duration reveals nothing about the token.
+ */
 export const bearerOf = (token: string | undefined): ((authorization: string) => boolean) => {
   if (token === undefined) return () => false;
   const wanted = digest(token);

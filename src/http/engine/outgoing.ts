@@ -1,4 +1,4 @@
-/** What is sent: body and its tag; `position` and `replayed` for changes. */
+/** An answer ready to be sent. `position` and `replayed` are set by changes. */
 export type Outgoing = {
   readonly status?: number | undefined;
   readonly body: string | Buffer | undefined;

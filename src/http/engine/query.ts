@@ -7,8 +7,8 @@ import { filterOf, joined, type Sent, whereOf } from './filters.ts';
 import { checker } from './validate.ts';
 
 /**
- * What a list can be sorted by (the first is the default) and filtered by; `order` is the default direction, else 1;
- * `limit` the default limit, else 25.
+ * The fields by which a list can be sorted (the first is the default) and filtered. `order` is the default direction (1
+ * if not set), `limit` the default limit (25 if not set).
  */
 export type ListFields = {
   readonly sorts: readonly string[];
@@ -17,10 +17,10 @@ export type ListFields = {
   readonly limit?: number;
 };
 
-/** A query as routes get it: the declared parameters, converted. */
+/** A query as routes get it: the declared parameters, converted to their types. */
 export type Parsed = { readonly values: Readonly<Record<string, unknown>> };
 
-/** The part of a list that is asked for. */
+/** The part of a list that a query asks for. */
 export type Page = {
   readonly where?: Where;
   readonly sort: string;
@@ -29,15 +29,14 @@ export type Page = {
   readonly limit: number;
 };
 
-/** A query of a list. */
 export type ParsedList = Parsed & { readonly page: Page };
 
 type Parameters = Readonly<Record<string, TSchema>>;
 
-/** What a query string says: the parameters that it has, and what its filters ask for. */
+/** A query string as read: the parameters that it contains, and the condition of its filters. */
 type Read = { readonly given: Readonly<Record<string, unknown>>; readonly where: Where | undefined };
 
-/** The parameters by which every list is paged. */
+/** The parameters that page and sort every list. */
 export const pageParameters = ({ sorts, order = 1, limit = 25 }: ListFields): Record<string, TSchema> => ({
   skip: Type.Integer({ minimum: 0, default: 0, description: 'How many documents to leave out' }),
   limit: Type.Integer({
@@ -51,8 +50,8 @@ export const pageParameters = ({ sorts, order = 1, limit = 25 }: ListFields): Re
 });
 
 /**
- * Reads query strings by the parameters that a route declares. Throws `invalid` naming every parameter that is unknown,
- * malformed, given twice, or does not fit its schema.
+ * Makes the function that reads query strings by a route's declared parameters. It throws `invalid` and names each
+ * parameter that is unknown, malformed, repeated, or against its schema.
  */
 export const queryParser = (parameters: Parameters): ((querystring: string) => Parsed) => {
   const read = reader(parameters, undefined);
@@ -61,8 +60,8 @@ export const queryParser = (parameters: Parameters): ((querystring: string) => P
 };
 
 /**
- * The same for lists, by the one dialect of all lists. A declared parameter that is also a filter field narrows the
- * list.
+ * Makes the same function for a list, with the parameters and filters that all lists share. A declared parameter that
+ * is also a filter field filters the list.
  */
 export const listQueryParser = (parameters: Parameters, list: ListFields): ((querystring: string) => ParsedList) => {
   const all = { ...parameters, ...pageParameters(list) };
@@ -78,7 +77,7 @@ export const listQueryParser = (parameters: Parameters, list: ListFields): ((que
   });
 };
 
-/** Most queries are empty. */
+/** Parses the empty query once, because most queries are empty. */
 const emptyOnce = <T>(parse: (querystring: string) => T): ((querystring: string) => T) => {
   const empty = parse('');
   return (querystring) => (querystring === '' ? empty : parse(querystring));
@@ -89,7 +88,10 @@ const defaultsOf = (parameters: Parameters): Readonly<Record<string, unknown>> =
     Object.entries(parameters).flatMap(([name, schema]) => ('default' in schema ? [[name, schema.default]] : [])),
   );
 
-/** `filters` are the fields of a list; undefined: it is none. */
+/**
+ * Makes the function that reads and checks a query string. `filters` are the filter fields of a list; undefined if the
+ * answer is not a list.
+ */
 const reader = (parameters: Parameters, filters: readonly string[] | undefined) => {
   const convert = new Map(Object.entries(parameters).map(([name, schema]) => [name, converter(schema)]));
   const check = checker(Type.Partial(Type.Object(parameters), { additionalProperties: false }));
@@ -115,7 +117,10 @@ const reader = (parameters: Parameters, filters: readonly string[] | undefined) 
   };
 };
 
-/** Texts that do not look like the schema's type, or would lose digits, stay texts for the check to find. */
+/**
+ * Makes the function that converts a text to the schema's type. A text that does not look like the type, or would lose
+ * digits, stays a text, so that the check reports it.
+ */
 const converter = (
   schema: TSchema & {
     readonly type?: string;
@@ -155,7 +160,7 @@ const pairsOf = (querystring: string, faults: Fault[]): readonly (readonly [name
 
 const formDecoded = (text: string): string | undefined => {
   if (/^[\w.~:-]*$/.test(text)) return text;
-  // Anything else than ASCII has to come percent-encoded, so that it is known to be UTF-8.
+  // Other characters than ASCII must be percent-encoded: only then is it certain that they are UTF-8.
   if (/[^\u0020-\u007e]/.test(text)) return undefined;
   const plain = decoded(text.replaceAll('+', ' '));
   return plain !== undefined && /[\u0000-\u001f\u007f]/.test(plain) ? undefined : plain;

@@ -9,63 +9,66 @@ import type { Service } from './service.ts';
 /** The parameters of a path, by name. */
 export type Params<Name extends string = string> = Readonly<Record<Name, string>>;
 
-/** A function that routes of every kind may have: the builder of a route (routes.ts) checks what its arguments are. */
+/**
+ * The type of a route's function with its arguments erased, so that a list can hold routes of every kind. The functions
+ * in routes.ts check the types of the arguments.
+ */
 type Checked<Arguments extends readonly unknown[], Result> = { call(...args: Arguments): Result }['call'];
 
-/** A request as routes see it: checked, with the caller known. */
+/** A request as routes see it: validated, and the caller is known. */
 export type Call<Name extends string = string, Body = unknown, Query = Readonly<Record<string, unknown>>> = {
   readonly params: Params<Name>;
-  /** Query parameters that the route declares, converted as their schemas say. */
+  /** Query parameters that the route declares, converted to the types of their schemas. */
   readonly query: Query;
-  /** The body, which fits the route's schema; `{}` when there was none. */
+  /** The body, valid by the route's schema; `{}` when the request had none. */
   readonly body: Body;
   readonly actor: Actor;
   /** Undefined on open routes. */
   readonly principal: Principal | undefined;
   readonly requestId: string;
-  /** As the caller sent it, if it is one. */
+  /** The header as the caller sent it; undefined when it is missing or malformed. */
   readonly traceparent: string | undefined;
-  /** The caller's address: of the socket, or as TRUST_PROXY allows. */
+  /** The caller's address: that of the socket, or one in X-Forwarded-For if TRUST_PROXY allows. */
   readonly address: string;
   readonly header: (name: string) => string;
   readonly method: string;
-  /** As it was sent, without the query. */
+  /** The path as it was sent, without the query. */
   readonly path: string;
   readonly querystring: string;
-  /** The body as it was sent; '' when there was none. */
+  /** The body's text as it was sent; '' when there was none. */
   readonly bodyText: string;
-  /** Aborted once nobody waits for the answer any more; the reason is a refusal. Made at the first call. */
+  /** Gives a signal that aborts when nobody waits for the answer any more. Its reason is a RequestError. */
   readonly abandoned: () => AbortSignal;
 };
 
-/** What a route that runs by itself answers; `text` is sent as it is, else `body` as JSON. */
+/** The answer of an action route. `text` is sent unchanged; without `text`, `body` is sent as JSON. */
 export type Answer = {
   readonly status?: number;
   readonly body?: unknown;
   readonly text?: string | Buffer;
   readonly type?: string;
   readonly headers?: Readonly<Record<string, string>>;
-  /** Of the last event stored by it. */
+  /** Position of the last event that the request stored. */
   readonly position?: number;
   readonly replayed?: boolean;
 };
 
-/** Puts the area's members around a document's JSON text. */
+/** Puts the members of an envelope around a document's JSON text. */
 export type Envelope = (text: string, done?: CommandResult) => string;
 
-/** The same around the document of a change. */
+/** Puts the members of an envelope around the document of a change. */
 export type ChangeEnvelope = (text: string, done: CommandResult) => string;
 
-/** The same around a list of documents' JSON texts. */
+/** Puts the members of an envelope around a list of documents' JSON texts. */
 export type ListEnvelope = (
   texts: readonly string[],
   page: { readonly skip: number; readonly limit: number; readonly total: number },
 ) => string;
 
 /**
- * What a route's resource hangs on: `of` are the parents, `param` names one in the path. The resource's filter field
- * `field` has its id; without one the list is of documents that live in the parent's stream (`children` of its
- * projection).
+ * The parent of a route's resource: `of` is the parent's projection, and the path parameter `param` names the parent.
+ * The resource's filter field `field` holds the parent's id. Without `field` the route lists child documents, which
+ * share the parent's stream (`children` of its projection).
  */
 export type Parent<Name extends string = string, Filter extends string = string> = {
   readonly of: Projection;
@@ -73,44 +76,53 @@ export type Parent<Name extends string = string, Filter extends string = string>
   readonly field?: Filter;
 };
 
-/** Adds what comes from other streams to a document when it is read. */
+/** Adds data of other streams to a document when the document is read. */
 export type Join<Doc, C extends Call = Call> = (doc: Doc, service: Service, call: C) => Promise<unknown>;
 
-/** The join of any route. */
+/** The join of any route, with its arguments erased. */
 export type AnyJoin = Checked<[doc: unknown, service: Service, call: Call], Promise<unknown>>;
 
-/** What routes of every kind say. */
+/** The fields that routes of every kind have. */
 export type Common = {
-  /** The operation's name: what roles list, what events keep. Contract. */
+  /** The operation's name. Roles and stored events contain it, so it must never change. */
   readonly name: string;
   readonly method: 'get' | 'post' | 'put' | 'patch' | 'delete';
-  /** Within the area's prefix, parameters as `:id`. Literal segments come before parameters in the table. */
+  /**
+   * The path below the area's prefix; parameters are written `:id`. In the table of routes, literal segments come
+   * before parameters.
+   */
   readonly path: string;
   readonly summary: string;
   readonly description?: string;
   readonly access: Access;
   readonly deprecated?: true;
-  /** expressProps.timeout does not end it: streams, and what a timeout too short is mended by. */
+  /**
+   * The profile's `expressProps.timeout` does not apply: for streams, and for the operations that correct a timeout
+   * that is too short.
+   */
   readonly untimed?: true;
-  /** It tells of the node itself: answered also while log or read models are away, to whom the node knows already. */
+  /**
+   * The route describes the node itself. It is answered even while log or read models are away, to callers whom the
+   * node knows already.
+   */
   readonly monitoring?: true;
-  /** Who sends METRICS_TOKEN needs no login. */
+  /** A caller who sends METRICS_TOKEN needs no login. */
   readonly byMetricsToken?: true;
-  /** It starts something that goes on after the answer; metrics count how often that is refused. */
+  /** The operation starts work that goes on after the answer. Metrics count how often such requests are refused. */
   readonly starts?: true;
-  /** The body may have MAX_IMPORT_BYTES. */
+  /** The body may have up to MAX_IMPORT_BYTES instead of MAX_BODY_BYTES. */
   readonly large?: true;
-  /** Query parameters beside those of lists. */
+  /** Query parameters besides those that every list has. */
   readonly query?: Readonly<Record<string, TSchema>>;
   readonly body?: TSchema;
   /**
-   * The member of the body that is kept as it was written: numbers of any size and kind, members in their order
+   * The member of the body that is kept exactly as it was written: numbers of any size, members in their order
    * (domain/engine/exactJson.ts).
    */
   readonly exact?: string;
   /**
-   * In `key` and `input` the parameters are ids then, whatever the path says; what hangs on another parent is not
-   * found.
+   * The resource's parent. With a parent, `key` and `input` get ids as parameters, even if the path has names. A
+   * resource of another parent is `not_found`.
    */
   readonly parent?: Parent;
   /** Schema of the 200 answer. */
@@ -118,9 +130,9 @@ export type Common = {
 };
 
 /**
- * A change. Which resource: `key` (natural keys, or an id that is given), else a new id for commands on `new`, else
- * what `named` says (a parameter, `id` unless given, or a function of path and body), which may be an id or a name.
- * `input` makes the command's input from path and body; without it the body is the input, `{}` if there is none.
+ * A change. The resource's id comes from the first of these that applies: `key` (for natural keys and given ids); a new
+ * id if the command is on `new`; `named`, which gives an id or a name. `named` is a path parameter (`id` by default) or
+ * a function of path and body. `input` makes the command's input from path and body; without it the body is the input.
  */
 export type CommandRoute = Common & {
   readonly command: AnyCommand;
@@ -131,31 +143,33 @@ export type CommandRoute = Common & {
   readonly envelope: ChangeEnvelope;
 };
 
-/** One document: by `key`, else by the parameter `named` (`id` unless given), which may be a name. */
+/** One document, found by `key`, else by the path parameter `named` (`id` by default), which holds an id or a name. */
 export type GetRoute = Common & {
   readonly get: Projection;
   readonly key?: Checked<[params: Params], string>;
   readonly named?: string;
-  /** The document as long as there is none. */
+  /** The document to show while none exists. */
   readonly otherwise?: unknown;
   readonly join?: AnyJoin;
   readonly envelope: Envelope;
 };
 
-/** A list in the one dialect of all lists. */
+/** A list with the query parameters that all lists share. */
 export type ListRoute = Common & {
   readonly list: Collection;
-  /** Default direction; 1 unless given. */
+  /** Default direction; 1 if not set. */
   readonly order?: 1 | -1;
-  /** Default limit; 25 unless given. */
+  /** Default limit; 25 if not set. */
   readonly limit?: number;
   readonly join?: AnyJoin;
-  /** The query parameter that asks for the join; without it every answer is joined. */
+  /** The query parameter that asks for the join; if not set, every answer is joined. */
   readonly joinOn?: string;
   readonly envelope: ListEnvelope;
 };
 
-/** Anything else. `list`: what it answers is a list as well, and `run` reads the query string by `listQueryOf`. */
+/**
+ * Any other operation. `list` is set if the answer is a list too; then `run` reads the query string with `listQueryOf`.
+ */
 export type ActionRoute = Common & {
   readonly list?: Pick<Collection, 'sorts' | 'filters'>;
   readonly run: Checked<[call: Call, service: Service], Promise<Answer>>;
@@ -163,7 +177,7 @@ export type ActionRoute = Common & {
 
 export type Route = CommandRoute | GetRoute | ListRoute | ActionRoute;
 
-/** The routes of one area; `service` routes are in no role and no list of methods. */
+/** The routes of one area. Routes of the area `service` are in no role and not in the list of methods. */
 export type AreaRoutes = {
   readonly area: Area | 'service';
   readonly prefix: string;

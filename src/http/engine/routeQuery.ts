@@ -3,18 +3,18 @@ import type { Collection } from '../../projections/engine/define.ts';
 import { type ListFields, listQueryParser, queryParser } from './query.ts';
 import type { ListRoute, Route } from './route.ts';
 
-/** What a route that answers a list says of it. */
+/** The fields of a route that describe its list. */
 type Listing = Pick<ListRoute, 'query' | 'order' | 'limit'> & { readonly list: Pick<Collection, 'sorts' | 'filters'> };
 
-/** Whether a route answers a list. */
+/** True if the route answers a list. */
 export const isListing = (route: Route): route is Route & Listing => 'list' in route && route.list !== undefined;
 
-/** How the list of a route can be asked for. */
+/** The sort fields, filter fields and defaults of a route's list. */
 export const listFieldsOf = ({ list, order, limit }: Listing): ListFields =>
   defined({ sorts: Object.keys(list.sorts), filters: Object.keys(list.filters), order, limit });
 
-/** The reader of a route's query parameters. */
+/** The parser of a route's query parameters. */
 export const queryOf = ({ query = {} }: Pick<Route, 'query'>) => queryParser(query);
 
-/** The same of a route that answers a list. */
+/** The parser of a list route's query parameters. */
 export const listQueryOf = (route: Listing) => listQueryParser(route.query ?? {}, listFieldsOf(route));

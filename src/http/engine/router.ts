@@ -3,22 +3,25 @@ import { LRUCache } from 'lru-cache';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import type { AreaRoutes, Params, Route } from './route.ts';
 
-/** A route with the place it has in the whole API. */
+/** A route with its area and full path. */
 export type Placed = { readonly route: Route; readonly area: AreaRoutes['area']; readonly fullPath: string };
 
-/** What a method and a path lead to: a route and its parameters; or the methods that the path knows; or nothing. */
+/**
+ * The result of a search by method and path: a route with its parameters, or the methods that the path allows, or
+ * undefined.
+ */
 export type Match =
   | { readonly placed: Placed; readonly params: Params }
   | { readonly allow: readonly string[] }
   | undefined;
 
-/** The full path of a route: `/` stands for the area's prefix itself. */
+/** The full path of a route. A path `/` is the area's prefix itself. */
 export const fullPathOf = ({ prefix }: AreaRoutes, { path }: Route): string =>
   path === '/' && prefix !== '' ? prefix : prefix + path;
 
 /**
- * Finds routes. The area is picked by its prefix first, then that area's router is asked: @koa/router tries its routes
- * one after the other. What was found for a path is kept for the next request.
+ * Makes the function that finds routes. It picks the area by prefix first and asks that area's router then, because
+ * @koa/router tries its routes one after the other. Results are kept by method and path.
  */
 export const routeFinder = (areas: readonly AreaRoutes[]) => {
   const found = new LRUCache<string, Exclude<Match, undefined>>({ max: 5000 });
@@ -60,7 +63,7 @@ export const routeFinder = (areas: readonly AreaRoutes[]) => {
 
 const control = /[\u0000-\u001f\u007f]/;
 
-/** Throws `invalid` for parameters that can be no name or id: 1..256 characters, no control characters. */
+/** Throws `invalid` for a parameter that cannot be a name or id: 1 to 256 characters, no control characters. */
 export const checkParams = (params: Params): void => {
   for (const [name, value] of Object.entries(params)) {
     if (value === '' || (value.length > 256 && [...value].length > 256) || control.test(value))

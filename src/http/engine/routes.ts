@@ -20,11 +20,11 @@ import type {
 import type { Service } from './service.ts';
 
 /*
- * One function for each kind of route. They do next to nothing: they let the compiler hold paths, schemas, commands and
- * collections against what the functions of a route make of them.
+ * One function for each kind of route. They return their argument almost unchanged. Their types let the compiler check
+ * that a route's functions fit its path, schemas, command and collection.
  */
 
-/** Names of the parameters in a path: of `/trees/:id` it is `id`. */
+/** Names of the parameters in a path: `id` for `/trees/:id`. */
 type ParamIn<Path extends string> = Path extends `${string}:${infer Rest}`
   ? Rest extends `${infer Name}/${infer More}`
     ? Name | ParamIn<More>
@@ -48,17 +48,17 @@ type Base<Path extends string, Q extends Queries, Filter extends string = string
 
 type NoQueries = Record<never, TSchema>;
 
-/** Which resource a change is about. */
+/** How a change finds its resource (see CommandRoute). */
 type Target<Path extends string, Body> = {
   readonly key?: (params: ParamsIn<Path>, body: Body, actor: Actor) => string | undefined;
   readonly named?: ParamIn<Path> | ((params: ParamsIn<Path>, body: Body) => string);
 };
 
-/** A route that takes no body says nothing of one. */
+/** Leaves out `body` on a route that takes none. */
 const withBody = ({ body, ...route }: CommandRoute & { readonly body: TSchema }): CommandRoute =>
   body === noInput ? route : { ...route, body };
 
-/** A change whose body is the input of its command. */
+/** A route of a change whose body is the input of its command. */
 export const commandRoute = <const Path extends string, Input, Doc, Q extends Queries = NoQueries>(
   route: Base<Path, Q> &
     Target<Path, Input> & {
@@ -70,7 +70,9 @@ export const commandRoute = <const Path extends string, Input, Doc, Q extends Qu
     },
 ): CommandRoute => withBody({ ...route, body: route.command.input });
 
-/** A change whose input is made from the path and a body with a schema of its own, `noInput` if it takes none. */
+/**
+ * A route of a change whose input is made from the path and a body with its own schema; `noInput` if there is no body.
+ */
 export const mappedCommandRoute = <
   const Path extends string,
   Input,
@@ -89,7 +91,7 @@ export const mappedCommandRoute = <
     },
 ): CommandRoute => withBody(route);
 
-/** One document. */
+/** A route that gives one document. */
 export const getRoute = <
   const Path extends string,
   Doc,
@@ -107,7 +109,7 @@ export const getRoute = <
   },
 ): GetRoute => route;
 
-/** A list. */
+/** A route that gives a list. */
 export const listRoute = <const Path extends string, Doc, Filter extends string, Q extends Queries = NoQueries>(
   route: Base<Path, Q, NoInfer<Filter>> & {
     readonly list: Collection<Doc, string, Filter>;
@@ -119,7 +121,7 @@ export const listRoute = <const Path extends string, Doc, Filter extends string,
   },
 ): ListRoute => route;
 
-/** Anything else. */
+/** A route of any other operation. */
 export const actionRoute = <
   const Path extends string,
   Body extends TSchema = typeof noInput,

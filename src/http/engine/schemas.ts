@@ -20,15 +20,15 @@ export const changed = (doc: TSchema) =>
 export const enveloped = (data: TSchema) =>
   Type.Object({ message: Type.String(), data, metadata: Type.Record(Type.String(), Type.Any()) });
 
-/** What part of a list a body asks for. */
+/** The members of a body that select a part of a list. */
 export const fromStart = {
   start: Type.Optional(Type.Integer({ minimum: 0, default: 0, description: 'How many to leave out' })),
   limit: Type.Optional(Type.Integer({ minimum: 1, maximum: 1000, default: 25, description: 'How many to give' })),
 };
 
 /**
- * The body of a route that takes the document itself, or `{<word>: document}`, and the function that takes the document
- * out of it.
+ * For a route that accepts a document or `{<word>: document}`: the schema of the body, and the function that takes the
+ * document out.
  */
 export const orWrapped = <D extends TSchema>(word: string, doc: D) => ({
   body: Type.Unsafe<Static<D>>({
@@ -38,11 +38,11 @@ export const orWrapped = <D extends TSchema>(word: string, doc: D) => ({
   }),
   input: (_: unknown, body: Static<D>): Static<D> => {
     const wrapped = body as Readonly<Record<string, Static<D>>>;
-    return Object.hasOwn(wrapped, word) ? wrapped[word]! : body; // it has just been seen
+    return Object.hasOwn(wrapped, word) ? wrapped[word]! : body; // hasOwn has just found it
   },
 });
 
-/** One fault of a failure; some say more. */
+/** One fault in the body of an error. Some faults have additional members. */
 export const faultSchema = Type.Object(
   {
     code: Type.Enum(Object.keys(statusOf)),

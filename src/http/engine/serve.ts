@@ -18,7 +18,7 @@ import type { Service } from './service.ts';
 
 type Serve = (call: Call) => Promise<Outgoing> | Outgoing;
 
-/** How each kind of route is answered. */
+/** The function that answers requests of a route. */
 export const serveRoute = (route: Route, service: Service): Serve => {
   if ('run' in route) return serveAction(route, service);
   if ('command' in route) return serveCommand(route, service);
@@ -28,7 +28,7 @@ export const serveRoute = (route: Route, service: Service): Serve => {
 
 const tagged = (text: string | Buffer): string => digest('sha256', text, 'base64url').slice(0, 22);
 
-// Files, and the API document: the same buffer is sent each time.
+// Files and the API document are the same buffer each time, so their tags are computed once.
 const tags = new WeakMap<Buffer, string>();
 const taggedOnce = (sent: string | Buffer): string => {
   if (typeof sent === 'string') return tagged(sent);
@@ -37,7 +37,9 @@ const taggedOnce = (sent: string | Buffer): string => {
   return tag;
 };
 
-/** `"<revision>"` where the body comes from one stream alone, else `"<revision>-<hash8 of the body>"`. */
+/**
+ * `"<revision>"` if the body comes from one stream alone, else `"<revision>-<first 8 hex digits of the body's hash>"`.
+ */
 const etagOf = (revision: number, joined: string | undefined): string =>
   joined === undefined ? `"${revision}"` : `"${revision}-${digest('sha256', joined, 'hex').slice(0, 8)}"`;
 
@@ -49,7 +51,7 @@ const serveCommand = (route: CommandRoute, service: Service): Serve => {
   const { aggregate } = command;
   const collection = service.collectionOf(aggregate);
 
-  /** What the request is about, with the parameters as ids. */
+  /** The id of the request's resource, and the path parameters with ids in the place of names. */
   const target = async (call: Call, idempotencyKey: string | undefined): Promise<{ id: string; params: Params }> => {
     const again = idempotencyKey === undefined ? undefined : await answeredBefore(route, call, idempotencyKey, service);
     if (again !== undefined) return { id: again, params: call.params };
@@ -83,14 +85,17 @@ const serveCommand = (route: CommandRoute, service: Service): Serve => {
   };
 };
 
-/** What a request calls its resource: an id or a name. */
+/** The id or name by which a request calls its resource. */
 const calledOf = ({ named = 'id' }: CommandRoute, { params, body }: Call): string =>
   typeof named === 'string' ? (params[named] ?? '') : named(params, body);
 
 const nameIn = (name: string, parent: string | undefined): Request['calledBy'] =>
   parent === undefined ? { name } : { name, parent };
 
-/** The resource that has carried out the request before; undefined: the request is new, or its resource's id tells. */
+/**
+ * The id of the resource that has carried out the same request before. Undefined if the request is new, or if the usual
+ * way finds the same id again.
+ */
 const answeredBefore = async (
   route: CommandRoute,
   call: Call,
@@ -118,7 +123,7 @@ const answeredBefore = async (
   return isThere ? undefined : retries.find({ aggregate, idOrName }, key);
 };
 
-/** The parameters with ids in the place of names, where the route's resource hangs on a parent. */
+/** The path parameters. If the route has a parent, names of parent and resource are replaced by ids. */
 const resolved = async (
   route: Route,
   { params, actor }: Call,
@@ -146,7 +151,7 @@ const aggregateOf = (route: Route): Aggregate | undefined => {
   return 'get' in route ? route.get.of : undefined;
 };
 
-/** What of a call goes into a command's request. */
+/** The part of a command's request that comes from the call: operation, actor, conditions. */
 export const requestOf = (operation: string, call: Call, service: Service): Omit<Request, 'id' | 'input'> => ({
   operation,
   actor: call.actor,
@@ -156,13 +161,16 @@ export const requestOf = (operation: string, call: Call, service: Service): Omit
   idempotency: idempotencyOf(call, service),
 });
 
-/** 24 hex digits, or a UUID; from the Idempotency-Key if there is one, so that a retry finds the stream again. */
+/**
+ * A new id: 24 hex digits, or a UUID. With an Idempotency-Key the id is derived from the key, so that a retry finds the
+ * same stream.
+ */
 export const newId = (key: string | undefined, ids?: 'uuid'): string => {
   if (ids) return key === undefined ? randomUUID() : derivedUuid(key);
   return key === undefined ? randomBytes(12).toString('hex') : digest('sha256', key, 'hex').slice(0, 24);
 };
 
-/** Whether there is such a document; one that is parked, or was tampered with in the log, is refused. */
+/** True if the document exists. Throws if the document is parked or its stream was tampered with. */
 const isThere = async (
   { model, tampered: touched }: Service,
   { collection, of }: Projection,
@@ -190,7 +198,7 @@ const serveGet = (route: GetRoute, service: Service): Serve => {
   };
 };
 
-/** Lists answered before are kept for as long as nothing in their collection changes. */
+/** Answers a list. Answers that are the same for everybody are kept until something in their collection changes. */
 const serveList = (route: ListRoute, service: Service): Serve => {
   const { list, parent, join, joinOn, envelope } = route;
   const { model } = service;
@@ -201,7 +209,7 @@ const serveList = (route: ListRoute, service: Service): Serve => {
     sizeCalculation: ({ body }) => body.length + 200,
   });
 
-  /** What a query string asks for; `joined` adds to each document what other streams say. */
+  /** Parses a query string. `joined` is the join to apply, if the query asks for it. */
   const planOf = (querystring: string) => {
     const { page, values } = parse(querystring);
     return { page, values, joined: joinOn === undefined || values[joinOn] !== undefined ? join : undefined };
@@ -226,7 +234,7 @@ const serveList = (route: ListRoute, service: Service): Serve => {
     return query;
   };
 
-  /** `version`: of the collection, if the answer is the same for everybody and may be kept for it. */
+  /** `version` is the collection's version if the answer is the same for everybody and may be kept; else undefined. */
   const answer = async (
     call: Call,
     { page, values, joined }: ReturnType<typeof planOf>,
@@ -254,8 +262,8 @@ const serveList = (route: ListRoute, service: Service): Serve => {
 };
 
 /**
- * A page is sent as one text: whatever the documents are, it is no larger than what V8 can hold and others can wait
- * for.
+ * Throws `invalid` if a page is too large. A page is one text, which V8 must be able to hold, and other requests wait
+ * while it is made.
  */
 const boundPage = (entries: readonly { readonly text: string }[]): void => {
   let left = mostInPage;

@@ -14,14 +14,12 @@ type Where = {
   readonly tls?: { readonly certFile: string; readonly keyFile: string };
 };
 
-/**
- * So many connections may wait to be accepted: in a burst of them, whoever finds no room is kept waiting for seconds.
- */
+/** The number of connections that may wait to be accepted. In a burst, a connection beyond it is delayed by seconds. */
 const backlog = 4096;
 
 /**
- * A server that listens. `stop` takes no new connections, waits for answers under way, and cuts what is left after
- * `ms`.
+ * Starts a server. `stop` accepts no new connections, waits for answers in progress, and closes what is left after `ms`
+ * milliseconds.
  */
 export const listen = async (
   { host, port, tls }: Where,
@@ -47,9 +45,12 @@ export const listen = async (
   };
 };
 
-/** Answers what is not HTTP, or not whole in time, or has too many headers, like every refusal; no listener sees it. */
+/**
+ * Answers requests that Node cannot parse, times out, or finds too many headers in. The answer has the form of every
+ * error. No listener sees such a request.
+ */
 const refuseUnread = (_: Error, socket: Duplex & { readonly _httpMessage?: ServerResponse | null }): void => {
-  // In the middle of an earlier answer there is no place for another; nothing public of Node says so.
+  // While an earlier answer is being sent, no other can be. Only Node's private `_httpMessage` tells that.
   if (!socket.writable || socket._httpMessage?.headersSent) return void socket.destroy();
   const body = failureBody(new RequestError('invalid', 'The request cannot be read as HTTP'));
   socket.end(

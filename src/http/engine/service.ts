@@ -8,22 +8,22 @@ import type { Entry, ReadStore } from '../../projections/engine/port.ts';
 import type { Devices, Renderer } from '../../southbound/port.ts';
 import type { Authenticator } from '../authentication/authenticate.ts';
 
-/** What routes may use of the running service. Reads wait for what this node has acknowledged. */
+/** The parts of the running service that routes may use. Reads wait for everything that this node has acknowledged. */
 export type Service = {
   readonly handle: Handle;
   readonly model: ReadStore;
   readonly tools: Tools;
-  /** Finds what a request that is sent again was about. */
+  /** Finds the resource that a repeated request has changed before. */
   readonly retries: Retries;
-  /** The entry that an id or a name means, if the actor may read it; else `not_found`. */
+  /** The entry with an id or a name, if the actor may read it; else throws `not_found`. */
   readonly entry: (projection: Projection, idOrName: string, actor: Actor) => Promise<Entry>;
-  /** The same by id alone. */
+  /** The entry with an id, if the actor may read it; else throws `not_found`. */
   readonly entryById: (projection: Projection, id: string, actor: Actor) => Promise<Entry>;
-  /** Tells what is not there from what is in a stream that somebody else has touched. */
+  /** Tells a missing resource from one whose stream was tampered with. */
   readonly tampered: TamperedGuard;
-  /** The collection whose documents show an aggregate, if there is one. */
+  /** The collection that shows an aggregate's documents; undefined if there is none. */
   readonly collectionOf: (aggregate: Aggregate) => Collection | undefined;
-  /** Who calls, and logging in and out. */
+  /** Authentication, login and logout. */
   readonly auth: Authenticator;
   /** The devices of all adapters. */
   readonly devices: Devices;
@@ -31,12 +31,12 @@ export type Service = {
   readonly digest: (text: string) => string;
   /** The template engine. */
   readonly renderer: Renderer;
-  /** What monitoring asks. */
+  /** Status of the node, as GET /health/status shows it. */
   readonly status: () => Promise<Record<string, unknown>>;
   readonly metrics: () => Promise<{ readonly text: string; readonly type: string }>;
   /**
-   * Whether requests can be answered: the read models have caught up, nothing has stopped, the log is served if it is
-   * to be.
+   * True if requests can be answered: the read models have caught up, nothing has stopped, and the log is served if it
+   * should be.
    */
   readonly ready: () => Promise<boolean>;
 };

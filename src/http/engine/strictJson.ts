@@ -2,10 +2,10 @@ import { mark } from '../../domain/engine/exactJson.ts';
 import { step } from '../../domain/engine/pointer.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 
-/** The deepest nesting that bodies may have: `[]` is one level. */
+/** The deepest nesting of a body; `[]` is one level. */
 const maxLevels = 64;
 
-/** An open array or object: the member that the reading is at, and the names that an object has had so far. */
+/** An array or object that is still open: the current index or member name, and an object's names so far. */
 type Level = {
   readonly array: boolean;
   index: number;
@@ -29,18 +29,18 @@ const openObject = 0x7b,
   lowerE = 0x65,
   lowerU = 0x75;
 
-/** What a text knows in Node 20; not yet in lib ES2023. */
+/** A method of strings in Node 20; the types of ES2023 lack it. */
 type WellFormed = string & { isWellFormed(): boolean };
 
 /**
- * Looks once over a text that `JSON.parse` has accepted and throws `invalid`, with the JSON pointer of the place, for
- * what does not survive parsing, or must not be believed: members that occur twice (also when one is written with
+ * Checks a text that `JSON.parse` has accepted. It throws `invalid`, with the JSON pointer of the place, for content
+ * that parsing changes or that must not be trusted. That is: members that occur twice (also when one is written with
  * escapes), reserved names, more than `maxLevels` levels, integers beyond 2^53-1, numbers that become infinite, lone
- * surrogates. In the member `exact` of the whole, integers may be of any size that Python reads. Time is linear in the
- * text, the stack constant.
+ * surrogates. In the root's member that `exact` names, integers may have any size that Python reads. The check reads
+ * the text once; its stack does not grow.
  */
 export const checkJson = (text: string, exact?: string): void => {
-  // Most texts have neither: their strings end at the next quote.
+  // Most texts have neither backslashes nor lone surrogates. Then each string ends at the next quote.
   const plain = !text.includes('\\') && (text as WellFormed).isWellFormed();
   const levels: Level[] = [];
   let top: Level | undefined;
@@ -83,12 +83,15 @@ const refuse = (levels: readonly Level[], message: string): never => {
 };
 
 /**
- * `__proto__`, and what the log calls sealed secrets, facts that lie elsewhere and what is kept as written: nobody may
- * pass his own off as such.
+ * `__proto__`, and the names by which the log marks sealed secrets, payloads stored elsewhere, and exact JSON. No
+ * caller may forge these.
  */
 const reserved = new Set(['"__proto__', '"$sealed', '"$payload', `"${mark}`]);
 
-/** Names come with their opening quote: without it those that look like numbers would be hashed without a seed. */
+/**
+ * Adds a member's name, with its opening quote. Without the quote, V8 would hash names that look like numbers without a
+ * seed.
+ */
 const addName = (levels: readonly Level[], level: Level, name: string): void => {
   level.name = name;
   if (reserved.has(name)) refuse(levels, `A member must not be called ${name.slice(1)}`);
@@ -103,7 +106,7 @@ const unescaped = (text: string, start: number, end: number): string => {
   return name.includes('\\') ? `"${JSON.parse(`${name}"`) as string}` : name;
 };
 
-/** Index of the closing quote of the string that opens at `start`; -1 if it has a lone surrogate. */
+/** Index of the closing quote of the string that opens at `start`; -1 if the string has a lone surrogate. */
 const stringEnd = (text: string, start: number): number => {
   let high = false;
   for (let i = start + 1; ; i++) {
@@ -129,17 +132,18 @@ const numberEnd = (text: string, start: number): number => {
 };
 
 const checkNumber = (levels: readonly Level[], text: string, start: number, end: number): void => {
-  // The shortest that can be too large: 16 digits, or 1e16.
+  // The shortest number that can be too large has 4 characters (1e16) or 16 digits.
   if (end - start < 4) return;
   const written = text.slice(start, end);
   const value = Number(written);
   if (!Number.isFinite(value)) refuse(levels, 'The number is too large');
-  // Below 1e21 JSON writes a number without exponent, however it came: what is stored could not be sent again.
+  // JSON writes numbers below 1e21 without exponent, even if they came with one. Such a number would be stored, but a
+  // client that sends it back would be refused.
   if (Math.abs(value) > Number.MAX_SAFE_INTEGER && (Math.abs(value) < 1e21 || /^-?\d+$/.test(written)))
     refuse(levels, 'The integer is beyond 2^53-1');
 };
 
-// Python's limit as well.
+// The limit of Python as well.
 const mostDigits = 4300;
 
 const checkExactNumber = (levels: readonly Level[], written: string): void => {

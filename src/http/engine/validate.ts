@@ -9,12 +9,12 @@ const options: Options = { strict: true, allowUnionTypes: true, formats };
 const quickly = new Ajv(options);
 const inDetail = new Ajv({ ...options, strict: false, allErrors: true, logger: false });
 
-// Of larger values only the first fault is looked for: all of them could be millions.
+// A larger value could have millions of faults, so only its first one is reported.
 const largest = 10_000;
 
 /**
- * Finds fault with values by one of our own schemas, compiled here and once: at most 20, each with its field's JSON
- * pointer.
+ * Compiles one of our own schemas and makes the function that checks values by it. That function returns at most 20
+ * faults, each with the JSON pointer of its field.
  */
 export const checker = (schema: TSchema): ((value: unknown) => readonly SchemaFault[]) => {
   const check = quickly.compile(schema);
@@ -29,7 +29,7 @@ export const checker = (schema: TSchema): ((value: unknown) => readonly SchemaFa
   };
 };
 
-/** The same for bodies: throws `invalid` with the faults. */
+/** Makes the function that checks a body by a schema; it throws `invalid` with all faults. */
 export const validator = (schema: TSchema): ((value: unknown) => void) => {
   const check = checker(schema);
   return (value) => {
@@ -42,7 +42,7 @@ export const validator = (schema: TSchema): ((value: unknown) => void) => {
   };
 };
 
-/** How many values a JSON value consists of, counted up to `enough`. */
+/** Counts the values inside a JSON value, at most up to `enough`. */
 const count = (value: unknown, enough: number): number => {
   if (typeof value !== 'object' || value === null) return 1;
   const members: readonly unknown[] = Array.isArray(value) ? value : Object.values(value);

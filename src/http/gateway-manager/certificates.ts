@@ -30,7 +30,7 @@ const certificateSchema = Type.Object(
   { title: 'Certificate', description: 'Certificate of a gateway' },
 );
 
-/** The id of the certificate with the alias, in whichever contract if none is given. */
+/** The id of the certificate with the alias. Without `contractId`, all contracts are searched. */
 const idOf = async (model: ReadStore, alias: string, contractId: string | undefined): Promise<string> => {
   if (contractId !== undefined) return certificateId(contractId, alias);
   const ids = await model.idsNamed(certificates.collection, alias);

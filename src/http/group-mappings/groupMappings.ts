@@ -34,7 +34,7 @@ const withPlatformGroups: Join<GroupMapping> = async (mapping, { model }) => {
   return { ...mapping, platformGroups: objects(mapping.platformGroups) };
 };
 
-/** Group mappings: which groups of the platform an external group gives. */
+/** Group mappings: the groups of the platform that an external group gives. */
 export const groupMappingRoutes: AreaRoutes = {
   area: 'group-mappings',
   prefix: '/group-mappings',

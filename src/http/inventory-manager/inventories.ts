@@ -43,7 +43,7 @@ const masked: Join<NodeDoc> = async (doc) => maskSecrets(doc);
 
 const succeeded = (result: TSchema) => Type.Object({ status: Type.Literal('Success'), message: Type.String(), result });
 
-/** How many nodes a change has added, or taken away (less than 0). */
+/** How many nodes a change has added; negative if it has removed nodes. */
 const difference = ({ before, doc }: CommandResult): number =>
   (doc as Inventory).nodeCount - (before as Inventory).nodeCount;
 

@@ -12,7 +12,7 @@ import { changed, listed } from '../engine/schemas.ts';
 
 const path = '/forms';
 
-/** The form that a request means: by its id if it gives one, else by its name. */
+/** The id or name of the form in a request: its id if the request has one, else its name. */
 const meant = (
   _: unknown,
   {
@@ -44,7 +44,8 @@ const importForms = importRoute({
   },
 });
 
-// The decision to delete is a resource of its own that has been created; what was asked for is that forms go.
+// The command creates a decision to delete, so the envelope would say `Created`. The client asked for a deletion, so
+// the status is `OK`.
 const deleted: Envelope = (text) => `{"status":"OK","message":"Successfully deleted forms","data":${text}}`;
 
 /** Forms (docs/decisions/forms.md). */

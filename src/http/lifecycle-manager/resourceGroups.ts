@@ -20,7 +20,7 @@ const common = { parent: ofModel, join: shownGroup };
 const named = 'groupIdentifier';
 const answer = enveloped(groupSchema);
 
-/** How many came and went, and how many there are. */
+/** The numbers of members added, removed, and in total. */
 const counts = ({ doc, changed }: CommandResult): object => {
   const { added, removed, total } = (doc as ResourceGroupDoc).members;
   return changed ? { added, removed, total } : { added: 0, removed: 0, total };

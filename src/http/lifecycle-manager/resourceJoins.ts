@@ -14,7 +14,7 @@ const signed = async <D extends Authored>(doc: D, model: ReadStore) => {
   return { ...doc, createdBy: author(doc.createdBy), lastUpdatedBy: author(doc.lastUpdatedBy) };
 };
 
-/** The document with the last action that was run on it, if one was. */
+/** The document with the last action that was run on it, if any. */
 const withLastAction = async <D extends { readonly _id: string }>(doc: D, model: ReadStore) => {
   const found = await documentOf(model, lastActions, doc._id);
   if (!found) return doc;
@@ -22,24 +22,24 @@ const withLastAction = async <D extends { readonly _id: string }>(doc: D, model:
   return { ...doc, lastAction };
 };
 
-/** Authors as objects. */
+/** Shows authors as objects. */
 export const shownModel: Join<Authored> = (doc, { model }) => signed(doc, model);
 
-/** Authors as objects, secrets masked, with the last action. */
+/** Shows authors as objects, secrets masked, and the last action. */
 export const shownInstance: Join<InstanceDoc> = async (doc, { model }) =>
   maskSecrets(await withLastAction(await signed(doc, model), model));
 
-/** A group of instances as answers show it. */
+/** Shows authors as objects, and the last action; leaves out `members`. */
 export const shownGroup: Join<ResourceGroupDoc> = async ({ members: _, ...doc }, { model }) =>
   withLastAction(await signed(doc, model), model);
 
-/** The author as an object, secrets masked. */
+/** Shows the author as an object, and secrets masked. */
 export const shownExecution: Join<ExecutionDoc> = async (doc, { model }) =>
   maskSecrets({ ...doc, createdBy: (await authorObjects(model, [doc.createdBy]))(doc.createdBy) });
 
-/** The same as it is once everything that follows from the request is through: jobs may have ended by then. */
+/** Shows the execution as it is after the reactions to the request: its jobs may have ended by then. */
 export const executionNow: Join<ExecutionDoc> = async (doc, service, call) => {
-  // What is stored is answered, also when the read models are behind.
+  // If the read models are behind, the answer shows the document that the command has stored.
   const now = await service.tools
     .find(actionExecutions, doc._id)
     .then((id) => (id === undefined ? undefined : documentOf(service.model, actionExecutions, id)))

@@ -19,7 +19,7 @@ import { deletionSchema, executionSchema, modelSchema } from './resourceSchemas.
 const path = '/resources/:id';
 const flag = Type.String({ description: 'true: its instances are deleted as well' });
 
-/** What hangs on a model: instances, groups, executions of its actions. */
+/** The parent of instances, groups and executions: their resource model. */
 export const ofModel: Parent<'modelIdentifier', 'modelId'> = {
   of: resourceModels,
   param: 'modelIdentifier',

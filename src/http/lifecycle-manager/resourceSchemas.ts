@@ -88,7 +88,7 @@ export const executionSchema = Type.Object(
   { title: 'ActionExecution', description: 'Run of an action' },
 );
 
-/** What `deleteResourceModel` answers. */
+/** The schema of the answer of `deleteResourceModel`. */
 export const deletionSchema = Type.Object(
   {
     _id: objectId('Id of the model'),

@@ -5,10 +5,10 @@ import { signed } from '../authorization/people.ts';
 import type { ActionRoute, ListEnvelope, ListRoute } from '../engine/route.ts';
 import { actionRoute, listRoute } from '../engine/routes.ts';
 
-/** The array itself. */
+/** A JSON array without an envelope. */
 const bare: ListEnvelope = (texts) => `[${texts.join(',')}]`;
 
-/** The list of one kind of template. */
+/** The route that lists one kind of template. */
 export const templatesRoute = (operation: string, what: string, list: Projection, document: TSchema): ListRoute =>
   listRoute({
     name: operation,
@@ -24,7 +24,7 @@ export const templatesRoute = (operation: string, what: string, list: Projection
     answer: Type.Array(document),
   });
 
-/** One template of one kind, by name or id, in an array. */
+/** The route that gives one template of one kind, by name or id, in an array. */
 export const templateRoute = (
   operation: string,
   what: string,
@@ -49,13 +49,13 @@ export const templateRoute = (
 /** The template that a run names. */
 export const templateNamed = name('Name or id of the template');
 
-/** What a rule says: whether it holds, and why that could not be found out. */
+/** The members of a rule's result: whether the rule holds, or why that could not be determined. */
 export const verdictMembers = {
   result: Type.Boolean({ description: 'Whether it holds' }),
   error: Type.Optional(Type.String({ description: 'Why that could not be found out' })),
 };
 
-/** The answer of a run. */
+/** The schema of a run's answer. */
 export const runSchema = (title: string, description: string, result: TSchema) =>
   Type.Object(
     {

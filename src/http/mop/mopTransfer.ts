@@ -17,7 +17,7 @@ import { changed } from '../engine/schemas.ts';
 import { newId, requestOf } from '../engine/serve.ts';
 import type { Service } from '../engine/service.ts';
 
-/** By `type` of a request; `analytic` is another word for `analytics`. */
+/** The kinds of templates by `type` of a request; `analytic` is another word for `analytics`. */
 const kinds = {
   templates: { collection: commandTemplates, command: importCommandTemplate },
   analytics: { collection: analyticTemplates, command: importAnalyticTemplate },
@@ -115,8 +115,8 @@ const importTemplate = actionRoute({
     const { type = 'templates', template, options, overwrite = options?.overwrite ?? false } = call.body;
     const { collection, command } = kinds[type as keyof typeof kinds];
     const about = requestOf('importTemplate', call, service);
-    // Without overwrite a document with an id is about nothing else: a name that another template has is refused as
-    // taken.
+    // Without `overwrite`, a document with an id concerns that id only. If another template has its name, the command
+    // refuses the name as taken.
     const id =
       template._id !== undefined && !overwrite
         ? template._id

@@ -24,8 +24,8 @@ const triggersOf = async (model: ReadStore, actionId: string): Promise<readonly 
 };
 
 /**
- * The name of an automation's component, also where it is stored as its id; kept as text where the platform does not
- * hold its kind.
+ * The name of an automation's component, even if the automation stores its id. If the platform does not hold this kind
+ * of component, the stored text is kept.
  */
 const componentNameOf = async (
   model: ReadStore,
@@ -39,16 +39,16 @@ const componentNameOf = async (
   return entry ? (JSON.parse(entry.text) as { readonly name: string }).name : componentName;
 };
 
-// What the service keeps of a trigger: null until there is something to keep.
+// Members of a trigger that the service itself maintains. They are null until they have a value.
 const kept = new Set(['lastExecuted', 'nextRunAt', 'lastIntervalStart', 'formSchemaHash']);
 
-/** A trigger without the members that are not set. */
+/** A trigger without those members that have no value yet. */
 const withoutUnset = <T extends object>(trigger: T): Partial<T> =>
   Object.fromEntries(
     Object.entries(trigger).filter(([name, value]) => value !== null || !kept.has(name)),
   ) as Partial<T>;
 
-/** Operation 3: the automation with its triggers, usernames, group objects and its component by name. */
+/** Operation 3: the automation with its triggers, with usernames, group objects and the component's name. */
 export const exportOf: Join<AutomationDoc> = async (doc, { model }) => {
   const own = await triggersOf(model, doc._id);
   const sign = await signing(model, [doc, ...own]);

@@ -19,7 +19,7 @@ import { watchersOf } from './watchers.ts';
 
 const byId = ({ id = '' }: Params): string => id;
 
-/** People by their usernames (who watches and has no account any more is left out), secrets masked. */
+/** Shows usernames in the place of ids, and secrets masked. Watchers whose accounts were deleted are left out. */
 const shown = async (doc: JobDoc, { model }: Pick<Service, 'model'>) => {
   const watchers = await watchersOf(model, doc._id, doc.watchers);
   const names = await usernames(model, [doc.created_by, ...watchers]);
@@ -61,7 +61,7 @@ const move = (move: JobMove, done: string, description: string): CommandRoute =>
     answer: enveloped(Type.Array(jobSchema)),
   });
 
-/** The account of the caller: what they watch is in its stream. */
+/** The id of the caller's account, whose stream holds the jobs that the caller watches. */
 const caller = (_: Params, __: unknown, { id }: Actor): string => id;
 
 /** Jobs (docs/decisions/jobs.md). */

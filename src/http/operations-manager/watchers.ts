@@ -2,7 +2,7 @@ import { documentIn, pageOf } from '../../projections/engine/documents.ts';
 import type { Page, ReadStore } from '../../projections/engine/port.ts';
 import { watchings } from '../../projections/operations-manager/watchings.ts';
 
-/** One account's part, as of a revision of its stream. */
+/** The jobs that one account has begun or stopped watching, at a revision of its stream. */
 type Part = {
   readonly account: string;
   readonly revision: number;
@@ -17,7 +17,7 @@ const watchingOf = (entry: Page['entries'][number]): Part => {
   return { account: entry.id, revision: entry.revision, watched: new Set(watched), left: new Set(left) };
 };
 
-/** Everybody's part, those that have not changed taken over. */
+/** Reads the parts of all accounts. Unchanged parts are taken from `before`. */
 const partsIn = async (model: ReadStore, before: Promise<readonly Part[]> | undefined): Promise<readonly Part[]> => {
   const known = new Map((await before?.catch(() => []))?.map((part) => [part.account, part]));
   const parts: Part[] = [];
@@ -40,7 +40,7 @@ const partsIn = async (model: ReadStore, before: Promise<readonly Part[]> | unde
 
 const kept = new WeakMap<ReadStore, { readonly version: number; readonly parts: Promise<readonly Part[]> }>();
 
-/** Put together once after each change of who watches what, so that a page of jobs costs look-ups only. */
+/** The parts of all accounts. They are read once after each change, so that a page of jobs costs look-ups only. */
 const partsOf = (model: ReadStore): Promise<readonly Part[]> => {
   const version = model.version(watchings.collection);
   const known = kept.get(model);
@@ -51,7 +51,7 @@ const partsOf = (model: ReadStore): Promise<readonly Part[]> => {
   return parts;
 };
 
-/** Ids of the accounts that watch a job now; `began` are those from its start. */
+/** Ids of the accounts that watch a job now. `began` are the accounts that watched from its start. */
 export const watchersOf = async (
   model: ReadStore,
   job: string,

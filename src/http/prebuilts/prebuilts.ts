@@ -16,7 +16,7 @@ import { actionRoute, commandRoute, getRoute, listRoute } from '../engine/routes
 import { changed, listed } from '../engine/schemas.ts';
 import { requestOf } from '../engine/serve.ts';
 
-/** Operation 5: the package itself, which only its stream holds. */
+/** Operation 5: the whole package, which only its stream holds. */
 const packageOf: Join<PrebuiltDoc> = async ({ _id }, { tools }, { actor }) => {
   const { imported } = await tools.state(prebuilt, _id);
   if (!imported) throw new RequestError('not_found', 'The prebuilt has been deleted');

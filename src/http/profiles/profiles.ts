@@ -11,11 +11,11 @@ import { changed, listed, orWrapped } from '../engine/schemas.ts';
 const key = ({ id }: Params<'id'>) => id;
 const creation = orWrapped('properties', newProfileSchema);
 const join: Join<ProfileDoc> = async (doc) => shown(doc);
-/** The profile that the document names as the active one. */
+/** The active profile, in the place of the document that names it. */
 const active: Join<{ readonly id: string }> = async ({ id }, { entryById }, { actor }) =>
   shown(JSON.parse((await entryById(profiles, id, actor)).text));
 
-/** Profiles (docs/profiles.md). The active one drives the service. */
+/** Profiles (docs/profiles.md). The active one configures the service. */
 export const profileRoutes: AreaRoutes = {
   area: 'profiles',
   prefix: '/profiles',

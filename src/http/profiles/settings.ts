@@ -7,18 +7,18 @@ import { isUnusable } from '../../store/tampered.ts';
 import type { LoginSettings } from '../authentication/authenticate.ts';
 import type { HttpSettings } from '../engine/appNeeds.ts';
 
-/** What the service does differently by its active profile. */
+/** The settings of the service that the active profile gives. */
 export type Settings = LoginSettings &
   HttpSettings & {
-    /** Least level that is logged, as pino calls it; undefined: the profile does not say. */
+    /** The lowest level that is logged, in pino's terms; undefined: the profile does not set it. */
     readonly logLevel: 'error' | 'warn' | 'info' | 'debug' | 'trace' | undefined;
-    /** Milliseconds that answers under way are waited for at the end. */
+    /** How long the shutdown waits for answers in progress, in milliseconds. */
     readonly shutdownMs: number;
-    /** Names of adapters in the order in which they are asked for a device; others follow by name. */
+    /** Names of adapters in the order in which they are asked for a device. Other adapters follow by name. */
     readonly adapterOrder: readonly string[];
   };
 
-/** The settings that a profile makes; what it does not say is as without a profile. */
+/** The settings of a profile. Properties that it lacks have their defaults. */
 export const settingsOf = (properties: ProfileContent): Settings => {
   const {
     authenticationProps = {},
@@ -47,7 +47,7 @@ export const settingsOf = (properties: ProfileContent): Settings => {
 
 type Needs = {
   readonly state: Tools['state'];
-  /** Told the settings when they have changed. */
+  /** Called with the settings when they have changed. */
   readonly onChange: (settings: Settings) => void;
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
@@ -56,15 +56,18 @@ const concerning = new Set([profile.category, activeProfile.category]);
 const retryMs = 1000;
 
 /**
- * The settings in force: those of the active profile as its stream has them, without one the defaults. The object stays
- * the same until they change, and so does its list of admins.
+ * Keeps the settings in force: those of the active profile, read from its stream, or the defaults. The object and its
+ * list of admins stay the same until they change.
  */
 export const activeSettings = ({ state, onChange, log }: Needs) => {
   let current = settingsOf({});
   let latest = Promise.resolve();
   let retry: NodeJS.Timeout | undefined;
 
-  /** Of the active profile. One that cannot be read changes nothing: to try again would not help. */
+  /**
+   * The properties of the active profile; undefined if the profile cannot be read. Then the settings stay, because a
+   * retry would not help.
+   */
   const properties = async (): Promise<ProfileContent | undefined> => {
     try {
       const { id } = await state(activeProfile, activeProfileId);
@@ -85,14 +88,14 @@ export const activeSettings = ({ state, onChange, log }: Needs) => {
     onChange(current);
   };
 
-  /** Reads anew, one at a time, so that none overtakes a later one. */
+  /** Reads the settings again. Reads run one after the other, so that an older result never replaces a newer one. */
   const refresh = (): Promise<void> => {
     const mine = latest.then(read);
     latest = mine.catch(() => undefined);
     return mine;
   };
 
-  /** The same when some of the events concern it. Never fails: it tries again until it can read. */
+  /** Reads the settings again if some of the events concern them. Never rejects: it tries again until it succeeds. */
   const told = async (events: readonly Pick<Recorded, 'stream'>[]): Promise<void> => {
     if (!events.some(({ stream }) => concerning.has(splitStream(stream).category))) return;
     clearTimeout(retry);

@@ -21,7 +21,7 @@ const variables = (description: string) =>
     Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}, { additionalProperties: true, description })),
   );
 
-/** Renders when it is the caller's turn, for as long as the caller waits. */
+/** Renders a template when it is the caller's turn. Rendering ends when the caller no longer waits. */
 const rendered = (
   template: string,
   variables: Readonly<Record<string, unknown>>,
@@ -29,7 +29,7 @@ const rendered = (
   { renderer }: Service,
 ): Promise<string> => renderer.render(template, variables, { account: actor.id, signal: abandoned() });
 
-/** The text of the stored template; `unprocessable` if it is of a type that cannot be rendered. */
+/** The text of the stored template; throws `unprocessable` if its type cannot be rendered. */
 const stored = async ({ params, actor }: Call, { entry }: Service): Promise<string> => {
   const { template, type }: TemplateDoc = JSON.parse((await entry(templates, params[named] ?? '', actor)).text);
   if (type !== 'jinja2') throw new RequestError('unprocessable', `A template of type ${type} cannot be rendered`);

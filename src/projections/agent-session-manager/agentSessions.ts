@@ -21,7 +21,7 @@ const ended =
   (doc: SessionDoc | undefined, { data: { lastMessage }, metadata: { at } }: Said): SessionDoc | undefined =>
     doc && { ...doc, status, lastMessage, ended: at };
 
-/** Sessions of agents; secrets in inputs are sealed. */
+/** Sessions of agents. Secrets in their inputs are sealed. */
 export const agentSessions = projection<SessionDoc>()(agentSession, {
   collection: 'agentSessions',
   on: {
@@ -42,7 +42,7 @@ export const agentSessions = projection<SessionDoc>()(agentSession, {
   filters: { status: (doc) => doc.status, agent: ({ agent }) => [agent.id, agent.name] },
 });
 
-/** What happened in a session, as it is answered. */
+/** The messages of a session, as the route answers them. */
 export type SessionMessages = { readonly results: readonly SessionMessage[]; readonly total: number };
 
 const appended = (doc: SessionMessages | undefined, message: SessionMessage): SessionMessages => {
@@ -55,7 +55,7 @@ const said =
   (doc: SessionMessages | undefined, { data: { lastMessage: message }, metadata: { at } }: Said): SessionMessages =>
     appended(doc, status ? { at, status, message } : { at, message });
 
-/** The same sessions as lists of what happened. */
+/** The messages of sessions. */
 export const sessionMessages = projection<SessionMessages>()(agentSession, {
   collection: 'agentSessionMessages',
   on: {

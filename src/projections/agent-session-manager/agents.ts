@@ -5,7 +5,7 @@ import { idOf, made, touched } from '../engine/stamps.ts';
 
 export type AgentDoc = { readonly _id: string } & AgentContent & Authored;
 
-/** Agents, the values of their headers sealed; authors are ids of accounts. */
+/** Agents. The values of their headers are sealed; authors are ids of accounts. */
 export const agents = projection<AgentDoc>()(agent, {
   collection: 'agents',
   on: {

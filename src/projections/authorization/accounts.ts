@@ -1,7 +1,7 @@
 import { type AccountContent, account } from '../../domain/authorization/accounts.ts';
 import { projection } from '../engine/define.ts';
 
-/** An account as it is shown; its password is in `credentials`. */
+/** An account as answers show it. Its password is in `credentials`. */
 export type Account = { readonly _id: string } & AccountContent & {
     readonly created: string;
     readonly lastUpdated: string;

@@ -2,16 +2,17 @@ import { type AccountContent, account } from '../../domain/authorization/account
 import type { Sealed } from '../../domain/engine/sealed.ts';
 import { projection } from '../engine/define.ts';
 
-/** What logging in needs: user name and sealed password hash by the account's id. No route serves it. */
+/** The user name and sealed password hash of an account, by the account's id. No route serves this document. */
 export type Credential = {
   readonly username: string;
   readonly password: Sealed;
-  /** How often the account was deactivated; 0 unless given. */
+  /** How often the account was deactivated; 0 if not set. */
   readonly deactivated?: number;
 };
 
 /**
- * The tag that logins keep: they last until the password or this is another, so a deactivated account's end for good.
+ * The tag that each login keeps. It changes with the password and with each deactivation. A login ends when its tag no
+ * longer matches, so the logins of a deactivated account end for good.
  */
 export const credentialTag = ({ password, deactivated = 0 }: Credential): string =>
   deactivated === 0 ? password.tag : `${password.tag} ${deactivated}`;

@@ -1,7 +1,7 @@
 import { login } from '../../domain/authorization/logins.ts';
 import { projection } from '../engine/define.ts';
 
-/** A login that has not ended; its id is the keyed digest of its token. No route serves it. */
+/** A login that has not ended. Its id is the keyed digest of its token. No route serves this document. */
 export type Login = {
   readonly account: string;
   readonly credential: string;
@@ -16,7 +16,7 @@ export const logins = projection<Login>()(login, {
     loginUsed: (doc, { data }) => doc && { ...doc, used: data.at },
     loggedOut: () => undefined,
   },
-  // The oldest come first: they are the ones to end.
+  // The oldest logins come first, because these are ended first.
   sorts: { name: (doc) => doc.created },
   filters: { account: (doc) => doc.account },
 });

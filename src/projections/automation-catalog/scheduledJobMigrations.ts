@@ -7,7 +7,7 @@ import { idOf } from '../engine/stamps.ts';
 
 export type MigrationDoc = { readonly _id: string } & MigrationDecided;
 
-/** Migrations of scheduled jobs that are decided, whether or not they are carried out in all their streams. */
+/** Migrations of scheduled jobs that are decided. Their parts may not be carried out yet in all streams. */
 export const scheduledJobMigrations = projection<MigrationDoc>()(scheduledJobMigration, {
   collection: 'scheduledJobMigrations',
   on: { migrationDecided: (_, event) => ({ _id: idOf(event), ...event.data }) },

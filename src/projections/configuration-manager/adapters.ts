@@ -5,7 +5,7 @@ import { made, touched } from '../engine/stamps.ts';
 
 export type Adapter = { readonly name: string } & AdapterContent & Authored;
 
-/** Adapters, their secrets sealed; authors are ids of accounts. */
+/** Adapters. Their secrets are sealed; authors are ids of accounts. */
 export const adapters = projection<Adapter>()(adapter, {
   collection: 'adapters',
   on: {

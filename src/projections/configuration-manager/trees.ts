@@ -4,7 +4,7 @@ import type { DataOf } from '../../domain/engine/core.ts';
 import { projection } from '../engine/define.ts';
 import { idOf } from '../engine/stamps.ts';
 
-/** The document with the versions that the aggregate makes of the event. */
+/** Computes the document's versions with the aggregate's own fold. */
 const evolved =
   <T extends TreeEvent['topic']>(topic: T) =>
   (doc: Tree | undefined, { data }: { readonly data: DataOf<TreeEvent, T> }): Tree | undefined =>

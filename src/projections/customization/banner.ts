@@ -2,7 +2,7 @@ import { type Banner, banner, withChanges } from '../../domain/customization/ban
 import { projection } from '../engine/define.ts';
 import { idOf } from '../engine/stamps.ts';
 
-/** The banner as `getBanner` shows it. The service adds when its text was last changed. */
+/** The banner as `getBanner` shows it. `messageLastUpdated` is the time when its text last changed. */
 export const banners = projection<Banner>()(banner, {
   collection: 'banners',
   on: {

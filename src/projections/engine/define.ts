@@ -2,30 +2,31 @@ import type { Aggregate, DataOf, Event } from '../../domain/engine/core.ts';
 import type { Recorded } from '../../store/event.ts';
 import type { CollectionSpec, Entry } from './port.ts';
 
-/**
- * A collection as whoever reads it names it: by this value, so that a field that it does not have does not compile.
- */
+/** A collection as its readers name it. They use this value, so a field that the collection lacks does not compile. */
 export type Collection<Doc = never, Sort extends string = string, Filter extends string = string> = {
   readonly collection: string;
-  /** The first is the name: the default order, and what `{id}` in a path may name. */
+  /**
+   * The first sort field is the name: the default order, and the value by which `{id}` in a path may name a document.
+   */
   readonly sorts: Readonly<Record<Sort, (doc: Doc) => string>>;
   readonly filters: Readonly<Record<Filter, (doc: Doc) => string | readonly string[]>>;
-  /** Who may read (http/gbac.ts); undefined: everybody. */
+  /** The key that tells who may read a document (guards.ts); undefined: everybody. */
   readonly guard?: (doc: Doc) => string | undefined;
 };
 
 type Definition<Doc, E extends Event, Sort extends string, Filter extends string> = Collection<Doc, Sort, Filter> & {
   readonly on: { readonly [T in E['topic']]: (doc: Doc | undefined, event: Recorded<DataOf<E, T>>) => Doc | undefined };
-  /** Documents in a collection of their own that live in the same stream. */
-  readonly children?: Children<any, E>; // the children's documents are their own affair
+  /** Child documents: they share the stream and have a collection of their own. */
+  readonly children?: Children<any, E>; // the type of the children's documents does not matter here
 };
 
 /**
- * One collection of documents: a pure function per topic of the aggregate, from the document and the event to the next
- * document; `undefined` removes it. A document depends on its own stream only; its id is the stream's id.
+ * One collection of documents. For each topic of the aggregate it has a pure function from document and event to the
+ * next document; `undefined` removes the document. A document depends on its own stream only; its id is the stream's
+ * id.
  */
 export type Projection<
-  Doc = any, // without arguments: a projection of whatever documents and events
+  Doc = any, // without arguments: a projection of any documents and events
   E extends Event = any,
   Sort extends string = string,
   Filter extends string = string,
@@ -34,8 +35,8 @@ export type Projection<
 };
 
 /**
- * What an event makes of the children: `cleared` removes all that there were, then each of `put` is written under its
- * name.
+ * The changes that an event makes to the children: `cleared` removes all earlier ones, then each of `put` is written
+ * under its name.
  */
 export type ChildChanges<Doc> = {
   readonly cleared?: true;
@@ -43,8 +44,8 @@ export type ChildChanges<Doc> = {
 };
 
 /**
- * The children of one kind of document: a pure function per topic from the event alone to what becomes of them. The id
- * of a child is `<id of the parent>/<name>`: its collection is kept in parts, one for each parent.
+ * The children of one kind of document. For some topics it has a pure function from the event alone to the children's
+ * changes. A child's id is `<id of the parent>/<name>`. The collection is kept in parts, one for each parent.
  */
 export type Children<
   Doc = any, // as in Projection
@@ -55,7 +56,7 @@ export type Children<
   readonly on: { readonly [T in E['topic']]?: (event: Recorded<DataOf<E, T>>) => ChildChanges<Doc> };
 };
 
-/** A projection into documents of the given type: the aggregate says what its events are. */
+/** Makes a projection into documents of the given type. The aggregate gives the types of the events. */
 export const projection =
   <Doc>() =>
   <State, E extends Event, Sort extends string, Filter extends string>(
@@ -63,7 +64,7 @@ export const projection =
     definition: Definition<Doc, E, Sort, Filter>,
   ): Projection<Doc, E, Sort, Filter> => ({ ...definition, of });
 
-/** Children of the given type, made by these events of their parent. */
+/** Makes children of the given type from these events of their parent. */
 export const childrenOf =
   <Doc, E extends Event>() =>
   <Sort extends string, Filter extends string>(
@@ -72,8 +73,8 @@ export const childrenOf =
     children;
 
 /**
- * The document after the event. A topic without a function leaves it as it is. Throws when the function does, or when
- * the read models could not find what it gives.
+ * The document after the event. A topic without a function does not change it. Throws if the function throws, or if the
+ * next document cannot be sorted, filtered or guarded.
  */
 export const project = <Doc>(p: Projection<Doc>, doc: Doc | undefined, event: Recorded): Doc | undefined => {
   const step = Object.hasOwn(p.on, event.topic) ? p.on[event.topic] : undefined;
@@ -83,11 +84,11 @@ export const project = <Doc>(p: Projection<Doc>, doc: Doc | undefined, event: Re
   return next;
 };
 
-/** What becomes of the children of the document with this id; throws as `project` does. */
+/** The changes of the children of the document with this id. Throws like `project`. */
 export const projectChildren = <Doc>(children: Children<Doc>, id: string, event: Recorded): ChildChanges<Doc> => {
   const step = Object.hasOwn(children.on, event.topic) ? children.on[event.topic] : undefined;
   if (!step) return {};
-  // The part that they lie in is all before the first slash of their ids.
+  // The part of a child is the text before the first slash of its id.
   if (id === '' || id.includes('/')) throw new Error('The id of the document is none that children can have');
   const changes = step(event);
   for (const [, doc] of changes.put ?? []) checkDocument(children, doc);
@@ -99,7 +100,7 @@ type Found<Doc> = Pick<Projection<Doc>, 'sorts' | 'filters' | 'guard'>;
 const isTexts = (value: unknown): boolean =>
   typeof value === 'string' || (Array.isArray(value) && value.every((one) => typeof one === 'string'));
 
-/** Throws unless a list can sort and filter the document, and tell who may see it. */
+/** Throws unless lists can sort and filter the document, and its guard is a text or undefined. */
 const checkDocument = <Doc>({ sorts, filters, guard }: Found<Doc>, doc: Doc): void => {
   if (typeof doc !== 'object' || doc === null) throw new Error('The document is no object');
   for (const field in sorts)
@@ -120,13 +121,13 @@ const specOf = (p: Collection): CollectionSpec => ({
 export const specsOf = (p: Projection): readonly CollectionSpec[] =>
   p.children ? [specOf(p), { ...specOf(p.children), partitioned: true }] : [specOf(p)];
 
-/** The sort field that says what documents are called. */
+/** The sort field that holds the documents' name. */
 export const nameSort = ({ collection, sorts }: Collection): string => {
   for (const field in sorts) return field;
   throw new Error(`The collection ${collection} has no sort field`);
 };
 
-/** What the document is called. */
+/** The name of a document. */
 export const nameOf = <Doc>({ sorts }: Pick<Projection<Doc>, 'sorts'>, doc: Doc): string => {
   for (const field in sorts) return sorts[field]?.(doc) ?? '';
   return '';
@@ -134,7 +135,7 @@ export const nameOf = <Doc>({ sorts }: Pick<Projection<Doc>, 'sorts'>, doc: Doc)
 
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
-/** What the read models keep of a document. */
+/** The entry that the read models keep for a document. */
 export const entryOf = <Doc>(p: Found<Doc>, id: string, doc: Doc, revision: number): Entry => {
   const entry: Mutable<Entry> = {
     id,

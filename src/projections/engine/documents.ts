@@ -1,17 +1,17 @@
 import type { Collection } from './define.ts';
 import type { Entry, Page, Query, ReadStore } from './port.ts';
 
-/** A page of a collection: what it is sorted and found by are fields that the collection has. */
+/** A page of a collection. The compiler checks that the collection has the fields for sorting and filtering. */
 export const pageOf = <Sort extends string, Filter extends string>(
   model: Pick<ReadStore, 'list'>,
   { collection }: Collection<never, Sort, Filter>,
   query: Query<NoInfer<Sort>, NoInfer<Filter>>,
 ): Promise<Page> => model.list(collection, query);
 
-/** The document of an entry of this collection. */
+/** Parses the document of an entry of this collection. */
 export const documentIn = <Doc>(_: Collection<Doc>, { text }: Pick<Entry, 'text'>): Doc => JSON.parse(text);
 
-/** The documents with these ids, those that are there. */
+/** The documents with these ids; ids without a document are left out. */
 export const documentsOf = async <Doc>(
   model: Pick<ReadStore, 'getMany'>,
   collection: Collection<Doc>,
@@ -23,7 +23,7 @@ export const documentsOf = async <Doc>(
   return documents;
 };
 
-/** The document with this id. */
+/** The document with this id; undefined if there is none. */
 export const documentOf = async <Doc>(
   model: Pick<ReadStore, 'get'>,
   collection: Collection<Doc>,

@@ -4,22 +4,23 @@ import type { Collection } from './define.ts';
 const groupsPrefix = 'groups:';
 const bothPrefix = 'both:';
 
-/** Guard of a document with access lists: the names of the groups that may read it, sorted; undefined: everybody. */
+/** The guard of a document with access lists: the sorted names of the groups that may read it; undefined: everybody. */
 export const groupsGuard = ({ read, write }: Gbac): string | undefined =>
   read.length + write.length === 0
     ? undefined
     : groupsPrefix + JSON.stringify([...new Set([...read, ...write])].sort());
 
-/** Guard of a document that follows another one. */
+/** The guard of a document whose readers are those of another document. */
 export const documentGuard = ({ collection }: Collection, id: string): string => `${collection}:${id}`;
 
-/** Guard of a document that only those may read whom both let pass. */
+/** The guard of a document that a caller may read only if both guards allow it. */
 export const bothGuards = (a: string | undefined, b: string | undefined): string | undefined =>
   a !== undefined && b !== undefined ? bothPrefix + JSON.stringify([a, b]) : (a ?? b);
 
 /**
- * Whether an actor may read what a guard protects. `guardOf` tells the guard of a document: null when everybody may
- * read it, undefined when there is no such document; what follows a document that is not there, nobody may read.
+ * Makes the function that tells whether an actor may read a document with a given guard. `guardOf` gives the guard of a
+ * document: null if everybody may read it, undefined if there is no such document. Nobody may read a document that
+ * follows a missing one.
  */
 export const mayReadGuard = (
   actor: Pick<Actor, 'admin' | 'groups'>,

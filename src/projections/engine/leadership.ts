@@ -1,17 +1,18 @@
 /**
- * The leadership among the processes that share the read models: one at a time projects, and does what one alone should
- * do.
+ * The leadership among the processes that share the read models. One process at a time leads: it projects, and does the
+ * work that only one process should do.
  */
 export type Leadership = {
-  /** Whether this process has it, as far as it knows. */
+  /** True if this process leads, as far as it knows. */
   held(): boolean;
   /**
-   * Resolves once this process has it, with a signal that aborts as soon as it no longer has; also when `stop` aborts.
+   * Resolves once this process leads, with a signal that aborts as soon as it no longer leads. Resolves also when
+   * `stop` aborts.
    */
   taken(stop: AbortSignal): Promise<AbortSignal>;
 };
 
-/** Leadership that `set` gives and takes away. */
+/** Makes a leadership that `set` gives and takes away. */
 export const newLeadership = (): Leadership & { readonly set: (held: boolean) => void } => {
   let term: AbortController | undefined;
   const waiting = new Set<() => void>();
@@ -37,7 +38,10 @@ export const newLeadership = (): Leadership & { readonly set: (held: boolean) =>
   };
 };
 
-/** Does the work whenever this process leads, once for each term, until `stop` aborts. */
+/**
+ * Does the work once for each term in which this process leads, until `stop` aborts. `term` aborts when the leadership
+ * ends.
+ */
 export const whileLeading = async (
   leadership: Leadership,
   stop: AbortSignal,

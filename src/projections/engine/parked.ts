@@ -4,18 +4,18 @@ import { Tampered } from '../../store/tampered.ts';
 import type { CollectionSpec, Entry, ReadStore } from './port.ts';
 
 /**
- * The collection that says which documents are parked, and why: the id is `<collection>/<id>`, the name
- * `<collection>/<name>`, so that whoever finds no document under an id or a name can tell one that is parked from one
- * that is not there.
+ * The collection of parked documents and their reasons. An entry's id is `<collection>/<id>`, its name
+ * `<collection>/<name>`. So a reader who finds no document by id or name can tell whether it is parked or does not
+ * exist.
  */
 export const parkedSpec: CollectionSpec = { name: 'parked', sorts: ['name'], filters: [] };
 
 export const keyOf = (collection: string, id: string): string => `${collection}/${id}`;
 
-/** `touched`: events of its stream are missing, because somebody else has touched it. */
+/** `touched`: the stream lacks events, because somebody else has touched it. */
 type Parked = { readonly document: string; readonly stream: string; readonly reason: string; readonly touched?: true };
 
-/** `name` and `guard` are those that the document had last. */
+/** Makes the entry of a parked document. `name` and `guard` are the last ones that the document had. */
 export const parkedEntry = (
   { document, stream, reason, touched }: Parked,
   name: string,
@@ -28,15 +28,15 @@ export const parkedEntry = (
 export const parkedIn = ({ text }: Pick<Entry, 'text'>): Parked => JSON.parse(text);
 
 /**
- * The id that the document has in its collection; throws if its stream was tampered with. What else is wrong with it,
- * its stream tells.
+ * The id of a parked document in its own collection. Throws if its stream was tampered with. Any other damage shows
+ * when the stream itself is read.
  */
 export const parkedIdIn = (entry: Entry): string => {
   if (parkedIn(entry).touched) throw unshowable(entry);
   return entry.id.slice(entry.id.indexOf('/') + 1);
 };
 
-/** The parked document that an id or a name means. */
+/** The entry of the parked document with this id or name; undefined if there is none. */
 export const findParked = async (
   model: Pick<ReadStore, 'get' | 'idsNamed'>,
   collection: string,
@@ -49,7 +49,7 @@ export const findParked = async (
   return named === undefined ? undefined : model.get(parkedSpec.name, named);
 };
 
-/** What is said of a parked document in its place. */
+/** The error that is answered in place of a parked document. */
 export const unshowable = (entry: Entry): RequestError => {
   const { touched, reason } = parkedIn(entry);
   if (touched) return new Tampered(reason);
@@ -59,7 +59,7 @@ export const unshowable = (entry: Entry): RequestError => {
   );
 };
 
-/** Throws if the id or name, under which no document was found, is that of a parked one. */
+/** Throws if the document with this id or name is parked. */
 export const refuseParked = async (
   model: Pick<ReadStore, 'get' | 'idsNamed'>,
   collection: string,

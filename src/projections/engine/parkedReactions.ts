@@ -9,7 +9,7 @@ export type ParkedReaction = {
   readonly at: string;
 };
 
-/** Events whose consequences could not be carried out: shown by health, tried again at the next start. */
+/** Events whose reactions failed. Health shows them, and the next start tries them again. */
 export const parkedReactions = projection<ParkedReaction>()(parkedReaction, {
   collection: 'parkedReactions',
   on: {

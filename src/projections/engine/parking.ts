@@ -8,15 +8,15 @@ export type Log = (message: string, about: Record<string, unknown>) => void;
 
 const longestReason = 300;
 
-/** Which documents are parked, and why. */
+/** Keeps the keys of parked documents and the reasons. */
 export const newParking = (pendingChildren: AllPendingChildren, log: Log) => {
   const parked = new Map<string, string>();
   const newlyParked = new Map<string, Entry>();
 
   return {
-    /** Reasons by key. */
+    /** The reasons by key. */
     parked: parked as ReadonlyMap<string, string>,
-    /** Takes the documents of a stream out of their collections, with their children. */
+    /** Removes a stream's documents and their children from their collections, and records the reason. */
     park: ({ stream, docs }: StreamDocuments, fault: string, more?: { readonly touched: true }): void => {
       const reason = fault.slice(0, longestReason);
       log('The documents of a stream are parked', { stream, reason });

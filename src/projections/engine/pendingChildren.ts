@@ -2,7 +2,7 @@ import { type Children, entryOf } from './define.ts';
 import { keyOf } from './parked.ts';
 import type { Change } from './port.ts';
 
-/** What has become of the children of one document since the last drain: `docs` by name, after `cleared`. */
+/** The changes of one document's children since the last drain: first `cleared`, then `docs`, by name. */
 type PendingChildren = {
   readonly children: Children;
   readonly id: string;
@@ -10,7 +10,7 @@ type PendingChildren = {
   readonly docs: Map<string, { readonly doc: unknown; readonly revision: number }>;
 };
 
-/** What has become of the children of documents since the last drain. */
+/** Collects the changes of children since the last drain. */
 export const newPendingChildren = () => {
   const pendingChildren = new Map<string, PendingChildren>();
 

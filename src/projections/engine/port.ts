@@ -1,20 +1,21 @@
-/** What the read models keep of one document. */
+/** One document as the read models keep it. */
 export type Entry = {
   readonly id: string;
-  /** The document as the JSON text it is served as. */
+  /** The document as the JSON text that is sent. */
   readonly text: string;
   /** Revision of the document's stream. */
   readonly revision: number;
-  /** Value per sort field of the collection; every entry has all of them. */
+  /** The value of each sort field of the collection. */
   readonly sorts: Readonly<Record<string, string>>;
-  /** Values per filter field; a list-valued field has several. */
+  /** The values of each filter field; a field that is a list has several. */
   readonly filters: Readonly<Record<string, readonly string[]>>;
-  /** Who may read, as a key that `may` of a query is asked about; undefined: everybody. */
+  /** The key by which `may` of a query decides who may read; undefined: everybody. */
   readonly guard?: string;
 };
 
 /**
- * A document written (entry) or removed (no entry); `wholePart`: all documents of the part with this id are removed.
+ * A document is written (`entry`) or removed (no `entry`). `wholePart`: all documents of the part with this id are
+ * removed.
  */
 export type Change = {
   readonly collection: string;
@@ -24,14 +25,14 @@ export type Change = {
 };
 
 /**
- * Up to where the read models are, and the id of the event there: tells whether a log is the one they came from. ''
- * where the position is that of no event which was projected.
+ * The position of the read models, and the id of the event there. The id tells whether a log is the one that they were
+ * made from. It is '' if no projected event is at the position.
  */
 export type Checkpoint = { readonly position: number; readonly event: string };
 
 /**
- * equals is exact; startsWith and contains ignore case (both sides lower-cased). A list-valued field matches when one
- * value does.
+ * `equals` is exact; `startsWith` and `contains` ignore case (both sides are lower-cased). A field that is a list
+ * matches when one of its values does.
  */
 export type Where<Filter extends string = string> =
   | { readonly field: Filter; readonly op: 'equals' | 'startsWith' | 'contains'; readonly value: string }
@@ -39,23 +40,23 @@ export type Where<Filter extends string = string> =
   | { readonly any: readonly Where<Filter>[] };
 
 export type Query<Sort extends string = string, Filter extends string = string> = {
-  /** Which part, in a collection that is kept in parts; nothing else can be asked of such a one. */
+  /** The part to list, in a collection that is kept in parts. Such a collection can only be listed by part. */
   readonly part?: string;
   readonly where?: Where<Filter>;
-  /** A sort field of the collection. Order: lower-cased value, then value, then id, each by UTF-8 bytes. */
+  /** A sort field of the collection. The order is by lower-cased value, then value, then id, each by UTF-8 bytes. */
   readonly sort: Sort;
   readonly order: 1 | -1;
   readonly skip: number;
   readonly limit: number;
-  /** Asked once per distinct guard and query; entries whose guard it refuses are neither listed nor counted. */
+  /** Called once for each distinct guard in a query. Entries whose guard it refuses are neither listed nor counted. */
   readonly may?: (guard: string) => boolean;
 };
 
 export type Page = { readonly entries: readonly Pick<Entry, 'id' | 'text' | 'revision'>[]; readonly total: number };
 
 /**
- * How long leadership lasts that is not renewed: so long the read models stand still when the process that leads is
- * killed.
+ * How long the leadership lasts if it is not renewed, in milliseconds. After the leader is killed, the read models
+ * stand still for that time.
  */
 export const leaseMs = 3000;
 
@@ -65,56 +66,63 @@ export type CollectionSpec = {
   readonly sorts: readonly string[];
   readonly filters: readonly string[];
   /**
-   * Ids are `<part>/<name>`, the part without a slash: each part is listed as if it were alone, and goes at once. Names
-   * are found in no part (`idsNamed`).
+   * Ids are `<part>/<name>`; a part contains no slash. Each part is listed on its own and can be removed in one step.
+   * `idsNamed` throws for such a collection.
    */
   readonly partitioned?: true;
 };
 
 /**
- * The read models. Every adapter passes `test/readStore.contract.ts`.
+ * The read store. Every adapter passes `test/readStore.contract.ts`.
  *
- * A read never answers from a state older than the last `apply`, `catchUp` or `resume` that this object has seen
- * succeed; when the store cannot do that now (gone, emptied, behind, foreign), it throws `RequestError('unavailable')`
- * and calls `onLost`, and the runner calls `resume` again. Those three are called by one runner, never at the same
- * time. A store that starts over resumes at an older state than it was at: until the runner has brought it as far as
- * `shown` said, reads throw `RequestError('unavailable')`.
+ * A read never answers from a state older than the last `apply`, `catchUp` or `resume` of this object that succeeded.
+ * If the store cannot do that now (gone, emptied, behind, foreign), the read throws `RequestError('unavailable')` and
+ * calls `onLost`, and the runner calls `resume` again. One runner makes those three calls, never two at the same time.
+ * A store that starts over resumes at an older state. Until the runner has brought it up to the position of `shown`,
+ * reads throw `RequestError('unavailable')`.
  *
- * Several processes may share a store: one at a time leads, which means that it alone may write.
+ * Several processes may share a store. One at a time leads; only the leader may write.
  */
 export type ReadStore = {
-  /** Loads what is there, again if need be. Position 0 means nothing is, and everything before is forgotten. */
+  /**
+   * Loads the stored state, again if need be. Position 0 means that the store is empty, and that all earlier state is
+   * forgotten.
+   */
   resume(): Promise<Checkpoint>;
-  /** Takes over what another process has written since. */
+  /** Takes over the changes that another process has written since the last call. */
   catchUp(): Promise<Checkpoint>;
-  /** Takes the leadership if nobody has it, or keeps it, for `leaseMs` from now: whether this process has it. */
+  /**
+   * Takes the leadership if nobody has it, or keeps it, for `leaseMs` from now. Resolves to true if this process leads.
+   */
   takeLeadership(): Promise<boolean>;
-  /** Gives the leadership up at once, if it is had. */
+  /** Gives the leadership up at once, if this process has it. */
   resign(): Promise<void>;
   /**
-   * Writes documents and checkpoint in one atomic step, only if it leads and the checkpoint is at `from`; else false
-   * and nothing written.
+   * Writes documents and checkpoint in one atomic step, if this process leads and the checkpoint is at `from`.
+   * Otherwise it writes nothing and resolves to false.
    */
   apply(changes: readonly Change[], from: number, to: Checkpoint): Promise<boolean>;
   /** Removes everything; afterwards the checkpoint is at 0. */
   clear(): Promise<void>;
   get(collection: string, id: string): Promise<Entry | undefined>;
-  /** Several documents in one step; undefined where there is none. */
+  /** Several documents in one step; undefined for an id without a document. */
   getMany(collection: string, ids: readonly string[]): Promise<readonly (Entry | undefined)[]>;
   /** Ids of the documents whose first sort field (the name) is exactly this, in order. */
   idsNamed(collection: string, name: string): Promise<readonly string[]>;
   list(collection: string, query: Query): Promise<Page>;
-  /** No read may answer from a state before this position any more: others rely on its being shown. */
+  /** From now on no read may answer from a state before this position, because others rely on its being shown. */
   shown(position: number): void;
-  /** Reads for the runner, which goes on from where the store is, though more was shown before. */
+  /** Reads for the runner. They ignore `shown`, because the runner goes on from the store's own state. */
   readonly forRunner: Pick<ReadStore, 'get' | 'list'>;
-  /** The document's guard as of now. `undefined`: no such document; null: everybody may read. */
+  /** The document's current guard; undefined: no such document; null: everybody may read. */
   guard(collection: string, id: string): string | null | undefined;
-  /** Grows whenever a document of the collection changes: answers made from one version may be kept for it. */
+  /**
+   * Grows whenever a document of the collection changes. An answer may be kept as long as the version stays the same.
+   */
   version(collection: string): number;
-  /** What is asked when the store has lost its state while running. */
+  /** Calls the listener when the store has lost its state while running. */
   onLost(listener: () => void): void;
-  /** Told when another process may have written something, or has given up the leadership. */
+  /** Calls the listener when another process may have written something or given up the leadership. */
   onMoved(listener: () => void): void;
   close(): Promise<void>;
 };

@@ -1,16 +1,16 @@
 import { NotReadable, RequestError } from '../../domain/engine/requestError.ts';
 
 type Needs = {
-  /** Told of each position before it counts as reached. */
+  /** Called with each position before it counts as reached. */
   readonly shown: (position: number) => void;
-  /** Why projecting does not go on just now. */
+  /** The reason why projecting has stopped for now; undefined if it has not. */
   readonly fault: () => string | undefined;
   readonly stopping: AbortSignal;
 };
 
 const shuttingDown = () => new RequestError('unavailable', 'The service is shutting down', { retryAfterSeconds: 2 });
 
-/** How far the read models are, and who waits for that. */
+/** Keeps the position of the read models, and wakes the callers that wait for a position. */
 export const newProgress = ({ shown, fault, stopping }: Needs) => {
   const waiting = new Set<{ readonly position: number; readonly wake: (error?: RequestError) => void }>();
   const waitingForReady = new Set<() => void>();
@@ -19,7 +19,7 @@ export const newProgress = ({ shown, fault, stopping }: Needs) => {
 
   return {
     position: (): number => position,
-    /** Whether the read models have reached the head that the log had when following began. */
+    /** True once the read models have reached the head that the log had when following began. */
     ready: (): boolean => ready,
     move: (to: number): void => {
       shown(to);
@@ -30,7 +30,7 @@ export const newProgress = ({ shown, fault, stopping }: Needs) => {
       ready = so;
       if (so) for (const go of waitingForReady) go();
     },
-    /** Resolves once it is ready, or the signal aborts. */
+    /** Resolves once the read models are ready, or the signal aborts. */
     whenReady: (signal: AbortSignal): Promise<void> =>
       new Promise((resolve) => {
         const go = (): void => {
@@ -43,13 +43,13 @@ export const newProgress = ({ shown, fault, stopping }: Needs) => {
         signal.addEventListener('abort', go);
       }),
     /**
-     * Waits until the read models hold everything up to the position; `unavailable` after `ms`, and when the service
-     * stops.
+     * Resolves once the read models hold everything up to the position. Rejects with `unavailable` after `ms`
+     * milliseconds, and when the service stops.
      */
     reached: (target: number, ms?: number): Promise<void> =>
       new Promise((resolve, reject) => {
         if (target <= position) return resolve();
-        // Nothing moves any more: who waits now would wait for ever.
+        // The position does not move any more, so the caller would wait for ever.
         if (stopping.aborted) return reject(shuttingDown());
         const end = (error?: RequestError): void => {
           clearTimeout(timer);
@@ -64,7 +64,7 @@ export const newProgress = ({ shown, fault, stopping }: Needs) => {
             : setTimeout(() => end(new NotReadable('The read models are behind; try again', fault())), ms);
         waiting.add(waiter);
       }),
-    /** Nothing moves any more: refuses whoever waits. */
+    /** The position does not move any more: rejects all callers that wait. */
     refuseAll: (): void => {
       for (const waiter of waiting) waiter.wake(shuttingDown());
     },

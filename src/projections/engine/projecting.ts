@@ -10,20 +10,20 @@ type Needs = {
   readonly model: ReadStore;
   readonly documents: Projector;
   readonly progress: Progress;
-  /** How many events are put into one batch while catching up. */
+  /** How many events one batch has while catching up. */
   readonly catchUp: number;
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
-/** What the process that leads does: follows the log, and writes what comes of it to the read store. */
+/** The work of the leader: it follows the log and writes the resulting changes to the read store. */
 export const projecting = ({ store, model, documents, progress, catchUp, log }: Needs) => {
   const { move, position, ready, setReady } = progress;
   let taken = 0;
 
   return {
-    /** How many events this process has projected, since its start. */
+    /** How many events this process has projected since its start. */
     taken: (): number => taken,
-    /** Until the signal aborts; `goesOn` is told of each step. */
+    /** Runs until the signal aborts. Calls `goesOn` at each step. */
     project: async (signal: AbortSignal, goesOn: () => void): Promise<void> => {
       move((await resume(store, model, documents, log)).position);
       const target = await store.head();

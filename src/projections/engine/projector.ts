@@ -19,13 +19,14 @@ const changeOf = ({ projection, id, doc, revision }: LoadedDocument): Change => 
 };
 
 /**
- * Folds events into documents. `take` works out what they become, `drain` gives what changed since the last drain as
- * entries: a document that many events touch is put into words once. `read` gives the entry that the read store holds.
+ * Folds events into documents. `take` folds events. `drain` gives the entries of all documents that have changed since
+ * the last drain. So a document that many events change is written as JSON only once. `read` gives the entry that the
+ * read store holds.
  *
- * What cannot be done with an event concerns its stream alone, and so do events that are missing before it: the
- * documents that the stream makes are parked, with their children. They leave their collections, the reason comes into
- * `parked`, later events pass them by. Which are parked follows from the log alone, so it is the same however the read
- * models come about.
+ * If an event cannot be folded, or events before it are missing, only its stream is concerned: the stream's documents
+ * are parked, with their children. They leave their collections, their reason goes to the collection `parked`, and
+ * later events of the stream are skipped. The log alone decides which documents are parked, so every rebuild parks the
+ * same ones.
  */
 export const projector = (
   projections: readonly Projection[],
@@ -37,7 +38,7 @@ export const projector = (
   const pendingChildren = newPendingChildren();
   const parking = newParking(pendingChildren, log);
   const { parked, park } = parking;
-  // Those that had an event since the last drain, by stream.
+  // The documents that had an event since the last drain, by stream.
   const withEvents = new Map<string, StreamDocuments>();
 
   const step = (one: LoadedDocument, event: ReturnType<typeof decode>): void => {
@@ -54,7 +55,7 @@ export const projector = (
     for (const [name, doc] of put) pending.docs.set(name, { doc, revision: event.revision });
   };
 
-  /** Some events of a stream are gone: what the others make is not what the resource is. */
+  /** Parks the documents of a stream that lacks events: the remaining events do not give the resource's true state. */
   const parkTampered = (unit: StreamDocuments, { stream, revision }: StoredEvent, next: number): void => {
     const reason = `Stream ${stream} goes on at revision ${revision}, where ${next} was to come`;
     park(unit, reason, { touched: true });
@@ -76,7 +77,7 @@ export const projector = (
     }
   };
 
-  /** What has changed of a stream's documents. */
+  /** The changes of a stream's documents. */
   const changesOf = (unit: StreamDocuments): readonly Change[] => {
     const changed = (): Change[] => unit.docs.filter((one) => one.changed).map(changeOf);
     try {
@@ -88,9 +89,7 @@ export const projector = (
   };
 
   return {
-    /**
-     * Forgets everything; `empty` says that the read store holds nothing, so that nothing has to be looked up in it.
-     */
+    /** Forgets everything. `empty` says that the read store holds nothing, so that no document is looked up there. */
     reset: (empty: boolean, parkedBefore: ReadonlyMap<string, string> = new Map()): void => {
       documentsByStream.reset(empty);
       withEvents.clear();

@@ -5,21 +5,21 @@ import { mayReadGuard } from './guards.ts';
 import { findParked, unshowable } from './parked.ts';
 import type { Entry, ReadStore } from './port.ts';
 
-/** Refuses what lies in a stream that somebody else has touched (commands/engine/tamperedGuard.ts). */
+/** Throws for resources whose streams somebody else has touched (commands/engine/tamperedGuard.ts). */
 type Guard = {
   readonly refuseTampered: (aggregate: Aggregate, id: string) => Promise<void>;
   readonly refuseLost: (aggregate: Aggregate, idOrName: string) => Promise<void>;
 };
 
 /**
- * Single documents as an actor may see them: what they may not read is not there, what is parked is refused with
- * `internal`, and what is in a stream that somebody else has touched with `unavailable`.
+ * Reads single documents as an actor may see them. A document that the actor may not read is `not_found`. A parked
+ * document is `internal`. A document of a tampered stream is `unavailable`.
  */
 export const reader = (model: ReadStore, { refuseTampered, refuseLost }: Guard) => {
   const readable = (entry: Entry | undefined, actor: Actor): entry is Entry =>
     entry !== undefined && (entry.guard === undefined || actor.admin || mayReadGuard(actor, model.guard)(entry.guard));
 
-  /** What to refuse with where no document was found: that it is not there, or that it cannot be shown. */
+  /** The error for a document that was not found: it does not exist, or it cannot be shown. */
   const absent = async (
     { collection, of }: Projection,
     idOrName: string,

@@ -19,16 +19,16 @@ const parkedBefore = async ({ list }: ReadStore['forRunner']): Promise<ReadonlyM
   }
 };
 
-/** The checkpoint at a position up to which everything was delivered, the last of it these events. */
+/** The checkpoint for a position up to which every event was delivered. `events` are the last ones delivered. */
 export const checkpointAt = (position: number, events: readonly StoredEvent[]): Checkpoint => {
   const last = events.at(-1);
   return { position, event: last?.position === position ? last.id : '' };
 };
 
 /**
- * Whether the log goes on from where the read models are. No event there says nothing: EventStoreDB drops old ones when
- * it is scavenged. Another event does, and so does an end before it: the log got shorter, and others will come to be
- * there.
+ * True if the log goes on from the checkpoint. A missing event proves nothing, because EventStoreDB drops old events
+ * when it is scavenged. Another event at the position shows that the log is another one. So does a head before the
+ * position: the log became shorter, and other events will take the position.
  */
 const goesOnFrom = async (
   store: Pick<EventStore, 'at' | 'head'>,
@@ -38,7 +38,10 @@ const goesOnFrom = async (
   return there ? there.id === event : position <= (await store.head());
 };
 
-/** Where projecting goes on from: what the read store holds, if the log goes on from there, else the beginning. */
+/**
+ * The checkpoint from which projecting goes on: that of the read store if the log goes on from there, else the
+ * beginning.
+ */
 export const resume = async (
   store: Pick<EventStore, 'at' | 'head'>,
   model: ReadStore,

@@ -14,9 +14,9 @@ type Needs = {
   readonly store: EventStore;
   readonly model: ReadStore;
   readonly projections: readonly Projection[];
-  /** How many events are put into one batch while catching up. */
+  /** How many events one batch has while catching up. */
   readonly catchUp: number;
-  /** Told of a stream whose events do not follow one another: somebody else has touched it. */
+  /** Called for a stream whose events do not follow one another, because somebody else has touched it. */
   readonly onTampered?: (stream: string, reason: string) => void;
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
@@ -25,9 +25,9 @@ const shortestPauseMs = 50;
 const longestPauseMs = 5000;
 
 /**
- * Feeds every event of the log, in order and once, to the projections and what comes of it to the read store: the only
- * writer of read models. Of the processes that share a read store one does so at a time; the others take over what it
- * writes, and one of them its place when it is gone, or has lost the log.
+ * Gives every event of the log to the projections, in order and once, and writes the resulting changes to the read
+ * store. It is the only writer of read models. If several processes share a read store, one of them leads and writes.
+ * The others take over what the leader writes. When the leader is gone or has lost the log, one of them becomes leader.
  */
 export const runProjections = ({ store, model, projections, catchUp, onTampered, log }: Needs) => {
   const stop = new AbortController();
@@ -40,7 +40,7 @@ export const runProjections = ({ store, model, projections, catchUp, onTampered,
     tellDamage = resolve;
   });
 
-  /** Takes the leadership or keeps it. Who cannot reach the log leaves it to others. */
+  /** Takes or keeps the leadership; returns true if this process leads. A process that cannot reach the log resigns. */
   const leads = async (): Promise<boolean> => {
     if (store.connected()) leadership.set(await model.takeLeadership());
     else if (leadership.held()) {
@@ -96,7 +96,7 @@ export const runProjections = ({ store, model, projections, catchUp, onTampered,
   };
 
   return {
-    /** Begins to follow the log, or whoever projects. */
+    /** Starts to follow the log, or the process that leads. */
     start: (): void => {
       done = supervise(leadAgainAndAgain, {
         signal: stop.signal,
@@ -111,9 +111,11 @@ export const runProjections = ({ store, model, projections, catchUp, onTampered,
     ready,
     whenReady,
     reached,
-    /** Resolves when the log turns out to be damaged where it is read at the start: nothing may be shown then. */
+    /**
+     * Resolves if the log turns out to be damaged while it is read at the start. The service must show nothing then.
+     */
     damaged,
-    /** Why projecting does not go on just now. */
+    /** The reason why projecting has stopped for now; undefined if it has not. */
     fault: (): string | undefined => fault,
     stop: async (): Promise<void> => {
       stop.abort();

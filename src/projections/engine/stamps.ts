@@ -4,7 +4,7 @@ import { type Recorded, splitStream } from '../../store/event.ts';
 /** The id of the resource that an event is about. */
 export const idOf = ({ stream }: Recorded): string => splitStream(stream).id;
 
-/** Time and author that an event gives to what it brings into being. */
+/** Times and authors of a document that an event creates. */
 export const made = ({ metadata: { at, actor } }: Recorded): Authored => ({
   created: at,
   createdBy: actor.id,
@@ -12,7 +12,7 @@ export const made = ({ metadata: { at, actor } }: Recorded): Authored => ({
   lastUpdatedBy: actor.id,
 });
 
-/** Time and author that an event gives to what it changes. */
+/** Time and author of the last change of a document, from the event that changes it. */
 export const touched = ({ metadata: { at, actor } }: Recorded): Pick<Authored, 'lastUpdated' | 'lastUpdatedBy'> => ({
   lastUpdated: at,
   lastUpdatedBy: actor.id,

@@ -5,7 +5,7 @@ import type { Projection } from './define.ts';
 import { keyOf } from './parked.ts';
 import type { Entry } from './port.ts';
 
-/** A document as far as its stream has been folded; `changed` since the last drain. */
+/** A document, folded from its stream up to `revision`. `changed` is true if it has changed since the last drain. */
 export type LoadedDocument = {
   readonly projection: Projection;
   readonly id: string;
@@ -14,19 +14,19 @@ export type LoadedDocument = {
   changed: boolean;
 };
 
-/** The documents that the events of one stream make, up to a revision; by `key` it is known whether they are parked. */
+/** The documents that the events of one stream make, up to a revision. `key` finds out whether they are parked. */
 export type StreamDocuments = {
   readonly stream: string;
   readonly key: string;
   readonly docs: readonly LoadedDocument[];
-  /** Of the last event; -1 before the first, undefined if nothing tells: a document that was removed. */
+  /** Revision of the last event; -1 before the first event; undefined if unknown, because the document was removed. */
   revision: number | undefined;
 };
 
-/** The projections of the streams of one category. */
+/** The projections that concern the streams of one category. */
 type Concerned = {
   readonly projections: readonly Projection[];
-  /** The collection of the first: with a stream's id it makes the key of its unit. */
+  /** The collection of the first projection. With a stream's id it makes the key of the stream's documents. */
   readonly collection: string;
 };
 
@@ -50,19 +50,15 @@ const held = (projection: Projection, id: string, entry?: Entry): LoadedDocument
   changed: false,
 });
 
-/**
- * The documents of streams as they were left, the last ones used kept. `read` gives the entry that the read store
- * holds.
- */
+/** Keeps the documents of the streams that were used last. `read` gives the entry that the read store holds. */
 export const newDocumentsByStream = (
   projections: readonly Projection[],
   read: (collection: string, id: string) => Promise<Entry | undefined>,
 ) => {
   const byCategory = byCategoryOf(projections);
   let nothingBefore = false;
-  // Whether every stream that had an event is among the units.
+  // True if `documentsByStream` has every stream that had an event.
   let knowsAll = false;
-  // By stream.
   const documentsByStream = new LRUCache<string, StreamDocuments>({
     max: mostStreams,
     dispose: (_, __, why) => {
@@ -71,7 +67,7 @@ export const newDocumentsByStream = (
   });
 
   return {
-    /** The documents of a stream as they are before an event; undefined if it makes none. */
+    /** The documents of a stream as they are before an event; undefined if no projection concerns the stream. */
     before: ({ stream, revision }: StoredEvent): StreamDocuments | undefined | Promise<StreamDocuments> => {
       const known = documentsByStream.get(stream);
       if (known) return known;
@@ -91,7 +87,9 @@ export const newDocumentsByStream = (
       });
     },
     keep: (stream: string, unit: StreamDocuments): void => void documentsByStream.set(stream, unit),
-    /** Forgets all; `empty` says that the read store holds nothing, so that nothing has to be looked up in it. */
+    /**
+     * Forgets all documents. `empty` says that the read store holds nothing, so that no document is looked up there.
+     */
     reset: (empty: boolean): void => {
       documentsByStream.clear();
       nothingBefore = empty;

@@ -3,8 +3,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 
 /**
- * Digest of the code that makes documents: read models kept by other code are discarded. Rather once too often than
- * once too seldom, so no number has to be raised by hand.
+ * The digest of the code that makes documents. Read models that other code made are discarded. The digest changes with
+ * every change of that code, even if the documents stay the same; so nobody has to raise a number by hand.
  */
 export const projectionVersion = (): string => {
   const digest = createHash('sha256');

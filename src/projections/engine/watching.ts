@@ -6,20 +6,20 @@ type Needs = {
   readonly store: Pick<EventStore, 'head'>;
   readonly model: ReadStore;
   readonly progress: Progress;
-  /** Takes the leadership if nobody has it: whether this process has it. */
+  /** Takes the leadership if nobody has it. Resolves to true if this process leads. */
   readonly leads: () => Promise<boolean>;
 };
 
 export const renewEveryMs = leaseMs / 3;
 const askEveryMs = leaseMs / 15;
 
-/** What the other processes do: take over what the one that leads writes, until one of them can take its place. */
+/** The work of processes that do not lead: they take over the leader's changes, until one of them can become leader. */
 export const watching = ({ store, model, progress, leads }: Needs) => {
   const { move, position, setReady } = progress;
   let moved = false;
   let wake = (): void => undefined;
 
-  /** Until the other process may have written something. */
+  /** Resolves when another process may have written something. */
   const next = (): Promise<void> =>
     new Promise((resolve) => {
       if (moved) return resolve();
@@ -31,14 +31,14 @@ export const watching = ({ store, model, progress, leads }: Needs) => {
     });
 
   return {
-    /** Looks at once, for the signal's sake. */
+    /** Ends the wait, so that an aborted signal is seen at once. */
     wake: (): void => wake(),
-    /** Looks at once, for what another process may have written. */
+    /** Ends the wait and looks at once, because another process may have written something. */
     onMoved: (): void => {
       moved = true;
       wake();
     },
-    /** Until this process leads, or the signal aborts; `goesOn` is told of each step. */
+    /** Runs until this process leads or the signal aborts. Calls `goesOn` at each step. */
     watch: async (signal: AbortSignal, goesOn: () => void): Promise<void> => {
       move((await model.resume()).position);
       const target = await store.head();

@@ -3,7 +3,7 @@ import { projection } from '../engine/define.ts';
 
 export type Certificate = { readonly alias: string; readonly contractId: string } & CertificateFacts;
 
-/** Certificates of gateways by alias: what the first of the chain says. */
+/** Certificates of gateways by alias. A document describes the first certificate of its chain. */
 export const certificates = projection<Certificate>()(certificate, {
   collection: 'certificates',
   on: {

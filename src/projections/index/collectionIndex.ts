@@ -4,22 +4,25 @@ import { sortKey, valueKey } from './order.ts';
 import { scan } from './scan.ts';
 import { type SortedList, sortedList } from './sorted.ts';
 
-/** What the index must know of a document; the text may be kept elsewhere. */
+/** The part of an entry that the index needs. The text may be kept elsewhere. */
 export type Indexed = Omit<Entry, 'text'>;
 
-/** The documents of one collection by id, in every order, by filter and by guard. Nothing in it waits. */
+/** The documents of one collection by id, in every order, by filter and by guard. All functions are synchronous. */
 export type CollectionIndex<E extends Indexed> = {
   get(id: string): E | undefined;
   put(entry: E): void;
   remove(id: string): void;
-  /** Forgets all entries of a part, in no time; in a collection without parts a bug. */
+  /** Removes all entries of a part in constant time. Throws in a collection without parts: such a call is a bug. */
   removePart(part: string): void;
   clear(): void;
-  /** All entries, or those of a part, in no particular order. */
+  /** All entries, or all entries of a part, in no particular order. */
   all(part?: string): Iterable<E>;
-  /** Entries whose first sort field is exactly this, in order. */
+  /** Entries whose first sort field has exactly this value, in order. */
   named(name: string): readonly E[];
-  /** Costs microseconds without a filter, wherever the page is; with one, about a millisecond for 100,000 entries. */
+  /**
+   * A page of the query's matches. Without a filter it takes microseconds, wherever the page is; with one, about a
+   * millisecond for 100,000 entries.
+   */
   page(query: Query): { readonly entries: readonly E[]; readonly total: number };
   /** Grows with every change. */
   version(): number;
@@ -32,11 +35,11 @@ export const collectionIndex = <E extends Indexed>({ name, sorts, filters }: Col
   const [nameSort = ''] = sorts;
   const entries = new Map<string, E>();
   const guards = new Map<string, number>();
-  // Built when first asked for: a replay fills the collection before anybody reads it.
+  // A list is built at its first use, because a replay fills the collection before anybody reads it.
   const lists = new Map<string, SortedList<E, Derived>>();
   let version = 0;
 
-  /** Where an entry stands in an order; every entry has all sort fields. */
+  /** The sort key of an entry. Every entry has all sort fields. */
   const keyIn = (sort: string, entry: E): string => sortKey(entry.sorts[sort] ?? '', entry.id);
 
   const listBy = (sort: string): SortedList<E, Derived> => {

@@ -7,19 +7,19 @@ export type IndexChange<E extends Indexed> = Omit<Change, 'entry'> & { readonly 
 
 /** The indexes of all collections. */
 export type Collections<E extends Indexed> = {
-  /** Throws an Error for a name that is no collection's. */
+  /** The index of a collection. Throws an Error if there is no such collection. */
   of(name: string): CollectionIndex<E>;
-  /** All changes or, when it throws, none: they are checked before the first is made. */
+  /** Makes all changes, or throws and makes none: it checks all of them first. */
   apply(changes: readonly IndexChange<E>[]): void;
-  /** Throws an Error if `apply` would. */
+  /** Throws an Error if `apply` would throw for these changes. */
   check(changes: readonly IndexChange<E>[]): void;
   /** All entries, each with its collection's name. */
   all(): Iterable<readonly [string, E]>;
-  /** As if these changes were the first. Versions grow all the same. */
+  /** Removes everything, then makes these changes. Versions still grow. */
   reset(changes: readonly IndexChange<E>[]): void;
 };
 
-/** Throws an Error unless positions go on: one position is one state. */
+/** Throws an Error unless the step may follow: each position stands for one state. */
 export const checkStep = (changes: readonly unknown[], from: number, to: number): void => {
   if (to < from || (to === from && changes.length > 0))
     throw new Error(`A step of the read models leads from ${from} to ${to}`);

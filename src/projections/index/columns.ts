@@ -2,22 +2,23 @@ import type { Entry, Where } from '../engine/port.ts';
 import { addBits, type Bits, firstBits, keepBits, noBits, setBit } from './bits.ts';
 import type { Block } from './sorted.ts';
 
-/** What filters look at. */
+/** The part of an entry that filters read. */
 export type Filtered = Pick<Entry, 'filters' | 'guard'>;
 
-/** What queries have worked out about a block. */
+/** Data that queries have computed about a block. */
 export type Derived = {
   /** The values of filter fields, by case and field. */
   readonly columns: Map<string, Column>;
-  /** Who has each guard; null if there are many. */
+  /** The items that have each guard; null if there are many guards. */
   guards: ReadonlyMap<string, Bits> | null;
 };
 
 export type FilteredBlock = Block<Filtered, Derived>;
 
 /**
- * The values that items have: for a field with few different ones, who has each; otherwise all of them in one text to
- * search, each between STX and ETX, `starts` being the offset of each item's first and then the length.
+ * The values of one field in a block. If there are few different ones: for each value the items that have it. Otherwise
+ * all values in one text to search, each between STX and ETX. `starts` has the offset of each item's first value, and
+ * last the length of the text.
  */
 type Column = { readonly owners: ReadonlyMap<string, Bits> } | { readonly text: string; readonly starts: Uint32Array };
 
@@ -77,18 +78,18 @@ const columnOf = (block: FilteredBlock, field: string, lower: boolean): Column =
   return column;
 };
 
-/** The items in whose part of the text the needle occurs. */
+/** The items whose part of the text contains the needle. */
 const search = (text: string, starts: Uint32Array, needle: string): Bits => {
   const found = noBits();
   for (let at = text.indexOf(needle), item = 0; at >= 0; at = text.indexOf(needle, starts[item])) {
-    // The last start is the length of the text, so there is one.
+    // `starts` ends with the length of the text, so this index exists.
     while (starts[item + 1]! <= at) item++;
     setBit(found, item++);
   }
   return found;
 };
 
-/** How each operation looks at a value, and what it looks for in a text of framed values. */
+/** For each operation: whether it ignores case, its test of one value, and the needle for a text of framed values. */
 const operations = {
   equals: {
     lower: false,
@@ -112,8 +113,8 @@ type Matcher = (block: FilteredBlock) => Bits;
 const every: Matcher = ({ items }) => firstBits(items.length);
 
 /**
- * Finds a block's matches; what it returns is the caller's to keep, not to change. A value with control characters
- * matches nothing.
+ * Makes the function that finds a block's matches. The caller may change the bits that this function returns. A value
+ * with control characters matches nothing.
  */
 export const matcher = (where: Where, fields: readonly string[]): Matcher => {
   if ('all' in where) {
@@ -129,8 +130,7 @@ export const matcher = (where: Where, fields: readonly string[]): Matcher => {
   if (control.test(value)) return noBits;
   const { lower, test, needle } = operations[op];
   const sought = lower ? value.toLowerCase() : value;
-  // What is found is not kept for the next time: objects that outlive a query cost the garbage collector more than a
-  // search.
+  // Matches are not kept for later queries: objects that outlive a query cost the garbage collector more than a search.
   return (block) => {
     const column = columnOf(block, field, lower);
     if ('text' in column) return search(column.text, column.starts, needle(sought));

@@ -6,18 +6,21 @@ const nothing: Checkpoint = { position: 0, event: '' };
 type Options = {
   readonly collections: readonly CollectionSpec[];
   /**
-   * What was kept from an earlier run, asked for once, at the first resume. When it throws, however late, nothing of it
-   * is used: the log has it all.
+   * Loads the state of an earlier run. It is called once, at the first resume. If it throws, even late, nothing of it
+   * is used, because the log has everything.
    */
   readonly load?: () => Promise<
     { readonly checkpoint: Checkpoint; readonly changes: AsyncIterable<readonly Change[]> } | undefined
   >;
 };
 
-/** `entries`: all documents, each with its collection. */
+/** `entries` gives all documents, each with its collection. */
 export type MemoryReadStore = ReadStore & { readonly entries: () => Iterable<readonly [string, Entry]> };
 
-/** Read models in this process's memory: the embedded default. Gone with the process, never lost before. */
+/**
+ * The read store in this process's memory, the default of an embedded service. Its state ends with the process and is
+ * never lost before.
+ */
 export const memoryReadStore = ({ collections: specs, load }: Options): MemoryReadStore => {
   const kept = collections<Entry>(specs);
   let checkpoint = nothing;
@@ -41,14 +44,14 @@ export const memoryReadStore = ({ collections: specs, load }: Options): MemoryRe
 
   return {
     forRunner,
-    // It does not lose what it has.
+    // Memory never starts over, so nothing has to be noted.
     shown: () => undefined,
     async resume() {
       await loadOnce().catch(() => undefined);
       return checkpoint;
     },
     catchUp: async () => checkpoint,
-    // Nobody else has it.
+    // No other process shares this store.
     takeLeadership: async () => true,
     resign: async () => undefined,
     async apply(changes, from, to) {

@@ -1,7 +1,7 @@
 import type { CollectionSpec } from '../engine/port.ts';
 import { type CollectionIndex, collectionIndex, type Indexed } from './collectionIndex.ts';
 
-/** The part that an id belongs to: all before the first slash. Throws an Error if there is none. */
+/** The part of an id: the text before its first slash. Throws an Error if there is none. */
 export const parentOf = (id: string): string => {
   const slash = id.indexOf('/');
   if (slash < 1) throw new Error(`The id ${id} names no part`);
@@ -9,8 +9,8 @@ export const parentOf = (id: string): string => {
 };
 
 /**
- * A collection that is kept in parts, each an index of its own: what a list costs depends on its part alone, and a part
- * goes in no time.
+ * A collection in parts, each with an index of its own. So the cost of a list depends on its part alone, and a part is
+ * removed in constant time.
  */
 export const partedIndex = <E extends Indexed>(spec: CollectionSpec): CollectionIndex<E> => {
   const parts = new Map<string, CollectionIndex<E>>();

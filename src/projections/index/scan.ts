@@ -4,11 +4,11 @@ import { type Derived, derivedOf, type Filtered, type FilteredBlock } from './co
 import type { Block } from './sorted.ts';
 
 type Scan = Pick<Query, 'skip' | 'limit' | 'order'> & {
-  /** Finds a block's matches; without it everything matches. */
+  /** Finds a block's matches; if undefined, everything matches. */
   readonly match?: (block: FilteredBlock) => Bits;
   /** Items with these guards are neither listed nor counted. */
   readonly refused: ReadonlySet<string>;
-  /** How many there are, if that is known: then it looks no further than the page. */
+  /** The total, if it is known. Then the scan ends with the page. */
   readonly known?: number;
 };
 
@@ -25,7 +25,7 @@ const refusedOf = (block: FilteredBlock, refused: ReadonlySet<string>): Bits => 
   return found;
 };
 
-/** A page of the items that match and are not refused, and how many there are in all. */
+/** A page of the items that match and are not refused, and the total number of such items. */
 export const scan = <E extends Filtered>(
   blocks: readonly Block<E, Derived>[],
   { skip, limit, order, match, refused, known }: Scan,

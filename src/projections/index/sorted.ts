@@ -1,14 +1,14 @@
-/** Some neighbours of a sorted list. */
+/** A run of neighbours in a sorted list. */
 export type Block<T, D> = {
   readonly keys: string[];
   readonly items: T[];
-  /** Whatever a reader worked out from the items; undefined again once they change. */
+  /** Data that a reader has computed from the items; undefined again once they change. */
   derived: D | undefined;
 };
 
 /**
- * Items in the order of their keys (UTF-16 code units, as `<` compares), each key once. Kept in blocks of at most
- * `blockSize`, so that a change moves few items and only one block's derived data has to be worked out again.
+ * Items in the order of their keys (UTF-16 code units, as `<` compares); each key occurs once. They are kept in blocks
+ * of at most `blockSize`. So a change moves few items, and outdates the derived data of one block only.
  */
 export type SortedList<T, D> = {
   readonly blocks: readonly Block<T, D>[];
@@ -16,54 +16,56 @@ export type SortedList<T, D> = {
   insert(key: string, item: T): void;
   /** The key must be in the list. */
   remove(key: string): void;
-  /**
-   * Puts another item in the place of the key's, which must be there; `alike`: what is derived from both is the same.
-   */
+  /** Replaces the item of the key, which must be in the list. `alike`: both items give the same derived data. */
   replace(key: string, item: T, alike: boolean): void;
-  /** Items whose rank (0 is the least key) is at least `from` and less than `to`, both cut to the list. */
+  /** Items whose rank (0 is the least key) is at least `from` and less than `to`. Both are limited to the list. */
   slice(from: number, to: number): T[];
   /** Items whose keys begin with the prefix. */
   startingWith(prefix: string): T[];
 };
 
 export const blockSize = 512;
-// Leaves room for inserts before the first split; and with fewer items than `sparse` a block joins a neighbour with
-// room.
+// A new block has `filled` items, which leaves room for inserts before the first split. A block with fewer than
+// `sparse` items joins a neighbour with room.
 const filled = 384;
 const sparse = 128;
 
-/** Index of the first key that is not less. */
+/** Index of the first key that is not less than the given one. */
 const lowerBound = (keys: readonly string[], key: string): number => {
   let low = 0;
   let high = keys.length;
   while (low < high) {
     const middle = (low + high) >>> 1;
-    // Between low and high there is one.
+    // There is a key at each index between low and high.
     if (keys[middle]! < key) low = middle + 1;
     else high = middle;
   }
   return low;
 };
 
-/** A list of these items, in any order; keys are unique. Sorts once, which is far cheaper than that many inserts. */
+/**
+ * Makes a list of these items, given in any order; keys are unique. It sorts once, which is far cheaper than that many
+ * inserts.
+ */
 export const sortedList = <T, D>(unsorted: readonly (readonly [key: string, item: T])[] = []): SortedList<T, D> => {
   const sorted = unsorted.toSorted(([a], [b]) => (a < b ? -1 : 1));
-  // There is always a block, if an empty one.
+  // There is always at least one block; it may be empty.
   const blocks: Block<T, D>[] = [{ keys: [], items: [], derived: undefined }];
   for (let at = 0; at < sorted.length; at += filled) {
     const part = sorted.slice(at, at + filled);
     blocks[at / filled] = { keys: part.map(([key]) => key), items: part.map(([, item]) => item), derived: undefined };
   }
-  // No key is less than its block's bound, and all are less than the next block's; the first is below all keys.
+  // No key of a block is less than the block's bound, and all are less than the next bound. The first bound is below
+  // all keys.
   const bounds = blocks.map(({ keys }, at) => (at === 0 ? '' : (keys[0] ?? '')));
 
-  /** The block that holds the key, or that it belongs into. */
+  /** The index of the block that holds the key, or into which it would be inserted. */
   const blockIndexOf = (key: string): number => {
     const at = lowerBound(bounds, key);
     return bounds[at] === key ? at : at - 1;
   };
 
-  const blockAt = (blockIndex: number): Block<T, D> => blocks[blockIndex]!; // there is one at each index asked for
+  const blockAt = (blockIndex: number): Block<T, D> => blocks[blockIndex]!; // callers use existing indexes only
 
   const place = (key: string): [blockIndex: number, block: Block<T, D>, at: number] => {
     const blockIndex = blockIndexOf(key);
@@ -136,7 +138,7 @@ export const sortedList = <T, D>(unsorted: readonly (readonly [key: string, item
         const { keys, items } = block;
         for (let at = lowerBound(keys, prefix); at < keys.length; at++) {
           if (!keys[at]?.startsWith(prefix)) return found;
-          found.push(items[at]!); // there is one for each key
+          found.push(items[at]!); // each key has an item
         }
       }
       return found;

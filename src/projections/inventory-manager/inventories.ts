@@ -10,10 +10,10 @@ import { idOf, made, touched } from '../engine/stamps.ts';
 
 export type Inventory = { readonly _id: string } & InventoryContent & { readonly nodeCount: number } & Authored;
 
-/** A node as it is kept; secrets in its attributes are sealed. */
+/** A node as it is stored. Secrets in its attributes are sealed. */
 export type NodeDoc = Node & { readonly created: string };
 
-/** The nodes of all inventories, those of each in a part of its own. */
+/** The nodes of all inventories; each inventory has a part of its own. */
 export const nodes = childrenOf<NodeDoc, InventoryEvent>()({
   collection: 'nodes',
   on: {

@@ -11,7 +11,7 @@ import type { Recorded } from '../../store/event.ts';
 import { projection } from '../engine/define.ts';
 import { idOf } from '../engine/stamps.ts';
 
-/** `job` is null where the action has no workflow. */
+/** A task of an execution; `job` is null if the action has no workflow. */
 type ShownTask = Omit<TaskState, '_id'> & { readonly job: string | null };
 
 export type ExecutionDoc = Omit<ActionStarted, 'tasks' | 'started' | 'instanceDescription'> & {

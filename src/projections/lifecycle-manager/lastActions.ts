@@ -1,7 +1,7 @@
 import { type LastAction, lastAction } from '../../domain/lifecycle-manager/lastActions.ts';
 import { projection } from '../engine/define.ts';
 
-/** The last action by the id of the instance or group. */
+/** The last action of each instance or group, by its id. */
 export const lastActions = projection<LastAction>()(lastAction, {
   collection: 'lastActions',
   on: {

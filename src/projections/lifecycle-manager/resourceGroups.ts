@@ -3,7 +3,10 @@ import { type GroupContent, resourceGroup } from '../../domain/lifecycle-manager
 import { projection } from '../engine/define.ts';
 import { idOf, made, touched } from '../engine/stamps.ts';
 
-/** `members`: how many there are, and what the last event did to them; answers tell it in their metadata. */
+/**
+ * A group of instances. `members` has its size, and how many members the last event added and removed; answers show
+ * these numbers in their metadata.
+ */
 export type ResourceGroupDoc = { readonly _id: string } & GroupContent &
   Authored & { readonly members: { readonly added: number; readonly removed: number; readonly total: number } };
 

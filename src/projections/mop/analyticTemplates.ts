@@ -6,7 +6,6 @@ export type AnalyticTemplateDoc = TemplateDoc<AnalyticTemplateContent>;
 
 const { created, changed, restored, deleted } = templateSteps<AnalyticTemplateContent>();
 
-/** Analytic templates. */
 export const analyticTemplates = projection<AnalyticTemplateDoc>()(analyticTemplate, {
   collection: 'analyticTemplates',
   on: {

@@ -6,7 +6,6 @@ export type CommandTemplateDoc = TemplateDoc<CommandTemplateContent>;
 
 const { created, changed, restored, deleted } = templateSteps<CommandTemplateContent>();
 
-/** Command templates. */
 export const commandTemplates = projection<CommandTemplateDoc>()(commandTemplate, {
   collection: 'commandTemplates',
   on: {

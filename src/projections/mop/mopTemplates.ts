@@ -2,7 +2,7 @@ import type { Header } from '../../domain/mop/mopTemplates.ts';
 import type { Recorded } from '../../store/event.ts';
 import { idOf } from '../engine/stamps.ts';
 
-/** A template as it is kept: times in epoch milliseconds, authors are ids of accounts. */
+/** A template as it is stored. Times are epoch milliseconds; authors are ids of accounts. */
 export type TemplateDoc<C> = { readonly _id: string } & C & {
     readonly created: number;
     readonly createdBy: string | null;
@@ -10,7 +10,7 @@ export type TemplateDoc<C> = { readonly _id: string } & C & {
     readonly lastUpdatedBy: string | null;
   };
 
-/** The document after each event of a kind of template. */
+/** The steps of a projection for one kind of template. */
 export const templateSteps = <C extends Header>() => {
   type Doc = TemplateDoc<C>;
   const now = ({ metadata: { at, actor } }: Recorded) => ({ lastUpdated: Date.parse(at), lastUpdatedBy: actor.id });
@@ -44,14 +44,14 @@ export const templateSteps = <C extends Header>() => {
   };
 };
 
-/** What templates are sorted by. */
+/** The sort fields of templates. */
 export const templateSorts = {
   name: (doc: TemplateDoc<Header>) => doc.name,
   created: (doc: TemplateDoc<Header>) => new Date(doc.created).toISOString(),
   lastUpdated: (doc: TemplateDoc<Header>) => new Date(doc.lastUpdated).toISOString(),
 };
 
-/** What templates are found by. */
+/** The filter fields of templates. */
 export const templateFilters = {
   name: (doc: TemplateDoc<Header>) => doc.name,
   os: (doc: TemplateDoc<Header>) => doc.os,

@@ -33,7 +33,7 @@ const ended = (doc: JobDoc, status: JobStatus, { metadata: { at } }: Recorded): 
   metrics: { ...doc.metrics, end_time: at, duration: Math.max(0, Date.parse(at) - Date.parse(doc.metrics.start_time)) },
 });
 
-/** Jobs; people are ids of accounts, `watchers` are those from the start, secrets are sealed. */
+/** Jobs. Persons are ids of accounts, `watchers` are those who watched from the start, secrets are sealed. */
 export const jobs = projection<JobDoc>()(job, {
   collection: 'jobs',
   on: {

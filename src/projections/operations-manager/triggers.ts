@@ -7,7 +7,7 @@ import { documentGuard } from '../engine/guards.ts';
 import { idOf, made, touched } from '../engine/stamps.ts';
 import { automations } from './automations.ts';
 
-// Runs have streams of their own, so that they never make editors stale.
+// Runs of triggers have streams of their own, so that a run never makes an editor's `If-Match` stale.
 const noRuns = { lastExecuted: null };
 const noScheduledRuns = { nextRunAt: null, lastIntervalStart: null };
 
@@ -16,7 +16,7 @@ export type TriggerDoc = { readonly _id: string } & TriggerContent &
   typeof noRuns &
   Partial<typeof noScheduledRuns>;
 
-// No read needs more of the secrets in form data than the mask.
+// Readers see secrets in form data only masked, so the document keeps the mask alone.
 const masked = <C extends TriggerContent | TriggerPatch>(content: C): C =>
   'formData' in content ? { ...content, formData: maskSecrets(content.formData) } : content;
 

@@ -2,7 +2,7 @@ import { type WatchingState, watching } from '../../domain/operations-manager/wa
 import { projection } from '../engine/define.ts';
 import { idOf } from '../engine/stamps.ts';
 
-/** How an account differs from the watchers that its jobs began with. No route serves it. */
+/** The jobs that an account watches or has stopped watching since the job's start. No route serves this document. */
 export type Watching = WatchingState & { readonly account: string };
 
 const { initial, evolve } = watching;

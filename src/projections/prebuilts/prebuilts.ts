@@ -16,7 +16,7 @@ const counts = (bundles: PrebuiltPackage['bundles']): Readonly<Record<string, nu
   return counted;
 };
 
-/** Installed packages without their documents, of which a package may have 32 MiB; authors are ids of accounts. */
+/** Installed packages, without their documents, which may have 32 MiB. Authors are ids of accounts. */
 export const prebuilts = projection<PrebuiltDoc>()(prebuilt, {
   collection: 'prebuilts',
   on: {

@@ -5,7 +5,7 @@ import { activeProfile, adminsOf, profile } from '../../domain/profiles/profiles
 import { projection } from '../engine/define.ts';
 import { idOf } from '../engine/stamps.ts';
 
-/** A profile as it is stored: without defaults, secrets sealed. */
+/** A profile as it is stored: without defaults, with secrets sealed. */
 export type ProfileDoc = { readonly id: string } & ProfileContent;
 
 export const profiles = projection<ProfileDoc>()(profile, {
@@ -25,7 +25,7 @@ export const profiles = projection<ProfileDoc>()(profile, {
   },
 });
 
-/** Which profile is active. */
+/** The id of the active profile. */
 export const activeProfiles = projection<{ readonly id: string }>()(activeProfile, {
   collection: 'activeProfiles',
   on: { profileActivated: (_, { data: { id } }) => ({ id }) },

@@ -2,10 +2,10 @@ import type { Checkpoint, CollectionSpec } from '../engine/port.ts';
 import type { Indexed } from '../index/collectionIndex.ts';
 import { type Collections, collections, type IndexChange } from '../index/collections.ts';
 
-/** Where a store is: positions of different epochs have nothing to do with each other. */
+/** The state of a store. Positions of different epochs cannot be compared. */
 export type State = Checkpoint & { readonly epoch: string };
 
-/** The answers of the scripts `follow` and HSCAN (redisScripts.ts). */
+/** The answers of the script `follow` and of HSCAN (redisScripts.ts). */
 export type Source = {
   readonly follow: (epoch: string, from: number) => Promise<Following | null>;
   readonly scan: (cursor: string) => Promise<readonly [cursor: string, fieldsAndRests: readonly string[]]>;
@@ -16,22 +16,25 @@ export type Following = readonly [
   notices: readonly (readonly [id: string, pair: readonly [string, string]])[],
 ];
 
-/** The indexes of all documents in Redis, and the state they are at (undefined before the first). */
+/** The indexes of all documents in Redis, and their state. */
 export type NearCache = {
   readonly collections: Collections<Indexed>;
   at(): State | undefined;
-  /** Takes over everything there is. What was written meanwhile may be in it or not, until `follow` has seen to it. */
+  /** Loads everything. Changes that are written meanwhile may be in it or not; `follow` applies them afterwards. */
   load(state: State): Promise<void>;
-  /** Takes over what was written since; false if that cannot be told from the notices, or another epoch began. */
+  /**
+   * Applies the changes that were written since. Resolves to false if the notices do not tell them all, or if another
+   * epoch began.
+   */
   follow(): Promise<boolean>;
-  /** Makes the changes if it is still at `state`. */
+  /** Applies the changes if the near cache is still at `state`. */
   advance(state: State, changes: readonly IndexChange<Indexed>[], to: Checkpoint): void;
 };
 
-/** What a notice says in place of the rest when all documents of the part that the field names were removed. */
+/** Stands in a notice in place of the rest of an entry: all documents of the part that the field names were removed. */
 const wholePart = '*';
 
-/** The change that a field of the index means; '' when the document was removed. */
+/** The change that a notice or a field of the index describes. A `rest` of '' means that the document was removed. */
 const changeOf = (field: string, rest: string): IndexChange<Indexed> => {
   const slash = field.indexOf('/');
   const id = field.slice(slash + 1);

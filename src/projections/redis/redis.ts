@@ -18,13 +18,14 @@ type Options = {
   /** `redis[s]://[[user]:password@]host[:port][/database]` */
   readonly url: string;
   /**
-   * Tells these read models from others in the same Redis: other logs', and those of other versions of the projections.
+   * The prefix of all keys. It separates these read models from those of other logs, and of other versions of the
+   * projections, in the same Redis.
    */
   readonly prefix: string;
   readonly collections: readonly CollectionSpec[];
-  /** Longest that a read waits for Redis, and for the near cache to come to the same position. */
+  /** How long a read waits for Redis, and for the near cache to reach the same position, in milliseconds. */
   readonly readWaitMs?: number;
-  /** How many changes are remembered for others who follow; who is farther behind loads everything. */
+  /** How many changes are kept for processes that follow. A process that is farther behind loads everything. */
   readonly notices?: number;
 };
 
@@ -33,12 +34,12 @@ const loadTries = 5;
 type Begun = readonly [epoch: string, position: string, event: string];
 const stateOf = ([epoch, position, event]: Begun): State => ({ epoch, position: Number(position), event });
 
-/** The change as the near cache takes it. */
+/** The change without the document's text, as the near cache stores it. */
 const bareOf = ({ entry, ...change }: Change) => (entry ? { ...change, entry: restOf(entry) } : change);
 
 /**
- * Read models in Redis: the documents there, and what finds them as a near copy in this process. A list is looked up in
- * the near cache; the round trip that fetches the texts proves that Redis is at the very same position.
+ * The read store in Redis. Redis holds the documents; the near cache in this process holds the index that finds them. A
+ * list is looked up in the near cache. The round trip that fetches the texts proves that Redis is at the same position.
  */
 export const redisReadStore = ({
   url,
@@ -49,10 +50,10 @@ export const redisReadStore = ({
 }: Options): ReadStore => {
   const steps = redisSteps(url, prefix);
   const { step } = steps;
-  // Entries of other fields are of no use here, so their epochs begin otherwise.
+  // Entries with other sort or filter fields are of no use here, so epochs begin with a digest of the fields.
   const shape = createHash('sha1').update(JSON.stringify(collections)).digest('hex').slice(0, 8);
   const newEpoch = (): string => `${shape}-${randomUUID()}`;
-  // The farthest position that others have been told of.
+  // The highest position that was reported as shown.
   let shown = 0;
   let token = '';
 
@@ -62,7 +63,10 @@ export const redisReadStore = ({
   });
   const { stateAt, getMany, list, idsNamed, holdBack } = redisReads({ steps, copy, readWaitMs });
 
-  /** Takes over what was written since: where the near cache is then, undefined if it must be loaded. */
+  /**
+   * Applies the changes that were written since. Gives the checkpoint of the near cache; undefined if it must be
+   * loaded.
+   */
   const follow = async (): Promise<Checkpoint | undefined> => {
     const state = (await copy.follow()) ? copy.at() : undefined;
     return state && { position: state.position, event: state.event };
@@ -93,7 +97,7 @@ export const redisReadStore = ({
     copy.collections.check(bare);
     const state = copy.at();
     if (!state) return false;
-    // What goes with a part is known from the near cache alone.
+    // Only the near cache knows the documents of a part, so it must be at `from`.
     if (state.position !== from && changes.some(({ wholePart }) => wholePart)) return false;
     const release = holdBack();
     try {
@@ -110,7 +114,7 @@ export const redisReadStore = ({
       if (state.position === from) copy.advance(state, bare, to);
       return true;
     } finally {
-      // Reads that waited go first: they find Redis at this position before the next step moves it.
+      // The reads that waited go on first: they find Redis at this position before the next step moves it.
       release();
     }
   };

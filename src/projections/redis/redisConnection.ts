@@ -2,14 +2,18 @@ import { once } from 'node:events';
 import { createClient } from 'redis';
 import type { Script } from './redisScripts.ts';
 
-/** One connection to a Redis. What it cannot do now, or not in `ms`, it rejects; it reconnects by itself. */
+/**
+ * One connection to Redis. A call rejects if Redis cannot answer it now, or not within `ms` milliseconds. The
+ * connection is made again by itself.
+ */
 export type RedisConnection = {
-  /** Waits until connected; rejects as soon as an attempt fails. */
+  /** Resolves once connected. Rejects when an attempt fails. */
   ready(): Promise<void>;
   send(args: readonly string[], ms: number): Promise<unknown>;
   run(script: Script, keys: readonly string[], args: readonly string[], ms: number): Promise<unknown>;
   /**
-   * Tells, on a connection of its own, of whatever is published on a channel, and each time when it is connected anew.
+   * Calls `heard` for each message on a channel, and each time the connection is made again. It uses a connection of
+   * its own.
    */
   listen(channel: string, heard: () => void): void;
   close(): void;
@@ -23,17 +27,20 @@ const open = (url: string) => {
     url,
     disableOfflineQueue: true,
     maintNotifications: 'disabled',
-    // The client's own limit ends when a command is sent, and costs an AbortSignal for each.
+    // The client's own limit ends when a command is sent, and costs an AbortSignal for each command.
     commandOptions: { timeout: 0 },
     socket: { connectTimeout: connectMs, reconnectStrategy: (tries) => Math.min(25 * 2 ** tries, longestPauseMs) },
   });
-  // Whoever sends a command learns why it failed.
+  // Errors are ignored here, because each command rejects with its reason.
   client.on('error', () => undefined);
   client.connect().catch(() => undefined);
   return client;
 };
 
-/** The promise's outcome, or `late` and a rejection. A reply that waits unread behind a busy event loop is in time. */
+/**
+ * The promise's outcome. After `ms` milliseconds it calls `late` and rejects. A reply that waits unread behind a busy
+ * event loop counts as in time.
+ */
 const within = <T>(ms: number, promise: Promise<T>, late: () => void): Promise<T> =>
   new Promise((resolve, reject) => {
     let waiting = true;
@@ -56,7 +63,8 @@ export const redisConnection = (url: string): RedisConnection => {
   const send = (args: readonly string[], ms: number): Promise<unknown> => {
     const asked = client;
     return within(ms, asked.sendCommand(args), () => {
-      // A peer that vanished without a word would keep the connection for minutes. All that wait for it fail with this.
+      // If the peer vanished silently, the connection would stay open for minutes. All commands that wait on it fail
+      // now.
       asked.destroy();
       client = open(url);
     });

@@ -9,7 +9,7 @@ import type { RedisSteps } from './redisSteps.ts';
 type Needs = {
   readonly steps: Pick<RedisSteps, 'refuse' | 'refuseSpoilt' | 'step'>;
   readonly copy: NearCache;
-  /** Longest that a read waits for Redis, and for the near cache to come to the same position. */
+  /** How long a read waits for Redis, and for the near cache to reach the same position, in milliseconds. */
   readonly readWaitMs: number;
 };
 
@@ -20,7 +20,7 @@ type Read = readonly [
   rests: readonly (string | null)[],
 ];
 
-/** Reads that find documents in the near cache and fetch them from Redis, both at the very same position. */
+/** Reads that find documents in the near cache and fetch their texts from Redis, both at the same position. */
 export const redisReads = ({ steps: { refuse, refuseSpoilt, step }, copy, readWaitMs }: Needs) => {
   let applying: Promise<void> | undefined;
 
@@ -31,7 +31,9 @@ export const redisReads = ({ steps: { refuse, refuseSpoilt, step }, copy, readWa
     return { position: Number(position), texts, rests };
   };
 
-  /** The state of the near cache; it may be behind what was shown for the runner alone. */
+  /**
+   * The state of the near cache. Throws if it is before `least`; the runner passes 0 and so may read an older state.
+   */
   const stateAt = (least: number): State => {
     const state = copy.at();
     if (!state) throw refuse('The read models are not loaded');
@@ -39,7 +41,7 @@ export const redisReads = ({ steps: { refuse, refuseSpoilt, step }, copy, readWa
     return state;
   };
 
-  /** What `look` finds in the near cache, and the texts of its fields in Redis, both as of one position. */
+  /** The result of `look` in the near cache, and the texts of its fields in Redis, both at one position. */
   const agreed = async <T>(
     least: number,
     look: () => { readonly found: T; readonly fields: readonly string[] },
@@ -93,7 +95,7 @@ export const redisReads = ({ steps: { refuse, refuseSpoilt, step }, copy, readWa
       const { found } = await agreed(least, () => ({ found: copy.collections.of(collection).named(name), fields: [] }));
       return found.map(({ id }) => id);
     },
-    /** Has reads of the near cache wait until the function that it gives is called. */
+    /** Makes reads of the near cache wait until the returned function is called. */
     holdBack: (): (() => void) => {
       let release = (): void => undefined;
       applying = new Promise((resolve) => {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 
-/** A Lua script: the text, and the digest by which Redis knows it. */
+/** A Lua script, and the digest by which Redis knows it. */
 export type Script = { readonly text: string; readonly sha: string };
 
 const script = (text: string): Script => {
@@ -9,12 +9,13 @@ const script = (text: string): Script => {
 };
 
 /**
- * All scripts get the same keys: `meta` (hash: epoch, position, event, documents), `texts` and `index` (hashes by
- * `<collection>/<id>`: the document's text, and as JSON the rest of its entry), `notices` (stream of what changed),
- * `lease` (token of who leads, until it expires) and `fence` (token of who led last: who may write). What is published
- * on the channel `notices` says no more than that it is worth to look. `state()` is epoch, position and event, or false
- * if anything is missing: keys evicted, deleted by hand, or overwritten with values of another type count as lost.
- * Positions stay text, since Lua prints large numbers rounded.
+ * All scripts get the same keys. `meta` is a hash with epoch, position, event and documents. `texts` and `index` are
+ * hashes by `<collection>/<id>`: the document's text, and the rest of its entry as JSON. `notices` is a stream of
+ * changes. `lease` has the token of the leader until it expires. `fence` has the token of the last leader, who may
+ * write. A message on the channel `notices` only means that something may have changed.
+ *
+ * `state()` gives epoch, position and event, or false if anything is missing: keys that were evicted, deleted by hand,
+ * or overwritten with values of another type. Positions stay texts, because Lua prints large numbers rounded.
  */
 const common = `
 local meta, texts, index, notices, lease, fence = KEYS[1], KEYS[2], KEYS[3], KEYS[4], KEYS[5], KEYS[6]
@@ -49,7 +50,8 @@ end
 `;
 
 /**
- * A new epoch, and what epochs must begin with. Gives the state, after starting afresh if there is none of that kind.
+ * Arguments: a new epoch, and the text with which epochs must begin. Gives the state. If there is no state with such an
+ * epoch, the script first starts afresh.
  */
 export const begin = script(`
 if asked('XLEN', notices) == false then redis.call('UNLINK', notices) end
@@ -58,12 +60,12 @@ if at and string.sub(at[1], 1, #ARGV[2]) == ARGV[2] then return at end
 return start(ARGV[1])
 `);
 
-/** A new epoch. Removes everything. */
+/** Argument: a new epoch. Removes everything and gives the empty state. */
 export const clear = script(`return start(ARGV[1])`);
 
 /**
- * 'texts' or 'whole', then fields. Gives epoch, position, texts and, for 'whole', the rest of the entries; null when
- * lost.
+ * Arguments: 'texts' or 'whole', then fields. Gives epoch, position, texts and, for 'whole', the rests of the entries;
+ * null when the state is lost.
  */
 export const read = script(`
 local at = state()
@@ -72,8 +74,8 @@ return {at[1], at[2], values(texts, 2), ARGV[1] == 'whole' and values(index, 2) 
 `);
 
 /**
- * Epoch and the least position of interest. Gives position, event and the notices from there on; null when lost or
- * foreign.
+ * Arguments: the epoch, and the first position of interest. Gives position, event and the notices from there on; null
+ * when the state is lost or has another epoch.
  */
 export const follow = script(`
 local at = state()
@@ -83,7 +85,8 @@ return since and {at[2], at[3], since}
 `);
 
 /**
- * The token had so far ('' for none), a new one, milliseconds. Gives the token to lead with, or '' while another leads.
+ * Arguments: this process's current token ('' for none), a new one, milliseconds. Gives the token to lead with, or ''
+ * while another process leads.
  */
 export const lead = script(`
 local held = asked('GET', lease)
@@ -96,7 +99,7 @@ redis.call('SET', fence, token)
 return token
 `);
 
-/** The token. Gives the leadership up. */
+/** Argument: the token. Gives the leadership up. */
 export const resign = script(`
 if asked('GET', lease) ~= ARGV[1] then return 0 end
 redis.call('DEL', lease)
@@ -105,13 +108,15 @@ return 1
 `);
 
 /**
- * Token, epoch, from, to, event, how many notices to keep; how many documents to write, to remove, and parts to remove;
- * for each document to write its field, text and rest; the fields to remove; the fields of the parts; then the fields
- * of all that goes with the parts, which goes first. Gives 1, or 0 when the state is another, or another has led since.
+ * Arguments: token, epoch, from, to, event, how many notices to keep; how many documents to write, how many to remove,
+ * how many parts to remove; field, text and rest of each document to write; the fields of the documents to remove; the
+ * fields of the parts; the fields of all documents in these parts, which are removed first. Gives 1; or 0 when the
+ * state is another one, or another process has led since.
  *
- * A step has the notice `<to>-0` (from), then one for each change (its field, and the rest, '' when removed, '*' for a
- * part).
- * Redis does not roll back: while the script writes there is no epoch, so that one that fails midway leaves a lost
+ * A step has the notice `<to>-0` (with from), then one notice for each change: its field, and the rest of the entry, or
+ * '' for a removal, or '*' for a part.
+ *
+ * Redis does not roll back. While the script writes, there is no epoch, so a script that fails midway leaves a lost
  * state.
  */
 export const apply = script(`

@@ -2,15 +2,15 @@ import type { Change, Entry } from '../engine/port.ts';
 import type { Indexed } from '../index/collectionIndex.ts';
 import type { Collections } from '../index/collections.ts';
 
-/** The field of a document, or of a part, in the hashes. */
+/** The field of a document or a part in the hashes of Redis. */
 export const fieldOf = (collection: string, id: string): string => `${collection}/${id}`;
 
-/** What the index keeps of an entry. */
+/** The rest of an entry, which the index keeps: all but the text. */
 export const restOf = ({ text: _, ...rest }: Entry): Indexed => rest;
 
 /**
- * The changes as the script `apply` takes them, from its counts on: of several of one document only the last, and what
- * goes with a part before all that is written after it. `there` is what Redis holds.
+ * The changes as arguments of the script `apply`, from its counts on. Of several changes of a document only the last
+ * counts, and a part is removed before documents are written to it again. `there` is the content of Redis.
  */
 export const redisStep = (changes: readonly Change[], there: Collections<Indexed>): readonly string[] => {
   const parts = new Map<string, readonly string[]>();

@@ -2,18 +2,19 @@ import { NotReadable, type RequestError } from '../../domain/engine/requestError
 import { redisConnection } from './redisConnection.ts';
 import type { Script } from './redisScripts.ts';
 
-/** Longest that a step which writes or loads may take. */
+/** How long a step that writes or loads may take, in milliseconds. */
 const stepMs = 10_000;
 
-/** The steps that are done in Redis, and what is told of when one of them fails. */
+/** Runs scripts in Redis, and calls the listeners of `onLost` when one fails. */
 export const redisSteps = (url: string, prefix: string) => {
   const redis = redisConnection(url);
-  // What is in braces decides the slot: all keys share one, so that scripts may use them together on a Redis Cluster.
+  // The text in braces decides the slot. All keys share one slot, so that scripts may use them together on a Redis
+  // Cluster.
   const keyOf = (name: string): string => `{${prefix}}:${name}`;
   const keys = ['meta', 'texts', 'index', 'notices', 'lease', 'fence'].map(keyOf);
   const listeners: (() => void)[] = [];
   let lost = false;
-  // What Redis holds is wrong though its state says otherwise: somebody has been at it.
+  // True if the content of Redis is wrong although its state is complete: somebody else has changed it.
   let spoilt = false;
 
   const refuse = (message: string, cause?: unknown): RequestError => {
@@ -30,25 +31,25 @@ export const redisSteps = (url: string, prefix: string) => {
     }) as Promise<T>;
 
   return {
-    /** The refusal of a read; the first tells that the state is lost. */
+    /** The error of a read. The first one since `found` calls the listeners of `onLost`. */
     refuse,
     refuseSpoilt: (): RequestError => {
       spoilt = true;
       return refuse('The read models are incomplete');
     },
     spoilt: (): boolean => spoilt,
-    /** What was wrong in Redis is gone. */
+    /** Notes that the wrong content of Redis is gone. */
     mended: (): void => {
       spoilt = false;
     },
-    /** The state is there again. */
+    /** Notes that the state is there again. */
     found: (): void => {
       lost = false;
     },
     ready: (): Promise<void> => reached(redis.ready()),
     step: <T>(script: Script, args: readonly string[], ms = stepMs): Promise<T> =>
       reached(redis.run(script, keys, args, ms)),
-    /** Some of the fields of the index, each followed by its rest. */
+    /** Some fields of the index, each followed by its rest. */
     scan: (cursor: string): Promise<readonly [cursor: string, fieldsAndRests: readonly string[]]> =>
       reached(redis.send(['HSCAN', keyOf('index'), cursor, 'COUNT', '1000'], stepMs)),
     onLost: (listener: () => void): void => void listeners.push(listener),

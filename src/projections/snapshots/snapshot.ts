@@ -2,18 +2,18 @@ import { createHash, hash } from 'node:crypto';
 import { open, readFile, rename, rm } from 'node:fs/promises';
 import type { Change, Checkpoint, Entry } from '../engine/port.ts';
 
-/** What a snapshot belongs to: the log it was made from, and the version of the projections that made it. */
+/** The log from which a snapshot was made, and the version of the projections that made it. */
 export type Origin = { readonly log: string; readonly version: string };
 
-/** First line of a snapshot. */
+/** The first line of a snapshot. */
 export type Header = Origin & { readonly format: 1; readonly checkpoint: Checkpoint };
 
 const lineFeed = 10;
 const perChunk = 2000;
 
 /**
- * Writes all documents with their checkpoint, readable by the owner alone; the file appears complete or not at all.
- * Lines: header; per document its index fields and its text; last the SHA-256 of all before.
+ * Writes all documents with their checkpoint. Only the owner may read the file; it appears complete or not at all. Its
+ * lines: the header; for each document its index fields and its text; last the SHA-256 of all before.
  */
 export const writeSnapshot = async (
   file: string,
@@ -36,7 +36,7 @@ export const writeSnapshot = async (
     await handle.close();
     await rename(fresh, file);
   } catch (error) {
-    // A part of a snapshot must not take up the last room on a disk.
+    // An incomplete snapshot must not take up the last space on a disk.
     await handle.close().catch(() => undefined);
     await rm(fresh, { force: true });
     throw error;
@@ -56,7 +56,7 @@ function* partsOf(header: Header, entries: Iterable<readonly [string, Entry]>): 
   yield lines.join('\n');
 }
 
-/** The snapshot of that origin; undefined when there is none, it is of another origin, or damaged. */
+/** The snapshot of this origin; undefined if there is none, it has another origin, or it is damaged. */
 export const readSnapshot = async (
   file: string,
   origin: Origin,

@@ -5,7 +5,7 @@ import { basename } from 'node:path';
 import type { Seen } from '../../store/sqliteShorter.ts';
 import type { Header } from './snapshot.ts';
 
-/** Its name in DATA_DIR. */
+/** The name of the snapshot's file in DATA_DIR. */
 export const snapshotName = 'read-models.snapshot';
 
 const longestHeader = 4096;
@@ -24,7 +24,7 @@ const readHeader = async (file: string): Promise<Partial<Header> | undefined> =>
   }
 };
 
-/** Whether the file is as it was written. */
+/** True if the file is unchanged since it was written, by its checksum. */
 const isWhole = async (file: string): Promise<boolean> => {
   const checksum = createHash('sha256');
   let end = Buffer.alloc(0);
@@ -37,8 +37,9 @@ const isWhole = async (file: string): Promise<boolean> => {
 };
 
 /**
- * The event of the log that a snapshot was made up to, whichever version of the projections made it. None when there is
- * no snapshot, or it is damaged; the whole file is read only when that matters.
+ * The last event of the log that a snapshot includes, whichever version of the projections made the snapshot. Empty if
+ * there is no snapshot, or its header is damaged. `sure` reads the whole file to check it, so it is called only when
+ * that matters.
  */
 export const seenBySnapshot = async (file: string): Promise<readonly Seen[]> => {
   const { format, log, checkpoint } = (await readHeader(file)) ?? {};

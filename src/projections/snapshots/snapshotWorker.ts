@@ -15,11 +15,11 @@ export type SnapshotWork = { readonly log: LogUrl; readonly file: string; readon
 
 const categories = new Set(projections.map(({ of }) => of.category));
 
-/** Nothing else comes into a snapshot. */
+/** True if a projection may use the event. Other events are not needed for a snapshot. */
 const isProjected = ({ stream, type }: StoredEvent): boolean =>
   type.startsWith('@platform/') && categories.has(splitStream(stream).category);
 
-// From the last snapshot and the log alone, never from live memory: what went wrong there is not handed on.
+// Makes the snapshot from the last one and the log, never from live memory: an error in memory must not be passed on.
 const make = async ({ log, file, origin }: SnapshotWork): Promise<void> => {
   const store = withPayloads(await openLogToRead(log, () => undefined), isProjected);
   const model = memoryReadStore({ collections: collectionsOf(projections), load: () => readSnapshot(file, origin) });

@@ -5,17 +5,17 @@ import type { SnapshotWork } from './snapshotWorker.ts';
 
 type Needs = {
   readonly work: SnapshotWork;
-  /** Events after which a new snapshot is worth its work. */
+  /** How many new events make a new snapshot worthwhile. */
   readonly every: number;
   readonly log: (message: string, about: Record<string, unknown>) => void;
 };
 
-/** Least time between the end of a snapshot and the next one. */
+/** The shortest time between the end of a snapshot and the start of the next one, in milliseconds. */
 const restMs = 30_000;
 
 /**
- * Has a snapshot made in a worker whenever enough events have come since the last one. Positions do not tell how many:
- * in EventStoreDB they are bytes.
+ * Makes a snapshot in a worker whenever enough events have come since the last one. Positions do not count events: in
+ * EventStoreDB they are bytes.
  */
 export const snapshots = ({ work, every, log }: Needs) => {
   let done = 0;
@@ -39,17 +39,17 @@ export const snapshots = ({ work, every, log }: Needs) => {
   };
 
   return {
-    /** Told the position of the read models now and then, and how many events they have taken since the start. */
+    /** Call now and then, with the position of the read models and the number of events projected since the start. */
     moved: (position: number, taken: number): void => {
       if (taken - counted >= every && !worker && performance.now() >= notBefore) void make(position, taken);
     },
-    /** Position that the last snapshot has at least. */
+    /** A position that the last snapshot has reached; the snapshot may be newer. */
     position: (): number => done,
-    /** Told the position of a snapshot that is there. */
+    /** Notes the position of a snapshot that exists already. */
     found: (position: number): void => {
       done = Math.max(done, position);
     },
-    /** Gives up the one under way: its file appears complete or not at all. */
+    /** Stops the snapshot in progress. Its file appears complete or not at all. */
     stop: async (): Promise<void> => {
       await worker?.terminate();
     },
