@@ -1,10 +1,13 @@
 import { addressFilters } from './addresses.ts';
+import { dataFilters } from './data.ts';
 import type { Filter, Filters } from './define.ts';
 import { htmlFilters } from './html.ts';
 import { numberFilters } from './numbers.ts';
 import { selectFilters } from './select.ts';
 import { defaultFilter, sequenceFilters } from './sequences.ts';
+import { serializeFilters } from './serialize.ts';
 import { textFilters } from './texts.ts';
+import { valueFilters } from './values.ts';
 
 const jinja: Filters = {
   ...htmlFilters,
@@ -25,5 +28,9 @@ const within = (collections: readonly string[], all: Filters): Filters =>
 
 /** Filters by name: those of Jinja2, and those of Ansible, whose meaning holds where both have a name. */
 export const filters: ReadonlyMap<string, Filter> = new Map(
-  Object.entries({ ...jinja, ...within(['ansible.utils', 'ansible.netcommon'], addressFilters) }),
+  Object.entries({
+    ...jinja,
+    ...within(['ansible.builtin'], { ...dataFilters, ...serializeFilters, ...valueFilters }),
+    ...within(['ansible.utils', 'ansible.netcommon'], addressFilters),
+  }),
 );
