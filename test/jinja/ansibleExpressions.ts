@@ -394,7 +394,88 @@ const merging = [
   "{{ ['x']|items2dict }}",
 ];
 
-const groups = { network, values, json, sets, merging };
+const subjects = [
+  "'GigabitEthernet0/1'",
+  "'vlan 10,20-25,30'",
+  "'interface Vlan10\\n ip address 10.1.2.3 255.255.255.0\\n shutdown\\n'",
+  "'one\\n'",
+  "'a1 B2 ä3 ٣ 😀'",
+  "''",
+  "'aXbxc'",
+  '12345',
+  'none',
+  "['x', 1]",
+];
+const patterns = [
+  String.raw`'\\d+'`,
+  String.raw`'(\\d+)'`,
+  String.raw`'([a-zA-Z]+)(\\d*)'`,
+  String.raw`'(?P<name>[A-Za-z]+)(?:\\s|$)'`,
+  String.raw`'^\\s*ip address (\\S+) (\\S+)'`,
+  String.raw`'\\w+$'`,
+  String.raw`'$'`,
+  String.raw`'^'`,
+  String.raw`'x*'`,
+  String.raw`'[^\\w\\s]+'`,
+  String.raw`'[\\W_]'`,
+  String.raw`'[\\S]+'`,
+  String.raw`'[]a-c[]'`,
+  String.raw`'a{,2}'`,
+  String.raw`'(?i)x'`,
+  String.raw`'\\bv'`,
+  String.raw`'\\Aone\\Z'`,
+  String.raw`'.*'`,
+  String.raw`'.+?'`,
+  String.raw`'\\.'`,
+  String.raw`'(a)|(b)'`,
+  String.raw`'\\x41|\\u00e4|\\101'`,
+  String.raw`'(?#note)[0-9]'`,
+  String.raw`'('`,
+  String.raw`'a**'`,
+  String.raw`'\\q'`,
+  String.raw`'[a'`,
+  String.raw`'*'`,
+  String.raw`''`,
+  String.raw`'(?P<a>x)(?P<a>y)'`,
+  String.raw`'[z-a]'`,
+  '5',
+];
+const regex = [
+  ...each(
+    subjects,
+    patterns.flatMap((pattern) => [
+      `regex_replace(${pattern}, '<>')`,
+      `regex_findall(${pattern})`,
+      `regex_search(${pattern})`,
+      `regex_findall(${pattern}, multiline=true, ignorecase=true)`,
+      `regex_search(${pattern}, ignorecase=true)`,
+      `regex_replace(${pattern}, '-', multiline=True)`,
+    ]),
+  ),
+  ...each(subjects, [
+    String.raw`regex_replace('(\\d)(\\d)?', '[\\2\\1]')`,
+    String.raw`regex_replace('(?P<x>\\d)', '\\g<x>\\g<1>\\g<0>!')`,
+    String.raw`regex_replace('(\\d)', '\\2')`,
+    String.raw`regex_replace('(\\d)', '\\g<no>')`,
+    String.raw`regex_replace('\\d', '\\n\\t\\\\')`,
+    String.raw`regex_replace('\\d', '\\q')`,
+    String.raw`regex_replace('\\d', '\\.')`,
+    String.raw`regex_replace('(\\d)', '\\0\\101')`,
+    String.raw`regex_search('(\\d)(\\d)?', '\\1')`,
+    String.raw`regex_search('(\\d)(\\d)?', '\\2', '\\g<1>')`,
+    String.raw`regex_search('(?P<x>\\d)', '\\g<x>')`,
+    String.raw`regex_search('\\d', '\\1')`,
+    String.raw`regex_search('\\d', 'x')`,
+    String.raw`regex_replace`,
+    String.raw`regex_search`,
+    String.raw`regex_findall`,
+    String.raw`regex_escape`,
+    String.raw`regex_escape('posix_basic')`,
+    String.raw`regex_escape('posix_extended')`,
+  ]),
+];
+
+const groups = { network, regex, values, json, sets, merging };
 
 /** Expressions with Ansible's filters, by subject. */
 export const ansibleExpressions: Readonly<Record<string, readonly Case[]>> = Object.fromEntries(

@@ -3,6 +3,7 @@ import { dataFilters } from './data.ts';
 import type { Filter, Filters } from './define.ts';
 import { htmlFilters } from './html.ts';
 import { numberFilters } from './numbers.ts';
+import { patternFilters } from './patterns.ts';
 import { selectFilters } from './select.ts';
 import { defaultFilter, sequenceFilters } from './sequences.ts';
 import { serializeFilters } from './serialize.ts';
@@ -30,7 +31,7 @@ const within = (collections: readonly string[], all: Filters): Filters =>
 export const filters: ReadonlyMap<string, Filter> = new Map(
   Object.entries({
     ...jinja,
-    ...within(['ansible.builtin'], { ...dataFilters, ...serializeFilters, ...valueFilters }),
+    ...within(['ansible.builtin'], { ...dataFilters, ...patternFilters, ...serializeFilters, ...valueFilters }),
     ...within(['ansible.utils', 'ansible.netcommon'], addressFilters),
   }),
 );
