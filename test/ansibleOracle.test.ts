@@ -12,7 +12,7 @@ const known: readonly RegExp[] = [
 const filtersOf = ({ template }: Case): string[] =>
   [...template.matchAll(/\|\s*([a-z_0-9.]+)/g)].map(([, name = '']) => name);
 
-const ofJinja = new Set(['list', 'sort', 'upper', 'join', 'length', 'first', 'last', 'string', 'map', 'safe']);
+const ofJinja = new Set(['trim', 'list', 'sort', 'upper', 'join', 'length', 'first', 'last', 'string', 'map', 'safe']);
 
 describeWithAnsible("Ansible's filters beside the real ones", () => {
   const all = Object.values(ansibleExpressions).flat();
