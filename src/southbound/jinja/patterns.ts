@@ -38,7 +38,7 @@ const character = (code: number): string => {
 };
 
 /** An escape of Python in the syntax of RE2, within a class or not. */
-const escape = (written: string, inClass: boolean): string => {
+const inRe2 = (written: string, inClass: boolean): string => {
   const letter = written.charAt(1);
   const members = classes[letter];
   if (members !== undefined) return inClass ? members : `[${members}]`;
@@ -90,7 +90,7 @@ const classAt = (source: string, from: number): readonly [written: string, end: 
     if (index >= source.length) throw badPattern('unterminated character set');
     if (source[index] === '\\') {
       const written = escapeAt(source, index);
-      result += escape(written, true);
+      result += inRe2(written, true);
       index += written.length;
     } else {
       const one = String.fromCodePoint(source.codePointAt(index) ?? 0);
@@ -122,7 +122,7 @@ const translated = (source: string, end: string): Translated => {
     const one = source[index];
     if (one === '\\') {
       const written = escapeAt(source, index);
-      text += escape(written, false);
+      text += inRe2(written, false);
       index += written.length;
     } else if (one === '[' || one === '(') {
       const [written, next] = one === '[' ? classAt(source, index) : groupAt(source, index);
@@ -150,7 +150,7 @@ const repetitions = (source: string): number =>
 export type PatternFlags = { readonly ignoreCase: boolean; readonly multiline: boolean };
 
 /** A pattern that is compiled for one text: `$` depends on whether a line ends the text. */
-export type Pattern = { readonly expression: RE2JS; readonly instructions: number };
+type Pattern = { readonly expression: RE2JS; readonly instructions: number };
 
 const compile = (source: string, end: string, { ignoreCase, multiline }: PatternFlags): Pattern => {
   if (source.length > mostCharacters) throw limitError(`A pattern may have ${mostCharacters} characters`);

@@ -1,4 +1,5 @@
-import { hardwareFrom, hardwareText, interfaceId, type Dialect } from '../addresses/hardware.ts';
+import { type Dialect, hardwareFrom, hardwareText, interfaceId } from '../addresses/hardware.ts';
+import { merged, spanning } from '../addresses/merge.ts';
 import {
   addressFrom,
   addressText,
@@ -19,7 +20,6 @@ import { each } from '../values/iterate.ts';
 import { str } from '../values/print.ts';
 import { intOf, isTuple, kindOf, type Run, textOf, truthy, typeName, type Value } from '../values/values.ts';
 import type { Filter, Filters } from './define.ts';
-import { merged, spanning } from '../addresses/merge.ts';
 
 /** An argument that Ansible makes a str. */
 const asText = (run: Run, value: Value | undefined, otherwise = ''): string =>

@@ -26,9 +26,12 @@ const escapes: Readonly<Record<string, string>> = {
 
 type Groups = ReturnType<typeof groupsOf>;
 
+const numberNamed = (names: Groups['names'], name: string): number | undefined =>
+  Object.hasOwn(names, name) ? names[name] : undefined;
+
 /** The number of a group by its number or name. */
 const groupNumber = (name: string, { count, names }: Groups): number => {
-  const number = /^\d+$/.test(name) ? Number(name) : Object.hasOwn(names, name) ? names[name] : undefined;
+  const number = /^\d+$/.test(name) ? Number(name) : numberNamed(names, name);
   if (number === undefined) throw new PythonError('IndexError', `unknown group name '${name}'`);
   if (number > count) throw patternError(`invalid group reference ${number}`);
   return number;
@@ -120,7 +123,7 @@ const wantedGroup = (written: Value): string | number => {
 };
 
 const groupOf = ({ groups, names }: Match, wanted: string | number): Value => {
-  const number = typeof wanted === 'number' ? wanted : Object.hasOwn(names, wanted) ? names[wanted] : undefined;
+  const number = typeof wanted === 'number' ? wanted : numberNamed(names, wanted);
   if (number === undefined || number >= groups.length) throw new PythonError('IndexError', 'no such group');
   return groups[number] ?? null;
 };

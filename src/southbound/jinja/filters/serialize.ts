@@ -8,7 +8,8 @@ import { dumpJson, unitOf } from './json.ts';
 
 const separatorsOf = (value: Value): readonly [string, string] | undefined => {
   if (value === null) return undefined;
-  const [item, key, ...more] = (isTuple(value) ? value.items : Array.isArray(value) ? value : []).map(textOf);
+  const list = Array.isArray(value) ? value : [];
+  const [item, key, ...more] = (isTuple(value) ? value.items : list).map(textOf);
   if (item === undefined || key === undefined || more.length > 0)
     throw typeError('separators must be two texts: between items, and behind a key');
   return [item, key];

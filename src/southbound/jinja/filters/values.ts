@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { PythonError } from '../errors.ts';
 import { needText } from '../values/arguments.ts';
 import { str } from '../values/print.ts';
-import { isUndefined, truthy, typeName, textOf, type Run, type Value } from '../values/values.ts';
+import { isUndefined, type Run, textOf, truthy, typeName, type Value } from '../values/values.ts';
 import type { Filters } from './define.ts';
 
 const filterError = (message: string): PythonError => new PythonError('AnsibleFilterError', message);

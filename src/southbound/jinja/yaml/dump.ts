@@ -225,8 +225,8 @@ const emit = (emitting: Emitting, node: Node, context: Context): void => {
 /** yaml.dump(value) with libyaml */
 export const dumpYaml = (run: Run, value: Value, style: YamlStyle): string => {
   const step = style.indent < 2 || style.indent > 9 ? 2 : style.indent;
-  const narrow = style.width >= 0 && style.width <= 2 * step;
-  const writer = newWriter(run, step, narrow ? 80 : style.width < 0 ? Infinity : style.width);
+  const usual = style.width <= 2 * step ? 80 : style.width;
+  const writer = newWriter(run, step, style.width < 0 ? Infinity : usual);
   const dumping: Dumping = { run, style, nodes: new Map(), anchors: new Map() };
   const root = nodeOf(dumping, value);
   nameAnchors(dumping, root);
