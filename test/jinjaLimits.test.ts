@@ -62,6 +62,30 @@ const bombs: Readonly<Record<string, readonly [template: string, reason: RegExp]
   'large lists, added': ['{{ [0] * 8000000 + [1] * 8000000 }}', /8388608|64 MiB|1000 ms/],
   'a large list, printed as JSON': ['{{ ([[0] * 1000] * 100000)|tojson|length }}', /64 MiB|1000 ms|steps/],
   'many characters, one by one': ["{{ ('😀' * 4000000)|list|length }}", /64 MiB|1000 ms/],
+  'a product of many': ['{{ range(1000)|product(range(1000), range(1000))|list }}', /8388608|64 MiB|1000 ms|steps/],
+  'a product of itself': ['{{ [1, 2]|product(repeat=10**6)|list }}', /too large/],
+  'a list within itself, flattened': ['{% set l = [] %}{% do l.append(l) %}{{ l|flatten }}', /deeper than 150 levels/],
+  'lists that have no keys, compared': [
+    '{% set l = [] %}{% for i in range(3000) %}{% do l.append([i]) %}{% endfor %}{{ l|unique|length }}',
+    /1000 ms|steps/,
+  ],
+  'nested repetitions': ["{{ 'a'|regex_search('((a{30}){30}){30}') }}", /repeat|too large/],
+  'a pattern that repeats much': ["{{ 'a'|regex_search('" + '(a?)'.repeat(100) + "{1000}') }}", /too large/],
+  'a pattern on a long text': ["{{ ('a' * 8000000)|regex_search('(a|b|c|d){100}x') }}", /too long/],
+  'matches that look at all the rest': ["{{ ('a' * 30000)|regex_findall('a(?:.*b)?')|length }}", /1000 ms|steps/],
+  'a deep JSON text': ["{{ ('[' * 100000)|from_json }}", /nested deeper than 200 levels/],
+  'a long YAML': [
+    '{{ range(99999)|list|to_nice_yaml|length }}{{ (["x" * 1000] * 10000)|to_yaml|length }}',
+    /8388608|1000 ms|steps|64 MiB/,
+  ],
+  'a deep YAML': [
+    '{% set n = namespace(x=[]) %}{% for i in range(1000) %}{% set n.x = [n.x] %}{% endfor %}{{ n.x|to_yaml }}',
+    /deeper than 150 levels/,
+  ],
+  'many addresses': [
+    "{% for i in range(99) %}{{ range(99999)|map('ipaddr', 'revdns')|list|length }}{% endfor %}",
+    /1000 ms|steps|64 MiB/,
+  ],
   memory: [
     '{% set l = [] %}{% for i in range(100000) %}{% do l.append([i] * 1000) %}{% endfor %}',
     /64 MiB|1000 ms|steps/,

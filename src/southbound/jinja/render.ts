@@ -5,6 +5,7 @@ import { execute } from './execute.ts';
 import { filters } from './filters/all.ts';
 import { callFilter } from './filters/define.ts';
 import { globals } from './globals.ts';
+import { nearest } from './nearest.ts';
 import { parse } from './parse/parser.ts';
 import { innerScope } from './scope.ts';
 import { callTest, tests } from './tests.ts';
@@ -22,7 +23,8 @@ const named = <T>(run: Run, what: string, table: ReadonlyMap<string, T>, name: V
     throw undefinedError(
       `No ${what} named ${repr(run, name)}. (${name.message}; did you forget to quote the callable name?)`,
     );
-  throw new PythonError('TemplateRuntimeError', `No ${what} named ${repr(run, name)}.`);
+  const near = text === undefined ? '' : nearest(text, table.keys());
+  throw new PythonError('TemplateRuntimeError', `No ${what} named ${repr(run, name)}.${near}`);
 };
 
 /**
@@ -41,7 +43,11 @@ export const renderTemplate = (template: string, variables: Readonly<Record<stri
     item: (value, key) => item(run, value, key),
   };
   try {
-    const tree = parse(template, { filter: (name) => filters.has(name), test: (name) => tests.has(name) });
+    const tree = parse(template, {
+      filter: (name) => filters.has(name),
+      test: (name) => tests.has(name),
+      nearest: (name) => nearest(name, filters.keys()),
+    });
     const given = new Map(exactEntries(variables).map(([name, value]) => [name, fromJson(value)]));
     const output = execute(run, tree, innerScope(innerScope(undefined, new Map(globals)), given));
     if (Buffer.byteLength(output) > limits.output)

@@ -1,11 +1,16 @@
+import { addressFilters } from './addresses.ts';
+import { dataFilters } from './data.ts';
 import type { Filter, Filters } from './define.ts';
 import { htmlFilters } from './html.ts';
 import { numberFilters } from './numbers.ts';
+import { patternFilters } from './patterns.ts';
 import { selectFilters } from './select.ts';
 import { defaultFilter, sequenceFilters } from './sequences.ts';
+import { serializeFilters } from './serialize.ts';
 import { textFilters } from './texts.ts';
+import { valueFilters } from './values.ts';
 
-const all: Filters = {
+const jinja: Filters = {
   ...htmlFilters,
   ...numberFilters,
   ...selectFilters,
@@ -14,5 +19,19 @@ const all: Filters = {
   d: defaultFilter,
 };
 
-/** Jinja2's filters by name. */
-export const filters: ReadonlyMap<string, Filter> = new Map(Object.entries(all));
+/** The filters under their full names too. */
+const within = (collections: readonly string[], all: Filters): Filters =>
+  Object.fromEntries(
+    Object.entries(all).flatMap(([name, filter]) =>
+      [name, ...collections.map((collection) => `${collection}.${name}`)].map((full) => [full, filter]),
+    ),
+  );
+
+/** Filters by name: those of Jinja2, and those of Ansible, whose meaning holds where both have a name. */
+export const filters: ReadonlyMap<string, Filter> = new Map(
+  Object.entries({
+    ...jinja,
+    ...within(['ansible.builtin'], { ...dataFilters, ...patternFilters, ...serializeFilters, ...valueFilters }),
+    ...within(['ansible.utils', 'ansible.netcommon'], addressFilters),
+  }),
+);

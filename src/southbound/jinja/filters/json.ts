@@ -9,7 +9,7 @@ import { isDict, isTuple, type Run, type Tuple, textOf, tuple, typeName, type Va
 
 const deepest = 200;
 
-const quoted = (text: string): string =>
+const ascii = (text: string): string =>
   JSON.stringify(text).replace(/[\x7f-\uffff]/g, (unit) =>
     unit === '\x7f' ? unit : `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
@@ -26,13 +26,25 @@ const scalar = (value: Value): string | undefined => {
   return typeof value === 'number' ? floatJson(value) : undefined;
 };
 
+/** How JSON is written: `unit` is the indentation of one level, if there are lines. */
+export type JsonStyle = {
+  readonly unit?: string | undefined;
+  readonly separators?: readonly [item: string, key: string] | undefined;
+  readonly sorted?: boolean;
+  readonly ascii?: boolean;
+};
+
 /** A value that is being written. `around` are the containers around the current place. */
-type Writing = { readonly run: Run; readonly unit: string | undefined; readonly around: Value[] };
+type Writing = { readonly run: Run; readonly style: JsonStyle; readonly around: Value[] };
+
+const quoted = ({ style }: Writing, text: string): string =>
+  style.ascii === false ? JSON.stringify(text) : ascii(text);
 
 type Brackets = readonly [open: string, close: string];
 
 const block = (writing: Writing, [open, close]: Brackets, container: Value, parts: (() => string)[]): string => {
-  const { run, unit, around } = writing;
+  const { run, style, around } = writing;
+  const { unit, separators: [between] = [unit === undefined ? ', ' : ','] } = style;
   if (around.includes(container)) throw valueError('Circular reference detected');
   if (around.length >= deepest) throw limitError(`A value nested deeper than ${deepest} levels cannot be JSON here`);
   if (parts.length === 0) return open + close;
@@ -46,19 +58,20 @@ const block = (writing: Writing, [open, close]: Brackets, container: Value, part
     return text;
   });
   around.pop();
-  const separator = unit === undefined ? ', ' : `,${line}`;
+  const separator = between + line;
   return open + line + texts.join(separator) + newline() + close;
 };
 
 const member = (writing: Writing, key: Value, value: Value): string => {
   const name = textOf(key) ?? scalar(key);
   if (name === undefined) throw typeError(`keys must be str, int, float, bool or None, not ${typeName(key)}`);
-  return `${quoted(name)}: ${write(writing, value)}`;
+  const [, colon] = writing.style.separators ?? ['', ': '];
+  return quoted(writing, name) + colon + write(writing, value);
 };
 
 const write = (writing: Writing, value: Value): string => {
   const text = textOf(value);
-  if (text !== undefined) return quoted(text);
+  if (text !== undefined) return quoted(writing, text);
   const simple = scalar(value);
   if (simple !== undefined) return simple;
   if (Array.isArray(value) || isTuple(value)) {
@@ -67,11 +80,9 @@ const write = (writing: Writing, value: Value): string => {
     return block(writing, ['[', ']'], value, parts);
   }
   if (!isDict(value)) throw typeError(`Object of type ${typeName(value)} is not JSON serializable`);
-  const pairs = sorted(
-    writing.run,
-    [...value.entries.values()].map((pair) => tuple(pair)),
-    (pair) => itemAt((pair as Tuple).items, 0),
-  );
+  const inOrder = [...value.entries.values()].map((pair) => tuple(pair));
+  const pairs =
+    writing.style.sorted === false ? inOrder : sorted(writing.run, inOrder, (pair) => itemAt((pair as Tuple).items, 0));
   const parts = pairs.map((pair) => () => {
     const { items } = pair as Tuple;
     return member(writing, itemAt(items, 0), itemAt(items, 1));
@@ -79,9 +90,15 @@ const write = (writing: Writing, value: Value): string => {
   return block(writing, ['{', '}'], value, parts);
 };
 
+/** json.dumps(value) */
+export const dumpJson = (run: Run, value: Value, style: JsonStyle): string => write({ run, style, around: [] }, value);
+
+/** The indentation of one level that `indent` says: a text, or a number of spaces. */
+export const unitOf = (run: Run, indent: Value): string | undefined =>
+  indent === null ? undefined : (textOf(indent) ?? repeat(run, ' ', needInt(indent)));
+
 /** json.dumps(value, sort_keys=True, indent=indent), with the characters of HTML's markup as \u escapes. */
 export const toJson = (run: Run, value: Value, indent: Value): string => {
-  const unit = indent === null ? undefined : (textOf(indent) ?? repeat(run, ' ', needInt(indent)));
-  const text = write({ run, unit, around: [] }, value);
+  const text = dumpJson(run, value, { unit: unitOf(run, indent) });
   return text.replace(/[<>&']/g, (character) => `\\u00${character.charCodeAt(0).toString(16)}`);
 };

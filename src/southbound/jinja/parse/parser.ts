@@ -6,7 +6,12 @@ import { type Nesting, type ParsedBody, type StatementParser, statementParsers }
 import { describe, streamOf } from './stream.ts';
 
 /** Which filters and tests there are. */
-type Known = { readonly filter: (name: string) => boolean; readonly test: (name: string) => boolean };
+type Known = {
+  readonly filter: (name: string) => boolean;
+  readonly test: (name: string) => boolean;
+  /** A sentence that names the nearest filter, if one is near. */
+  readonly nearest: (name: string) => string;
+};
 
 /** Names of a macro that it has only if its body reads them. */
 const specialNames = ['caller', 'kwargs', 'varargs'];
@@ -87,7 +92,7 @@ const bodyUpTo = (parser: StatementParser, until: readonly string[]): ParsedBody
 export const parse = (template: string, known: Known): Body => {
   const nesting: Nesting = { loops: 0, conditions: 0 };
   const macros: Set<string>[] = [];
-  const unknown: TemplateError[] = [];
+  const unknown: (() => TemplateError)[] = [];
 
   const watch: Watch = {
     reads: (name) => {
@@ -95,11 +100,11 @@ export const parse = (template: string, known: Known): Body => {
     },
     filter: (name, line) => {
       if (nesting.conditions > 0 || known.filter(name)) return;
-      unknown.push(new TemplateError(`No filter named '${name}'.`, line));
+      unknown.push(() => new TemplateError(`No filter named '${name}'.${known.nearest(name)}`, line));
     },
     test: (name, line) => {
       if (nesting.conditions > 0 || known.test(name)) return;
-      unknown.push(new TemplateError(`No test named '${name}'.`, line));
+      unknown.push(() => new TemplateError(`No test named '${name}'.`, line));
     },
     condition: (parse) => {
       const before = unknown.length;
@@ -122,6 +127,6 @@ export const parse = (template: string, known: Known): Body => {
   const all = statementsUpTo(parser);
   const last = parser.current();
   if (last.type !== 'eof') throw new TemplateError(`unexpected '${describe(last)}'`, last.line);
-  if (unknown[0]) throw unknown[0];
+  if (unknown[0]) throw unknown[0]();
   return all;
 };
