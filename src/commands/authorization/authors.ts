@@ -1,7 +1,8 @@
+import { type Person, usernameOf } from '../../domain/engine/authors.ts';
 import { accounts } from '../../projections/authorization/accounts.ts';
 import type { Tools } from '../engine/define.ts';
 
-type Authors = { readonly createdBy?: string | null; readonly lastUpdatedBy?: string | null };
+type Authors = { readonly createdBy?: Person; readonly lastUpdatedBy?: Person };
 
 /** The ids of the accounts that documents name as authors, by username. Ambiguous usernames are left out. */
 export const accountIds = async (
@@ -10,7 +11,9 @@ export const accountIds = async (
 ): Promise<Readonly<Record<string, string>>> => {
   const names = [
     ...new Set(
-      documents.flatMap(({ createdBy, lastUpdatedBy }) => [createdBy, lastUpdatedBy].filter((name) => name != null)),
+      documents.flatMap(({ createdBy, lastUpdatedBy }) =>
+        [usernameOf(createdBy), usernameOf(lastUpdatedBy)].filter((name) => name != null),
+      ),
     ),
   ];
   if (names.length === 0) return {};

@@ -6,12 +6,13 @@ import {
   change,
   contentOf,
   create,
+  importedAnalyticTemplateSchema,
   importOne,
   newAnalyticTemplateSchema,
   patternsIn,
   remove,
 } from '../../domain/mop/analyticTemplates.ts';
-import type { TemplateRefs } from '../../domain/mop/mopTemplates.ts';
+import { sealImported, type TemplateRefs } from '../../domain/mop/mopTemplates.ts';
 import { accountIds } from '../authorization/authors.ts';
 import { commandsOf, noInput } from '../engine/define.ts';
 import { patternFaults } from './searches.ts';
@@ -47,11 +48,11 @@ export const deleteAnalyticTemplate = command({
 });
 export const importAnalyticTemplate = command({
   name: 'importAnalyticTemplate',
-  input: Type.Object({ template: analyticTemplateSchema, overwrite: Type.Optional(Type.Boolean()) }),
+  input: Type.Object({ template: importedAnalyticTemplateSchema, overwrite: Type.Optional(Type.Boolean()) }),
   on: 'any',
   decide: importOne,
+  seal: sealImported,
   prepare: async (request, tools): Promise<TemplateRefs> => ({
-    ...(await refsOf(request)),
     accounts: await accountIds([request.input.template], tools),
   }),
 });

@@ -7,12 +7,13 @@ import {
   commandTemplateSchema,
   contentOf,
   create,
+  importedCommandTemplateSchema,
   importOne,
   newCommandTemplateSchema,
   patternsIn,
   remove,
 } from '../../domain/mop/commandTemplates.ts';
-import type { TemplateRefs, TemplateState } from '../../domain/mop/mopTemplates.ts';
+import { sealImported, type TemplateRefs, type TemplateState } from '../../domain/mop/mopTemplates.ts';
 import { accountIds } from '../authorization/authors.ts';
 import { commandsOf, noInput, type Tools } from '../engine/define.ts';
 import { referrersOfComponent } from '../operations-manager/components.ts';
@@ -29,7 +30,7 @@ const referrersOf = async ({ id, state: { content }, actor }: Request, tools: To
     ? referrersOfComponent(tools, 'mop-template', by === 'both' ? [id, content.name] : [content.name], actor)
     : [];
 
-const importInput = Type.Object({ template: commandTemplateSchema, overwrite: Type.Optional(Type.Boolean()) });
+const importInput = Type.Object({ template: importedCommandTemplateSchema, overwrite: Type.Optional(Type.Boolean()) });
 
 export const createCommandTemplate = command({
   name: 'createCommandTemplate',
@@ -60,8 +61,8 @@ export const importCommandTemplate = command({
   input: importInput,
   on: 'any',
   decide: importOne,
+  seal: sealImported,
   prepare: async (request: Request & { readonly input: Static<typeof importInput> }, tools): Promise<TemplateRefs> => ({
-    patternFaults: await faultsOf(request.input.template),
     referrers: await referrersOf(request, tools, 'name'),
     accounts: await accountIds([request.input.template], tools),
   }),

@@ -18,6 +18,26 @@ export const authored = {
   lastUpdatedBy: Type.Optional(author('Who last changed it')),
 };
 
+/** A user in a document of another installation: a username, or an object that has one. */
+const person = (description: string) =>
+  Type.Optional(
+    Type.Union([Type.String(), Type.Null(), Type.Object({ username: Type.String() }, { additionalProperties: true })], {
+      description,
+    }),
+  );
+export type Person = string | null | { readonly username: string };
+
+/** Like `authored`, in an imported document. */
+export const authoredByPeople = {
+  ...authored,
+  createdBy: person('Who made it: a username, or an object that has one'),
+  lastUpdatedBy: person('Who last changed it, likewise'),
+};
+
+/** The username of a person. */
+export const usernameOf = (person: Person | undefined): string | null | undefined =>
+  typeof person === 'object' && person !== null ? person.username : person;
+
 /** The id of a document: 24 hexadecimal digits. */
 export const objectId = (description: string) => Type.String({ pattern: '^[0-9a-f]{24}$', description });
 
@@ -29,7 +49,7 @@ export type Authored = {
   readonly lastUpdatedBy: string | null;
 };
 
-const schema = Type.Object(authored);
+const schema = Type.Object(authoredByPeople);
 
 /**
  * The authors and times of an imported document. Usernames become account ids (`accounts`: ids by username). Missing
@@ -40,8 +60,10 @@ export const authorsOf = (
   accounts: Readonly<Record<string, string>>,
   { now, actor }: Context,
 ): Authored => {
-  const who = (given: string | null | undefined) =>
-    given != null && Object.hasOwn(accounts, given) ? accounts[given] : given;
+  const who = (given: Person | undefined) => {
+    const name = usernameOf(given);
+    return name != null && Object.hasOwn(accounts, name) ? accounts[name] : name;
+  };
   const when = (given: string | undefined) => (given === undefined ? now : new Date(given).toISOString());
   const { createdBy = actor.id, lastUpdatedBy = actor.id } = {
     createdBy: who(document.createdBy),

@@ -9,11 +9,12 @@
  */
 export const mark = '$exact';
 
-type Members = Readonly<Record<string, unknown>>;
+/** A JSON object. */
+export type Members = Readonly<Record<string, unknown>>;
 
 const numeral = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
 
-const isObject = (value: unknown): value is Members =>
+export const isObject = (value: unknown): value is Members =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** The written form of a marked number; undefined for any other value. */
@@ -131,7 +132,8 @@ const isEscaped = (text: string, at: number): boolean => {
   return (at - from) % 2 === 1;
 };
 
-const inOrder = (members: readonly (readonly [string, unknown])[]): Members => {
+/** The object with these members, with a mark if JavaScript would reorder them. */
+export const inOrder = (members: readonly (readonly [string, unknown])[]): Members => {
   const read = Object.fromEntries(members);
   const names = members.map(([name]) => name);
   const kept = Object.keys(read).every((name, i) => name === names[i]);

@@ -14,7 +14,7 @@ const endings = /(?:password|passwd|passphrase|secret|token|(?:api|access|privat
 const lastLetter = /[dehlnsty_-]$/i;
 
 /** Whether a member with this name is a secret, at any depth of a document. Case, `-` and `_` do not matter. */
-const isSecretName = (name: string): boolean => {
+export const isSecretName = (name: string): boolean => {
   if (!lastLetter.test(name)) return false;
   const plain = name.toLowerCase().replace(/[-_]/g, '');
   return names.has(plain) || endings.test(plain);

@@ -1,6 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { aggregate } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
+import { importedIn } from '../engine/importedDocuments.ts';
+import { ifItFits } from '../engine/lenientSchemas.ts';
 import { comparators } from './comparisons.ts';
 import {
   atMost,
@@ -49,7 +51,7 @@ export const analyticRuleSchema = Type.Object(
       }),
     ),
     severity,
-    flags: Type.Optional(flagsSchema),
+    flags: Type.Optional({ ...flagsSchema, [ifItFits]: true }),
   },
   { additionalProperties: false, title: 'AnalyticRule', description: 'How answers before and after must compare' },
 );
@@ -67,13 +69,16 @@ const pairSchema = Type.Object(
 );
 
 /** An analytic template (docs/command-templates.md). */
-export const { fresh: newAnalyticTemplateSchema, document: analyticTemplateSchema } = templateSchemas(
-  'AnalyticTemplate',
-  'analytic template',
-  { prepostCommands: atMost(100, pairSchema, 'Commands before and after') },
-);
+export const {
+  fresh: newAnalyticTemplateSchema,
+  document: analyticTemplateSchema,
+  imported: importedAnalyticTemplateSchema,
+  parts: analyticTemplateParts,
+} = templateSchemas('AnalyticTemplate', 'analytic template', {
+  prepostCommands: atMost(100, pairSchema, 'Commands before and after'),
+});
 
-export type AnalyticTemplateDocument = Static<typeof analyticTemplateSchema>;
+export type AnalyticTemplateDocument = Static<typeof importedAnalyticTemplateSchema>;
 export type AnalyticRule = Static<typeof analyticRuleSchema>;
 export type CommandPair = Required<Omit<Static<typeof pairSchema>, 'rules'>> & {
   readonly rules: readonly AnalyticRule[];
@@ -111,10 +116,10 @@ export const analyticTemplate = aggregate<TemplateState<AnalyticTemplateContent>
     analyticTemplateCreated: (_, content) => ({ exists: true, content }),
     analyticTemplateChanged: (state, changed) =>
       state.content ? { ...state, content: { ...state.content, ...changed } } : state,
-    analyticTemplateRestored: (_, { name, description, os, passRule, namespace, prepostCommands }) => ({
-      exists: true,
-      content: { name, description, os, passRule, namespace, prepostCommands },
-    }),
+    analyticTemplateRestored: (_, { name, description, os, passRule, namespace, prepostCommands, imported }) => {
+      const content = { name, description, os, passRule, namespace, prepostCommands };
+      return { exists: true, content, ...importedIn(defined({ imported }), content) };
+    },
     analyticTemplateDeleted: () => ({ exists: false }),
   },
   exists: (state) => state.exists,
@@ -139,4 +144,5 @@ export const { create, change, importOne, remove } = templateDecisions({
   word: 'template',
   contentOf,
   faultsIn: () => [],
+  parts: analyticTemplateParts,
 });

@@ -1,6 +1,8 @@
 import { type Static, Type } from 'typebox';
 import { aggregate } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
+import { importedIn } from '../engine/importedDocuments.ts';
+import { ifItFits } from '../engine/lenientSchemas.ts';
 import type { Fault } from '../engine/requestError.ts';
 import { comparators } from './comparisons.ts';
 import {
@@ -34,17 +36,24 @@ export const ruleSchema = Type.Object(
       description: `How the answer is looked at (docs/command-templates.md): ${evaluations.join(', ')}. Any other is refused when the template runs`,
     }),
     severity,
-    flags: Type.Optional(flagsSchema),
+    flags: Type.Optional({ ...flagsSchema, [ifItFits]: true }),
     ruleB: Type.Optional(
       Type.String({
         minLength: 1,
         maxLength: 4096,
+        [ifItFits]: true,
         description: 'What a #comparison compares with: a pattern between slashes, or a value',
       }),
     ),
-    evaluator: Type.Optional(Type.Enum([...comparators, '%'], { description: 'How a #comparison compares' })),
+    evaluator: Type.Optional(
+      Type.Enum([...comparators, '%'], { [ifItFits]: true, description: 'How a #comparison compares' }),
+    ),
     percentage: Type.Optional(
-      Type.Number({ minimum: 0, description: 'With the evaluator %: how much of the first value the second may be' }),
+      Type.Number({
+        minimum: 0,
+        [ifItFits]: true,
+        description: 'With the evaluator %: how much of the first value the second may be',
+      }),
     ),
     raw: Type.Optional(
       Type.String({ maxLength: 16_384, description: 'The rule before variables were put in; kept as given' }),
@@ -70,13 +79,16 @@ const commandSchema = Type.Object(
 );
 
 /** A command template (docs/command-templates.md). */
-export const { fresh: newCommandTemplateSchema, document: commandTemplateSchema } = templateSchemas(
-  'CommandTemplate',
-  'command template',
-  { commands: atMost(100, commandSchema, 'What devices are asked, in order') },
-);
+export const {
+  fresh: newCommandTemplateSchema,
+  document: commandTemplateSchema,
+  imported: importedCommandTemplateSchema,
+  parts: commandTemplateParts,
+} = templateSchemas('CommandTemplate', 'command template', {
+  commands: atMost(100, commandSchema, 'What devices are asked, in order'),
+});
 
-export type CommandTemplateDocument = Static<typeof commandTemplateSchema>;
+export type CommandTemplateDocument = Static<typeof importedCommandTemplateSchema>;
 export type Rule = Static<typeof ruleSchema>;
 type Command = { readonly command: string; readonly passRule: boolean; readonly rules: readonly Rule[] };
 export type CommandTemplateContent = Header & { readonly commands: readonly Command[] };
@@ -96,10 +108,10 @@ export const commandTemplate = aggregate<TemplateState<CommandTemplateContent>, 
     commandTemplateCreated: (_, content) => ({ exists: true, content }),
     commandTemplateChanged: (state, changed) =>
       state.content ? { ...state, content: { ...state.content, ...changed } } : state,
-    commandTemplateRestored: (_, { name, description, os, passRule, namespace, commands }) => ({
-      exists: true,
-      content: { name, description, os, passRule, namespace, commands },
-    }),
+    commandTemplateRestored: (_, { name, description, os, passRule, namespace, commands, imported }) => {
+      const content = { name, description, os, passRule, namespace, commands };
+      return { exists: true, content, ...importedIn(defined({ imported }), content) };
+    },
     commandTemplateDeleted: () => ({ exists: false }),
   },
   exists: (state) => state.exists,
@@ -150,4 +162,5 @@ export const { create, change, importOne, remove } = templateDecisions({
   word: 'mop',
   contentOf,
   faultsIn,
+  parts: commandTemplateParts,
 });

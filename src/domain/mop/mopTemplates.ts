@@ -1,12 +1,17 @@
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
-import { type Authored, authorsOf } from '../engine/authors.ts';
+import { type Authored, authoredByPeople, authorsOf, type Person } from '../engine/authors.ts';
 import { changesBetween, same } from '../engine/changes.ts';
 import type { Context, Event } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
+import type { Members } from '../engine/exactJson.ts';
+import { type Imported, sameUnknown, withoutContent } from '../engine/importedDocuments.ts';
+import { sealDocument } from '../engine/importedSecrets.ts';
+import { ifItFits, lenient, type Parts, partsBy } from '../engine/lenientSchemas.ts';
 import { namespaceSchema } from '../engine/namespaces.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { type Fault, RequestError } from '../engine/requestError.ts';
 import { name } from '../engine/schemas.ts';
+import type { Seal } from '../engine/secretFields.ts';
 
 /** The fields that both kinds of templates share, with defaults. */
 export type Header = {
@@ -21,7 +26,7 @@ export type Header = {
 export const passRule = (of: string) =>
   Type.Optional(Type.Boolean({ default: true, description: `true: all ${of} must pass; false: one is enough` }));
 export const severity = Type.Optional(
-  Type.Enum(['error', 'warning', 'info'], { default: 'error', description: 'Only errors fail' }),
+  Type.Enum(['error', 'warning', 'info'], { default: 'error', description: 'Only errors fail', [ifItFits]: true }),
 );
 
 const header = {
@@ -57,31 +62,49 @@ const bookkeeping = {
 export type Bookkeeping = {
   readonly _id?: string;
   readonly created?: number;
-  readonly createdBy?: string | null;
+  readonly createdBy?: Person;
   readonly lastUpdated?: number;
-  readonly lastUpdatedBy?: string | null;
+  readonly lastUpdatedBy?: Person;
 };
 
-/** The schemas of a kind of template: `fresh` for create requests, `document` for answers and imports. */
-export const templateSchemas = <P extends TProperties>(title: string, description: string, commands: P) => ({
-  fresh: Type.Object(
-    { ...header, ...commands },
-    { additionalProperties: false, title: `New${title}`, description: `New ${description}` },
-  ),
-  document: Type.Object(
-    { ...bookkeeping, ...header, ...commands },
-    { additionalProperties: false, title, description: description.charAt(0).toUpperCase() + description.slice(1) },
-  ),
-});
+const capitalized = (text: string): string => text.charAt(0).toUpperCase() + text.slice(1);
 
-export type TemplateState<C> = { readonly exists: boolean; readonly content?: C };
+/**
+ * The schemas of a kind of template: `fresh` for create requests, `document` for answers and changes, `imported` for
+ * imports. `parts` takes an imported document apart.
+ */
+export const templateSchemas = <P extends TProperties>(title: string, description: string, commands: P) => {
+  const { createdBy, lastUpdatedBy } = authoredByPeople;
+  const strict = Type.Object(
+    { ...bookkeeping, createdBy, lastUpdatedBy, ...header, ...commands },
+    {
+      additionalProperties: false,
+      title: `Imported${title}`,
+      description: `${capitalized(description)} of any installation`,
+    },
+  );
+  return {
+    fresh: Type.Object(
+      { ...header, ...commands },
+      { additionalProperties: false, title: `New${title}`, description: `New ${description}` },
+    ),
+    document: Type.Object(
+      { ...bookkeeping, ...header, ...commands },
+      { additionalProperties: false, title, description: capitalized(description) },
+    ),
+    imported: lenient(strict),
+    parts: partsBy(strict),
+  };
+};
+
+export type TemplateState<C> = { readonly exists: boolean; readonly content?: C; readonly imported?: Imported<C> };
 
 /** The topics begin with the kind. */
 export type TemplateEvent<K extends string, C> =
   | Event<`${K}Created`, C>
   | Event<`${K}Changed`, Partial<C>>
   /** Set to the content of an imported document, with its times and authors. */
-  | Event<`${K}Restored`, C & Authored>
+  | Event<`${K}Restored`, C & Authored & { readonly imported?: Members }>
   | Event<`${K}Deleted`, Record<string, never>>;
 
 /** The data that decisions on a template need. */
@@ -94,6 +117,19 @@ export type TemplateRefs = {
   readonly accounts?: Readonly<Record<string, string>>;
 };
 
+type Importing = { readonly template: Members; readonly overwrite?: boolean };
+
+/** The import with sealed secrets. The mask keeps those of the last import, and of the installed package. */
+export const sealImported = <I extends Importing>(
+  input: I,
+  { imported }: TemplateState<unknown>,
+  seal: Seal,
+  kept: readonly Importing[],
+): I => ({
+  ...input,
+  template: sealDocument(input.template, [...kept.map(({ template }) => template), imported?.document], seal),
+});
+
 type Kind<K extends string, D, C> = {
   readonly kind: K;
   /** The member of requests that holds the template. */
@@ -102,6 +138,8 @@ type Kind<K extends string, D, C> = {
   readonly contentOf: (document: D) => C;
   /** The faults of the content, besides those of its patterns. */
   readonly faultsIn: (content: C) => readonly Fault[];
+  /** Takes an imported document apart. */
+  readonly parts: (document: unknown) => Parts<D>;
 };
 
 const refuseRenamed = (before: Header | undefined, after: Header, { refs }: Context<TemplateRefs>): void => {
@@ -114,6 +152,7 @@ export const templateDecisions = <K extends string, D extends HeaderInput & Book
   word,
   contentOf,
   faultsIn,
+  parts,
 }: Kind<K, D, C>) => {
   type State = TemplateState<C>;
   type Refs = Context<TemplateRefs>;
@@ -147,20 +186,24 @@ export const templateDecisions = <K extends string, D extends HeaderInput & Book
       return event('Changed', changes.changed);
     },
 
-    /** Imports a document with its times and authors. */
-    importOne: (
-      { exists, content }: State,
-      { template, overwrite = false }: { readonly template: D; readonly overwrite?: boolean },
-      context: Refs,
-    ) => {
-      const wanted = checked(template, 'template', context);
-      if (exists && same(wanted, content)) return [];
+    /**
+     * Imports a document of any installation, with its times and authors. A rule that no run can use is kept: a run says
+     * what is wrong with it.
+     */
+    importOne: ({ exists, content, imported }: State, { template, overwrite = false }: Importing, context: Refs) => {
+      const { known } = parts(template);
+      const wanted = contentOf(known);
+      if (exists && same(wanted, content) && sameUnknown(template, defined({ imported, content }), parts)) return [];
       if (exists && !overwrite)
         throw new RequestError('conflict', 'A template with this id or name exists with other content', {
           path: '/template',
         });
       if (exists) refuseRenamed(content, wanted, context);
-      return event('Restored', { ...wanted, ...authorsOf(inIso(template), context.refs.accounts ?? {}, context) });
+      return event('Restored', {
+        ...wanted,
+        ...authorsOf(inIso(known), context.refs.accounts ?? {}, context),
+        imported: withoutContent(template, wanted),
+      });
     },
 
     remove: (_: State, __: unknown, { refs }: Refs) => {

@@ -28,6 +28,10 @@ export const withStatus =
     return `{"status":"${status}","message":${JSON.stringify(message(done))},"data":${text}}`;
   };
 
+/** Adds `missingSecrets` to an envelope, if an import found masks for which no secret is stored. */
+export const withMissing = (text: string, missing: readonly string[]): string =>
+  missing.length === 0 ? text : `${text.slice(0, -1)},"missingSecrets":${JSON.stringify(missing)}}`;
+
 /** `{results, total}`. */
 export const results: ListEnvelope = (texts, { total }) => `{"results":[${texts.join(',')}],"total":${total}}`;
 

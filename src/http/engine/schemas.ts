@@ -16,6 +16,26 @@ export const changed = (doc: TSchema) =>
     data: doc,
   });
 
+/** Where an imported document has a masked secret for which nothing is stored. */
+export const missingSecretsSchema = Type.Optional(
+  Type.Array(Type.String(), {
+    description:
+      'JSON pointers to the masked secrets of the body for which nothing is stored; absent if there are none',
+  }),
+);
+
+/** `{status, message, data, missingSecrets?}` of an imported document. */
+export const importedOne = (doc: TSchema) =>
+  Type.Object({ ...changed(doc).properties, missingSecrets: missingSecretsSchema });
+
+/** Whose words an export uses. */
+export const wordsSchema = Type.Optional(
+  Type.Literal('imported', {
+    description:
+      'The document as it was imported, except for what has changed since; without it, the service uses its own words',
+  }),
+);
+
 /** `{message, data, metadata}` around anything. */
 export const enveloped = (data: TSchema) =>
   Type.Object({ message: Type.String(), data, metadata: Type.Record(Type.String(), Type.Any()) });

@@ -1,4 +1,5 @@
 import { mark } from '../../domain/engine/exactJson.ts';
+import { sameMark } from '../../domain/engine/importedDocuments.ts';
 import { step } from '../../domain/engine/pointer.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 
@@ -83,10 +84,10 @@ const refuse = (levels: readonly Level[], message: string): never => {
 };
 
 /**
- * `__proto__`, and the names by which the log marks sealed secrets, payloads stored elsewhere, and exact JSON. No
- * caller may forge these.
+ * `__proto__`, and the names by which the log marks sealed secrets, payloads stored elsewhere, exact JSON, and members
+ * that are stored once. No caller may forge these.
  */
-const reserved = new Set(['"__proto__', '"$sealed', '"$payload', `"${mark}`]);
+const reserved = new Set(['"__proto__', '"$sealed', '"$payload', `"${mark}`, `"${sameMark}`]);
 
 /**
  * Adds a member's name, with its opening quote. Without the quote, V8 would hash names that look like numbers without a

@@ -2,18 +2,20 @@ import { Type } from 'typebox';
 import { importedId } from '../../commands/engine/imports.ts';
 import { importAnalyticTemplate } from '../../commands/mop/analyticTemplates.ts';
 import { importCommandTemplate } from '../../commands/mop/commandTemplates.ts';
+import type { Words } from '../../domain/engine/importedDocuments.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
-import { analyticTemplateSchema } from '../../domain/mop/analyticTemplates.ts';
-import { commandTemplateSchema } from '../../domain/mop/commandTemplates.ts';
+import { analyticTemplateSchema, importedAnalyticTemplateSchema } from '../../domain/mop/analyticTemplates.ts';
+import { commandTemplateSchema, importedCommandTemplateSchema } from '../../domain/mop/commandTemplates.ts';
 import type { Header } from '../../domain/mop/mopTemplates.ts';
 import { analyticTemplates } from '../../projections/mop/analyticTemplates.ts';
 import { commandTemplates } from '../../projections/mop/commandTemplates.ts';
 import type { TemplateDoc } from '../../projections/mop/mopTemplates.ts';
 import { signed } from '../authorization/people.ts';
-import { withStatus } from '../engine/envelopes.ts';
+import { withMissing, withStatus } from '../engine/envelopes.ts';
+import { exportedText, missingIn } from '../engine/importedDocuments.ts';
 import type { Route } from '../engine/route.ts';
 import { actionRoute } from '../engine/routes.ts';
-import { changed } from '../engine/schemas.ts';
+import { importedOne, wordsSchema } from '../engine/schemas.ts';
 import { newId, requestOf } from '../engine/serve.ts';
 import type { Service } from '../engine/service.ts';
 
@@ -29,7 +31,7 @@ const type = Type.Optional(
     description: 'Command templates, or analytic templates',
   }),
 );
-const anyTemplate = Type.Union([commandTemplateSchema, analyticTemplateSchema]);
+const importedTemplate = Type.Union([importedCommandTemplateSchema, importedAnalyticTemplateSchema]);
 
 const exportTemplate = actionRoute({
   name: 'exportTemplate',
@@ -37,7 +39,9 @@ const exportTemplate = actionRoute({
   path: '/export',
   access: ['operators', 'readers'],
   summary: 'Export a command template or an analytic template',
-  description: 'Selected by name or id; where both are given, both must be those of the template.',
+  description:
+    'Selected by name or id; where both are given, both must be those of the template. The export also has what an ' +
+    'import brought and the service does not know.',
   body: Type.Object(
     {
       options: Type.Optional(
@@ -45,6 +49,7 @@ const exportTemplate = actionRoute({
           {
             name: Type.Optional(Type.String({ description: 'Its name' })),
             _id: Type.Optional(Type.String({ description: 'Its id' })),
+            as: Type.Optional(wordsSchema),
           },
           { additionalProperties: false, description: 'Which template' },
         ),
@@ -53,19 +58,21 @@ const exportTemplate = actionRoute({
     },
     { additionalProperties: false },
   ),
-  answer: anyTemplate,
+  answer: importedTemplate,
   run: async (call, service) => {
-    const { options: { name, _id } = {}, type = 'templates' } = call.body as {
-      readonly options?: { readonly name?: string; readonly _id?: string };
+    const { options: { name, _id, as } = {}, type = 'templates' } = call.body as {
+      readonly options?: { readonly name?: string; readonly _id?: string; readonly as?: Words };
       readonly type?: keyof typeof kinds;
     };
+    const { aggregate } = kinds[type].command;
     const { collection } = kinds[type].collection;
     const id = _id ?? (await idNamed(collection, name, service));
     const entry = id === undefined ? undefined : await service.model.get(collection, id);
     const found = entry && (JSON.parse(entry.text) as TemplateDoc<Header>);
     if (!found || (name !== undefined && found.name !== name))
       throw new RequestError('not_found', 'Could not find matching template', { path: '/options' });
-    return { body: await signed(found, service, call) };
+    const shown = await signed(found, service, call);
+    return { text: await exportedText({ aggregate, id: found._id, shown: shown as object, words: as }, service) };
   },
 });
 
@@ -84,7 +91,7 @@ const overwrite = Type.Optional(
   Type.Boolean({ description: 'Whether other content under a used id or name is replaced' }),
 );
 const envelope = withStatus(() => 'Successfully imported template');
-const importBody = (template: typeof commandTemplateSchema | typeof analyticTemplateSchema) =>
+const importBody = (template: typeof importedCommandTemplateSchema | typeof importedAnalyticTemplateSchema) =>
   Type.Object(
     {
       type,
@@ -101,16 +108,17 @@ const importTemplate = actionRoute({
   path: '/import',
   access: ['operators'],
   large: true,
+  exact: 'template',
   summary: 'Import a command template or an analytic template',
   description:
     'Takes what export gives. Id, times and authors are kept. The same document again is no change; other ' +
     'content under a used id or name is 409 unless overwrite is true.',
   body: {
     if: { type: 'object', required: ['type'], properties: { type: { enum: ['analytics', 'analytic'] } } },
-    then: importBody(analyticTemplateSchema),
-    else: importBody(commandTemplateSchema),
+    then: importBody(importedAnalyticTemplateSchema),
+    else: importBody(importedCommandTemplateSchema),
   },
-  answer: changed(anyTemplate),
+  answer: importedOne(Type.Union([commandTemplateSchema, analyticTemplateSchema])),
   run: async (call, service) => {
     const { type = 'templates', template, options, overwrite = options?.overwrite ?? false } = call.body;
     const { collection, command } = kinds[type as keyof typeof kinds];
@@ -127,8 +135,9 @@ const importTemplate = actionRoute({
             service.tools,
           );
     const done = await service.handle(command, { ...about, id, input: { template, overwrite } });
+    const text = envelope(JSON.stringify(await signed(done.doc as TemplateDoc<Header>, service, call)), done);
     return {
-      text: envelope(JSON.stringify(await signed(done.doc as TemplateDoc<Header>, service, call)), done),
+      text: withMissing(text, await missingIn(command.aggregate, id, '/template', service)),
       position: done.position,
       replayed: done.replayed,
     };

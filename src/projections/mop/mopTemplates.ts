@@ -28,18 +28,24 @@ export const templateSteps = <C extends Header>() => {
       _: Doc | undefined,
       event: Recorded<
         C & {
+          readonly imported?: unknown;
           readonly created: string;
           readonly createdBy: string | null;
           readonly lastUpdated: string;
           readonly lastUpdatedBy: string | null;
         }
       >,
-    ): Doc => ({
-      _id: idOf(event),
-      ...event.data,
-      created: Date.parse(event.data.created),
-      lastUpdated: Date.parse(event.data.lastUpdated),
-    }),
+    ): Doc => {
+      const { imported: __, ...document } = event.data;
+      return {
+        _id: idOf(event),
+        ...(document as unknown as C),
+        created: Date.parse(document.created),
+        createdBy: document.createdBy,
+        lastUpdated: Date.parse(document.lastUpdated),
+        lastUpdatedBy: document.lastUpdatedBy,
+      };
+    },
     deleted: (): undefined => undefined,
   };
 };

@@ -1,0 +1,41 @@
+import type { Aggregate } from '../../domain/engine/core.ts';
+import { exactText, type Members } from '../../domain/engine/exactJson.ts';
+import { exported, type Imported, type Words } from '../../domain/engine/importedDocuments.ts';
+import { missingSecrets } from '../../domain/engine/importedSecrets.ts';
+import type { Service } from './service.ts';
+
+/** The state of a resource that can be imported. */
+type Importable = { readonly content?: object; readonly imported?: Imported<object> };
+
+const stateOf = async (aggregate: Aggregate, id: string, { tools }: Service): Promise<Importable> =>
+  (await tools.state(aggregate, id)) as Importable;
+
+/** The JSON text of a resource's export. `shown` is the document in our own words, without unknown members. */
+export const exportedText = async (
+  {
+    aggregate,
+    id,
+    shown,
+    words,
+  }: {
+    readonly aggregate: Aggregate;
+    readonly id: string;
+    readonly shown: object;
+    readonly words: Words;
+  },
+  service: Service,
+): Promise<string> => {
+  const { content = {}, imported } = await stateOf(aggregate, id, service);
+  return exactText(exported(imported, { content, shown: shown as Members }, words));
+};
+
+/**
+ * The places of the masked secrets for which nothing is stored, as JSON pointers. `path` points to the document in the
+ * request.
+ */
+export const missingIn = async (
+  aggregate: Aggregate,
+  id: string,
+  path: string,
+  service: Service,
+): Promise<readonly string[]> => missingSecrets((await stateOf(aggregate, id, service)).imported?.document, path);
