@@ -1,0 +1,58 @@
+import assert from 'node:assert/strict';
+import fc from 'fast-check';
+import { exactText, exactValue, type Members } from '../src/domain/engine/exactJson.ts';
+import { analyticTemplates, commandTemplates } from './foreign/commandTemplates.ts';
+import type { Kind, Request } from './foreign/kind.ts';
+import { type Answer, startService, type TestService } from './service.ts';
+
+const kinds: readonly Kind[] = [commandTemplates, analyticTemplates];
+
+/** `npm run soak` tries more documents than `npm test`. */
+const runs = process.env.SOAK_ROUNDS ? 10_000 : 300;
+const seed = 13;
+
+describe('documents of other installations, over HTTP', () => {
+  let here: TestService;
+  let elsewhere: TestService;
+  before(async () => {
+    here = await startService();
+    elsewhere = await startService();
+  });
+  after(async () => {
+    await here.stop();
+    await elsewhere.stop();
+  });
+
+  const asked = (service: TestService, { method, path, body }: Request): Promise<Answer> =>
+    service.ask(method, path, body);
+
+  const taken = async (service: TestService, request: Request): Promise<string | null> => {
+    const answer = await asked(service, request);
+    assert.equal(answer.status, 200, `${answer.text}\n${request.body}`);
+    return answer.headers.get('x-position');
+  };
+
+  /** The text of an export, without white space. */
+  const given = async (service: TestService, request: Request): Promise<string> => {
+    const { status, text } = await asked(service, request);
+    assert.equal(status, 200, text);
+    return exactText(exactValue(text));
+  };
+
+  for (const { name, documents, importing, exporting } of kinds)
+    it(`${name}: ${runs} are taken, exported, equal, taken elsewhere, equal`, async function () {
+      this.timeout(600_000);
+      await fc.assert(
+        fc.asyncProperty(documents, async (document: Members) => {
+          const written = exactText(document);
+          const position = await taken(here, importing(written));
+          const back = await given(here, exporting(document));
+          assert.equal(back, written);
+          assert.equal(await taken(here, importing(back)), position, 'the same document again is a change');
+          await taken(elsewhere, importing(back));
+          assert.equal(await given(elsewhere, exporting(document)), written);
+        }),
+        { numRuns: runs, seed, endOnFailure: process.env.SHRINK === undefined },
+      );
+    });
+});
