@@ -3,9 +3,10 @@ import fc from 'fast-check';
 import { exactText, exactValue, type Members } from '../src/domain/engine/exactJson.ts';
 import { analyticTemplates, commandTemplates } from './foreign/commandTemplates.ts';
 import type { Kind, Request } from './foreign/kind.ts';
+import { packages } from './foreign/packages.ts';
 import { type Answer, startService, type TestService } from './service.ts';
 
-const kinds: readonly Kind[] = [commandTemplates, analyticTemplates];
+const kinds: readonly Kind[] = [commandTemplates, analyticTemplates, packages];
 
 /** `npm run soak` tries more documents than `npm test`. */
 const runs = process.env.SOAK_ROUNDS ? 10_000 : 300;

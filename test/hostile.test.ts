@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { gzipSync } from 'node:zlib';
-import { checker } from '../src/http/engine/validate.ts';
+import { checker } from '../src/commands/user-schemas/checker.ts';
 import { type Asked, at, bodyFor, changes, failure, membersOf, positionOf, routes, wellFormed } from './hostile.ts';
 import { type People, people } from './people.ts';
 import { basic, startService, type TestService } from './service.ts';

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect } from 'node:net';
+import { checker } from '../src/commands/user-schemas/checker.ts';
 import { areas } from '../src/http/areas.ts';
 import type { Route } from '../src/http/engine/route.ts';
 import { fullPathOf } from '../src/http/engine/router.ts';
-import { checker } from '../src/http/engine/validate.ts';
 import type { TestService } from './service.ts';
 
 export type Asked = {

@@ -43,11 +43,12 @@ describe('A prebuilt', () => {
     installed: [{ type: 'forms' as const, _id: 'f', name: 'F' }],
   };
   const nothing = { parts: [], removed: [], installed: plan.installed };
-  const refs: PrebuiltRefs = { bundlesHash: 'abc', plan, requestErrors: [], accounts: {} };
+  const refs: PrebuiltRefs = { bundlesHash: 'abc', plan, errors: [], accounts: {} };
   const data: PrebuiltImported = {
     prebuilt: whole,
     ...plan,
     kept: [{ type: 'workflow', _id: 'w', name: 'W' }],
+    refused: [],
     accounts: {},
     bundlesHash: 'abc',
     createdEpoch: String(Date.UTC(2026, 0, 1)),
@@ -96,18 +97,42 @@ describe('A prebuilt', () => {
     assert.deepEqual(prebuilt.reservations!({ imported: data, pending: false }), []);
   });
 
-  it('is refused for all faults of the kind that comes first', () => {
-    const requestErrors = [
-      new RequestError('conflict', 'taken', { path: '/a' }),
-      new RequestError('not_found', 'no group', { path: '/b' }),
-      new RequestError('not_found', 'no form', { path: '/c' }),
-    ];
+  const errors = [
+    { index: 0, error: new RequestError('conflict', 'taken', { path: '/a' }) },
+    { index: 0, error: new RequestError('not_found', 'no group', { path: '/b' }) },
+    { index: 0, error: new RequestError('not_found', 'no form', { path: '/c' }) },
+  ];
+
+  it('is refused for all faults of the kind that comes first, if it is strict', () => {
     given()
-      .when(decideImport, { prebuilt: whole }, { ...refs, requestErrors })
+      .when(decideImport, { prebuilt: whole, strict: true }, { ...refs, errors })
       .thenRefused('not_found', /and 1 more.*\/b.*\/c/);
     given(imported, installed)
-      .when(decideImport, { prebuilt: other }, { ...refs, requestErrors: [requestErrors[0]!] })
+      .when(decideImport, { prebuilt: other, strict: true }, { ...refs, errors: [errors[0]!] })
       .thenRefused('conflict', /\/a.*metadata/);
+  });
+
+  it('goes in without the documents that cannot be installed, unless nothing is left', () => {
+    const failed = errors.slice(0, 1);
+    given()
+      .when(
+        decideImport,
+        { prebuilt: whole },
+        { ...refs, plan: { parts: [], removed: [], installed: [] }, errors: failed },
+      )
+      .then({
+        topic: 'prebuiltImported',
+        data: {
+          ...data,
+          prebuilt: { ...whole, bundles: [workflow] },
+          parts: [],
+          installed: [],
+          refused: [{ type: 'forms', name: 'F', code: 'conflict', path: '/a', reason: 'taken' }],
+        },
+      });
+    given()
+      .when(decideImport, { prebuilt: { ...whole, bundles: [aForm('F')] } }, { ...refs, errors: failed })
+      .thenRefused('conflict', /Nothing of the package/);
   });
 
   it('can be deleted, and installed anew', () => {
@@ -158,10 +183,11 @@ describe('Prebuilts over HTTP', () => {
   const at = (name: string) => `${path}/${encodeURIComponent(name)}`;
   const exported = async (name: string) => ok(await service.ask('GET', `${at(name)}/export`));
   const form = async (name: string) => ok(await service.ask('GET', `/json-forms/forms/${encodeURIComponent(name)}`));
-  /** That the package is refused with the status and words, and nothing has been stored. */
+  /** That the package is refused with the status and words if it is strict, and nothing has been stored. */
   const refuses = async (prebuilt: unknown, status: number, about: RegExp, options?: object): Promise<void> => {
     const before = await documents();
-    refused(await install(prebuilt, options), status, about);
+    refused(await install(prebuilt, { strict: true, ...options }), status, about);
+    refused(await install(prebuilt, { strict: true, dryRun: true, ...options }), status, about);
     assert.deepEqual(await documents(), before);
   };
   before(async () => {
@@ -189,12 +215,15 @@ describe('Prebuilts over HTTP', () => {
         'golden-config: Campus access switches',
       ],
     );
+    const reason = 'The platform has no resources of this kind yet; the document is in the package';
+    const workflow = '64f0c1a2b3d4e5f6a7b8c905';
     assert.deepEqual(data.kept, [
-      { type: 'workflow', _id: '64f0c1a2b3d4e5f6a7b8c905', name: 'VLAN rollout' },
-      { type: 'transformation', name: 'Ticket to request' },
-      { type: 'integration-model' },
-      { type: 'integration', name: 'tickets' },
+      { type: 'workflow', _id: workflow, id: workflow, name: 'VLAN rollout', reason },
+      { type: 'transformation', name: 'Ticket to request', reason },
+      { type: 'integration-model', reason },
+      { type: 'integration', name: 'tickets', reason },
     ]);
+    assert.deepEqual(data.refused, []);
     const request = await form('VLAN rollout request');
     assert.deepEqual(
       [request._id, request.created, request.createdBy],
@@ -433,9 +462,9 @@ describe('Prebuilts over HTTP', () => {
       );
     await refuses({ ...good, manifest: {} }, 400, /"\/prebuilt\/manifest\/bundleName"/);
     await refuses(
-      { ...good, metadata: { ...good.metadata, repository: { type: 'ftp' } } },
+      { ...good, metadata: { ...good.metadata, repository: { hostname: 7 } } },
       400,
-      /"\/prebuilt\/metadata\/repository\/type"/,
+      /"\/prebuilt\/metadata\/repository\/hostname"/,
     );
     await refuses(
       { ...good, metadata: { ...good.metadata, hostedGitId: 'x' } },
@@ -443,13 +472,12 @@ describe('Prebuilts over HTTP', () => {
       /"\/prebuilt\/metadata\/hostedGitId"/,
     );
     await refuses(
-      { ...good, manifest: { bundleName: 'b', artifacts: [{ type: 'device' }] } },
+      { ...good, manifest: { bundleName: 'b', artifacts: [{ type: 7 }] } },
       400,
       /"\/prebuilt\/manifest\/artifacts\/0\/type"/,
     );
-    await refuses({ ...good, colour: 'red' }, 400, /"\/prebuilt\/colour"/);
     const bad: readonly (readonly [unknown, string])[] = [
-      [{ type: 'device', data: {} }, '/type'],
+      [{ type: 7, data: {} }, '/type'],
       [{ type: 'forms' }, '/data'],
       [{ data: {} }, '/type'],
       [{ type: 'workflow', data: [] }, '/data'],
@@ -458,7 +486,7 @@ describe('Prebuilts over HTTP', () => {
       [aForm('f', { schema: { type: 'object', title: 't', properties: { a: { type: 'no type' } } } }), '/data/schema'],
       [{ type: 'template', data: { name: 't' } }, '/data/template'],
       [
-        { type: 'mop-template', data: { name: 'm', commands: [{ rules: [{ rule: '(', eval: 'RegEx' }] }] } },
+        { type: 'mop-template', data: { name: 'm', commands: [{ rules: [{ rule: 7, eval: 'RegEx' }] }] } },
         '/data/commands/0/rules/0/rule',
       ],
       [{ type: 'mop-analytic-template', data: {} }, '/data/name'],
@@ -478,6 +506,80 @@ describe('Prebuilts over HTTP', () => {
     for (const [bundle, at] of bad)
       await refuses({ ...good, bundles: [good.bundles[0], bundle] }, 400, new RegExp(`"/prebuilt/bundles/1${at}`));
     refused(await service.ask('GET', '/json-forms/forms/Never'), 404);
+  });
+
+  it('go in without what cannot be installed; nothing of that exists', async () => {
+    const mixed = packed('mixed', [
+      aForm('Mixed'),
+      aForm('', {}),
+      { type: 'template', data: { name: 'Taken', template: 'y' } },
+      { type: 'ac-agenda-job', data: { _id: 'j', name: 'Nightly', data: {} } },
+    ]);
+    const outcome = ({ installed, kept, refused }: any) => [
+      // a body is whatever the route says
+      installed.map(({ name }: { name: string }) => name),
+      kept.map(({ type, id }: { type: string; id: string }) => `${type} ${id}`),
+      refused.map(({ type, code, path }: Record<string, string>) => `${type} ${code} ${path}`),
+    ];
+    const expected = [
+      ['Mixed'],
+      ['ac-agenda-job j'],
+      ['forms invalid /prebuilt/bundles/1/data/name', 'template conflict /prebuilt/bundles/2/data/name'],
+    ];
+    const before = await documents();
+    const dry = ok(await install(mixed, { dryRun: true }));
+    assert.deepEqual(outcome(dry.data), expected);
+    assert.deepEqual(await documents(), before);
+    const { status, data } = ok(await install(mixed));
+    assert.deepEqual([status, outcome(data)], ['Created', expected]);
+    assert.ok(data.refused.every(({ reason }: { reason: string }) => reason.length > 10));
+    const out = await exported('mixed');
+    assert.deepEqual(
+      out.bundles.map(({ type }: Bundle) => type),
+      ['forms', 'ac-agenda-job'],
+    );
+    assert.equal(ok(await service.ask('GET', '/template_builder/templates/Taken')).template, 'x');
+    assert.equal(ok(await install(mixed)).message, 'The prebuilt is installed already');
+    assert.equal(ok(await install(out)).message, 'The prebuilt is installed already');
+    refused(
+      await install(packed('nothing', [{ type: 'template', data: { name: 'Taken', template: 'y' } }])),
+      409,
+      /Nothing of the package.*bundles\/0\/data/,
+    );
+    refused(await service.ask('GET', at('nothing')), 404);
+  });
+
+  it('come in the words of other products, and go out in ours or theirs', async () => {
+    const { PlatformDependencies: _, ...metadata } = packed('brands', []).metadata;
+    const theirs = {
+      readme: '',
+      bundles: [{ type: 'workflow', data: { name: 'w', tasks: { a: { token: '' } }, 10: 1, 2: 2 }, extra: true }],
+      manifest: {
+        bundleName: 'brands',
+        fingerprint: 'f',
+        createdEpoch: '1',
+        artifacts: [{ id: 'w', name: 'w', type: 'workflow', location: '/', properties: { entryPoint: true } }],
+      },
+      metadata: {
+        ...metadata,
+        repository: { type: 'gitlab', hostname: 'h', path: 'p', url: 'u' },
+        IAPDependencies: { a: '1' },
+        gitlabId: 7,
+        more: 1,
+      },
+    };
+    ok(await service.ask('POST', `${path}/import`, theirs));
+    const ours = await exported('brands');
+    assert.deepEqual(
+      [ours.metadata.PlatformDependencies, ours.metadata.hostedGitId, ours.metadata.repository, ours.metadata.more],
+      [{ a: '1' }, 7, { type: 'hosted_git', hostname: 'h', path: 'p', url: 'u' }, 1],
+    );
+    assert.deepEqual(ours.bundles, theirs.bundles);
+    const back = await service.ask('GET', `${at('brands')}/export?as=imported`);
+    assert.equal(back.text, JSON.stringify(theirs));
+    assert.equal(ok(await service.ask('GET', at('brands'))).metadata.more, undefined);
+    for (const again of [theirs, ours])
+      assert.equal(ok(await service.ask('POST', `${path}/import`, again)).message, 'The prebuilt is installed already');
   });
 
   it('are kept under one idempotency key', async () => {
@@ -544,7 +646,7 @@ describe('Prebuilts over HTTP', () => {
     ok(await service.ask('PUT', '/operations-manager/automations', { automations: [closed] }));
     const attempt = {
       prebuilt: packed('closed', [{ type: 'automation', data: { ...closed, description: 'mine' } }]),
-      options: { overwrite: true },
+      options: { overwrite: true, strict: true },
     };
     refused(await who.stranger('POST', `${path}/import`, attempt), 403, /bundles\/0\/data\/_id/);
     ok(await who.member('POST', `${path}/import`, attempt));

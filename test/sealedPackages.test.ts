@@ -109,7 +109,10 @@ describe('Secrets in the documents of a package', () => {
     return answer;
   };
   const install = (prebuilt: Doc, overwrite?: boolean) =>
-    ask('POST', '/prebuilts/import', { prebuilt, ...(overwrite !== undefined && { options: { overwrite } }) });
+    ask('POST', '/prebuilts/import', {
+      prebuilt,
+      options: { strict: true, ...(overwrite !== undefined && { overwrite }) },
+    });
   const exported = async (name = 'p') => ok(await ask('GET', `/prebuilts/${name}/export`));
   const head = async () => (await service.ask('GET', '/health/status')).body.eventStore.position as number;
   before(async () => {
@@ -195,18 +198,22 @@ describe('Secrets in the documents of a package', () => {
     );
     ok(await install(packed('r', bundles)));
     assert.deepEqual((await exported('r')).bundles, bundles);
-    refused(
-      await install(packed('s', masked.bundles)),
-      400,
-      /bundles\/4\/data\/properties\/authentication\/password.*bundles\/6\/data/,
+  });
+
+  it('stay masked where nothing is stored, and the answer names them', async () => {
+    const { data } = ok(await install(packed('s', masked.bundles)));
+    const missing: readonly string[] = data.missingSecrets;
+    assert.ok(missing.includes('/prebuilt/bundles/4/data/properties/authentication/password'), missing.join());
+    assert.ok(
+      missing.every((path) => /bundles\/[46]\/data/.test(path)),
+      missing.join(),
     );
-    refused(
-      await install(
-        packed('s', [{ type: 'template', data: { name: 'No such', template: 'x', data: { token: mask } } }]),
-      ),
-      400,
-      /bundles\/0\/data\/data\/token/,
-    );
+    assert.deepEqual((await exported('s')).bundles, masked.bundles);
+    const template = { type: 'template', data: { name: 'No such', template: 'x', data: { token: mask } } };
+    assert.deepEqual(ok(await install(packed('s2', [template]))).data.missingSecrets, [
+      '/prebuilt/bundles/0/data/data/token',
+    ]);
+    assert.deepEqual((await exported('s2')).bundles, [template]);
   });
 
   it('are not for another document under the same name', async () => {
@@ -215,7 +222,9 @@ describe('Secrets in the documents of a package', () => {
       type: 'automation',
       data: { ...automation('7'), name: 'Automation 1', triggers: [trigger('8', '7', { password: mask })] },
     };
-    refused(await install(packed('p', [other]), true), 400, /bundles\/0\/data\/triggers\/0\/formData\/password/);
+    assert.deepEqual(ok(await install(packed('p', [other]), true)).data.missingSecrets, [
+      '/prebuilt/bundles/0/data/triggers/0/formData/password',
+    ]);
   });
 
   it('are so many at most', async () => {

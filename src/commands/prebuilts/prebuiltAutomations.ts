@@ -7,7 +7,7 @@ import { automations } from '../../projections/operations-manager/automations.ts
 import { triggers as allTriggers } from '../../projections/operations-manager/triggers.ts';
 import { importAutomation, preparing } from '../operations-manager/automationImports.ts';
 import { type Draft, keyOf, onlyFor } from './prebuiltDrafts.ts';
-import { holderOf } from './prebuiltKinds.ts';
+import { documentCheck, holderOf } from './prebuiltKinds.ts';
 
 /** The part of the document that a plan needs. */
 type Given = {
@@ -31,6 +31,9 @@ const decideImport = async ({ request, world, installedAs }: Draft, bundle: Bund
   return { refs, decided: decided?.data };
 };
 
+/** Throws `invalid` for a document that does not fit the schema of imports. */
+export const checkAutomation = documentCheck(importAutomation, 'automation');
+
 /** Plans one automation with its triggers. */
 export const planAutomation = async (draft: Draft, bundle: Bundle, index: number): Promise<void> => {
   const { type, data } = bundle;
@@ -41,10 +44,10 @@ export const planAutomation = async (draft: Draft, bundle: Bundle, index: number
     ...automationNames({ name }).map(keyOf),
     ...given.map(({ _id }) => `trigger-${_id}`),
   ]);
+  if (decided) await planParts(draft, decided, given, index);
   draft.installed[index] = { type, _id: refs.id, name };
   const triggersSealed = given.map((trigger, i) => withFormData(trigger, refs.formData[i]));
   if (given.length > 0) draft.sealed[index] = { type, data: { ...data, triggers: triggersSealed } };
-  if (decided) await planParts(draft, decided, given, index);
 };
 
 const planParts = async (

@@ -14,7 +14,6 @@ export const planDocument = async (draft: Draft, kind: Kind, { type, data }: Bun
   const plain = { [member]: data, overwrite: request.input.overwrite ?? false };
   const kept = draft.installedAs({ type, data }, index).map((document) => ({ [member]: document }));
   const input = command.seal ? command.seal(plain, state, tools.seal, kept) : plain;
-  draft.sealed[index] = { type, data: input[member] };
   const refs = await command.prepare?.({ id, input, state, actor, now, newId, precomputed: undefined }, tools);
   const events = command.decide(state, input, { id, now, actor, newId, refs });
   const after = fold(aggregate, events, state);
@@ -22,9 +21,9 @@ export const planDocument = async (draft: Draft, kind: Kind, { type, data }: Bun
   const [first] = names;
   if (!first) throw new Error(`A ${aggregate.category} has no name`);
   draft.reserve(index, [`${aggregate.category}-${id}`, ...names.map(keyOf)]);
+  if (events.length > 0) onlyFor(id, await holder(first.name, tools), first.name);
   draft.add(kind, id, first.name, after);
+  draft.sealed[index] = { type, data: input[member] };
   draft.installed[index] = { type, _id: id, name: first.name };
-  if (events.length === 0) return;
-  onlyFor(id, await holder(first.name, tools), first.name);
-  draft.parts.push({ category: aggregate.category, id, names, bundle: index });
+  if (events.length > 0) draft.parts.push({ category: aggregate.category, id, names, bundle: index });
 };

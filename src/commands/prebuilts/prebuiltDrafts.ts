@@ -47,21 +47,26 @@ const plannedOf = () => {
 };
 
 /**
- * Returns a function that notes the streams and names of a document. Throws `invalid` if another document of the
- * package has one of them.
+ * The streams and names of the documents. `reserve` throws `invalid` if another document of the package has one of
+ * them; `release` gives up those of a document that is refused.
  */
 const reservations = () => {
   const taken = new Map<string, number>();
-  return (index: number, keys: readonly string[]): void => {
-    for (const key of keys) {
-      const earlier = taken.get(key);
-      if (earlier !== undefined && earlier !== index)
-        throw new RequestError(
-          'invalid',
-          `The documents of bundles ${earlier} and ${index} have an id or name in common`,
-        );
-      taken.set(key, index);
-    }
+  return {
+    reserve: (index: number, keys: readonly string[]): void => {
+      for (const key of keys) {
+        const earlier = taken.get(key);
+        if (earlier !== undefined && earlier !== index)
+          throw new RequestError(
+            'invalid',
+            `The documents of bundles ${earlier} and ${index} have an id or name in common`,
+          );
+        taken.set(key, index);
+      }
+    },
+    release: (index: number): void => {
+      for (const [key, holder] of taken) if (holder === index) taken.delete(key);
+    },
   };
 };
 
@@ -75,7 +80,7 @@ export const newDraft = (request: Installing, given: Tools) => {
     /** The tools as they are after the installation. */
     world: planned.within(tools),
     add: planned.add,
-    reserve: reservations(),
+    ...reservations(),
     installedAs: matching(request.state),
     sealed: [...request.input.prebuilt.bundles] as Bundle[],
     parts: [] as Part[],

@@ -1,6 +1,8 @@
-import { Type } from 'typebox';
+import { type TObject, Type } from 'typebox';
 import type { Context, Event } from '../../domain/engine/core.ts';
-import type { BundleType } from '../../domain/prebuilts/prebuiltSchemas.ts';
+import { plainValue } from '../../domain/engine/exactJson.ts';
+import { RequestError } from '../../domain/engine/requestError.ts';
+import type { HeldType } from '../../domain/prebuilts/prebuiltSchemas.ts';
 import { trees } from '../../projections/configuration-manager/trees.ts';
 import type { Collection } from '../../projections/engine/define.ts';
 import { forms } from '../../projections/json-forms/forms.ts';
@@ -14,12 +16,13 @@ import { formMeant, importForm } from '../json-forms/forms.ts';
 import { importAnalyticTemplate } from '../mop/analyticTemplates.ts';
 import { importCommandTemplate } from '../mop/commandTemplates.ts';
 import { importTemplate } from '../template-builder/templates.ts';
+import { checker } from '../user-schemas/checker.ts';
 
 type Document = Readonly<Record<string, any>>; // only the import command knows its type
 
 /** A kind of document in packages, other than automations. */
 export type Kind = {
-  readonly types: readonly BundleType[];
+  readonly types: readonly string[];
   readonly collection: Collection;
   /** The id of the document that has the name. */
   readonly holder: (name: string, tools: Tools) => Promise<string | undefined>;
@@ -27,6 +30,8 @@ export type Kind = {
   readonly command: AnyCommand;
   /** The field of the command's input that holds the document. */
   readonly member: string;
+  /** Throws `invalid` for a document that does not fit the schema of imports. */
+  readonly check: (document: unknown) => void;
   /** The prefix of paths in the command's errors that stands for the document. */
   readonly inside: string;
   /** The command that stores the document as part of a package. It always stores an event. */
@@ -76,7 +81,28 @@ export const holderOf = async <Doc extends { readonly _id: string }, Filter exte
   { query }: Tools,
 ): Promise<string | undefined> => (await query(collection, { field, op: 'equals', value }))[0]?._id;
 
-type Importing<Doc> = Pick<Kind, 'types' | 'command' | 'member'> & {
+/** The check of one document by the command that imports it. */
+export const documentCheck = ({ input }: AnyCommand, member: string, inside = ''): Kind['check'] => {
+  const check = once(() => checker((input as TObject).properties[member]!)); // the member holds the document
+  return (document) => {
+    const [first, ...others] = check()(plainValue(document));
+    if (!first) return;
+    throw new RequestError('invalid', `The document is not valid: ${first.path || 'it'} ${first.message}`, {
+      faults: [first, ...others].map((fault) => ({ ...fault, path: inside + fault.path })),
+    });
+  };
+};
+
+const once = <T>(make: () => T): (() => T) => {
+  let made: T | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
+};
+
+type Importing<Doc> = Pick<Kind, 'command' | 'member'> & {
+  readonly types: readonly HeldType[];
   readonly collection: Collection<Doc, string, 'name'>;
   readonly inside?: string;
 };
@@ -93,6 +119,7 @@ const kind = <Doc extends { readonly _id: string }>({
   holder: (name, tools) => holderOf(collection, 'name', name, tools),
   command,
   member,
+  check: documentCheck(command, member, inside),
   inside,
   restore: restoring(command, member),
   meant: (document, fresh, tools) => importedId({ aggregate: command.aggregate, collection }, document, fresh, tools),

@@ -1,12 +1,12 @@
 import { RequestError } from '../../domain/engine/requestError.ts';
-import { type Bundle, type BundleType, keptTypes } from '../../domain/prebuilts/prebuiltSchemas.ts';
+import { type Bundle, isHeld } from '../../domain/prebuilts/prebuiltSchemas.ts';
 import { sealKept } from '../../domain/prebuilts/prebuiltSecrets.ts';
-import type { Plan } from '../../domain/prebuilts/prebuilts.ts';
+import type { BundleError, Plan } from '../../domain/prebuilts/prebuilts.ts';
 import type { Tools } from '../engine/define.ts';
 import { oneByOne } from '../mop/searches.ts';
-import { planAutomation } from './prebuiltAutomations.ts';
+import { checkAutomation, planAutomation } from './prebuiltAutomations.ts';
 import { planDocument } from './prebuiltDocuments.ts';
-import { type Installing, newDraft } from './prebuiltDrafts.ts';
+import { type Draft, type Installing, newDraft } from './prebuiltDrafts.ts';
 import { kinds } from './prebuiltKinds.ts';
 
 /**
@@ -23,40 +23,76 @@ const moved = ({ code, message, faults }: RequestError, index: number, inside: s
 type Planned = {
   readonly plan: Plan;
   readonly sealed: readonly Bundle[];
-  readonly requestErrors: readonly RequestError[];
+  readonly errors: readonly BundleError[];
 };
 
 /**
- * The plan of an installation. Each document goes through the decision of the command that imports it. So nothing can
- * be rejected after the package is decided. Errors are returned, not thrown. `sealed` are the documents with sealed
- * secrets.
+ * The plan of an installation. Each document is checked, and goes through the decision of the command that imports it.
+ * So nothing can be rejected after the package is decided. Errors are returned, not thrown. `sealed` are the documents
+ * that are installed or kept, with sealed secrets.
  */
 export const planOf = async (request: Installing, given: Tools): Promise<Planned> => {
   const { bundles } = request.input.prebuilt;
   const draft = newDraft(request, given);
-  const requestErrors: RequestError[] = [];
+  const errors: BundleError[] = [];
 
   const each = async (
-    types: readonly BundleType[],
+    isOne: (type: string) => boolean,
     inside: string,
     work: (bundle: Bundle, index: number) => Promise<void>,
   ): Promise<void> => {
-    const ofTypes = [...bundles.entries()].filter(([, { type }]) => types.includes(type));
+    const ofTypes = [...bundles.entries()].filter(([, { type }]) => isOne(type));
     await oneByOne(ofTypes, ([index, bundle]) =>
       work(bundle, index).catch((error: unknown) => {
         if (!(error instanceof RequestError)) throw error;
-        requestErrors.push(moved(error, index, inside));
+        draft.release(index);
+        errors.push({ index, error: moved(error, index, inside) });
       }),
     );
   };
 
   for (const kind of kinds)
-    await each(kind.types, kind.inside, (bundle, index) => planDocument(draft, kind, bundle, index));
-  await each(['automation'], '', (bundle, index) => planAutomation(draft, bundle, index));
-  await each(keptTypes, '', async (bundle, index) => {
-    draft.sealed[index] = sealKept(bundle, draft.installedAs(bundle, index), draft.tools.seal);
-  });
-  const { parts, removed, sealed } = draft;
-  const installed = draft.installed.filter((one) => one !== undefined);
-  return { plan: { parts, removed, installed }, sealed, requestErrors };
+    await each(
+      (type) => kind.types.includes(type),
+      kind.inside,
+      async (bundle, index) => {
+        kind.check(bundle.data);
+        await planDocument(draft, kind, bundle, index);
+      },
+    );
+  await each(
+    (type) => type === 'automation',
+    '',
+    async (bundle, index) => {
+      checkAutomation(bundle.data);
+      await planAutomation(draft, bundle, index);
+    },
+  );
+  await each(
+    (type) => !isHeld(type),
+    '',
+    async (bundle, index) => {
+      draft.sealed[index] = sealKept(bundle, draft.installedAs(bundle, index), draft.tools.seal);
+    },
+  );
+  return { ...withoutRefused(draft, errors), errors: errors.sort((a, b) => a.index - b.index) };
+};
+
+/** The plan without the documents that are refused. The others get their places in the package without these. */
+const withoutRefused = (
+  { parts, removed, sealed, installed }: Draft,
+  errors: readonly BundleError[],
+): Omit<Planned, 'errors'> => {
+  const refused = new Set(errors.map(({ index }) => index));
+  const places = new Map(
+    [...sealed.keys()].filter((index) => !refused.has(index)).map((index, place) => [index, place]),
+  );
+  return {
+    plan: {
+      parts: parts.map((part) => ({ ...part, bundle: places.get(part.bundle) ?? part.bundle })),
+      removed,
+      installed: installed.filter((one) => one !== undefined),
+    },
+    sealed: sealed.filter((_, index) => places.has(index)),
+  };
 };

@@ -1,9 +1,9 @@
 import { createHash, hash } from 'node:crypto';
 import { Type } from 'typebox';
 import { canonical } from '../../domain/engine/canonical.ts';
-import type { Actor } from '../../domain/engine/core.ts';
+import type { Actor, Context } from '../../domain/engine/core.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
-import { type Bundle, prebuiltDocumentSchema } from '../../domain/prebuilts/prebuiltSchemas.ts';
+import { type Bundle, importedPrebuiltSchema } from '../../domain/prebuilts/prebuiltSchemas.ts';
 import { isClear, maskBundle } from '../../domain/prebuilts/prebuiltSecrets.ts';
 import {
   automationsIn,
@@ -12,16 +12,20 @@ import {
   isInstalled,
   type Part,
   type Plan,
+  type PrebuiltEvent,
+  type PrebuiltImport,
   type PrebuiltImported,
   type PrebuiltRefs,
+  type PrebuiltState,
   prebuilt,
   remove,
+  withoutRefused,
 } from '../../domain/prebuilts/prebuilts.ts';
 import { type Recorded, splitStream } from '../../store/event.ts';
 import { accountIds } from '../authorization/authors.ts';
 import { treeReferences } from '../configuration-manager/trees.ts';
 import { mayRead } from '../engine/access.ts';
-import { type AnyCommand, commandsOf, noInput, type Tools } from '../engine/define.ts';
+import { type AnyCommand, commandsOf, noInput, type Preparing, type Tools } from '../engine/define.ts';
 import type { Next, Reaction } from '../engine/reactions.ts';
 import { formReferences } from '../json-forms/forms.ts';
 import { oneByOne } from '../mop/searches.ts';
@@ -70,10 +74,51 @@ export const hiddenAutomations = async (
 
 const noPlan: Plan = { parts: [], removed: [], installed: [] };
 
+type Request = Preparing<PrebuiltState, PrebuiltImport, Seen>;
+type Prepared = PrebuiltRefs & { readonly sealed: readonly Bundle[] };
+
+/** Plans the installation, unless nothing can come of it. */
+const preparing = async (request: Request, tools: Tools): Promise<Prepared> => {
+  const {
+    input: { prebuilt, overwrite },
+    state,
+    actor,
+    precomputed: seen,
+  } = request;
+  const hidden = (await hiddenAutomations(state.imported?.installed ?? [], actor, tools)).size > 0;
+  const known = () => !seen.bringsSecrets && isInstalled(state, prebuilt, seen.bundlesHash);
+  const idle = state.pending || hidden || (!overwrite && known());
+  if (idle) return { ...seen, hidden, plan: noPlan, sealed: prebuilt.bundles, errors: [], accounts: {} };
+  const { plan, sealed, errors } = await planOf(request, tools);
+  const { bundles } = withoutRefused(prebuilt, errors);
+  const accounts = await accountIds(
+    bundles.map(({ data }) => data),
+    tools,
+  );
+  return { ...(errors.length > 0 ? await seenIn(bundles) : seen), hidden, plan, sealed, errors, accounts };
+};
+
+/** The decision on the package with sealed secrets. */
+const deciding = (
+  state: PrebuiltState,
+  { prebuilt, ...options }: PrebuiltImport,
+  context: Context<Prepared>,
+): readonly PrebuiltEvent[] => {
+  const { sealed, errors } = context.refs;
+  const bundles = [...sealed];
+  // The decision leaves out the documents that are refused, so they must stand where the request has them.
+  for (const { index } of errors) bundles.splice(index, 0, prebuilt.bundles[index]!); // errors are sorted by index
+  return decideImport(state, { ...options, prebuilt: { ...prebuilt, bundles } }, context);
+};
+
 /** Decides to install a package; the reactions below carry it out. */
 export const importPrebuilt = command({
   name: 'importPrebuilt',
-  input: Type.Object({ prebuilt: prebuiltDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }),
+  input: Type.Object({
+    prebuilt: importedPrebuiltSchema,
+    overwrite: Type.Optional(Type.Boolean()),
+    strict: Type.Optional(Type.Boolean()),
+  }),
   on: 'any',
   precomputed: ({ prebuilt: { bundles } }): Promise<Seen> => seenIn(bundles),
   locks: (_, { prebuilt: { bundles } }) => {
@@ -83,29 +128,22 @@ export const importPrebuilt = command({
     if (types.has('golden-config')) locks.push(treeReferences);
     return locks;
   },
-  prepare: async (request, tools): Promise<PrebuiltRefs & { readonly sealed: readonly Bundle[] }> => {
-    const {
-      input: { prebuilt, overwrite },
-      state,
-      actor,
-    } = request;
-    const seen: Seen = request.precomputed;
-    const hidden = (await hiddenAutomations(state.imported?.installed ?? [], actor, tools)).size > 0;
-    const known = () => !seen.bringsSecrets && isInstalled(state, prebuilt, seen.bundlesHash);
-    const idle = state.pending || hidden || (!overwrite && known());
-    if (idle) return { ...seen, hidden, plan: noPlan, sealed: prebuilt.bundles, requestErrors: [], accounts: {} };
-    const { plan, sealed, requestErrors } = await planOf(request, tools);
-    const accounts = await accountIds(
-      prebuilt.bundles.map(({ data }) => data),
-      tools,
-    );
-    return { ...seen, hidden, plan, sealed, requestErrors, accounts };
-  },
-  decide: (state, { prebuilt, ...options }, context) => {
-    const sealed = { ...prebuilt, bundles: context.refs.sealed };
-    return decideImport(state, { ...options, prebuilt: sealed }, context);
-  },
+  prepare: (request, tools) => preparing(request, tools),
+  decide: deciding,
 });
+
+/** The event that an import would store; undefined if it would change nothing. Throws what the import would throw. */
+export const previewImport = async (
+  input: PrebuiltImport,
+  request: Pick<Request, 'id' | 'actor' | 'now' | 'newId'>,
+  tools: Tools,
+): Promise<PrebuiltImported | undefined> => {
+  const state = await tools.state(prebuilt, request.id);
+  const precomputed = await seenIn(input.prebuilt.bundles);
+  const refs = await preparing({ ...request, input, state, precomputed }, tools);
+  const [event] = deciding(state, input, { ...request, refs });
+  return event?.topic === 'prebuiltImported' ? event.data : undefined;
+};
 
 export const deletePrebuilt = command({
   name: 'deletePrebuilt',

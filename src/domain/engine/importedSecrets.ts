@@ -1,4 +1,4 @@
-import { exactEntries, inOrder, isObject } from './exactJson.ts';
+import { exactEntries, inOrder, isObject, type Members } from './exactJson.ts';
 import { step } from './pointer.ts';
 import { isSealed } from './sealed.ts';
 import { bounded, isSecretName, mask, type Seal } from './secretFields.ts';
@@ -11,8 +11,12 @@ import { bounded, isSecretName, mask, type Seal } from './secretFields.ts';
 /** The members that describe data. They hold no secrets. */
 const descriptions = new Set(['schema', 'uiSchema', 'bindingSchema', 'validationSchema', 'struct', 'children']);
 
-const isSecret = (name: string, member: unknown): member is string =>
-  typeof member === 'string' && member !== '' && isSecretName(name);
+/** A `key` beside a `value` is a plain name. */
+const isSecret = (name: string, members: Members): boolean =>
+  typeof members[name] === 'string' &&
+  members[name] !== '' &&
+  isSecretName(name) &&
+  !(name === 'key' && Object.hasOwn(members, 'value'));
 
 const isOpen = (name: string): boolean => !descriptions.has(name);
 
@@ -39,8 +43,8 @@ const sealed = (value: unknown, befores: readonly unknown[], seal: SealAt, path:
     exactEntries(value).map(([name, member]) => {
       const at = path + step(name);
       const stored = inside(befores, name);
-      if (!isSecret(name, member)) return [name, isOpen(name) ? sealed(member, stored, seal, at) : member];
-      return [name, member === mask ? (stored.find(isSealed) ?? mask) : seal(member, at)];
+      if (!isSecret(name, value)) return [name, isOpen(name) ? sealed(member, stored, seal, at) : member];
+      return [name, member === mask ? (stored.find(isSealed) ?? mask) : seal(String(member), at)];
     }),
   );
 };
@@ -51,7 +55,29 @@ export const missingSecrets = (document: unknown, path = ''): readonly string[] 
   if (!isObject(document) || isSealed(document)) return [];
   return Object.entries(document).flatMap(([name, member]) => {
     const at = path + step(name);
-    if (isSecret(name, member)) return member === mask ? [at] : [];
+    if (isSecret(name, document)) return member === mask ? [at] : [];
     return isOpen(name) ? missingSecrets(member, at) : [];
   });
+};
+
+/** The document with every secret masked, sealed or in clear. */
+export const maskDocument = (document: unknown): unknown => {
+  if (isSealed(document)) return mask;
+  if (Array.isArray(document)) return document.map(maskDocument);
+  if (!isObject(document)) return document;
+  return Object.fromEntries(
+    Object.entries(document).map(([name, member]) => {
+      if (isSecret(name, document)) return [name, mask];
+      return [name, isOpen(name) ? maskDocument(member) : member];
+    }),
+  );
+};
+
+/** Whether the document has a secret in clear. */
+export const hasClearSecret = (document: unknown): boolean => {
+  if (Array.isArray(document)) return document.some(hasClearSecret);
+  if (!isObject(document) || isSealed(document)) return false;
+  return Object.entries(document).some(([name, member]) =>
+    isSecret(name, document) ? member !== mask : isOpen(name) && hasClearSecret(member),
+  );
 };

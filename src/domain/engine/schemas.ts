@@ -8,3 +8,11 @@ export const name = (description: string) => named(description, 1);
 
 /** A name or id, or the empty text for none. */
 export const nameOrNone = (description: string) => named(description, 0);
+
+/** Where an imported document has a masked secret for which nothing is stored. */
+export const missingSecretsSchema = Type.Optional(
+  Type.Array(Type.String(), {
+    description:
+      'JSON pointers to the masked secrets of the body for which nothing is stored; absent if there are none',
+  }),
+);

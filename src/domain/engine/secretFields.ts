@@ -70,10 +70,10 @@ export const sealSecrets = (value: Json, before: Json, seal: Seal, path = ''): J
 /**
  * Like `sealSecrets`, for an imported document. `befores` are the stored values in its place; the first with a secret
  * counts. Only the mask keeps a stored secret. A secret in clear is always sealed anew, even if it is equal: else an
- * import would tell whether a guess is right.
+ * import would tell whether a guess is right. A mask where nothing is stored stays: `missingSecrets` finds it.
  */
 export const sealImported = (value: Json, befores: readonly Json[], seal: Seal, path = ''): Json =>
-  sealBy(isSecretName, { value, befores, seal, path, keepsEqual: false });
+  sealBy(isSecretName, { value, befores, seal, path, keepsEqual: false, keepsMask: true });
 
 type Sealing = {
   readonly value: Json;
@@ -82,13 +82,23 @@ type Sealing = {
   readonly path: string;
   /** Whether a secret in clear that equals the stored one keeps the stored form. */
   readonly keepsEqual: boolean;
+  /** Whether a mask stays where nothing is stored. */
+  readonly keepsMask?: boolean;
 };
 
 /** Like `sealSecrets` or `sealImported`, with another rule for which members are secrets. */
-export const sealBy = (isSecret: IsSecret, { value, befores, seal, path, keepsEqual }: Sealing): Json =>
-  someSecret(value, isSecret) ? sealWithin(value, befores, { seal: bounded(seal), isSecret, keepsEqual }, path) : value;
+export const sealBy = (isSecret: IsSecret, sealing: Sealing): Json => {
+  const { value, befores, seal, path, keepsEqual, keepsMask = false } = sealing;
+  if (!someSecret(value, isSecret)) return value;
+  return sealWithin(value, befores, { seal: bounded(seal), isSecret, keepsEqual, keepsMask }, path);
+};
 
-type How = { readonly seal: SealAt; readonly isSecret: IsSecret; readonly keepsEqual: boolean };
+type How = {
+  readonly seal: SealAt;
+  readonly isSecret: IsSecret;
+  readonly keepsEqual: boolean;
+  readonly keepsMask: boolean;
+};
 
 const member = (value: Json, name: string): Json =>
   isObject(value) && Object.hasOwn(value, name) ? value[name] : undefined;
@@ -116,10 +126,12 @@ const sealWithin = (value: Json, befores: readonly Json[], how: How, path: strin
 
 const textOf = (secret: Json): string => (typeof secret === 'string' ? secret : exactText(secret));
 
-const sealed = (secret: Json, befores: readonly Json[], { seal, keepsEqual }: How, path: string): Json => {
+const sealed = (secret: Json, befores: readonly Json[], how: How, path: string): Json => {
+  const { seal, keepsEqual, keepsMask } = how;
   const stored = befores.find((before) => before !== undefined && before !== null);
   if (secret === null || secret === undefined || (secret === stored && isSealed(stored))) return secret;
   if (secret === mask) {
+    if (stored === undefined && keepsMask) return mask;
     if (stored === undefined)
       throw new RequestError('invalid', `${mask} keeps a secret, but none is stored here`, { path });
     // An earlier version stored this secret in clear.

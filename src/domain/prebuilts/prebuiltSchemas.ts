@@ -1,51 +1,33 @@
-import { type Static, type TSchema, Type } from 'typebox';
-import { treeDocumentSchema } from '../configuration-manager/treeSchemas.ts';
+import { type Static, type TProperties, Type } from 'typebox';
 import { authored, objectId } from '../engine/authors.ts';
-import { name } from '../engine/schemas.ts';
-import { formDocumentSchema } from '../json-forms/formSchemas.ts';
-import { analyticTemplateSchema } from '../mop/analyticTemplates.ts';
-import { commandTemplateSchema } from '../mop/commandTemplates.ts';
-import { automationDocumentSchema } from '../operations-manager/automationImports.ts';
-import { templateDocumentSchema } from '../template-builder/templateSchemas.ts';
+import { ifItFits, lenient, partsBy } from '../engine/lenientSchemas.ts';
+import { missingSecretsSchema, name } from '../engine/schemas.ts';
 
 const opaque = (description: string) =>
   Type.Unsafe<Readonly<Record<string, unknown>>>(Type.Object({}, { additionalProperties: true, description }));
 const text = (description: string) => Type.String({ description });
 const optional = (description: string) => Type.Optional(text(description));
 
-/**
- * The values of `type` in bundles and artifacts, with the schema of each document. The platform has no resources for
- * types without a schema.
- */
-const held = {
-  automation: automationDocumentSchema,
-  forms: formDocumentSchema,
-  'golden-config': treeDocumentSchema,
-  integration: undefined,
-  'integration-model': undefined,
-  'json-forms': formDocumentSchema,
-  'mop-template': commandTemplateSchema,
-  'mop-analytic-template': analyticTemplateSchema,
-  template: templateDocumentSchema,
-  transformation: undefined,
-  workflow: undefined,
-};
-export type BundleType = keyof typeof held;
-/** Whether the platform has resources of this type. */
-export const isHeld = (type: BundleType): boolean => held[type] !== undefined;
+/** The kinds of documents of which the platform has resources. */
+const heldTypes = [
+  'automation',
+  'forms',
+  'golden-config',
+  'json-forms',
+  'mop-template',
+  'mop-analytic-template',
+  'template',
+] as const;
+export type HeldType = (typeof heldTypes)[number];
+/** Whether the platform has resources of this kind. Documents of other kinds are only kept in the package. */
+export const isHeld = (type: string): type is HeldType => (heldTypes as readonly string[]).includes(type);
 
-const types = Object.keys(held) as BundleType[];
-/** The types whose documents are only kept in the package. */
-export const keptTypes = types.filter((type) => !isHeld(type));
-const type = Type.Enum(types, { description: 'What kind of document it is' });
+const type = Type.String({
+  maxLength: 256,
+  description: `What kind of document it is. These are installed: ${heldTypes.join(', ')}; any other is kept`,
+});
 
-export type Bundle = { readonly type: BundleType; readonly data: Readonly<Record<string, unknown>> };
-
-const bundle = (type: BundleType, data: TSchema = opaque('Document, kept as given')) =>
-  Type.Object(
-    { type: Type.Literal(type, { description: 'What kind of document it is' }), data },
-    { additionalProperties: false },
-  );
+export type Bundle = { readonly type: string; readonly data: Readonly<Record<string, unknown>> };
 
 const artifact = Type.Object(
   {
@@ -66,7 +48,9 @@ const metadata = Type.Object(
     license: text('License'),
     repository: Type.Object(
       {
-        type: Type.Optional(Type.Enum(['local', 'hosted_git', 'git'], { description: 'Kind of repository' })),
+        type: Type.Optional(
+          Type.Enum(['local', 'hosted_git', 'git'], { [ifItFits]: true, description: 'Kind of repository' }),
+        ),
         hostname: optional('Host of the repository'),
         path: optional('Path within it'),
       },
@@ -93,55 +77,89 @@ const manifestSchema = Type.Object(manifest, {
 });
 const readme = text('What a reader should know, Markdown');
 
-/** A package in an import. */
-export const prebuiltDocumentSchema = Type.Object(
+const bundles = Type.Unsafe<readonly Bundle[]>(
+  Type.Array(Type.Object({ type, data: opaque('Document') }, strict), { maxItems: 10_000, description: 'Documents' }),
+);
+
+const named = { title: 'PrebuiltDocument', description: 'Package to install' };
+
+/** The members of a package that the service knows. */
+const known = Type.Object(
   {
     metadata,
     manifest: Type.Object(
       { ...manifest, artifacts: Type.Optional(manifest.artifacts) },
       { ...strict, title: 'NewPrebuiltManifest', description: 'What it consists of' },
     ),
-    bundles: Type.Unsafe<readonly Bundle[]>(
-      Type.Array(
-        Type.Union(
-          types.map((type) => bundle(type, held[type])),
-          { description: 'A document' },
-        ),
-        { maxItems: 10_000, description: 'Documents' },
-      ),
-    ),
+    bundles,
     readme,
   },
-  { ...strict, title: 'PrebuiltDocument', description: 'Package to install' },
+  { ...strict, ...named },
 );
-export type PrebuiltDocument = Static<typeof prebuiltDocumentSchema>;
+export type PrebuiltDocument = Static<typeof known>;
+
+/** Takes a package apart. */
+export const packageParts = partsBy(known);
+
+const { PlatformDependencies, ...unaliased } = metadata.properties;
+
+/** A package in an import. Members that have aliases (prebuiltAliases.ts) may be missing here. */
+export const importedPrebuiltSchema = Type.Unsafe<PrebuiltDocument>(
+  lenient(
+    Type.Object(
+      {
+        ...known.properties,
+        metadata: Type.Object(
+          { ...unaliased, PlatformDependencies: Type.Optional(PlatformDependencies) },
+          { title: 'ImportedPrebuiltMetadata', description: 'What it is' },
+        ),
+      },
+      named,
+    ),
+  ),
+);
 
 /** A package as `exportPrebuilt` returns it. */
-export const prebuiltPackageSchema = Type.Object(
-  {
-    metadata,
-    manifest: manifestSchema,
-    readme,
-    bundles: Type.Array(Type.Object({ type, data: opaque('Document') }, strict), { description: 'Documents' }),
-  },
-  { ...strict, title: 'PrebuiltPackage', description: 'Package as it was installed' },
+export const prebuiltPackageSchema = lenient(
+  Type.Object(
+    { metadata, manifest: manifestSchema, readme, bundles },
+    { title: 'PrebuiltPackage', description: 'Package as it was installed' },
+  ),
 );
 export type PrebuiltPackage = PrebuiltDocument & { readonly manifest: Static<typeof manifestSchema> };
 
-const member = (id: TSchema, name: TSchema, title: string) =>
-  Type.Object({ type, _id: id, name }, { ...strict, title, description: 'Document of the package' });
+const listed = (members: TProperties, title: string, description: string) =>
+  Type.Array(Type.Object({ type, ...members }, { ...strict, title, description: 'Document of the package' }), {
+    description,
+  });
+const reason = text('Why, in a sentence');
 const items = {
-  installed: Type.Array(member(text('Id that it has here'), text('Its name'), 'PrebuiltInstalled'), {
-    description: 'What was installed',
-  }),
-  kept: Type.Array(member(optional('Its id'), optional('Its name'), 'PrebuiltKept'), {
-    description: 'What is only kept in the package: the platform holds nothing of its kind',
-  }),
+  installed: listed(
+    { _id: text('Id that it has here'), id: text('The same'), name: text('Its name') },
+    'PrebuiltInstalled',
+    'What was installed',
+  ),
+  kept: listed(
+    { _id: optional('Its id'), id: optional('The same'), name: optional('Its name'), reason },
+    'PrebuiltKept',
+    'What is only kept in the package: the platform holds nothing of its kind',
+  ),
+  refused: listed(
+    {
+      id: optional('Its id'),
+      name: optional('Its name'),
+      code: text('Code of the error'),
+      path: optional('JSON pointer to the place of the fault in the request'),
+      reason,
+    },
+    'PrebuiltRefused',
+    'What could not be installed, and is not in the package',
+  ),
 };
 
 /** The answer of an import. */
 export const prebuiltImportedSchema = Type.Object(
-  { _id: objectId('Id'), name: text('Name'), ...items },
+  { _id: objectId('Id'), name: text('Name'), ...items, missingSecrets: missingSecretsSchema },
   { title: 'PrebuiltImported', description: 'What became of a package' },
 );
 

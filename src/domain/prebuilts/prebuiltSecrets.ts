@@ -1,5 +1,6 @@
+import { hasClearSecret, maskDocument } from '../engine/importedSecrets.ts';
 import { holdsClear, type IsSecret, isSecretOfDocument, maskNamed, type Seal, sealBy } from '../engine/secretFields.ts';
-import type { Bundle, BundleType } from './prebuiltSchemas.ts';
+import { type Bundle, type HeldType, isHeld } from './prebuiltSchemas.ts';
 
 type Document = Bundle['data'];
 type Work = (value: unknown, isSecret?: IsSecret) => unknown;
@@ -13,37 +14,37 @@ const inEach =
     if (!Array.isArray(items)) return document;
     return {
       ...document,
-      [list]: items.map((item) => (item[member] === undefined ? item : { ...item, [member]: work(item[member]) })),
+      [list]: items.map((item) => (item?.[member] === undefined ? item : { ...item, [member]: work(item[member]) })),
     };
   };
 const nowhere: Places = (document) => document;
 const anywhere: Places = (document, work) => work(document, isSecretOfDocument) as Document;
 
 /**
- * The places where documents of each type hold secrets. They are the places that the import of the type seals.
- * Documents that are only kept may hold secrets anywhere.
+ * The places where documents of each type hold secrets of any JSON type. They are the places that the import of the type
+ * seals. Documents that are only kept may hold such secrets anywhere.
  */
-const places: Readonly<Record<BundleType, Places>> = {
+const places: Readonly<Record<HeldType, Places>> = {
   automation: inEach('triggers', 'formData'),
   forms: nowhere,
   'golden-config': inEach('versions', 'variables'),
-  integration: anywhere,
-  'integration-model': anywhere,
   'json-forms': nowhere,
   'mop-template': nowhere,
   'mop-analytic-template': nowhere,
   template: (document, work) => (document.data === undefined ? document : { ...document, data: work(document.data) }),
-  transformation: anywhere,
-  workflow: anywhere,
 };
+const placesOf = (type: string): Places => (isHeld(type) ? places[type] : anywhere);
 
 /** The document for answers: secrets are masked, even those that an earlier version stored in clear. */
-export const maskBundle = ({ type, data }: Bundle): Bundle => ({ type, data: places[type](data, maskNamed) });
+export const maskBundle = ({ type, data }: Bundle): Bundle => ({
+  type,
+  data: maskDocument(placesOf(type)(data, maskNamed)) as Document,
+});
 
 /** Whether the document has a secret in clear. */
 export const isClear = ({ type, data }: Bundle): boolean => {
-  let found = false;
-  places[type](data, (value, isSecret) => {
+  let found = hasClearSecret(data);
+  placesOf(type)(data, (value, isSecret) => {
     found ||= holdsClear(value, isSecret);
     return value;
   });
@@ -53,5 +54,12 @@ export const isClear = ({ type, data }: Bundle): boolean => {
 /** A document that is only kept, with sealed secrets. `before` are its versions in the installed package. */
 export const sealKept = ({ type, data }: Bundle, before: readonly Document[], seal: Seal): Bundle => ({
   type,
-  data: sealBy(isSecretOfDocument, { value: data, befores: before, seal, path: '', keepsEqual: false }) as Document,
+  data: sealBy(isSecretOfDocument, {
+    value: data,
+    befores: before,
+    seal,
+    path: '',
+    keepsEqual: false,
+    keepsMask: true,
+  }) as Document,
 });

@@ -2,13 +2,8 @@ import { same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event, type Name } from '../engine/core.ts';
 import { defined } from '../engine/defined.ts';
 import { type Code, RequestError } from '../engine/requestError.ts';
-import {
-  type Bundle,
-  type BundleType,
-  isHeld,
-  type PrebuiltDocument,
-  type PrebuiltPackage,
-} from './prebuiltSchemas.ts';
+import { inOurNames } from './prebuiltAliases.ts';
+import { type Bundle, isHeld, type PrebuiltDocument, type PrebuiltPackage, packageParts } from './prebuiltSchemas.ts';
 import { isClear, maskBundle } from './prebuiltSecrets.ts';
 
 /** The change of one stream by a package, and the names that the resource has then. */
@@ -29,13 +24,29 @@ export type Plan = {
   readonly parts: readonly Part[];
   /** The triggers that are deleted, and the automations that they belong to. */
   readonly removed: readonly { readonly id: string; readonly actionId: string }[];
-  readonly installed: readonly { readonly type: BundleType; readonly _id: string; readonly name: string }[];
+  readonly installed: readonly { readonly type: string; readonly _id: string; readonly name: string }[];
+};
+
+/** A document that cannot be installed. */
+export type Refused = {
+  readonly type: string;
+  readonly id?: string;
+  readonly name?: string;
+  readonly code: Code;
+  /** JSON pointer into the request. */
+  readonly path?: string;
+  readonly reason: string;
 };
 
 export type PrebuiltImported = Plan & {
-  /** The package of the request with sealed secrets. Earlier versions stored the secrets in clear. */
+  /**
+   * The package of the request without what was refused, as it was written, with sealed secrets. Earlier versions stored
+   * the secrets in clear.
+   */
   readonly prebuilt: PrebuiltDocument;
-  readonly kept: readonly { readonly type: BundleType; readonly _id?: string; readonly name?: string }[];
+  readonly kept: readonly { readonly type: string; readonly _id?: string; readonly name?: string }[];
+  /** Missing in events of earlier versions, which refused the whole package. */
+  readonly refused?: readonly Refused[];
   /** The account ids of the authors that documents name, by username. */
   readonly accounts: Readonly<Record<string, string>>;
   /**
@@ -77,15 +88,19 @@ export const prebuilt = aggregate<PrebuiltState, PrebuiltEvent>({
 const textOf = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /** The id and the name in a document. */
-const identityOf = ({ data }: Bundle) => ({ id: textOf(data._id) ?? textOf(data.id), name: textOf(data.name) });
+const identityOf = ({ data }: Bundle): { id?: string | undefined; name?: string | undefined } => ({
+  id: textOf(data._id) ?? textOf(data.id),
+  name: textOf(data.name),
+});
 
 type Derived = Pick<PrebuiltImported, 'bundlesHash' | 'createdEpoch'>;
 
 /**
- * The package without its documents. Missing parts of the manifest are computed. An empty list of artifacts is not
- * missing.
+ * The package without its documents, in our names. Missing parts of the manifest are computed. An empty list of
+ * artifacts is not missing.
  */
-export const described = ({ bundles, ...prebuilt }: PrebuiltDocument, { bundlesHash, createdEpoch }: Derived) => {
+export const described = (given: PrebuiltDocument, { bundlesHash, createdEpoch }: Derived) => {
+  const { bundles, ...prebuilt } = inOurNames(given);
   const artifacts = () =>
     bundles.map((bundle, i) => {
       const { id = '', name = '' } = identityOf(bundle);
@@ -108,8 +123,25 @@ export const described = ({ bundles, ...prebuilt }: PrebuiltDocument, { bundlesH
 /** The package as `exportPrebuilt` returns it, with masked secrets. */
 export const completed = (prebuilt: PrebuiltDocument, derived: Derived): PrebuiltPackage => ({
   ...described(prebuilt, derived),
-  bundles: prebuilt.bundles.map(maskBundle),
+  bundles: maskedIn(prebuilt),
 });
+
+/** The package as it was imported, with masked secrets. */
+export const asImported = (prebuilt: PrebuiltDocument): PrebuiltDocument => ({
+  ...prebuilt,
+  bundles: maskedIn(prebuilt),
+});
+
+/** The documents with masked secrets. Their other members stay. */
+const maskedIn = ({ bundles }: PrebuiltDocument): readonly Bundle[] =>
+  bundles.map((bundle) => ({ ...bundle, ...maskBundle(bundle) }));
+
+/** The members of a package that lists show. */
+export const shownOf = (prebuilt: PrebuiltDocument, derived: Derived) => {
+  const { metadata, manifest, readme } = described(prebuilt, derived);
+  const { known } = packageParts({ metadata, manifest, readme, bundles: [] });
+  return { metadata: known.metadata, manifest: known.manifest as PrebuiltPackage['manifest'], readme };
+};
 
 /**
  * Whether the package is the installed one, in its original or its exported form. The hash is that of the bundles with
@@ -118,7 +150,8 @@ export const completed = (prebuilt: PrebuiltDocument, derived: Derived): Prebuil
 export const isInstalled = ({ imported }: PrebuiltState, prebuilt: PrebuiltDocument, bundlesHash: string): boolean => {
   if (!imported) return false;
   const { bundles } = imported.prebuilt;
-  const comparable = !bundles.some(isClear);
+  // Earlier versions hashed the documents with other masks.
+  const comparable = imported.refused !== undefined && !bundles.some(isClear);
   const masked = (some: readonly Bundle[]) => some.map(maskBundle);
   const equal = comparable ? imported.bundlesHash === bundlesHash : same(masked(bundles), masked(prebuilt.bundles));
   return equal && same(described({ ...prebuilt, bundles }, imported), described(imported.prebuilt, imported));
@@ -150,7 +183,7 @@ type Described = Pick<PrebuiltImported, 'installed'> &
     readonly bundles: Readonly<Record<string, number>>;
   };
 
-const isAutomation = ({ type }: { readonly type: BundleType }): boolean => type === 'automation';
+const isAutomation = ({ type }: { readonly type: string }): boolean => type === 'automation';
 
 /** The ids of the automations that a package has installed. */
 export const automationsIn = (installed: Plan['installed']): readonly string[] =>
@@ -176,13 +209,21 @@ export const withoutHidden = <D extends Described>(doc: D, hidden: ReadonlySet<s
   return { ...doc, installed, bundles: counts, manifest: { ...manifest, artifacts: shown } };
 };
 
-export type PrebuiltImport = { readonly prebuilt: PrebuiltDocument; readonly overwrite?: boolean };
+export type PrebuiltImport = {
+  readonly prebuilt: PrebuiltDocument;
+  readonly overwrite?: boolean;
+  /** Whether one document that cannot be installed refuses the package. */
+  readonly strict?: boolean;
+};
+
+/** Why the document with this index cannot be installed. Paths start at the request's body. */
+export type BundleError = { readonly index: number; readonly error: RequestError };
 
 export type PrebuiltRefs = {
+  /** The hash of the documents that can be installed or kept. */
   readonly bundlesHash: string;
   readonly plan: Plan;
-  /** Why documents cannot be installed. Paths start at the request's body. */
-  readonly requestErrors: readonly RequestError[];
+  readonly errors: readonly BundleError[];
   readonly accounts: Readonly<Record<string, string>>;
   /** Whether the package has a secret in clear. Then it counts as different from the installed one. */
   readonly bringsSecrets?: boolean;
@@ -191,20 +232,25 @@ export type PrebuiltRefs = {
 };
 
 /**
- * Installs a package, all or nothing. With `overwrite`, every resource is set to the package's content. Otherwise the
- * same package again is no change.
+ * Installs the documents that can be installed and keeps those of unknown kinds. With `overwrite`, every resource is set
+ * to the package's content. Otherwise the same package again is no change.
  */
 export const decideImport = (
   state: PrebuiltState,
-  { prebuilt, overwrite = false }: PrebuiltImport,
+  { prebuilt: given, overwrite = false, strict = false }: PrebuiltImport,
   { now, refs }: Context<PrebuiltRefs>,
 ): readonly PrebuiltEvent[] => {
-  const { plan, bundlesHash, accounts } = refs;
+  const { plan, bundlesHash, accounts, errors } = refs;
   refusePending(state);
+  if (inOurNames(given).metadata.PlatformDependencies === undefined)
+    throw new RequestError('invalid', 'The metadata must have PlatformDependencies', {
+      path: '/prebuilt/metadata/PlatformDependencies',
+    });
   if (refs.hidden)
     throw new RequestError('forbidden', 'The installed prebuilt has an automation that you may not read', {
       path: '/prebuilt/metadata/name',
     });
+  const prebuilt = withoutRefused(given, errors);
   const known = !refs.bringsSecrets && isInstalled(state, prebuilt, bundlesHash);
   if (known && !overwrite) return [];
   const other =
@@ -215,20 +261,39 @@ export const decideImport = (
           }),
         ]
       : [];
-  refuseAll([...refs.requestErrors, ...other]);
-  if (known && plan.parts.length + plan.removed.length === 0) return [];
-  const kept = prebuilt.bundles
-    .filter(({ type }) => !isHeld(type))
-    .map((bundle) => {
-      const { id, name } = identityOf(bundle);
-      return { type: bundle.type, ...defined({ _id: id, name }) };
+  const refusals = errors.map(({ error }) => error);
+  if (strict) refuseAll([...refusals, ...other]);
+  refuseAll(other);
+  if (errors.length > 0 && prebuilt.bundles.length === 0)
+    throw new RequestError('conflict', `Nothing of the package can be installed: ${refusals[0]?.message}`, {
+      faults: refusals.flatMap(({ code, faults }) => faults.map((fault) => ({ code, ...fault }))),
     });
+  if (known && plan.parts.length + plan.removed.length === 0) return [];
+  const kept = prebuilt.bundles.filter(({ type }) => !isHeld(type)).map(keptOf);
+  const refused = errors.map(({ index, error }) => refusedOf(given.bundles[index], error));
   return [
     {
       topic: 'prebuiltImported',
-      data: { prebuilt, ...plan, kept, accounts, bundlesHash, createdEpoch: String(Date.parse(now)) },
+      data: { prebuilt, ...plan, kept, refused, accounts, bundlesHash, createdEpoch: String(Date.parse(now)) },
     },
   ];
+};
+
+/** The package without the documents that are refused. */
+export const withoutRefused = (prebuilt: PrebuiltDocument, errors: readonly BundleError[]): PrebuiltDocument => {
+  if (errors.length === 0) return prebuilt;
+  const refused = new Set(errors.map(({ index }) => index));
+  return { ...prebuilt, bundles: prebuilt.bundles.filter((_, index) => !refused.has(index)) };
+};
+
+const keptOf = (bundle: Bundle) => {
+  const { id, name } = identityOf(bundle);
+  return { type: bundle.type, ...defined({ _id: id, name }) };
+};
+
+const refusedOf = (bundle: Bundle | undefined, { code, message, faults }: RequestError): Refused => {
+  const { id, name } = bundle ? identityOf(bundle) : {};
+  return { type: bundle?.type ?? '', code, reason: message, ...defined({ id, name, path: faults[0]?.path }) };
 };
 
 const refusePending = ({ pending }: PrebuiltState): void => {
@@ -241,9 +306,9 @@ const first: readonly Code[] = ['invalid', 'not_found', 'forbidden', 'conflict']
 const rank = ({ code }: RequestError): number => (first.includes(code) ? first.indexOf(code) : first.length);
 
 /** Throws one error for all errors of the code that comes first. */
-const refuseAll = (requestErrors: readonly RequestError[]): void => {
-  const least = Math.min(...requestErrors.map(rank));
-  const [one, ...others] = requestErrors.filter((requestError) => rank(requestError) === least);
+const refuseAll = (errors: readonly RequestError[]): void => {
+  const least = Math.min(...errors.map(rank));
+  const [one, ...others] = errors.filter((error) => rank(error) === least);
   if (!one) return;
   throw new RequestError(one.code, others.length > 0 ? `${one.message} (and ${others.length} more)` : one.message, {
     faults: [one, ...others].flatMap(({ faults }) => faults),

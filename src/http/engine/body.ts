@@ -17,8 +17,8 @@ const lingerMs = 1000;
 /**
  * Makes the function that reads bodies of at most `maxBytes`, or `maxImportBytes` for `large` routes. Errors:
  * `too_large` (the connection closes after the answer); `unsupported_media` (not JSON in UTF-8, or with
- * Content-Encoding); `invalid` (not JSON, or refused by `checkJson`). In the member that `exact` names, integers may be
- * beyond 2^53-1. A byte order mark is dropped. No error message repeats the body.
+ * Content-Encoding); `invalid` (not JSON, or refused by `checkJson`). In the member that `exact` names (`*`: in all),
+ * integers may be beyond 2^53-1. A byte order mark is dropped. No error message repeats the body.
  */
 export const bodyReader = ({
   maxBytes,
@@ -59,8 +59,9 @@ export const bodyReader = ({
   };
 };
 
-/** The body's value, with one member exactly as it was written. */
+/** The body's value, with one member exactly as it was written; `*` stands for all members. */
 export const withExact = ({ value, text }: Body, member: string): unknown => {
+  if (member === '*') return exactValue(text || '{}');
   if (typeof value !== 'object' || value === null || !Object.hasOwn(value, member)) return value;
   return { ...value, [member]: (exactValue(text) as Readonly<Record<string, unknown>>)[member] };
 };

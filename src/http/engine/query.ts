@@ -1,10 +1,10 @@
 import { type TSchema, Type } from 'typebox';
+import { checker } from '../../commands/user-schemas/checker.ts';
 import { defined } from '../../domain/engine/defined.ts';
 import { decoded } from '../../domain/engine/percentEncoding.ts';
 import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
 import type { Where } from '../../projections/engine/port.ts';
 import { filterOf, joined, type Sent, whereOf } from './filters.ts';
-import { checker } from './validate.ts';
 
 /**
  * The fields by which a list can be sorted (the first is the default) and filtered. `order` is the default direction (1

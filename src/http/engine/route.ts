@@ -116,7 +116,7 @@ export type Common = {
   readonly query?: Readonly<Record<string, TSchema>>;
   readonly body?: TSchema;
   /**
-   * The member of the body that is kept exactly as it was written: numbers of any size, members in their order
+   * The member of the body, or `*` for all, that is kept exactly as it was written: numbers of any size, members in their order
    * (domain/engine/exactJson.ts).
    */
   readonly exact?: string;

@@ -129,7 +129,7 @@ export const actionRoute = <
 >(
   route: Base<Path, Q> & {
     readonly body?: Body;
-    readonly exact?: keyof Static<Body> & string;
+    readonly exact?: (keyof Static<Body> & string) | '*';
     readonly list?: Pick<Collection, 'sorts' | 'filters'>;
     readonly run: (call: Call<ParamIn<Path>, Static<Body>, QueryOf<Q>>, service: Service) => Promise<Answer>;
   },

@@ -1,4 +1,5 @@
 import { type Static, type TSchema, Type } from 'typebox';
+import { missingSecretsSchema } from '../../domain/engine/schemas.ts';
 import { statusOf } from './errors.ts';
 
 /** `{results, total}` of a document. */
@@ -15,14 +16,6 @@ export const changed = (doc: TSchema) =>
     message: Type.String(),
     data: doc,
   });
-
-/** Where an imported document has a masked secret for which nothing is stored. */
-export const missingSecretsSchema = Type.Optional(
-  Type.Array(Type.String(), {
-    description:
-      'JSON pointers to the masked secrets of the body for which nothing is stored; absent if there are none',
-  }),
-);
 
 /** `{status, message, data, missingSecrets?}` of an imported document. */
 export const importedOne = (doc: TSchema) =>

@@ -37,7 +37,7 @@ type WellFormed = string & { isWellFormed(): boolean };
  * Checks a text that `JSON.parse` has accepted. It throws `invalid`, with the JSON pointer of the place, for content
  * that parsing changes or that must not be trusted. That is: members that occur twice (also when one is written with
  * escapes), reserved names, more than `maxLevels` levels, integers beyond 2^53-1, numbers that become infinite, lone
- * surrogates. In the root's member that `exact` names, integers may have any size that Python reads. The check reads
+ * surrogates. In the root's member that `exact` names (`*`: in all), integers may have any size that Python reads. The check reads
  * the text once; its stack does not grow.
  */
 export const checkJson = (text: string, exact?: string): void => {
@@ -70,7 +70,8 @@ export const checkJson = (text: string, exact?: string): void => {
       top = levels[levels.length - 1];
     } else if (c === minus || (c >= zero && c <= nine)) {
       const end = numberEnd(text, i);
-      if (exact !== undefined && levels[0]?.name === `"${exact}`) checkExactNumber(levels, text.slice(i, end));
+      if (exact !== undefined && (exact === '*' || levels[0]?.name === `"${exact}`))
+        checkExactNumber(levels, text.slice(i, end));
       else checkNumber(levels, text, i, end);
       i = end - 1;
     }

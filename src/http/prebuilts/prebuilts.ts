@@ -1,37 +1,137 @@
-import { Type } from 'typebox';
-import { deletePrebuilt, hiddenAutomations, importPrebuilt, prebuiltId } from '../../commands/prebuilts/prebuilts.ts';
+import { type Static, Type } from 'typebox';
+import {
+  deletePrebuilt,
+  hiddenAutomations,
+  importPrebuilt,
+  prebuiltId,
+  previewImport,
+} from '../../commands/prebuilts/prebuilts.ts';
+import { defined } from '../../domain/engine/defined.ts';
+import type { Words } from '../../domain/engine/importedDocuments.ts';
+import { missingSecrets } from '../../domain/engine/importedSecrets.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
 import {
-  prebuiltDocumentSchema,
+  importedPrebuiltSchema,
+  type PrebuiltDocument,
   prebuiltImportedSchema,
   prebuiltPackageSchema,
   prebuiltSchema,
 } from '../../domain/prebuilts/prebuiltSchemas.ts';
-import { completed, prebuilt, visible, withoutHidden } from '../../domain/prebuilts/prebuilts.ts';
+import {
+  asImported,
+  completed,
+  type PrebuiltImported,
+  prebuilt,
+  visible,
+  withoutHidden,
+} from '../../domain/prebuilts/prebuilts.ts';
 import { type PrebuiltDoc, prebuilts } from '../../projections/prebuilts/prebuilts.ts';
 import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
-import type { AreaRoutes, Join } from '../engine/route.ts';
+import type { Answer, AreaRoutes, Call, Join } from '../engine/route.ts';
 import { actionRoute, commandRoute, getRoute, listRoute } from '../engine/routes.ts';
-import { changed, listed } from '../engine/schemas.ts';
-import { requestOf } from '../engine/serve.ts';
+import { changed, listed, wordsSchema } from '../engine/schemas.ts';
+import { newId, requestOf } from '../engine/serve.ts';
+import type { Service } from '../engine/service.ts';
 
 /** Operation 5: the whole package, which only its stream holds. */
-const packageOf: Join<PrebuiltDoc> = async ({ _id }, { tools }, { actor }) => {
+const packageOf: Join<PrebuiltDoc, Call<string, unknown, { readonly as?: Words }>> = async (
+  { _id },
+  { tools },
+  { actor, query },
+) => {
   const { imported } = await tools.state(prebuilt, _id);
   if (!imported) throw new RequestError('not_found', 'The prebuilt has been deleted');
   if ((await hiddenAutomations(imported.installed, actor, tools)).size > 0)
     throw new RequestError('forbidden', 'The prebuilt has an automation that you may not read');
-  return completed(imported.prebuilt, imported);
+  return query.as === 'imported' ? asImported(imported.prebuilt) : completed(imported.prebuilt, imported);
 };
 
 /** The package without its documents, and without the automations that the caller may not read. */
-const shown: Join<PrebuiltDoc> = async (doc, service, call) =>
-  signed(withoutHidden(doc, await hiddenAutomations(doc.installed, call.actor, service.tools)), service, call);
+const shown: Join<PrebuiltDoc> = async (doc, service, call) => {
+  const visible = withoutHidden(doc, await hiddenAutomations(doc.installed, call.actor, service.tools));
+  return signed({ ...visible, ...outcomeOf(visible) }, service, call);
+};
+
+const notHeld = 'The platform has no resources of this kind yet; the document is in the package';
+
+/** What became of the documents, in the form of answers. */
+const outcomeOf = ({ installed, kept, refused = [] }: Pick<PrebuiltImported, 'installed' | 'kept' | 'refused'>) => ({
+  installed: installed.map((one) => ({ ...one, id: one._id })),
+  kept: kept.map((one) => ({ ...one, ...defined({ id: one._id }), reason: notHeld })),
+  refused,
+});
+
+/** The places of masked secrets for which nothing is stored. Documents that were refused are not in the package. */
+const missingInPackage = (
+  given: PrebuiltDocument,
+  { prebuilt: { bundles }, refused = [] }: Pick<PrebuiltImported, 'prebuilt' | 'refused'>,
+): readonly string[] => {
+  const refusedAt = new Set(refused.map(({ path = '' }) => Number(path.split('/')[3])));
+  const indexes = [...given.bundles.keys()].filter((index) => !refusedAt.has(index));
+  return bundles.flatMap(({ data }, i) => missingSecrets(data, `/prebuilt/bundles/${indexes[i]}/data`));
+};
 
 const envelope = withStatus(({ changed }) =>
   changed ? 'Successfully imported prebuilt' : 'The prebuilt is installed already',
 );
+
+/** The answer to a dry run: what the import would answer. */
+const previewed = async (
+  { prebuilt: given, options = {} }: ImportBody,
+  call: Call,
+  service: Service,
+): Promise<Answer> => {
+  const { overwrite = false, strict = false } = options;
+  const id = prebuiltId(given.metadata.name);
+  const { exists, current } = await presentOf(id, service);
+  const now = new Date().toISOString();
+  const request = { id, actor: call.actor, now, newId: (word: string) => newId(`dry run ${word}`) };
+  const found = await previewImport({ prebuilt: given, overwrite, strict }, request, service.tools);
+  const outcome = found ?? current;
+  if (!outcome) throw new RequestError('unavailable', 'The prebuilt has just been deleted', { retryAfterSeconds: 1 });
+  const hidden = await hiddenAutomations(outcome.installed, call.actor, service.tools);
+  const missing = missingInPackage(given, outcome);
+  return {
+    body: {
+      status: exists ? 'OK' : 'Created',
+      message: found ? 'The prebuilt can be imported; nothing was changed' : 'The prebuilt is installed already',
+      data: {
+        _id: id,
+        name: given.metadata.name,
+        ...outcomeOf({ ...outcome, installed: visible(outcome.installed, hidden) }),
+        ...(missing.length > 0 ? { missingSecrets: missing } : {}),
+      },
+    },
+  };
+};
+
+const presentOf = async (id: string, { tools }: Service) => {
+  const { imported: current } = await tools.state(prebuilt, id);
+  return { exists: current !== undefined, current };
+};
+
+const option = (description: string) => Type.Optional(Type.Boolean({ description }));
+const options = Type.Optional(
+  Type.Object(
+    {
+      overwrite: option('Whether other content under a used id or name is replaced'),
+      strict: option('Whether one document that cannot be installed refuses the whole package'),
+      dryRun: option('Whether only the answer is given, and nothing changes'),
+    },
+    { additionalProperties: false, description: 'How it is installed' },
+  ),
+);
+const wrapped = Type.Object({ prebuilt: importedPrebuiltSchema, options }, { additionalProperties: false });
+type ImportBody = Static<typeof wrapped>;
+
+/** `{prebuilt, options?}`, or the package itself. */
+const importBody = Type.Unsafe<ImportBody | PrebuiltDocument>({
+  if: { type: 'object', required: ['prebuilt'], properties: { prebuilt: {} } },
+  then: wrapped,
+  else: importedPrebuiltSchema,
+});
+const unwrapped = (body: ImportBody | PrebuiltDocument): ImportBody => ('prebuilt' in body ? body : { prebuilt: body });
 
 const importRoute = actionRoute({
   name: 'importPrebuilt',
@@ -39,44 +139,38 @@ const importRoute = actionRoute({
   path: '/import',
   access: ['operators'],
   large: true,
+  exact: '*',
   summary: 'Install a package',
   description:
-    'All or nothing: automations with their triggers, forms, command and analytic templates, templates and ' +
-    'golden configurations, which may name each other; the rest is kept in the package. The same package ' +
-    'again is no change. Other content under a used id or name, also of a package, is 409 unless overwrite ' +
-    'is true: then everything is brought to what the package says. A secret in clear is other content, be it ' +
-    'right or wrong; ******** keeps the one that is stored.',
-  body: Type.Object(
-    {
-      prebuilt: prebuiltDocumentSchema,
-      options: Type.Optional(
-        Type.Object(
-          {
-            overwrite: Type.Optional(
-              Type.Boolean({ description: 'Whether other content under a used id or name is replaced' }),
-            ),
-          },
-          { additionalProperties: false, description: 'How it is installed' },
-        ),
-      ),
-    },
-    { additionalProperties: false },
-  ),
+    'Installs automations with their triggers, forms, command and analytic templates, templates and golden ' +
+    'configurations, which may name each other. Documents of other kinds are kept in the package. A document that ' +
+    'cannot be installed is listed in refused, and nothing of it exists; with strict it refuses the whole package. The ' +
+    'same package again is no change. Other content under the name of an installed package is 409 unless overwrite is ' +
+    'true; so is a package of which nothing can be installed. A secret in clear is other content, be it right or wrong; ' +
+    '******** keeps the one that is stored. The body may also be the bare package, as exports give it.',
+  body: importBody,
   answer: changed(prebuiltImportedSchema),
   run: async (call, service) => {
-    const { prebuilt, options: { overwrite = false } = {} } = call.body;
+    const body = unwrapped(call.body);
+    const { prebuilt: given, options: { overwrite = false, strict = false, dryRun = false } = {} } = body;
+    if (dryRun) return previewed(body, call, service);
+    const id = prebuiltId(given.metadata.name);
     const done = await service.handle(importPrebuilt, {
       ...requestOf('importPrebuilt', call, service),
-      id: prebuiltId(prebuilt.metadata.name),
-      input: { prebuilt, overwrite },
+      id,
+      input: { prebuilt: given, overwrite, strict },
     });
-    const { _id, name, installed, kept } = done.doc as PrebuiltDoc;
+    const { _id, name, installed, kept, refused } = done.doc as PrebuiltDoc;
     const hidden = await hiddenAutomations(installed, call.actor, service.tools);
-    return {
-      text: envelope(JSON.stringify({ _id, name, installed: visible(installed, hidden), kept }), done),
-      position: done.position,
-      replayed: done.replayed,
+    const { current } = await presentOf(id, service);
+    const missing = current ? missingInPackage(given, current) : [];
+    const data = {
+      _id,
+      name,
+      ...outcomeOf({ installed: visible(installed, hidden), kept, refused }),
+      ...(missing.length > 0 ? { missingSecrets: missing } : {}),
     };
+    return { text: envelope(JSON.stringify(data), done), position: done.position, replayed: done.replayed };
   },
 });
 
@@ -104,9 +198,10 @@ export const prebuiltRoutes: AreaRoutes = {
       access: ['operators', 'readers'],
       summary: 'Export a prebuilt',
       description:
-        'The package as it was installed; artifacts, fingerprint and createdEpoch are derived only where it ' +
-        'has none. Secrets are masked; import takes it back and keeps them. 403 for who may not read one of ' +
-        'its automations.',
+        'The package as it was installed, in our names; artifacts, fingerprint and createdEpoch are derived only where ' +
+        'it has none. Secrets are masked; import takes it back and keeps them. 403 for who may not read one of its ' +
+        'automations.',
+      query: { as: wordsSchema },
       get: prebuilts,
       join: packageOf,
       envelope: plain,

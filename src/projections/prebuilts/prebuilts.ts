@@ -1,11 +1,12 @@
 import type { Authored } from '../../domain/engine/authors.ts';
 import type { PrebuiltPackage } from '../../domain/prebuilts/prebuiltSchemas.ts';
-import { described, type PrebuiltImported, prebuilt } from '../../domain/prebuilts/prebuilts.ts';
+import { type PrebuiltImported, prebuilt, shownOf } from '../../domain/prebuilts/prebuilts.ts';
 import { projection } from '../engine/define.ts';
 import { idOf, made, touched } from '../engine/stamps.ts';
 
 export type PrebuiltDoc = { readonly _id: string; readonly name: string } & Omit<PrebuiltPackage, 'bundles'> &
   Pick<PrebuiltImported, 'installed' | 'kept'> &
+  Required<Pick<PrebuiltImported, 'refused'>> &
   Authored & {
     readonly bundles: Readonly<Record<string, number>>;
   };
@@ -21,8 +22,8 @@ export const prebuilts = projection<PrebuiltDoc>()(prebuilt, {
   collection: 'prebuilts',
   on: {
     prebuiltImported: (doc, event) => {
-      const { prebuilt, installed, kept } = event.data;
-      const { metadata, manifest, readme } = described(prebuilt, event.data);
+      const { prebuilt, installed, kept, refused = [] } = event.data;
+      const { metadata, manifest, readme } = shownOf(prebuilt, event.data);
       const { created, createdBy } = doc ?? made(event);
       return {
         _id: idOf(event),
@@ -33,6 +34,7 @@ export const prebuilts = projection<PrebuiltDoc>()(prebuilt, {
         bundles: counts(prebuilt.bundles),
         installed,
         kept,
+        refused,
         created,
         createdBy,
         ...touched(event),
