@@ -47,6 +47,14 @@ describe('the validator', () => {
     ]);
   });
 
+  it('asks whether a known field was meant', () => {
+    assert.deepEqual(faultsOf(device, { nmae: 'r1', name: 'r1', prot: 22, xyz: 1 }), [
+      '/nmae: is not a known field; did you mean "name"?',
+      '/prot: is not a known field; did you mean "port"?',
+      '/xyz: is not a known field',
+    ]);
+  });
+
   it('refuses every wrong type of a body', () => {
     for (const wrong of [null, 1, 'x', true, [], [{}]]) assert.deepEqual(faultsOf(device, wrong), [': must be object']);
   });

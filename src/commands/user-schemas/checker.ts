@@ -6,7 +6,7 @@ import { toldApart } from './unions.ts';
 
 const options: Options = { strict: true, allowUnionTypes: true, formats };
 const quickly = new Ajv(options);
-const inDetail = new Ajv({ ...options, strict: false, allErrors: true, logger: false });
+const inDetail = new Ajv({ ...options, strict: false, allErrors: true, verbose: true, logger: false });
 
 // A larger value could have millions of faults, so only its first one is reported.
 const largest = 10_000;

@@ -1,4 +1,5 @@
 import type { ErrorObject } from 'ajv';
+import { nearestName } from '../../domain/engine/nearest.ts';
 import { step } from '../../domain/engine/pointer.ts';
 
 /** A fault of a value, with the JSON pointer of its field, even if the field is missing or unknown. */
@@ -35,7 +36,8 @@ const pathOf = ({ instancePath, params, propertyName }: ErrorObject): string => 
   return typeof member === 'string' ? instancePath + step(member) : instancePath;
 };
 
-const wordsOf = ({ keyword, message = 'is not valid', params, propertyName }: ErrorObject): string => {
+const wordsOf = (error: ErrorObject): string => {
+  const { keyword, message = 'is not valid', params, propertyName } = error;
   switch (keyword) {
     case 'required':
       return 'is required';
@@ -43,6 +45,7 @@ const wordsOf = ({ keyword, message = 'is not valid', params, propertyName }: Er
     case 'dependentRequired':
       return `is required beside ${shown(params.property)}`;
     case 'additionalProperties':
+      return `is not a known field${suggestion(error)}`;
     case 'unevaluatedProperties':
       return 'is not a known field';
     case 'const':
@@ -63,6 +66,13 @@ const wordsOf = ({ keyword, message = 'is not valid', params, propertyName }: Er
     default:
       return propertyName === undefined ? message : `as a name ${message}`;
   }
+};
+
+/** Only our own schemas are checked with `verbose`, so that errors have `parentSchema`. */
+const suggestion = ({ params, parentSchema }: ErrorObject): string => {
+  const { properties = {} } = (parentSchema ?? {}) as { readonly properties?: object };
+  const near = nearestName(String(params.additionalProperty), Object.keys(properties));
+  return near === undefined ? '' : `; did you mean ${shown(near)}?`;
 };
 
 const oneOf = (values: readonly unknown[]): string =>

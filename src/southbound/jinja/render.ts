@@ -1,11 +1,11 @@
 import { exactEntries } from '../../domain/engine/exactJson.ts';
+import { nearestName } from '../../domain/engine/nearest.ts';
 import { limits, newBudget } from './budget.ts';
 import { limitError, PythonError, reasonOf, TemplateError, undefinedError } from './errors.ts';
 import { execute } from './execute.ts';
 import { filters } from './filters/all.ts';
 import { callFilter } from './filters/define.ts';
 import { globals } from './globals.ts';
-import { nearest } from './nearest.ts';
 import { parse } from './parse/parser.ts';
 import { innerScope } from './scope.ts';
 import { callTest, tests } from './tests.ts';
@@ -15,6 +15,12 @@ import { fromJson } from './values/dicts.ts';
 import { repr } from './values/print.ts';
 import { isUndefined, type Run, textOf, type Value } from './values/values.ts';
 
+/** A sentence that names the nearest of the names, if one is near. */
+const hint = (name: string, names: Iterable<string>): string => {
+  const near = nearestName(name, names);
+  return near === undefined ? '' : ` The nearest is '${near}'.`;
+};
+
 const named = <T>(run: Run, what: string, table: ReadonlyMap<string, T>, name: Value): Named<T> => {
   const text = textOf(name);
   const found = text === undefined ? undefined : table.get(text);
@@ -23,7 +29,7 @@ const named = <T>(run: Run, what: string, table: ReadonlyMap<string, T>, name: V
     throw undefinedError(
       `No ${what} named ${repr(run, name)}. (${name.message}; did you forget to quote the callable name?)`,
     );
-  const near = text === undefined ? '' : nearest(text, table.keys());
+  const near = text === undefined ? '' : hint(text, table.keys());
   throw new PythonError('TemplateRuntimeError', `No ${what} named ${repr(run, name)}.${near}`);
 };
 
@@ -46,7 +52,7 @@ export const renderTemplate = (template: string, variables: Readonly<Record<stri
     const tree = parse(template, {
       filter: (name) => filters.has(name),
       test: (name) => tests.has(name),
-      nearest: (name) => nearest(name, filters.keys()),
+      nearest: (name) => hint(name, filters.keys()),
     });
     const given = new Map(exactEntries(variables).map(([name, value]) => [name, fromJson(value)]));
     const output = execute(run, tree, innerScope(innerScope(undefined, new Map(globals)), given));

@@ -14,14 +14,14 @@ const distance = (a: string, b: string): number => {
 
 const longest = 60;
 
-/** A sentence that names the nearest of the names, if one is near. */
-export const nearest = (name: string, names: Iterable<string>): string => {
-  if (name.length > longest) return '';
+/** The one of the names that is nearest to a name, if one is near. */
+export const nearestName = (name: string, names: Iterable<string>): string | undefined => {
+  if (name.length > longest) return undefined;
   let best: string | undefined;
   let least = Math.ceil(name.length / 2);
   for (const known of names) {
     const changes = distance(name, known);
     if (changes < least) [best, least] = [known, changes];
   }
-  return best === undefined ? '' : ` The nearest is '${best}'.`;
+  return best;
 };
