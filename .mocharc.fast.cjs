@@ -4,9 +4,9 @@ const notFast = `
   account activeProfile answers authenticate authorization automationImports automationRaces backup badEvents
   badEventsLive badSshServers badUpstreams certificate compression demo deployment deviceCrash deviceGroupRaces
   documented eventstoredb eventstoredbAppends eventstoredbConnection eventstoredbFaults eventstoredbFollow
-  eventstoredbReads eventstoredbTampered faults foreignWrites grpcClients grpcHostile grpcServer hooks hostile
+  eventstoredbReads eventstoredbTampered faults foreignDocuments foreignWrites grpcClients grpcHostile grpcServer hooks hostile
   importedSecrets inheritedNames jinjaLimits jinjaOracle jobRaces keyCheck kill largePages life logCopy logCopyBytes
-  logFaults logFull logIntegrity logShorter loginFlood membership memory metrics monitoring orderOfChecks passwords
+  logFaults logFull logIntegrity logShorter loginFlood membership memory metrics migrate monitoring orderOfChecks passwords
   payloads prebuiltRaces prebuiltRoundTrip prebuiltSize rawRequests readme rebuild redis redisLosses redisService
   referrers refusedRequests refusedTurns resourceRaces retries scheduledJobRaces schemaSuite sealedPackages
   sealedVariables secretsKept servedLog sessionCrashes sessionRaces sessions severalNodes snapshots sqlite ssh

@@ -4,6 +4,8 @@ import { Command } from 'commander';
 import { setPassword } from './cli/account.ts';
 import { logAccept } from './cli/logAccept.ts';
 import { logCopy } from './cli/logCopy.ts';
+import { migrate } from './cli/migrate/migrate.ts';
+import { enterPassword } from './cli/password.ts';
 import { readConfig, settingsHelp } from './config.ts';
 import { fail, runService } from './program.ts';
 import { version } from './version.ts';
@@ -58,5 +60,40 @@ log
       'damaged in it',
   )
   .action(() => logAccept(readConfig(process.env)));
+
+const migrateHelp = `
+Documents are imported in the order in which they name each other. Each is reported: as a line of JSON, or on a terminal in
+words if it is refused. Documents that are there already are no change, so run the same command again to go on after a stop.
+Passwords come from AUTOMATION_PLATFORM_PASSWORD and AUTOMATION_PLATFORM_SOURCE_PASSWORD, or are asked for.
+Exit status: 0, 1 after an error, 3 if a document was refused.`;
+type MigrateOptions = { url?: string; user: string; sourceUser: string; dryRun?: boolean; overwrite?: boolean };
+const passwordFrom = async (variable: string, prompt: string): Promise<string> =>
+  process.env[variable] ?? enterPassword(prompt, process.stdin, process.stderr);
+program
+  .command('migrate <source>')
+  .description('Import the documents of a folder, a file, or another platform (its URL) into the running service')
+  .option('--url <url>', 'the running service', `http://127.0.0.1:${process.env.PORT ?? 3000}`)
+  .option('--user <name>', 'the account to import with', 'admin')
+  .option('--source-user <name>', 'the account to read the other platform with', 'admin')
+  .option('--dry-run', 'only say what would be imported')
+  .option('--overwrite', 'replace other content under a used id or name')
+  .addHelpText('after', migrateHelp)
+  .action(async (source: string, { url = '', user, sourceUser, dryRun = false, overwrite = false }: MigrateOptions) => {
+    const password = await passwordFrom('AUTOMATION_PLATFORM_PASSWORD', `Password of ${user} at ${url}: `);
+    const sourcePassword = /^https?:/.test(source)
+      ? await passwordFrom('AUTOMATION_PLATFORM_SOURCE_PASSWORD', `Password of ${sourceUser} at ${source}: `)
+      : '';
+    const refused = await migrate(
+      {
+        source,
+        sourceAccess: { username: sourceUser, password: sourcePassword },
+        target: { url, username: user, password },
+        dryRun,
+        overwrite,
+      },
+      stopped('Stopped; run the same command again to go on'),
+    );
+    process.exitCode = refused > 0 ? 3 : 0;
+  });
 
 await program.parseAsync().catch(fail);

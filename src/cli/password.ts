@@ -12,6 +12,10 @@ export const readPassword = async (input: Input, output: NodeJS.WritableStream):
   return password;
 };
 
+/** Reads the password of an account that exists. On a terminal it asks once. */
+export const enterPassword = (prompt: string, input: Input, output: NodeJS.WritableStream): Promise<string> =>
+  input.isTTY ? typed(prompt, input, output) : line(input);
+
 const line = async (input: Input): Promise<string> => {
   for await (const first of createInterface({ input, crlfDelay: Infinity })) return first;
   return '';

@@ -1,4 +1,4 @@
-import { Type } from 'typebox';
+import { type Static, Type } from 'typebox';
 import { importedId } from '../../commands/engine/imports.ts';
 import { importAnalyticTemplate } from '../../commands/mop/analyticTemplates.ts';
 import { importCommandTemplate } from '../../commands/mop/commandTemplates.ts';
@@ -102,25 +102,41 @@ const importBody = (template: typeof importedCommandTemplateSchema | typeof impo
     { additionalProperties: false },
   );
 
+type ImportBody = Static<ReturnType<typeof importBody>>;
+
+/** The body, or the one around a template that is sent as exports give it. */
+const unwrapped = (body: ImportBody | ImportBody['template']): ImportBody => {
+  if ('template' in body) return body;
+  return { type: 'prepostCommands' in body ? 'analytics' : 'templates', template: body };
+};
+
 const importTemplate = actionRoute({
   name: 'importTemplate',
   method: 'post',
   path: '/import',
   access: ['operators'],
   large: true,
-  exact: 'template',
+  exact: '*',
   summary: 'Import a command template or an analytic template',
   description:
     'Takes what export gives. Id, times and authors are kept. The same document again is no change; other ' +
     'content under a used id or name is 409 unless overwrite is true.',
   body: {
-    if: { type: 'object', required: ['type'], properties: { type: { enum: ['analytics', 'analytic'] } } },
-    then: importBody(importedAnalyticTemplateSchema),
-    else: importBody(importedCommandTemplateSchema),
+    if: { type: 'object', required: ['template'], properties: { template: {} } },
+    then: {
+      if: { type: 'object', required: ['type'], properties: { type: { enum: ['analytics', 'analytic'] } } },
+      then: importBody(importedAnalyticTemplateSchema),
+      else: importBody(importedCommandTemplateSchema),
+    },
+    else: {
+      if: { type: 'object', required: ['prepostCommands'], properties: { prepostCommands: {} } },
+      then: importedAnalyticTemplateSchema,
+      else: importedCommandTemplateSchema,
+    },
   },
   answer: importedOne(Type.Union([commandTemplateSchema, analyticTemplateSchema])),
   run: async (call, service) => {
-    const { type = 'templates', template, options, overwrite = options?.overwrite ?? false } = call.body;
+    const { type = 'templates', template, options, overwrite = options?.overwrite ?? false } = unwrapped(call.body);
     const { collection, command } = kinds[type as keyof typeof kinds];
     const about = requestOf('importTemplate', call, service);
     // Without `overwrite`, a document with an id concerns that id only. If another template has its name, the command

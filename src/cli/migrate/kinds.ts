@@ -1,0 +1,138 @@
+import { exactText, isObject, type Members } from '../../domain/engine/exactJson.ts';
+
+/** A request to a platform. The body is JSON text. */
+export type ApiRequest = { readonly method: 'GET' | 'POST' | 'PUT'; readonly path: string; readonly body?: string };
+
+/** Only the import of packages has a dry run. */
+export type ImportOptions = { readonly overwrite: boolean; readonly dryRun: boolean };
+
+/** A kind of document that can be brought in. */
+export type Kind = {
+  readonly name: string;
+  /** Whether a document is of this kind, by its members. */
+  readonly is: (document: Members) => boolean;
+  /** The request that imports a document. */
+  readonly importing: (document: string, options: ImportOptions) => ApiRequest;
+  /** The path that lists the ids and names of another platform's documents; undefined if it has no such list. */
+  readonly list?: string;
+  /** The request that exports a document of another platform in the words of its import. */
+  readonly exporting: (id: string) => ApiRequest;
+};
+
+const has = (document: Members, ...names: readonly string[]): boolean =>
+  names.some((name) => Object.hasOwn(document, name));
+
+const listOf =
+  (method: 'POST' | 'PUT', path: string, member: string) =>
+  (document: string, { overwrite }: ImportOptions): ApiRequest => ({
+    method,
+    path,
+    body: `{${JSON.stringify(member)}:[${document}],"overwrite":${overwrite}}`,
+  });
+
+const exportAt = (path: string) => (id: string) =>
+  ({ method: 'GET', path: `${path}/${encodeURIComponent(id)}/export?as=imported` }) as const;
+
+const mop = (type: string, list: string): Pick<Kind, 'importing' | 'exporting' | 'list'> => ({
+  list,
+  importing: (document, { overwrite }) => ({
+    method: 'POST',
+    path: '/mop/import',
+    body: `{"type":"${type}","template":${document},"overwrite":${overwrite}}`,
+  }),
+  exporting: (_id) => ({
+    method: 'POST',
+    path: '/mop/export',
+    body: JSON.stringify({ type, options: { _id, as: 'imported' } }),
+  }),
+});
+
+/** In the order in which they are imported: what others name comes first. */
+export const kinds: readonly Kind[] = [
+  {
+    name: 'package',
+    is: (document) => isObject(document.metadata) && isObject(document.manifest) && Array.isArray(document.bundles),
+    importing: (document, options) => ({
+      method: 'POST',
+      path: '/prebuilts/import',
+      body: `{"prebuilt":${document},"options":${JSON.stringify(options)}}`,
+    }),
+    list: '/prebuilts',
+    exporting: exportAt('/prebuilts'),
+  },
+  {
+    name: 'form',
+    is: (document) =>
+      has(document, 'struct', 'uiSchema', 'bindingSchema', 'validationSchema') ||
+      (has(document, 'children') && has(document, 'elements', 'groups')),
+    importing: listOf('POST', '/json-forms/import/forms', 'forms'),
+    list: '/json-forms/forms',
+    exporting: exportAt('/json-forms/forms'),
+  },
+  {
+    name: 'command template',
+    is: ({ commands }) => Array.isArray(commands),
+    ...mop('templates', '/mop/listTemplates'),
+  },
+  {
+    name: 'analytic template',
+    is: ({ prepostCommands }) => Array.isArray(prepostCommands),
+    ...mop('analytics', '/mop/listAnalyticTemplates'),
+  },
+  {
+    name: 'template',
+    is: ({ template, name }) => typeof template === 'string' && typeof name === 'string',
+    importing: listOf('POST', '/template_builder/import/templates', 'templates'),
+    list: '/template_builder/templates',
+    exporting: exportAt('/template_builder/templates'),
+  },
+  {
+    name: 'golden configuration',
+    is: ({ data, versions }) => isListOf(data, 'root') || isListOf(versions, 'root'),
+    importing: listOf('POST', '/configuration_manager/import/configs', 'trees'),
+    list: '/configuration_manager/configs',
+    exporting: exportAt('/configuration_manager/configs'),
+  },
+  {
+    name: 'automation',
+    is: (document) => has(document, 'componentType', 'componentName') && isObject(document.gbac),
+    importing: listOf('PUT', '/operations-manager/automations', 'automations'),
+    list: '/operations-manager/automations',
+    exporting: exportAt('/operations-manager/automations'),
+  },
+];
+
+const isListOf = (value: unknown, member: string): boolean =>
+  Array.isArray(value) && value.length > 0 && value.every((one) => isObject(one) && has(one, member));
+
+/** A document that was found, as JSON text. */
+export type Found = {
+  /** Where it was found: a file, or a path of the other platform. */
+  readonly from: string;
+  readonly name: string;
+  /** Undefined if no kind has such documents. */
+  readonly kind: Kind | undefined;
+  readonly text: string;
+};
+
+/** The members that wrap one document, or a list of documents. */
+const wrappers = ['prebuilt', 'data', 'results', 'forms', 'templates', 'trees', 'automations', 'template', 'mop'];
+
+/**
+ * The documents in the JSON of a file or an answer: one, a list, or one of them within the members that requests and
+ * answers have around documents.
+ */
+export const documentsIn = (value: unknown, from: string): readonly Found[] => {
+  if (Array.isArray(value)) return value.flatMap((one) => documentsIn(one, from));
+  if (!isObject(value)) return [{ from, name: '', kind: undefined, text: exactText(value) }];
+  const kind = kinds.find((one) => one.is(value));
+  const wrapper = kind ? undefined : wrappers.find((name) => typeof value[name] === 'object' && value[name] !== null);
+  if (wrapper !== undefined) return documentsIn(value[wrapper], from);
+  return [{ from, name: nameOf(value), kind, text: exactText(value) }];
+};
+
+const nameOf = ({ name, metadata, data }: Members): string => {
+  if (typeof name === 'string') return name;
+  if (isObject(metadata) && typeof metadata.name === 'string') return metadata.name;
+  return Array.isArray(data) && isObject(data[0]) && typeof data[0].name === 'string' ? data[0].name : '';
+};

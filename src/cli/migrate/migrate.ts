@@ -1,0 +1,105 @@
+import { isObject, type Members } from '../../domain/engine/exactJson.ts';
+import { progressLine, type Terminal } from '../progress.ts';
+import { type ImportOptions, kinds } from './kinds.ts';
+import { type Access, type Platform, platformAt } from './platform.ts';
+import { documentsInFiles, documentsOfPlatform, type Entry, messageOf } from './sources.ts';
+
+/** What became of one document. */
+export type Report = {
+  readonly from: string;
+  readonly kind: string | null;
+  readonly name: string;
+  /** `found`: in a dry run, a document that would be imported. `skipped`: no kind has such documents. */
+  readonly outcome: 'imported' | 'found' | 'refused' | 'skipped';
+  readonly reason?: string;
+  readonly missingSecrets?: readonly string[];
+  /** What became of the documents of a package. */
+  readonly package?: unknown;
+};
+
+export type Migration = {
+  /** A folder, a file, or the URL of another platform. */
+  readonly source: string;
+  /** How the other platform is called; needed only for a URL. */
+  readonly sourceAccess: Omit<Access, 'url'>;
+  readonly target: Access;
+  readonly dryRun: boolean;
+  readonly overwrite: boolean;
+};
+
+type Output = { readonly report: Terminal; readonly progress: Terminal };
+
+/**
+ * Imports documents into a running platform, in the order in which they name each other. Every document is reported: as
+ * NDJSON, or on a terminal in sentences, with a line of progress. Documents that are there already are no change, so a
+ * second run goes on where the first one stopped. Returns the number of documents that were refused.
+ */
+export const migrate = async (
+  { source, sourceAccess, target, dryRun, overwrite }: Migration,
+  signal: AbortSignal,
+  output: Output = { report: process.stdout, progress: process.stderr },
+): Promise<number> => {
+  const to = platformAt(target, signal);
+  await checkLogin(to);
+  const isUrl = /^https?:\/\//.test(source);
+  const entries = isUrl
+    ? documentsOfPlatform(platformAt({ ...sourceAccess, url: source }, signal))
+    : documentsInFiles(source);
+  const found = await inOrder(entries);
+  const { show, end } = progressLine(output.progress);
+  const counts = new Map<Report['outcome'], number>();
+  for (const [i, entry] of found.entries()) {
+    signal.throwIfAborted();
+    show(() => `${i} of ${found.length} documents`);
+    const report = await take(entry, to, { dryRun, overwrite });
+    counts.set(report.outcome, (counts.get(report.outcome) ?? 0) + 1);
+    if (!output.report.isTTY) output.report.write(`${JSON.stringify(report)}\n`);
+    else if (report.outcome === 'refused' || report.outcome === 'skipped') output.report.write(inWords(report));
+  }
+  end();
+  const summary = [...counts].map(([outcome, count]) => `${count} ${outcome}`).join(', ');
+  output.progress.write(`${summary || 'There are no documents'}\n`);
+  return counts.get('refused') ?? 0;
+};
+
+const checkLogin = async ({ ask, url }: Platform): Promise<void> => {
+  const { status, body } = await ask({ method: 'GET', path: '/authorization/whoami' });
+  if (status !== 200) throw new Error(`${url} does not let you in: ${messageOf(body, status)}`);
+};
+
+/** All entries, sorted by the order of kinds. Packages come first, as they bring what single documents change. */
+const inOrder = async (entries: AsyncIterable<Entry> | Iterable<Entry>): Promise<readonly Entry[]> => {
+  const found: Entry[] = [];
+  for await (const entry of entries) found.push(entry);
+  const rank = (entry: Entry): number => ('kind' in entry && entry.kind ? kinds.indexOf(entry.kind) : kinds.length);
+  return found.sort((a, b) => rank(a) - rank(b));
+};
+
+const take = async (entry: Entry, to: Platform, how: ImportOptions): Promise<Report> => {
+  if ('unreadable' in entry)
+    return { from: entry.from, kind: null, name: '', outcome: 'refused', reason: entry.unreadable };
+  const { from, kind, name } = entry;
+  const about = { from, kind: kind?.name ?? null, name };
+  if (!kind) return { ...about, outcome: 'skipped', reason: 'No import takes such a document' };
+  if (how.dryRun && kind.name !== 'package') return { ...about, outcome: 'found' };
+  const { status, body } = await to.ask(kind.importing(entry.text, how));
+  const result = resultIn(body);
+  if (status !== 200) return { ...about, outcome: 'refused', reason: messageOf(body, status) };
+  return {
+    ...about,
+    outcome: how.dryRun ? 'found' : 'imported',
+    ...(Array.isArray(result.missingSecrets) ? { missingSecrets: result.missingSecrets as string[] } : {}),
+    ...(kind.name === 'package' ? { package: result } : {}),
+  };
+};
+
+/** The part of an answer that is about the one document. */
+const resultIn = (body: unknown): Members => {
+  if (!isObject(body)) return {};
+  const { data } = body;
+  if (Array.isArray(data)) return isObject(data[0]) ? data[0] : {};
+  return { ...(isObject(data) ? data : {}), ...('missingSecrets' in body ? { missingSecrets: body.missingSecrets } : {}) };
+};
+
+const inWords = ({ outcome, kind, name, from, reason }: Report): string =>
+  `${outcome}: ${kind ?? 'document'} ${JSON.stringify(name)} of ${from}: ${reason}\n`;

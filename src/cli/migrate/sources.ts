@@ -1,0 +1,73 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { join, relative } from 'node:path';
+import { exactValue, isObject } from '../../domain/engine/exactJson.ts';
+import { documentsIn, type Found, type Kind, kinds } from './kinds.ts';
+import type { Platform } from './platform.ts';
+
+/** A document that was found, or a place that cannot be read. */
+export type Entry = Found | { readonly from: string; readonly unreadable: string };
+
+/** The documents of a JSON file, or of all JSON files in a folder and the folders in it, sorted by name of file. */
+export const documentsInFiles = function* (path: string): Generator<Entry> {
+  for (const file of filesIn(path)) yield* documentsInFile(file, relative(path, file) || path);
+};
+
+const filesIn = (path: string): readonly string[] => {
+  if (!statSync(path).isDirectory()) return [path];
+  return readdirSync(path, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.json') && !name.split(/[\\/]/).includes('node_modules'))
+    .sort()
+    .map((name) => join(path, name));
+};
+
+const documentsInFile = (file: string, from: string): readonly Entry[] => {
+  try {
+    const text = readFileSync(file, 'utf8').replace(/^\ufeff/, '');
+    JSON.parse(text);
+    return documentsIn(exactValue(text), from);
+  } catch (error) {
+    return [{ from, unreadable: error instanceof SyntaxError ? 'The file is not JSON' : (error as Error).message }];
+  }
+};
+
+const pageSize = 100;
+
+/** The documents of another platform, kind by kind, page by page. */
+export const documentsOfPlatform = async function* (platform: Platform): AsyncGenerator<Entry> {
+  for (const kind of kinds) {
+    for await (const id of idsOf(kind, platform)) {
+      const request = kind.exporting(id);
+      const { status, body } = await platform.ask(request);
+      const from = `${platform.url}${request.path.replace(/\?.*/, '')}${request.method === 'POST' ? ` ${id}` : ''}`;
+      if (status === 200) yield* documentsIn(body, from);
+      else yield { from, unreadable: messageOf(body, status) };
+    }
+  }
+};
+
+/** The ids of all documents of a kind. Lists without pages give everything at once. */
+const idsOf = async function* ({ name, list }: Kind, platform: Platform): AsyncGenerator<string> {
+  if (list === undefined) return;
+  const seen = new Set<string>();
+  for (let skip = 0; ; skip += pageSize) {
+    const paged = !list.startsWith('/mop/');
+    const path = paged ? `${list}?skip=${skip}&limit=${pageSize}&sort=_id` : list;
+    const { status, body } = await platform.ask({ method: 'GET', path });
+    if (status !== 200) throw new Error(`${platform.url} does not list its ${name}s: ${messageOf(body, status)}`);
+    const page = idsIn(body);
+    for (const id of page) {
+      if (!seen.has(id)) yield id;
+      seen.add(id);
+    }
+    if (!paged || page.length < pageSize) return;
+  }
+};
+
+const idsIn = (body: unknown): readonly string[] => {
+  const listed = isObject(body) ? (body.results ?? body.data) : body;
+  return Array.isArray(listed) ? listed.flatMap((one) => (isObject(one) ? [String(one._id)] : [])) : [];
+};
+
+/** The message of an answer that is an error. */
+export const messageOf = (body: unknown, status: number): string =>
+  isObject(body) && typeof body.message === 'string' ? body.message : `status ${status}`;
