@@ -42,7 +42,8 @@ describe('migrate, over HTTP', () => {
     const reports = lines.filter((line) => line !== '').map((line) => JSON.parse(line) as Report);
     return { reports, progress: String(progress.read() ?? ''), refused };
   };
-  const outcomes = (reports: readonly Report[]) => reports.map(({ kind, name, outcome }) => `${kind} ${name}: ${outcome}`);
+  const outcomes = (reports: readonly Report[]) =>
+    reports.map(({ kind, name, outcome }) => `${kind} ${name}: ${outcome}`);
   const write = (name: string, value: unknown): void => {
     mkdirSync(join(folder, name, '..'), { recursive: true });
     writeFileSync(join(folder, name), typeof value === 'string' ? value : JSON.stringify(value));
@@ -96,7 +97,11 @@ describe('migrate, over HTTP', () => {
     assert.equal(text, '{"name":"Check","commands":[{"command":"show version","x":1.0}]}');
     const before = (await here.ask('GET', '/health/status')).body.eventStore.position;
     await migrated(folder, here);
-    assert.equal((await here.ask('GET', '/health/status')).body.eventStore.position, before, 'a second run is a change');
+    assert.equal(
+      (await here.ask('GET', '/health/status')).body.eventStore.position,
+      before,
+      'a second run is a change',
+    );
   });
 
   it('walks another platform, page by page', async () => {
@@ -104,7 +109,12 @@ describe('migrate, over HTTP', () => {
     ok(await here.ask('POST', '/json-forms/import/forms', { forms: many }));
     const { reports, refused } = await migrated(here.url, elsewhere);
     assert.equal(refused, 0, JSON.stringify(reports.filter(({ outcome }) => outcome !== 'imported')));
-    for (const path of ['/json-forms/forms', '/operations-manager/automations', '/prebuilts', '/configuration_manager/configs']) {
+    for (const path of [
+      '/json-forms/forms',
+      '/operations-manager/automations',
+      '/prebuilts',
+      '/configuration_manager/configs',
+    ]) {
       const [from, to] = [await here.ask('GET', path), await elsewhere.ask('GET', path)];
       assert.equal(to.body.total ?? to.body.metadata.total, from.body.total ?? from.body.metadata.total, path);
     }

@@ -98,7 +98,10 @@ const resultIn = (body: unknown): Members => {
   if (!isObject(body)) return {};
   const { data } = body;
   if (Array.isArray(data)) return isObject(data[0]) ? data[0] : {};
-  return { ...(isObject(data) ? data : {}), ...('missingSecrets' in body ? { missingSecrets: body.missingSecrets } : {}) };
+  return {
+    ...(isObject(data) ? data : {}),
+    ...('missingSecrets' in body ? { missingSecrets: body.missingSecrets } : {}),
+  };
 };
 
 const inWords = ({ outcome, kind, name, from, reason }: Report): string =>

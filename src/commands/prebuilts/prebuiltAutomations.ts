@@ -47,7 +47,7 @@ export const planAutomation = async (draft: Draft, bundle: Bundle, index: number
   if (decided) await planParts(draft, decided, given, index);
   draft.installed[index] = { type, _id: refs.id, name };
   const triggersSealed = given.map((trigger, i) => withFormData(trigger, refs.formData[i]));
-  if (given.length > 0) draft.sealed[index] = { type, data: { ...data, triggers: triggersSealed } };
+  if (given.length > 0) draft.sealed[index] = { ...bundle, data: { ...data, triggers: triggersSealed } };
 };
 
 const planParts = async (

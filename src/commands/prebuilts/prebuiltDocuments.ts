@@ -4,7 +4,8 @@ import { type Draft, keyOf, onlyFor } from './prebuiltDrafts.ts';
 import type { Kind } from './prebuiltKinds.ts';
 
 /** Plans one document that is no automation, with the command that imports such documents. */
-export const planDocument = async (draft: Draft, kind: Kind, { type, data }: Bundle, index: number): Promise<void> => {
+export const planDocument = async (draft: Draft, kind: Kind, bundle: Bundle, index: number): Promise<void> => {
+  const { type, data } = bundle;
   const { tools, request } = draft;
   const { actor, now, newId } = request;
   const { command, member, holder, meant } = kind;
@@ -23,7 +24,7 @@ export const planDocument = async (draft: Draft, kind: Kind, { type, data }: Bun
   draft.reserve(index, [`${aggregate.category}-${id}`, ...names.map(keyOf)]);
   if (events.length > 0) onlyFor(id, await holder(first.name, tools), first.name);
   draft.add(kind, id, first.name, after);
-  draft.sealed[index] = { type, data: input[member] };
+  draft.sealed[index] = { ...bundle, data: input[member] };
   draft.installed[index] = { type, _id: id, name: first.name };
   if (events.length > 0) draft.parts.push({ category: aggregate.category, id, names, bundle: index });
 };

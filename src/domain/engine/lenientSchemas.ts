@@ -54,12 +54,13 @@ export type Parts<Known> = {
 
 /**
  * Makes the function that takes a document apart, by its strict schema. The document may have the marks of
- * domain/engine/exactJson.ts. Throws `invalid` with the path for a known integer that JavaScript cannot hold.
+ * domain/engine/exactJson.ts. Throws `invalid` with the path for a known integer that JavaScript cannot hold; `path` points
+ * to the document in the request.
  */
 export const partsBy =
-  <S extends TSchema>(schema: S): ((document: unknown) => Parts<Static<S>>) =>
-  (document) =>
-    split(schema as Keywords, document, '') as Parts<Static<S>>;
+  <S extends TSchema>(schema: S): ((document: unknown, path?: string) => Parts<Static<S>>) =>
+  (document, path = '') =>
+    split(schema as Keywords, document, path) as Parts<Static<S>>;
 
 const split = (schema: Keywords, value: unknown, path: string): Parts<unknown> => {
   if (schema.anyOf) {

@@ -36,9 +36,9 @@ const places: Readonly<Record<HeldType, Places>> = {
 const placesOf = (type: string): Places => (isHeld(type) ? places[type] : anywhere);
 
 /** The document for answers: secrets are masked, even those that an earlier version stored in clear. */
-export const maskBundle = ({ type, data }: Bundle): Bundle => ({
-  type,
-  data: maskDocument(placesOf(type)(data, maskNamed)) as Document,
+export const maskBundle = (bundle: Bundle): Bundle => ({
+  ...bundle,
+  data: maskDocument(placesOf(bundle.type)(bundle.data, maskNamed)) as Document,
 });
 
 /** Whether the document has a secret in clear. */
@@ -52,10 +52,10 @@ export const isClear = ({ type, data }: Bundle): boolean => {
 };
 
 /** A document that is only kept, with sealed secrets. `before` are its versions in the installed package. */
-export const sealKept = ({ type, data }: Bundle, before: readonly Document[], seal: Seal): Bundle => ({
-  type,
+export const sealKept = (bundle: Bundle, before: readonly Document[], seal: Seal): Bundle => ({
+  ...bundle,
   data: sealBy(isSecretOfDocument, {
-    value: data,
+    value: bundle.data,
     befores: before,
     seal,
     path: '',

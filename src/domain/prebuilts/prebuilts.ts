@@ -123,18 +123,14 @@ export const described = (given: PrebuiltDocument, { bundlesHash, createdEpoch }
 /** The package as `exportPrebuilt` returns it, with masked secrets. */
 export const completed = (prebuilt: PrebuiltDocument, derived: Derived): PrebuiltPackage => ({
   ...described(prebuilt, derived),
-  bundles: maskedIn(prebuilt),
+  bundles: prebuilt.bundles.map(maskBundle),
 });
 
 /** The package as it was imported, with masked secrets. */
 export const asImported = (prebuilt: PrebuiltDocument): PrebuiltDocument => ({
   ...prebuilt,
-  bundles: maskedIn(prebuilt),
+  bundles: prebuilt.bundles.map(maskBundle),
 });
-
-/** The documents with masked secrets. Their other members stay. */
-const maskedIn = ({ bundles }: PrebuiltDocument): readonly Bundle[] =>
-  bundles.map((bundle) => ({ ...bundle, ...maskBundle(bundle) }));
 
 /** The members of a package that lists show. */
 export const shownOf = (prebuilt: PrebuiltDocument, derived: Derived) => {
@@ -242,7 +238,8 @@ export const decideImport = (
 ): readonly PrebuiltEvent[] => {
   const { plan, bundlesHash, accounts, errors } = refs;
   refusePending(state);
-  if (inOurNames(given).metadata.PlatformDependencies === undefined)
+  const { known } = packageParts({ ...inOurNames(given), bundles: [] }, '/prebuilt');
+  if (known.metadata.PlatformDependencies === undefined)
     throw new RequestError('invalid', 'The metadata must have PlatformDependencies', {
       path: '/prebuilt/metadata/PlatformDependencies',
     });
@@ -251,10 +248,10 @@ export const decideImport = (
       path: '/prebuilt/metadata/name',
     });
   const prebuilt = withoutRefused(given, errors);
-  const known = !refs.bringsSecrets && isInstalled(state, prebuilt, bundlesHash);
-  if (known && !overwrite) return [];
+  const again = !refs.bringsSecrets && isInstalled(state, prebuilt, bundlesHash);
+  if (again && !overwrite) return [];
   const other =
-    state.imported && !known && !overwrite
+    state.imported && !again && !overwrite
       ? [
           new RequestError('conflict', 'A prebuilt of this name is installed with other content', {
             path: '/prebuilt/metadata/name',
@@ -268,7 +265,7 @@ export const decideImport = (
     throw new RequestError('conflict', `Nothing of the package can be installed: ${refusals[0]?.message}`, {
       faults: refusals.flatMap(({ code, faults }) => faults.map((fault) => ({ code, ...fault }))),
     });
-  if (known && plan.parts.length + plan.removed.length === 0) return [];
+  if (again && plan.parts.length + plan.removed.length === 0) return [];
   const kept = prebuilt.bundles.filter(({ type }) => !isHeld(type)).map(keptOf);
   const refused = errors.map(({ index, error }) => refusedOf(given.bundles[index], error));
   return [
