@@ -54,7 +54,11 @@ describe('analytic templates: decisions', () => {
       lastUpdated: '2026-01-01T00:00:00.000Z',
       lastUpdatedBy: 'aaaaaaaaaaaaaaaaaaaaaaaa',
     };
-    const restored: AnalyticTemplateEvent = { topic: 'analyticTemplateRestored', data: { ...content, ...authored } };
+    const imported = { ...template, name: { $same: true } };
+    const restored: AnalyticTemplateEvent = {
+      topic: 'analyticTemplateRestored',
+      data: { ...content, ...authored, imported },
+    };
     given().when(importOne, { template }, {}).then(restored);
     given(restored).when(importOne, { template }, {}).thenNothing();
     given(restored)

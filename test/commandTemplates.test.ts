@@ -35,8 +35,10 @@ const times = {
   createdBy: 'bbbbbbbbbbbbbbbbbbbbbbbb',
   lastUpdatedBy: null,
 };
-const restored: CommandTemplateEvent = { topic: 'commandTemplateRestored', data: { ...content, ...times } };
 const stored = { ...document, created: 1, lastUpdated: 2, createdBy: 'nora', lastUpdatedBy: null };
+/** The document as its event has it: the name is the same in the content. */
+const imported = { ...stored, name: { $same: true } };
+const restored: CommandTemplateEvent = { topic: 'commandTemplateRestored', data: { ...content, ...times, imported } };
 const accounts = { accounts: { nora: 'bbbbbbbbbbbbbbbbbbbbbbbb' } };
 const referrers = { referrers: [{ kind: 'automation', name: 'Nightly' }] };
 
@@ -101,7 +103,10 @@ describe('command templates: decisions', () => {
     given(restored).when(importOne, { template: other }, accounts).thenRefused('conflict');
     given(restored)
       .when(importOne, { template: other, overwrite: true }, accounts)
-      .then({ topic: 'commandTemplateRestored', data: { ...content, os: 'ios', ...times } });
+      .then({
+        topic: 'commandTemplateRestored',
+        data: { ...content, os: 'ios', ...times, imported: { ...imported, os: { $same: true } } },
+      });
   });
   it('deletes what nobody refers to', () => {
     given(created).when(remove, {}, {}).then(deleted);
@@ -313,15 +318,6 @@ describe('command templates', () => {
     ).data;
     assert.deepEqual([taken._id, taken.os], [made._id, 'third']);
     refused(
-      await post('import', {
-        type: 'templates',
-        template: { ...other, commands: [{ rules: [{ rule: '(', eval: 'RegEx' }] }] },
-        overwrite: true,
-      }),
-      400,
-      /"\/template\/commands\/0\/rules\/0\/rule"/,
-    );
-    refused(
       await post('import', { type: 'templates', template: { name: 'x', prepostCommands: [] } }),
       400,
       /"\/template\/prepostCommands"/,
@@ -331,6 +327,49 @@ describe('command templates', () => {
       400,
       /"\/template\/commands"/,
     );
+  });
+
+  it('are imported with rules that no run can use; a run says so and asks nothing', async () => {
+    const rules = [
+      { rule: '(', eval: 'RegEx' },
+      { rule: '(\\d+)', eval: '#comparison' },
+    ];
+    const name = 'From elsewhere';
+    ok(await post('import', { template: { name, commands: [{ command: 'show version', rules }] } }));
+    const run = await service.ask('POST', '/mop/RunCommandTemplate', { template: name, devices: ['no such device'] });
+    refused(run, 422, /cannot be run.*\/commands\/0\/rules\/1\/ruleB.*\/commands\/0\/rules\/0\/rule/);
+  });
+
+  it('keep what the service does not know, through changes by hand', async () => {
+    const text =
+      '{"tags":[1.0],"name":"Kept","ignoreWarnings":true,"createdBy":{"username":"nora","_id":"1"},' +
+      '"commands":[{"command":"show version","tempCommand":"t","rules":[{"eval":"contains","rule":"","evaluator":"none"}]},' +
+      '{"command":"show clock","rules":[],"10":1,"2":12345678901234567890}]}';
+    const inTheirWords = async () => (await post('export', { options: { name: 'Kept', as: 'imported' } })).text;
+    const made = ok(await service.ask('POST', '/mop/import', `{"template":${text}}`)).data;
+    assert.equal(await inTheirWords(), text);
+    assert.deepEqual([made.tags, made.createdBy, made.commands[0].tempCommand], [undefined, 'nora', undefined]);
+    const ours = ok(await post('export', { options: { name: 'Kept' } }));
+    assert.deepEqual(
+      [ours.os, ours.createdBy, ours.ignoreWarnings, ours.commands[0].tempCommand, ours.commands[0].rules[0].evaluator],
+      ['', 'nora', true, 't', 'none'],
+    );
+    const [first, second] = made.commands;
+    ok(await post(`updateTemplate/${made._id}`, { mop: { ...made, os: 'ios', commands: [second, first] } }));
+    assert.equal(
+      await inTheirWords(),
+      text.replace(/"commands":\[(.*?\]\}),(\{"command":"show clock".*\})\]\}$/, '"commands":[$2,$1],"os":"ios"}'),
+    );
+    assert.equal(
+      ok(await service.ask('POST', '/mop/import', await inTheirWords())).message,
+      'Successfully imported template',
+    );
+  });
+
+  it('take what exports give, and are refused for what is wrong in it', async () => {
+    ok(await post('import', { name: 'Bare', commands: [] }));
+    refused(await post('import', { name: 'Bare', commands: [{ command: 7 }] }), 400, /"\/commands\/0\/command"/);
+    refused(await post('createTemplate', { mop: { name: 'Typed', ignoreWarnings: true } }), 400, /not a known field/);
   });
 
   it('keep one import under one idempotency key', async () => {

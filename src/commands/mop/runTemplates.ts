@@ -1,16 +1,20 @@
-import { RequestError } from '../../domain/engine/requestError.ts';
+import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
 import {
   type AnalyticRuleResult,
   analyticRuleResult,
   refuseUnknown as refuseUnknownWords,
 } from '../../domain/mop/analyticEvaluation.ts';
-import type { AnalyticTemplateContent, CommandPair } from '../../domain/mop/analyticTemplates.ts';
-import type { CommandTemplateContent } from '../../domain/mop/commandTemplates.ts';
+import {
+  type AnalyticTemplateContent,
+  type CommandPair,
+  patternsIn as patternsOfPairs,
+} from '../../domain/mop/analyticTemplates.ts';
+import { type CommandTemplateContent, faultsIn, patternsIn } from '../../domain/mop/commandTemplates.ts';
 import { preformatted } from '../../domain/mop/html.ts';
 import { type ReadyCommand, type RuleResult, ready, ruleResult } from '../../domain/mop/ruleEvaluation.ts';
 import type { Variables } from '../../domain/mop/templateVariables.ts';
 import { commandsPass, rulesPass } from '../../domain/mop/verdicts.ts';
-import { oneByOne, searching } from './searches.ts';
+import { oneByOne, patternFaults, searching } from './searches.ts';
 
 /** Access to devices. `find` throws if no adapter has the device. `run` returns the output of a command. */
 export type Ways = { find(device: string): Promise<unknown>; run(device: string, command: string): Promise<string> };
@@ -51,6 +55,7 @@ export const runCommandTemplate = async (
   variables: Variables,
   ways: Ways,
 ): Promise<CommandTemplateRun> => {
+  await refuseUnusable(faultsIn(template), patternsIn(template));
   const commands = ready(template, variables);
   const devices = [...new Set(given)];
   await refuseUnknown(devices, ways);
@@ -101,6 +106,16 @@ export const runCommandTemplate = async (
     all_pass_flag: passRule,
     commands_results: results.flat(),
   };
+};
+
+/** Throws `unprocessable` for rules that no run can use. Imported templates may have some. */
+const refuseUnusable = async (
+  faulty: readonly Fault[],
+  patterns: Parameters<typeof patternFaults>[0],
+): Promise<void> => {
+  const faults = [...faulty, ...(await patternFaults(patterns))].slice(0, 20);
+  if (faults[0])
+    throw new RequestError('unprocessable', `The template cannot be run: ${faults[0].message}`, { faults });
 };
 
 /** Sends the lines of a command one after the other and returns the device's answers. */
@@ -174,6 +189,7 @@ export const runAnalyticTemplate = async (
 ): Promise<AnalyticTemplateRun> => {
   const { name, passRule, prepostCommands } = template;
   refuseUnknownWords(template);
+  await refuseUnusable([], patternsOfPairs(template));
   const faults = Object.entries({ pre, post })
     .filter(([, texts]) => texts.length !== prepostCommands.length)
     .map(([member, { length }]) => ({

@@ -134,7 +134,8 @@ export const patternsIn = (
     return patterns.map((pattern) => ({ ...pattern, ...defined({ flags }) }));
   });
 
-const faultsIn = (content: CommandTemplateContent): readonly Fault[] =>
+/** The rules that lack members or have too many. */
+export const faultsIn = (content: CommandTemplateContent): readonly Fault[] =>
   rulesIn(content).flatMap(({ rule: { eval: how, ...rule }, path }): Fault[] => {
     const compared = (['ruleB', 'evaluator', 'percentage'] as const).filter((member) => rule[member] !== undefined);
     if (evaluationOf(how) === undefined) return [];

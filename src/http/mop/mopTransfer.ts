@@ -91,11 +91,14 @@ const overwrite = Type.Optional(
   Type.Boolean({ description: 'Whether other content under a used id or name is replaced' }),
 );
 const envelope = withStatus(() => 'Successfully imported template');
-const importBody = (template: typeof importedCommandTemplateSchema | typeof importedAnalyticTemplateSchema) =>
+type ImportedTemplate = typeof importedCommandTemplateSchema | typeof importedAnalyticTemplateSchema;
+
+/** The body with a template of one kind. The list that only the other kind has tells that `type` is wrong. */
+const importBody = (template: ImportedTemplate, ofOtherKind: string) =>
   Type.Object(
     {
       type,
-      template,
+      template: { ...template, properties: { ...template.properties, [ofOtherKind]: false } } as ImportedTemplate,
       overwrite,
       options: Type.Optional(Type.Object({ overwrite }, { additionalProperties: false })),
     },
@@ -125,8 +128,8 @@ const importTemplate = actionRoute({
     if: { type: 'object', required: ['template'], properties: { template: {} } },
     then: {
       if: { type: 'object', required: ['type'], properties: { type: { enum: ['analytics', 'analytic'] } } },
-      then: importBody(importedAnalyticTemplateSchema),
-      else: importBody(importedCommandTemplateSchema),
+      then: importBody(importedAnalyticTemplateSchema, 'commands'),
+      else: importBody(importedCommandTemplateSchema, 'prepostCommands'),
     },
     else: {
       if: { type: 'object', required: ['prepostCommands'], properties: { prepostCommands: {} } },
