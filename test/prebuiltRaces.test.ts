@@ -31,7 +31,7 @@ describe('The install of a package', function () {
     return started;
   };
   const install = ({ command }: TestNode, whole: PrebuiltDocument, overwrite = false) =>
-    command(importPrebuilt, prebuiltId(whole.metadata.name), { prebuilt: whole, overwrite });
+    command(importPrebuilt, prebuiltId(whole.metadata.name), { prebuilt: whole, overwrite, strict: true });
   const packed = (name: string, bundles: readonly Bundle[]): PrebuiltDocument => ({
     ...vlanRollout,
     metadata: { ...vlanRollout.metadata, name },

@@ -60,24 +60,34 @@ export const missingSecrets = (document: unknown, path = ''): readonly string[] 
   });
 };
 
-/** The document with every secret masked, sealed or in clear. */
-export const maskDocument = (document: unknown): unknown => {
+/** The document with every secret masked, sealed or in clear. Returns the same document if it has none. */
+export const maskDocument = (document: unknown): unknown =>
+  hasSecret(document, () => true) ? masked(document) : document;
+
+const masked = (document: unknown): unknown => {
   if (isSealed(document)) return mask;
-  if (Array.isArray(document)) return document.map(maskDocument);
+  if (Array.isArray(document)) return document.map(masked);
   if (!isObject(document)) return document;
   return Object.fromEntries(
     Object.entries(document).map(([name, member]) => {
       if (isSecret(name, document)) return [name, mask];
-      return [name, isOpen(name) ? maskDocument(member) : member];
+      return [name, isOpen(name) ? masked(member) : member];
     }),
   );
 };
 
 /** Whether the document has a secret in clear. */
-export const hasClearSecret = (document: unknown): boolean => {
-  if (Array.isArray(document)) return document.some(hasClearSecret);
-  if (!isObject(document) || isSealed(document)) return false;
-  return Object.entries(document).some(([name, member]) =>
-    isSecret(name, document) ? member !== mask : isOpen(name) && hasClearSecret(member),
-  );
+export const hasClearSecret = (document: unknown): boolean =>
+  hasSecret(document, (secret) => secret !== mask && !isSealed(secret));
+
+/** Whether the document has a secret of which `such` is true. */
+const hasSecret = (document: unknown, such: (secret: unknown) => boolean): boolean => {
+  if (typeof document !== 'object' || document === null) return false;
+  if (Array.isArray(document)) return document.some((item) => hasSecret(item, such));
+  if (isSealed(document)) return such(document);
+  for (const name in document) {
+    const member = (document as Members)[name];
+    if (isSecret(name, document as Members) ? such(member) : isOpen(name) && hasSecret(member, such)) return true;
+  }
+  return false;
 };

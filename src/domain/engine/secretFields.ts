@@ -61,7 +61,7 @@ export const bounded = (seal: Seal): SealAt => {
  * - A secret that has not changed keeps its stored form, so that `same` finds no change. Such a secret is the mask, or
  *   has an equal tag.
  * - With the value itself as `before`, its sealed secrets stay sealed as they are.
- * - A secret that is no text is sealed as JSON text. `null` removes the secret and stays `null`.
+ * - A secret that is no text is sealed as JSON text. `null` and an empty text remove the secret and stay as they are.
  * - A mask where nothing is stored is `invalid`, and so is more than `mostSecrets` secrets. The error has the path.
  */
 export const sealSecrets = (value: Json, before: Json, seal: Seal, path = ''): Json =>
@@ -129,7 +129,7 @@ const textOf = (secret: Json): string => (typeof secret === 'string' ? secret : 
 const sealed = (secret: Json, befores: readonly Json[], how: How, path: string): Json => {
   const { seal, keepsEqual, keepsMask } = how;
   const stored = befores.find((before) => before !== undefined && before !== null);
-  if (secret === null || secret === undefined || (secret === stored && isSealed(stored))) return secret;
+  if (isNone(secret) || (secret === stored && isSealed(stored))) return secret;
   if (secret === mask) {
     if (stored === undefined && keepsMask) return mask;
     if (stored === undefined)
@@ -159,7 +159,8 @@ const maskWithin = (value: Json, isSecret: IsSecret): Json => {
   );
 };
 
-const isNone = (secret: Json): boolean => secret === null || secret === undefined;
+/** An empty text is no secret. */
+const isNone = (secret: Json): boolean => secret === null || secret === undefined || secret === '';
 const masked = (secret: Json): Json => (isNone(secret) ? secret : mask);
 
 /** Whether the value holds a secret in clear. */
