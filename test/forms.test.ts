@@ -436,7 +436,7 @@ describe('Forms over HTTP', () => {
       await exported(),
       `${read.slice(0, -1)},"10":1,"2":[1.0,12345678901234567890],"elements":[],"apiKey":""}`,
     );
-    assert.equal(ok(await send(await exported())).data[0].success, true);
+    assert.equal(ok(await service.ask('POST', '/json-forms/import/forms', await exported())).data[0].success, true);
     assert.equal(await exported('?as=imported'), document, 'the export in our words again is no change');
 
     // What was read can be sent back with a change; the rest of the document stays.
@@ -498,6 +498,8 @@ describe('Forms over HTTP', () => {
     ok(await importAll([masked]));
     ok(await service.ask('PUT', path, { options: { name: 'Sealed', tags: masked.tags, version: '2' } }));
     assert.deepEqual(await exported(), { ...masked, version: '2' });
+    const alone = ok(await service.ask('POST', '/json-forms/import/forms', { ...masked, name: 'Sealed alone' }));
+    assert.deepEqual(alone.data[0].missingSecrets, ['/login/password', '/tags/0/token']);
     const elsewhere = { ...masked, name: 'Sealed elsewhere' };
     const { data: both } = ok(await importAll([{ name: 'Open' }, elsewhere]));
     assert.deepEqual(
