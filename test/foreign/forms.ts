@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Kind } from './kind.ts';
-import { always, documentOf, json, maybe, name, objectId, person, text, time, word } from './values.ts';
+import { always, documentOf, maybe, name, objectId, person, text, time, unknownJson, word } from './values.ts';
 
 const transfer: Pick<Kind, 'importing' | 'exporting'> = {
   importing: (document) => ({ method: 'POST', path: '/json-forms/import/forms', body: `{"forms":[${document}]}` }),
@@ -19,10 +19,10 @@ const item: fc.Arbitrary<unknown> = fc.letrec<{ item: unknown }>((tie) => ({
       maybe('type', fc.constantFrom('string', 'number', 'boolean', 'integer', 'table')),
       maybe('title', text),
       maybe('description', fc.option(text)),
-      maybe('placeholder', fc.oneof(text, json)),
-      maybe('required', fc.oneof(fc.boolean(), json)),
-      maybe('enum', fc.oneof(fc.constant([]), json)),
-      maybe('default', json),
+      maybe('placeholder', fc.oneof(text, unknownJson)),
+      maybe('required', fc.oneof(fc.boolean(), unknownJson)),
+      maybe('enum', fc.oneof(fc.constant([]), unknownJson)),
+      maybe('default', unknownJson),
       maybe('binding', fc.boolean()),
       maybe('method', fc.constantFrom('GET', 'POST')),
     ),
@@ -30,9 +30,9 @@ const item: fc.Arbitrary<unknown> = fc.letrec<{ item: unknown }>((tie) => ({
       always('type', fc.constantFrom('array', 'object')),
       maybe('items', fc.array(tie('item'), { maxLength: 3 })),
       maybe('title', text),
-      maybe('collapsed', json),
+      maybe('collapsed', unknownJson),
     ),
-    json,
+    unknownJson,
   ),
 })).item;
 
@@ -41,7 +41,7 @@ const struct = documentOf(
   always('items', fc.array(item, { maxLength: 4 })),
   maybe('nodeId', fc.uuid()),
   maybe('projectId', word),
-  maybe('description', json),
+  maybe('description', unknownJson),
 );
 
 /** Schemas of inputs: many of them cannot be compiled. */
@@ -50,20 +50,20 @@ const schema = documentOf(
   always('title', text),
   maybe('description', text),
   maybe('$schema', fc.constantFrom('http://json-schema.org/draft-04/schema#', 'urn:none')),
-  maybe('properties', fc.oneof(json, fc.dictionary(fc.constantFrom('site', 'vlan', '10'), json))),
+  maybe('properties', fc.oneof(unknownJson, fc.dictionary(fc.constantFrom('site', 'vlan', '10'), unknownJson))),
   maybe('required', fc.array(text, { maxLength: 2 })),
   maybe('minItems', fc.nat()),
-  maybe('items', json),
-  maybe('anyOf', fc.array(json, { maxLength: 2 })),
-  maybe('options', json),
-  maybe('exclusiveMinimum', fc.oneof(fc.boolean(), json)),
-  maybe('minimum', json),
+  maybe('items', unknownJson),
+  maybe('anyOf', fc.array(unknownJson, { maxLength: 2 })),
+  maybe('options', unknownJson),
+  maybe('exclusiveMinimum', fc.oneof(fc.boolean(), unknownJson)),
+  maybe('minimum', unknownJson),
 );
 
 const namespace = documentOf(
   maybe('_id', objectId),
   maybe('name', word),
-  maybe('type', json),
+  maybe('type', unknownJson),
   maybe('accessControl', documentOf(maybe('read', fc.array(word, { maxLength: 2 })))),
 );
 
@@ -83,11 +83,11 @@ export const forms: Kind = {
     maybe('description', fc.option(text)),
     maybe('struct', struct),
     maybe('schema', schema),
-    maybe('uiSchema', json),
-    maybe('bindingSchema', json),
-    maybe('validationSchema', json),
+    maybe('uiSchema', unknownJson),
+    maybe('bindingSchema', unknownJson),
+    maybe('validationSchema', unknownJson),
     maybe('version', text),
-    maybe('tags', fc.array(json, { maxLength: 3 })),
+    maybe('tags', fc.array(unknownJson, { maxLength: 3 })),
     maybe('namespace', fc.option(namespace)),
     ...authored,
   ),
@@ -107,15 +107,15 @@ export const oldForms: Kind = {
           maybe('name', text),
           maybe('type', word),
           maybe('source_type', word),
-          maybe('properties', json),
+          maybe('properties', unknownJson),
           maybe('password', word),
         ),
         { maxLength: 3 },
       ),
     ),
-    maybe('elements', fc.array(json, { maxLength: 3 })),
-    maybe('groups', fc.array(json, { maxLength: 3 })),
-    maybe('tags', fc.array(json, { maxLength: 3 })),
+    maybe('elements', fc.array(unknownJson, { maxLength: 3 })),
+    maybe('groups', fc.array(unknownJson, { maxLength: 3 })),
+    maybe('tags', fc.array(unknownJson, { maxLength: 3 })),
     ...authored,
   ),
   ...transfer,
