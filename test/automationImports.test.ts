@@ -330,6 +330,8 @@ describe('Export and import of automations over HTTP', () => {
       ok(await service.ask('POST', '/operations-manager/triggers', { ...manual, actionId: _id, name }));
     const { message, data, metadata } = await exported('Exported');
     assert.deepEqual([message, metadata], ['Successfully exported automation', {}]);
+    const again = ok(await service.ask('PUT', path, { message, data, metadata }));
+    assert.equal(again.data[0].data.name, 'Exported', 'the import takes the whole answer of an export');
     assert.deepEqual(
       [data.createdBy, data.lastUpdatedBy, data.description, data.componentType],
       ['admin', 'admin', '', null],

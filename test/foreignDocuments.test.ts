@@ -2,11 +2,12 @@ import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { exactText, exactValue, type Members } from '../src/domain/engine/exactJson.ts';
 import { analyticTemplates, commandTemplates } from './foreign/commandTemplates.ts';
+import { forms, oldForms } from './foreign/forms.ts';
 import type { Kind, Request } from './foreign/kind.ts';
 import { packages } from './foreign/packages.ts';
 import { type Answer, startService, type TestService } from './service.ts';
 
-const kinds: readonly Kind[] = [commandTemplates, analyticTemplates, packages];
+const kinds: readonly Kind[] = [commandTemplates, analyticTemplates, packages, forms, oldForms];
 
 /** `npm run soak` tries more documents than `npm test`. */
 const runs = process.env.SOAK_ROUNDS ? 10_000 : 300;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { RequestError } from '../src/domain/engine/requestError.ts';
 import { complete, decideDeletion, formDeletion } from '../src/domain/json-forms/formDeletions.ts';
-import { checkedStruct, type Struct } from '../src/domain/json-forms/formStructs.ts';
+import { checkedStruct, importedStruct, type Struct } from '../src/domain/json-forms/formStructs.ts';
 import { create, form, importOne, remove, update } from '../src/domain/json-forms/forms.ts';
 import { context, specification } from './given.ts';
 import { ok, type People, people, refused } from './people.ts';
@@ -91,9 +91,34 @@ describe('An imported form', () => {
     lastUpdatedBy: 'somebody',
   };
   const document = { _id: context.id, id: context.id, ...content, ...authors };
-  const restored = { topic: 'formRestored', data: { ...content, ...authors, createdBy: 'c'.repeat(24) } } as const;
+  const equalMembers = Object.fromEntries(Object.keys(content).map((name) => [name, { $same: true }]));
+  const imported = { _id: context.id, id: context.id, ...equalMembers, ...authors };
+  const data = { ...content, ...authors, createdBy: 'c'.repeat(24), imported };
+  const restored = { topic: 'formRestored', data } as const;
 
   it('keeps times and authors', () => given().when(importOne, { form: document }, refs).then(restored));
+  it('has the times and authors of the import where it has no usable ones', () =>
+    given()
+      .when(
+        importOne,
+        { form: { ...document, created: 'long ago', createdBy: null, lastUpdatedBy: { username: 'jo', email: '' } } },
+        refs,
+      )
+      .then({
+        topic: 'formRestored',
+        data: {
+          ...data,
+          created: context.now,
+          createdBy: context.actor.id,
+          lastUpdatedBy: 'c'.repeat(24),
+          imported: {
+            ...imported,
+            created: 'long ago',
+            createdBy: null,
+            lastUpdatedBy: { username: 'jo', email: '' },
+          },
+        },
+      }));
   it('is no change when it is so already', () =>
     given(restored).when(importOne, { form: document }, refs).thenNothing());
   it('refuses other content under a used id or name unless it may overwrite', () => {
@@ -212,6 +237,8 @@ describe('The layout of a form', () => {
     assert.throws(() => check(deep(17)), /16 levels/);
     checkedStruct(wide(2000), '');
     assert.throws(() => checkedStruct(wide(2001), ''), /2000 items/);
+    importedStruct(wide(2000), '');
+    assert.throws(() => importedStruct(wide(2001), ''), /2000 items/);
   });
 });
 
@@ -223,6 +250,11 @@ describe('Forms over HTTP', () => {
   const update = (options: object, headers = {}) => service.ask('PUT', path, { options }, headers);
   const importAll = (forms: readonly object[], more: object = {}, headers = {}) =>
     service.ask('POST', '/json-forms/import/forms', { forms, ...more }, headers);
+  /** A layout of containers, one in the other. */
+  const deep = (levels: number): object => ({
+    type: 'object',
+    items: levels === 0 ? [] : [deep(levels - 1)],
+  });
   before(async () => {
     service = await startService();
     who = await people(service);
@@ -366,11 +398,130 @@ describe('Forms over HTTP', () => {
     const { data } = ok(
       await importAll([
         { ...document, version: '9' },
-        { name: 'Bad', schema: { type: 'object', title: 'x', minimum: 'low' } },
+        { name: 'Too deep', struct: deep(17) },
       ]),
     );
-    assert.deepEqual([data[0].success, data[1].success, data[1].data.errors[0].path], [true, false, '/forms/1/schema']);
-    refused(await importAll([{ ...document, id: '8'.repeat(24) }]), 400, /"\/forms\/0\/id"/);
+    assert.deepEqual(
+      [data[0].success, data[1].success, data[1].data.errors[0].path],
+      [true, false, `/forms/1/struct${'/items/0'.repeat(17)}`],
+    );
+  });
+
+  it('are imported as other installations have written them', async () => {
+    const document =
+      '{"name":"Foreign","10":1,"2":[1.0,12345678901234567890],"created":"long ago","createdBy":{"username":"admin",' +
+      '"gitTokens":{},"firstname":""},"lastUpdated":"2020-01-01T00:00:00Z","description":null,"id":"not hexadecimal",' +
+      '"struct":{"type":"object","items":[{"type":"array","title":"No description","items":[{"enum":"none"},7]}]},' +
+      '"schema":{"type":"any","title":"","minimum":"low","maximum":18446744073709551615},"uiSchema":["a"],' +
+      '"validationSchema":{"10":1e3,"2":-0,"limit":12345678901234567890},"elements":[],"apiKey":"","tags":[1.50]}';
+    const exported = async (as = '') => (await service.ask('GET', `${path}/Foreign/export${as}`)).text;
+    const send = (forms: string, more = '') =>
+      service.ask('POST', '/json-forms/import/forms', `{"forms":[${forms}]${more}}`);
+    const {
+      data: [{ data: shown, ...rest }],
+    } = ok(await send(document));
+    assert.deepEqual(rest, { success: true });
+    assert.equal(await exported('?as=imported'), document);
+    const { _id, id, createdBy, lastUpdated, created } = shown;
+    assert.deepEqual(
+      [_id, id, createdBy, lastUpdated, created.slice(0, 2)],
+      ['not hexadecimal', 'not hexadecimal', 'admin', '2020-01-01T00:00:00.000Z', '20'],
+    );
+    assert.equal('elements' in shown, false, 'the service shows what it knows');
+
+    // In our words: the members that the service knows, as it shows them, then the others.
+    const read = (await service.ask('GET', `${path}/Foreign`)).text;
+    assert.match(read, /"limit":12345678901234567890/);
+    assert.equal(
+      await exported(),
+      `${read.slice(0, -1)},"10":1,"2":[1.0,12345678901234567890],"elements":[],"apiKey":""}`,
+    );
+    assert.equal(ok(await service.ask('POST', '/json-forms/import/forms', await exported())).data[0].success, true);
+    assert.equal(await exported('?as=imported'), document, 'the export in our words again is no change');
+
+    // What was read can be sent back with a change; the rest of the document stays.
+    const put = (changes: string) =>
+      service.ask('PUT', path, `{"options":${read.replace('"description":null', `"description":${changes}`)}}`);
+    ok(await put('null'));
+    assert.equal(await exported('?as=imported'), document, 'the same again is no change');
+    ok(await put('"Edited"'));
+    const { lastUpdated: now } = ok(await service.ask('GET', `${path}/Foreign`));
+    assert.equal(
+      await exported('?as=imported'),
+      document.replace('"description":null', '"description":"Edited"').replace('"2020-01-01T00:00:00Z"', `"${now}"`),
+    );
+    refused(
+      await service.ask('PUT', path, { options: { name: 'Foreign', elements: [] } }),
+      400,
+      /"\/options\/elements"/,
+    );
+    refused(
+      await service.ask('PUT', path, { options: { name: 'Foreign', struct: { type: 'object', items: [7] } } }),
+      400,
+      /"\/options\/struct\/items\/0"/,
+    );
+  });
+
+  it('are replaced by a later version with its own times and authors', async () => {
+    const first = { id: 'a1', name: 'Versioned', version: '1', created: '2020-01-01T00:00:00.000Z', extra: 1 };
+    const later = { ...first, version: '2', lastUpdated: '2022-01-01T00:00:00.000Z', lastUpdatedBy: 'jo', extra: [2] };
+    const exported = async () => ok(await service.ask('GET', `${path}/Versioned/export?as=imported`));
+    ok(await importAll([first]));
+    refused(await importAll([later]), 409, /"\/forms\/0\/_id"/);
+    ok(await importAll([later], { overwrite: true }));
+    assert.deepEqual(await exported(), later);
+    const renumbered = { ...later, id: 'b2', version: '3', lastUpdated: '2023-01-01T00:00:00.000Z' };
+    refused(await importAll([renumbered]), 409, /"\/forms\/0\/name"/);
+    const [{ data }] = ok(await importAll([renumbered], { options: { overwrite: true } })).data;
+    assert.deepEqual(
+      [data._id, data.version, data.created, data.lastUpdated, data.lastUpdatedBy],
+      ['a1', '3', '2020-01-01T00:00:00.000Z', '2023-01-01T00:00:00.000Z', 'jo'],
+    );
+    assert.deepEqual(await exported(), renumbered);
+    const { status, text } = await importAll([renumbered]);
+    assert.equal(status, 200, text);
+    refused(await importAll([{ ...renumbered, extra: 3 }]), 409);
+  });
+
+  it('have their secrets sealed where an import brings unknown ones, and say which are missing', async () => {
+    const document = {
+      name: 'Sealed',
+      login: { password: 'opensesame', user: 'jo' },
+      tags: [{ token: 'tag secret' }],
+      schema: { type: 'object', title: 'T', properties: { password: { type: 'string', secret: 'no secret' } } },
+    };
+    const masked = { ...document, login: { password: '********', user: 'jo' }, tags: [{ token: '********' }] };
+    const exported = async () => ok(await service.ask('GET', `${path}/Sealed/export?as=imported`));
+    const [{ data, missingSecrets }] = ok(await importAll([document])).data;
+    assert.deepEqual([data.tags, missingSecrets], [masked.tags, undefined]);
+    assert.deepEqual(await exported(), masked);
+    ok(await importAll([masked]));
+    ok(await service.ask('PUT', path, { options: { name: 'Sealed', tags: masked.tags, version: '2' } }));
+    assert.deepEqual(await exported(), { ...masked, version: '2' });
+    const alone = ok(await service.ask('POST', '/json-forms/import/forms', { ...masked, name: 'Sealed alone' }));
+    assert.deepEqual(alone.data[0].missingSecrets, ['/login/password', '/tags/0/token']);
+    const elsewhere = { ...masked, name: 'Sealed elsewhere' };
+    const { data: both } = ok(await importAll([{ name: 'Open' }, elsewhere]));
+    assert.deepEqual(
+      both.map((one: { missingSecrets?: unknown }) => one.missingSecrets),
+      [undefined, ['/forms/1/login/password', '/forms/1/tags/0/token']],
+    );
+    assert.deepEqual(ok(await service.ask('GET', `${path}/Sealed elsewhere/export?as=imported`)), elsewhere);
+  });
+
+  it('are refused by an import where the API document says otherwise', async () => {
+    const faulty = async (members: object, at: RegExp) =>
+      refused(await importAll([{ name: 'Odd', ...members }]), 400, at);
+    await faulty({ struct: { items: [] } }, /"\/forms\/0\/struct\/type"/);
+    await faulty({ struct: { type: 'object', items: {} } }, /"\/forms\/0\/struct\/items"/);
+    await faulty({ struct: { type: 'object', items: [], nodeId: 1 } }, /"\/forms\/0\/struct\/nodeId"/);
+    await faulty({ schema: { type: 'object' } }, /"\/forms\/0\/schema\/title"/);
+    await faulty({ schema: { type: 'object', title: '', required: true } }, /"\/forms\/0\/schema\/required"/);
+    await faulty({ description: 1 }, /"\/forms\/0\/description"/);
+    await faulty({ id: 1 }, /"\/forms\/0\/id"/);
+    await faulty({ created: 1 }, /"\/forms\/0\/created"/);
+    await faulty({ createdBy: ['jo'] }, /"\/forms\/0\/createdBy/);
+    await faulty({ name: '' }, /"\/forms\/0\/name"/);
   });
 
   it('are imported once under one key, also without an id', async () => {

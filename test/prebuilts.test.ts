@@ -482,8 +482,8 @@ describe('Prebuilts over HTTP', () => {
       [{ data: {} }, '/type'],
       [{ type: 'workflow', data: [] }, '/data'],
       [aForm(''), '/data/name'],
-      [aForm('f', { struct: { type: 'object', items: [{}] } }), '/data/struct/items/0'],
-      [aForm('f', { schema: { type: 'object', title: 't', properties: { a: { type: 'no type' } } } }), '/data/schema'],
+      [aForm('f', { struct: { type: 'object', items: {} } }), '/data/struct/items'],
+      [aForm('f', { schema: { type: 'object', title: 7 } }), '/data/schema/title'],
       [{ type: 'template', data: { name: 't' } }, '/data/template'],
       [
         { type: 'mop-template', data: { name: 'm', commands: [{ rules: [{ rule: 7, eval: 'RegEx' }] }] } },

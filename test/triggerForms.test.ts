@@ -130,6 +130,25 @@ describe('Triggers and forms over HTTP', () => {
     assert.deepEqual([data.formId, data.formData, data.formSchemaHash], [id, null, sha]);
   });
 
+  it('say when the schema of an imported form cannot be used', async () => {
+    const form = { name: 'Unusable', schema: { type: 'object', title: 'T', minProperties: 'few' } };
+    ok(await service.ask('POST', '/json-forms/import/forms', { forms: [form] }));
+    refused(
+      await makeTrigger({ name: 'Unusable', formId: 'Unusable' }),
+      400,
+      /the schema of the form cannot be used.*"\/formData"/,
+    );
+    ok(await makeTrigger({ name: 'Unusable', formId: 'Unusable', formData: null }));
+  });
+
+  it('take a limit beyond 2^53-1 as JavaScript reads it', async () => {
+    const form =
+      '{"name":"Large","schema":{"type":"object","title":"","properties":{"vlan":{"maximum":18446744073709551615}}}}';
+    ok(await service.ask('POST', '/json-forms/import/forms', `{"forms":[${form}]}`));
+    const { formSchemaHash } = ok(await makeTrigger({ name: 'Large', formId: 'Large' })).data;
+    assert.equal(formSchemaHash, hash('sha256', canonical(JSON.parse(form).schema), 'hex'));
+  });
+
   it('refuse forms that are not there and data that does not fit, on every way in', async () => {
     await makeForm('Checked');
     refused(await makeTrigger({ name: 'No form', formId: 'nowhere' }), 404, /"\/formId"/);

@@ -49,7 +49,7 @@ const jsonWith = (...scalars: readonly fc.Arbitrary<unknown>[]): fc.Arbitrary<un
 /** JSON of any kind, for members that the service knows and keeps as they are. */
 export const json = jsonWith(number);
 /** JSON of any kind, for members that the service does not know. */
-const unknownJson = jsonWith(number, hugeInteger);
+export const unknownJson = jsonWith(number, hugeInteger);
 
 export const object = json.map((value) => ({ inside: value }) as Members);
 

@@ -1,5 +1,6 @@
 import { Type } from 'typebox';
 import type { Actor } from '../../domain/engine/core.ts';
+import { plainValue } from '../../domain/engine/exactJson.ts';
 import type { Referrer } from '../../domain/engine/references.ts';
 import {
   complete,
@@ -14,7 +15,8 @@ import {
   formPatchSchema,
   newFormSchema,
 } from '../../domain/json-forms/formSchemas.ts';
-import { create, documentId, form, importOne, remove, update } from '../../domain/json-forms/forms.ts';
+import { importedFormId } from '../../domain/json-forms/formDocuments.ts';
+import { create, form, importOne, remove, sealImported, update } from '../../domain/json-forms/forms.ts';
 import { automation } from '../../domain/operations-manager/automations.ts';
 import { forms } from '../../projections/json-forms/forms.ts';
 import { triggers } from '../../projections/operations-manager/triggers.ts';
@@ -67,20 +69,20 @@ export const updateForm = command({
   decide: update,
   locks: (state, input) => (renames(state, input) ? formReferences : undefined),
   prepare: async ({ input, state, actor }, tools) => ({
-    ...schemaFaultOf(input.schema),
+    ...schemaFaultOf(plainValue(input.schema)),
     referrers: renames(state, input) ? await referrersOf([state.content.name], actor, tools) : [],
   }),
 });
 
-/** Imports one exported form. `formMeant` chooses the stream. */
+/** Imports one form, given as it was written. `formMeant` chooses the stream. */
 export const importForm = command({
   name: 'importForm',
   input: Type.Object({ form: formDocumentSchema, overwrite: Type.Optional(Type.Boolean()) }),
   on: 'any',
   decide: importOne,
+  seal: sealImported,
   locks: (state, { form }) => (renames(state, form) ? formReferences : undefined),
   prepare: async ({ input: { form }, state, actor }, tools) => ({
-    ...schemaFaultOf(form.schema),
     referrers: renames(state, form) ? await referrersOf([state.content.name], actor, tools) : [],
     accounts: await accountIds([form], tools),
   }),
@@ -88,7 +90,12 @@ export const importForm = command({
 
 /** The id of the form that an import creates or changes, by the rule of `importedId`. */
 export const formMeant = (document: FormDocument, fresh: string, tools: Tools): Promise<string> =>
-  importedId({ aggregate: form, collection: forms }, { _id: documentId(document), name: document.name }, fresh, tools);
+  importedId(
+    { aggregate: form, collection: forms },
+    { _id: importedFormId(document), name: document.name },
+    fresh,
+    tools,
+  );
 
 /** Part of a decision to delete forms. */
 const removeForm = command({ name: 'removeForm', input: noInput, on: 'any', decide: remove });

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { canonical } from '../../domain/engine/canonical.ts';
 import { same } from '../../domain/engine/changes.ts';
+import { plainValue } from '../../domain/engine/exactJson.ts';
 import { faultsInTheOpen, maskSecrets, sealImported, sealSecrets } from '../../domain/engine/secretFields.ts';
 import { form } from '../../domain/json-forms/forms.ts';
 import type { FormFound, FormRef } from '../../domain/operations-manager/formReferences.ts';
@@ -30,18 +31,16 @@ export const formNamed = async (
   const id = await find(forms, idOrName);
   if (id === undefined || (await query(formDeletions, { field: 'form', op: 'equals', value: id })).length > 0)
     return null;
-  const {
-    exists,
-    content: { name, schema },
-  } = await state(form, id);
+  const { exists, content } = await state(form, id);
   if (!exists) return null;
+  const schema = plainValue(content.schema) as object;
   const faults = formData === null ? [] : faultsOfData(formData, schema);
-  return { name, schemaHash: hash('sha256', canonical(schema), 'hex'), faults };
+  return { name: content.name, schemaHash: hash('sha256', canonical(schema), 'hex'), faults };
 };
 
 const faultsOfData = (formData: unknown, schema: object) => {
   const compiled = compileUserSchema(schema);
-  if (!compiled.ok) return [{ path: '', message: compiled.reason }];
+  if (!compiled.ok) return [{ path: '', message: `the schema of the form cannot be used: ${compiled.reason}` }];
   return faultsInTheOpen(compiled.matches(formData).errors, formData);
 };
 

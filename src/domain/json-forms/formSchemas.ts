@@ -1,11 +1,10 @@
 import { type Static, Type } from 'typebox';
-import { objectId, time } from '../engine/authors.ts';
+import { authoredByPeople, time } from '../engine/authors.ts';
 import { namespaceSchema } from '../engine/namespaces.ts';
 import { name } from '../engine/schemas.ts';
 import { structSchema } from './formStructs.ts';
 
-const opaque = (description: string) =>
-  Type.Union([Type.Object({}, { additionalProperties: true }), Type.Null()], { description });
+const any = (description: string) => Type.Unknown({ description: `${description}: any JSON, kept as given` });
 const flag = (description: string) => Type.Optional(Type.Boolean({ description }));
 const number = (description: string) => Type.Optional(Type.Number({ description }));
 const schemas = (description: string) => Type.Optional(Type.Array(Type.Any(), { description }));
@@ -23,7 +22,7 @@ const inputSchema = Type.Object(
     required: Type.Optional(Type.Array(Type.String(), { description: 'Members that must be there' })),
     readOnly: flag('Whether it is only shown'),
     options: Type.Optional(Type.Any({ description: 'Kept as given' })),
-    properties: Type.Optional(Type.Object({}, { additionalProperties: true, description: 'Schemas of the members' })),
+    properties: Type.Optional(Type.Any({ description: 'Schemas of the members' })),
     items: Type.Optional(Type.Any({ description: 'Schema of the items' })),
     anyOf: schemas('Schemas of which one or more must fit'),
     oneOf: schemas('Schemas of which exactly one must fit'),
@@ -41,14 +40,15 @@ const members = {
   description: Type.Union([Type.String(), Type.Null()], { description: 'What it is for' }),
   struct: structSchema,
   schema: inputSchema,
-  uiSchema: opaque('How the form is shown, kept as given'),
-  validationSchema: Type.Unknown({ description: 'Further checks: any JSON, kept as given' }),
-  bindingSchema: opaque('Where choices come from, kept as given'),
-  version: Type.String({ maxLength: 256, description: 'Version' }),
-  tags: Type.Array(Type.Any(), { maxItems: 1000, description: 'Tags' }),
+  uiSchema: any('How the form is shown'),
+  validationSchema: any('Further checks'),
+  bindingSchema: any('Where choices come from'),
+  version: Type.String({ description: 'Version' }),
+  tags: Type.Array(Type.Any(), { description: 'Tags' }),
   namespace: Type.Union([namespaceSchema, Type.Null()], { description: 'Project that it belongs to' }),
 };
 const optional = Type.Partial(Type.Object(members)).properties;
+
 const author = (description: string) => Type.String({ description });
 const who = {
   created: time('When it was made'),
@@ -57,9 +57,9 @@ const who = {
   lastUpdatedBy: author('Who last changed it'),
 };
 const signed = Type.Partial(Type.Object(who)).properties;
-const ids = { _id: Type.Optional(objectId('Id')), id: Type.Optional(objectId('The same as _id')) };
+const ids = { _id: Type.Optional(name('Id')), id: Type.Optional(name('The same as _id')) };
 
-/** The content of a form with defaults, without id, times and authors. */
+/** The content of a form with defaults, without id, times and authors. Numbers may have marks (formDocuments.ts). */
 const content = Type.Object(members);
 export type FormContent = Static<typeof content>;
 
@@ -79,15 +79,26 @@ export const formPatchSchema = Type.Object(
   },
 );
 
-/** A form in an import: with its id, times and authors. */
+const textTime = (description: string) =>
+  Type.Optional(Type.String({ description: `${description}. A text that is no time in ISO 8601 is only kept` }));
+
+/** A form in an import: with its id, times and authors, and maybe with members that the service does not know. */
 export const formDocumentSchema = Type.Object(
-  { ...ids, ...optional, name: members.name, ...signed },
-  { additionalProperties: false, title: 'FormDocument', description: 'Form as it was read' },
+  {
+    _id: Type.Optional(Type.String({ description: 'Id' })),
+    id: Type.Optional(Type.String({ description: 'Id of a form without _id' })),
+    ...optional,
+    name: members.name,
+    ...authoredByPeople,
+    created: textTime('When it was made'),
+    lastUpdated: textTime('When it was last changed'),
+  },
+  { title: 'FormDocument', description: 'Form of any installation' },
 );
 export type FormDocument = Static<typeof formDocumentSchema>;
 
 /** A form in answers. */
 export const formSchema = Type.Object(
-  { _id: objectId('Id'), id: objectId('The same'), ...members, ...who },
+  { _id: name('Id'), id: name('The same'), ...members, ...who },
   { title: 'Form', description: 'Form' },
 );

@@ -112,32 +112,49 @@ const kindOf = (item: Item): keyof typeof kinds => {
 const maxDepth = 16;
 const maxItems = 2000;
 
+/** What may be wrong with an item, besides its place. */
+type Check = (item: Item, path: string) => void;
+
+/** Throws `invalid` with the path for an item that does not fit its kind. */
+const checkKind: Check = (item, path) => {
+  if (!isItem(item)) throw new RequestError('invalid', 'An item of a form must be an object', { path });
+  const kind = kindOf(item);
+  const [fault] = kinds[kind].Check(item) ? [] : kinds[kind].Errors(item);
+  if (!fault) return;
+  const missing = fault.keyword === 'required' ? fault.params.requiredProperties[0] : undefined;
+  throw new RequestError(
+    'invalid',
+    `An item of the kind ${kind} ${missing === undefined ? fault.message : `must have ${missing}`}`,
+    { path: path + fault.instancePath + (missing === undefined ? '' : step(missing)) },
+  );
+};
+
+const isItem = (value: unknown): value is Item => typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /**
- * The layout with the documented defaults of its choices. Throws `invalid` with the path for an item that does not fit
- * its kind. The same for a layout that is too deep or too large.
+ * The layout with the documented defaults of its choices. Throws `invalid` with the path for a layout that is too deep
+ * or too large, and what `check` throws.
  */
-export const checkedStruct = (struct: Struct, path: string): Struct => {
+const laidOut = (struct: Struct, path: string, check?: Check): Struct => {
   let count = 0;
-  const checked = (item: Item, path: string, depth: number): Item => {
+  const one = (item: Item, path: string, depth: number): Item => {
     if (depth > maxDepth) throw new RequestError('invalid', `Items may lie ${maxDepth} levels deep`, { path });
     if (++count > maxItems) throw new RequestError('invalid', `A form may have ${maxItems} items`, { path });
-    if (typeof item !== 'object' || item === null || Array.isArray(item))
-      throw new RequestError('invalid', 'An item of a form must be an object', { path });
+    check?.(item, path);
+    if (!isItem(item)) return item;
     const kind = kindOf(item);
-    const [fault] = kinds[kind].Check(item) ? [] : kinds[kind].Errors(item);
-    if (fault) {
-      const missing = fault.keyword === 'required' ? fault.params.requiredProperties[0] : undefined;
-      throw new RequestError(
-        'invalid',
-        `An item of the kind ${kind} ${missing === undefined ? fault.message : `must have ${missing}`}`,
-        { path: path + fault.instancePath + (missing === undefined ? '' : step(missing)) },
-      );
-    }
     if (kind === 'choice') return { enum: [], enumNames: [], binding: false, ...item };
-    // A container without items was rejected above.
-    return kind === 'container' ? { ...item, items: all(item.items!, path, depth + 1) } : item;
+    return kind === 'container' && Array.isArray(item.items)
+      ? { ...item, items: all(item.items, path, depth + 1) }
+      : item;
   };
   const all = (items: readonly Item[], path: string, depth: number): Item[] =>
-    items.map((item, i) => checked(item, `${path}/items/${i}`, depth));
+    items.map((item, i) => one(item, `${path}/items/${i}`, depth));
   return { ...struct, items: all(struct.items, path, 1) };
 };
+
+/** The layout in a request of a person. Throws `invalid` with the path for an item that does not fit its kind. */
+export const checkedStruct = (struct: Struct, path: string): Struct => laidOut(struct, path, checkKind);
+
+/** The layout of an imported form: its items are as they are. */
+export const importedStruct = (struct: Struct, path: string): Struct => laidOut(struct, path);

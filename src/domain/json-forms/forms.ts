@@ -2,16 +2,22 @@ import type { Static } from 'typebox';
 import { type Authored, authorsOf } from '../engine/authors.ts';
 import { changesBetween, same } from '../engine/changes.ts';
 import { aggregate, type Context, type Event } from '../engine/core.ts';
+import { defined } from '../engine/defined.ts';
+import type { Members } from '../engine/exactJson.ts';
+import { type Imported, importedIn, sameUnknown, withoutContent } from '../engine/importedDocuments.ts';
+import { sealDocument } from '../engine/importedSecrets.ts';
 import { type Referrer, refuseReferred } from '../engine/references.ts';
 import { RequestError } from '../engine/requestError.ts';
+import { maskSecrets, type Seal } from '../engine/secretFields.ts';
+import { formParts, importedFormId, signatureOf } from './formDocuments.ts';
 import type { FormContent, FormDocument, formPatchSchema, newFormSchema } from './formSchemas.ts';
-import { checkedStruct } from './formStructs.ts';
+import { checkedStruct, importedStruct } from './formStructs.ts';
 
 export type FormEvent =
   | Event<'formCreated', FormContent>
   | Event<'formChanged', Partial<FormContent>>
   /** Set to the content of an imported document, with its times and authors. */
-  | Event<'formRestored', FormContent & Authored>
+  | Event<'formRestored', FormContent & Authored & { readonly imported?: Members }>
   | Event<'formDeleted', Record<string, never>>;
 
 const defaults = {
@@ -55,7 +61,11 @@ const contentIn = ({
   namespace,
 });
 
-export type FormState = { readonly exists: boolean; readonly content: FormContent };
+export type FormState = {
+  readonly exists: boolean;
+  readonly content: FormContent;
+  readonly imported?: Imported<FormContent>;
+};
 
 export const form = aggregate<FormState, FormEvent>({
   area: 'json-forms',
@@ -63,8 +73,11 @@ export const form = aggregate<FormState, FormEvent>({
   initial: { exists: false, content: contentOf({ name: '' }) },
   evolve: {
     formCreated: (_, content) => ({ exists: true, content }),
-    formChanged: ({ exists, content }, changed) => ({ exists, content: { ...content, ...changed } }),
-    formRestored: (_, data) => ({ exists: true, content: contentIn(data) }),
+    formChanged: (state, changed) => ({ ...state, content: { ...state.content, ...changed } }),
+    formRestored: (_, data) => {
+      const content = contentIn(data);
+      return { exists: true, content, ...importedIn(data, content) };
+    },
     formDeleted: ({ content }) => ({ exists: false, content }),
   },
   exists: (state) => state.exists,
@@ -78,50 +91,84 @@ export type FormRefs = {
   readonly referrers: readonly Referrer[];
 };
 
-const checked = (given: FormContent, { schemaFault }: Pick<FormRefs, 'schemaFault'>, path = ''): FormContent => {
-  if (schemaFault !== undefined)
+/** The members of a request of a person. `path` points to them. */
+const checked = <Given extends Partial<FormContent>>(
+  given: Given,
+  { schemaFault }: Pick<FormRefs, 'schemaFault'>,
+  path = '',
+): Given => {
+  if (given.schema !== undefined && schemaFault !== undefined)
     throw new RequestError('invalid', `The schema cannot be used: ${schemaFault}`, { path: `${path}/schema` });
-  return { ...contentIn(given), struct: checkedStruct(given.struct, `${path}/struct`) };
+  return given.struct === undefined ? given : { ...given, struct: checkedStruct(given.struct, `${path}/struct`) };
 };
 
 export const create = (
   _: FormState,
   input: Static<typeof newFormSchema>,
   { refs }: Context<FormRefs>,
-): readonly FormEvent[] => [{ topic: 'formCreated', data: checked(contentOf(input), refs) }];
+): readonly FormEvent[] => [{ topic: 'formCreated', data: checked(contentIn(contentOf(input)), refs) }];
 
-/** Omitted options stay as they are. The options are below `/options` in the body. */
+/**
+ * Omitted options stay as they are. So do those that are equal to what the service shows, even where a person might not
+ * write them so: an import may have brought them. The options are below `/options` in the body.
+ */
 export const update = (
   { content }: FormState,
   options: Static<typeof formPatchSchema>,
   { refs }: Context<FormRefs>,
 ): readonly FormEvent[] => {
   documentId(options, '/options');
-  const changes = changesBetween(content, checked({ ...content, ...options }, refs, '/options'));
+  const news = checked(newsIn(options, content), refs, '/options');
+  const changes = changesBetween(content, contentIn({ ...content, ...news }));
   if (changes && 'name' in changes.changed) refuseReferred(refs.referrers, 'renamed');
   return changes ? [{ topic: 'formChanged', data: changes.changed }] : [];
 };
 
-/** The id of a document, from `_id` or `id`, if it has one. Throws `invalid` if the two differ. */
-export const documentId = ({ _id, id }: Pick<FormDocument, '_id' | 'id'>, path = ''): string | undefined => {
+/** The options that are not equal to what the service shows of the content. */
+const newsIn = (options: Static<typeof formPatchSchema>, content: FormContent): Partial<FormContent> =>
+  Object.fromEntries(
+    Object.entries(options).filter(([name, value]) => !same(value, maskSecrets(content[name as keyof FormContent]))),
+  );
+
+/** The id in a request, from `_id` or `id`, if it has one. Throws `invalid` if the two differ. */
+const documentId = ({ _id, id }: Pick<FormDocument, '_id' | 'id'>, path = ''): string | undefined => {
   if (_id !== undefined && id !== undefined && id !== _id)
     throw new RequestError('invalid', '_id and id must be the same', { path: `${path}/id` });
   return _id ?? id;
 };
 
+type Importing = { readonly form: FormDocument; readonly overwrite?: boolean };
+
+/** The import with sealed secrets. The mask keeps those of the last import, and of the installed package. */
+export const sealImported = (
+  input: Importing,
+  { imported }: FormState,
+  seal: Seal,
+  kept: readonly Importing[],
+): Importing => ({
+  ...input,
+  form: sealDocument(input.form, [...kept.map(({ form }) => form), imported?.document], seal),
+});
+
 /**
- * Imports a form with its times and authors (`accounts`: ids by username), into its own stream or that of the form with
- * the same name.
+ * Imports a form of any installation with its times and authors (`accounts`: ids by username), into its own stream or
+ * that of the form with the same name. A schema that cannot be compiled is kept: a trigger that uses the form says what
+ * is wrong with it.
  */
 export const importOne = (
-  { exists, content }: FormState,
-  { form, overwrite = false }: { readonly form: FormDocument; readonly overwrite?: boolean },
-  context: Context<FormRefs & { readonly accounts: Readonly<Record<string, string>> }>,
+  { exists, content, imported }: FormState,
+  { form, overwrite = false }: Importing,
+  context: Context<Pick<FormRefs, 'referrers'> & { readonly accounts: Readonly<Record<string, string>> }>,
 ): readonly FormEvent[] => {
   const { refs } = context;
-  const wanted = checked(contentOf(form), refs);
-  const own = (documentId(form) ?? context.id) === context.id;
-  if (exists && (own || overwrite) && same(wanted, content)) return [];
+  const { known } = formParts(form);
+  const given = contentIn(contentOf(known));
+  const wanted = { ...given, struct: importedStruct(given.struct, '/struct') };
+  const own = [context.id, imported && importedFormId(imported.document as FormDocument)].includes(
+    importedFormId(known) ?? context.id,
+  );
+  const alike = same(wanted, content) && sameUnknown(form, defined({ imported, content }), formParts);
+  if (exists && (own || overwrite) && alike) return [];
   if (exists && !overwrite)
     throw new RequestError(
       'conflict',
@@ -129,7 +176,8 @@ export const importOne = (
       { path: own ? '/_id' : '/name' },
     );
   if (exists && wanted.name !== content.name) refuseReferred(refs.referrers, 'renamed');
-  return [{ topic: 'formRestored', data: { ...wanted, ...authorsOf(form, refs.accounts, context) } }];
+  const authored = authorsOf(signatureOf(known), refs.accounts, context);
+  return [{ topic: 'formRestored', data: { ...wanted, ...authored, imported: withoutContent(form, wanted) } }];
 };
 
 /** Part of a decision to delete forms. */

@@ -10,24 +10,23 @@ type Importable = { readonly content?: object; readonly imported?: Imported<obje
 const stateOf = async (aggregate: Aggregate, id: string, { tools }: Service): Promise<Importable> =>
   (await tools.state(aggregate, id)) as Importable;
 
-/** The JSON text of a resource's export. `shown` is the document in our own words, without unknown members. */
-export const exportedText = async (
-  {
-    aggregate,
-    id,
-    shown,
-    words,
-  }: {
-    readonly aggregate: Aggregate;
-    readonly id: string;
-    readonly shown: object;
-    readonly words: Words;
-  },
-  service: Service,
-): Promise<string> => {
-  const { content = {}, imported } = await stateOf(aggregate, id, service);
-  return exactText(exported(imported, { content, shown: shown as Members }, words));
+type Export = {
+  readonly aggregate: Aggregate;
+  readonly id: string;
+  /** The document in our own words, without unknown members. */
+  readonly shown: object;
+  readonly words: Words;
 };
+
+/** A resource's export, with the marks of exactJson.ts. */
+export const exportedDocument = async ({ aggregate, id, shown, words }: Export, service: Service): Promise<Members> => {
+  const { content = {}, imported } = await stateOf(aggregate, id, service);
+  return exported(imported, { content, shown: shown as Members }, words);
+};
+
+/** The JSON text of a resource's export. */
+export const exportedText = async (of: Export, service: Service): Promise<string> =>
+  exactText(await exportedDocument(of, service));
 
 /**
  * The places of the masked secrets for which nothing is stored, as JSON pointers. `path` points to the document in the

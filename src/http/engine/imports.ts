@@ -1,14 +1,22 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import type { Request } from '../../commands/engine/handle.ts';
 import { defined } from '../../domain/engine/defined.ts';
+import { exactText, type Members } from '../../domain/engine/exactJson.ts';
 import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
+import { missingSecretsSchema } from '../../domain/engine/schemas.ts';
 import type { ActionRoute, Call } from './route.ts';
 import { enveloped, faultSchema } from './schemas.ts';
 import { newId, requestOf } from './serve.ts';
 import type { Service } from './service.ts';
 
 /** The result of one imported document. */
-type Taken = { readonly data: unknown; readonly position: number; readonly replayed: boolean };
+type Taken = {
+  readonly data: unknown;
+  readonly position: number;
+  readonly replayed: boolean;
+  /** The places in the request of the masked secrets for which nothing is stored (`missingIn`). */
+  readonly missingSecrets?: readonly string[];
+};
 
 type Import<Document extends TSchema> = Pick<
   ActionRoute,
@@ -16,16 +24,19 @@ type Import<Document extends TSchema> = Pick<
 > & {
   /** The member of the body that holds the documents. */
   readonly member: string;
+  /** The lenient schema of a document. */
   readonly document: Document;
   /** Schema of the answer for each imported document. */
   readonly shown: TSchema;
   /**
-   * Imports one document. `fresh` is an id for a document without one; a retry gets the same id. `about` is the part of
+   * Imports one document. It is given as it was written, with the marks of domain/engine/exactJson.ts. `path` points to
+   * it in the request. `fresh` is an id for a document without one; a retry gets the same id. `about` is the part of
    * the command's request that comes from the call.
    */
   readonly take: (
     given: {
       readonly document: Static<Document>;
+      readonly path: string;
       readonly overwrite: boolean;
       readonly fresh: string;
       readonly about: Omit<Request, 'id' | 'input'>;
@@ -52,18 +63,39 @@ const bodyOf = (member: string, document: TSchema) =>
     { additionalProperties: false },
   );
 
-/** The body also has the member with the documents; its name differs from route to route. */
-type ImportBody = {
-  readonly overwrite?: boolean;
-  readonly options?: { readonly overwrite?: boolean };
-  readonly [member: string]: unknown;
+const has = (...members: readonly string[]) => ({
+  type: 'object',
+  required: members,
+  properties: Object.fromEntries(members.map((member) => [member, {}])),
+});
+
+/** Schema of the body: the documents, or one document as exports answer it, with or without an envelope. */
+const sentOf = (member: string, document: TSchema) =>
+  Type.Unsafe<Members>({
+    if: has(member),
+    then: bodyOf(member, document),
+    else: { if: has('message', 'data', 'metadata'), then: enveloped(document), else: document },
+  });
+
+/** A document of a request, and where it is. */
+type Sent = { readonly document: unknown; readonly path: string };
+
+const documentsIn = (body: Members, member: string): readonly Sent[] => {
+  const sent = body[member];
+  if (Array.isArray(sent)) return sent.map((document, index) => ({ document, path: `/${member}/${index}` }));
+  const enveloped = ['message', 'data', 'metadata'].every((name) => Object.hasOwn(body, name));
+  return [enveloped ? { document: body.data, path: '/data' } : { document: body, path: '' }];
 };
+
+/** Whether the body of a list says so. */
+const mayOverwrite = ({ overwrite, options }: Overwriting): boolean => overwrite ?? options?.overwrite ?? false;
+type Overwriting = { readonly overwrite?: boolean; readonly options?: { readonly overwrite?: boolean } };
 
 const answerOf = (shown: TSchema) =>
   enveloped(
     Type.Array(
       Type.Union([
-        Type.Object({ success: Type.Literal(true), data: shown }),
+        Type.Object({ success: Type.Literal(true), data: shown, missingSecrets: missingSecretsSchema }),
         Type.Object({
           success: Type.Literal(false),
           data: Type.Object({ message: Type.String(), errors: Type.Array(faultSchema) }),
@@ -73,9 +105,9 @@ const answerOf = (shown: TSchema) =>
   );
 
 /**
- * A route that imports documents one after the other, each all or nothing, and answers the results in their order. A
- * document that is refused does not stop the others. If all are refused, nothing is stored, and the answer is the first
- * error with the faults of all.
+ * A route that imports documents one after the other, each all or nothing, and answers the results in their order. It
+ * also takes one document as an export answers it. A document that is refused does not stop the others. If all are
+ * refused, nothing is stored, and the answer is the first error with the faults of all.
  */
 export const importRoute = <Document extends TSchema>({
   member,
@@ -86,26 +118,31 @@ export const importRoute = <Document extends TSchema>({
 }: Import<Document>): ActionRoute => ({
   ...route,
   large: true,
-  body: bodyOf(member, document),
+  exact: '*',
+  body: sentOf(member, document),
   answer: answerOf(shown),
   run: async (call, service) => {
-    const { options, overwrite = options?.overwrite ?? false, ...given } = call.body as ImportBody;
-    const documents = given[member] as readonly Static<Document>[];
+    const body = call.body as Members;
+    const sent = documentsIn(body, member);
+    const overwrite = Object.hasOwn(body, member) && mayOverwrite(body);
     const about = { ...requestOf(route.name, call, service), ifRevision: undefined };
     const key = about.idempotency?.key;
     const taken: (Taken | RequestError)[] = [];
-    for (const [index, document] of documents.entries()) {
+    for (const [index, { document, path }] of sent.entries()) {
       const fresh = newId(key === undefined ? undefined : `${key} ${index}`);
       taken.push(
-        await take({ document, overwrite, fresh, about }, service, call).catch((error: unknown) => {
-          if (error instanceof RequestError) return error;
-          throw error;
-        }),
+        await take({ document: document as Static<Document>, path, overwrite, fresh, about }, service, call).catch(
+          (error: unknown) => {
+            if (error instanceof RequestError) return error;
+            throw error;
+          },
+        ),
       );
     }
-    const refused = taken.map((one, index) =>
-      one instanceof RequestError ? faultsOf(one, `/${member}/${index}`) : [],
-    );
+    const refused = sent.map(({ path }, index) => {
+      const one = taken[index];
+      return one instanceof RequestError ? faultsOf(one, path) : [];
+    });
     const done = taken.filter((one): one is Taken => !(one instanceof RequestError));
     const [first] = taken;
     if (first instanceof RequestError && done.length === 0)
@@ -115,20 +152,22 @@ export const importRoute = <Document extends TSchema>({
         defined({ faults: refused.flat(), retryAfterSeconds: first.retryAfterSeconds }),
       );
     return {
-      body: {
+      text: exactText({
         message: `Successfully imported ${done.length} of ${taken.length} ${member}`,
         data: taken.map((one, index) =>
           one instanceof RequestError
             ? { success: false, data: { message: one.message, errors: refused[index] } }
-            : { success: true, data: one.data },
+            : { success: true, data: one.data, ...missingOf(one) },
         ),
         metadata: {},
-      },
+      }),
       position: Math.max(0, ...done.map(({ position }) => position)),
       replayed: done.length > 0 && done.every(({ replayed }) => replayed),
     };
   },
 });
+
+const missingOf = ({ missingSecrets = [] }: Taken) => (missingSecrets.length > 0 ? { missingSecrets } : {});
 
 const faultsOf = ({ code, faults }: RequestError, path: string): readonly Fault[] =>
   faults.map((fault) => ({

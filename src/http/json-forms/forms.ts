@@ -1,14 +1,18 @@
 import { Type } from 'typebox';
 import { createForm, deleteForms, formMeant, importForm, updateForm } from '../../commands/json-forms/forms.ts';
 import { RequestError } from '../../domain/engine/requestError.ts';
+import { maskSecrets } from '../../domain/engine/secretFields.ts';
+import { withLargeIntegers } from '../../domain/json-forms/formDocuments.ts';
+import type { Words } from '../../domain/engine/importedDocuments.ts';
 import { formDocumentSchema, formPatchSchema, formSchema } from '../../domain/json-forms/formSchemas.ts';
 import { type FormDoc, forms } from '../../projections/json-forms/forms.ts';
 import { signed } from '../authorization/people.ts';
 import { plain, results, withStatus } from '../engine/envelopes.ts';
+import { exportedDocument, missingIn } from '../engine/importedDocuments.ts';
 import { importRoute } from '../engine/imports.ts';
-import type { AreaRoutes, Envelope } from '../engine/route.ts';
+import type { AreaRoutes, Envelope, Join } from '../engine/route.ts';
 import { commandRoute, getRoute, listRoute, mappedCommandRoute } from '../engine/routes.ts';
-import { changed, listed } from '../engine/schemas.ts';
+import { changed, listed, wordsSchema } from '../engine/schemas.ts';
 
 const path = '/forms';
 
@@ -25,6 +29,9 @@ const meant = (
   return idOrName;
 };
 
+/** A form with the names of its authors, and masks in the place of secrets that an import has brought. */
+const shown: Join<FormDoc> = async (doc, service, call) => maskSecrets(await signed(doc, service, call));
+
 const importForms = importRoute({
   name: 'importForms',
   method: 'post',
@@ -32,15 +39,21 @@ const importForms = importRoute({
   access: ['operators'],
   summary: 'Import forms',
   description:
-    'Ids, times and authors are kept. The same document again is no change; other content under a used id or ' +
-    'name is 409 unless overwrite is true.',
+    'Takes forms of any installation, old ones too. Ids, times and authors are kept, and so is what the service does ' +
+    'not know. The same document again is no change; other content under a used id or name is 409 unless overwrite ' +
+    'is true. A schema that cannot be used is kept, too: triggers that name the form say so.',
   member: 'forms',
   document: formDocumentSchema,
   shown: formSchema,
-  take: async ({ document: form, overwrite, fresh, about }, service, call) => {
+  take: async ({ document: form, path, overwrite, fresh, about }, service, call) => {
     const id = await formMeant(form, fresh, service.tools);
     const { doc, position, replayed } = await service.handle(importForm, { ...about, id, input: { form, overwrite } });
-    return { data: await signed(doc as FormDoc, service, call), position, replayed };
+    return {
+      data: await shown(doc as FormDoc, service, call),
+      position,
+      replayed,
+      missingSecrets: await missingIn(importForm.aggregate, id, path, service),
+    };
   },
 });
 
@@ -60,7 +73,7 @@ export const formRoutes: AreaRoutes = {
       access: ['operators', 'readers'],
       summary: 'List forms',
       list: forms,
-      join: signed,
+      join: shown,
       envelope: results,
       answer: listed(formSchema),
     }),
@@ -71,7 +84,7 @@ export const formRoutes: AreaRoutes = {
       access: ['operators'],
       summary: 'Create a form',
       command: createForm,
-      join: signed,
+      join: shown,
       envelope: withStatus(() => 'Successfully created form'),
       answer: changed(formSchema),
     }),
@@ -85,8 +98,9 @@ export const formRoutes: AreaRoutes = {
         'The one with the _id or id of the options, else the one with their name. What they leave out stays.',
       command: updateForm,
       named: meant,
-      input: (_, { options }) => options,
-      join: signed,
+      exact: 'options',
+      input: (_, { options }) => withLargeIntegers(options),
+      join: shown,
       body: Type.Object({ options: formPatchSchema }, { additionalProperties: false }),
       envelope: withStatus(() => 'Successfully updated form'),
       answer: changed(formSchema),
@@ -114,13 +128,36 @@ export const formRoutes: AreaRoutes = {
     }),
     importForms,
     getRoute({
+      name: 'exportForm',
+      method: 'get',
+      path: `${path}/:id/export`,
+      access: ['operators', 'readers'],
+      summary: 'Export a form',
+      description:
+        'What the import of forms takes back: the form with what an import brought and the service does not know.',
+      query: { as: wordsSchema },
+      get: forms,
+      join: async (doc, service, call) =>
+        exportedDocument(
+          {
+            aggregate: importForm.aggregate,
+            id: doc._id,
+            shown: (await shown(doc, service, call)) as object,
+            words: call.query.as as Words,
+          },
+          service,
+        ),
+      envelope: plain,
+      answer: formDocumentSchema,
+    }),
+    getRoute({
       name: 'getForm',
       method: 'get',
       path: `${path}/:id`,
       access: ['operators', 'readers'],
       summary: 'Get a form',
       get: forms,
-      join: signed,
+      join: shown,
       envelope: plain,
       answer: formSchema,
     }),

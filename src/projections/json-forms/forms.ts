@@ -12,7 +12,10 @@ export const forms = projection<FormDoc>()(form, {
   on: {
     formCreated: (_, event) => ({ _id: idOf(event), id: idOf(event), ...event.data, ...made(event) }),
     formChanged: (doc, event) => doc && { ...doc, ...event.data, ...touched(event) },
-    formRestored: (_, event) => ({ _id: idOf(event), id: idOf(event), ...event.data }),
+    formRestored: (_, event) => {
+      const { imported: __, ...data } = event.data;
+      return { _id: idOf(event), id: idOf(event), ...data };
+    },
     formDeleted: () => undefined,
   },
   sorts: { name: (doc) => doc.name, created: (doc) => doc.created, lastUpdated: (doc) => doc.lastUpdated },
