@@ -107,7 +107,7 @@ export type ScheduledJobState = {
 };
 
 /** The content, without times and authors. */
-export const contentIn = ({
+const contentIn = ({
   created: _,
   createdBy: __,
   lastUpdated: ___,

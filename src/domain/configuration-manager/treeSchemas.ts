@@ -48,39 +48,6 @@ export const treeSchema = Type.Object(
 );
 export type Tree = Omit<Static<typeof treeSchema>, 'versions'> & { readonly versions: readonly TreeVersion[] };
 
-/** A whole tree in a package, with its ids. treeImports.ts checks the nodes below the root. */
-export const treeDocumentSchema = Type.Object(
-  {
-    _id: Type.Optional(objectId('Id')),
-    name: name('Name, unique among trees'),
-    deviceType: Type.Optional(
-      Type.Union([name('Type of device'), Type.Null()], { description: 'Type of the devices that it is for' }),
-    ),
-    versions: Type.Array(
-      Type.Object(
-        {
-          name: name('Name, unique among the versions of the tree'),
-          root: Type.Unsafe<TreeNode>(
-            Type.Object(nodeSchema, {
-              additionalProperties: false,
-              title: 'TreeNodeDocument',
-              description: 'The node at the top',
-            }),
-          ),
-          variables: Type.Optional(variables),
-        },
-        {
-          additionalProperties: false,
-          title: 'TreeVersionDocument',
-          description: 'Version of a golden configuration tree',
-        },
-      ),
-      { minItems: 1, description: 'Versions, the oldest first' },
-    ),
-  },
-  { additionalProperties: false, title: 'TreeDocument', description: 'Golden configuration tree as it was read' },
-);
-
 /** A node of an imported tree in our own form. It may have further members. */
 export const importedNodeSchema = Type.Object({
   name: Type.String({ description: 'Name' }),
