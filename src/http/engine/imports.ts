@@ -1,7 +1,7 @@
 import { type Static, type TSchema, Type } from 'typebox';
 import type { Request } from '../../commands/engine/handle.ts';
 import { defined } from '../../domain/engine/defined.ts';
-import { exactText } from '../../domain/engine/exactJson.ts';
+import { exactText, type Members } from '../../domain/engine/exactJson.ts';
 import { type Fault, RequestError } from '../../domain/engine/requestError.ts';
 import { missingSecretsSchema } from '../../domain/engine/schemas.ts';
 import type { ActionRoute, Call } from './route.ts';
@@ -63,12 +63,33 @@ const bodyOf = (member: string, document: TSchema) =>
     { additionalProperties: false },
   );
 
-/** The body also has the member with the documents; its name differs from route to route. */
-type ImportBody = {
-  readonly overwrite?: boolean;
-  readonly options?: { readonly overwrite?: boolean };
-  readonly [member: string]: unknown;
+const has = (...members: readonly string[]) => ({
+  type: 'object',
+  required: members,
+  properties: Object.fromEntries(members.map((member) => [member, {}])),
+});
+
+/** Schema of the body: the documents, or one document as exports answer it, with or without an envelope. */
+const sentOf = (member: string, document: TSchema) =>
+  Type.Unsafe<Members>({
+    if: has(member),
+    then: bodyOf(member, document),
+    else: { if: has('message', 'data', 'metadata'), then: enveloped(document), else: document },
+  });
+
+/** A document of a request, and where it is. */
+type Sent = { readonly document: unknown; readonly path: string };
+
+const documentsIn = (body: Members, member: string): readonly Sent[] => {
+  const sent = body[member];
+  if (Array.isArray(sent)) return sent.map((document, index) => ({ document, path: `/${member}/${index}` }));
+  const enveloped = ['message', 'data', 'metadata'].every((name) => Object.hasOwn(body, name));
+  return [enveloped ? { document: body.data, path: '/data' } : { document: body, path: '' }];
 };
+
+/** Whether the body of a list says so. */
+const mayOverwrite = ({ overwrite, options }: Overwriting): boolean => overwrite ?? options?.overwrite ?? false;
+type Overwriting = { readonly overwrite?: boolean; readonly options?: { readonly overwrite?: boolean } };
 
 const answerOf = (shown: TSchema) =>
   enveloped(
@@ -84,9 +105,9 @@ const answerOf = (shown: TSchema) =>
   );
 
 /**
- * A route that imports documents one after the other, each all or nothing, and answers the results in their order. A
- * document that is refused does not stop the others. If all are refused, nothing is stored, and the answer is the first
- * error with the faults of all.
+ * A route that imports documents one after the other, each all or nothing, and answers the results in their order. It
+ * also takes one document as an export answers it. A document that is refused does not stop the others. If all are
+ * refused, nothing is stored, and the answer is the first error with the faults of all.
  */
 export const importRoute = <Document extends TSchema>({
   member,
@@ -97,28 +118,31 @@ export const importRoute = <Document extends TSchema>({
 }: Import<Document>): ActionRoute => ({
   ...route,
   large: true,
-  exact: member,
-  body: bodyOf(member, document),
+  exact: '*',
+  body: sentOf(member, document),
   answer: answerOf(shown),
   run: async (call, service) => {
-    const { options, overwrite = options?.overwrite ?? false, ...given } = call.body as ImportBody;
-    const documents = given[member] as readonly Static<Document>[];
+    const body = call.body as Members;
+    const sent = documentsIn(body, member);
+    const overwrite = Object.hasOwn(body, member) && mayOverwrite(body);
     const about = { ...requestOf(route.name, call, service), ifRevision: undefined };
     const key = about.idempotency?.key;
     const taken: (Taken | RequestError)[] = [];
-    for (const [index, document] of documents.entries()) {
+    for (const [index, { document, path }] of sent.entries()) {
       const fresh = newId(key === undefined ? undefined : `${key} ${index}`);
-      const path = `/${member}/${index}`;
       taken.push(
-        await take({ document, path, overwrite, fresh, about }, service, call).catch((error: unknown) => {
-          if (error instanceof RequestError) return error;
-          throw error;
-        }),
+        await take({ document: document as Static<Document>, path, overwrite, fresh, about }, service, call).catch(
+          (error: unknown) => {
+            if (error instanceof RequestError) return error;
+            throw error;
+          },
+        ),
       );
     }
-    const refused = taken.map((one, index) =>
-      one instanceof RequestError ? faultsOf(one, `/${member}/${index}`) : [],
-    );
+    const refused = sent.map(({ path }, index) => {
+      const one = taken[index];
+      return one instanceof RequestError ? faultsOf(one, path) : [];
+    });
     const done = taken.filter((one): one is Taken => !(one instanceof RequestError));
     const [first] = taken;
     if (first instanceof RequestError && done.length === 0)
